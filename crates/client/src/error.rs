@@ -44,9 +44,9 @@ pub enum ErrorKind {
 
 /// An error: a kind to branch on, a message to show and a hint to act on. Cheap to clone.
 #[derive(Clone)]
-pub struct Error(Arc<Inner>);
+pub struct Error(Arc<ErrorInner>);
 
-struct Inner {
+struct ErrorInner {
     kind: ErrorKind,
     message: String,
     hint: Cow<'static, str>,
@@ -59,7 +59,7 @@ struct Inner {
 impl Error {
     /// Creates an error of a kind, with a message to show and a hint to act on.
     pub fn new(kind: ErrorKind, message: impl Into<String>, hint: impl Into<Cow<'static, str>>) -> Self {
-        Error(Arc::new(Inner {
+        Error(Arc::new(ErrorInner {
             kind,
             message: message.into(),
             hint: hint.into(),
@@ -105,7 +105,7 @@ impl Error {
     }
 
     /// The error of a control request that the CLI refused.
-    pub(crate) fn control(subtype: &str, words: &str, code: Option<ErrorCode>) -> Self {
+    pub(crate) fn control(subtype: &str, text: &str, code: Option<ErrorCode>) -> Self {
         let hint = match code.as_ref() {
             Some(code) if *code == ErrorCode::UNSUPPORTED_REQUEST => {
                 "update Claude Code: it does not support this request"
@@ -116,7 +116,7 @@ impl Error {
             _ => "",
         };
         let mut error =
-            Error::new(ErrorKind::Control, format!("Claude Code refused `{subtype}`: {words}"), hint);
+            Error::new(ErrorKind::Control, format!("Claude Code refused `{subtype}`: {text}"), hint);
         if let Some(inner) = Arc::get_mut(&mut error.0) {
             inner.code = code;
         }
@@ -124,9 +124,9 @@ impl Error {
     }
 
     /// The error of a process that ended. The message quotes the last result, or else stderr.
-    pub(crate) fn exited(exit: Exit, words: Option<&str>, stderr: &str) -> Self {
+    pub(crate) fn exited(exit: Exit, text: Option<&str>, stderr: &str) -> Self {
         let shown =
-            words.map(str::trim).filter(|words| !words.is_empty()).unwrap_or_else(|| last_words(stderr));
+            text.map(str::trim).filter(|text| !text.is_empty()).unwrap_or_else(|| stderr_excerpt(stderr));
         let message = if shown.is_empty() {
             format!("Claude Code ended {exit}")
         } else {
@@ -172,7 +172,7 @@ impl Error {
 }
 
 /// The last part of stderr, short enough for an error message.
-fn last_words(stderr: &str) -> &str {
+fn stderr_excerpt(stderr: &str) -> &str {
     let text = stderr.trim();
     let mut start = text.len().saturating_sub(crate::limits::STDERR_SHOWN_BYTES);
     while !text.is_char_boundary(start) {
@@ -181,15 +181,15 @@ fn last_words(stderr: &str) -> &str {
     &text[start..]
 }
 
-fn exit_hint(exit: Exit, words: &str) -> &'static str {
-    let says = |part: &str| words.to_ascii_lowercase().contains(part);
+fn exit_hint(exit: Exit, text: &str) -> &'static str {
+    let says = |part: &str| text.to_ascii_lowercase().contains(part);
     if says("invalid api key") || says("/login") || says("authentication") {
         "log in with `claude /login`, or set ANTHROPIC_API_KEY"
     } else if says("unknown option") {
         "update Claude Code, or remove the option that it names"
     } else if exit.signal == Some(9) {
         "something killed it; if the machine ran out of memory, start fewer sessions at once"
-    } else if words.is_empty() {
+    } else if text.is_empty() {
         "run `claude` by hand in the same folder to see its output"
     } else {
         ""

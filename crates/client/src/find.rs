@@ -80,9 +80,9 @@ impl Search {
         if let Ok(found) = which::which_in("claude", self.path.as_ref(), Path::new("/")) {
             return Ok(found);
         }
-        let in_home = self.home.iter().flat_map(|home| IN_HOME.iter().map(|place| home.join(place)));
+        let in_home = self.home.iter().flat_map(|home| IN_HOME.iter().map(|path| home.join(path)));
         let places = in_home.chain(FOR_ALL.iter().map(PathBuf::from));
-        places.into_iter().find(|place| which::which(place).is_ok()).ok_or_else(|| {
+        places.into_iter().find(|path| which::which(path).is_ok()).ok_or_else(|| {
             Error::new(ErrorKind::NotFound, "Claude Code was not found: no `claude` on the PATH", INSTALL)
         })
     }

@@ -19,7 +19,7 @@ pub(crate) const QUEUE_FRAMES_MAX: usize = 1 << 16;
 pub(crate) const QUEUE_BYTES_MAX: usize = 64 << 20;
 
 /// Open control requests of the CLI. A session opens a handful; more is a runaway.
-pub(crate) const ASKS_MAX: usize = 1024;
+pub(crate) const CLI_REQUESTS_MAX: usize = 1024;
 
 /// Settled requests that are remembered, to tell a late answer from an answer to an unknown request.
 pub(crate) const SETTLED_MAX: usize = 1024;
@@ -37,7 +37,7 @@ pub(crate) const MCP_MESSAGES_MAX: usize = 256;
 
 /// Cancellations that arrive before their call; there is at most one per overtaken task.
 #[cfg(feature = "mcp")]
-pub(crate) const MCP_TAKEN_BACK_MAX: usize = 64;
+pub(crate) const MCP_CANCELLED_MAX: usize = 64;
 
 /// The last part of stderr that is kept for error messages, in bytes.
 pub(crate) const STDERR_TAIL_BYTES: usize = 64 << 10;
@@ -127,7 +127,7 @@ pub(crate) const SPARE_RETRY_MAX: Duration = Duration::from_secs(60);
 pub(crate) const BURST_GAP: Duration = Duration::from_micros(500);
 
 /// Number of fast deltas that make a burst; the first deltas of an answer are never delayed.
-pub(crate) const BURST_PIECES: u32 = 32;
+pub(crate) const BURST_DELTAS: u32 = 32;
 
 /// Time that the deltas of a burst are collected before they are read together; too short for a user to
 /// notice.
@@ -154,17 +154,17 @@ pub(crate) const SPOOL_BYTES_MAX: u64 = 64 << 20;
 
 /// Room in a spool in addition to the longest line: a line that does not fit could never be sent.
 #[cfg(all(unix, feature = "host"))]
-pub(crate) const SPOOL_BESIDE_A_LINE: u64 = 1 << 20;
+pub(crate) const SPOOL_SLACK_BYTES: u64 = 1 << 20;
 
 /// Bytes that a host reads and sends at once. The buffer is small to keep the memory of a host small.
 #[cfg(all(unix, feature = "host"))]
-pub(crate) const HOST_PIECE_BYTES: usize = 16 << 10;
+pub(crate) const HOST_READ_BYTES: usize = 16 << 10;
 
 /// The longest line that a host inspects. A permission request for a written file can be long.
 #[cfg(all(unix, feature = "host"))]
 pub(crate) const HOST_LINE_BYTES_MAX: usize = 8 << 20;
 
-/// Bytes of open requests that a host remembers; their number is bounded by [`ASKS_MAX`].
+/// Bytes of open requests that a host remembers; their number is bounded by [`CLI_REQUESTS_MAX`].
 #[cfg(all(unix, feature = "host"))]
 pub(crate) const HOST_OPEN_BYTES_MAX: usize = 16 << 20;
 
@@ -187,7 +187,7 @@ pub(crate) const HOST_REPLIES_MAX: usize = 1024;
 
 /// Connections that have not yet sent a greeting.
 #[cfg(all(unix, feature = "host"))]
-pub(crate) const HOST_STRANGERS_MAX: usize = 16;
+pub(crate) const HOST_GREETINGS_MAX: usize = 16;
 
 /// Time for a connection to send its greeting, and for a new host to receive its launch request.
 #[cfg(all(unix, feature = "host"))]

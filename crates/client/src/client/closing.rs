@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::Client;
-use super::core::{Core, Ended};
+use super::core::{Core, SessionEnd};
 use crate::error::Error;
 use crate::limits::{BACKGROUND_WAIT, INTERRUPT_GRACE, KILL_GRACE, RELEASE_AFTER, TERM_GRACE, TURN_FOLLOWS};
 use crate::transport::Exit;
@@ -38,7 +38,7 @@ impl Client {
         let core = &self.core;
         core.wait_until_done().await;
         core.writer.end();
-        core.wait_until_left().await;
+        core.wait_for_exit().await;
         self.ended().await
     }
 
@@ -55,7 +55,7 @@ impl Client {
         let limit = patience.min(INTERRUPT_GRACE);
         let leaving = async {
             self.core.interrupt_turns(limit).await;
-            self.core.leave(deadline.saturating_duration_since(Instant::now())).await
+            self.core.terminate(deadline.saturating_duration_since(Instant::now())).await
         };
         tokio::join!(leaving, self.core.release_waiters(limit)).0
     }
@@ -91,12 +91,12 @@ impl Core {
     }
 
     /// Waits for the exit after the end of the input.
-    async fn wait_until_left(&self) {
+    async fn wait_for_exit(&self) {
         let mut changed = self.changed.subscribe();
         while self.ended.borrow().is_none() {
-            let limit = self.turns().is_done().then_some(self.limits.close);
+            let limit = self.turns().is_done().then_some(self.timeouts.close);
             if !within(limit, &mut changed).await {
-                self.leave(TERM_GRACE).await;
+                self.terminate(TERM_GRACE).await;
                 return;
             }
         }
@@ -116,14 +116,14 @@ impl Core {
     }
 
     async fn close_in_steps(&self) {
-        let deadline = Instant::now() + self.limits.close;
-        let is_quiet = self.interrupt_turns(INTERRUPT_GRACE.min(self.limits.close)).await;
+        let deadline = Instant::now() + self.timeouts.close;
+        let is_quiet = self.interrupt_turns(INTERRUPT_GRACE.min(self.timeouts.close)).await;
         self.writer.end();
         // After the end of its input the CLI finishes its work, and a background agent could run for long.
         let may_finish = is_quiet && !self.turns().works_in_background();
         let grace = deadline.saturating_duration_since(Instant::now());
         if !may_finish || self.wait_ended(grace).await.is_none() {
-            self.leave(TERM_GRACE).await;
+            self.terminate(TERM_GRACE).await;
         }
     }
 
@@ -132,7 +132,7 @@ impl Core {
     async fn release_waiters(&self, limit: Duration) {
         tokio::time::sleep(RELEASE_AFTER.min(limit)).await;
         let error = Error::closed();
-        self.pending.fail(&error);
+        self.pending_calls.fail(&error);
         self.subscribers.end_turns(&error);
         self.touch();
     }
@@ -172,7 +172,7 @@ impl Core {
     }
 
     /// Makes the CLI exit: SIGTERM, and SIGKILL after `patience`.
-    pub(super) async fn leave(&self, patience: Duration) -> StoppedBy {
+    pub(super) async fn terminate(&self, patience: Duration) -> StoppedBy {
         tracing::debug!("terminating Claude Code");
         self.forced.get_or_init(|| ());
         self.stop.terminate();
@@ -188,7 +188,7 @@ impl Core {
         StoppedBy::Kill
     }
 
-    pub(super) async fn wait_ended(&self, limit: Duration) -> Option<Ended> {
+    pub(super) async fn wait_ended(&self, limit: Duration) -> Option<SessionEnd> {
         let mut ended = self.ended.subscribe();
         let ended = tokio::time::timeout(limit, ended.wait_for(Option::is_some)).await;
         ended.ok()?.ok()?.clone()
@@ -200,8 +200,8 @@ impl Core {
         let mut ended = self.ended.subscribe();
         let ended = ended.wait_for(Option::is_some).await.map_err(|_| Error::closed())?;
         match ended.as_ref() {
-            Some(Ended { error: Some(error), .. }) => Err(error.clone()),
-            Some(Ended { exit, .. }) => Ok(*exit),
+            Some(SessionEnd { error: Some(error), .. }) => Err(error.clone()),
+            Some(SessionEnd { exit, .. }) => Ok(*exit),
             None => Err(Error::closed()),
         }
     }
@@ -210,7 +210,9 @@ impl Core {
 /// Waits for a change; `false` if none comes in time.
 async fn within(limit: Option<Duration>, changed: &mut watch::Receiver<u64>) -> bool {
     match limit {
-        Some(limit) => tokio::time::timeout(limit, changed.changed()).await.is_ok_and(|told| told.is_ok()),
+        Some(limit) => {
+            tokio::time::timeout(limit, changed.changed()).await.is_ok_and(|result| result.is_ok())
+        }
         None => changed.changed().await.is_ok(),
     }
 }

@@ -7,7 +7,7 @@ use tidings_protocol::messages::Message;
 
 use super::core::{Core, reply};
 use super::writer::Writer;
-use super::{Client, Life, Subscriber, reader};
+use super::{Client, SessionGuard, Subscriber, reader};
 use crate::error::{Error, ErrorKind};
 use crate::find::{self, Version};
 use crate::handlers::Hook;
@@ -51,9 +51,9 @@ impl Client {
 
     fn start(link: Link, options: &Options) -> (Self, Subscriber) {
         let Link { incoming, outgoing, stop, .. } = link;
-        let life = Arc::new(Life::new());
+        let guard = Arc::new(SessionGuard::new());
         let core = Arc::new(Core::new(options, Writer::start(outgoing), stop));
-        drop(life.0.set(Arc::clone(&core)));
+        drop(guard.0.set(Arc::clone(&core)));
         let subscriber = core.subscribers.add_lossless();
         drop(tokio::spawn(reader::run(Arc::clone(&core), incoming, options.process.on_stderr.clone())));
         if let Some(token) = options.process.cancel.clone() {
@@ -66,19 +66,19 @@ impl Client {
                 }
             }));
         }
-        (Client::new(core, Some(life)), subscriber)
+        (Client::new(core, Some(guard)), subscriber)
     }
 
     async fn shake_hands(&self, initialize: Initialize, options: &Options) -> Result<(), Error> {
         let core = &self.core;
         let call = Call::Initialize(Box::new(initialize));
-        let success = core.call(call, core.limits.initialize).await?;
+        let success = core.call(call, core.timeouts.initialize).await?;
         let info = reply::<Initialize>(&success)?;
         check(&info, options)?;
         drop(core.info.set(info));
         // Requests that were still open when the previous client left this session.
         for (id, request) in success.pending_requests() {
-            core.asked(id, request.call);
+            core.handle_request(id, request.call);
         }
         Ok(())
     }
@@ -101,9 +101,9 @@ impl Client {
     pub async fn reinitialize(&self, options: &Options) -> Result<InitializeReply, Error> {
         let Plan { initialize, .. } = options.plan()?;
         let call = Call::Initialize(Box::new(initialize));
-        let success = self.core.call(call, self.core.limits.initialize).await?;
+        let success = self.core.call(call, self.core.timeouts.initialize).await?;
         for (id, request) in success.pending_requests() {
-            self.core.asked(id, request.call);
+            self.core.handle_request(id, request.call);
         }
         reply::<Initialize>(&success)
     }

@@ -10,10 +10,10 @@ use tidings_protocol::{Frame, Kind};
 use tokio::sync::watch;
 
 use super::Client;
-use super::asks::Asks;
+use super::cli_requests::CliRequests;
 use super::event::{Event, TurnEnd, TurnOutcome};
-use super::pending::Pending;
-use super::stderr::Tail;
+use super::pending_calls::PendingCalls;
+use super::stderr::StderrTail;
 use super::subscribers::Subscribers;
 use super::turns::Turns;
 use super::writer::Writer;
@@ -27,25 +27,25 @@ use crate::transport::{Exit, Stop};
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(super) writer: Writer,
-    pub(super) pending: Pending,
-    pub(super) asks: Asks,
+    pub(super) pending_calls: PendingCalls,
+    pub(super) cli_requests: CliRequests,
     pub(super) subscribers: Subscribers,
     pub(super) turns: Mutex<Turns>,
     pub(super) handlers: Arc<Handlers>,
     pub(super) ids: Ids,
     pub(super) stop: Arc<dyn Stop>,
     pub(super) verbatim: Verbatim,
-    pub(super) limits: Limits,
+    pub(super) timeouts: Timeouts,
     pub(super) info: OnceLock<InitializeReply>,
     /// The id of the conversation, as of the last turn.
     pub(super) session: Mutex<Option<String>>,
     #[cfg(feature = "otel")]
     pub(super) spans: super::spans::Spans,
-    pub(super) stderr: Mutex<Tail>,
+    pub(super) stderr: Mutex<StderrTail>,
     /// The error text of the last result, if it was an error and no other frame followed.
     pub(super) last_error: Mutex<Option<String>>,
     /// The end of the session, once it has ended.
-    pub(super) ended: watch::Sender<Option<Ended>>,
+    pub(super) ended: watch::Sender<Option<SessionEnd>>,
     /// A counter that increases with every change of turns and requests.
     pub(super) changed: watch::Sender<u64>,
     pub(super) closing: OnceLock<()>,
@@ -56,14 +56,14 @@ pub(crate) struct Core {
 
 /// The end of a session.
 #[derive(Debug, Clone)]
-pub(super) struct Ended {
+pub(super) struct SessionEnd {
     pub(super) exit: Exit,
     pub(super) error: Option<Error>,
 }
 
 /// The timeouts of a session.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct Timeouts {
     pub(super) initialize: Duration,
     pub(super) request: Duration,
     pub(super) close: Duration,
@@ -76,15 +76,15 @@ impl Core {
         let verbatim = if options.takes_prompts_verbatim() { Verbatim::Always } else { Verbatim::AsMarked };
         Core {
             writer,
-            pending: Pending::default(),
-            asks: Asks::default(),
+            pending_calls: PendingCalls::default(),
+            cli_requests: CliRequests::default(),
             subscribers: Subscribers::default(),
             turns: Mutex::new(Turns::new(options)),
             handlers: Arc::new(options.handlers.for_session()),
             ids: options.ids.clone(),
             stop,
             verbatim,
-            limits: Limits {
+            timeouts: Timeouts {
                 initialize: process.initialize_timeout,
                 request: process.request_timeout,
                 close: process.close_grace,
@@ -123,14 +123,14 @@ impl Core {
     pub(super) async fn call(self: &Arc<Self>, call: Call, limit: Duration) -> Result<Success, Error> {
         let subtype = call.subtype().to_owned();
         let id = self.ids.next();
-        let answer = self.pending.open(&id, &subtype)?;
-        let mut unanswered = Unanswered { core: self, id: &id, sent: false };
+        let answer = self.pending_calls.open(&id, &subtype)?;
+        let mut unanswered = CancelOnDrop { core: self, id: &id, sent: false };
         let line =
             Message::ControlRequest { request_id: id.clone(), request: ControlRequest::new(call) }.to_line();
         unanswered.sent = true;
         if let Err(error) = self.writer.control(line).await {
             // The exit of the process explains more than its closed input.
-            return Err(self.better(error).await);
+            return Err(self.explain_closed(error).await);
         }
         match tokio::time::timeout(limit, answer).await {
             Ok(Ok(result)) => {
@@ -143,7 +143,7 @@ impl Core {
     }
 
     /// Replaces an error that only says that the session is closed by the reason of the end, if there is one.
-    pub(super) async fn better(&self, error: Error) -> Error {
+    pub(super) async fn explain_closed(&self, error: Error) -> Error {
         if error.kind() != ErrorKind::Closed {
             return error;
         }
@@ -154,11 +154,11 @@ impl Core {
     }
 
     /// Answers a control request of the CLI in a task of its own.
-    pub(super) fn asked(self: &Arc<Self>, id: String, call: Call) {
-        let cancel = match self.asks.open(&id, call.clone()) {
+    pub(super) fn handle_request(self: &Arc<Self>, id: String, call: Call) {
+        let cancel = match self.cli_requests.open(&id, call.clone()) {
             Ok(cancel) => cancel,
-            Err(super::asks::Refused::Repeated) => return,
-            Err(super::asks::Refused::TooMany) => {
+            Err(super::cli_requests::RequestRefusal::Repeated) => return,
+            Err(super::cli_requests::RequestRefusal::TooMany) => {
                 self.writer
                     .control_if_room(answer_line(&id, ControlResponse::error("Too many requests are open")));
                 return;
@@ -169,9 +169,9 @@ impl Core {
         let context = Context::new(id.clone(), client, cancel.clone());
         let core = Arc::clone(self);
         let handlers = Arc::clone(&self.handlers);
-        let question = call.clone();
+        let request_call = call.clone();
         // A separate task, so that a panic in a handler ends nothing else.
-        let mut answering = tokio::spawn(async move { handlers.answer(question, context).await });
+        let mut answering = tokio::spawn(async move { handlers.answer(request_call, context).await });
         let supervise = async move {
             let answered = tokio::select! {
                 biased;
@@ -189,7 +189,7 @@ impl Core {
                 }
                 Ok(Answer::Later) | Err(_) => return,
             };
-            if core.asks.claim(&id).is_ok() {
+            if core.cli_requests.claim(&id).is_ok() {
                 core.answer(&id, response).await;
             }
         };
@@ -212,24 +212,24 @@ impl Core {
         // Only system frames can be marked as for the host only, and few frames are system frames.
         let hidden =
             frame.kind() == Kind::System && frame.get("sdk_host_only").and_then(Raw::bool) == Some(true);
-        let seen = self.turns().see(&frame);
+        let update = self.turns().observe(&frame);
         // Waiters do not depend on deltas, and deltas are frequent.
-        let changes = frame.kind() != Kind::StreamEvent || seen.started.is_some();
+        let changes = frame.kind() != Kind::StreamEvent || update.started.is_some();
         #[cfg(feature = "otel")]
-        self.spans.see(&frame, &seen);
-        if let Some((turn, prompts)) = seen.started {
+        self.spans.observe(&frame, &update);
+        if let Some((turn, prompts)) = update.started {
             tracing::debug!(%turn, "turn started");
-            self.subscribers.tell(&Event::TurnStarted { turn, prompts: prompts.clone() }, &prompts);
+            self.subscribers.publish(&Event::TurnStarted { turn, prompts: prompts.clone() }, &prompts);
         }
         if !hidden {
-            self.subscribers.tell(&Event::Frame { turn: seen.turn, frame, end }, &seen.prompts);
+            self.subscribers.publish(&Event::Frame { turn: update.turn, frame, end }, &update.prompts);
         }
         let (lost, ended): (Vec<_>, Vec<_>) =
-            seen.ended.into_iter().partition(|end| end.outcome == TurnOutcome::ResultLost);
+            update.ended.into_iter().partition(|end| end.outcome == TurnOutcome::ResultLost);
         self.end_lost(lost, &Error::result_lost());
         for end in ended {
             tracing::debug!(outcome = ?end.outcome, "turn ended");
-            self.subscribers.tell(&Event::TurnEnded(Arc::clone(&end)), &end.prompts);
+            self.subscribers.publish(&Event::TurnEnded(Arc::clone(&end)), &end.prompts);
             self.subscribers.end_turn(&end, &end.prompts);
         }
         if changes {
@@ -240,13 +240,13 @@ impl Core {
     /// Handles a line that was dropped or unreadable: if it was the result of a turn, the turn ends without
     /// one.
     pub(super) fn lost_line(&self, head: &str, error: &Error) {
-        let seen = self.turns().lost_line(head);
-        self.end_lost(seen.ended, error);
+        let update = self.turns().lost_line(head);
+        self.end_lost(update.ended, error);
     }
 
     fn end_lost(&self, ended: Vec<Arc<TurnEnd>>, error: &Error) {
         for end in ended {
-            self.subscribers.tell(&Event::TurnEnded(Arc::clone(&end)), &end.prompts);
+            self.subscribers.publish(&Event::TurnEnded(Arc::clone(&end)), &end.prompts);
             self.subscribers.fail_turn(error, &end.prompts);
             self.touch();
         }
@@ -287,37 +287,37 @@ impl Core {
         let error = self.reason(exit);
         tracing::debug!(%exit, "Claude Code has ended");
         let reason = error.clone().unwrap_or_else(Error::closed);
-        self.pending.end(&reason);
-        self.subscribers.tell(&Event::Ended { exit, error: error.clone() }, &[]);
+        self.pending_calls.end(&reason);
+        self.subscribers.publish(&Event::Ended { exit, error: error.clone() }, &[]);
         self.subscribers.end(&reason);
         #[cfg(feature = "otel")]
         self.spans.end();
         self.writer.end();
         self.ended.send_if_modified(|ended| {
             let first = ended.is_none();
-            ended.get_or_insert(Ended { exit, error });
+            ended.get_or_insert(SessionEnd { exit, error });
             first
         });
         // Handlers are cancelled last: they see that the session has ended, and that the CLI did not
         // cancel the request.
-        self.asks.end();
+        self.cli_requests.end();
         self.touch();
     }
 
     /// The reason of the end, if it was unexpected.
     fn reason(&self, exit: Exit) -> Option<Error> {
-        let words = lock(&self.last_error).take();
+        let text = lock(&self.last_error).take();
         let meant = self.writer.has_ended() || self.closing.get().is_some();
         // After an error result the exit code only repeats it.
         let fine = if meant {
-            exit.is_success() || words.is_some()
+            exit.is_success() || text.is_some()
         } else {
             exit.is_success() && !self.turns().is_busy()
         };
         if fine || self.forced.get().is_some() {
             return None;
         }
-        Some(Error::exited(exit, words.as_deref(), &lock(&self.stderr).text()))
+        Some(Error::exited(exit, text.as_deref(), &lock(&self.stderr).text()))
     }
 
     /// Wakes all tasks that wait for a change.
@@ -327,24 +327,24 @@ impl Core {
 }
 
 /// Ends the session when the reader task is gone, even by a panic, so that no caller waits for ever.
-pub(super) struct EndsIt(pub(super) Arc<Core>);
+pub(super) struct EndOnDrop(pub(super) Arc<Core>);
 
-impl Drop for EndsIt {
+impl Drop for EndOnDrop {
     fn drop(&mut self) {
         self.0.end(Exit::default());
     }
 }
 
 /// Cancels a request when its caller has given up.
-struct Unanswered<'a> {
+struct CancelOnDrop<'a> {
     core: &'a Core,
     id: &'a str,
     sent: bool,
 }
 
-impl Drop for Unanswered<'_> {
+impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
-        self.core.pending.forget(self.id);
+        self.core.pending_calls.forget(self.id);
         if self.sent && self.core.ended.borrow().is_none() {
             let mut cancel = ControlCancelRequest::default();
             self.id.clone_into(&mut cancel.request_id);

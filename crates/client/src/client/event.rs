@@ -124,8 +124,8 @@ impl TurnEnd {
     pub fn error_text(&self) -> Option<String> {
         match self.outcome {
             TurnOutcome::Failed(Outcome::StructuredOutput) => {
-                let told = self.result.as_ref().and_then(Frame::error_text);
-                Some(told.unwrap_or_else(|| OUTPUT_MISSING.to_owned()))
+                let text = self.result.as_ref().and_then(Frame::error_text);
+                Some(text.unwrap_or_else(|| OUTPUT_MISSING.to_owned()))
             }
             TurnOutcome::Failed(_) => self.result.as_ref()?.error_text(),
             _ => None,

@@ -41,7 +41,7 @@ impl Client {
         match tokio::time::timeout(patience, self.interrupt_and_wait()).await {
             Ok(Ok(stopped)) => Ok(stopped),
             Ok(Err(error)) if error.kind() != ErrorKind::Timeout => Err(error),
-            Ok(Err(_)) | Err(_) => Ok(self.core.leave(TERM_GRACE).await),
+            Ok(Err(_)) | Err(_) => Ok(self.core.terminate(TERM_GRACE).await),
         }
     }
 

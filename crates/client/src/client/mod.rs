@@ -1,10 +1,10 @@
-mod asks;
+mod cli_requests;
 mod closing;
 mod connect;
 mod core;
 mod event;
 mod interrupt;
-mod pending;
+mod pending_calls;
 mod reader;
 #[cfg(feature = "otel")]
 mod spans;
@@ -55,15 +55,15 @@ use crate::transport::Exit;
 pub struct Client {
     core: Arc<Core>,
     /// Closes the session when the last clone is dropped. `None` for handles that are given to handlers.
-    _life: Option<Arc<Life>>,
+    _guard: Option<Arc<SessionGuard>>,
 }
 
 /// A guard that lives as long as any client handle.
-pub(crate) struct Life(std::sync::OnceLock<Arc<Core>>);
+pub(crate) struct SessionGuard(std::sync::OnceLock<Arc<Core>>);
 
 impl Client {
-    pub(crate) fn new(core: Arc<Core>, life: Option<Arc<Life>>) -> Self {
-        Client { core, _life: life }
+    pub(crate) fn new(core: Arc<Core>, guard: Option<Arc<SessionGuard>>) -> Self {
+        Client { core, _guard: guard }
     }
 
     /// Sends a prompt. The returned turn can be followed, awaited or dropped.
@@ -92,7 +92,7 @@ impl Client {
         core.touch();
         let mut unsent = Unsent { core, uuid: &uuid, armed: true };
         if let Err(error) = core.writer.data(line).await {
-            return Err(core.better(error).await);
+            return Err(core.explain_closed(error).await);
         }
         unsent.armed = false;
         drop(unsent);
@@ -101,7 +101,7 @@ impl Client {
 
     /// Subscribes to all events from now on. Any number of subscribers is allowed.
     pub fn subscribe(&self) -> Subscriber {
-        self.tell_of_the_end(self.core.subscribers.add(None))
+        self.end_if_closed(self.core.subscribers.add(None))
     }
 
     /// Subscribes without loss: when the subscriber falls far behind, the session waits for it.
@@ -109,10 +109,10 @@ impl Client {
     /// The caller must keep reading or drop the subscriber: answers to requests wait behind the frames as
     /// well.
     pub fn follow(&self) -> Subscriber {
-        self.tell_of_the_end(self.core.subscribers.add_lossless())
+        self.end_if_closed(self.core.subscribers.add_lossless())
     }
 
-    fn tell_of_the_end(&self, subscriber: Subscriber) -> Subscriber {
+    fn end_if_closed(&self, subscriber: Subscriber) -> Subscriber {
         if let Some(ended) = self.core.ended.borrow().as_ref() {
             self.core.subscribers.end(&ended.error.clone().unwrap_or_else(Error::closed));
         }
@@ -133,7 +133,7 @@ impl Client {
     ///
     /// If the future is dropped, or the reply does not arrive in time, the request is cancelled.
     pub async fn request<R: Request>(&self, request: R) -> Result<R::Reply, Error> {
-        self.core.request(request, self.core.limits.request).await
+        self.core.request(request, self.core.timeouts.request).await
     }
 
     /// Sends a control request with another timeout.
@@ -144,7 +144,7 @@ impl Client {
     /// Sends a control request that has no type in this crate, and returns the body of the reply.
     pub async fn request_untyped(&self, subtype: &str, body: Json) -> Result<Json, Error> {
         let call = Call::Unknown(UnknownCall::new(subtype, body));
-        let Success { response, .. } = self.core.call(call, self.core.limits.request).await?;
+        let Success { response, .. } = self.core.call(call, self.core.timeouts.request).await?;
         Ok(response.unwrap_or_default())
     }
 
@@ -158,25 +158,26 @@ impl Client {
     ///
     /// The first answer counts; a later one fails with [`ErrorKind::Settled`].
     pub async fn decide(&self, request_id: &str, decision: Decision) -> Result<(), Error> {
-        let Some(Call::CanUseTool(asked)) = self.core.asks.look(request_id) else {
-            return self.core.asks.claim(request_id).map(drop);
+        let Some(Call::CanUseTool(asked)) = self.core.cli_requests.get(request_id) else {
+            return self.core.cli_requests.claim(request_id).map(drop);
         };
         let Some(result) = decision.into_result(&asked) else {
             return Ok(());
         };
-        self.core.asks.claim(request_id)?;
+        self.core.cli_requests.claim(request_id)?;
         self.core.answer(request_id, ControlResponse::success(&result)).await;
         Ok(())
     }
 
     /// The open permission requests, with their ids for [`Client::decide`].
     pub fn open_permissions(&self) -> Vec<(String, tidings_protocol::control::CanUseTool)> {
-        let asks = self.core.asks.list().into_iter();
-        asks.filter_map(|(id, call)| match call {
-            Call::CanUseTool(call) => Some((id, *call)),
-            _ => None,
-        })
-        .collect()
+        let cli_requests = self.core.cli_requests.list().into_iter();
+        cli_requests
+            .filter_map(|(id, call)| match call {
+                Call::CanUseTool(call) => Some((id, *call)),
+                _ => None,
+            })
+            .collect()
     }
 
     /// A handle that does not keep the session open: the session closes when the other handles are dropped.
@@ -263,7 +264,7 @@ impl Client {
 impl Client {
     /// True if no turn runs, nothing runs in the background, and no request is open.
     pub(crate) fn is_at_rest(&self) -> bool {
-        self.core.turns().is_done() && self.core.asks.is_empty()
+        self.core.turns().is_done() && self.core.cli_requests.is_empty()
     }
 
     /// A counter that increases with every change of the session.
@@ -294,13 +295,13 @@ impl Drop for Unsent<'_> {
     }
 }
 
-impl Life {
+impl SessionGuard {
     pub(crate) fn new() -> Self {
-        Life(std::sync::OnceLock::new())
+        SessionGuard(std::sync::OnceLock::new())
     }
 }
 
-impl Drop for Life {
+impl Drop for SessionGuard {
     fn drop(&mut self) {
         if let Some(core) = self.0.get() {
             core.begin_close();
@@ -308,9 +309,9 @@ impl Drop for Life {
     }
 }
 
-impl fmt::Debug for Life {
+impl fmt::Debug for SessionGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Life")
+        f.write_str("SessionGuard")
     }
 }
 

@@ -10,13 +10,13 @@ use tracing::field::Empty;
 
 use super::core::lock;
 use super::event::{TurnEnd, TurnId, TurnOutcome};
-use super::turns::Seen;
+use super::turns::TurnUpdate;
 
 #[derive(Debug, Default)]
-pub(super) struct Spans(Mutex<State>);
+pub(super) struct Spans(Mutex<SpanState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct SpanState {
     /// The spans that prompts were sent from. Their number is bounded by the number of open prompts.
     senders: HashMap<String, Span>,
     current: Option<(TurnId, Span)>,
@@ -34,16 +34,16 @@ impl Spans {
     }
 
     /// Updates the spans for a frame of the conversation.
-    pub(super) fn see(&self, frame: &Frame, seen: &Seen) {
+    pub(super) fn observe(&self, frame: &Frame, update: &TurnUpdate) {
         let mut state = lock(&self.0);
-        if let Some((turn, prompts)) = &seen.started {
+        if let Some((turn, prompts)) = &update.started {
             let sender = prompts.iter().find_map(|prompt| state.senders.get(prompt));
             state.current = Some((*turn, begin(sender.and_then(Span::id))));
         }
         if let Some((_, span)) = &state.current {
             describe(span, frame);
         }
-        for end in &seen.ended {
+        for end in &update.ended {
             if let Some((_, span)) = state.current.take_if(|(turn, _)| end.turn == Some(*turn)) {
                 finish(&span, end);
             }
@@ -55,7 +55,7 @@ impl Spans {
 
     /// Ends all spans.
     pub(super) fn end(&self) {
-        *lock(&self.0) = State::default();
+        *lock(&self.0) = SpanState::default();
     }
 }
 

@@ -4,12 +4,12 @@ use crate::limits::STDERR_TAIL_BYTES;
 
 /// The last part of stderr, for error messages.
 #[derive(Debug, Default)]
-pub(super) struct Tail {
+pub(super) struct StderrTail {
     lines: VecDeque<String>,
     bytes: usize,
 }
 
-impl Tail {
+impl StderrTail {
     pub(super) fn push(&mut self, line: &str) {
         self.bytes += line.len() + 1;
         self.lines.push_back(line.to_owned());

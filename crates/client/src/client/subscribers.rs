@@ -29,13 +29,13 @@ struct Queue {
     events: VecDeque<Event>,
     bytes: usize,
     lost: u64,
-    end: Option<End>,
+    end: Option<SubscriptionEnd>,
     waker: Option<Waker>,
 }
 
 /// The reason why no more events follow.
 #[derive(Debug, Clone)]
-pub(super) enum End {
+pub(super) enum SubscriptionEnd {
     Turn(Arc<TurnEnd>),
     Failed(Error),
     Session,
@@ -47,15 +47,15 @@ pub(super) struct Subscribers(Mutex<Vec<Weak<Mutex<Queue>>>>);
 impl Subscribers {
     /// Subscribes to all events from now on, or to the turn of one prompt.
     pub(super) fn add(&self, prompt: Option<String>) -> Subscriber {
-        self.listen(Queue { prompt, ..Queue::default() })
+        self.register(Queue { prompt, ..Queue::default() })
     }
 
     /// Subscribes to all events from now on, without loss.
     pub(super) fn add_lossless(&self) -> Subscriber {
-        self.listen(Queue { lossless: true, ..Queue::default() })
+        self.register(Queue { lossless: true, ..Queue::default() })
     }
 
-    fn listen(&self, queue: Queue) -> Subscriber {
+    fn register(&self, queue: Queue) -> Subscriber {
         let queue = Arc::new(Mutex::new(queue));
         let mut all = lock(&self.0);
         all.retain(|other| other.strong_count() > 0);
@@ -64,7 +64,7 @@ impl Subscribers {
     }
 
     /// Waits until all lossless subscribers have room.
-    pub(super) async fn room(&self) {
+    pub(super) async fn wait_for_room(&self) {
         std::future::poll_fn(|context| {
             let mut full = false;
             self.each(|queue| {
@@ -79,7 +79,7 @@ impl Subscribers {
     }
 
     /// Sends an event to all subscribers; a subscriber of one prompt gets it only if that is among `prompts`.
-    pub(super) fn tell(&self, event: &Event, prompts: &[String]) {
+    pub(super) fn publish(&self, event: &Event, prompts: &[String]) {
         self.each(|queue| {
             if queue.prompt.as_ref().is_none_or(|prompt| prompts.contains(prompt)) {
                 queue.push(event.clone());
@@ -91,7 +91,7 @@ impl Subscribers {
     pub(super) fn end_turn(&self, end: &Arc<TurnEnd>, prompts: &[String]) {
         self.each(|queue| {
             if queue.prompt.as_ref().is_some_and(|prompt| prompts.contains(prompt)) {
-                queue.finish(End::Turn(Arc::clone(end)));
+                queue.finish(SubscriptionEnd::Turn(Arc::clone(end)));
             }
         });
     }
@@ -100,7 +100,7 @@ impl Subscribers {
     pub(super) fn fail_turn(&self, error: &Error, prompts: &[String]) {
         self.each(|queue| {
             if queue.prompt.as_ref().is_some_and(|prompt| prompts.contains(prompt)) {
-                queue.finish(End::Failed(error.clone()));
+                queue.finish(SubscriptionEnd::Failed(error.clone()));
             }
         });
     }
@@ -109,7 +109,7 @@ impl Subscribers {
     pub(super) fn end_turns(&self, error: &Error) {
         self.each(|queue| {
             if queue.prompt.is_some() {
-                queue.finish(End::Failed(error.clone()));
+                queue.finish(SubscriptionEnd::Failed(error.clone()));
             }
         });
     }
@@ -117,7 +117,11 @@ impl Subscribers {
     /// Ends all subscriptions; those to turns get the reason.
     pub(super) fn end(&self, error: &Error) {
         self.each(|queue| {
-            let end = if queue.prompt.is_some() { End::Failed(error.clone()) } else { End::Session };
+            let end = if queue.prompt.is_some() {
+                SubscriptionEnd::Failed(error.clone())
+            } else {
+                SubscriptionEnd::Session
+            };
             queue.finish(end);
         });
     }
@@ -156,7 +160,7 @@ impl Subscriber {
     }
 
     /// Waits for the end, and ignores unread events.
-    pub(super) async fn end(&self) -> End {
+    pub(super) async fn end(&self) -> SubscriptionEnd {
         std::future::poll_fn(|context| {
             let mut queue = lock(&self.queue);
             if let Some(end) = &queue.end {
@@ -169,7 +173,7 @@ impl Subscriber {
     }
 
     /// The reason of the end, once all events are read.
-    pub(super) fn ended(&self) -> Option<End> {
+    pub(super) fn ended(&self) -> Option<SubscriptionEnd> {
         lock(&self.queue).end.clone()
     }
 }
@@ -226,7 +230,7 @@ impl Queue {
         }
     }
 
-    fn finish(&mut self, end: End) {
+    fn finish(&mut self, end: SubscriptionEnd) {
         self.end.get_or_insert(end);
         self.wake();
     }
@@ -257,7 +261,7 @@ mod tests {
         let subscribers = Subscribers::default();
         let (mut slow, mut quick) = (subscribers.add(None), subscribers.add(None));
         for _ in 0..100 {
-            subscribers.tell(&event, &[]);
+            subscribers.publish(&event, &[]);
             assert!(matches!(quick.next().await, Some(Event::Frame { .. })));
         }
         assert!(lock(&slow.queue).bytes <= QUEUE_BYTES_MAX);
@@ -277,7 +281,7 @@ mod tests {
         let subscribers = Subscribers::default();
         let slow = subscribers.add(None);
         for _ in 0..QUEUE_FRAMES_MAX + 10 {
-            subscribers.tell(&Event::Noise { text: String::new() }, &[]);
+            subscribers.publish(&Event::Noise { text: String::new() }, &[]);
         }
         let queue = lock(&slow.queue);
         assert_eq!((queue.events.len(), queue.lost), (QUEUE_FRAMES_MAX, 10));
@@ -289,22 +293,22 @@ mod tests {
         let subscribers = Arc::new(Subscribers::default());
         let mut slow = subscribers.add_lossless();
         for number in 0..QUEUE_FRAMES_MAX {
-            subscribers.room().await;
-            subscribers.tell(&Event::Noise { text: number.to_string() }, &[]);
+            subscribers.wait_for_room().await;
+            subscribers.publish(&Event::Noise { text: number.to_string() }, &[]);
         }
         let waiting = tokio::spawn({
             let subscribers = Arc::clone(&subscribers);
-            async move { subscribers.room().await }
+            async move { subscribers.wait_for_room().await }
         });
         tokio::time::sleep(std::time::Duration::from_secs(60)).await;
         assert!(!waiting.is_finished(), "the session did not wait for the slow subscriber");
         assert!(matches!(slow.next().await, Some(Event::Noise { text }) if text == "0"));
         waiting.await.unwrap();
 
-        subscribers.tell(&Event::Noise { text: "last".to_owned() }, &[]);
+        subscribers.publish(&Event::Noise { text: "last".to_owned() }, &[]);
         let waiting = tokio::spawn({
             let subscribers = Arc::clone(&subscribers);
-            async move { subscribers.room().await }
+            async move { subscribers.wait_for_room().await }
         });
         tokio::time::sleep(std::time::Duration::from_secs(60)).await;
         assert!(!waiting.is_finished());
@@ -319,7 +323,7 @@ mod tests {
         for _ in 0..1000 {
             drop(subscribers.add(None));
         }
-        subscribers.tell(&Event::Noise { text: String::new() }, &[]);
+        subscribers.publish(&Event::Noise { text: String::new() }, &[]);
         assert!(lock(&subscribers.0).is_empty());
     }
 }

@@ -7,7 +7,7 @@ use tidings_protocol::Frame;
 use tidings_protocol::messages::Message;
 
 use super::event::{Event, TurnEnd};
-use super::subscribers::{End, Subscriber};
+use super::subscribers::{Subscriber, SubscriptionEnd};
 use crate::error::{Error, ErrorKind};
 
 /// The turn of a prompt: a stream of its frames, and its end.
@@ -44,18 +44,18 @@ impl Turn {
     /// Waits for the end of the turn and skips unread messages. An error result is a normal end.
     pub async fn finish(self) -> Result<Arc<TurnEnd>, Error> {
         match self.subscriber.end().await {
-            End::Turn(end) => Ok(end),
-            End::Failed(error) => Err(error),
-            End::Session => Err(Error::closed()),
+            SubscriptionEnd::Turn(end) => Ok(end),
+            SubscriptionEnd::Failed(error) => Err(error),
+            SubscriptionEnd::Session => Err(Error::closed()),
         }
     }
 
     /// The end of the turn, if it has ended.
     pub fn end(&self) -> Option<Result<Arc<TurnEnd>, Error>> {
         match self.subscriber.ended()? {
-            End::Turn(end) => Some(Ok(end)),
-            End::Failed(error) => Some(Err(error)),
-            End::Session => Some(Err(Error::closed())),
+            SubscriptionEnd::Turn(end) => Some(Ok(end)),
+            SubscriptionEnd::Failed(error) => Some(Err(error)),
+            SubscriptionEnd::Session => Some(Err(Error::closed())),
         }
     }
 

@@ -36,11 +36,11 @@ pub(super) struct Turns {
     /// Tool calls without a result.
     running: HashSet<String>,
     /// True if the CLI sends `command_lifecycle` frames.
-    tells_lifecycle: bool,
+    has_lifecycle: bool,
     /// True if a turn must end with a structured output.
     wants_output: bool,
     /// The state of the session as last reported by the CLI.
-    state: Option<State>,
+    state: Option<SessionState>,
     /// Background agents and workflows that begin a turn when they end.
     tasks: HashSet<String>,
     /// Everything that runs in the background, commands included.
@@ -52,7 +52,7 @@ struct OpenPrompt {
     uuid: String,
     turn: Option<TurnId>,
     /// True if a result has arrived since it was sent.
-    saw_result: bool,
+    has_result: bool,
 }
 
 #[derive(Debug)]
@@ -68,14 +68,14 @@ struct Current {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum SessionState {
     Idle,
     Busy,
 }
 
 /// The meaning of a frame for the turns.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct TurnUpdate {
     /// The turn that the frame belongs to.
     pub(super) turn: Option<TurnId>,
     /// The prompts of that turn.
@@ -97,7 +97,7 @@ impl Turns {
         if self.prompts.len() >= PROMPTS_OPEN_MAX {
             return false;
         }
-        self.prompts.push_back(OpenPrompt { uuid: uuid.to_owned(), turn: None, saw_result: false });
+        self.prompts.push_back(OpenPrompt { uuid: uuid.to_owned(), turn: None, has_result: false });
         true
     }
 
@@ -123,7 +123,7 @@ impl Turns {
 
     /// True if no turn runs, no prompt is open, and no background agent will begin a turn.
     pub(super) fn is_idle(&self) -> bool {
-        !self.is_busy() && self.state.map_or(self.tasks.is_empty(), |state| state == State::Idle)
+        !self.is_busy() && self.state.map_or(self.tasks.is_empty(), |state| state == SessionState::Idle)
     }
 
     /// True if anything runs in the background, as far as the CLI reports it.
@@ -157,34 +157,34 @@ impl Turns {
     }
 
     /// Processes a frame from the CLI.
-    pub(super) fn see(&mut self, frame: &Frame) -> Seen {
-        let mut seen = Seen::default();
+    pub(super) fn observe(&mut self, frame: &Frame) -> TurnUpdate {
+        let mut update = TurnUpdate::default();
         match frame.kind() {
-            Kind::System => self.system(frame, &mut seen),
-            Kind::Assistant | Kind::StreamEvent | Kind::User => self.said(frame, &mut seen),
+            Kind::System => self.system(frame, &mut update),
+            Kind::Assistant | Kind::StreamEvent | Kind::User => self.observe_message(frame, &mut update),
             Kind::Result => {
-                self.result(frame, &mut seen);
-                return seen;
+                self.result(frame, &mut update);
+                return update;
             }
             Kind::Unknown if frame.type_name().as_deref() == Some("command_lifecycle") => {
-                self.lifecycle(frame, &mut seen);
-                return seen;
+                self.lifecycle(frame, &mut update);
+                return update;
             }
             _ => {}
         }
-        if seen.turn.is_none()
+        if update.turn.is_none()
             && let Some(current) = &self.current
         {
-            seen.turn = Some(current.id);
-            seen.prompts = Arc::clone(&current.prompts);
+            update.turn = Some(current.id);
+            update.prompts = Arc::clone(&current.prompts);
         }
-        seen
+        update
     }
 
-    fn system(&mut self, frame: &Frame, seen: &mut Seen) {
+    fn system(&mut self, frame: &Frame, update: &mut TurnUpdate) {
         match frame.subtype().as_deref() {
-            Some("init") => self.begin(&uuids(frame), seen),
-            Some("session_state_changed") => self.state_changed(frame, seen),
+            Some("init") => self.begin(&uuids(frame), update),
+            Some("session_state_changed") => self.state_changed(frame, update),
             Some("task_started") => self.task_started(frame),
             // The frame lists all tasks, so a task that ended without a notification is removed too.
             Some("background_tasks_changed") => self.background = tasks(frame, CALLS_REMEMBERED_MAX),
@@ -221,33 +221,33 @@ impl Turns {
         }
     }
 
-    fn state_changed(&mut self, frame: &Frame, seen: &mut Seen) {
+    fn state_changed(&mut self, frame: &Frame, update: &mut TurnUpdate) {
         let idle = text(frame, "state").as_deref() == Some("idle");
-        self.state = Some(if idle { State::Idle } else { State::Busy });
+        self.state = Some(if idle { SessionState::Idle } else { SessionState::Busy });
         if idle && self.current.as_ref().is_some_and(|current| current.lost_line) {
-            self.end_without_result(seen);
+            self.end_without_result(update);
         }
         // A CLI without lifecycle frames has merged the remaining prompts into the turn that ended last.
         if idle
-            && !self.tells_lifecycle
+            && !self.has_lifecycle
             && self.current.is_none()
             && let Some(last) = self.last.clone()
         {
             let merged: Vec<String> = self
                 .prompts
                 .iter()
-                .filter(|prompt| prompt.saw_result)
+                .filter(|prompt| prompt.has_result)
                 .map(|prompt| prompt.uuid.clone())
                 .collect();
             if !merged.is_empty() {
-                self.prompts.retain(|prompt| !prompt.saw_result);
-                seen.ended.push(Arc::new(TurnEnd { prompts: merged, ..TurnEnd::clone(&last) }));
+                self.prompts.retain(|prompt| !prompt.has_result);
+                update.ended.push(Arc::new(TurnEnd { prompts: merged, ..TurnEnd::clone(&last) }));
             }
         }
     }
 
     /// Processes a message of the model, of the user or of a sub-agent.
-    fn said(&mut self, frame: &Frame, seen: &mut Seen) {
+    fn observe_message(&mut self, frame: &Frame, update: &mut TurnUpdate) {
         // A delta contains no information on tools that the whole message, which follows, does not
         // contain.
         let whole = frame.kind() != Kind::StreamEvent;
@@ -257,17 +257,17 @@ impl Turns {
         if let Some(call) = frame.parent_tool_use_id() {
             // A background sub-agent outlives its turn, and does not belong to the next one.
             if let Some(turn) = self.calls.get(&*call) {
-                seen.turn = Some(*turn);
+                update.turn = Some(*turn);
                 if let Some(current) = self.current.as_ref().filter(|current| current.id == *turn) {
-                    seen.prompts = Arc::clone(&current.prompts);
+                    update.prompts = Arc::clone(&current.prompts);
                 }
             }
         } else if frame.kind() == Kind::Assistant || (frame.kind() == Kind::StreamEvent && !self.is_running())
         {
             // Stream events are frequent, and only the first can begin a turn.
-            self.begin(&uuids(frame), seen);
+            self.begin(&uuids(frame), update);
         }
-        let turn = seen.turn.or_else(|| self.current.as_ref().map(|current| current.id));
+        let turn = update.turn.or_else(|| self.current.as_ref().map(|current| current.id));
         if let Some(turn) = turn.filter(|_| whole) {
             for call in frame.tool_calls() {
                 self.remember_call(&call.id, turn);
@@ -301,7 +301,7 @@ impl Turns {
     }
 
     /// Begins a turn if none runs, and assigns the named prompts to it.
-    fn begin(&mut self, named: &[String], seen: &mut Seen) {
+    fn begin(&mut self, named: &[String], update: &mut TurnUpdate) {
         let is_new = self.current.as_ref().is_none_or(|turn| !turn.running);
         if self.current.is_none() {
             self.open();
@@ -312,7 +312,7 @@ impl Turns {
         let oldest =
             self.prompts.iter().find(|prompt| prompt.turn.is_none()).map(|prompt| prompt.uuid.clone());
         if is_new
-            && !self.tells_lifecycle
+            && !self.has_lifecycle
             && self.current.as_ref().is_some_and(|turn| turn.prompts.is_empty())
             && let Some(uuid) = oldest
         {
@@ -321,7 +321,7 @@ impl Turns {
         if let Some(turn) = &mut self.current {
             turn.running = true;
             if is_new {
-                seen.started = Some((turn.id, turn.prompts.to_vec()));
+                update.started = Some((turn.id, turn.prompts.to_vec()));
             }
         }
     }
@@ -352,8 +352,8 @@ impl Turns {
     }
 
     /// Processes a `command_lifecycle` frame, which reports the state of a prompt.
-    fn lifecycle(&mut self, frame: &Frame, seen: &mut Seen) {
-        self.tells_lifecycle = true;
+    fn lifecycle(&mut self, frame: &Frame, update: &mut TurnUpdate) {
+        self.has_lifecycle = true;
         let Some(uuid) = text(frame, "command_uuid") else { return };
         let state = text(frame, "state").unwrap_or_default();
         if state == "started" {
@@ -364,24 +364,24 @@ impl Turns {
                 self.join(&uuid);
             }
         } else if matches!(state.as_str(), "completed" | "cancelled" | "discarded" | "refused") {
-            self.over(&uuid, &state, seen);
+            self.end_prompt(&uuid, &state, update);
         }
         let turn = self.prompts.iter().find(|prompt| prompt.uuid == uuid).and_then(|prompt| prompt.turn);
         let last =
             || self.last.as_ref().filter(|last| last.prompts.contains(&uuid)).and_then(|last| last.turn);
-        seen.turn = turn.or_else(last);
-        seen.prompts = Arc::new(vec![uuid]);
+        update.turn = turn.or_else(last);
+        update.prompts = Arc::new(vec![uuid]);
     }
 
     /// Ends a prompt. Most have already ended with the result of their turn.
-    fn over(&mut self, uuid: &str, state: &str, seen: &mut Seen) {
+    fn end_prompt(&mut self, uuid: &str, state: &str, update: &mut TurnUpdate) {
         let Some(index) = self.prompts.iter().position(|prompt| prompt.uuid == uuid) else { return };
         let turn = self.prompts[index].turn;
         let current = self.current.as_ref().map(|current| current.id);
         if turn.is_some() && turn == current {
             if state == "completed" {
                 if self.current.as_ref().is_some_and(|current| current.lost_line) {
-                    return self.end_without_result(seen);
+                    return self.end_without_result(update);
                 }
                 // It was folded into the running turn, and ends with it.
                 return;
@@ -396,7 +396,7 @@ impl Turns {
             Some(last) if state == "completed" => TurnEnd { prompts, ..TurnEnd::clone(last) },
             _ => TurnEnd { turn, prompts, origin: None, outcome: TurnOutcome::Dropped, result: None },
         };
-        seen.ended.push(Arc::new(end));
+        update.ended.push(Arc::new(end));
         // The turn was announced, and its prompt cancelled before it began.
         if self.current.as_ref().is_some_and(|current| !current.running && current.prompts.is_empty()) {
             self.current = None;
@@ -407,14 +407,14 @@ impl Turns {
     ///
     /// If it was a result, its turn ends here. If it may have been one, the turn ends when the CLI reports
     /// that the prompt is done or the session is idle.
-    pub(super) fn lost_line(&mut self, head: &str) -> Seen {
-        let mut seen = Seen::default();
+    pub(super) fn lost_line(&mut self, head: &str) -> TurnUpdate {
+        let mut update = TurnUpdate::default();
         match member(head, "type").as_deref() {
             Some("result") => {
                 if self.current.is_none() {
                     self.open();
                 }
-                self.end_without_result(&mut seen);
+                self.end_without_result(&mut update);
             }
             Some(_) => {}
             None => {
@@ -423,15 +423,15 @@ impl Turns {
                 }
             }
         }
-        seen
+        update
     }
 
-    fn end_without_result(&mut self, seen: &mut Seen) {
+    fn end_without_result(&mut self, update: &mut TurnUpdate) {
         let Some(turn) = self.current.take() else { return };
-        self.end(turn, None, TurnOutcome::ResultLost, None, seen);
+        self.end(turn, None, TurnOutcome::ResultLost, None, update);
     }
 
-    fn result(&mut self, frame: &Frame, seen: &mut Seen) {
+    fn result(&mut self, frame: &Frame, update: &mut TurnUpdate) {
         if self.current.is_none() {
             self.open();
         }
@@ -452,7 +452,7 @@ impl Turns {
             TurnOutcome::Completed if lacks_output => TurnOutcome::Failed(Outcome::StructuredOutput),
             other => other,
         };
-        self.end(turn, origin, outcome, Some(frame), seen);
+        self.end(turn, origin, outcome, Some(frame), update);
     }
 
     fn end(
@@ -461,16 +461,16 @@ impl Turns {
         origin: Option<OriginKind>,
         outcome: TurnOutcome,
         result: Option<&Frame>,
-        seen: &mut Seen,
+        update: &mut TurnUpdate,
     ) {
         let by_itself = origin.as_ref().is_some_and(|kind| *kind == OriginKind::TASK_NOTIFICATION);
-        if turn.prompts.is_empty() && !self.tells_lifecycle && !by_itself {
+        if turn.prompts.is_empty() && !self.has_lifecycle && !by_itself {
             // Only the order assigns this result to a prompt.
             Arc::make_mut(&mut turn.prompts).extend(self.prompts.front().map(|prompt| prompt.uuid.clone()));
         }
         self.prompts.retain(|prompt| !turn.prompts.contains(&prompt.uuid));
         for prompt in &mut self.prompts {
-            prompt.saw_result = true;
+            prompt.has_result = true;
         }
         self.running.clear();
         let end = Arc::new(TurnEnd {
@@ -481,9 +481,9 @@ impl Turns {
             result: result.cloned(),
         });
         self.last = Some(Arc::clone(&end));
-        seen.turn = Some(turn.id);
-        seen.prompts = turn.prompts;
-        seen.ended.push(end);
+        update.turn = Some(turn.id);
+        update.prompts = turn.prompts;
+        update.ended.push(end);
     }
 }
 

@@ -12,13 +12,13 @@ use crate::transport::Outgoing;
 /// A handle to the writer task. A queued line is written whole, even if its sender has given up.
 #[derive(Debug, Clone)]
 pub(super) struct Writer {
-    control: mpsc::Sender<Line>,
-    data: mpsc::Sender<Line>,
+    control: mpsc::Sender<QueuedLine>,
+    data: mpsc::Sender<QueuedLine>,
     end: CancellationToken,
 }
 
 #[derive(Debug)]
-struct Line {
+struct QueuedLine {
     text: String,
     written: oneshot::Sender<Result<(), Error>>,
 }
@@ -45,7 +45,7 @@ impl Writer {
 
     /// Queues a line of the control protocol if there is room, without waiting until it is written.
     pub(super) fn control_if_room(&self, text: String) {
-        drop(self.control.try_send(Line { text: one_line(text), written: oneshot::channel().0 }));
+        drop(self.control.try_send(QueuedLine { text: one_line(text), written: oneshot::channel().0 }));
     }
 
     /// Writes the queued lines, and then ends the input of the CLI.
@@ -58,9 +58,9 @@ impl Writer {
     }
 }
 
-async fn send(lane: &mpsc::Sender<Line>, text: String) -> Result<(), Error> {
+async fn send(lane: &mpsc::Sender<QueuedLine>, text: String) -> Result<(), Error> {
     let (written, done) = oneshot::channel();
-    lane.send(Line { text: one_line(text), written }).await.map_err(|_| Error::closed())?;
+    lane.send(QueuedLine { text: one_line(text), written }).await.map_err(|_| Error::closed())?;
     done.await.map_err(|_| Error::closed())?
 }
 
@@ -71,8 +71,8 @@ fn one_line(text: String) -> String {
 
 async fn run(
     mut outgoing: Box<dyn Outgoing>,
-    mut control: mpsc::Receiver<Line>,
-    mut data: mpsc::Receiver<Line>,
+    mut control: mpsc::Receiver<QueuedLine>,
+    mut data: mpsc::Receiver<QueuedLine>,
     end: CancellationToken,
 ) {
     loop {
@@ -98,7 +98,7 @@ async fn run(
     }
 }
 
-async fn write(outgoing: &mut dyn Outgoing, line: Line) {
+async fn write(outgoing: &mut dyn Outgoing, line: QueuedLine) {
     let result = match check(&line.text, outgoing) {
         Ok(()) => outgoing.send(&line.text).await.map_err(|source| {
             let hint = "it has exited or is exiting: the next error has the reason";

@@ -14,7 +14,7 @@ use super::start::Start;
 use super::state::Host;
 use super::wire::CliState;
 use crate::error::{Error, ErrorKind};
-use crate::limits::{DRAIN, HOST_LINES_MAX, HOST_PIECE_BYTES, SPOOL_RETRY};
+use crate::limits::{DRAIN, HOST_LINES_MAX, HOST_READ_BYTES, SPOOL_RETRY};
 use crate::options::Orphans;
 use crate::transport::Exit;
 use crate::transport::process::{command, pipes, spawner};
@@ -32,7 +32,7 @@ pub(super) struct Cli {
 
 /// A line for the CLI.
 #[derive(Debug)]
-pub(super) struct Input {
+pub(super) struct CliLine {
     pub(super) id: String,
     pub(super) line: Vec<u8>,
 }
@@ -46,7 +46,7 @@ pub(super) async fn start(host: &Arc<Host>, start: Start) -> Result<(), Error> {
     let (lease, orphans) = (start.lease(), start.orphans());
     let mut command = start.command(&host.folder)?;
     let owner = command::owner(&host.record.id);
-    command::seal(&mut command, &owner);
+    command::configure(&mut command, &owner);
     let program = command.get_program().to_owned();
     let mut child = spawner::spawn(command).await.map_err(|source| {
         let message = format!("Failed to start `{}`", program.display());
@@ -116,23 +116,23 @@ async fn wait(host: Arc<Host>, cli: Cli, mut child: Child) {
         Err(_) => Exit::default(),
     };
     cli.gone.cancel();
-    if let Err(error) = host.folder.leave_exit(exit) {
+    if let Err(error) = host.folder.write_exit(exit) {
         tracing::warn!(%error, "failed to write the exit status of the agent");
     }
     ending::sweep(&cli).await;
     for pipe in [stdout, stderr].into_iter().flatten() {
         drop(pipe.await);
     }
-    host.ended(exit);
+    host.set_exit(exit);
 }
 
 /// Stores the output of the CLI. After its exit only as long as more arrives: a grandchild may hold the pipe
 /// open for ever.
 async fn read_stdout(host: Arc<Host>, mut pipe: ChildStdout, cli: Cli) {
-    let mut piece = vec![0; HOST_PIECE_BYTES];
+    let mut buffer = vec![0; HOST_READ_BYTES];
     loop {
-        host.room().await;
-        let read = pipe.read(&mut piece);
+        host.wait_for_room().await;
+        let read = pipe.read(&mut buffer);
         let count = if cli.gone.is_cancelled() {
             tokio::time::timeout(DRAIN, read).await.unwrap_or(Ok(0))
         } else {
@@ -143,7 +143,7 @@ async fn read_stdout(host: Arc<Host>, mut pipe: ChildStdout, cli: Cli) {
         };
         let Ok(count @ 1..) = count else { return };
         // A full disk may have space again later; until then the CLI blocks.
-        while let Err(error) = host.heard(&piece[..count]) {
+        while let Err(error) = host.store_output(&buffer[..count]) {
             tracing::warn!(%error, "failed to store the output of the agent; it blocks until this succeeds");
             tokio::time::sleep(SPOOL_RETRY).await;
         }
@@ -156,22 +156,22 @@ async fn read_stderr(host: Arc<Host>, pipe: ChildStderr, cli: Cli) {
         let line = tokio::select! {
             biased;
             line = pipes::line(&mut pipe) => line,
-            () = ended_for_a_while(&cli) => None,
+            () = drained(&cli) => None,
         };
         let Some(line) = line else { return };
-        host.complained(line.into_bytes());
+        host.store_stderr(line.into_bytes());
     }
 }
 
-async fn ended_for_a_while(cli: &Cli) {
+async fn drained(cli: &Cli) {
     cli.gone().await;
     tokio::time::sleep(DRAIN).await;
 }
 
 /// Writes whole lines. The pipe is closed after the last.
-async fn write_stdin(host: Arc<Host>, pipe: Option<ChildStdin>, mut lines: mpsc::Receiver<Input>) {
+async fn write_stdin(host: Arc<Host>, pipe: Option<ChildStdin>, mut lines: mpsc::Receiver<CliLine>) {
     let Some(mut pipe) = pipe else { return };
-    while let Some(Input { id, line }) = lines.recv().await {
+    while let Some(CliLine { id, line }) = lines.recv().await {
         let result = pipe.write_all(&line).await;
         host.wrote(id, line.len() as u64 - 1, result);
     }

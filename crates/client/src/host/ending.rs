@@ -11,7 +11,7 @@ use crate::limits::{DRAIN, KILL_GRACE, TERM_GRACE};
 use crate::options::Orphans;
 
 /// Interval of checks for exited processes.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Stops the CLI and everything that it started: SIGTERM, a grace period, SIGKILL, then leftovers.
 pub(super) async fn end(host: &Host) {
@@ -59,7 +59,7 @@ pub(super) async fn sweep(cli: &Cli) {
 pub(super) fn pids(cli: &Cli) -> Vec<u32> {
     let mut all: Vec<u32> = cli.pid().into_iter().collect();
     #[cfg(target_os = "linux")]
-    all.extend(linux::below(cli).into_iter().map(crate::transport::process::leftovers::Process::pid));
+    all.extend(linux::below(cli).into_iter().map(crate::transport::process::leftovers::ProcessId::pid));
     let mut seen = std::collections::HashSet::new();
     all.retain(|pid| seen.insert(*pid));
     all
@@ -81,11 +81,11 @@ mod linux {
     use tokio::signal::unix::{SignalKind, signal};
     use tokio::time::Instant;
 
-    use super::{Cli, Host, KILL_GRACE, LOOK_EVERY};
+    use super::{CHECK_INTERVAL, Cli, Host, KILL_GRACE};
     use crate::transport::process::{leftovers, watchdog};
 
     /// All processes below the host and all that carry the mark, except the CLI and the watchdog.
-    pub(super) fn below(cli: &Cli) -> BTreeSet<leftovers::Process> {
+    pub(super) fn below(cli: &Cli) -> BTreeSet<leftovers::ProcessId> {
         let mut found = leftovers::of_session(&cli.owner, Some(std::process::id()));
         found.retain(|process| Some(process.pid()) != cli.pid() && Some(process.pid()) != watchdog::pid());
         found
@@ -100,7 +100,7 @@ mod linux {
             }
             let since = Instant::now();
             while !rest.is_empty() && since.elapsed() < KILL_GRACE {
-                tokio::time::sleep(LOOK_EVERY).await;
+                tokio::time::sleep(CHECK_INTERVAL).await;
                 rest.retain(|process| process.is_alive());
             }
         }
@@ -110,7 +110,7 @@ mod linux {
         let Ok(mut ended) = signal(SignalKind::child()) else { return };
         while ended.recv().await.is_some() {
             // Several processes end together, and a search is not free.
-            tokio::time::sleep(LOOK_EVERY * 4).await;
+            tokio::time::sleep(CHECK_INTERVAL * 4).await;
             let cli = host.cli().and_then(|cli| cli.pid());
             for pid in leftovers::ended_children() {
                 // The CLI is waited for elsewhere, where its exit status is needed.

@@ -42,7 +42,7 @@ pub struct Record {
 
 /// The exit status of a CLI, as stored in its host's folder.
 #[derive(Debug, Serialize, Deserialize)]
-struct LeftExit {
+struct ExitRecord {
     code: Option<i32>,
     signal: Option<i32>,
 }
@@ -84,14 +84,14 @@ impl HostFolder {
 
     /// Binds the socket.
     pub(crate) fn listen(&self) -> io::Result<UnixListener> {
-        let listener = self.reach(|path| UnixListener::bind(path))?;
+        let listener = self.with_socket_path(|path| UnixListener::bind(path))?;
         std::fs::set_permissions(self.socket(), Permissions::from_mode(0o600))?;
         Ok(listener)
     }
 
     /// Connects to the host. Fails at once if it has ended.
     pub(crate) fn connect(&self) -> io::Result<UnixStream> {
-        self.reach(|path| UnixStream::connect(path))
+        self.with_socket_path(|path| UnixStream::connect(path))
     }
 
     /// True if a host listens here.
@@ -106,8 +106,8 @@ impl HostFolder {
 
     /// Opens what a host left behind after it has ended.
     pub fn remains(&self) -> io::Result<Remains> {
-        let spool = Spool::left_in(&self.spool())?;
-        let exit = self.read::<LeftExit>("exit.json").ok();
+        let spool = Spool::open_existing(&self.spool())?;
+        let exit = self.read::<ExitRecord>("exit.json").ok();
         Ok(Remains { spool, exit: exit.map(|exit| Exit { code: exit.code, signal: exit.signal }) })
     }
 
@@ -119,8 +119,8 @@ impl HostFolder {
         }
     }
 
-    pub(crate) fn leave_exit(&self, exit: Exit) -> io::Result<()> {
-        let exit = LeftExit { code: exit.code, signal: exit.signal };
+    pub(crate) fn write_exit(&self, exit: Exit) -> io::Result<()> {
+        let exit = ExitRecord { code: exit.code, signal: exit.signal };
         self.write("exit.json", &serde_json::to_vec(&exit)?)
     }
 
@@ -150,7 +150,7 @@ impl HostFolder {
     }
 
     /// Calls a function with a path of the socket that is short enough for the system.
-    fn reach<T>(&self, call: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    fn with_socket_path<T>(&self, call: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
         let path = self.socket();
         if path.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
             return call(&path);
@@ -171,9 +171,9 @@ impl HostFolder {
 
     fn write(&self, name: &str, contents: &[u8]) -> io::Result<()> {
         // Written to another file and renamed, so that readers never see half of it.
-        let aside = self.0.join(format!("{name}.new"));
-        write_new(&aside, contents)?;
-        std::fs::rename(aside, self.0.join(name))
+        let temporary = self.0.join(format!("{name}.new"));
+        write_new(&temporary, contents)?;
+        std::fs::rename(temporary, self.0.join(name))
     }
 
     fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<T> {

@@ -48,9 +48,9 @@
 
 mod cli;
 mod connection;
+mod conversation;
 mod ending;
 mod folder;
-mod memory;
 mod socket;
 mod spool;
 mod start;
@@ -65,7 +65,7 @@ use tokio::signal::unix::{SignalKind, signal};
 pub use folder::{HostFolder, Record, Remains};
 pub use start::Start;
 
-use self::state::{Host, Over};
+use self::state::{Host, HostEnd};
 use crate::error::{Error, ErrorKind};
 use crate::limits::{HOST_GREETING, KILL_GRACE};
 
@@ -94,19 +94,19 @@ pub async fn run(folder: HostFolder, listener: UnixListener) -> Result<(), Error
     let reaping = tokio::spawn(ending::reap(Arc::clone(&host)));
     let over = tokio::select! {
         over = host.over() => over,
-        _ = terminate.recv() => Over::Told,
-        () = not_started(&host) => Over::Done,
-        () = host.lease_is_over() => Over::Told,
+        _ = terminate.recv() => HostEnd::Stopped,
+        () = not_started(&host) => HostEnd::Done,
+        () = host.lease_expired() => HostEnd::Stopped,
     };
     tracing::debug!(?over, "the host ends");
     ending::end(&host).await;
     // A connected bridge receives the exit status.
-    drop(tokio::time::timeout(KILL_GRACE, host.exit_was_told()).await);
+    drop(tokio::time::timeout(KILL_GRACE, host.exit_delivered()).await);
     accepting.abort();
     reaping.abort();
     match over {
-        Over::Done => host.folder.remove().map_err(|error| failed("Failed to remove the folder", error)),
-        Over::Told => Ok(()),
+        HostEnd::Done => host.folder.remove().map_err(|error| failed("Failed to remove the folder", error)),
+        HostEnd::Stopped => Ok(()),
     }
 }
 

@@ -14,19 +14,19 @@ use tokio::net::UnixStream;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
 /// The reading half.
-pub(super) type Incoming = Receiver;
+pub(super) type ReadHalf = Receiver;
 
 /// The writing half. Dropping it ends the stream for the other side.
 #[derive(Debug)]
-pub(super) struct Outgoing(Socket);
+pub(super) struct WriteHalf(Socket);
 
-pub(super) fn split(stream: UnixStream) -> io::Result<(Incoming, Outgoing)> {
+pub(super) fn split(stream: UnixStream) -> io::Result<(ReadHalf, WriteHalf)> {
     let socket = stream.into_std()?;
     let incoming = Receiver::from_owned_fd_unchecked(OwnedFd::from(socket.try_clone()?))?;
-    Ok((incoming, Outgoing(socket)))
+    Ok((incoming, WriteHalf(socket)))
 }
 
-impl Outgoing {
+impl WriteHalf {
     /// Writes all bytes, and waits only while the socket is full.
     pub(super) async fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
@@ -44,7 +44,7 @@ impl Outgoing {
     }
 }
 
-impl Drop for Outgoing {
+impl Drop for WriteHalf {
     fn drop(&mut self) {
         // A closed peer needs no shutdown.
         drop(self.0.shutdown(Shutdown::Write));

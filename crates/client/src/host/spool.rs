@@ -42,7 +42,7 @@ impl Spool {
     }
 
     /// Opens the spool of a host that has ended. It cannot be written to.
-    pub(crate) fn left_in(folder: &Path) -> io::Result<Self> {
+    pub(crate) fn open_existing(folder: &Path) -> io::Result<Self> {
         let mut found = Vec::new();
         for entry in std::fs::read_dir(folder)? {
             let path = entry?.path();
@@ -183,7 +183,7 @@ mod tests {
                 prop_assert!(files <= spool.next() - spool.first() + SPOOL_FILE_BYTES + 400_000);
                 prop_assert_eq!(spool.has_room(), spool.next() - spool.first() < 2 << 20);
             }
-            let left = Spool::left_in(&path).unwrap();
+            let left = Spool::open_existing(&path).unwrap();
             prop_assert_eq!(left.next(), spool.next());
             let first = usize::try_from(left.first()).unwrap();
             prop_assert_eq!(read_all(&left, left.first()), &written[first..]);

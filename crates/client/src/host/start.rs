@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::HostFolder;
 use crate::error::{Error, ErrorKind};
 use crate::find::{self, Search};
-use crate::limits::{SPOOL_BESIDE_A_LINE, SPOOL_BYTES_MAX};
+use crate::limits::{SPOOL_BYTES_MAX, SPOOL_SLACK_BYTES};
 use crate::options::{Arg, EnvBase, Launch, Orphans};
 use crate::transport::process::command;
 
@@ -61,8 +61,8 @@ impl Start {
         if let Some(cwd) = &launch.cwd {
             command::check_folder(cwd)?;
         }
-        let (program, args) = command::words(&program, launch);
-        let line = launch.line_bytes_max as u64 + SPOOL_BESIDE_A_LINE;
+        let (program, args) = command::program_and_args(&program, launch);
+        let line = launch.line_bytes_max as u64 + SPOOL_SLACK_BYTES;
         Ok(Start {
             program: Word::of(program.as_os_str()),
             args: args.into_iter().map(Argument::of).collect(),

@@ -9,13 +9,13 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::cli::{Cli, Input};
+use super::cli::{Cli, CliLine};
+use super::conversation::ConversationState;
 use super::folder::{HostFolder, Record};
-use super::memory::Memory;
 use super::spool::Spool;
 use super::wire::{self, Attach, FromHost, Hello, Message, Novelty, Refusal, VERSION};
 use crate::limits::{
-    HOST_BYTES_MAX, HOST_ID_BYTES_MAX, HOST_LEASE, HOST_PIECE_BYTES, HOST_REPLIES_MAX, STDERR_TAIL_BYTES,
+    HOST_BYTES_MAX, HOST_ID_BYTES_MAX, HOST_LEASE, HOST_READ_BYTES, HOST_REPLIES_MAX, STDERR_TAIL_BYTES,
 };
 use crate::transport::Exit;
 
@@ -24,33 +24,33 @@ use crate::transport::Exit;
 pub(super) struct Host {
     pub(super) folder: HostFolder,
     pub(super) record: Record,
-    state: Mutex<State>,
+    state: Mutex<HostState>,
     /// A counter that increases with every change of the state.
     changed: watch::Sender<u64>,
     /// The time since which no bridge is connected.
-    alone: watch::Sender<Alone>,
-    over: watch::Sender<Option<Over>>,
+    absence: watch::Sender<BridgeAbsence>,
+    over: watch::Sender<Option<HostEnd>>,
 }
 
 /// The reason why a host ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Over {
+pub(super) enum HostEnd {
     /// The bridge has everything; the folder is removed.
     Done,
     /// It was stopped, or no bridge came; the spool stays for a later bridge.
-    Told,
+    Stopped,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Alone {
+struct BridgeAbsence {
     since: Option<Instant>,
     lease: Duration,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    session: Option<Session>,
-    connection: Option<Connection>,
+struct HostState {
+    session: Option<HostSession>,
+    connection: Option<BridgeConnection>,
     connections: u64,
     /// The highest fence that was ever presented.
     fence: u64,
@@ -60,13 +60,13 @@ struct State {
 
 /// The state after an agent was started.
 #[derive(Debug)]
-struct Session {
+struct HostSession {
     cli: Cli,
     spool: Spool,
-    memory: Memory,
+    conversation: ConversationState,
     stderr: VecDeque<Vec<u8>>,
     stderr_bytes: usize,
-    input: Option<mpsc::Sender<Input>>,
+    input: Option<mpsc::Sender<CliLine>>,
     /// Bytes of lines that the CLI has not read yet.
     waiting_bytes: u64,
     exit: Option<Exit>,
@@ -74,12 +74,12 @@ struct Session {
 
 /// The connected bridge.
 #[derive(Debug)]
-struct Connection {
+struct BridgeConnection {
     id: u64,
     owner: String,
     replies: VecDeque<Message<FromHost>>,
     closed: CancellationToken,
-    exit_told: bool,
+    exit_sent: bool,
 }
 
 /// An admitted bridge.
@@ -94,7 +94,7 @@ pub(super) struct Admitted {
 
 /// The next action of a connection.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum NextStep {
     Send,
     Wait,
     /// Send this, and nothing more.
@@ -108,12 +108,12 @@ impl Host {
             record,
             state: Mutex::default(),
             changed: watch::Sender::new(0),
-            alone: watch::Sender::new(Alone { since: None, lease: HOST_LEASE }),
+            absence: watch::Sender::new(BridgeAbsence { since: None, lease: HOST_LEASE }),
             over: watch::Sender::new(None),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, HostState> {
         // Nothing panics while it holds this lock, and a panic elsewhere leaves the state consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -131,18 +131,18 @@ impl Host {
     }
 
     /// Counts a connection that may send the launch request.
-    pub(super) fn starter_came(&self) {
+    pub(super) fn add_starter(&self) {
         self.lock().starters += 1;
     }
 
     /// Uncounts a connection that has sent it, will not send it, or has ended.
-    pub(super) fn starter_left(&self) {
+    pub(super) fn remove_starter(&self) {
         self.lock().starters -= 1;
         self.touch();
     }
 
     /// Waits until an agent was started, or no connection can send the launch request.
-    pub(super) async fn no_starter(&self) {
+    pub(super) async fn wait_for_starters(&self) {
         let mut changed = self.changed.subscribe();
         let may_come = || {
             let state = self.lock();
@@ -163,29 +163,29 @@ impl Host {
         &self,
         cli: Cli,
         spool: Spool,
-        input: mpsc::Sender<Input>,
+        input: mpsc::Sender<CliLine>,
         lease: Duration,
     ) -> bool {
         let mut state = self.lock();
         if state.session.is_some() {
             return false;
         }
-        state.session = Some(Session {
+        state.session = Some(HostSession {
             cli,
             spool,
-            memory: Memory::default(),
+            conversation: ConversationState::default(),
             stderr: VecDeque::new(),
             stderr_bytes: 0,
             input: Some(input),
             waiting_bytes: 0,
             exit: None,
         });
-        self.alone.send_modify(|alone| alone.lease = lease);
+        self.absence.send_modify(|absence| absence.lease = lease);
         true
     }
 
     /// Waits until there is room for more output of the CLI.
-    pub(super) async fn room(&self) {
+    pub(super) async fn wait_for_room(&self) {
         let mut changed = self.changed.subscribe();
         let has_room = || self.lock().session.as_ref().is_none_or(|session| session.spool.has_room());
         while !has_room() {
@@ -195,17 +195,17 @@ impl Host {
     }
 
     /// Stores output of the CLI.
-    pub(super) fn heard(&self, bytes: &[u8]) -> io::Result<()> {
+    pub(super) fn store_output(&self, bytes: &[u8]) -> io::Result<()> {
         if let Some(session) = &mut self.lock().session {
             session.spool.append(bytes)?;
-            session.memory.heard(bytes);
+            session.conversation.observe_output(bytes);
         }
         self.touch();
         Ok(())
     }
 
     /// Forwards a line of stderr.
-    pub(super) fn complained(&self, line: Vec<u8>) {
+    pub(super) fn store_stderr(&self, line: Vec<u8>) {
         if let Some(session) = &mut self.lock().session {
             session.stderr_bytes += line.len();
             session.stderr.push_back(line);
@@ -218,7 +218,7 @@ impl Host {
     }
 
     /// Records the exit of the CLI; all its output is stored.
-    pub(super) fn ended(&self, exit: Exit) {
+    pub(super) fn set_exit(&self, exit: Exit) {
         if let Some(session) = &mut self.lock().session {
             session.exit = Some(exit);
             session.input = None;
@@ -231,9 +231,9 @@ impl Host {
     }
 
     /// Waits until the connected bridge, if any, has received the exit status.
-    pub(super) async fn exit_was_told(&self) {
+    pub(super) async fn exit_delivered(&self) {
         let mut changed = self.changed.subscribe();
-        while self.lock().connection.as_ref().is_some_and(|connection| !connection.exit_told) {
+        while self.lock().connection.as_ref().is_some_and(|connection| !connection.exit_sent) {
             drop(changed.changed().await);
         }
     }
@@ -242,11 +242,11 @@ impl Host {
     pub(super) fn attach(&self, attach: &Attach) -> Result<Admitted, (Refusal, String)> {
         let mut state = self.lock();
         let refuse = |reason, message: &str| Err((reason, message.to_owned()));
-        if !same(&attach.secret, &self.record.secret) {
+        if !constant_time_eq(&attach.secret, &self.record.secret) {
             return refuse(Refusal::Stranger, "The secret is wrong");
         }
         let current = state.connection.as_ref().map(|connection| connection.owner.clone());
-        match judge(current.as_deref(), state.fence, attach) {
+        match refusal_for(current.as_deref(), state.fence, attach) {
             Some(Refusal::Outdated) => {
                 return refuse(Refusal::Outdated, "A newer bridge has taken over this session");
             }
@@ -263,7 +263,7 @@ impl Host {
             return refuse(Refusal::NoSuchOffset, "The agent has not written up to this offset");
         }
         if let Some(lease) = attach.lease_ms {
-            self.alone.send_modify(|alone| alone.lease = Duration::from_millis(lease));
+            self.absence.send_modify(|absence| absence.lease = Duration::from_millis(lease));
         }
         let after = attach.after.unwrap_or_default().max(session.spool.first());
         let greeting = session.greeting(self.hello(session, after, attach.version));
@@ -271,18 +271,23 @@ impl Host {
         state.connections += 1;
         let (id, closed) = (state.connections, CancellationToken::new());
         let owner = attach.owner.clone();
-        let connection =
-            Connection { id, owner, replies: VecDeque::new(), closed: closed.clone(), exit_told: false };
+        let connection = BridgeConnection {
+            id,
+            owner,
+            replies: VecDeque::new(),
+            closed: closed.clone(),
+            exit_sent: false,
+        };
         if let Some(former) = state.connection.replace(connection) {
             former.closed.cancel();
         }
         drop(state);
-        self.alone.send_modify(|alone| alone.since = None);
+        self.absence.send_modify(|absence| absence.since = None);
         self.touch();
         Ok(Admitted { id, after, closed, greeting })
     }
 
-    fn hello(&self, session: &Session, after: u64, version: u32) -> Hello {
+    fn hello(&self, session: &HostSession, after: u64, version: u32) -> Hello {
         Hello {
             version: version.min(VERSION),
             host: self.record.id.clone(),
@@ -293,20 +298,20 @@ impl Host {
             first: session.spool.first(),
             next: session.spool.next(),
             after,
-            lease_ms: u64::try_from(self.alone.borrow().lease.as_millis()).unwrap_or(u64::MAX),
-            forgotten: session.memory.forgotten(),
+            lease_ms: u64::try_from(self.absence.borrow().lease.as_millis()).unwrap_or(u64::MAX),
+            forgotten: session.conversation.forgotten(),
         }
     }
 
     /// Handles the end of a connection, which need not be the bridge's.
-    pub(super) fn left(&self, id: Option<u64>) {
+    pub(super) fn disconnected(&self, id: Option<u64>) {
         let mut state = self.lock();
         if id.is_some() && state.connection.as_ref().map(|connection| connection.id) == id {
             state.connection = None;
         }
         if state.connection.is_none() && state.session.is_some() {
-            self.alone.send_modify(|alone| {
-                alone.since.get_or_insert_with(Instant::now);
+            self.absence.send_modify(|absence| {
+                absence.since.get_or_insert_with(Instant::now);
             });
         }
         drop(state);
@@ -314,17 +319,17 @@ impl Host {
     }
 
     /// Returns when no bridge was connected for the duration of the lease.
-    pub(super) async fn lease_is_over(&self) {
-        let mut alone = self.alone.subscribe();
+    pub(super) async fn lease_expired(&self) {
+        let mut absence = self.absence.subscribe();
         loop {
-            let Alone { since, lease } = *alone.borrow_and_update();
+            let BridgeAbsence { since, lease } = *absence.borrow_and_update();
             let Some(since) = since else {
-                drop(alone.changed().await);
+                drop(absence.changed().await);
                 continue;
             };
             tokio::select! {
                 () = tokio::time::sleep_until(since + lease) => return,
-                _ = alone.changed() => {}
+                _ = absence.changed() => {}
             }
         }
     }
@@ -343,7 +348,7 @@ impl Host {
         }
         let mut state = self.lock();
         let Some(session) = &mut state.session else { return unwritten(id, "No agent was started here") };
-        if session.memory.writes(&id, &line) == Novelty::Seen {
+        if session.conversation.begin_write(&id, &line) == Novelty::Seen {
             return Some(FromHost::Wrote { id, novelty: Novelty::Seen });
         }
         let length = line.len() as u64;
@@ -354,11 +359,11 @@ impl Host {
             }
             Some(input) => {
                 line.push(b'\n');
-                input.try_send(Input { id: id.clone(), line }).map_err(|_| "The agent does not read")
+                input.try_send(CliLine { id: id.clone(), line }).map_err(|_| "The agent does not read")
             }
         };
         if let Err(message) = sent {
-            session.memory.unwrites(&id);
+            session.conversation.revert_write(&id);
             return unwritten(id, message);
         }
         session.waiting_bytes += length;
@@ -370,8 +375,8 @@ impl Host {
         if let Some(session) = &mut self.lock().session {
             session.waiting_bytes = session.waiting_bytes.saturating_sub(length);
             match result {
-                Ok(()) => session.memory.wrote(&id),
-                Err(_) => session.memory.unwrites(&id),
+                Ok(()) => session.conversation.finish_write(&id),
+                Err(_) => session.conversation.revert_write(&id),
             }
         }
         let reply = match result {
@@ -412,13 +417,13 @@ impl Host {
     }
 
     /// Appends the next messages of a connection to `out`.
-    pub(super) fn next_for(&self, id: u64, sent: &mut u64, out: &mut Vec<u8>) -> io::Result<Then> {
+    pub(super) fn next_for(&self, id: u64, sent: &mut u64, out: &mut Vec<u8>) -> io::Result<NextStep> {
         let mut state = self.lock();
-        let State { session, connection, .. } = &mut *state;
-        let (Some(session), Some(connection)) = (session, connection) else { return Ok(Then::Last) };
+        let HostState { session, connection, .. } = &mut *state;
+        let (Some(session), Some(connection)) = (session, connection) else { return Ok(NextStep::Last) };
         if connection.id != id {
             wire::encode(&FromHost::Superseded { owner: connection.owner.clone() }, &[], out);
-            return Ok(Then::Last);
+            return Ok(NextStep::Last);
         }
         for reply in connection.replies.drain(..) {
             wire::encode(&reply.head, &reply.bytes, out);
@@ -429,44 +434,44 @@ impl Host {
         session.stderr_bytes = 0;
         let mut read;
         // A bridge that keeps up gets the last append from memory, and another one reads from disk.
-        let piece = if let Some(last) = session.spool.last_from(*sent) {
+        let chunk = if let Some(last) = session.spool.last_from(*sent) {
             last
         } else {
-            read = [0; HOST_PIECE_BYTES];
+            read = [0; HOST_READ_BYTES];
             let count = session.spool.read(*sent, &mut read)?;
             &read[..count]
         };
-        if !piece.is_empty() {
-            *sent += piece.len() as u64;
-            wire::encode_out(*sent, piece, out);
-        } else if let Some(exit) = session.exit.filter(|_| !connection.exit_told) {
+        if !chunk.is_empty() {
+            *sent += chunk.len() as u64;
+            wire::encode_out(*sent, chunk, out);
+        } else if let Some(exit) = session.exit.filter(|_| !connection.exit_sent) {
             wire::encode(&FromHost::exit(exit, session.spool.next()), &[], out);
-            connection.exit_told = true;
+            connection.exit_sent = true;
         }
-        Ok(if out.is_empty() { Then::Wait } else { Then::Send })
+        Ok(if out.is_empty() { NextStep::Wait } else { NextStep::Send })
     }
 
     /// Ends the host.
-    pub(super) fn finish(&self, over: Over) {
+    pub(super) fn finish(&self, over: HostEnd) {
         self.over.send_modify(|already| {
             already.get_or_insert(over);
         });
     }
 
     /// Returns when the host is ending.
-    pub(super) async fn over(&self) -> Over {
+    pub(super) async fn over(&self) -> HostEnd {
         let mut over = self.over.subscribe();
         let over = over.wait_for(Option::is_some).await;
-        over.ok().and_then(|over| *over).unwrap_or(Over::Told)
+        over.ok().and_then(|over| *over).unwrap_or(HostEnd::Stopped)
     }
 }
 
-impl Session {
+impl HostSession {
     fn greeting(&self, hello: Hello) -> Vec<Message<FromHost>> {
         let mut all = vec![Message::new(FromHost::Hello(hello))];
-        all.extend(self.memory.initialize().map(|line| Message::with(FromHost::Initialize, line)));
-        all.extend(self.memory.init().map(|line| Message::with(FromHost::Init, line)));
-        let open = self.memory.open().iter();
+        all.extend(self.conversation.initialize().map(|line| Message::with(FromHost::Initialize, line)));
+        all.extend(self.conversation.init().map(|line| Message::with(FromHost::Init, line)));
+        let open = self.conversation.open().iter();
         all.extend(open.map(|asked| Message::with(FromHost::Open { end: asked.end }, asked.line.as_slice())));
         all.push(Message::new(FromHost::Ready));
         all
@@ -474,7 +479,7 @@ impl Session {
 }
 
 /// The reason to refuse a bridge, given the connected one and the highest fence so far.
-fn judge(current: Option<&str>, best: u64, attach: &Attach) -> Option<Refusal> {
+fn refusal_for(current: Option<&str>, best: u64, attach: &Attach) -> Option<Refusal> {
     if attach.fence < best {
         return Some(Refusal::Outdated);
     }
@@ -484,7 +489,7 @@ fn judge(current: Option<&str>, best: u64, attach: &Attach) -> Option<Refusal> {
 }
 
 /// Compares in constant time.
-fn same(one: &str, other: &str) -> bool {
+fn constant_time_eq(one: &str, other: &str) -> bool {
     let differences = one.bytes().zip(other.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
     one.len() == other.len() && differences == 0
 }
@@ -515,7 +520,7 @@ mod tests {
             (Some("a"), 7, "a", 6, Some(Refusal::Outdated)),
         ] {
             assert_eq!(
-                judge(current, best, &attach(owner, fence)),
+                refusal_for(current, best, &attach(owner, fence)),
                 expected,
                 "{current:?} {best} {owner} {fence}"
             );
@@ -525,7 +530,7 @@ mod tests {
     #[test]
     fn secrets_are_compared_whole() {
         for (one, other, expected) in [("abc", "abc", true), ("abc", "abd", false), ("abc", "ab", false)] {
-            assert_eq!(same(one, other), expected, "{one} {other}");
+            assert_eq!(constant_time_eq(one, other), expected, "{one} {other}");
         }
     }
 }

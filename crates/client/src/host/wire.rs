@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 
-use crate::limits::{HOST_HEAD_BYTES_MAX, HOST_PIECE_BYTES};
+use crate::limits::{HOST_HEAD_BYTES_MAX, HOST_READ_BYTES};
 use crate::transport::Exit;
 
 /// The protocol version of this crate.
@@ -352,7 +352,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
         }
         // The buffer grows with the received bytes, and not with the length in the head.
         let mut bytes =
-            Vec::with_capacity(usize::try_from(length).unwrap_or(usize::MAX).min(HOST_PIECE_BYTES));
+            Vec::with_capacity(usize::try_from(length).unwrap_or(usize::MAX).min(HOST_READ_BYTES));
         (&mut self.from).take(length).read_to_end(&mut bytes).await?;
         if bytes.len() as u64 != length {
             return Err(io::ErrorKind::UnexpectedEof.into());

@@ -19,46 +19,46 @@ use tokio_util::sync::CancellationToken;
 use super::guard::Guard;
 use crate::client::Client;
 use crate::handlers::McpCallContext;
-use crate::limits::{MCP_MESSAGES_MAX, MCP_TAKEN_BACK_MAX};
+use crate::limits::{MCP_CANCELLED_MAX, MCP_MESSAGES_MAX};
 
 /// The beginning of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Opening {
+pub(super) enum ConnectionStart {
     /// With `initialize`.
     Handshake,
     /// Without `initialize`: the CLI has the server's manifest.
-    Known,
+    Manifest,
 }
 
-pub(super) struct Connection {
+pub(super) struct McpConnection {
     to_server: mpsc::Sender<ClientJsonRpcMessage>,
-    calls: Mutex<Calls>,
+    calls: Mutex<OpenCalls>,
     end: CancellationToken,
 }
 
 /// Requests of the CLI that wait for the server.
 #[derive(Default)]
-struct Calls {
+struct OpenCalls {
     open: HashMap<RequestId, oneshot::Sender<Json>>,
     /// Calls that were cancelled before they arrived: every message is delivered by a task of its own, and
     /// tasks overtake each other.
-    taken_back: VecDeque<RequestId>,
+    cancelled_early: VecDeque<RequestId>,
 }
 
-impl Connection {
+impl McpConnection {
     pub(super) fn open<S: Service<RoleServer>>(
         service: Arc<S>,
-        opening: Opening,
+        opening: ConnectionStart,
         call: &McpCallContext,
     ) -> Arc<Self> {
         let (to_server, from_cli) = mpsc::channel(MCP_MESSAGES_MAX);
         let (to_cli, from_server) = mpsc::channel(MCP_MESSAGES_MAX);
         let (to_forward, forwarded) = mpsc::channel(MCP_MESSAGES_MAX);
         let end = CancellationToken::new();
-        let connection = Arc::new(Connection { to_server, calls: Mutex::default(), end: end.clone() });
+        let connection = Arc::new(McpConnection { to_server, calls: Mutex::default(), end: end.clone() });
         let guard = Guard::new(service, end.clone());
-        drop(tokio::spawn(serve(guard, Carrier { from_cli, to_cli }, opening, end)));
-        drop(tokio::spawn(sort(Arc::clone(&connection), from_server, to_forward)));
+        drop(tokio::spawn(serve(guard, RmcpTransport { from_cli, to_cli }, opening, end)));
+        drop(tokio::spawn(dispatch(Arc::clone(&connection), from_server, to_forward)));
         let client = call.context.client().clone();
         drop(tokio::spawn(forward(Arc::clone(&connection), call.server.clone(), client, forwarded)));
         connection
@@ -73,11 +73,11 @@ impl Connection {
     }
 
     /// Passes a message of the CLI to the server, and waits for the answer if it is a request.
-    pub(super) async fn take(self: Arc<Self>, message: ClientJsonRpcMessage) -> Option<Json> {
-        let taken_back = match &message {
+    pub(super) async fn handle_message(self: Arc<Self>, message: ClientJsonRpcMessage) -> Option<Json> {
+        let cancelled_early = match &message {
             JsonRpcMessage::Request(request) => {
                 let id = request.id.clone();
-                return Some(self.ask(id, message).await);
+                return Some(self.request(id, message).await);
             }
             JsonRpcMessage::Notification(notification) => match &notification.notification {
                 ClientNotification::CancelledNotification(cancelled) => cancelled.params.request_id.clone(),
@@ -88,19 +88,19 @@ impl Connection {
         if self.to_server.send(message).await.is_err() {
             tracing::debug!("dropped a message to an MCP server that has ended");
         }
-        if let Some(id) = taken_back {
-            self.forget(id);
+        if let Some(id) = cancelled_early {
+            self.cancel(id);
         }
         None
     }
 
-    async fn ask(&self, id: RequestId, message: ClientJsonRpcMessage) -> Json {
+    async fn request(&self, id: RequestId, message: ClientJsonRpcMessage) -> Json {
         let ended = || refusal(id.clone(), ErrorData::internal_error("The MCP server has ended", None));
-        let answer = match self.expect(&id) {
+        let answer = match self.register(&id) {
             Ok(answer) => answer,
             Err(error) => return refusal(id, error),
         };
-        let mut unanswered = Unanswered { connection: self, id: Some(id.clone()) };
+        let mut unanswered = CancelCallOnDrop { connection: self, id: Some(id.clone()) };
         if self.to_server.send(message).await.is_err() {
             return ended();
         }
@@ -109,10 +109,10 @@ impl Connection {
         answer.unwrap_or_else(|_| ended())
     }
 
-    fn expect(&self, id: &RequestId) -> Result<oneshot::Receiver<Json>, ErrorData> {
+    fn register(&self, id: &RequestId) -> Result<oneshot::Receiver<Json>, ErrorData> {
         let mut calls = self.calls();
-        if let Some(at) = calls.taken_back.iter().position(|other| other == id) {
-            calls.taken_back.remove(at);
+        if let Some(at) = calls.cancelled_early.iter().position(|other| other == id) {
+            calls.cancelled_early.remove(at);
             return Err(cancelled());
         }
         if calls.open.contains_key(id) {
@@ -124,31 +124,31 @@ impl Connection {
     }
 
     /// Ends a cancelled call: rmcp will not answer it, and the control request must not stay open.
-    fn forget(&self, id: RequestId) {
+    fn cancel(&self, id: RequestId) {
         let mut calls = self.calls();
         if let Some(waiting) = calls.open.remove(&id) {
             // The receiver is gone if the control request was cancelled as well.
             drop(waiting.send(refusal(id, cancelled())));
             return;
         }
-        if calls.taken_back.len() >= MCP_TAKEN_BACK_MAX {
-            calls.taken_back.pop_front();
+        if calls.cancelled_early.len() >= MCP_CANCELLED_MAX {
+            calls.cancelled_early.pop_front();
         }
-        calls.taken_back.push_back(id);
+        calls.cancelled_early.push_back(id);
     }
 
-    fn calls(&self) -> MutexGuard<'_, Calls> {
+    fn calls(&self) -> MutexGuard<'_, OpenCalls> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Cancels the call in the server when its answer is no longer awaited.
-struct Unanswered<'a> {
-    connection: &'a Connection,
+struct CancelCallOnDrop<'a> {
+    connection: &'a McpConnection,
     id: Option<RequestId>,
 }
 
-impl Drop for Unanswered<'_> {
+impl Drop for CancelCallOnDrop<'_> {
     fn drop(&mut self) {
         let Some(id) = self.id.take() else { return };
         self.connection.calls().open.remove(&id);
@@ -161,12 +161,12 @@ impl Drop for Unanswered<'_> {
 }
 
 /// The rmcp transport of a connection.
-struct Carrier {
+struct RmcpTransport {
     from_cli: mpsc::Receiver<ClientJsonRpcMessage>,
     to_cli: mpsc::Sender<ServerJsonRpcMessage>,
 }
 
-impl Transport<RoleServer> for Carrier {
+impl Transport<RoleServer> for RmcpTransport {
     type Error = mpsc::error::SendError<ServerJsonRpcMessage>;
 
     fn send(
@@ -190,13 +190,15 @@ impl Transport<RoleServer> for Carrier {
 /// Runs the server until the connection ends.
 async fn serve<S: Service<RoleServer>>(
     service: Guard<S>,
-    carrier: Carrier,
-    opening: Opening,
+    carrier: RmcpTransport,
+    opening: ConnectionStart,
     end: CancellationToken,
 ) {
     let running = match opening {
-        Opening::Handshake => serve_server_with_ct(service, carrier, end.clone()).await,
-        Opening::Known => Ok(serve_directly_with_ct(service, carrier, Some(claude()), end.clone())),
+        ConnectionStart::Handshake => serve_server_with_ct(service, carrier, end.clone()).await,
+        ConnectionStart::Manifest => {
+            Ok(serve_directly_with_ct(service, carrier, Some(claude()), end.clone()))
+        }
     };
     match running {
         Ok(running) => drop(running.waiting().await),
@@ -206,8 +208,8 @@ async fn serve<S: Service<RoleServer>>(
 }
 
 /// Passes answers to their waiters, and all other messages on to be forwarded. Ends with the server.
-async fn sort(
-    connection: Arc<Connection>,
+async fn dispatch(
+    connection: Arc<McpConnection>,
     mut from_server: mpsc::Receiver<ServerJsonRpcMessage>,
     to_forward: mpsc::Sender<ServerJsonRpcMessage>,
 ) {
@@ -234,7 +236,7 @@ async fn sort(
 
 /// Forwards the server's own messages to the CLI, in order, and ends the connection with the session.
 async fn forward(
-    connection: Arc<Connection>,
+    connection: Arc<McpConnection>,
     server: String,
     client: Client,
     mut forwarded: mpsc::Receiver<ServerJsonRpcMessage>,
@@ -255,7 +257,7 @@ async fn forward(
 
 /// Answers a request of the server that did not reach the CLI with an error, so that the server does not wait
 /// for ever.
-async fn undelivered(connection: &Connection, message: &ServerJsonRpcMessage, why: &str) {
+async fn undelivered(connection: &McpConnection, message: &ServerJsonRpcMessage, why: &str) {
     if let JsonRpcMessage::Request(request) = message {
         let error = ErrorData::internal_error(why.to_owned(), None);
         drop(connection.to_server.send(JsonRpcMessage::error(error, Some(request.id.clone()))).await);

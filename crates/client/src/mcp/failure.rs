@@ -21,21 +21,21 @@ pub struct Failure(String);
 
 impl Failure {
     /// A failure with this text.
-    pub fn new(words: impl Into<String>) -> Self {
-        Failure(words.into())
+    pub fn new(text: impl Into<String>) -> Self {
+        Failure(text.into())
     }
 }
 
 impl<E: Error> From<E> for Failure {
     fn from(error: E) -> Self {
-        let mut words = error.to_string();
+        let mut text = error.to_string();
         let mut cause = error.source();
         while let Some(error) = cause {
-            words.push_str(": ");
-            words.push_str(&error.to_string());
+            text.push_str(": ");
+            text.push_str(&error.to_string());
             cause = error.source();
         }
-        Failure(words)
+        Failure(text)
     }
 }
 

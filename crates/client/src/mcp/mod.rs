@@ -27,8 +27,8 @@
 mod connection;
 mod failure;
 mod guard;
-mod link;
 mod server;
+mod server_session;
 mod tool;
 
 use std::sync::Arc;
@@ -65,6 +65,6 @@ impl Options {
     /// and each has its own connection to it.
     pub fn mcp_service(self, name: impl Into<String>, service: impl Service<RoleServer>) -> Self {
         let service = Arc::new(service);
-        self.mcp_handler_per_session(name, move || link::Link::new(Arc::clone(&service)))
+        self.mcp_handler_per_session(name, move || server_session::ServerSession::new(Arc::clone(&service)))
     }
 }

@@ -62,8 +62,8 @@ impl Tool {
                     Box::pin(async move { running.await.into_call_tool_result() })
                 }
                 Err(error) => {
-                    let words = format!("The arguments of `{called}` are invalid: {error}");
-                    Box::pin(std::future::ready(Ok(failure(words))))
+                    let text = format!("The arguments of `{called}` are invalid: {error}");
+                    Box::pin(std::future::ready(Ok(failure(text))))
                 }
             }
         };
@@ -136,8 +136,8 @@ impl Tool {
     }
 
     /// Sets keywords by which a tool search finds it.
-    pub fn search_hint(self, words: impl Into<String>) -> Self {
-        self.meta("anthropic/searchHint", words.into())
+    pub fn search_hint(self, text: impl Into<String>) -> Self {
+        self.meta("anthropic/searchHint", text.into())
     }
 
     /// Sets the number of characters of a result that the model gets; a longer result is written to a file.
@@ -163,12 +163,12 @@ impl Tool {
 
     /// Calls the function. Every failure becomes an answer for the model.
     pub(super) async fn call(&self, arguments: JsonObject, context: RequestContext<RoleServer>) -> Reply {
-        let taken_back = context.ct.clone();
+        let cancelled = context.ct.clone();
         // Called inside the future, so that a panic of the function itself is caught too.
         let running = async { (self.run)(arguments, context).await };
         tokio::select! {
             biased;
-            () = taken_back.cancelled() => Ok(failure("The call was cancelled")),
+            () = cancelled.cancelled() => Ok(failure("The call was cancelled")),
             reply = super::guard::catch(running) => {
                 reply.unwrap_or_else(|_| Ok(failure(format!("The tool `{}` failed", self.name()))))
             }
@@ -182,8 +182,8 @@ impl Tool {
 }
 
 /// A result that reports a failure.
-pub(super) fn failure(words: impl Into<String>) -> CallToolResponse {
-    CallToolResult::error(vec![ContentBlock::text(words)]).into()
+pub(super) fn failure(text: impl Into<String>) -> CallToolResponse {
+    CallToolResult::error(vec![ContentBlock::text(text)]).into()
 }
 
 impl fmt::Debug for Tool {

@@ -82,7 +82,7 @@ impl Options {
         self.telemetry.add(&mut plan)?;
         self.process.add(&mut plan)?;
         self.check_together()?;
-        plan.warnings.extend(self.unasked());
+        plan.warnings.extend(self.unused_handler_warning());
         plan.check()?;
         Ok(plan)
     }
@@ -98,7 +98,7 @@ impl Options {
 
     /// A warning about tools for which the permission handler is never called, since the options already
     /// allow them.
-    fn unasked(&self) -> Option<String> {
+    fn unused_handler_warning(&self) -> Option<String> {
         if !self.handlers.has_permission() {
             return None;
         }

@@ -29,7 +29,7 @@ const NOT_INHERITED: &[&str] = &[
 ];
 
 /// Flags that are always set, and that an extra argument may not change.
-const OURS: &[&str] = &["output-format", "input-format", "verbose", "print"];
+const RESERVED_FLAGS: &[&str] = &["output-format", "input-format", "verbose", "print"];
 
 pub(crate) type StderrHandler = Arc<dyn Fn(&str) + Send + Sync>;
 
@@ -141,8 +141,8 @@ impl Options {
     }
 
     /// Sets a handler for the lines of stderr. It must not block: the session waits for it.
-    pub fn on_stderr(mut self, hear: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.process.on_stderr = Some(Arc::new(hear));
+    pub fn on_stderr(mut self, handler: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.process.on_stderr = Some(Arc::new(handler));
         self
     }
 
@@ -242,7 +242,7 @@ impl ProcessOptions {
 fn add_extra(plan: &mut Plan, flag: &str, value: Option<&str>) -> Result<(), Error> {
     let name = flag.trim_start_matches('-');
     let well_formed = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-    if !well_formed || OURS.contains(&name) {
+    if !well_formed || RESERVED_FLAGS.contains(&name) {
         let message = format!("Not a valid extra argument: `{}`", flag.escape_debug());
         return Err(Error::invalid(message, "pass the name of a flag that this crate does not set itself"));
     }

@@ -73,7 +73,7 @@ pub(super) fn normalise(schema: &Json) -> Result<Json, Error> {
         return Err(Error::invalid("The schema of the result is not a JSON object", "see json-schema.org"));
     }
     let mut text = String::new();
-    Writer { root, out: &mut text }.schema(root, "#", 0).map_err(|reason| {
+    SchemaWriter { root, out: &mut text }.schema(root, "#", 0).map_err(|reason| {
         Error::invalid(
             format!("The schema of the result is not valid at {reason}"),
             "the CLI supports JSON Schema draft 7; see json-schema.org",
@@ -84,12 +84,12 @@ pub(super) fn normalise(schema: &Json) -> Result<Json, Error> {
     })
 }
 
-struct Writer<'a> {
+struct SchemaWriter<'a> {
     root: Raw<'a>,
     out: &'a mut String,
 }
 
-impl Writer<'_> {
+impl SchemaWriter<'_> {
     fn schema(&mut self, schema: Raw<'_>, at: &str, depth: usize) -> Result<(), String> {
         if depth > DEPTH_MAX {
             return Err(format!("`{at}`: nested too deep"));

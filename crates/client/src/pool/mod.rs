@@ -50,7 +50,7 @@ use crate::transport::{Process, Transport};
 /// ahead, so it is not used here.
 #[derive(Clone)]
 pub struct Pool {
-    inner: Arc<Inner>,
+    inner: Arc<PoolInner>,
 }
 
 /// The limits of a pool.
@@ -99,11 +99,11 @@ impl PoolLimits {
     }
 }
 
-pub(super) type Carriers = Arc<dyn Fn() -> Box<dyn Transport> + Send + Sync>;
+pub(super) type TransportFactory = Arc<dyn Fn() -> Box<dyn Transport> + Send + Sync>;
 
-pub(super) struct Inner {
+pub(super) struct PoolInner {
     options: Options,
-    carriers: Carriers,
+    transports: TransportFactory,
     spares: Spares,
     park_after: Option<Duration>,
     /// One permit for each conversation with a process.
@@ -126,7 +126,7 @@ impl Pool {
 
     /// Creates a pool over any transport: the function makes one for each process.
     pub fn over(
-        carrier: impl Fn() -> Box<dyn Transport> + Send + Sync + 'static,
+        transport: impl Fn() -> Box<dyn Transport> + Send + Sync + 'static,
         options: Options,
         limits: PoolLimits,
     ) -> Result<Self, Error> {
@@ -136,11 +136,11 @@ impl Pool {
             let message = "`PoolLimits::live_max` is 0";
             return Err(Error::invalid(message, "set it to at least 1"));
         }
-        let carriers: Carriers = Arc::new(carrier);
-        let inner = Inner {
-            spares: Spares::start(Arc::clone(&carriers), options.clone(), limits.spares),
+        let transports: TransportFactory = Arc::new(transport);
+        let inner = PoolInner {
+            spares: Spares::start(Arc::clone(&transports), options.clone(), limits.spares),
             options,
-            carriers,
+            transports,
             park_after: limits.park_after,
             live: Arc::new(Semaphore::new(limits.live_max)),
             idle: Arc::new(Notify::new()),
@@ -187,18 +187,18 @@ impl Pool {
     }
 }
 
-impl Inner {
+impl PoolInner {
     /// A process without a conversation.
     async fn fresh(&self) -> Result<Client, Error> {
         match self.spares.take() {
             Some(client) => Ok(client),
-            None => Client::connect_over((self.carriers)(), self.options.clone()).await,
+            None => Client::connect_over((self.transports)(), self.options.clone()).await,
         }
     }
 
     /// A process that resumes a conversation.
     async fn resumed(&self, session_id: &str) -> Result<Client, Error> {
-        Client::connect_over((self.carriers)(), self.options.clone().resume(session_id)).await
+        Client::connect_over((self.transports)(), self.options.clone().resume(session_id)).await
     }
 
     /// A permit for one more process. If none is left, the least recently used conversation is parked.

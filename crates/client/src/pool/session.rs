@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use tokio::sync::{Mutex, OwnedSemaphorePermit};
 
-use super::Inner;
+use super::PoolInner;
 use super::lease::Lease;
 use crate::client::{Client, Turn};
 use crate::error::Error;
@@ -20,33 +20,33 @@ use crate::prompt::Prompt;
 #[derive(Clone)]
 pub struct PooledSession {
     slot: Arc<Slot>,
-    pool: Arc<Inner>,
+    pool: Arc<PoolInner>,
 }
 
 pub(super) struct Slot {
     /// Locked while a process is started or ended for this conversation.
-    state: Mutex<State>,
+    state: Mutex<SlotState>,
     /// The number of leases: while there are any, the conversation is not parked.
     leases: Arc<AtomicUsize>,
     used: AtomicU64,
 }
 
 #[derive(Default)]
-struct State {
-    live: Option<Live>,
+struct SlotState {
+    live: Option<LiveProcess>,
     /// The id to resume by; `None` before the first turn.
     session_id: Option<String>,
 }
 
-struct Live {
+struct LiveProcess {
     client: Client,
     _permit: OwnedSemaphorePermit,
 }
 
 impl PooledSession {
-    pub(super) fn new(pool: &Arc<Inner>, session_id: Option<String>) -> Self {
+    pub(super) fn new(pool: &Arc<PoolInner>, session_id: Option<String>) -> Self {
         let slot = Arc::new(Slot {
-            state: Mutex::new(State { live: None, session_id }),
+            state: Mutex::new(SlotState { live: None, session_id }),
             leases: Arc::default(),
             used: AtomicU64::new(pool.next_use()),
         });
@@ -68,7 +68,7 @@ impl PooledSession {
         if let Some(live) = state.live.as_ref().filter(|live| !live.client.is_closed()) {
             return Ok(Lease::new(live.client.clone(), &self.slot.leases, &self.pool.idle));
         }
-        state.put_down();
+        state.release();
         let permit = self.pool.permit().await?;
         let client = match &state.session_id {
             Some(id) => self.pool.resumed(id).await?,
@@ -77,7 +77,7 @@ impl PooledSession {
         let lease = Lease::new(client.clone(), &self.slot.leases, &self.pool.idle);
         let watched = watch(client.guest(), Arc::downgrade(&self.slot), Arc::downgrade(&self.pool));
         drop(tokio::spawn(watched));
-        state.live = Some(Live { client, _permit: permit });
+        state.live = Some(LiveProcess { client, _permit: permit });
         Ok(lease)
     }
 
@@ -123,14 +123,14 @@ impl Slot {
         if let Err(error) = live.client.close().await {
             tracing::debug!(%error, "a parked conversation exited with an error");
         }
-        state.put_down();
+        state.release();
         true
     }
 }
 
-impl State {
+impl SlotState {
     /// Stores the session id for resuming, and drops the process.
-    fn put_down(&mut self) {
+    fn release(&mut self) {
         if let Some(id) = self.live.take().and_then(|live| live.client.session_id()) {
             self.session_id = Some(id);
         }
@@ -138,7 +138,7 @@ impl State {
 }
 
 /// Parks a conversation after it was idle for a while, and notifies a waiting one.
-async fn watch(client: Client, slot: Weak<Slot>, pool: Weak<Inner>) {
+async fn watch(client: Client, slot: Weak<Slot>, pool: Weak<PoolInner>) {
     let Some((park_after, idle)) = pool.upgrade().map(|pool| (pool.park_after, Arc::clone(&pool.idle)))
     else {
         return;

@@ -110,7 +110,7 @@ impl Sessions {
         let done = working.await.map_err(|source| {
             Error::new(ErrorKind::Storage, "The operation on session files was aborted", "").caused_by(source)
         })?;
-        done.map_err(told)
+        done.map_err(convert_error)
     }
 
     /// Runs file operations on one session, by its id.
@@ -128,18 +128,18 @@ fn scope<'a>(roots: &'a Roots, project: Option<&'a Path>, worktrees: &'a [PathBu
     project.map_or_else(|| Scope::everywhere(roots), |folder| Scope::project(roots, folder, worktrees))
 }
 
-fn told(error: tidings_transcript::Error) -> Error {
-    use tidings_transcript::ErrorKind as Found;
+fn convert_error(error: tidings_transcript::Error) -> Error {
+    use tidings_transcript::ErrorKind as StorageErrorKind;
     let (kind, hint) = match error.kind() {
-        Found::NotFound => (ErrorKind::NoSession, "`Sessions::list` returns the ids"),
-        Found::Invalid | Found::Ambiguous => (ErrorKind::Invalid, error.hint()),
+        StorageErrorKind::NotFound => (ErrorKind::NoSession, "`Sessions::list` returns the ids"),
+        StorageErrorKind::Invalid | StorageErrorKind::Ambiguous => (ErrorKind::Invalid, error.hint()),
         _ => (ErrorKind::Storage, error.hint()),
     };
-    let told = Error::new(kind, error.to_string(), hint);
+    let converted = Error::new(kind, error.to_string(), hint);
     match std::error::Error::source(&error) {
         // The message is already copied; only its cause follows.
-        Some(_) => told.caused_by(Cause(error)),
-        None => told,
+        Some(_) => converted.caused_by(Cause(error)),
+        None => converted,
     }
 }
 

@@ -19,8 +19,8 @@ impl Lines {
     }
 
     /// Creates a splitter for bytes that begin at an offset of a longer stream.
-    pub fn starting_at(line_bytes_max: usize, place: u64) -> Self {
-        Lines { splitter: Splitter::new(line_bytes_max), end: place }
+    pub fn starting_at(line_bytes_max: usize, offset: u64) -> Self {
+        Lines { splitter: Splitter::new(line_bytes_max), end: offset }
     }
 
     /// The offset at which the line of the last event ended.

@@ -113,14 +113,14 @@ impl Transport for Replay {
     fn open(self: Box<Self>, launch: Launch) -> BoxFuture<'static, Result<Link, Error>> {
         Box::pin(async move {
             let (events, incoming) = mpsc::channel(EVENTS_AHEAD_MAX);
-            let (heard, listening) = watch::channel(Heard::default());
+            let (input, inputs) = watch::channel(HostInput::default());
             let answers = Arc::new(Mutex::new(Answers::of(&self.steps)));
-            let outgoing = Ear { heard: Some(heard), answers, events: events.clone() };
-            drop(tokio::spawn(play(self.steps, listening, events, Lines::new(launch.line_bytes_max))));
+            let outgoing = ReplayInput { input: Some(input), answers, events: events.clone() };
+            drop(tokio::spawn(play(self.steps, inputs, events, Lines::new(launch.line_bytes_max))));
             Ok(Link {
                 incoming,
                 outgoing: Box::new(outgoing),
-                stop: Arc::new(Nothing),
+                stop: Arc::new(NoStop),
                 program: None,
                 resumed: None,
             })
@@ -130,7 +130,7 @@ impl Transport for Replay {
 
 /// The messages of the host so far.
 #[derive(Debug, Clone, Default)]
-struct Heard {
+struct HostInput {
     /// The ids of the prompts, in order; empty for a prompt without an id.
     prompts: Vec<String>,
     answers: Vec<String>,
@@ -155,7 +155,7 @@ impl PromptIds {
     }
 
     /// Replaces recorded prompt ids in a line by the live ones.
-    fn exchange(&mut self, line: &str) -> String {
+    fn replace_ids(&mut self, line: &str) -> String {
         for recorded in named_prompts(line) {
             if !self.pairs.iter().any(|(known, _)| *known == recorded)
                 && let Some(live) = self.unpaired.pop_front()
@@ -225,24 +225,24 @@ impl Answers {
 
 /// Receives the lines of the host.
 #[derive(Debug)]
-struct Ear {
-    heard: Option<watch::Sender<Heard>>,
+struct ReplayInput {
+    input: Option<watch::Sender<HostInput>>,
     answers: Arc<Mutex<Answers>>,
     events: mpsc::Sender<Incoming>,
 }
 
-impl Outgoing for Ear {
+impl Outgoing for ReplayInput {
     fn send<'a>(&'a mut self, line: &'a str) -> BoxFuture<'a, io::Result<()>> {
         Box::pin(async move {
-            let heard = self.heard.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
+            let input = self.input.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
             let Ok(frame) = FrameRef::from_json(line) else { return Ok(()) };
             let id = frame.request_id().unwrap_or_default().into_owned();
             match frame.kind() {
                 Kind::User => {
                     let uuid = frame.uuid().unwrap_or_default().into_owned();
-                    heard.send_modify(|heard| heard.prompts.push(uuid));
+                    input.send_modify(|input| input.prompts.push(uuid));
                 }
-                Kind::ControlResponse => heard.send_modify(|heard| heard.answers.push(id)),
+                Kind::ControlResponse => input.send_modify(|input| input.answers.push(id)),
                 Kind::ControlRequest => {
                     let subtype = frame.subtype().unwrap_or_default();
                     let answer =
@@ -258,14 +258,14 @@ impl Outgoing for Ear {
     }
 
     fn end(&mut self) -> BoxFuture<'_, io::Result<()>> {
-        self.heard = None;
+        self.input = None;
         Box::pin(async { Ok(()) })
     }
 }
 
 async fn play(
     steps: Vec<Step>,
-    mut listening: watch::Receiver<Heard>,
+    mut inputs: watch::Receiver<HostInput>,
     events: mpsc::Sender<Incoming>,
     mut lines: Lines,
 ) {
@@ -277,8 +277,8 @@ async fn play(
             Step::Prompt { uuid } => {
                 prompts += 1;
                 // After a host has ended its input no more prompts come, and the rest is played.
-                drop(listening.wait_for(|heard| heard.prompts.len() >= prompts).await);
-                let live = listening.borrow().prompts.get(prompts - 1).cloned().unwrap_or_default();
+                drop(inputs.wait_for(|input| input.prompts.len() >= prompts).await);
+                let live = inputs.borrow().prompts.get(prompts - 1).cloned().unwrap_or_default();
                 ids.pair(uuid, live);
                 continue;
             }
@@ -288,7 +288,7 @@ async fn play(
             }
             Step::Request { .. } => continue,
             Step::Out(line) => {
-                let line = ids.exchange(&line);
+                let line = ids.replace_ids(&line);
                 let frame = FrameRef::from_json(&line).ok();
                 let kind = frame.map(|frame| frame.kind());
                 if kind == Some(Kind::ControlResponse) {
@@ -308,16 +308,16 @@ async fn play(
             }
         };
         if let Some(question) = question {
-            drop(listening.wait_for(|heard| heard.answers.contains(&question)).await);
+            drop(inputs.wait_for(|input| input.answers.contains(&question)).await);
         }
     }
     // A process that only waits for input ends when its input does.
-    drop(listening.wait_for(|_| false).await);
+    drop(inputs.wait_for(|_| false).await);
     drop(events.send(Incoming::Exit(exit)).await);
 }
 
 /// A stop handle without effect: the end of the input ends a replay.
 #[derive(Debug)]
-struct Nothing;
+struct NoStop;
 
-impl Stop for Nothing {}
+impl Stop for NoStop {}

@@ -122,8 +122,8 @@ proptest! {
             model.step(step, &mut turns);
             for frame in std::mem::take(&mut model.frames) {
                 let frame = Frame::from_json(&frame.to_string()).unwrap();
-                let seen = turns.see(&frame);
-                for end in seen.ended {
+                let update = turns.observe(&frame);
+                for end in update.ended {
                     let name: String = end.result.as_ref().and_then(Frame::uuid).map_or("dropped".into(), Into::into);
                     for prompt in &end.prompts {
                         prop_assert!(ended.insert(prompt.clone(), name.clone()).is_none(), "{} ended twice", prompt);
@@ -154,9 +154,9 @@ proptest! {
         turns.sent("a");
         turns.sent("b");
         for index in order {
-            drop(turns.see(&frames[index]));
+            drop(turns.observe(&frames[index]));
         }
-        drop(turns.see(&frames[2]));
+        drop(turns.observe(&frames[2]));
         prop_assert!(turns.prompts.is_empty());
     }
 }

@@ -17,7 +17,7 @@ use crate::options::{Arg, EnvBase, Launch};
 pub(super) const OWNER: &str = "TIDINGS_OWNER";
 
 /// A command, with the files that must exist until it has ended.
-pub(super) struct Prepared {
+pub(super) struct PreparedCommand {
     pub(super) command: Command,
     pub(super) files: Option<TempDir>,
 }
@@ -33,8 +33,8 @@ pub(crate) fn owner(session: &str) -> String {
     format!("{}:{session}", host_mark())
 }
 
-pub(super) fn prepare(program: &Path, launch: &Launch) -> Result<Prepared, Error> {
-    let (program, args) = words(program, launch);
+pub(super) fn prepare(program: &Path, launch: &Launch) -> Result<PreparedCommand, Error> {
+    let (program, args) = program_and_args(program, launch);
     let mut command = Command::new(program);
     let mut files = None;
     for arg in &args {
@@ -49,11 +49,11 @@ pub(super) fn prepare(program: &Path, launch: &Launch) -> Result<Prepared, Error
         use std::os::unix::process::CommandExt as _;
         command.gid(user.gid).uid(user.uid);
     }
-    Ok(Prepared { command, files })
+    Ok(PreparedCommand { command, files })
 }
 
 /// The program to start with its arguments: a script is started through its runtime.
-pub(crate) fn words(program: &Path, launch: &Launch) -> (PathBuf, Vec<Arg>) {
+pub(crate) fn program_and_args(program: &Path, launch: &Launch) -> (PathBuf, Vec<Arg>) {
     if !find::is_script(program) {
         return (program.to_owned(), launch.args.clone());
     }
@@ -87,7 +87,7 @@ pub(crate) fn spawn_hint(source: &std::io::Error) -> &'static str {
 }
 
 /// Applies what every command needs, even a wrapped one: three pipes, its own process group, and our mark.
-pub(crate) fn seal(command: &mut Command, owner: &str) {
+pub(crate) fn configure(command: &mut Command, owner: &str) {
     command.env(OWNER, owner).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);

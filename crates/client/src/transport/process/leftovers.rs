@@ -9,7 +9,7 @@ use super::command::OWNER;
 
 /// A process id with its start time, which tells it from a later process with the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Process {
+pub(crate) struct ProcessId {
     pid: u32,
     started: u64,
 }
@@ -23,10 +23,10 @@ struct Stat {
     stopped: bool,
 }
 
-impl Process {
+impl ProcessId {
     /// The process that has this id now.
     pub(crate) fn now(pid: u32) -> Option<Self> {
-        Some(Process { pid, started: stat(pid)?.started })
+        Some(ProcessId { pid, started: stat(pid)?.started })
     }
 
     /// True if the process still runs and is not a zombie.
@@ -55,7 +55,7 @@ impl Process {
 /// A tool may start a process in its own session, which no signal to a group reaches; and when its parent is
 /// gone, it is no descendant of `root` either. The mark is inherited by all processes that do not clear their
 /// environment.
-pub(crate) fn of_session(owner: &str, root: Option<u32>) -> BTreeSet<Process> {
+pub(crate) fn of_session(owner: &str, root: Option<u32>) -> BTreeSet<ProcessId> {
     let mark = format!("{OWNER}={owner}");
     let mut found = BTreeSet::new();
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
@@ -63,13 +63,13 @@ pub(crate) fn of_session(owner: &str, root: Option<u32>) -> BTreeSet<Process> {
         let Some(stat) = stat(pid) else { continue };
         children.entry(stat.parent).or_default().push(pid);
         if !stat.zombie && carries(pid, mark.as_bytes()) {
-            found.insert(Process { pid, started: stat.started });
+            found.insert(ProcessId { pid, started: stat.started });
         }
     }
     let mut ahead: Vec<u32> = root.into_iter().collect();
     while let Some(pid) = ahead.pop() {
         for child in children.remove(&pid).unwrap_or_default() {
-            found.extend(Process::now(child));
+            found.extend(ProcessId::now(child));
             ahead.push(child);
         }
     }

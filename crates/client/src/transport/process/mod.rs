@@ -1,6 +1,8 @@
 pub(crate) mod command;
 #[cfg(target_os = "linux")]
 pub(crate) mod leftovers;
+#[cfg(target_os = "linux")]
+mod parent_death;
 pub(crate) mod pipes;
 #[cfg(unix)]
 mod reaper;
@@ -12,8 +14,6 @@ mod stop;
 #[path = "stop_elsewhere.rs"]
 mod stop;
 #[cfg(target_os = "linux")]
-mod tether;
-#[cfg(target_os = "linux")]
 pub(crate) mod watchdog;
 
 use std::fmt;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use futures_core::future::BoxFuture;
 use tokio::sync::mpsc;
 
-use self::command::Prepared;
+use self::command::PreparedCommand;
 use super::{Link, Transport};
 use crate::error::{Error, ErrorKind};
 use crate::find::Search;
@@ -75,12 +75,12 @@ impl Process {
             command::check_folder(cwd)?;
         }
         let owner = command::owner(launch.session_mark());
-        let Prepared { command, files } = command::prepare(&program, &launch)?;
+        let PreparedCommand { command, files } = command::prepare(&program, &launch)?;
         let mut command = match &self.wrap {
             Some(wrap) => wrap(command),
             None => command,
         };
-        command::seal(&mut command, &owner);
+        command::configure(&mut command, &owner);
         tracing::debug!(program = %program.display(), "starting Claude Code");
         let mut child = spawner::spawn(command).await.map_err(|source| {
             let message = format!("Failed to start `{}`", program.display());

@@ -11,16 +11,16 @@ use crate::limits::{KILL_GRACE, TERM_GRACE};
 use crate::options::Orphans;
 
 /// Interval of checks for exited processes.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Jobs in the queue; each is started within [`LOOK_EVERY`].
 const WAITING_MAX: usize = 1024;
 
 #[cfg(target_os = "linux")]
-type Leftovers = std::collections::BTreeSet<super::leftovers::Process>;
+type Leftovers = std::collections::BTreeSet<super::leftovers::ProcessId>;
 
 /// A process or set of processes to stop.
-enum Job {
+enum ReapJob {
     /// A child whose session was dropped without closing it.
     Child { owner: String, pid: Pid, orphans: Orphans, since: Instant },
     /// Processes that a session left behind.
@@ -29,9 +29,9 @@ enum Job {
 }
 
 /// Stops a child: SIGTERM, then SIGKILL, then its leftovers.
-pub(super) fn put_down(owner: String, pid: Pid, orphans: Orphans) {
+pub(super) fn stop_child(owner: String, pid: Pid, orphans: Orphans) {
     let _ = kill_process(pid, Signal::TERM);
-    give(Job::Child { owner, pid, orphans, since: Instant::now() });
+    submit(ReapJob::Child { owner, pid, orphans, since: Instant::now() });
 }
 
 /// Stops the processes that a session left behind after its CLI has ended.
@@ -59,11 +59,11 @@ fn sweep_found(rest: Leftovers) {
     for process in &rest {
         process.signal(Signal::TERM);
     }
-    give(Job::Rest { rest, since: Instant::now() });
+    submit(ReapJob::Rest { rest, since: Instant::now() });
 }
 
-fn give(job: Job) {
-    static SENDER: OnceLock<Option<SyncSender<Job>>> = OnceLock::new();
+fn submit(job: ReapJob) {
+    static SENDER: OnceLock<Option<SyncSender<ReapJob>>> = OnceLock::new();
     let sender = SENDER.get_or_init(|| {
         let (sender, jobs) = sync_channel(WAITING_MAX);
         let thread = thread::Builder::new().name("tidings-reaper".to_owned());
@@ -83,13 +83,13 @@ fn give(job: Job) {
     }
 }
 
-fn run(jobs: &Receiver<Job>) {
-    let mut open: Vec<Job> = Vec::new();
+fn run(jobs: &Receiver<ReapJob>) {
+    let mut open: Vec<ReapJob> = Vec::new();
     loop {
         let next = if open.is_empty() {
             jobs.recv().map_err(|_| RecvTimeoutError::Disconnected)
         } else {
-            jobs.recv_timeout(LOOK_EVERY)
+            jobs.recv_timeout(CHECK_INTERVAL)
         };
         match next {
             Ok(job) => open.push(job),
@@ -100,11 +100,11 @@ fn run(jobs: &Receiver<Job>) {
     }
 }
 
-impl Job {
+impl ReapJob {
     /// Takes the next step; `true` when the job is done.
     fn is_done(&mut self) -> bool {
         match self {
-            Job::Child { owner, pid, orphans, since } => {
+            ReapJob::Child { owner, pid, orphans, since } => {
                 // The runtime that started it may wait for it too; the second waiter gets an error.
                 let gone = !matches!(waitpid(Some(*pid), WaitOptions::NOHANG), Ok(None));
                 if gone {
@@ -119,7 +119,7 @@ impl Job {
                 false
             }
             #[cfg(target_os = "linux")]
-            Job::Rest { rest, since } => {
+            ReapJob::Rest { rest, since } => {
                 rest.retain(|process| process.is_alive());
                 if since.elapsed() >= KILL_GRACE {
                     self.kill();
@@ -132,12 +132,12 @@ impl Job {
 
     fn kill(&self) {
         match self {
-            Job::Child { pid, .. } => {
+            ReapJob::Child { pid, .. } => {
                 let _ = kill_process_group(*pid, Signal::KILL);
                 let _ = kill_process(*pid, Signal::KILL);
             }
             #[cfg(target_os = "linux")]
-            Job::Rest { rest, .. } => {
+            ReapJob::Rest { rest, .. } => {
                 for process in rest {
                     process.signal(Signal::KILL);
                 }

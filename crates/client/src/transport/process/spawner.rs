@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 /// Commands in the queue; each takes milliseconds.
 const WAITING_MAX: usize = 64;
 
-struct Job {
+struct SpawnJob {
     command: Command,
     runtime: Handle,
     reply: oneshot::Sender<io::Result<Child>>,
@@ -25,26 +25,26 @@ struct Job {
 /// Starts a command. The child belongs to the calling runtime.
 pub(crate) async fn spawn(command: Command) -> io::Result<Child> {
     let (reply, started) = oneshot::channel();
-    let job = Box::new(Job { command, runtime: Handle::current(), reply });
-    let sender = thread_of_spawns()?;
+    let job = Box::new(SpawnJob { command, runtime: Handle::current(), reply });
+    let sender = spawner_thread()?;
     // The thread is as fast as the system starts processes, so a full queue justifies a blocking thread.
     tokio::task::spawn_blocking(move || sender.send(job)).await?.map_err(|_| io::ErrorKind::BrokenPipe)?;
     started.await.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?
 }
 
-fn thread_of_spawns() -> io::Result<SyncSender<Box<Job>>> {
-    static SENDER: OnceLock<SyncSender<Box<Job>>> = OnceLock::new();
+fn spawner_thread() -> io::Result<SyncSender<Box<SpawnJob>>> {
+    static SENDER: OnceLock<SyncSender<Box<SpawnJob>>> = OnceLock::new();
     if let Some(sender) = SENDER.get() {
         return Ok(sender.clone());
     }
-    let (sender, jobs) = sync_channel::<Box<Job>>(WAITING_MAX);
+    let (sender, jobs) = sync_channel::<Box<SpawnJob>>(WAITING_MAX);
     let main = move || {
         #[cfg(target_os = "linux")]
         let mut watchdog = super::watchdog::Watchdog::default();
         while let Ok(job) = jobs.recv() {
             #[cfg(target_os = "linux")]
             watchdog.start();
-            let Job { command, runtime, reply } = *job;
+            let SpawnJob { command, runtime, reply } = *job;
             drop(reply.send(start(command, &runtime)));
         }
     };
@@ -57,7 +57,7 @@ fn start(command: Command, runtime: &Handle) -> io::Result<Child> {
     let _inside = runtime.enter();
     let mut command = tokio::process::Command::from(command);
     #[cfg(target_os = "linux")]
-    super::tether::tie(&mut command);
+    super::parent_death::terminate_with_parent(&mut command);
     #[cfg(not(unix))]
     command.kill_on_drop(true);
     command.spawn()

@@ -6,7 +6,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio::process::ChildStdout;
 use tokio::time::Instant;
 
-use crate::limits::{BURST_GAP, BURST_PIECES, BURST_REST};
+use crate::limits::{BURST_DELTAS, BURST_GAP, BURST_REST};
 
 /// The size of a read in bytes.
 pub(super) const CHUNK_BYTES: usize = 64 << 10;
@@ -79,7 +79,7 @@ impl Pace {
         self.quick = if quick { self.quick.saturating_add(small) } else { 0 };
         self.last = Some(now);
         // A full chunk means that more is available already.
-        self.burst = self.quick >= BURST_PIECES && bytes < CHUNK_BYTES;
+        self.burst = self.quick >= BURST_DELTAS && bytes < CHUNK_BYTES;
     }
 }
 

@@ -65,7 +65,7 @@ impl Stop for ProcessStop {
 impl Drop for ProcessStop {
     fn drop(&mut self) {
         if let Some(pid) = self.alive() {
-            reaper::put_down(self.owner.clone(), pid, self.orphans);
+            reaper::stop_child(self.owner.clone(), pid, self.orphans);
         }
     }
 }

@@ -45,9 +45,9 @@ pub(super) struct Shared {
     /// The CLI's state in the last pong of the host.
     pong: watch::Sender<CliState>,
     /// True while a ping is unanswered: one ping serves all callers.
-    is_asked: AtomicBool,
+    is_pinged: AtomicBool,
     /// The number of received messages.
-    pub(super) heard: AtomicU64,
+    pub(super) received: AtomicU64,
     /// True while a received message is not yet processed.
     pub(super) is_behind: AtomicBool,
     /// The number of lines that may be unconfirmed by the host.
@@ -75,8 +75,8 @@ impl Default for Shared {
             acknowledged: watch::Sender::new(0),
             waiting: Mutex::default(),
             pong: watch::Sender::new(CliState::Unknown),
-            is_asked: AtomicBool::new(false),
-            heard: AtomicU64::new(0),
+            is_pinged: AtomicBool::new(false),
+            received: AtomicU64::new(0),
             is_behind: AtomicBool::new(false),
             credit: Semaphore::new(HOST_LINES_AHEAD),
             detached: CancellationToken::new(),
@@ -117,12 +117,12 @@ impl HostHandle {
 
     /// Releases the host. It stops the CLI if that still runs, and removes its folder.
     pub fn release(&self) {
-        let _ = self.0.say(ToHost::Bye);
+        let _ = self.0.queue(ToHost::Bye);
     }
 
     /// The process ids: the CLI first, if it lives, then everything that it started.
     pub async fn pids(&self) -> Result<Vec<u32>, Error> {
-        match self.0.ask(ToHost::Pids, HOST_ANSWER).await {
+        match self.0.request(ToHost::Pids, HOST_ANSWER).await {
             Some(FromHost::Pids { pids }) => Ok(pids),
             _ => Err(Error::new(ErrorKind::Closed, "The connection to the host has ended", "")),
         }
@@ -130,14 +130,14 @@ impl HostHandle {
 
     /// Checks the health of the host and its CLI.
     pub async fn health(&self, within: Duration) -> Health {
-        let heard = self.0.heard.load(Ordering::Relaxed);
+        let received = self.0.received.load(Ordering::Relaxed);
         match self.0.ping(within).await {
             Some(CliState::Stopped) => Health::Stopped,
             Some(CliState::Ended) => Health::Ended,
             Some(_) => Health::Running,
             None if self.0.ended.is_cancelled() => Health::Gone,
             // The pong is queued behind output of the CLI. If that is slow, the host is still healthy.
-            None if self.0.has_heard_since(heard) => Health::Running,
+            None if self.0.has_received_since(received) => Health::Running,
             None => Health::Silent,
         }
     }
@@ -146,7 +146,7 @@ impl HostHandle {
 impl Shared {
     /// Queues a message without waiting. Returns `false` if it will not be sent: the host is gone, or the
     /// queue is full.
-    pub(super) fn say(&self, head: ToHost) -> bool {
+    pub(super) fn queue(&self, head: ToHost) -> bool {
         let outbound = Outbound { message: Message::new(head), sent: None };
         self.messages.get().is_some_and(|messages| messages.try_send(outbound).is_ok())
     }
@@ -159,14 +159,14 @@ impl Shared {
         });
     }
 
-    async fn ask(&self, head: ToHost, within: Duration) -> Option<FromHost> {
+    async fn request(&self, head: ToHost, within: Duration) -> Option<FromHost> {
         let (sender, answer) = oneshot::channel();
         {
             let mut waiting = self.waiting();
             if waiting.len() >= HOST_REPLIES_MAX / 2 {
                 return None;
             }
-            if !self.say(head) {
+            if !self.queue(head) {
                 return None;
             }
             waiting.push_back(sender);
@@ -179,8 +179,8 @@ impl Shared {
 
     async fn ping(&self, within: Duration) -> Option<CliState> {
         let mut pong = self.pong.subscribe();
-        if !self.is_asked.swap(true, Ordering::Relaxed) && !self.say(ToHost::Ping) {
-            self.is_asked.store(false, Ordering::Relaxed);
+        if !self.is_pinged.swap(true, Ordering::Relaxed) && !self.queue(ToHost::Ping) {
+            self.is_pinged.store(false, Ordering::Relaxed);
         }
         tokio::select! {
             answered = tokio::time::timeout(within, pong.changed()) => answered.ok()?.ok()?,
@@ -189,22 +189,22 @@ impl Shared {
         Some(*pong.borrow())
     }
 
-    fn has_heard_since(&self, heard: u64) -> bool {
-        self.is_behind.load(Ordering::Relaxed) || self.heard.load(Ordering::Relaxed) != heard
+    fn has_received_since(&self, received: u64) -> bool {
+        self.is_behind.load(Ordering::Relaxed) || self.received.load(Ordering::Relaxed) != received
     }
 
     /// Completes a ping.
-    pub(super) fn ponged(&self, cli: CliState) {
-        self.is_asked.store(false, Ordering::Relaxed);
+    pub(super) fn complete_ping(&self, cli: CliState) {
+        self.is_pinged.store(false, Ordering::Relaxed);
         self.pong.send_replace(cli);
     }
 
     /// Passes a reply to the caller that requested first.
-    pub(super) fn answered(&self, answer: FromHost) {
-        let asker = self.waiting().pop_front();
-        if let Some(asker) = asker {
+    pub(super) fn complete(&self, answer: FromHost) {
+        let caller = self.waiting().pop_front();
+        if let Some(caller) = caller {
             // The caller may have given up.
-            drop(asker.send(answer));
+            drop(caller.send(answer));
         }
     }
 

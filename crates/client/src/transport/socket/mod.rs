@@ -20,7 +20,7 @@ use tokio::net::unix::OwnedReadHalf;
 pub use handle::{Health, HostHandle};
 
 use self::handle::Shared;
-use self::link::Joined;
+use self::link::AttachedStream;
 use super::{Link, Resumed, Transport};
 use crate::error::{Error, ErrorKind};
 use crate::host::wire::{Attach, FromHost, Hello, Message, Reader, Refusal, ToHost, VERSION};
@@ -36,7 +36,7 @@ use crate::options::Launch;
 pub struct SocketTransport {
     folder: HostFolder,
     claim: Claim,
-    how: How,
+    mode: ConnectMode,
     shared: Arc<Shared>,
 }
 
@@ -66,7 +66,7 @@ pub struct NewHost {
 }
 
 #[derive(Debug)]
-enum How {
+enum ConnectMode {
     Start(Box<NewHost>),
     Attach { after: Option<u64>, lease: Option<Duration> },
 }
@@ -74,7 +74,7 @@ enum How {
 impl SocketTransport {
     /// Starts a host in a new folder, and `claude` under it.
     pub fn start(folder: HostFolder, new: NewHost, claim: Claim) -> (Self, HostHandle) {
-        SocketTransport::new(folder, claim, How::Start(Box::new(new)))
+        SocketTransport::new(folder, claim, ConnectMode::Start(Box::new(new)))
     }
 
     /// Attaches to a running session, and reads the CLI's output after this offset; from the first byte that
@@ -85,33 +85,33 @@ impl SocketTransport {
         after: Option<u64>,
         lease: Option<Duration>,
     ) -> (Self, HostHandle) {
-        SocketTransport::new(folder, claim, How::Attach { after, lease })
+        SocketTransport::new(folder, claim, ConnectMode::Attach { after, lease })
     }
 
-    fn new(folder: HostFolder, claim: Claim, how: How) -> (Self, HostHandle) {
+    fn new(folder: HostFolder, claim: Claim, mode: ConnectMode) -> (Self, HostHandle) {
         let shared = Arc::new(Shared::default());
         let handle = HostHandle::new(Arc::clone(&shared));
-        (SocketTransport { folder, claim, how, shared }, handle)
+        (SocketTransport { folder, claim, mode, shared }, handle)
     }
 }
 
 impl Transport for SocketTransport {
     fn open(self: Box<Self>, launch: Launch) -> BoxFuture<'static, Result<Link, Error>> {
-        Box::pin(async move { self.join(&launch).await })
+        Box::pin(async move { self.connect(&launch).await })
     }
 }
 
 impl SocketTransport {
-    async fn join(self, launch: &Launch) -> Result<Link, Error> {
-        let SocketTransport { folder, claim, how, shared } = self;
-        let (record, start, after, lease) = match how {
-            How::Start(new) => {
+    async fn connect(self, launch: &Launch) -> Result<Link, Error> {
+        let SocketTransport { folder, claim, mode, shared } = self;
+        let (record, start, after, lease) = match mode {
+            ConnectMode::Start(new) => {
                 let start = Start::of(launch, new.lease, new.spool_bytes_max)?;
                 let record = new.record.clone();
                 spawn(&folder, &new).map_err(|error| not_started(&folder, error))?;
                 (record, Some(start), None, None)
             }
-            How::Attach { after, lease } => {
+            ConnectMode::Attach { after, lease } => {
                 let record = folder.record().map_err(|error| gone(&folder, error))?;
                 (record, None, after, lease)
             }
@@ -124,16 +124,16 @@ impl SocketTransport {
             after,
             lease_ms: lease.map(|lease| u64::try_from(lease.as_millis()).unwrap_or(u64::MAX)),
         };
-        let joining = meet(&folder, start, attach);
-        let joined = tokio::time::timeout(HOST_ANSWER, joining).await;
-        let (stream, remembered) = joined.map_err(|_| Error::timeout("attach", HOST_ANSWER))??;
-        Ok(link::open(stream, remembered, shared, launch.line_bytes_max))
+        let attaching = handshake(&folder, start, attach);
+        let attached = tokio::time::timeout(HOST_ANSWER, attaching).await;
+        let (stream, reply) = attached.map_err(|_| Error::timeout("attach", HOST_ANSWER))??;
+        Ok(link::open(stream, reply, shared, launch.line_bytes_max))
     }
 }
 
 /// The state of the conversation that a host sends on attaching.
 #[derive(Debug)]
-struct Remembered {
+struct AttachReply {
     hello: Hello,
     initialize: Option<Frame>,
     init: Option<Frame>,
@@ -141,7 +141,7 @@ struct Remembered {
     open: Vec<(u64, Frame)>,
 }
 
-impl Remembered {
+impl AttachReply {
     fn resumed(&self) -> Option<Box<Resumed>> {
         let initialize = self.initialize.clone()?;
         Some(Box::new(Resumed { initialize, init: self.init.clone() }))
@@ -173,11 +173,11 @@ fn spawn(folder: &HostFolder, new: &NewHost) -> io::Result<()> {
 }
 
 /// Sends the launch request or claim, and receives the state of the conversation.
-async fn meet(
+async fn handshake(
     folder: &HostFolder,
     start: Option<Start>,
     attach: Attach,
-) -> Result<(Joined, Remembered), Error> {
+) -> Result<(AttachedStream, AttachReply), Error> {
     let lost = |error: io::Error| gone(folder, error);
     let stream = folder.connect().map_err(lost)?;
     stream.set_nonblocking(true).map_err(lost)?;
@@ -188,32 +188,32 @@ async fn meet(
         return Err(Error::new(ErrorKind::Spawn, message, "check the owner of the folder of the hosts"));
     }
     let (read, mut write) = stream.into_split();
-    let mut words = Vec::new();
+    let mut messages = Vec::new();
     if let Some(start) = start {
         let start = serde_json::to_vec(&start).map_err(|error| lost(error.into()))?;
-        words.extend(Message::with(ToHost::Start, start).encode());
+        messages.extend(Message::with(ToHost::Start, start).encode());
     }
-    words.extend(Message::new(ToHost::Attach(attach)).encode());
+    messages.extend(Message::new(ToHost::Attach(attach)).encode());
     // A host that cannot start the CLI replies why, and may have ended before it has read the rest.
-    let told = write.write_all(&words).await;
+    let sent = write.write_all(&messages).await;
     let mut reader = Reader::new(read, HOST_BYTES_MAX);
-    let remembered = remembered(&mut reader).await.map_err(|refused| match refused {
-        Refused::Said(error) => error,
-        Refused::Gone(error) => lost(told.err().unwrap_or(error)),
+    let reply = read_attach_reply(&mut reader).await.map_err(|refused| match refused {
+        AttachError::Refused(error) => error,
+        AttachError::Gone(error) => lost(sent.err().unwrap_or(error)),
     })?;
-    Ok((Joined { folder: folder.clone(), reader, write }, remembered))
+    Ok((AttachedStream { folder: folder.clone(), reader, write }, reply))
 }
 
-enum Refused {
-    Said(Error),
+enum AttachError {
+    Refused(Error),
     Gone(io::Error),
 }
 
-async fn remembered(reader: &mut Reader<OwnedReadHalf>) -> Result<Remembered, Refused> {
+async fn read_attach_reply(reader: &mut Reader<OwnedReadHalf>) -> Result<AttachReply, AttachError> {
     let (mut hello, mut initialize, mut init, mut open) = (None, None, None, Vec::new());
     loop {
-        let message = reader.next::<FromHost>().await.map_err(Refused::Gone)?;
-        let message = message.ok_or_else(|| Refused::Gone(io::ErrorKind::UnexpectedEof.into()))?;
+        let message = reader.next::<FromHost>().await.map_err(AttachError::Gone)?;
+        let message = message.ok_or_else(|| AttachError::Gone(io::ErrorKind::UnexpectedEof.into()))?;
         let frame = || Frame::decode_lossy(&message.bytes).ok();
         match message.head {
             FromHost::Hello(said) => hello = Some(said),
@@ -221,12 +221,14 @@ async fn remembered(reader: &mut Reader<OwnedReadHalf>) -> Result<Remembered, Re
             FromHost::Init => init = frame(),
             FromHost::Open { end } => open.extend(frame().map(|frame| (end, frame))),
             FromHost::Ready => {
-                let hello = hello.ok_or_else(|| Refused::Gone(io::ErrorKind::InvalidData.into()))?;
-                return Ok(Remembered { hello, initialize, init, open });
+                let hello = hello.ok_or_else(|| AttachError::Gone(io::ErrorKind::InvalidData.into()))?;
+                return Ok(AttachReply { hello, initialize, init, open });
             }
-            FromHost::Refused { reason, message } => return Err(Refused::Said(refusal(reason, message))),
+            FromHost::Refused { reason, message } => {
+                return Err(AttachError::Refused(refusal(reason, message)));
+            }
             FromHost::Failed { message, hint } => {
-                return Err(Refused::Said(Error::new(ErrorKind::Spawn, message, hint)));
+                return Err(AttachError::Refused(Error::new(ErrorKind::Spawn, message, hint)));
             }
             _ => {}
         }

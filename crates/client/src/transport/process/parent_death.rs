@@ -13,7 +13,7 @@ use tokio::process::Command;
     unsafe_code,
     reason = "a hook between fork and exec cannot be set safely, and nothing else survives kill -9"
 )]
-pub(super) fn tie(command: &mut Command) {
+pub(super) fn terminate_with_parent(command: &mut Command) {
     let parent = getpid();
     let hook = move || {
         set_parent_process_death_signal(Some(Signal::TERM))?;

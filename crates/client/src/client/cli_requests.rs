@@ -7,51 +7,51 @@ use tidings_protocol::control::Call;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{Error, ErrorKind};
-use crate::limits::{ASKS_MAX, SETTLED_MAX};
+use crate::limits::{CLI_REQUESTS_MAX, SETTLED_MAX};
 
 #[derive(Debug, Default)]
-pub(super) struct Asks(Mutex<State>);
+pub(super) struct CliRequests(Mutex<RequestsState>);
 
 #[derive(Debug, Default)]
-struct State {
-    open: HashMap<String, Open>,
+struct RequestsState {
+    open: HashMap<String, OpenCall>,
     /// Requests that are no longer open, oldest first.
-    settled: VecDeque<(String, Settled)>,
+    settled: VecDeque<(String, Settlement)>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenCall {
     call: Call,
     cancel: CancellationToken,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Settled {
+enum Settlement {
     Answered,
-    TakenBack,
+    Cancelled,
 }
 
 /// The reason why a request is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(super) enum RequestRefusal {
     /// It was delivered before.
     Repeated,
     /// Too many requests are open.
     TooMany,
 }
 
-impl Asks {
+impl CliRequests {
     /// Registers a request of the CLI.
-    pub(super) fn open(&self, id: &str, call: Call) -> Result<CancellationToken, Refused> {
+    pub(super) fn open(&self, id: &str, call: Call) -> Result<CancellationToken, RequestRefusal> {
         let mut state = self.lock();
         if state.open.contains_key(id) {
-            return Err(Refused::Repeated);
+            return Err(RequestRefusal::Repeated);
         }
-        if state.open.len() >= ASKS_MAX {
-            return Err(Refused::TooMany);
+        if state.open.len() >= CLI_REQUESTS_MAX {
+            return Err(RequestRefusal::TooMany);
         }
         let cancel = CancellationToken::new();
-        state.open.insert(id.to_owned(), Open { call, cancel: cancel.clone() });
+        state.open.insert(id.to_owned(), OpenCall { call, cancel: cancel.clone() });
         Ok(cancel)
     }
 
@@ -60,28 +60,28 @@ impl Asks {
     pub(super) fn claim(&self, id: &str) -> Result<Call, Error> {
         let mut state = self.lock();
         if let Some(open) = state.open.remove(id) {
-            state.settled(id, Settled::Answered);
+            state.settled(id, Settlement::Answered);
             return Ok(open.call);
         }
         let became = state.settled.iter().rev().find(|(other, _)| other == id).map(|(_, settled)| *settled);
         let message = match became {
-            Some(Settled::Answered) => "The request was already answered",
-            Some(Settled::TakenBack) => "The request was cancelled",
+            Some(Settlement::Answered) => "The request was already answered",
+            Some(Settlement::Cancelled) => "The request was cancelled",
             None => "There is no such request",
         };
         Err(Error::new(ErrorKind::Settled, message, "each request is answered once, while it is open"))
     }
 
     /// The content of an open request.
-    pub(super) fn look(&self, id: &str) -> Option<Call> {
+    pub(super) fn get(&self, id: &str) -> Option<Call> {
         self.lock().open.get(id).map(|open| open.call.clone())
     }
 
     /// Cancels a request on behalf of the CLI.
-    pub(super) fn take_back(&self, id: &str) {
+    pub(super) fn cancel(&self, id: &str) {
         let mut state = self.lock();
         if let Some(open) = state.open.remove(id) {
-            state.settled(id, Settled::TakenBack);
+            state.settled(id, Settlement::Cancelled);
             open.cancel.cancel();
         }
     }
@@ -102,14 +102,14 @@ impl Asks {
         self.lock().open.iter().map(|(id, open)| (id.clone(), open.call.clone())).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, RequestsState> {
         // Nothing panics while it holds this lock, and a panic elsewhere leaves the table consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
-    fn settled(&mut self, id: &str, settled: Settled) {
+impl RequestsState {
+    fn settled(&mut self, id: &str, settled: Settlement) {
         self.settled.push_back((id.to_owned(), settled));
         if self.settled.len() > SETTLED_MAX {
             self.settled.pop_front();

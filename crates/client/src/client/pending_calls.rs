@@ -11,16 +11,16 @@ use crate::error::{Error, ErrorKind};
 type Waiter = oneshot::Sender<Result<Success, Error>>;
 
 #[derive(Debug, Default)]
-pub(super) struct Pending(Mutex<State>);
+pub(super) struct PendingCalls(Mutex<PendingState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct PendingState {
     open: HashMap<String, (String, Waiter)>,
     /// The reason why no request can be answered any more.
     ended: Option<Error>,
 }
 
-impl Pending {
+impl PendingCalls {
     /// Registers a request and returns the receiver of its reply.
     pub(super) fn open(
         &self,
@@ -75,7 +75,7 @@ impl Pending {
         self.fail(error);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, PendingState> {
         // Nothing panics while it holds this lock, and a panic elsewhere leaves the table consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

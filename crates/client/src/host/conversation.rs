@@ -6,22 +6,22 @@ use std::collections::{HashSet, VecDeque};
 use tidings_protocol::{FrameRef, Kind};
 
 use super::wire::Novelty;
-use crate::limits::{ASKS_MAX, HOST_IDS_MAX, HOST_LINE_BYTES_MAX, HOST_OPEN_BYTES_MAX};
+use crate::limits::{CLI_REQUESTS_MAX, HOST_IDS_MAX, HOST_LINE_BYTES_MAX, HOST_OPEN_BYTES_MAX};
 
 #[derive(Debug, Default)]
-pub(super) struct Memory {
+pub(super) struct ConversationState {
     /// The line that is being read.
     line: Vec<u8>,
     /// True if the line is too long to inspect.
     skips: bool,
     /// The offset of the next byte.
     at: u64,
-    open: Vec<Question>,
+    open: Vec<OpenRequest>,
     /// Open requests that were too many or too long to keep.
     forgotten: HashSet<String>,
     /// Requests whose answers are queued for writing, each with the id of its line. Their number is bounded
     /// by the number of queued lines.
-    struck: Vec<(String, Struck)>,
+    removed: Vec<(String, RemovedRequest)>,
     handshake: Option<String>,
     initialize: Option<Vec<u8>>,
     init: Option<Vec<u8>>,
@@ -31,7 +31,7 @@ pub(super) struct Memory {
 
 /// An open request of the CLI.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Question {
+pub(super) struct OpenRequest {
     id: String,
     pub(super) line: Vec<u8>,
     pub(super) end: u64,
@@ -39,39 +39,39 @@ pub(super) struct Question {
 
 /// A request that was removed because its answer is queued.
 #[derive(Debug)]
-enum Struck {
-    Open(Question),
+enum RemovedRequest {
+    Open(OpenRequest),
     Forgotten(String),
 }
 
-impl Struck {
+impl RemovedRequest {
     fn id(&self) -> &str {
         match self {
-            Struck::Open(question) => &question.id,
-            Struck::Forgotten(id) => id,
+            RemovedRequest::Open(request) => &request.id,
+            RemovedRequest::Forgotten(id) => id,
         }
     }
 }
 
-impl Memory {
+impl ConversationState {
     /// Processes bytes that the CLI wrote.
-    pub(super) fn heard(&mut self, mut bytes: &[u8]) {
+    pub(super) fn observe_output(&mut self, mut bytes: &[u8]) {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             let (rest, after) = bytes.split_at(end + 1);
-            self.keep(rest);
+            self.buffer(rest);
             self.at += rest.len() as u64;
             if !std::mem::take(&mut self.skips) {
-                self.look();
+                self.observe_line();
             }
             self.line.clear();
             self.line.shrink_to(64 << 10);
             bytes = after;
         }
-        self.keep(bytes);
+        self.buffer(bytes);
         self.at += bytes.len() as u64;
     }
 
-    fn keep(&mut self, bytes: &[u8]) {
+    fn buffer(&mut self, bytes: &[u8]) {
         if self.line.len() + bytes.len() > HOST_LINE_BYTES_MAX {
             self.skips = true;
             self.line = Vec::new();
@@ -82,7 +82,7 @@ impl Memory {
     }
 
     /// Processes a complete line.
-    fn look(&mut self) {
+    fn observe_line(&mut self) {
         let repaired;
         let frame = if let Ok(frame) = FrameRef::decode(&self.line) {
             frame
@@ -97,12 +97,12 @@ impl Memory {
         match frame.kind() {
             Kind::ControlRequest => {
                 let Some(id) = id() else { return };
-                let question = Question { id, line: self.line.clone(), end: self.at };
-                self.asked(question);
+                let request = OpenRequest { id, line: self.line.clone(), end: self.at };
+                self.add_request(request);
             }
             Kind::ControlCancelRequest => {
                 if let Some(id) = id() {
-                    self.settled(&id);
+                    self.cancel_request(&id);
                 }
             }
             Kind::ControlResponse if self.handshake.is_some() && self.handshake == id() && succeeded() => {
@@ -113,30 +113,30 @@ impl Memory {
         }
     }
 
-    fn asked(&mut self, question: Question) {
-        let bytes: usize = self.open.iter().map(|question| question.line.len()).sum();
-        if self.open.len() < ASKS_MAX && bytes + question.line.len() <= HOST_OPEN_BYTES_MAX {
-            self.open.push(question);
-        } else if self.forgotten.len() < ASKS_MAX {
-            self.forgotten.insert(question.id);
+    fn add_request(&mut self, request: OpenRequest) {
+        let bytes: usize = self.open.iter().map(|request| request.line.len()).sum();
+        if self.open.len() < CLI_REQUESTS_MAX && bytes + request.line.len() <= HOST_OPEN_BYTES_MAX {
+            self.open.push(request);
+        } else if self.forgotten.len() < CLI_REQUESTS_MAX {
+            self.forgotten.insert(request.id);
         }
     }
 
     /// Removes a request that the CLI has cancelled.
-    fn settled(&mut self, id: &str) {
-        drop(self.strike(id));
-        self.struck.retain(|(_, struck)| struck.id() != id);
+    fn cancel_request(&mut self, id: &str) {
+        drop(self.remove_request(id));
+        self.removed.retain(|(_, removed)| removed.id() != id);
     }
 
-    fn strike(&mut self, id: &str) -> Option<Struck> {
-        match self.open.iter().position(|question| question.id == id) {
-            Some(at) => Some(Struck::Open(self.open.remove(at))),
-            None => self.forgotten.take(id).map(Struck::Forgotten),
+    fn remove_request(&mut self, id: &str) -> Option<RemovedRequest> {
+        match self.open.iter().position(|request| request.id == id) {
+            Some(at) => Some(RemovedRequest::Open(self.open.remove(at))),
+            None => self.forgotten.take(id).map(RemovedRequest::Forgotten),
         }
     }
 
     /// Registers a line that is about to be written, unless one with that id was.
-    pub(super) fn writes(&mut self, name: &str, line: &[u8]) -> Novelty {
+    pub(super) fn begin_write(&mut self, name: &str, line: &[u8]) -> Novelty {
         if self.written.contains(name) {
             return Novelty::Seen;
         }
@@ -152,8 +152,8 @@ impl Memory {
         match frame.kind() {
             Kind::ControlResponse => {
                 // A bridge that attaches meanwhile must not answer it again.
-                let struck = id().and_then(|id| self.strike(&id));
-                self.struck.extend(struck.map(|struck| (name.to_owned(), struck)));
+                let removed = id().and_then(|id| self.remove_request(&id));
+                self.removed.extend(removed.map(|removed| (name.to_owned(), removed)));
             }
             // Recorded before it is written: the reply may arrive before the write returns.
             Kind::ControlRequest if frame.subtype().as_deref() == Some("initialize") => self.handshake = id(),
@@ -163,27 +163,27 @@ impl Memory {
     }
 
     /// Confirms that a line was written.
-    pub(super) fn wrote(&mut self, name: &str) {
-        self.struck.retain(|(by, _)| by != name);
+    pub(super) fn finish_write(&mut self, name: &str) {
+        self.removed.retain(|(by, _)| by != name);
     }
 
     /// Reverts a line that was not written: the request that it answers is open again.
-    pub(super) fn unwrites(&mut self, name: &str) {
+    pub(super) fn revert_write(&mut self, name: &str) {
         self.written.remove(name);
         self.written_in_order.retain(|other| other != name);
-        for (_, struck) in self.struck.extract_if(.., |(by, _)| by == name) {
-            match struck {
-                Struck::Open(question) => {
-                    let at = self.open.partition_point(|other| other.end < question.end);
-                    self.open.insert(at, question);
+        for (_, removed) in self.removed.extract_if(.., |(by, _)| by == name) {
+            match removed {
+                RemovedRequest::Open(request) => {
+                    let at = self.open.partition_point(|other| other.end < request.end);
+                    self.open.insert(at, request);
                 }
-                Struck::Forgotten(id) => drop(self.forgotten.insert(id)),
+                RemovedRequest::Forgotten(id) => drop(self.forgotten.insert(id)),
             }
         }
     }
 
     /// The open requests, in the order of their arrival.
-    pub(super) fn open(&self) -> &[Question] {
+    pub(super) fn open(&self) -> &[OpenRequest] {
         &self.open
     }
 
@@ -213,8 +213,8 @@ mod tests {
         )
     }
 
-    fn open(memory: &Memory) -> Vec<&str> {
-        memory.open().iter().map(|question| question.id.as_str()).collect()
+    fn open(conversation: &ConversationState) -> Vec<&str> {
+        conversation.open().iter().map(|request| request.id.as_str()).collect()
     }
 
     /// F61: a request is open until it is answered or cancelled, however its bytes are split.
@@ -222,19 +222,19 @@ mod tests {
     fn f61_a_question_stays_open_until_it_is_settled() {
         let text = ["banner\n".to_owned(), question("a"), question("b"), question("c")].concat();
         for size in [1, 7, 1000] {
-            let mut memory = Memory::default();
+            let mut conversation = ConversationState::default();
             for piece in text.as_bytes().chunks(size) {
-                memory.heard(piece);
+                conversation.observe_output(piece);
             }
-            assert_eq!(open(&memory), ["a", "b", "c"]);
-            assert_eq!(memory.open()[2].end, text.len() as u64);
-            assert_eq!(memory.open()[0].line, question("a").as_bytes());
+            assert_eq!(open(&conversation), ["a", "b", "c"]);
+            assert_eq!(conversation.open()[2].end, text.len() as u64);
+            assert_eq!(conversation.open()[0].line, question("a").as_bytes());
             let answer = br#"{"type":"control_response","response":{"subtype":"success","request_id":"b"}}"#;
-            assert_eq!(memory.writes("answer", answer), Novelty::New);
-            assert_eq!(open(&memory), ["a", "c"]);
-            memory.wrote("answer");
-            memory.heard(b"{\"type\":\"control_cancel_request\",\"request_id\":\"a\"}\n");
-            assert_eq!(open(&memory), ["c"]);
+            assert_eq!(conversation.begin_write("answer", answer), Novelty::New);
+            assert_eq!(open(&conversation), ["a", "c"]);
+            conversation.finish_write("answer");
+            conversation.observe_output(b"{\"type\":\"control_cancel_request\",\"request_id\":\"a\"}\n");
+            assert_eq!(open(&conversation), ["c"]);
         }
     }
 
@@ -245,78 +245,86 @@ mod tests {
         let answer = |id: &str| {
             format!(r#"{{"type":"control_response","response":{{"subtype":"success","request_id":"{id}"}}}}"#)
         };
-        let mut memory = Memory::default();
-        memory.heard([question("a"), question("b"), question("c")].concat().as_bytes());
+        let mut conversation = ConversationState::default();
+        conversation.observe_output([question("a"), question("b"), question("c")].concat().as_bytes());
         for id in ["a", "b", "c"] {
-            assert_eq!(memory.writes(&format!("line {id}"), answer(id).as_bytes()), Novelty::New);
+            assert_eq!(conversation.begin_write(&format!("line {id}"), answer(id).as_bytes()), Novelty::New);
         }
-        assert_eq!(open(&memory), [""; 0], "no bridge may answer twice");
-        memory.heard(b"{\"type\":\"control_cancel_request\",\"request_id\":\"a\"}\n");
-        memory.wrote("line c");
+        assert_eq!(open(&conversation), [""; 0], "no bridge may answer twice");
+        conversation.observe_output(b"{\"type\":\"control_cancel_request\",\"request_id\":\"a\"}\n");
+        conversation.finish_write("line c");
         for id in ["c", "b", "a"] {
-            memory.unwrites(&format!("line {id}"));
+            conversation.revert_write(&format!("line {id}"));
         }
-        assert_eq!(open(&memory), ["b"]);
-        assert_eq!(memory.writes("line b", answer("b").as_bytes()), Novelty::New, "it can be sent again");
-        assert_eq!(open(&memory), [""; 0]);
+        assert_eq!(open(&conversation), ["b"]);
+        assert_eq!(
+            conversation.begin_write("line b", answer("b").as_bytes()),
+            Novelty::New,
+            "it can be sent again"
+        );
+        assert_eq!(open(&conversation), [""; 0]);
 
-        let mut memory = Memory::default();
-        for number in 0..=ASKS_MAX {
-            memory.heard(question(&number.to_string()).as_bytes());
+        let mut conversation = ConversationState::default();
+        for number in 0..=CLI_REQUESTS_MAX {
+            conversation.observe_output(question(&number.to_string()).as_bytes());
         }
-        memory.writes("first", answer("0").as_bytes());
-        memory.writes("last", answer(&ASKS_MAX.to_string()).as_bytes());
-        assert_eq!((memory.open().len(), memory.forgotten()), (ASKS_MAX - 1, 0));
-        memory.unwrites("first");
-        memory.unwrites("last");
-        assert_eq!((open(&memory)[0], memory.open().len(), memory.forgotten()), ("0", ASKS_MAX, 1));
+        conversation.begin_write("first", answer("0").as_bytes());
+        conversation.begin_write("last", answer(&CLI_REQUESTS_MAX.to_string()).as_bytes());
+        assert_eq!((conversation.open().len(), conversation.forgotten()), (CLI_REQUESTS_MAX - 1, 0));
+        conversation.revert_write("first");
+        conversation.revert_write("last");
+        assert_eq!(
+            (open(&conversation)[0], conversation.open().len(), conversation.forgotten()),
+            ("0", CLI_REQUESTS_MAX, 1)
+        );
     }
 
     /// Only a successful reply to the handshake is kept; of `system/init` frames the last one.
     #[test]
     fn the_handshake_and_the_last_init_are_remembered() {
-        let mut memory = Memory::default();
+        let mut conversation = ConversationState::default();
         let reply = |id: &str| {
             format!(
                 "{{\"type\":\"control_response\",\"response\":{{\"subtype\":\"success\",\"request_id\":\"{id}\",\"response\":{{}}}}}}\n"
             )
         };
-        memory.heard(reply("early").as_bytes());
-        assert_eq!(memory.initialize(), None);
-        memory.writes(
+        conversation.observe_output(reply("early").as_bytes());
+        assert_eq!(conversation.initialize(), None);
+        conversation.begin_write(
             "1",
             br#"{"type":"control_request","request_id":"hi","request":{"subtype":"initialize"}}"#,
         );
-        memory.heard(reply("other").as_bytes());
-        assert_eq!(memory.initialize(), None);
-        memory.heard(reply("hi").as_bytes());
-        assert_eq!(memory.initialize(), Some(reply("hi").as_bytes()));
+        conversation.observe_output(reply("other").as_bytes());
+        assert_eq!(conversation.initialize(), None);
+        conversation.observe_output(reply("hi").as_bytes());
+        assert_eq!(conversation.initialize(), Some(reply("hi").as_bytes()));
         for session in ["one", "two"] {
             let init = format!("{{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"{session}\"}}\n");
-            memory.heard(init.as_bytes());
-            assert_eq!(memory.init(), Some(init.as_bytes()));
+            conversation.observe_output(init.as_bytes());
+            assert_eq!(conversation.init(), Some(init.as_bytes()));
         }
     }
 
     /// Lines that are too long are skipped, and requests that are too many are counted.
     #[test]
     fn memory_is_bounded() {
-        let mut memory = Memory::default();
-        memory.heard(&vec![b'x'; HOST_LINE_BYTES_MAX + 1]);
-        assert!(memory.line.capacity() <= HOST_LINE_BYTES_MAX);
-        memory.heard(b"\n");
-        for number in 0..ASKS_MAX + 3 {
-            memory.heard(question(&number.to_string()).as_bytes());
+        let mut conversation = ConversationState::default();
+        conversation.observe_output(&vec![b'x'; HOST_LINE_BYTES_MAX + 1]);
+        assert!(conversation.line.capacity() <= HOST_LINE_BYTES_MAX);
+        conversation.observe_output(b"\n");
+        for number in 0..CLI_REQUESTS_MAX + 3 {
+            conversation.observe_output(question(&number.to_string()).as_bytes());
         }
-        assert_eq!((memory.open().len(), memory.forgotten()), (ASKS_MAX, 3));
-        memory.heard(
-            format!("{{\"type\":\"control_cancel_request\",\"request_id\":\"{ASKS_MAX}\"}}\n").as_bytes(),
+        assert_eq!((conversation.open().len(), conversation.forgotten()), (CLI_REQUESTS_MAX, 3));
+        conversation.observe_output(
+            format!("{{\"type\":\"control_cancel_request\",\"request_id\":\"{CLI_REQUESTS_MAX}\"}}\n")
+                .as_bytes(),
         );
-        assert_eq!(memory.forgotten(), 2);
+        assert_eq!(conversation.forgotten(), 2);
         for number in 0..=HOST_IDS_MAX {
-            assert_eq!(memory.writes(&number.to_string(), b"{}"), Novelty::New);
+            assert_eq!(conversation.begin_write(&number.to_string(), b"{}"), Novelty::New);
         }
-        assert_eq!(memory.writes("1", b"{}"), Novelty::Seen);
-        assert_eq!(memory.writes("0", b"{}"), Novelty::New, "forgotten by now");
+        assert_eq!(conversation.begin_write("1", b"{}"), Novelty::Seen);
+        assert_eq!(conversation.begin_write("0", b"{}"), Novelty::New, "forgotten by now");
     }
 }
