@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Some("out") => {
                 file.write_all(&bytes)?;
                 stored += bytes.len() as u64;
-                bridge.say(&format!(r#"{{"kind":"ack","offset":{stored}}}"#), b"");
+                bridge.send(&format!(r#"{{"kind":"ack","offset":{stored}}}"#), b"");
             }
             Some("exit") => return Ok(()),
             _ => {}

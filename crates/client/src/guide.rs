@@ -13,8 +13,8 @@
 //! | [`processes`] | which processes run, and how they end |
 //! | [`telemetry`] | traces and their export |
 //!
-//! The examples are compiled and run with the tests. They play `claude` from a recording or in memory, so that
-//! you can run them too.
+//! The examples are compiled and run with the tests. They play `claude` from a recording or in memory, so
+//! that you can run them too.
 
 #[doc = include_str!("guide/cancellation.md")]
 pub mod cancellation {}

@@ -28,8 +28,8 @@ impl Client {
     }
 
     /// Reports to the CLI whether the session has viewers; `None` if unknown.
-    pub async fn set_has_subscribers(&self, anybody: Option<bool>) -> Result<(), Error> {
-        self.request(SetHasSubscribers::new(anybody)).await.map(drop)
+    pub async fn set_has_subscribers(&self, has_subscribers: Option<bool>) -> Result<(), Error> {
+        self.request(SetHasSubscribers::new(has_subscribers)).await.map(drop)
     }
 
     /// The version of the CLI binary.

@@ -20,8 +20,8 @@ use crate::limits::{HOOK_MARGIN, HOOK_TIMEOUT};
 /// use tidings::{Hook, HookCall, Options};
 ///
 /// let guard = Hook::on(|call: HookCall<PreToolUse>| async move {
-///     let asked = call.event.tool_input.to_string();
-///     if asked.contains("rm -rf") { HookOutput::deny("Nothing is deleted here") } else { HookOutput::default() }
+///     let input = call.event.tool_input.to_string();
+///     if input.contains("rm -rf") { HookOutput::deny("Do not delete files") } else { HookOutput::default() }
 /// });
 /// let options = Options::new().hook(guard.matching("Bash"));
 /// # let _ = options;

@@ -190,14 +190,14 @@ impl Transport<RoleServer> for RmcpTransport {
 /// Runs the server until the connection ends.
 async fn serve<S: Service<RoleServer>>(
     service: Guard<S>,
-    carrier: RmcpTransport,
+    transport: RmcpTransport,
     opening: ConnectionStart,
     end: CancellationToken,
 ) {
     let running = match opening {
-        ConnectionStart::Handshake => serve_server_with_ct(service, carrier, end.clone()).await,
+        ConnectionStart::Handshake => serve_server_with_ct(service, transport, end.clone()).await,
         ConnectionStart::Manifest => {
-            Ok(serve_directly_with_ct(service, carrier, Some(claude()), end.clone()))
+            Ok(serve_directly_with_ct(service, transport, Some(claude()), end.clone()))
         }
     };
     match running {

@@ -13,7 +13,8 @@ use super::tool::failure;
 ///
 /// async fn count(text: String) -> Result<String, Failure> {
 ///     let number: u32 = text.parse()?;
-///     number.checked_add(1).map(|next| next.to_string()).ok_or_else(|| Failure::new("There is no next number"))
+///     let next = number.checked_add(1).ok_or_else(|| Failure::new("There is no next number"))?;
+///     Ok(next.to_string())
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,7 +14,8 @@
 //!     b: f64,
 //! }
 //!
-//! let add = Tool::new("add", "Adds two numbers", |Add { a, b }| async move { (a + b).to_string() }).read_only();
+//! let add = Tool::new("add", "Adds two numbers", |Add { a, b }| async move { (a + b).to_string() });
+//! let add = add.read_only();
 //! // The model calls it as `mcp__calc__add`.
 //! let options = Options::new().tool_server(ToolServer::new("calc").tool(add));
 //! # assert!(options.plan().is_ok());

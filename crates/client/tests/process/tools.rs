@@ -31,7 +31,7 @@ struct Add {
     b: f64,
 }
 
-/// The model calls a function of this program and gets its result, or hears what was wrong with its arguments.
+/// The model calls a function of this program and gets its result, or an error about its arguments.
 #[tokio::test]
 async fn a_tool_of_this_process_is_called() {
     let stage = Stage::playing(SCRIPT);

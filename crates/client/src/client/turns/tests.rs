@@ -138,7 +138,7 @@ proptest! {
 
     /// No order of frames makes the tracker panic or forget a prompt for ever.
     #[test]
-    fn any_order_of_frames_is_survived(order in prop::collection::vec(0..8_usize, 0..200)) {
+    fn any_order_of_frames_is_handled(order in prop::collection::vec(0..8_usize, 0..200)) {
         let frames = [
             json!({"type": "system", "subtype": "init", "user_message_uuids": ["a"]}),
             json!({"type": "system", "subtype": "session_state_changed", "state": "idle"}),

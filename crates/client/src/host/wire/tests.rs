@@ -128,7 +128,7 @@ async fn version_1_is_written_and_read_as_ever() {
 
 /// The fast path writes the same as the general one, and other spellings are read as well.
 #[tokio::test]
-async fn a_piece_is_written_and_read_as_everything_else_is() {
+async fn the_fast_path_equals_the_general_one() {
     for (end, bytes) in [(0, ""), (3, "\0\n\r"), (u64::MAX, "{}")] {
         let (mut short, mut long) = (Vec::new(), Vec::new());
         encode_out(end, bytes.as_bytes(), &mut short);
@@ -152,7 +152,7 @@ async fn a_piece_is_written_and_read_as_everything_else_is() {
 
 /// Kinds of a later version are skipped with their bytes, and keys of a later version are ignored.
 #[tokio::test]
-async fn what_a_later_version_says_is_passed_over() {
+async fn messages_of_a_later_version_are_skipped() {
     let text = "{\"kind\":\"song\",\"bytes\":4}\nla\nl{\"kind\":\"ack\",\"offset\":1,\"why\":[]}\n\
                 {\"kind\":\"dance\"}\n{\"kind\":\"bye\"}\n";
     let heads: Vec<_> =
@@ -167,7 +167,7 @@ async fn what_a_later_version_says_is_passed_over() {
 
 /// Invalid input ends the connection, and costs no memory.
 #[tokio::test]
-async fn what_is_no_message_is_an_error() {
+async fn invalid_input_is_an_error() {
     let long = vec![b'x'; 100_000];
     for bytes in [
         b"hello\n".as_slice(),

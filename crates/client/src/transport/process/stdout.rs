@@ -90,7 +90,7 @@ mod tests {
 
     /// Only small deltas in quick succession are a burst, and never the first of them.
     #[test]
-    fn only_many_small_pieces_in_a_row_are_held_up() {
+    fn only_many_small_deltas_in_a_row_are_delayed() {
         let rests = |gap: Duration, bytes: usize| {
             let mut pace = Pace::default();
             let mut now = Instant::now();
