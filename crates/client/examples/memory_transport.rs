@@ -33,7 +33,7 @@ async fn main() -> Result<(), tidings::Error> {
     let (transport, peer) = memory::pair();
     drop(tokio::spawn(parrot(peer)));
     let client = Client::connect_over(transport, Options::new()).await?;
-    for prompt in ["hello", "anybody there?"] {
+    for prompt in ["hello", "are you there?"] {
         println!("{}", client.send(prompt).await?.finish().await?.text());
     }
     client.close().await?;

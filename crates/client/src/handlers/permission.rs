@@ -13,7 +13,7 @@ use super::{Answer, Context, Handlers};
 /// use tidings::{Decision, Options, PermissionAsk};
 ///
 /// let options = Options::new().on_permission(|ask: PermissionAsk| async move {
-///     if ask.call.tool_name == "Read" { Decision::allow() } else { Decision::deny("Only reads are allowed") }
+///     if ask.call.tool_name == "Read" { Decision::allow() } else { Decision::deny("Read-only session") }
 /// });
 /// # let _ = options;
 /// ```

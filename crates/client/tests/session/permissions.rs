@@ -44,8 +44,8 @@ async fn a_deny_has_a_reason_and_no_handler_is_a_deny() {
     let stop = |_: PermissionAsk| async { Decision::deny_and_stop("Enough") };
     let stopped = answer_to(Options::new().on_permission(stop)).await;
     assert_eq!((&stopped["message"], &stopped["interrupt"]), (&json!("Enough"), &json!(true)));
-    let nobody = answer_to(Options::new()).await;
-    assert_eq!(nobody["behavior"], "deny");
+    let unhandled = answer_to(Options::new()).await;
+    assert_eq!(unhandled["behavior"], "deny");
 }
 
 /// F70: a handler that panics denies, and the session goes on.
