@@ -13,7 +13,7 @@ async fn ask_person(ask: PermissionAsk) -> Decision {
     let read = BufReader::new(tokio::io::stdin()).read_line(&mut line).await;
     match read.map(|_| line.trim()) {
         Ok("y" | "yes") => Decision::allow(),
-        _ => Decision::deny("The user said no"),
+        _ => Decision::deny("The user denied it"),
     }
 }
 

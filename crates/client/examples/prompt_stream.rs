@@ -19,7 +19,7 @@ async fn main() -> Result<(), tidings::Error> {
     }
     while let Some(message) = answers.next().await {
         match message? {
-            Message::Assistant(said) => println!("{}", said.message.content.joined_text()),
+            Message::Assistant(assistant) => println!("{}", assistant.message.content.joined_text()),
             // After the first answer: one more prompt, and then the end of the stream.
             Message::Result(_) => {
                 if let Some(sender) = sender.take() {

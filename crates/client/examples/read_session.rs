@@ -39,11 +39,11 @@ fn show(line: Line<'_>, out: &mut impl Write) -> io::Result<()> {
         Err(error) => return writeln!(out, "?  {error}"),
     };
     match frame.view() {
-        View::Assistant(said) | View::User(said) => {
+        View::Assistant(message) | View::User(message) => {
             // Messages of a sub-agent are indented.
             let indent = if frame.parent_tool_use_id().is_some() { "    " } else { "" };
             let who = if frame.kind() == Kind::User { '>' } else { '<' };
-            said.blocks().try_for_each(|block| match block {
+            message.blocks().try_for_each(|block| match block {
                 Block::Text(text) => writeln!(out, "{indent}{who}  {text}"),
                 Block::Thinking(text) => writeln!(out, "{indent}~  {text}"),
                 Block::ToolUse { name, input, .. } => writeln!(out, "{indent}$  {name} {input}"),

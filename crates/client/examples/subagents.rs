@@ -19,10 +19,10 @@ async fn main() -> Result<(), tidings::Error> {
     let mut turn = client.send("Where is `greet`?").await?;
     while let Some(message) = turn.next().await {
         match message? {
-            Message::Assistant(said) => {
+            Message::Assistant(assistant) => {
                 // Messages of a sub-agent name the tool call that started it.
-                let who = if said.parent_tool_use_id.is_some() { "  searcher" } else { "main" };
-                for call in said.message.content.iter().map(ContentBlock::kind) {
+                let who = if assistant.parent_tool_use_id.is_some() { "  searcher" } else { "main" };
+                for call in assistant.message.content.iter().map(ContentBlock::kind) {
                     println!("{who}: {call}");
                 }
             }

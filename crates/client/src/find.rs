@@ -81,8 +81,8 @@ impl Search {
             return Ok(found);
         }
         let in_home = self.home.iter().flat_map(|home| IN_HOME.iter().map(|path| home.join(path)));
-        let places = in_home.chain(FOR_ALL.iter().map(PathBuf::from));
-        places.into_iter().find(|path| which::which(path).is_ok()).ok_or_else(|| {
+        let candidates = in_home.chain(FOR_ALL.iter().map(PathBuf::from));
+        candidates.into_iter().find(|path| which::which(path).is_ok()).ok_or_else(|| {
             Error::new(ErrorKind::NotFound, "Claude Code was not found: no `claude` on the PATH", INSTALL)
         })
     }

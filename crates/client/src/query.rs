@@ -100,10 +100,10 @@ impl Query {
                 "read the messages one by one",
             ));
         };
-        if let Some(words) = result.error_text() {
+        if let Some(text) = result.error_text() {
             return Err(Error::new(
                 ErrorKind::Exit,
-                words,
+                text,
                 "read the messages one by one to see what led to it",
             ));
         }

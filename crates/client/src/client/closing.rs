@@ -18,7 +18,7 @@ use crate::transport::Exit;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum StoppedBy {
-    /// Nothing was under way.
+    /// There was nothing to stop.
     Nothing,
     /// The interrupt; the session goes on.
     Interrupt,

@@ -223,8 +223,8 @@ mod tests {
         let text = ["banner\n".to_owned(), question("a"), question("b"), question("c")].concat();
         for size in [1, 7, 1000] {
             let mut conversation = ConversationState::default();
-            for piece in text.as_bytes().chunks(size) {
-                conversation.observe_output(piece);
+            for chunk in text.as_bytes().chunks(size) {
+                conversation.observe_output(chunk);
             }
             assert_eq!(open(&conversation), ["a", "b", "c"]);
             assert_eq!(conversation.open()[2].end, text.len() as u64);

@@ -165,9 +165,9 @@ mod tests {
             let mut spool = Spool::create(path.clone(), 2 << 20).unwrap();
             let mut written = Vec::new();
             for (length, share) in steps {
-                let piece: Vec<u8> = (written.len()..written.len() + length).map(|at| u8::try_from(at % 251).unwrap()).collect();
-                spool.append(&piece).unwrap();
-                written.extend_from_slice(&piece);
+                let chunk: Vec<u8> = (written.len()..written.len() + length).map(|at| u8::try_from(at % 251).unwrap()).collect();
+                spool.append(&chunk).unwrap();
+                written.extend_from_slice(&chunk);
                 let forgotten = spool.first() + (spool.next() - spool.first()) * share / 100;
                 spool.forget(forgotten);
                 let first = usize::try_from(spool.first()).unwrap();

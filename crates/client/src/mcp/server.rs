@@ -83,13 +83,13 @@ impl ToolServer {
 
     /// The server's manifest for the handshake, so that the CLI need not request it.
     pub(super) fn manifest(&self) -> Option<SdkMcpManifest> {
-        let said = |value: serde_json::Result<String>| Json::parse(&value.ok()?).ok();
+        let parse = |value: serde_json::Result<String>| Json::parse(&value.ok()?).ok();
         let info = self.get_info().with_protocol_version(ProtocolVersion::V_2025_11_25);
         let mut list = self.list();
         list.result_type = None;
         let mut manifest = SdkMcpManifest::default();
-        manifest.initialize_result = said(serde_json::to_string(&info))?;
-        manifest.tools_list_result = Some(said(serde_json::to_string(&list))?);
+        manifest.initialize_result = parse(serde_json::to_string(&info))?;
+        manifest.tools_list_result = Some(parse(serde_json::to_string(&list))?);
         Some(manifest)
     }
 

@@ -112,9 +112,7 @@ async fn lines_without_an_answer_and_an_interrupt_of_all_that_waits() {
         cli.answers(&request, json!({"still_queued": [], "cancelled": ["u"]})).await;
     };
     let (interrupted, ()) = tokio::join!(client.interrupt_and_cancel_queued(), answer);
-    let tidings::Interrupted::Stopping(receipt) = interrupted.unwrap() else {
-        panic!("nothing was under way")
-    };
+    let tidings::Interrupted::Stopping(receipt) = interrupted.unwrap() else { panic!("no turn was running") };
     assert_eq!(receipt.cancelled, Some(vec!["u".to_owned()]));
     drop(turn);
 }

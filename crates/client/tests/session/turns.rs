@@ -327,7 +327,7 @@ async fn d7_a_result_that_cannot_be_read_ends_its_turn() {
             match events.next().await {
                 Some(Event::TurnEnded(end)) => break end,
                 Some(_) => {}
-                None => panic!("no end was told"),
+                None => panic!("no end event"),
             }
         };
         assert_eq!((end.outcome, &end.prompts), (TurnOutcome::ResultLost, &vec![uuid]));

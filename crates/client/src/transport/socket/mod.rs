@@ -216,7 +216,7 @@ async fn read_attach_reply(reader: &mut Reader<OwnedReadHalf>) -> Result<AttachR
         let message = message.ok_or_else(|| AttachError::Gone(io::ErrorKind::UnexpectedEof.into()))?;
         let frame = || Frame::decode_lossy(&message.bytes).ok();
         match message.head {
-            FromHost::Hello(said) => hello = Some(said),
+            FromHost::Hello(greeting) => hello = Some(greeting),
             FromHost::Initialize => initialize = frame(),
             FromHost::Init => init = frame(),
             FromHost::Open { end } => open.extend(frame().map(|frame| (end, frame))),
