@@ -1,4 +1,4 @@
-// The same as `src/main.rs` with the official TypeScript SDK: `node host.mjs CLAUDE SESSIONS`.
+// The program of `src/main.rs` with the official TypeScript SDK: `node host.mjs CLAUDE SESSIONS`.
 
 import { query } from "@anthropic-ai/claude-agent-sdk";
 

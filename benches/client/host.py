@@ -1,4 +1,4 @@
-"""The same as `src/main.rs` with the official Python SDK: `host.py CLAUDE SESSIONS`."""
+"""The program of `src/main.rs` with the official Python SDK: `host.py CLAUDE SESSIONS`."""
 
 import asyncio
 import sys

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Measures what an SDK itself takes: ours beside the official ones, over the same stand-in for `claude`.
+"""Measures the overhead of an SDK: ours and the official ones, with the same stand-in for `claude`.
 
-Builds the programs, brings the SDKs once (`e2e/install.sh`), and fails when a bar is missed.
+Builds the programs, installs the SDKs once (`e2e/install.sh`), and fails when a limit is missed.
 The options can also be given as variables, as `make bench` does: ROUNDS, UPDATE=1.
 """
 
@@ -25,7 +25,7 @@ CACHE = REPO / "e2e/.cache"
 PAGE = REPO / "docs/performance.md"
 BEGIN, END = "<!-- client: begin -->", "<!-- client: end -->"
 
-# Two stories of different lengths: what both take alike, such as the start of an interpreter, is in neither difference.
+# Two stories of different lengths: constant costs, such as the start of an interpreter, cancel out in the difference.
 SHORT, LONG = 2_000, 42_000
 SESSIONS = 16
 LETTERS = 24
@@ -34,7 +34,7 @@ SECONDS_MAX = 120
 
 @dataclass
 class Host:
-    """A program on one of the SDKs, and what was measured of it."""
+    """A program that uses one of the SDKs, with its measurements."""
 
     title: str
     command: list[str]
@@ -57,9 +57,9 @@ def options() -> argparse.Namespace:
     given = os.environ.get
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=int(given("ROUNDS", "5")))
-    parser.add_argument("--tidings", type=Path, help="the stand-in, if it is built already")
-    parser.add_argument("--host", type=Path, help="our host, if it is built already")
-    parser.add_argument("--update", action="store_true", default=given("UPDATE") == "1", help="write docs/performance.md")
+    parser.add_argument("--tidings", type=Path, help="path of `tidings`, which plays the stand-in; built if not given")
+    parser.add_argument("--host", type=Path, help="path of our program; built if not given")
+    parser.add_argument("--update", action="store_true", default=given("UPDATE") == "1", help="update docs/performance.md")
     return parser.parse_args()
 
 
@@ -70,7 +70,7 @@ def build(package: str, name: str) -> Path:
 
 def hosts(ours: Path, scratch: Path) -> list[Host]:
     subprocess.run([REPO / "e2e/install.sh"], check=True)
-    # Node looks for packages beside the file.
+    # Node resolves packages relative to the file.
     shutil.copy(HERE / "host.mjs", scratch)
     (scratch / "node_modules").symlink_to(CACHE / "ts/node_modules")
     pins = (REPO / "e2e/requirements-sdk.txt").read_text()
@@ -84,7 +84,7 @@ def hosts(ours: Path, scratch: Path) -> list[Host]:
 
 
 def stand_in(tidings: Path, scratch: Path, deltas: int) -> Path:
-    """A `claude` that tells a story in so many pieces."""
+    """A `claude` that writes a story in this many deltas."""
     script, program = scratch / f"{deltas}.toml", scratch / f"claude-{deltas}"
     story = "".join(f"{number:>{LETTERS - 1}} " for number in range(deltas))
     script.write_text(f'[[turn]]\ntext = "{story}"\npace = {{ chunk_chars = {LETTERS} }}\n')
@@ -104,9 +104,9 @@ def run(host: Host, program: Path, sessions: int, deltas: int, scratch: Path) ->
     try:
         first = child.stdout.readline()
         first_s = time.monotonic() - began
-        said = child.stdout.readline().split()
-        if first != "first\n" or said[:2] != ["done", str(sessions * deltas)]:
-            raise RuntimeError(f"{host.title} says {first!r} {said}, expected {sessions * deltas} deltas")
+        output = child.stdout.readline().split()
+        if first != "first\n" or output[:2] != ["done", str(sessions * deltas)]:
+            raise RuntimeError(f"{host.title} printed {first!r} {output}, expected {sessions * deltas} deltas")
         stat = Path(f"/proc/{child.pid}/stat").read_text().rsplit(")", 1)[1].split()
         status = Path(f"/proc/{child.pid}/status").read_text()
         peak = int(status.split("VmHWM:")[1].split()[0]) / 1024
@@ -116,7 +116,7 @@ def run(host: Host, program: Path, sessions: int, deltas: int, scratch: Path) ->
     finally:
         child.kill()
         child.wait()
-    # Of the host alone: its children are counted apart, once they have been waited for.
+    # The CPU time of the host alone: its children are counted separately, once they have been waited for.
     return Run(first_s, (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK"), peak)
 
 
@@ -127,7 +127,7 @@ def measure(all_hosts: list[Host], rounds: int, tidings: Path, scratch: Path) ->
             few = run(host, short, 1, SHORT, scratch)
             many = run(host, long, 1, LONG, scratch)
             wide = run(host, short, SESSIONS, SHORT, scratch)
-            # The first round warms the caches of the disk.
+            # The first round only warms the disk caches.
             if number:
                 host.first_ms.append(few.first_s * 1e3)
                 host.cpu_us.append((many.cpu_s - few.cpu_s) / (LONG - SHORT) * 1e6)
@@ -148,7 +148,7 @@ def tables(all_hosts: list[Host], rounds: int) -> tuple[str, bool]:
     for host in all_hosts[1:]:
         for what, least, mine, theirs in (
                 ("CPU per delta", 5, ours.cpu_us, host.cpu_us), ("memory with one session", 10, ours.one_mib, host.one_mib)):
-            # Per round, then the median: what disturbs a round disturbs both.
+            # Ratio per round, then the median: other load in a round affects both.
             ratio = middle(their / max(my, 1e-9) for my, their in zip(mine, theirs))
             fine &= ratio >= least
             missed = "" if ratio >= least else "**missed**"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what a host costs: memory, the time that a line takes longer than to a child, and what a mute bridge makes it keep.
+"""Measures the cost of a host: memory, added latency per line, and disk usage while a bridge does not read.
 
 Builds the program, and fails when a bar is missed. The options can also be given as variables: ROUNDS, UPDATE=1.
 """
@@ -26,7 +26,7 @@ PRIVATE_MIB_MAX = 4.0
 ADDED_MS_MAX = 0.1
 LINES = 2_000
 SPOOL_BYTES_MAX = 4 << 20
-# A piece may pass the bound, and files of the spool are removed as wholes.
+# One read may exceed the limit, and files of the spool are removed as wholes.
 SPOOL_SLACK_BYTES = (1 << 20) + (64 << 10)
 MUTE_BYTES = 32 << 20
 HOSTS = 20
@@ -34,7 +34,7 @@ SECONDS_MAX = 60
 
 
 class Host:
-    """`tidings host` with a program under it, and a bridge that knows its protocol from the description."""
+    """`tidings host` with a program under it, and a bridge that implements the protocol from its description."""
 
     def __init__(self, tidings: Path, folder: Path, program: str, *args: str) -> None:
         folder.mkdir(mode=0o700)
@@ -54,20 +54,20 @@ class Host:
             "program": program, "args": list(args), "env": [["PATH", "/usr/bin:/bin"]], "cwd": None, "user": None,
             "orphans": "sweep", "lease_ms": 0, "spool_bytes_max": SPOOL_BYTES_MAX,
         }
-        self.say({"kind": "start"}, json.dumps(start).encode())
-        self.say({"kind": "attach", "version": 1, "secret": "s3cret", "owner": "bench", "fence": 1})
-        while self.hear()[0]["kind"] != "ready":
+        self.send({"kind": "start"}, json.dumps(start).encode())
+        self.send({"kind": "attach", "version": 1, "secret": "s3cret", "owner": "bench", "fence": 1})
+        while self.receive()[0]["kind"] != "ready":
             pass
 
-    def say(self, head: dict, data: bytes = b"") -> None:
+    def send(self, head: dict, data: bytes = b"") -> None:
         self.socket.sendall(json.dumps(head | ({"bytes": len(data)} if data else {})).encode() + b"\n" + data)
 
-    def hear(self) -> tuple[dict, bytes]:
+    def receive(self) -> tuple[dict, bytes]:
         head = json.loads(self.file.readline())
         return head, self.file.read(head.get("bytes", 0))
 
     def close(self) -> None:
-        self.say({"kind": "bye"})
+        self.send({"kind": "bye"})
         self.child.wait(SECONDS_MAX)
         self.file.close()
         self.socket.close()
@@ -78,7 +78,7 @@ def line(number: int) -> bytes:
 
 
 def direct_ms(rounds: int) -> list[float]:
-    """There and back through a child that says what it is told."""
+    """Round trips through a child that echoes its input, in milliseconds."""
     child = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     took = []
     for number in range(rounds):
@@ -96,7 +96,7 @@ def direct_ms(rounds: int) -> list[float]:
 
 
 def hosted_ms(tidings: Path, folder: Path, rounds: int) -> list[float]:
-    """The same with a host between. It confirms each line too, which nobody waits for."""
+    """Round trips with a host in between, in milliseconds. The host also confirms each line, which is not awaited."""
     host = Host(tidings, folder, "cat")
     took = []
     for number in range(rounds):
@@ -106,19 +106,19 @@ def hosted_ms(tidings: Path, folder: Path, rounds: int) -> list[float]:
         host.socket.sendall(message)
         got = b""
         while len(got) < len(data) + 1:
-            head, bytes_ = host.hear()
+            head, bytes_ = host.receive()
             if head["kind"] == "out":
                 got += bytes_
                 end = head["end"]
         took.append((time.perf_counter() - began) * 1000)
         if number % 100 == 99:
-            host.say({"kind": "ack", "offset": end})
+            host.send({"kind": "ack", "offset": end})
     host.close()
     return took
 
 
 def memory_mib(pid: int) -> tuple[float, float]:
-    """What a process has to itself, and with what it shares."""
+    """The private memory and the resident memory of a process, in MiB."""
     fields = {}
     for text in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]:
         name, value = text.split(":")
@@ -127,12 +127,12 @@ def memory_mib(pid: int) -> tuple[float, float]:
 
 
 def memory(tidings: Path, folder: Path) -> tuple[float, float]:
-    """The largest of several hosts whose program has said something and was told something."""
+    """The largest memory of several hosts after some input and output, in MiB."""
     hosts = [Host(tidings, folder / str(number), "cat") for number in range(HOSTS)]
     for host in hosts:
         for number in range(100):
-            host.say({"kind": "in", "id": f"l{number}"}, line(number))
-            while host.hear()[0]["kind"] != "out":
+            host.send({"kind": "in", "id": f"l{number}"}, line(number))
+            while host.receive()[0]["kind"] != "out":
                 pass
     time.sleep(1)
     found = [memory_mib(host.child.pid) for host in hosts]
@@ -142,7 +142,7 @@ def memory(tidings: Path, folder: Path) -> tuple[float, float]:
 
 
 def spool(tidings: Path, folder: Path) -> tuple[float, int]:
-    """The most that a host keeps on disk for a bridge that reads nothing; and how many lines come when it does read."""
+    """The largest spool in MiB for a bridge that does not read, and the bytes that arrive once it reads."""
     text = json.dumps({"type": "n", "pad": "x" * 240})
     host = Host(tidings, folder, "/bin/sh", "-c", f"yes '{text}' | head -c {MUTE_BYTES}; exec sleep 60")
     most, same, last = 0, 0, -1
@@ -152,10 +152,10 @@ def spool(tidings: Path, folder: Path) -> tuple[float, int]:
         time.sleep(0.05)
     total = 0
     while total < MUTE_BYTES:
-        head, data = host.hear()
+        head, data = host.receive()
         if head["kind"] == "out":
             total += len(data)
-            host.say({"kind": "ack", "offset": head["end"]})
+            host.send({"kind": "ack", "offset": head["end"]})
     host.close()
     return most / (1 << 20), total
 
@@ -164,8 +164,8 @@ def main() -> int:
     given = os.environ.get
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=int(given("ROUNDS", "5")))
-    parser.add_argument("--tidings", type=Path, help="the program, if it is built already")
-    parser.add_argument("--update", action="store_true", default=bool(given("UPDATE")), help="write the page anew")
+    parser.add_argument("--tidings", type=Path, help="path of `tidings`; built if not given")
+    parser.add_argument("--update", action="store_true", default=bool(given("UPDATE")), help="update docs/performance.md")
     options = parser.parse_args()
     tidings = options.tidings
     if tidings is None:
@@ -176,12 +176,12 @@ def main() -> int:
         root = Path(scratch)
         direct, hosted = [], []
         for number in range(options.rounds):
-            # In turns, so that what else the machine does is in both.
+            # Alternating, so that other load on the machine affects both.
             direct.append(statistics.median(direct_ms(LINES)))
             hosted.append(statistics.median(hosted_ms(tidings, root / f"l{number}", LINES)))
         (root / "m").mkdir()
         private, rss = memory(tidings, root / "m")
-        kept, heard = spool(tidings, root / "s")
+        kept, received = spool(tidings, root / "s")
     added = statistics.median(hosted) - statistics.median(direct)
     bound = (SPOOL_BYTES_MAX + SPOOL_SLACK_BYTES) / (1 << 20)
     rows = [
@@ -192,7 +192,7 @@ def main() -> int:
         ("what the host adds, there and back", f"{added:.3f} ms", f"at most {ADDED_MS_MAX} ms"),
         (f"disk for a bridge that reads nothing, with a bound of 4 MiB, of {MUTE_BYTES >> 20} MiB written",
          f"{kept:.1f} MiB", f"at most {bound:.1f} MiB"),
-        ("bytes that come once it reads", f"{heard / (1 << 20):.0f} MiB", f"{MUTE_BYTES >> 20} MiB"),
+        ("bytes that come once it reads", f"{received / (1 << 20):.0f} MiB", f"{MUTE_BYTES >> 20} MiB"),
     ]
     table = ["| what | measured | bar |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)]
     table.append("")
@@ -203,7 +203,7 @@ def main() -> int:
         page = PAGE.read_text()
         before, rest = page.split(BEGIN)
         PAGE.write_text(before + BEGIN + "\n" + "\n".join(table) + "\n" + END + rest.split(END)[1])
-    missed = [private > PRIVATE_MIB_MAX, added > ADDED_MS_MAX, kept > bound, heard < MUTE_BYTES]
+    missed = [private > PRIVATE_MIB_MAX, added > ADDED_MS_MAX, kept > bound, received < MUTE_BYTES]
     if any(missed):
         print("error: a bar was missed", file=sys.stderr)
     return int(any(missed))

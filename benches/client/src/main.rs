@@ -1,7 +1,8 @@
-//! Opens sessions, asks each for a story, reads it as it streams in, and stays until its input ends:
-//! `tidings-client-bench CLAUDE SESSIONS`. `host.py` and `host.mjs` do the same with the official SDKs.
+//! Opens sessions, requests a story in each, reads it as it streams in, and keeps the sessions open until its
+//! input ends: `tidings-client-bench CLAUDE SESSIONS`. `host.py` and `host.mjs` do the same with the official
+//! SDKs.
 
-#![expect(clippy::print_stdout, reason = "its lines are what the measurement goes by")]
+#![expect(clippy::print_stdout, reason = "`run.py` reads its output")]
 
 use anyhow::{Context as _, Result};
 use futures_util::future::try_join_all;
@@ -20,7 +21,7 @@ async fn main() -> Result<()> {
         try_join_all(clients.iter().enumerate().map(|(number, client)| read(client, number))).await?;
     let (deltas, letters) = stories.iter().fold((0, 0), |sum, story| (sum.0 + story.0, sum.1 + story.1));
     println!("done {deltas} {letters}");
-    // Whoever measures looks now, while all sessions are open.
+    // `run.py` measures now, while all sessions are open.
     std::io::stdin().read_line(&mut String::new())?;
     for client in clients {
         client.close().await?;
@@ -28,7 +29,7 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-/// The pieces of a story, and its letters.
+/// The number of deltas of a story, and of its letters.
 async fn read(client: &Client, number: usize) -> Result<(u64, usize)> {
     let mut turn = client.send("go").await?;
     let (mut messages, mut deltas, mut letters) = (0_u64, 0, 0);
@@ -39,10 +40,10 @@ async fn read(client: &Client, number: usize) -> Result<(u64, usize)> {
         }
         if let Message::StreamEvent(partial) = message?
             && let Event::ContentBlockDelta(block) = partial.event
-            && let Delta::Text(piece) = block.delta
+            && let Delta::Text(delta) = block.delta
         {
             deltas += 1;
-            letters += piece.text.len();
+            letters += delta.text.len();
         }
     }
     Ok((deltas, letters))

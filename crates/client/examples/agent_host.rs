@@ -1,6 +1,6 @@
-//! A host of its own: `agent_host FOLDER`, with the socket to listen on as standard input.
+//! An agent host as a separate program: `agent_host FOLDER`, with the socket to listen on as standard input.
 //!
-//! Whoever starts it is a `SocketTransport`, which gives it the folder and the socket. `tidings host` is the same.
+//! A `SocketTransport` starts it, with the folder and the socket. `tidings host` is the same.
 
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixListener;

@@ -1,6 +1,6 @@
-//! Asks the person at the terminal before a command runs.
+//! Requests permission at the terminal before a command runs.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::{Client, Decision, Options, PermissionAsk};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -9,11 +9,11 @@ async fn ask_person(ask: PermissionAsk) -> Decision {
     let command = ask.input().and_then(|input| input.raw().get("command")?.text());
     println!("May it run `{}`? [y/N]", command.map(|text| text.get().into_owned()).unwrap_or_default());
     let mut line = String::new();
-    // A person takes long: no thread is held up, and the question is dropped if the CLI takes it back.
+    // A user takes long: no thread is blocked, and this future is dropped if the CLI cancels the request.
     let read = BufReader::new(tokio::io::stdin()).read_line(&mut line).await;
     match read.map(|_| line.trim()) {
         Ok("y" | "yes") => Decision::allow(),
-        _ => Decision::deny("The user said no"),
+        _ => Decision::deny("The user denied it"),
     }
 }
 

@@ -1,6 +1,6 @@
-//! Limits of a session, and how a turn says that it ran into one.
+//! Limits of a session, and the outcome of a turn that reaches one.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::{AllowAll, Client, Options, Outcome, TurnOutcome};
 
@@ -12,11 +12,11 @@ async fn main() -> Result<(), tidings::Error> {
     match end.outcome {
         TurnOutcome::Completed => println!("{}", end.text()),
         TurnOutcome::Failed(Outcome::MaxTurns) => println!("one round was not enough"),
-        TurnOutcome::Failed(Outcome::MaxBudget) => println!("the money is spent"),
+        TurnOutcome::Failed(Outcome::MaxBudget) => println!("the budget is spent"),
         other => println!("{other:?}: {}", end.error_text().unwrap_or_default()),
     }
     let cost = end.result.as_ref().and_then(tidings::Frame::cost_usd);
-    println!("the cost is told: {}", cost.is_some());
+    println!("the cost is reported: {}", cost.is_some());
     client.close().await?;
     Ok(())
 }

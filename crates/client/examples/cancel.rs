@@ -1,6 +1,6 @@
-//! One token ends everything: for programs that shut down, and for requests that nobody waits for any more.
+//! One token closes the session: for programs that shut down, and for requests that were abandoned.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::{Client, Options};
 use tokio_util::sync::CancellationToken;
@@ -10,7 +10,7 @@ async fn main() -> Result<(), tidings::Error> {
     let token = CancellationToken::new();
     let client = Client::connect(Options::new().cancel_with(token.clone())).await?;
     let mut turn = client.send("Tell me everything about whales.").await?;
-    // Something has come, and that is enough.
+    // The turn has begun.
     drop(turn.next().await);
     token.cancel();
 

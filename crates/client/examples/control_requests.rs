@@ -1,6 +1,6 @@
-//! Asks the CLI about itself while the session runs: every request that it knows is a method.
+//! Queries the CLI while the session runs: every control request is a method.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::{Client, Options};
 
@@ -14,7 +14,7 @@ async fn main() -> Result<(), tidings::Error> {
     println!("context is counted: {}", client.context_usage(None).await?.max_tokens.is_some());
     client.rename_session("Figures of the day").await?;
 
-    // What has no method yet can be sent by name. A refusal is an error with the CLI's own words and code.
+    // A request without a method can be sent by name. A refusal is an error with the CLI's message and code.
     let body = serde_json::json!({ "kind": "new" }).into();
     if let Err(error) = client.request_untyped("request_of_tomorrow", body).await {
         println!("{error} ({:?})", error.kind());

@@ -1,6 +1,6 @@
 //! Two prompts in one session: the second builds on the first.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::{Client, Options, SystemPrompt};
 
@@ -12,7 +12,7 @@ async fn main() -> Result<(), tidings::Error> {
         let end = client.send(prompt).await?.finish().await?;
         println!("> {prompt}\n{}", end.text());
     }
-    // Dropping the client would close the session too; this also waits for it and tells how it went.
+    // Dropping the client would close the session too; this also waits for it and returns the exit status.
     let exit = client.close().await?;
     println!("Claude Code ended {exit}");
     Ok(())

@@ -1,13 +1,13 @@
-//! Starts something else that starts `claude`: `ssh`, `docker`, `nice`, a sandbox.
+//! Starts `claude` through another program: `ssh`, `docker`, `nice`, a sandbox.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use std::process::Command;
 
 use tidings::transport::Process;
 use tidings::{Client, Options};
 
-/// The command in `env`, as a stand-in for `docker run` or `ssh host`.
+/// The command in `env`, as a substitute for `docker run` or `ssh host`.
 fn inside(claude: &Command) -> Command {
     let mut outer = Command::new("env");
     outer.arg("WHERE=inside").arg(claude.get_program()).args(claude.get_args());
@@ -26,7 +26,7 @@ fn inside(claude: &Command) -> Command {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), tidings::Error> {
     let transport = Process::wrapped(|claude| inside(&claude));
-    // The other place may not see files of this machine, so long options go by the command line.
+    // The other machine may not have access to local files, so long options are put on the command line.
     let client = Client::connect_over(transport, Options::new().inline_files()).await?;
     println!("{}", client.send("Where are you?").await?.finish().await?.text());
     client.close().await?;

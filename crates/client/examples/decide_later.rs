@@ -1,6 +1,6 @@
-//! The handler leaves the question open, and somebody else answers it: a web page, a phone, a queue.
+//! The handler defers the decision, and another part of the program makes it: a web page, a phone, a queue.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::{Client, Decision, ErrorKind, Options, PermissionAsk};
 use tokio::sync::mpsc;
@@ -14,7 +14,7 @@ async fn main() -> Result<(), tidings::Error> {
             let id = ask.context.request_id().to_owned();
             match sender.send((id, ask.call.tool_name)).await {
                 Ok(()) => Decision::Later,
-                Err(_) => Decision::deny("Nobody is there to ask"),
+                Err(_) => Decision::deny("No user is connected"),
             }
         }
     });
@@ -22,9 +22,9 @@ async fn main() -> Result<(), tidings::Error> {
     let turn = client.send("What is in this folder?").await?;
 
     if let Some((id, tool)) = questions.recv().await {
-        println!("{tool} waits; open questions: {}", client.open_permissions().len());
+        println!("{tool} waits; open requests: {}", client.open_permissions().len());
         client.decide(&id, Decision::allow()).await?;
-        // The first answer counts. Whoever comes second is told so.
+        // The first decision counts. A second one is an error.
         let late = client.decide(&id, Decision::deny("too late")).await;
         let settled = late.is_err_and(|error| error.kind() == ErrorKind::Settled);
         println!("the second answer came too late: {settled}");

@@ -1,13 +1,13 @@
-//! What can go wrong, and how to tell it apart.
+//! What can go wrong, and how to distinguish it.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::{Client, ErrorKind, Options, TurnOutcome};
 
 async fn ask(options: Options) -> Result<String, tidings::Error> {
     let client = Client::connect(options).await?;
     let end = client.send("Hello!").await?.finish().await?;
-    // A turn that failed is an answer, not an error: the session is alive.
+    // A failed turn is a normal end, not an error: the session goes on.
     if let TurnOutcome::Failed(outcome) = end.outcome {
         println!("the turn failed: {outcome:?}");
     }
@@ -27,12 +27,12 @@ async fn main() {
     for (name, options) in attempts {
         match ask(options).await {
             Ok(text) => println!("{name}: {text}"),
-            // A kind to branch on, a sentence to show, a hint to act on.
+            // A kind to branch on, a message to show, a hint to act on.
             Err(error) => {
                 let kind = match error.kind() {
                     ErrorKind::NotFound => "install it",
                     ErrorKind::Invalid => "fix the options",
-                    ErrorKind::Exit => "read what it said",
+                    ErrorKind::Exit => "read its message",
                     _ => "look closer",
                 };
                 println!("{name}: {kind}\n  {error}\n  hint: {}", error.hint());

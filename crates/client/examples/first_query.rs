@@ -1,6 +1,6 @@
-//! Asks one thing and prints what the model says.
+//! Sends one prompt and prints the answer.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::messages::ContentBlock;
 use tidings::{Options, query};

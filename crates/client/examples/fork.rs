@@ -1,6 +1,6 @@
-//! Goes on in a copy of a conversation: the original stays as it was.
+//! Continues in a fork of a conversation: the original stays unchanged.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::{Client, Options, TurnEnd};
 
@@ -19,7 +19,7 @@ async fn main() -> Result<(), tidings::Error> {
     for idea in ["Try it with threads.", "Try it without."] {
         let client = Client::connect(Options::new().resume(&original).fork_session()).await?;
         let end = client.send(idea).await?.finish().await?;
-        println!("{} (a session of its own: {})", end.text(), session_of(&end) != original);
+        println!("{} (a new session: {})", end.text(), session_of(&end) != original);
         client.close().await?;
     }
     Ok(())

@@ -1,6 +1,6 @@
-//! Hooks see what happens around every tool, whatever the permission rules say.
+//! Hooks are called for every tool, independent of the permission rules.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ async fn main() -> Result<(), tidings::Error> {
         println!("after {}", call.event.tool_name);
         HookOutput::default()
     });
-    // If the guard fails or takes too long, the command does not run.
+    // If the hook fails or times out, the command does not run.
     let guard = guard.matching("Bash").timeout(Duration::from_secs(5));
     let client = Client::connect(Options::new().hook(guard).hook(note).on_permission(AllowAll)).await?;
     let end = client.send("Clean up.").await?.finish().await?;

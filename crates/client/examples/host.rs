@@ -1,7 +1,7 @@
-//! A host that is there to be killed: `host PROGRAM PROMPT` starts a session, says the prompt, prints the number of the
-//! CLI's process, and waits for ever. The tests kill it and look for what it left.
+//! A program for tests that kill it: `host PROGRAM PROMPT` starts a session, sends the prompt, prints the
+//! process id of the CLI, and waits for ever. The tests kill it and search for leftover processes.
 
-#![expect(clippy::print_stdout, reason = "whoever started it reads the number")]
+#![expect(clippy::print_stdout, reason = "the test reads the process id")]
 
 use tidings::{AllowAll, Client, Event, Options};
 
@@ -13,7 +13,7 @@ async fn main() -> Result<(), tidings::Error> {
     let client = Client::connect(Options::new().program(program).on_permission(AllowAll)).await?;
     let mut events = client.subscribe();
     drop(client.send(prompt).await?);
-    // The turn is under way once something of it has come.
+    // Waits for the beginning of the turn.
     while !matches!(events.next().await, Some(Event::TurnStarted { .. }) | None) {}
     println!("{}", client.pid().unwrap_or_default());
     std::future::pending::<()>().await;

@@ -1,6 +1,6 @@
-//! A prompt of several blocks, with a picture among them.
+//! A prompt of several blocks, with an image among them.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::messages::{ContentBlock, Image, Source};
 use tidings::{Client, Options};

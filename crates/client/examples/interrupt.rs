@@ -1,6 +1,6 @@
-//! Stops a turn and goes on with the session.
+//! Interrupts a turn and continues the session.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::{Client, Interrupted, Options};
 
@@ -8,12 +8,15 @@ use tidings::{Client, Interrupted, Options};
 async fn main() -> Result<(), tidings::Error> {
     let client = Client::connect(Options::new()).await?;
     let turn = client.send("Tell me everything about whales.").await?;
-    // It may be called at once: it waits until the turn has begun, since the CLI ignores it before.
+    // This may be called at once: it waits until the turn has begun, since the CLI ignores an interrupt
+    // before.
     match client.interrupt().await? {
-        Interrupted::Stopping(receipt) => println!("stopping; {} prompts wait", receipt.still_queued.len()),
-        _ => println!("nothing was under way"),
+        Interrupted::Stopping(receipt) => {
+            println!("stopping; {} prompts are queued", receipt.still_queued.len())
+        }
+        _ => println!("no turn was running"),
     }
-    // An interrupted turn is no failure.
+    // An interrupted turn is not a failure.
     println!("{:?}", turn.finish().await?.outcome);
 
     let end = client.send("In one word, please.").await?.finish().await?;

@@ -1,6 +1,6 @@
-//! Several parts of a program watch one session, each at its own pace.
+//! Several parts of a program subscribe to one session, each at its own pace.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ async fn count(mut events: Subscriber) -> BTreeMap<String, usize> {
     while let Some(event) = events.next().await {
         match event {
             Event::Frame { frame, .. } => *kinds.entry(frame.name().into_owned()).or_default() += 1,
-            // Whoever is too slow loses the oldest events, is told so, and holds up nobody.
+            // A subscriber that is too slow loses the oldest events, and does not delay the others.
             Event::Lagged { lost } => println!("{lost} events were lost"),
             _ => {}
         }
@@ -20,7 +20,7 @@ async fn count(mut events: Subscriber) -> BTreeMap<String, usize> {
     kinds
 }
 
-/// Tells when turns begin and end.
+/// Prints the beginnings and ends of turns.
 async fn watch(mut events: Subscriber) {
     while let Some(event) = events.next().await {
         match event {

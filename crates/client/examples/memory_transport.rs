@@ -1,13 +1,13 @@
-//! Plays `claude` by hand, in the same process: for tests of a program, and for agents of your own.
+//! Plays `claude` in the same process: for tests of a program, and for custom agents.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use serde_json::json;
 use tidings::transport::Exit;
 use tidings::transport::memory::{self, Peer};
 use tidings::{Client, Kind, Options};
 
-/// Answers the handshake, and says every prompt back.
+/// Answers the handshake, and echoes every prompt.
 async fn parrot(mut peer: Peer) {
     while let Some(Ok(frame)) = peer.frame().await {
         let reply = match frame.kind() {
@@ -24,7 +24,7 @@ async fn parrot(mut peer: Peer) {
         };
         peer.say(&reply.to_string()).await;
     }
-    // The session has ended its input, so this process "ends" too.
+    // The session has ended its input, so this "process" exits too.
     peer.exit(Exit::code(0)).await;
 }
 
@@ -33,7 +33,7 @@ async fn main() -> Result<(), tidings::Error> {
     let (transport, peer) = memory::pair();
     drop(tokio::spawn(parrot(peer)));
     let client = Client::connect_over(transport, Options::new()).await?;
-    for prompt in ["hello", "anybody there?"] {
+    for prompt in ["hello", "are you there?"] {
         println!("{}", client.send(prompt).await?.finish().await?.text());
     }
     client.close().await?;

@@ -1,11 +1,12 @@
-//! A bridge that is there to be killed: `mortal_bridge FOLDER STORE FENCE` reads what the CLI of a host wrote, from where the
-//! file STORE ends, adds it to the file, and acknowledges it. The tests kill it at any moment and look at the file.
+//! A bridge for tests that kill it: `mortal_bridge FOLDER STORE FENCE` reads the output of a host's CLI from
+//! the offset at which the file STORE ends, appends it to the file, and acknowledges it. The tests kill it at
+//! any moment and check the file.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-#[expect(dead_code, reason = "the tests need more of it")]
+#[expect(dead_code, reason = "the tests use the rest")]
 #[path = "../tests/host/raw.rs"]
 mod raw;
 
@@ -24,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Some("out") => {
                 file.write_all(&bytes)?;
                 stored += bytes.len() as u64;
-                bridge.say(&format!(r#"{{"kind":"ack","offset":{stored}}}"#), b"");
+                bridge.send(&format!(r#"{{"kind":"ack","offset":{stored}}}"#), b"");
             }
             Some("exit") => return Ok(()),
             _ => {}

@@ -1,15 +1,16 @@
-//! A handler decides which tools may run, and with what.
+//! A handler decides which tools may run, and with which input.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::{Client, Decision, Options, PermissionAsk};
 
-/// Called for what the rules leave open. `allowed_tools` below is such a rule: `Read` never comes here.
+/// Called for tools that the rules leave open. `allowed_tools` below is such a rule: `Read` is never passed
+/// here.
 fn decide(ask: &PermissionAsk) -> Decision {
     let input = ask.input().map(ToString::to_string).unwrap_or_default();
     match ask.call.tool_name.as_str() {
         "Bash" if input.contains("rm ") => Decision::deny("Nothing is removed here"),
-        // The model asked for one thing, and the tool gets another.
+        // The tool gets another input than the model's.
         "Bash" => Decision::allow_with(serde_json::json!({ "command": "ls docs" })),
         tool => Decision::deny(format!("{tool} is not for you")),
     }

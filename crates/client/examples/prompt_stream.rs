@@ -1,6 +1,6 @@
-//! Prompts that come from a channel: the session ends when the channel does and all are answered.
+//! Prompts from a channel: the session ends when the channel is closed and all prompts are answered.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use futures_util::stream;
 use tidings::messages::Message;
@@ -19,8 +19,8 @@ async fn main() -> Result<(), tidings::Error> {
     }
     while let Some(message) = answers.next().await {
         match message? {
-            Message::Assistant(said) => println!("{}", said.message.content.joined_text()),
-            // The first answer is here: one more question, and then no more.
+            Message::Assistant(assistant) => println!("{}", assistant.message.content.joined_text()),
+            // After the first answer: one more prompt, and then the end of the stream.
             Message::Result(_) => {
                 if let Some(sender) = sender.take() {
                     drop(sender.send(Prompt::from("And backwards?")).await);

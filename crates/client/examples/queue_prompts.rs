@@ -1,6 +1,6 @@
-//! Prompts that are sent while another is being answered wait, and one that waits can be taken back.
+//! Prompts that are sent while another is being answered are queued, and a queued prompt can be cancelled.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::{Client, Options};
 
@@ -8,14 +8,14 @@ use tidings::{Client, Options};
 async fn main() -> Result<(), tidings::Error> {
     let client = Client::connect(Options::new()).await?;
     let mut first = client.send("Think hard about this.").await?;
-    // Something of the first turn has come, so it is under way.
+    // Waits until the first turn has begun.
     drop(first.next().await);
     let second = client.send("Never mind this one.").await?;
-    println!("taken back: {}", client.cancel_prompt(second.uuid()).await?);
+    println!("cancelled: {}", client.cancel_prompt(second.uuid()).await?);
 
     println!("first: {}", first.finish().await?.text());
     println!("second: {:?}", second.finish().await?.outcome);
-    // Nothing is under way, nothing waits, and nothing in the background will begin a turn.
+    // Waits until no turn runs, no prompt is queued, and no background work will begin a turn.
     client.settled().await?;
     client.close().await?;
     Ok(())

@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Reads to the end, whatever comes: a line that is no frame is shown and not an error.
+/// Reads to the end: a line that is not a JSON object is shown and is not an error.
 pub(crate) fn read_session(mut input: impl Read, mut out: impl Write) -> io::Result<()> {
     let mut splitter = Splitter::default();
     let mut chunk = vec![0; 64 * 1024];
@@ -26,7 +26,7 @@ pub(crate) fn read_session(mut input: impl Read, mut out: impl Write) -> io::Res
             show(line, &mut out)?;
         }
         if length == 0 {
-            // The last line may lack its line end.
+            // The last line may lack its line break.
             return splitter.finish().map_or(Ok(()), |line| show(line, &mut out));
         }
     }
@@ -39,11 +39,11 @@ fn show(line: Line<'_>, out: &mut impl Write) -> io::Result<()> {
         Err(error) => return writeln!(out, "?  {error}"),
     };
     match frame.view() {
-        View::Assistant(said) | View::User(said) => {
-            // What a sub-agent says stands further to the right.
+        View::Assistant(message) | View::User(message) => {
+            // Messages of a sub-agent are indented.
             let indent = if frame.parent_tool_use_id().is_some() { "    " } else { "" };
             let who = if frame.kind() == Kind::User { '>' } else { '<' };
-            said.blocks().try_for_each(|block| match block {
+            message.blocks().try_for_each(|block| match block {
                 Block::Text(text) => writeln!(out, "{indent}{who}  {text}"),
                 Block::Thinking(text) => writeln!(out, "{indent}~  {text}"),
                 Block::ToolUse { name, input, .. } => writeln!(out, "{indent}$  {name} {input}"),
@@ -70,7 +70,7 @@ fn show(line: Line<'_>, out: &mut impl Write) -> io::Result<()> {
     }
 }
 
-/// A tool gives back a string, or a list of blocks.
+/// A tool result is a string, or a list of blocks.
 fn text_of(content: Raw<'_>) -> String {
     let texts = content.items().filter_map(|block| block.get("text")?.text());
     content.text().into_iter().chain(texts).map(Text::get).collect()

@@ -1,6 +1,6 @@
-//! Plays a recorded session to a program, with no CLI at all: `replay_a_recording FILE`.
+//! Plays a recorded session to a program, without a CLI: `replay_a_recording FILE`.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::messages::{ContentBlock, Message};
 use tidings::transport::Replay;
@@ -10,7 +10,7 @@ use tidings::{Options, query_over};
 async fn main() -> Result<(), tidings::Error> {
     let recorded = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tool_use.ndjson");
     let path = std::env::args_os().nth(1).unwrap_or_else(|| recorded.into());
-    // A query neither knows nor cares that this is a recording.
+    // A query works the same with a recording.
     let mut answer = query_over(Replay::open(path)?, "What was asked then", Options::new());
     while let Some(message) = answer.next().await {
         match message? {

@@ -1,6 +1,6 @@
-//! Takes a conversation up again after its process has ended.
+//! Resumes a conversation after its process has ended.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::{Client, Options};
 
@@ -11,7 +11,8 @@ async fn main() -> Result<(), tidings::Error> {
     let id = end.result.as_ref().and_then(|frame| Some(frame.session_id()?.into_owned())).unwrap_or_default();
     client.close().await?;
 
-    // Another process, perhaps days later. `continue_latest` would take the last one of the folder.
+    // Another process, perhaps days later. `continue_latest` would resume the latest conversation of the
+    // folder.
     let client = Client::connect(Options::new().resume(&id)).await?;
     let end = client.send("What is my name?").await?.finish().await?;
     println!("{}", end.text());

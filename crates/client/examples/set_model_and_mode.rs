@@ -1,6 +1,6 @@
 //! Changes the model and the permission mode between turns.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::messages::Message;
 use tidings::permissions::PermissionMode;
@@ -15,9 +15,9 @@ async fn main() -> Result<(), tidings::Error> {
     client.set_permission_mode(PermissionMode::ACCEPT_EDITS).await?;
     let mut turn = client.send("Do it.").await?;
     while let Some(message) = turn.next().await {
-        if let Message::Assistant(said) = message? {
-            let model = said.message.model.unwrap_or_default();
-            println!("{} (haiku: {})", said.message.content.joined_text(), model.contains("haiku"));
+        if let Message::Assistant(assistant) = message? {
+            let model = assistant.message.model.unwrap_or_default();
+            println!("{} (haiku: {})", assistant.message.content.joined_text(), model.contains("haiku"));
         }
     }
     client.close().await?;

@@ -1,7 +1,7 @@
 //! A `claude` that plays a script: `stand_in SCRIPT CONFIG_DIR [CLAUDE ARGUMENTS…]`.
 //!
-//! The tests of this crate start it in place of the real one. A program that is built on `tidings` can be tested the
-//! same way; `tidings rehearse agent` is the same without having to build it.
+//! The tests of this crate start it in place of the real CLI. A program that uses `tidings` can be tested the
+//! same way; `tidings rehearse agent` is the same as a ready command.
 
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -37,13 +37,13 @@ fn main() -> ExitCode {
     ExitCode::from(agent::run(&arguments, script, world).to_le_bytes()[0])
 }
 
-#[expect(clippy::disallowed_methods, reason = "the time enters here, and is handed on")]
+#[expect(clippy::disallowed_methods, reason = "the only place that reads the clock")]
 fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// SIGTERM as a message, so that a script can ignore it.
+/// Receives SIGTERM as a message, so that a script can ignore it.
 fn signals() -> Receiver<Signal> {
     let (sender, receiver) = sync_channel(8);
     drop(std::thread::spawn(move || {
@@ -68,7 +68,7 @@ async fn forward(sender: &SyncSender<Signal>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Asks the system's `kill`, since sending a signal is unsafe in the standard library's eyes.
+/// Calls the program `kill`, since sending a signal needs `unsafe` or another crate.
 fn raise(signal: i32) {
     let pid = std::process::id().to_string();
     drop(std::process::Command::new("kill").arg(format!("-{signal}")).arg(pid).status());

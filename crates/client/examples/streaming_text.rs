@@ -1,6 +1,6 @@
 //! Prints the answer while it is being written.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use std::io::Write as _;
 
@@ -11,16 +11,16 @@ use tidings::{Options, query};
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut answer = query("Tell me a short story.", Options::new().include_partial_messages());
-    let mut pieces = 0;
+    let mut deltas = 0;
     while let Some(message) = answer.next().await {
         let Message::StreamEvent(partial) = message? else { continue };
         let Event::ContentBlockDelta(more) = &partial.event else { continue };
         if let Delta::Text(delta) = &more.delta {
-            pieces += 1;
+            deltas += 1;
             print!("{}", delta.text);
             std::io::stdout().flush()?;
         }
     }
-    println!("\n({} pieces)", if pieces > 1 { "several" } else { "no" });
+    println!("\n({} deltas)", if deltas > 1 { "several" } else { "no" });
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! An answer in a form that programs can read.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use serde_json::json;
 use tidings::{Client, Options};

@@ -1,6 +1,6 @@
-//! Defines an agent that work can be given to, and shows who says what.
+//! Defines a sub-agent, and shows which agent writes what.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::control::AgentDefinition;
 use tidings::messages::{ContentBlock, Message, SystemMessage};
@@ -19,10 +19,10 @@ async fn main() -> Result<(), tidings::Error> {
     let mut turn = client.send("Where is `greet`?").await?;
     while let Some(message) = turn.next().await {
         match message? {
-            Message::Assistant(said) => {
-                // What a sub-agent says names the call that started it.
-                let who = if said.parent_tool_use_id.is_some() { "  searcher" } else { "main" };
-                for call in said.message.content.iter().map(ContentBlock::kind) {
+            Message::Assistant(assistant) => {
+                // Messages of a sub-agent name the tool call that started it.
+                let who = if assistant.parent_tool_use_id.is_some() { "  searcher" } else { "main" };
+                for call in assistant.message.content.iter().map(ContentBlock::kind) {
                     println!("{who}: {call}");
                 }
             }

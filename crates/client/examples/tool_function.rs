@@ -1,7 +1,7 @@
-//! Gives Claude a tool that is a function of this program:
-//! `cargo run -p tidings --features mcp --example tool_function -- "How many words has README.md?" [CLAUDE]`.
+//! Offers a function of this program as a tool: `cargo run -p tidings --features mcp --example tool_function
+//! -- "How many words has README.md?" [CLAUDE]`.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use tidings::mcp::{Failure, Tool, ToolServer};
 use tidings::messages::{ContentBlock, Message};
 use tidings::{Options, query};
 
-/// The model reads the names, the types and the comments of these fields.
+/// The model sees the names, types and comments of these fields.
 #[derive(Deserialize, JsonSchema)]
 struct CountWords {
     /// The file, relative to the folder of the program.

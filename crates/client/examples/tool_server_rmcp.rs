@@ -1,7 +1,7 @@
-//! Gives Claude a server that is written with rmcp, the official SDK of MCP, and keeps something between calls:
-//! `cargo run -p tidings --features mcp --example tool_server_rmcp -- "Note that I like tea" [CLAUDE]`.
+//! Offers a server that is written with rmcp, the official SDK of MCP, and keeps state between calls: `cargo
+//! run -p tidings --features mcp --example tool_server_rmcp -- "Note that I like tea" [CLAUDE]`.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use std::sync::{Mutex, PoisonError};
 
@@ -18,7 +18,7 @@ struct Notes(Mutex<Vec<String>>);
 
 #[derive(Deserialize, JsonSchema)]
 struct Note {
-    /// What to remember.
+    /// The text to remember.
     text: String,
 }
 

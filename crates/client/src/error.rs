@@ -6,15 +6,15 @@ use tidings_protocol::control::ErrorCode;
 
 use crate::transport::Exit;
 
-/// What went wrong, to branch on.
+/// The category of an [`Error`], to branch on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// There is no `claude`, or what was named is none.
+    /// `claude` was not found, or the given path is not Claude Code.
     NotFound,
     /// The CLI is too old for this crate.
     VersionTooOld,
-    /// The options contradict each other, or something handed in cannot be sent.
+    /// The options contradict each other, or a given value cannot be sent.
     Invalid,
     /// The process could not be started.
     Spawn,
@@ -28,13 +28,13 @@ pub enum ErrorKind {
     Timeout,
     /// The session is closed.
     Closed,
-    /// The request was taken back.
+    /// The request was cancelled.
     Cancelled,
     /// The reader was too slow, and frames were dropped.
     Lagged,
-    /// A question was answered before, or is not open.
+    /// The request was already answered, or is not open.
     Settled,
-    /// The session belongs to somebody else.
+    /// The session belongs to another process.
     Taken,
     /// There is no such session on disk.
     NoSession,
@@ -42,11 +42,11 @@ pub enum ErrorKind {
     Storage,
 }
 
-/// What went wrong: a kind to branch on, a sentence to show and a hint to act on. Cheap to clone.
+/// An error: a kind to branch on, a message to show and a hint to act on. Cheap to clone.
 #[derive(Clone)]
-pub struct Error(Arc<Inner>);
+pub struct Error(Arc<ErrorInner>);
 
-struct Inner {
+struct ErrorInner {
     kind: ErrorKind,
     message: String,
     hint: Cow<'static, str>,
@@ -57,9 +57,9 @@ struct Inner {
 }
 
 impl Error {
-    /// An error of a kind, with a sentence to show and a hint to act on.
+    /// Creates an error of a kind, with a message to show and a hint to act on.
     pub fn new(kind: ErrorKind, message: impl Into<String>, hint: impl Into<Cow<'static, str>>) -> Self {
-        Error(Arc::new(Inner {
+        Error(Arc::new(ErrorInner {
             kind,
             message: message.into(),
             hint: hint.into(),
@@ -70,32 +70,32 @@ impl Error {
         }))
     }
 
-    /// To branch on.
+    /// The category of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// What to do about it; may be empty.
+    /// Advice on how to fix the error; may be empty.
     pub fn hint(&self) -> &str {
         &self.0.hint
     }
 
-    /// Why the CLI refused a request, for programs.
+    /// The machine-readable reason why the CLI refused a request.
     pub fn code(&self) -> Option<&ErrorCode> {
         self.0.code.as_ref()
     }
 
-    /// How the process ended, if it did.
+    /// The exit status of the process, if it ended.
     pub fn exit(&self) -> Option<Exit> {
         self.0.exit
     }
 
-    /// The end of what the process wrote to its error output; empty if it wrote nothing.
+    /// The last part of the process's stderr; empty if it wrote nothing.
     pub fn stderr(&self) -> &str {
         &self.0.stderr
     }
 
-    /// The same error with what caused it.
+    /// Adds the cause of the error.
     #[must_use]
     pub(crate) fn caused_by(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
@@ -104,11 +104,11 @@ impl Error {
         self
     }
 
-    /// The CLI's own refusal.
-    pub(crate) fn control(subtype: &str, words: &str, code: Option<ErrorCode>) -> Self {
+    /// The error of a control request that the CLI refused.
+    pub(crate) fn control(subtype: &str, text: &str, code: Option<ErrorCode>) -> Self {
         let hint = match code.as_ref() {
             Some(code) if *code == ErrorCode::UNSUPPORTED_REQUEST => {
-                "update Claude Code: it does not know this request"
+                "update Claude Code: it does not support this request"
             }
             Some(code) if *code == ErrorCode::BYPASS_NOT_LAUNCHED => {
                 "start the session with `Options::allow_bypass_permissions`"
@@ -116,17 +116,17 @@ impl Error {
             _ => "",
         };
         let mut error =
-            Error::new(ErrorKind::Control, format!("Claude Code refused `{subtype}`: {words}"), hint);
+            Error::new(ErrorKind::Control, format!("Claude Code refused `{subtype}`: {text}"), hint);
         if let Some(inner) = Arc::get_mut(&mut error.0) {
             inner.code = code;
         }
         error
     }
 
-    /// The process ended. Its own words come first: those of the last result, else its error output.
-    pub(crate) fn exited(exit: Exit, words: Option<&str>, stderr: &str) -> Self {
+    /// The error of a process that ended. The message quotes the last result, or else stderr.
+    pub(crate) fn exited(exit: Exit, text: Option<&str>, stderr: &str) -> Self {
         let shown =
-            words.map(str::trim).filter(|words| !words.is_empty()).unwrap_or_else(|| last_words(stderr));
+            text.map(str::trim).filter(|text| !text.is_empty()).unwrap_or_else(|| stderr_excerpt(stderr));
         let message = if shown.is_empty() {
             format!("Claude Code ended {exit}")
         } else {
@@ -144,16 +144,16 @@ impl Error {
         Error::new(
             ErrorKind::Closed,
             "The session is closed",
-            "connect again; `Options::resume` takes it up where it was",
+            "connect again; `Options::resume` continues the conversation",
         )
     }
 
-    /// The result of a turn came in a line that could not be kept or read.
+    /// The error of a turn whose result line was too long or unreadable.
     pub(crate) fn result_lost() -> Self {
         Error::new(
             ErrorKind::Decode,
-            "The result of the turn is lost: its line is longer than `line_bytes_max`, or broken",
-            "raise `Options::line_bytes_max`, or ask for a shorter answer",
+            "The result of the turn is lost: its line is longer than `line_bytes_max`, or not valid JSON",
+            "raise `Options::line_bytes_max`, or request a shorter answer",
         )
     }
 
@@ -162,7 +162,7 @@ impl Error {
         Error::new(
             ErrorKind::Timeout,
             message,
-            "raise the limit in `Options`, or look at what the CLI is busy with",
+            "raise the limit in `Options`, or check what the CLI is busy with",
         )
     }
 
@@ -171,8 +171,8 @@ impl Error {
     }
 }
 
-/// The end of the error output, as much as fits in a sentence.
-fn last_words(stderr: &str) -> &str {
+/// The last part of stderr, short enough for an error message.
+fn stderr_excerpt(stderr: &str) -> &str {
     let text = stderr.trim();
     let mut start = text.len().saturating_sub(crate::limits::STDERR_SHOWN_BYTES);
     while !text.is_char_boundary(start) {
@@ -181,16 +181,16 @@ fn last_words(stderr: &str) -> &str {
     &text[start..]
 }
 
-fn exit_hint(exit: Exit, words: &str) -> &'static str {
-    let says = |part: &str| words.to_ascii_lowercase().contains(part);
+fn exit_hint(exit: Exit, text: &str) -> &'static str {
+    let says = |part: &str| text.to_ascii_lowercase().contains(part);
     if says("invalid api key") || says("/login") || says("authentication") {
         "log in with `claude /login`, or set ANTHROPIC_API_KEY"
     } else if says("unknown option") {
-        "update Claude Code, or leave out the option that it names"
+        "update Claude Code, or remove the option that it names"
     } else if exit.signal == Some(9) {
         "something killed it; if the machine ran out of memory, start fewer sessions at once"
-    } else if words.is_empty() {
-        "run `claude` by hand in the same folder to see what it says"
+    } else if text.is_empty() {
+        "run `claude` by hand in the same folder to see its output"
     } else {
         ""
     }

@@ -1,6 +1,6 @@
-//! Finding `claude`, and asking which version it is.
+//! Finds `claude` and its version.
 //!
-//! This is the one module of the crate that reads the environment: where a program lies is written nowhere else.
+//! This is the only module of the crate that reads the environment.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -11,10 +11,10 @@ use std::str::FromStr;
 use crate::error::{Error, ErrorKind};
 use crate::limits::VERSION_TIMEOUT;
 
-/// Variables that name the program, the first that is set counts.
+/// Variables that name the program; the first that is set wins.
 const VARIABLES: &[&str] = &["CLAUDE_CLI_PATH", "CLAUDE_PATH"];
 
-/// Where installers put it, from the home folder.
+/// Install locations, relative to the home folder.
 const IN_HOME: &[&str] = &[
     ".local/bin/claude",
     ".claude/local/claude",
@@ -24,24 +24,24 @@ const IN_HOME: &[&str] = &[
     ".bun/bin/claude",
 ];
 
-/// Where installers put it for everybody.
+/// System-wide install locations.
 const FOR_ALL: &[&str] = &["/usr/local/bin/claude", "/opt/homebrew/bin/claude", "/usr/bin/claude"];
 
-/// What a program needs to be run at all, be it a script or not.
+/// Environment variables that a program or script needs to run at all.
 const NEEDED_TO_RUN: &[&str] =
     &["APPDATA", "HOME", "LANG", "LOCALAPPDATA", "PATH", "SYSTEMROOT", "TEMP", "TMPDIR", "USERPROFILE"];
 
-/// The hint of errors about a program that is not there. It speaks to those who write Rust; a command with options of its
-/// own says it in their words.
+/// The hint of errors about a missing program. It is addressed to Rust developers; a command line program
+/// words it with its own options.
 pub const INSTALL: &str = "install Claude Code (`curl -fsSL https://claude.ai/install.sh | bash`), \
                        or name it with `Options::program` or CLAUDE_CLI_PATH";
 
-/// Where to look for `claude`. [`Search::default`] looks nowhere but in the usual places for everybody.
+/// The locations searched for `claude`. [`Search::default`] searches the system-wide install locations only.
 #[derive(Debug, Clone, Default)]
 pub struct Search {
-    /// Taken before everything else, and nothing else is tried if it is not there.
+    /// An explicit path or name. It is used first, and nothing else is tried if it does not exist.
     pub program: Option<PathBuf>,
-    /// Folders, in the form of the variable PATH.
+    /// Folders, in the format of the variable `PATH`.
     pub path: Option<OsString>,
     /// The home folder.
     pub home: Option<PathBuf>,
@@ -58,11 +58,11 @@ pub struct Version {
     pub patch: u32,
 }
 
-/// The oldest version that this crate drives: the control protocol came with it.
+/// The oldest supported version, the first with the control protocol.
 pub const OLDEST: Version = Version { major: 2, minor: 0, patch: 0 };
 
 impl Search {
-    /// What the environment says: `CLAUDE_CLI_PATH`, `PATH` and the home folder.
+    /// The locations that the environment names: `CLAUDE_CLI_PATH`, `PATH` and the home folder.
     pub fn from_environment() -> Self {
         let named = VARIABLES.iter().find_map(std::env::var_os).filter(|value| !value.is_empty());
         Search {
@@ -72,7 +72,7 @@ impl Search {
         }
     }
 
-    /// The program.
+    /// Finds the program.
     pub fn find(&self) -> Result<PathBuf, Error> {
         if let Some(program) = &self.program {
             return self.named(program);
@@ -80,14 +80,14 @@ impl Search {
         if let Ok(found) = which::which_in("claude", self.path.as_ref(), Path::new("/")) {
             return Ok(found);
         }
-        let in_home = self.home.iter().flat_map(|home| IN_HOME.iter().map(|place| home.join(place)));
-        let places = in_home.chain(FOR_ALL.iter().map(PathBuf::from));
-        places.into_iter().find(|place| which::which(place).is_ok()).ok_or_else(|| {
+        let in_home = self.home.iter().flat_map(|home| IN_HOME.iter().map(|path| home.join(path)));
+        let candidates = in_home.chain(FOR_ALL.iter().map(PathBuf::from));
+        candidates.into_iter().find(|path| which::which(path).is_ok()).ok_or_else(|| {
             Error::new(ErrorKind::NotFound, "Claude Code was not found: no `claude` on the PATH", INSTALL)
         })
     }
 
-    /// A program that somebody named: a path, or a name to look for.
+    /// Resolves an explicitly given program: a path, or a name to search for.
     fn named(&self, program: &Path) -> Result<PathBuf, Error> {
         let is_name = program.components().count() == 1 && !program.exists();
         if is_name && let Ok(found) = which::which_in(program, self.path.as_ref(), Path::new("/")) {
@@ -96,10 +96,10 @@ impl Search {
         let shown = program.display();
         let problem = match program.metadata() {
             Err(_) => format!("There is no program `{shown}`"),
-            Ok(found) if found.is_dir() => format!("A folder is no program: `{shown}`"),
+            Ok(found) if found.is_dir() => format!("This is a folder, not a program: `{shown}`"),
             Ok(_) if is_script(program) || which::which(program).is_ok() => return Ok(program.to_owned()),
             Ok(_) => {
-                let message = format!("The file may not be executed: `{shown}`");
+                let message = format!("The file is not executable: `{shown}`");
                 return Err(Error::new(ErrorKind::NotFound, message, "make it executable with `chmod +x`"));
             }
         };
@@ -107,7 +107,7 @@ impl Search {
     }
 }
 
-/// Where `claude` is, as far as the environment tells.
+/// Finds `claude` in the locations that the environment names.
 pub fn claude() -> Result<PathBuf, Error> {
     Search::from_environment().find()
 }
@@ -118,11 +118,11 @@ pub fn config_folder() -> Option<PathBuf> {
     named.map(PathBuf::from).or_else(|| Some(std::env::home_dir()?.join(".claude")))
 }
 
-/// Asks a program for its version.
+/// Runs a program with `--version` and parses the output.
 pub async fn version(program: &Path) -> Result<Version, Error> {
     let mut command = tokio::process::Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-    // Whoever only tells its version needs no secret for it (T14).
+    // Printing a version needs no secrets (T14).
     command.env_clear().envs(variables(NEEDED_TO_RUN));
     let failed = |message: String| Error::new(ErrorKind::NotFound, message, INSTALL);
     let shown = program.display();
@@ -132,7 +132,7 @@ pub async fn version(program: &Path) -> Result<Version, Error> {
         Ok(Ok(output)) => output,
     };
     let text = String::from_utf8_lossy(&output.stdout);
-    text.parse().map_err(|()| failed(format!("Not Claude Code, it tells no version: `{shown}`")))
+    text.parse().map_err(|()| failed(format!("Not Claude Code, `--version` prints no version: `{shown}`")))
 }
 
 /// Refuses a version that is too old.
@@ -141,21 +141,21 @@ pub(crate) fn check(version: Version) -> Result<(), Error> {
         return Ok(());
     }
     let message = format!("Claude Code {version} is too old, at least {OLDEST} is needed");
-    Err(Error::new(ErrorKind::VersionTooOld, message, "run `claude update`, or install it anew"))
+    Err(Error::new(ErrorKind::VersionTooOld, message, "run `claude update`, or reinstall it"))
 }
 
-/// The value of each of these variables that is set here.
+/// The values of these variables, as far as they are set.
 pub(crate) fn variables<S: AsRef<OsStr>>(names: &[S]) -> Vec<(OsString, OsString)> {
     names.iter().filter_map(|name| Some((name.as_ref().to_owned(), std::env::var_os(name)?))).collect()
 }
 
-/// Every variable that is set here.
+/// All environment variables.
 #[cfg(all(unix, feature = "host"))]
 pub(crate) fn all_variables() -> std::collections::BTreeMap<OsString, OsString> {
     std::env::vars_os().collect()
 }
 
-/// Whether a program needs a runtime to run it.
+/// True if the program is a script that needs a JavaScript runtime.
 pub(crate) fn is_script(program: &Path) -> bool {
     let extension = program.extension().and_then(OsStr::to_str);
     extension.is_some_and(|extension| ["js", "mjs", "cjs", "ts", "tsx", "jsx"].contains(&extension))
@@ -164,7 +164,7 @@ pub(crate) fn is_script(program: &Path) -> bool {
 impl FromStr for Version {
     type Err = ();
 
-    /// Reads the first three numbers; `2.1.325 (Claude Code)` is what the program itself prints.
+    /// Reads the first three numbers; the CLI itself prints `2.1.325 (Claude Code)`.
     fn from_str(text: &str) -> Result<Self, ()> {
         let word = text.split_whitespace().next().ok_or(())?;
         let core = word.trim_start_matches('v').split(['-', '+']).next().unwrap_or_default();

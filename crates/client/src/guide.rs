@@ -1,20 +1,20 @@
-//! How things work, one chapter per thing that can surprise.
+//! The guide, with one chapter per topic that can surprise.
 //!
-//! | chapter | answers |
+//! | chapter | topic |
 //! |---|---|
-//! | [`messages`] | How do I read what comes? |
-//! | [`turns`] | Which answer belongs to which prompt, and when is it over? |
-//! | [`permissions`] | Who decides whether a tool runs? |
-//! | [`hooks`] | How do I see, change or stop what the agent does? |
-//! | [`cancellation`] | How do I stop a turn, a request, a session? |
-//! | [`deadlocks`] | What may a handler do, and what must it not? |
-//! | [`options`] | What becomes of each option? |
-//! | [`errors`] | What can go wrong, and what do I do then? |
-//! | [`processes`] | What runs, and what is left behind? |
-//! | [`telemetry`] | How do I see it in my traces? |
+//! | [`messages`] | reading messages and matching on them |
+//! | [`turns`] | which answer belongs to which prompt, and when it is complete |
+//! | [`permissions`] | how the CLI decides whether a tool runs |
+//! | [`hooks`] | seeing, changing and stopping what the agent does |
+//! | [`cancellation`] | stopping a turn, a request or a session |
+//! | [`deadlocks`] | what a handler may do, and what it must not do |
+//! | [`options`] | how each option reaches the CLI |
+//! | [`errors`] | what can go wrong, and how to react |
+//! | [`processes`] | which processes run, and how they end |
+//! | [`telemetry`] | traces and their export |
 //!
-//! The examples here are compiled and run with the tests. They play `claude` from a recording or in memory, so that
-//! you can run them too.
+//! The examples are compiled and run with the tests. They play `claude` from a recording or in memory, so
+//! that you can run them too.
 
 #[doc = include_str!("guide/cancellation.md")]
 pub mod cancellation {}

@@ -3,9 +3,9 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 
-/// Where ids come from: of prompts, of control requests, of what is started.
+/// The source of ids for prompts, control requests and started processes.
 ///
-/// They are random unless something else is handed in, which a test does to get the same run twice.
+/// Ids are random by default; a test passes its own source for reproducible runs.
 #[derive(Clone)]
 pub struct Ids(Arc<dyn Fn() -> Uuid + Send + Sync>);
 
@@ -15,12 +15,12 @@ impl Ids {
         Ids(Arc::new(Uuid::new_v4))
     }
 
-    /// Ids from elsewhere; each must be new.
+    /// Ids from a function; each must be unique.
     pub fn from_fn(next: impl Fn() -> Uuid + Send + Sync + 'static) -> Self {
         Ids(Arc::new(next))
     }
 
-    /// The next one.
+    /// The next id.
     pub fn next(&self) -> String {
         (self.0)().to_string()
     }

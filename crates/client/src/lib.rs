@@ -14,23 +14,23 @@
 //! # }
 //! ```
 //!
-//! [`query()`] asks one thing. A [`Client`] is a conversation: many prompts, [turns](Turn) that can be followed and
-//! interrupted, several [subscribers](Subscriber), and every request that the CLI knows as a method.
-//! [`Options`] has every option of the official SDKs, and takes who answers the CLI's questions: a
+//! [`query()`] sends one prompt. A [`Client`] is a conversation: many prompts, [turns](Turn) that can be
+//! followed and interrupted, several [subscribers](Subscriber), and a method for each control request of the
+//! CLI. [`Options`] has every option of the official SDKs, and takes the handlers of the CLI's requests: a
 //! [`PermissionHandler`], [hooks](Hook), MCP servers of your own.
 //!
-//! [`Sessions`] are the conversations on disk: to list, read, rename, tag, copy and delete. A [`Pool`] has processes ready
-//! before anybody asks, and parks conversations that nobody uses.
+//! [`Sessions`] are the conversations on disk: list, read, rename, tag, copy and delete them. A [`Pool`]
+//! starts processes ahead of demand, and parks idle conversations.
 //!
-//! Nothing is left behind: a session that is closed, dropped, cancelled or killed with its program takes its processes
-//! with it. No queue grows without bound, and nobody who listens slowly holds up anybody else.
-//! What goes wrong is an [`Error`] with a kind to branch on, a sentence to show and a hint to act on.
+//! No process is left behind: a session that is closed, dropped, cancelled or killed with its program takes
+//! its processes with it. No queue grows without bound, and a slow subscriber does not delay the others. An
+//! [`Error`] has a kind to branch on, a message to show and a hint to act on.
 //!
 //! # Messages
 //!
-//! Claude Code speaks one JSON object per line. A [`Frame`] is such a line: it keeps the bytes and answers
-//! questions about them. A [`messages::Message`] is the same as an owned value that can be matched on, changed and
-//! written back.
+//! Claude Code writes one JSON object per line. A [`Frame`] is such a line: it keeps the bytes and reads
+//! members from them on demand. A [`messages::Message`] is the same as an owned value that can be matched on,
+//! changed and written back.
 //!
 //! ```
 //! use tidings::Frame;
@@ -48,19 +48,20 @@
 //!         other => println!("a block of kind {}", other.kind()),
 //!     }
 //! }
-//! // A key that nobody has heard of is still there.
+//! // Unknown keys are preserved.
 //! assert_eq!(message.to_line(), line);
 //! assert_eq!(frame.raw(), line.as_bytes());
 //! # Ok::<(), tidings::DecodeError>(())
 //! ```
 //!
-//! What nobody knows yet is no error: it arrives as `Unknown`, with its text. So every enum of the wire is open,
-//! and a `match` on it needs a last arm.
+//! Unknown messages, blocks and values are not errors: they arrive as `Unknown`, with their text. Every enum
+//! of the wire format is therefore open, and a `match` on it needs a last arm.
 //!
 //! # More
 //!
-//! The [`guide`] has a chapter on each thing that can surprise: turns, permissions, hooks, cancellation, deadlocks,
-//! options, errors, processes. The folder `examples/` has a program for each idea, and each of them runs in the tests.
+//! The [`guide`] has a chapter on each topic that can surprise: turns, permissions, hooks, cancellation,
+//! deadlocks, options, errors, processes. The folder `examples/` has a program for each feature, and the
+//! tests run each of them.
 
 mod calls;
 mod client;

@@ -2,7 +2,7 @@ use tidings_protocol::messages::{Content, ContentBlock, Message, Priority, UserM
 
 use crate::ids::Ids;
 
-/// What is said to the model: a text, or blocks with pictures and documents among them.
+/// A prompt to the model: a text, or blocks that may include images and documents.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt(UserMessage);
 
@@ -12,35 +12,36 @@ impl Prompt {
         Prompt(UserMessage::prompt(content))
     }
 
-    /// When it is taken up if a turn is under way: [`Priority::NOW`] interrupts the turn.
+    /// Sets the priority while another turn runs: [`Priority::NOW`] interrupts that turn.
     #[must_use]
     pub fn priority(mut self, priority: Priority) -> Self {
         self.0.priority = Some(priority);
         self
     }
 
-    /// It is only kept, and the model is not asked to answer it.
+    /// Adds the prompt to the conversation without requesting an answer from the model.
     #[must_use]
     pub fn without_answer(mut self) -> Self {
         self.0.should_query = Some(false);
         self
     }
 
-    /// It is taken word for word: no slash commands, no files by `@path`.
+    /// Sends the text verbatim: slash commands and `@path` references are not expanded.
     #[must_use]
     pub fn verbatim(mut self) -> Self {
         self.0.client_composed = Some(true);
         self
     }
 
-    /// Its id, a UUID. One is made if none is given; the same id twice is one prompt for the CLI.
+    /// Sets the prompt's id, a UUID. By default a new one is generated; the CLI treats a repeated id as the
+    /// same prompt.
     #[must_use]
     pub fn uuid(mut self, uuid: impl Into<String>) -> Self {
         self.0.uuid = Some(uuid.into());
         self
     }
 
-    /// The id and the line, with an id made if there is none.
+    /// The prompt's id and its line; generates an id if there is none.
     pub(crate) fn into_line(mut self, ids: &Ids, verbatim: Verbatim) -> (String, String) {
         if verbatim == Verbatim::Always {
             self.0.client_composed = Some(true);
@@ -50,7 +51,7 @@ impl Prompt {
     }
 }
 
-/// Whether every prompt of a session is taken word for word.
+/// Verbatim mode of a session: for every prompt, or for marked prompts only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verbatim {
     Always,

@@ -18,10 +18,10 @@ use crate::options::Options;
 use crate::prompt::Prompt;
 use crate::transport::{Process, Transport};
 
-/// Asks Claude Code one thing: all messages, until it has nothing more to say.
+/// Sends one prompt to Claude Code and streams all messages until the session is done.
 ///
-/// The session is started when the first message is asked for, and ends with the stream. The last message is most often
-/// the result; a result that says that something failed is a message, not an error.
+/// The session starts when the first message is polled, and ends with the stream. The last message is usually
+/// the result; a result that reports a failure is a message, not an error.
 ///
 /// ```no_run
 /// # async fn run() -> Result<(), tidings::Error> {
@@ -36,22 +36,22 @@ pub fn query(prompt: impl Into<Prompt>, options: Options) -> Query {
     query_over(Process::new(), prompt, options)
 }
 
-/// The same over any carrier.
+/// Sends one prompt over any transport; see [`query()`].
 pub fn query_over(transport: impl Transport + 'static, prompt: impl Into<Prompt>, options: Options) -> Query {
     let prompts = Once(Some(prompt.into()));
     Query::new(transport, Box::pin(prompts), options)
 }
 
-/// Asks Claude Code one thing after another, as they come. The session ends when no more come and all are answered.
+/// Sends a stream of prompts to Claude Code. The session ends when the stream has ended and all prompts are
+/// answered.
 pub fn query_stream(prompts: impl Stream<Item = Prompt> + Send + 'static, options: Options) -> Query {
     Query::new(Process::new(), Box::pin(prompts), options)
 }
 
 /// The messages of a [`query`].
-#[must_use = "nothing is asked until the first message is wanted"]
+#[must_use = "the prompt is not sent until the first message is polled"]
 pub struct Query {
-    /// Does the work while somebody waits for a message.
-    /// In a lock that is never waited for, so that a query can be shared between threads.
+    /// Drives the session while a message is polled. The lock is never contended; it makes a query `Sync`.
     drive: Mutex<Option<BoxFuture<'static, ()>>>,
     frames: mpsc::Receiver<Result<Frame, Error>>,
 }
@@ -62,7 +62,7 @@ impl Query {
         prompts: BoxStream<'static, Prompt>,
         options: Options,
     ) -> Self {
-        // One at a time: what is not read yet waits in the queue of a subscriber, which is bounded.
+        // A capacity of one: unread messages wait in the subscriber's queue, which is bounded.
         let (sender, frames) = mpsc::channel(1);
         let drive = async move {
             if let Err(error) = run(transport, prompts, options, &sender).await {
@@ -72,19 +72,19 @@ impl Query {
         Query { drive: Mutex::new(Some(Box::pin(drive))), frames }
     }
 
-    /// The next message; `None` when all is said.
+    /// The next message; `None` when the stream has ended.
     pub async fn next(&mut self) -> Option<Result<Message, Error>> {
         Some(self.next_frame().await?.map(|frame| frame.message()))
     }
 
-    /// The next message with the bytes that it came in.
+    /// The next message, as a frame with its original bytes.
     pub async fn next_frame(&mut self) -> Option<Result<Frame, Error>> {
         std::future::poll_fn(|context| self.poll_frame(context)).await
     }
 
-    /// Reads all messages and gives back the text of the last result.
+    /// Reads all messages and returns the text of the last result.
     ///
-    /// A result that says that something failed is an error here.
+    /// A result that reports a failure is returned as an error.
     pub async fn text(mut self) -> Result<String, Error> {
         let mut last = None;
         while let Some(frame) = self.next_frame().await {
@@ -100,10 +100,10 @@ impl Query {
                 "read the messages one by one",
             ));
         };
-        if let Some(words) = result.error_text() {
+        if let Some(text) = result.error_text() {
             return Err(Error::new(
                 ErrorKind::Exit,
-                words,
+                text,
                 "read the messages one by one to see what led to it",
             ));
         }
@@ -150,7 +150,8 @@ async fn run(
     let mut asked = false;
     let mut open = true;
     loop {
-        // Closing the input is how the CLI learns that nobody will answer its questions any more: only when all is said.
+        // The end of its input tells the CLI that no more answers will come, so it is closed only when all
+        // turns are done.
         let over = async {
             if asked {
                 drop(client.settled().await);
@@ -170,7 +171,7 @@ async fn run(
                 }
                 continue;
             }
-            // The session is being closed by its token: what has come is read, and nothing is waited for.
+            // The session is being closed by its token: read what has arrived, and wait for nothing more.
             () = client.closing() => return Ok(()),
             () = over, if !more && open => {
                 open = false;
@@ -190,7 +191,7 @@ async fn run(
                 }
             }
             Some(Event::TurnEnded(end)) if lacks_output(&end) => {
-                let hint = "look at the answer, or loosen the schema";
+                let hint = "check the answer, or relax the schema";
                 drop(messages.send(Err(Error::new(ErrorKind::Decode, OUTPUT_MISSING, hint))).await);
             }
             Some(Event::TurnEnded(end)) if end.outcome == TurnOutcome::ResultLost => {
@@ -204,14 +205,14 @@ async fn run(
     }
 }
 
-/// Whether a result that says that all went well lacks the output that the options ask for.
+/// True if a successful result lacks the structured output that the options require.
 fn lacks_output(end: &TurnEnd) -> bool {
     let says_so =
         end.result.as_ref().is_some_and(|result| result.outcome() == Some(Outcome::StructuredOutput));
     end.outcome == TurnOutcome::Failed(Outcome::StructuredOutput) && !says_so
 }
 
-/// A mirrored line of the session file is for a store, not for a reader.
+/// True unless the frame is a mirrored line of the session file, which is for a store and not for a reader.
 fn is_for_reading(frame: &Frame) -> bool {
     frame.type_name().as_deref() != Some("transcript_mirror")
 }

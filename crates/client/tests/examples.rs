@@ -1,6 +1,6 @@
-//! Every example runs, against the stand-in for `claude`, and prints what it should.
+//! Every example runs, with the stand-in for `claude`, and prints the expected output.
 //!
-//! An example is a row here, a script of its own name in `scripts/` if it needs a CLI, and a snapshot.
+//! An example is a row here, a script of the same name in `scripts/` if it needs a CLI, and a snapshot.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-/// The examples, and what is typed into them.
+/// The examples, with their standard input.
 const ROWS: &[(&str, &str)] = &[
     ("ask_before_bash", "y\n"),
     ("budget_and_turns", ""),
@@ -25,7 +25,7 @@ const ROWS: &[(&str, &str)] = &[
     ("errors", ""),
     ("first_query", ""),
     ("fork", ""),
-    ("frames_nobody_knows", ""),
+    ("unknown_frames", ""),
     ("hooks", ""),
     ("images", ""),
     ("interrupt", ""),
@@ -40,15 +40,15 @@ const ROWS: &[(&str, &str)] = &[
     ("streaming_text", ""),
     ("structured_output", ""),
     ("subagents", ""),
-    ("what_is_started", ""),
+    ("launch_plan", ""),
 ];
 
 #[test]
 fn every_example_runs_and_prints_what_it_should() {
-    // A process that is started while a program is being written holds it open for a moment, and nobody can start it then. So all are
-    // written first.
+    // A process that is started while another program is being written holds that open for a moment, and then
+    // it cannot be started. So all are written first.
     let commands: Vec<_> = ROWS.iter().map(|(name, _)| command(name)).collect();
-    // Most of the time is spent waiting for processes, so they run side by side.
+    // Most of the time is spent waiting for processes, so they run concurrently.
     let outputs: Vec<String> = std::thread::scope(|scope| {
         let rows = ROWS.iter().zip(commands);
         let running: Vec<_> = rows
@@ -61,7 +61,7 @@ fn every_example_runs_and_prints_what_it_should() {
     insta::assert_snapshot!(shown.join("\n"));
 }
 
-/// Those that are not a row are part of another test, which names them.
+/// Examples without a row are part of another test, which names them.
 #[test]
 fn no_example_goes_without_a_test() {
     let rows: BTreeSet<String> = ROWS.iter().map(|(name, _)| (*name).to_owned()).collect();
@@ -89,7 +89,7 @@ fn other_tests(folder: &Path) -> String {
     text
 }
 
-/// An example in a folder and an environment of its own.
+/// An example with its own folder and environment.
 fn command(name: &str) -> (TempDir, Command) {
     let stage = TempDir::new().unwrap();
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -113,7 +113,7 @@ fn run(name: &str, typed: &str, stage: &TempDir, mut command: Command) -> String
     stdout.replace(stage.path().to_str().unwrap(), "<stage>")
 }
 
-/// A `claude` that plays the script of this name; nothing if the example needs none.
+/// A `claude` that plays the script of this name; `None` if the example needs none.
 fn stand_in(name: &str, stage: &Path) -> Option<PathBuf> {
     let script = here("tests/scripts").join(format!("{name}.toml"));
     if !script.exists() {
@@ -135,7 +135,7 @@ fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// A program of this crate's `examples/`, which cargo builds beside the tests.
+/// A program of this crate's `examples/`, which cargo builds with the tests.
 fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let program = test.ancestors().nth(2).unwrap().join("examples").join(name);

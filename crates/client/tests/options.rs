@@ -1,4 +1,4 @@
-//! What every option becomes: a flag, a variable of the environment, a file, or a field of the handshake.
+//! The result of every option: a flag, an environment variable, a file, or a field of the handshake.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -26,7 +26,7 @@ fn options() -> Options {
     Options::new().ids(Ids::from_fn(|| Uuid::from_u128(7)))
 }
 
-/// The parts of a plan, one a line.
+/// The parts of a plan, one per line.
 fn lines(plan: &Plan) -> Vec<String> {
     let launch = &plan.launch;
     let mut lines: Vec<String> = launch
@@ -283,18 +283,18 @@ fn options_that_make_no_sense_are_refused_before_the_start() {
     insta::assert_snapshot!(shown);
 }
 
-/// F59: a handler that will never be asked is no surprise.
+/// F59: a handler that will never be called is reported.
 #[test]
 fn f59_what_is_never_asked_is_told_before_the_start() {
     let warnings = |options: Options| options.plan().unwrap().warnings.join("; ");
     let told = warnings(options().on_permission(AllowAll).allowed_tools(["Bash", "Edit", "Read(/tmp/**)"]));
-    assert_eq!(told, "The permission handler is never asked about `Bash`, `Edit`, which may always run");
+    assert_eq!(told, "The permission handler is never called for `Bash`, `Edit`: always allowed");
     let bypass = options().permission_mode(PermissionMode::BYPASS_PERMISSIONS).allow_bypass_permissions();
-    assert!(warnings(bypass.clone().on_permission(AllowAll)).contains("never asked"));
+    assert!(warnings(bypass.clone().on_permission(AllowAll)).contains("never called"));
     assert_eq!(warnings(bypass) + &warnings(options().on_permission(AllowAll)), "");
 }
 
-/// F19, F20: managed settings that are too long for a command line go by the handshake.
+/// F19, F20: managed settings that are too long for a command line are sent in the handshake.
 #[test]
 fn f20_no_option_makes_the_command_line_too_long() {
     let long = "x".repeat(100_000);

@@ -1,4 +1,4 @@
-//! Seed page 000, sections 9 to 11: its functions as they stand there, over its fixtures.
+//! The functions of the rusty_claw wire format page (sections 9 to 11), verbatim, over its fixtures.
 //!
 //! Two things differ: the name of the crate, and an arm at the end of each match, since our enums are open.
 
@@ -12,7 +12,7 @@ thread_local! {
     static PRINTED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Stands in for the real one, so that what the page's function prints can be looked at.
+/// Replaces the real macro, so that the output of the page's function can be checked.
 macro_rules! println {
     ($($format:tt)*) => {
         PRINTED.with_borrow_mut(|printed| printed.push(format!($($format)*)))
@@ -230,7 +230,7 @@ fn s0_30_the_other_arms_are_reached() {
     assert!(request[0].starts_with("Control request req_1: ControlRequest"), "{request:?}");
     let response = one(r#"{"type":"control_response","request_id":"req_1","subtype":"success"}"#);
     assert!(response[0].starts_with("Control response req_1: ControlResponse"), "{response:?}");
-    // What the page does not know ends in our own arms.
+    // Messages that the page does not name end in our own arms.
     assert_eq!(one(r#"{"type":"keep_alive"}"#), ["(message)"]);
     assert_eq!(one(r#"{"type":"system","subtype":"status"}"#), ["(system)"]);
     assert_eq!(one(r#"{"type":"result","subtype":"error_max_turns"}"#), ["(result)"]);

@@ -1,4 +1,4 @@
-//! What `docs/parity.md` and the guide claim is so.
+//! Checks the claims of `docs/parity.md` and of the guide.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use tidings::Frame;
 use tidings::messages::Message;
 
-/// Frames that no recording has: with what they cannot do without, and a key that nobody knows.
+/// Frames that no recording has: with their required members, and an unknown key.
 const FRAMES: &[&str] = &[
     r#"{"type":"tool_progress","tool_use_id":"t","elapsed_time_seconds":3.5,"new":1}"#,
     r#"{"type":"tool_use_summary","summary":"Read 3 files","preceding_tool_use_ids":["t"],"new":1}"#,
@@ -53,7 +53,7 @@ const SYSTEM: &[&str] = &[
     "worker_shutting_down",
 ];
 
-/// What frames of some subtypes cannot do without; the others keep it like any key that they do not know.
+/// Required members of frames of some subtypes; the others keep them like any unknown key.
 const MEMBERS: &str = r#""task_id":"t","hook_id":"h","request_id":"r","tool_name":"Bash","state":"idle","tasks":[],"commands":[],"content":"c","text":"x","new":1"#;
 
 #[test]
@@ -71,7 +71,7 @@ fn every_frame_of_the_official_sdks_is_typed() {
     }
 }
 
-/// Whatever looks like the name of a test on the page is one.
+/// Every test name on the page is that of an existing test.
 #[test]
 fn every_test_that_the_parity_page_names_exists() {
     let page = std::fs::read_to_string(root().join("docs/parity.md")).unwrap();
@@ -83,14 +83,14 @@ fn every_test_that_the_parity_page_names_exists() {
         assert!(ours == "no" || !test.is_empty(), "a claim without a test: {row:?}");
         named.extend(code(test));
     }
-    // Those in sentences, told apart from other names by their length.
+    // Names in sentences are told from other names by their length.
     named.extend(code(&page).filter(|name| name.matches('_').count() > 3 && !name.contains(['.', ':', ' '])));
     assert!(named.len() > 50, "{named:?}");
     let missing: Vec<&String> = named.iter().filter(|name| !tests.contains(*name)).collect();
     assert!(missing.is_empty(), "no such tests: {missing:?}");
 }
 
-/// Whatever is said to be shown on the real CLI is a scenario that our SDK plays.
+/// Every scenario that the page names is played by our SDK.
 #[test]
 fn every_scenario_that_the_parity_page_names_is_played() {
     let page = std::fs::read_to_string(root().join("docs/parity.md")).unwrap();
@@ -106,7 +106,7 @@ fn every_scenario_that_the_parity_page_names_is_played() {
 
 /// Each `no` and each `partly` has its reason.
 #[test]
-fn whatever_is_left_out_of_parity_has_a_reason() {
+fn every_gap_of_parity_has_a_reason() {
     let page = std::fs::read_to_string(root().join("docs/parity.md")).unwrap();
     let (tables, reasons) = page.split_once("## What is left out").unwrap();
     for row in tables.lines().filter(|row| row.contains("| no |") || row.contains("| partly |")) {
@@ -117,14 +117,14 @@ fn whatever_is_left_out_of_parity_has_a_reason() {
     }
 }
 
-/// The guide says of every option what becomes of it.
+/// The guide describes how every option is passed.
 #[test]
 fn every_option_is_in_the_guide() {
     let guide = std::fs::read_to_string(root().join("crates/client/src/guide/options.md")).unwrap();
     let mut options = Vec::new();
     for file in rust_files(&root().join("crates/client/src/options")) {
         let text = std::fs::read_to_string(file).unwrap();
-        // A signature may go over several lines, but it ends with the brace of its body.
+        // A signature may span several lines, but it ends with the brace of its body.
         let signatures = text.split("\n    pub fn ").skip(1).filter_map(|rest| rest.split('{').next());
         let setters = signatures.filter(|signature| signature.contains("mut self"));
         options.extend(setters.filter_map(|signature| signature.split(['(', '<']).next()).map(str::to_owned));
@@ -142,12 +142,12 @@ fn rows(page: &str) -> Vec<Vec<&str>> {
         .collect()
 }
 
-/// What stands in backticks.
+/// The texts in backticks.
 fn code(text: &str) -> impl Iterator<Item = String> {
     text.split('`').skip(1).step_by(2).map(str::to_owned)
 }
 
-/// The names of all functions that are tests, and of some that are not.
+/// The names of all test functions, and of some other functions.
 fn tests_of(folder: &Path) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for file in rust_files(folder) {
@@ -177,7 +177,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// D10: every crate has what crates.io and docs.rs show: a README, licences, keywords, categories and all features.
+/// D10: every crate has what crates.io and docs.rs show: a README, licences, keywords, categories and all
+/// features.
 #[test]
 fn d10_every_crate_is_ready_for_the_registry() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

@@ -1,6 +1,6 @@
-//! The example `read_session`, over the fixtures of page 000.
+//! The example `read_session`, over the fixtures of the rusty_claw wire format.
 
-#[expect(dead_code, reason = "an example has a `main`, which nobody calls here")]
+#[expect(dead_code, reason = "`main` of the example is not called here")]
 #[path = "../examples/read_session.rs"]
 mod example;
 
@@ -23,7 +23,7 @@ $  bash {"command":"ls -la"}
 }
 
 #[test]
-fn failures_thoughts_and_rubbish_are_shown_too() {
+fn failures_thinking_and_noise_are_shown_too() {
     let error = shown(include_str!("fixtures/error_response.ndjson"));
     assert_eq!(
         error,

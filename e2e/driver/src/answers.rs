@@ -1,4 +1,4 @@
-//! Those who answer what the CLI asks: as the plan says, and written down.
+//! The handlers of the CLI's requests: they answer as the plan says, and log each request.
 
 use std::sync::{Arc, Mutex};
 
@@ -36,7 +36,7 @@ pub(crate) fn add(mut options: Options, plan: &Plan, log: &Log) -> Options {
     options
 }
 
-/// The answers of a plan, each used up by one question but for the last.
+/// A permission handler with the plan's answers; each but the last is used once.
 fn permissions(
     answers: Vec<Permission>,
     log: Log,
@@ -54,7 +54,7 @@ fn permissions(
                 }
                 Some(PermissionAnswer::Hold) => std::future::pending().await,
                 Some(PermissionAnswer::Later) => Decision::Later,
-                Some(PermissionAnswer::Panic) => panic!("the plan wants a handler that fails"),
+                Some(PermissionAnswer::Panic) => panic!("the plan requires a handler that fails"),
                 None => Decision::deny("The plan has no answer"),
             }
         })
@@ -79,7 +79,7 @@ fn allow(mut members: Map<String, Value>, ask: &PermissionAsk) -> Decision {
     Decision::Allow(allow)
 }
 
-/// The question in the nine fields that the Python SDK has for it.
+/// The request in the nine fields of the Python SDK.
 fn question(ask: &PermissionAsk) -> Value {
     let call = &ask.call;
     json!({
@@ -101,10 +101,10 @@ fn hook_of(plan: HookPlan, log: Log) -> Hook {
     let HookPlan { event, matcher, outputs, block_on_failure, fails } = plan;
     let outputs = Arc::new(Mutex::new(outputs));
     let run = move |call: HookCall<HookEventInput>| {
-        log.call(&told(call));
+        log.call(&hook_input(call));
         let output = outputs.lock().map(|mut outputs| next(&mut outputs)).unwrap_or_default();
         async move {
-            assert!(!fails, "the plan wants a hook that fails");
+            assert!(!fails, "the plan requires a hook that fails");
             serde_json::from_value::<HookOutput>(output).unwrap_or_default()
         }
     };
@@ -120,8 +120,8 @@ fn next(outputs: &mut Vec<Value>) -> Value {
     if outputs.len() > 1 { outputs.remove(0) } else { outputs.first().cloned().unwrap_or_default() }
 }
 
-/// What a hook was told, with the keys of the wire.
-fn told(call: HookCall<HookEventInput>) -> Value {
+/// The input of a hook, with the keys of the wire format.
+fn hook_input(call: HookCall<HookEventInput>) -> Value {
     let input = HookInput::new(call.base, call.event);
     let whole = to_value(&HookCallback::new("", input));
     json!({"type": "hook", "input": whole["input"], "tool_use_id": call.tool_use_id})

@@ -1,4 +1,4 @@
-//! What a host may ask of the CLI, by name.
+//! Control requests of a host to the CLI, by name.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::options::read;
 use crate::plan::CallPlan;
 use crate::show::{parsed, to_value};
 
-/// Makes a call: what it gave back, as JSON, or how it was refused.
+/// Makes a call: returns its reply as JSON, or the refusal.
 pub(crate) async fn make(client: &Client, call: &CallPlan) -> Result<Result<Value, Error>> {
     let with = &call.with;
     let text = || read::<String>(with);
@@ -36,7 +36,7 @@ pub(crate) async fn make(client: &Client, call: &CallPlan) -> Result<Result<Valu
     })
 }
 
-/// What the Python SDK has no method for.
+/// Calls without a method in the Python SDK.
 async fn only_ours(client: &Client, name: &str, with: &Value) -> Result<Result<Value, Error>> {
     let text = || read::<String>(with);
     Ok(match name {
@@ -88,7 +88,7 @@ async fn only_ours(client: &Client, name: &str, with: &Value) -> Result<Result<V
         }
         "decide_allow" => {
             let open = client.open_permissions();
-            let Some((id, _)) = open.first() else { bail!("nothing is open") };
+            let Some((id, _)) = open.first() else { bail!("no permission request is open") };
             done(client.decide(id, Decision::allow()).await)
         }
         "stop_turn" => shown_debug(client.stop_turn(std::time::Duration::from_secs(20)).await),
@@ -113,7 +113,7 @@ fn shown_debug(reply: Result<impl std::fmt::Debug, Error>) -> Result<Value, Erro
     reply.map(|reply| json!(format!("{reply:?}")))
 }
 
-/// For calls whose reply says nothing, or that the Python SDK gives nothing back for.
+/// For calls whose reply is empty, or for which the Python SDK returns nothing.
 fn done<T>(reply: Result<T, Error>) -> Result<Value, Error> {
     reply.map(|_| Value::Null)
 }

@@ -1,4 +1,4 @@
-//! What happened, line by line.
+//! The log of a run, line by line.
 
 use std::io::{Stdout, Write as _, stdout};
 use std::sync::{Arc, Mutex};
@@ -7,18 +7,18 @@ use serde_json::{Value, json};
 use tidings::Error;
 use tokio::sync::watch;
 
-/// Writes lines, and counts the questions among them. Clones are the same log.
+/// Writes lines, and counts the handler calls among them. Clones share the log.
 #[derive(Clone)]
 pub(crate) struct Log(Arc<Inner>);
 
 struct Inner {
     out: Mutex<Stdout>,
-    asked: watch::Sender<usize>,
+    called: watch::Sender<usize>,
 }
 
 impl Default for Log {
     fn default() -> Self {
-        Log(Arc::new(Inner { out: Mutex::new(stdout()), asked: watch::channel(0).0 }))
+        Log(Arc::new(Inner { out: Mutex::new(stdout()), called: watch::channel(0).0 }))
     }
 }
 
@@ -27,10 +27,10 @@ impl Log {
         self.line(&json!({"message": message}));
     }
 
-    /// Somebody is asked something.
+    /// Logs a call of a handler.
     pub(crate) fn call(&self, call: &Value) {
         self.line(&json!({"call": call}));
-        self.0.asked.send_modify(|count| *count += 1);
+        self.0.called.send_modify(|count| *count += 1);
     }
 
     pub(crate) fn reply(&self, to: &str, value: &Value) {
@@ -46,12 +46,12 @@ impl Log {
         self.line(&json!({"error": {"kind": format!("{:?}", error.kind()), "text": error.to_string()}}));
     }
 
-    /// Waits until so many questions have been asked.
+    /// Waits until handlers were called this many times.
     pub(crate) async fn calls(&self, count: usize) {
-        drop(self.0.asked.subscribe().wait_for(|asked| *asked >= count).await);
+        drop(self.0.called.subscribe().wait_for(|called| *called >= count).await);
     }
 
-    /// Whoever reads this may be gone, which ends the run soon enough.
+    /// The reader may have exited, which ends the run soon.
     fn line(&self, value: &Value) {
         if let Ok(mut out) = self.0.out.lock() {
             drop(writeln!(out, "{value}"));

@@ -1,8 +1,8 @@
 //! Plays one run of a scenario through the SDK: `tidings-e2e-driver PLAN.json CLAUDE`.
 //!
-//! The plan says with which options, what is said and asked, and how questions are answered. Every message, every question
-//! and every reply becomes a line of JSON on stdout, in the form that `e2e/driver_py.py` gives the same things from the
-//! official Python SDK.
+//! The plan has the options, the prompts and calls, and the answers to requests of the CLI. Every message,
+//! every request and every reply becomes a line of JSON on stdout, in the form that `e2e/driver_py.py` gives
+//! the same things from the official Python SDK.
 
 mod answers;
 mod calls;
@@ -21,7 +21,7 @@ use tidings::{Client, Event, Frame, Options, Prompt, Query, Subscriber, Turn, qu
 use log::Log;
 use plan::{Plan, Read, Step};
 
-/// No scenario takes longer than this to say something.
+/// The longest silence of a scenario.
 const PATIENCE: Duration = Duration::from_secs(50);
 
 #[tokio::main(flavor = "current_thread")]
@@ -30,7 +30,7 @@ async fn main() -> Result<()> {
     let path = arguments.next().context("no plan was given")?;
     let program = arguments.next().context("no program was given")?;
     let plan: Plan =
-        serde_json::from_str(&std::fs::read_to_string(path)?).context("the plan cannot be read")?;
+        serde_json::from_str(&std::fs::read_to_string(path)?).context("failed to decode the plan")?;
     let log = Log::default();
     let options = options::of(&plan, &log)?.program(program);
     let mut session = None;
@@ -58,10 +58,10 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-/// The messages of a query, and the error that it may end with.
+/// Logs the messages of a query, and its error if it ends with one.
 async fn all_of(mut answer: Query, log: &Log) -> Result<()> {
     loop {
-        match tokio::time::timeout(PATIENCE, answer.next()).await.context("the query says nothing more")? {
+        match tokio::time::timeout(PATIENCE, answer.next()).await.context("the query is silent")? {
             Some(Ok(message)) => log.message(&show::message(&message)),
             Some(Err(error)) => log.error(&error),
             None => return Ok(()),
@@ -69,18 +69,18 @@ async fn all_of(mut answer: Query, log: &Log) -> Result<()> {
     }
 }
 
-/// A conversation and everything that happens in it.
+/// A conversation with its state.
 struct Session {
     client: Client,
     events: Subscriber,
-    /// The background task that began last, for calls that are about one.
+    /// The background task that started last, for calls about a task.
     task: Option<String>,
-    /// What came of each prompt.
+    /// The turn of each prompt.
     turns: Vec<Turn>,
 }
 
 impl Session {
-    /// Connects. A session that cannot be had is said, and ends the run.
+    /// Connects. A failure to connect is logged, and ends the run.
     async fn start(options: Options, log: &Log) -> Result<Option<Self>> {
         match tokio::time::timeout(PATIENCE, Client::connect(options)).await.context("no handshake")? {
             Ok(client) => {
@@ -102,21 +102,21 @@ impl Session {
             },
             Step::Read(read) => self.read(&read, log).await?,
             Step::WaitForCalls(count) => {
-                let asked = log.calls(count);
-                tokio::time::timeout(PATIENCE, asked).await.context("nobody was asked")?;
+                let called = log.calls(count);
+                tokio::time::timeout(PATIENCE, called).await.context("no handler was called")?;
             }
             Step::Call(mut call) => {
                 if call.with == "$task" {
                     call.with = json!(self.task);
                 }
-                let said = tokio::time::timeout(PATIENCE, calls::make(&self.client, &call));
-                match said.await.with_context(|| format!("no reply to `{}`", call.name))?? {
+                let reply = tokio::time::timeout(PATIENCE, calls::make(&self.client, &call));
+                match reply.await.with_context(|| format!("no reply to `{}`", call.name))?? {
                     Ok(value) => log.reply(&call.name, &value),
                     Err(error) => log.refusal(&call.name, &error),
                 }
             }
             Step::SleepMs(time) => tokio::time::sleep(Duration::from_millis(time)).await,
-            Step::Query(_) | Step::QueryStream(_) => bail!("a query is a session of its own"),
+            Step::Query(_) | Step::QueryStream(_) => bail!("a query has its own session"),
         }
         Ok(())
     }
@@ -126,7 +126,7 @@ impl Session {
         let mut left = read.count;
         while left > 0 {
             let event = tokio::time::timeout(PATIENCE, self.events.next());
-            match event.await.with_context(|| format!("`{}` did not come", read.until))? {
+            match event.await.with_context(|| format!("`{}` did not arrive", read.until))? {
                 Some(Event::Frame { frame, .. }) => {
                     if is_named(&frame, "system:task_started") {
                         self.task = frame.get("task_id").and_then(|id| Some(id.text()?.get().into_owned()));
@@ -152,20 +152,20 @@ impl Session {
 }
 
 impl Session {
-    /// Ends the session. Whatever became of the prompts, each of them has come to its end by now.
+    /// Closes the session. Each prompt must have ended by now.
     async fn close(self) -> Result<()> {
         for turn in self.turns {
             let uuid = turn.uuid().to_owned();
             let end = tokio::time::timeout(Duration::from_secs(10), turn.finish());
             drop(end.await.with_context(|| format!("the prompt {uuid} has no end"))?);
         }
-        // A result that was an error has been told already, and so has an exit that came of it.
+        // An error result is already logged, and so is the exit that follows it.
         drop(self.client.close().await);
         Ok(())
     }
 }
 
-/// Whether a frame has a name: `result`, `system:init`, `stream_event:content_block_delta`.
+/// True if the frame has this name: `result`, `system:init`, `stream_event:content_block_delta`.
 fn is_named(frame: &Frame, name: &str) -> bool {
     let kind = match frame.message() {
         Message::StreamEvent(partial) => serde_json::to_value(&partial.event)

@@ -1,4 +1,4 @@
-//! What a run consists of: the format of `sdk.json`, which `e2e/README.md` describes.
+//! The format of a run, `sdk.json`, which `e2e/README.md` describes.
 
 use std::collections::BTreeMap;
 
@@ -27,11 +27,11 @@ pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
 }
 
-/// The answer to a question about a tool. The first that fits is taken, and used up unless it is the last.
+/// The answer to a permission request. The first match is used, and removed unless it is the last.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Permission {
-    /// Only for this tool.
+    /// The tool that it applies to; `None` for all.
     #[serde(default)]
     pub(crate) tool: Option<String>,
     pub(crate) answer: PermissionAnswer,
@@ -40,14 +40,14 @@ pub(crate) struct Permission {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum PermissionAnswer {
-    /// With these members of the official `PermissionResult`; `input+` adds to the input as it was asked.
+    /// Allows with these members of the official `PermissionResult`; `input+` adds to the requested input.
     Allow(Map<String, Value>),
     Deny(Map<String, Value>),
-    /// No answer, until the question is taken back.
+    /// Does not answer until the request is cancelled.
     Hold,
     /// A handler that fails.
     Panic,
-    /// Somebody answers through the client.
+    /// Answers through the client.
     Later,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct HookPlan {
     pub(crate) event: String,
     #[serde(default)]
     pub(crate) matcher: Option<String>,
-    /// What it answers, one after the other; the last again and again.
+    /// Its outputs, in order; the last is repeated.
     pub(crate) outputs: Vec<Value>,
     #[serde(default)]
     pub(crate) block_on_failure: bool,
@@ -79,14 +79,14 @@ pub(crate) struct ToolPlan {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Step {
-    /// One prompt, in a session of its own.
+    /// One prompt, in its own session.
     Query(String),
-    /// Several prompts, in a session of their own.
+    /// Several prompts, in one session of their own.
     QueryStream(Vec<String>),
     #[serde(deserialize_with = "prompt")]
     Send(Box<Prompt>),
     Read(Read),
-    /// Waits until so many questions have been asked.
+    /// Waits until handlers were called this many times.
     WaitForCalls(usize),
     Call(CallPlan),
     SleepMs(u64),

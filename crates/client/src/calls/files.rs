@@ -1,4 +1,4 @@
-//! Files.
+//! Requests about files.
 
 use tidings_protocol::control::{
     FileContents, FileSuggestion, FileSuggestions, ReadFile, RegisterRepoRoot, RewindFiles, RewindFilesReply,
@@ -9,12 +9,12 @@ use crate::client::Client;
 use crate::error::Error;
 
 impl Client {
-    /// Takes back what was done to files since a prompt. Needs `Options::file_checkpoints`.
+    /// Reverts changes to files since a prompt. Needs `Options::file_checkpoints`.
     pub async fn rewind_files(&self, prompt_uuid: &str) -> Result<RewindFilesReply, Error> {
         self.request(RewindFiles::to(prompt_uuid)).await
     }
 
-    /// Tells what [`Client::rewind_files`] would take back.
+    /// Previews what [`Client::rewind_files`] would revert.
     pub async fn preview_rewind(&self, prompt_uuid: &str) -> Result<RewindFilesReply, Error> {
         self.request(RewindFiles::dry_run(prompt_uuid)).await
     }
@@ -24,7 +24,7 @@ impl Client {
         self.request(request).await
     }
 
-    /// Tells that a file was read already, as it was when it was last changed, so that the agent may edit it.
+    /// Marks a file as already read in its state of this modification time, so that the agent may edit it.
     pub async fn seed_read_state(&self, path: &str, mtime_ms: f64) -> Result<(), Error> {
         self.request(SeedReadState::new(path, mtime_ms)).await.map(drop)
     }
@@ -34,7 +34,7 @@ impl Client {
         Ok(self.request(FileSuggestions::new(query)).await?.suggestions)
     }
 
-    /// Adds a repository to the session. Gives back its folder, if the CLI says so.
+    /// Adds a repository to the session. Returns its folder, if the CLI reports it.
     pub async fn register_repo_root(&self, request: RegisterRepoRoot) -> Result<Option<String>, Error> {
         Ok(self.request(request).await?.directory)
     }

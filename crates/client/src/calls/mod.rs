@@ -1,4 +1,4 @@
-//! One method per request that a host may send: named, typed, and nothing more.
+//! One typed method per control request of a host.
 
 mod files;
 mod mcp;

@@ -1,4 +1,4 @@
-//! What is permitted.
+//! Requests about permissions.
 
 use tidings_protocol::control::{
     ListPermissionRules, PermissionRules, SetMcpPermissionModeOverride, SetPermissionMode,
@@ -9,12 +9,13 @@ use crate::client::Client;
 use crate::error::Error;
 
 impl Client {
-    /// Changes how much the agent may do without asking. Gives back the mode that is now in force, if the CLI says so.
+    /// Changes the permission mode. Returns the mode that is now in force, if the CLI reports it.
     pub async fn set_permission_mode(&self, mode: PermissionMode) -> Result<Option<PermissionMode>, Error> {
         Ok(self.request(SetPermissionMode::new(mode)).await?.mode)
     }
 
-    /// Changes how calls of one MCP server are permitted; nothing takes the change back. Gives back a warning.
+    /// Changes the permission mode for the calls of one MCP server; `None` reverts the change. Returns a
+    /// warning, if any.
     pub async fn set_mcp_permission_mode(
         &self,
         server: &str,

@@ -1,4 +1,4 @@
-//! Settings.
+//! Requests about settings.
 
 use tidings_protocol::control::{
     ApplyFlagSettings, GetSettings, SettingsReply, SettingsSource, UpdateSettings,
@@ -9,17 +9,17 @@ use crate::client::Client;
 use crate::error::Error;
 
 impl Client {
-    /// What is set, and where.
+    /// The settings in force, with their sources.
     pub async fn settings(&self) -> Result<SettingsReply, Error> {
         self.request(GetSettings::default()).await
     }
 
-    /// Changes settings of this process, key by key; `null` takes a key away.
+    /// Changes settings of this process, key by key; `null` removes a key.
     pub async fn apply_settings(&self, settings: impl Into<Json>) -> Result<(), Error> {
         self.request(ApplyFlagSettings::new(settings.into())).await.map(drop)
     }
 
-    /// Changes a settings file. The CLI lets few keys through.
+    /// Changes a settings file. The CLI accepts few keys.
     pub async fn update_settings(
         &self,
         source: SettingsSource,

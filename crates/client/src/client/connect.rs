@@ -1,4 +1,4 @@
-//! Joining a session: the carrier, the tasks, the handshake.
+//! Connecting to a session: transport, tasks and handshake.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use tidings_protocol::messages::Message;
 
 use super::core::{Core, reply};
 use super::writer::Writer;
-use super::{Client, Life, Subscriber, reader};
+use super::{Client, SessionGuard, Subscriber, reader};
 use crate::error::{Error, ErrorKind};
 use crate::find::{self, Version};
 use crate::handlers::Hook;
@@ -15,17 +15,18 @@ use crate::options::{Options, Plan};
 use crate::transport::{Link, Process, Resumed, Transport};
 
 impl Client {
-    /// Starts `claude` on this machine and shakes hands.
+    /// Starts `claude` on this machine and performs the handshake.
     pub async fn connect(options: Options) -> Result<Self, Error> {
         Client::connect_over(Process::new(), options).await
     }
 
-    /// Joins a session over any carrier and shakes hands, unless that was done before.
+    /// Connects to a session over any transport, and performs the handshake unless that was done before.
     pub async fn connect_over(transport: impl Transport + 'static, options: Options) -> Result<Self, Error> {
         Ok(Client::connect_and_follow(transport, options).await?.0)
     }
 
-    /// The same, with a subscriber that [is waited for](Client::follow) and hears everything from the first line on.
+    /// Connects as [`Client::connect_over`], with a [lossless](Client::follow) subscriber that receives
+    /// everything from the first line on.
     #[tracing::instrument(level = "debug", skip_all)]
     pub async fn connect_and_follow(
         transport: impl Transport + 'static,
@@ -50,9 +51,9 @@ impl Client {
 
     fn start(link: Link, options: &Options) -> (Self, Subscriber) {
         let Link { incoming, outgoing, stop, .. } = link;
-        let life = Arc::new(Life::new());
+        let guard = Arc::new(SessionGuard::new());
         let core = Arc::new(Core::new(options, Writer::start(outgoing), stop));
-        drop(life.0.set(Arc::clone(&core)));
+        drop(guard.0.set(Arc::clone(&core)));
         let subscriber = core.subscribers.add_lossless();
         drop(tokio::spawn(reader::run(Arc::clone(&core), incoming, options.process.on_stderr.clone())));
         if let Some(token) = options.process.cancel.clone() {
@@ -65,24 +66,24 @@ impl Client {
                 }
             }));
         }
-        (Client::new(core, Some(life)), subscriber)
+        (Client::new(core, Some(guard)), subscriber)
     }
 
     async fn shake_hands(&self, initialize: Initialize, options: &Options) -> Result<(), Error> {
         let core = &self.core;
         let call = Call::Initialize(Box::new(initialize));
-        let success = core.call(call, core.limits.initialize).await?;
+        let success = core.call(call, core.timeouts.initialize).await?;
         let info = reply::<Initialize>(&success)?;
         check(&info, options)?;
         drop(core.info.set(info));
-        // Questions that nobody had answered when somebody else left this session.
+        // Requests that were still open when the previous client left this session.
         for (id, request) in success.pending_requests() {
-            core.asked(id, request.call);
+            core.handle_request(id, request.call);
         }
         Ok(())
     }
 
-    /// Takes what was said at an earlier handshake as said to us. Questions that were open then are told by the carrier.
+    /// Restores the state of an earlier handshake. The transport delivers the requests that are still open.
     fn resume(&self, resumed: &Resumed) -> Result<(), Error> {
         let answer = resumed.initialize.message();
         if let Message::ControlResponse { response, .. } = answer
@@ -96,35 +97,36 @@ impl Client {
         Ok(())
     }
 
-    /// Shakes hands again: the CLI says how things stand, and asks again what is still open.
+    /// Repeats the handshake: the CLI reports its state and sends the open requests again.
     pub async fn reinitialize(&self, options: &Options) -> Result<InitializeReply, Error> {
         let Plan { initialize, .. } = options.plan()?;
         let call = Call::Initialize(Box::new(initialize));
-        let success = self.core.call(call, self.core.limits.initialize).await?;
+        let success = self.core.call(call, self.core.timeouts.initialize).await?;
         for (id, request) in success.pending_requests() {
-            self.core.asked(id, request.call);
+            self.core.handle_request(id, request.call);
         }
         reply::<Initialize>(&success)
     }
 }
 
-/// What the CLI must be able to do.
+/// Checks that the CLI supports what the options require.
 fn check(info: &InitializeReply, options: &Options) -> Result<(), Error> {
     let version = info.claude_code_version.as_ref().and_then(|version| version.parse::<Version>().ok());
     version.map_or(Ok(()), find::check)?;
     let must_block = options.handlers.hooks.iter().any(Hook::must_block);
     if must_block && (info.hook_on_failure_supported != Some(true) || info.hooks_applied == Some(false)) {
-        let message = "This Claude Code cannot promise to block when a hook fails";
+        let message = "This version of Claude Code cannot block when a hook fails";
         return Err(Error::new(
             ErrorKind::VersionTooOld,
             message,
-            "run `claude update`, or drop `block_on_failure`",
+            "run `claude update`, or remove `block_on_failure`",
         ));
     }
     Ok(())
 }
 
-/// A CLI that does not know the handshake leaves or stays silent; its version says more than that.
+/// Replaces the error of a failed handshake: a CLI that does not support it exits or stays silent, and its
+/// version explains more.
 async fn explain(error: Error, program: Option<std::path::PathBuf>) -> Error {
     if !matches!(error.kind(), ErrorKind::Exit | ErrorKind::Timeout) {
         return error;

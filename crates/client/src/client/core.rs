@@ -1,4 +1,4 @@
-//! What all handles and tasks of a session share.
+//! The state shared by all handles and tasks of a session.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -10,10 +10,10 @@ use tidings_protocol::{Frame, Kind};
 use tokio::sync::watch;
 
 use super::Client;
-use super::asks::Asks;
+use super::cli_requests::CliRequests;
 use super::event::{Event, TurnEnd, TurnOutcome};
-use super::pending::Pending;
-use super::stderr::Tail;
+use super::pending_calls::PendingCalls;
+use super::stderr::StderrTail;
 use super::subscribers::Subscribers;
 use super::turns::Turns;
 use super::writer::Writer;
@@ -27,43 +27,43 @@ use crate::transport::{Exit, Stop};
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(super) writer: Writer,
-    pub(super) pending: Pending,
-    pub(super) asks: Asks,
+    pub(super) pending_calls: PendingCalls,
+    pub(super) cli_requests: CliRequests,
     pub(super) subscribers: Subscribers,
     pub(super) turns: Mutex<Turns>,
     pub(super) handlers: Arc<Handlers>,
     pub(super) ids: Ids,
     pub(super) stop: Arc<dyn Stop>,
     pub(super) verbatim: Verbatim,
-    pub(super) limits: Limits,
+    pub(super) timeouts: Timeouts,
     pub(super) info: OnceLock<InitializeReply>,
-    /// The conversation, as the last turn named it.
+    /// The id of the conversation, as of the last turn.
     pub(super) session: Mutex<Option<String>>,
     #[cfg(feature = "otel")]
     pub(super) spans: super::spans::Spans,
-    pub(super) stderr: Mutex<Tail>,
-    /// What the last result said, if it was an error and nothing came after it.
+    pub(super) stderr: Mutex<StderrTail>,
+    /// The error text of the last result, if it was an error and no other frame followed.
     pub(super) last_error: Mutex<Option<String>>,
-    /// How the session ended, once it has.
-    pub(super) ended: watch::Sender<Option<Ended>>,
-    /// Counts up with everything that changes what is under way.
+    /// The end of the session, once it has ended.
+    pub(super) ended: watch::Sender<Option<SessionEnd>>,
+    /// A counter that increases with every change of turns and requests.
     pub(super) changed: watch::Sender<u64>,
     pub(super) closing: OnceLock<()>,
-    /// Set once the other side was made to leave: then its exit code says nothing.
+    /// Set when the process was forced to exit: its exit code then carries no information.
     pub(super) forced: OnceLock<()>,
     pub(super) runtime: tokio::runtime::Handle,
 }
 
-/// How a session ended.
+/// The end of a session.
 #[derive(Debug, Clone)]
-pub(super) struct Ended {
+pub(super) struct SessionEnd {
     pub(super) exit: Exit,
     pub(super) error: Option<Error>,
 }
 
-/// How long to wait for what.
+/// The timeouts of a session.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
+pub(super) struct Timeouts {
     pub(super) initialize: Duration,
     pub(super) request: Duration,
     pub(super) close: Duration,
@@ -76,15 +76,15 @@ impl Core {
         let verbatim = if options.takes_prompts_verbatim() { Verbatim::Always } else { Verbatim::AsMarked };
         Core {
             writer,
-            pending: Pending::default(),
-            asks: Asks::default(),
+            pending_calls: PendingCalls::default(),
+            cli_requests: CliRequests::default(),
             subscribers: Subscribers::default(),
             turns: Mutex::new(Turns::new(options)),
             handlers: Arc::new(options.handlers.for_session()),
             ids: options.ids.clone(),
             stop,
             verbatim,
-            limits: Limits {
+            timeouts: Timeouts {
                 initialize: process.initialize_timeout,
                 request: process.request_timeout,
                 close: process.close_grace,
@@ -117,19 +117,20 @@ impl Core {
         self.call(request.into(), limit).await.and_then(|success| reply::<R>(&success))
     }
 
-    /// The same, with the whole answer. If it is dropped or takes too long, the request is taken back.
+    /// Sends a request and returns the whole reply. The request is cancelled if the future is dropped or
+    /// times out.
     #[tracing::instrument(level = "debug", skip_all, fields(subtype = call.subtype()))]
     pub(super) async fn call(self: &Arc<Self>, call: Call, limit: Duration) -> Result<Success, Error> {
         let subtype = call.subtype().to_owned();
         let id = self.ids.next();
-        let answer = self.pending.open(&id, &subtype)?;
-        let mut unanswered = Unanswered { core: self, id: &id, sent: false };
+        let answer = self.pending_calls.open(&id, &subtype)?;
+        let mut unanswered = CancelOnDrop { core: self, id: &id, sent: false };
         let line =
             Message::ControlRequest { request_id: id.clone(), request: ControlRequest::new(call) }.to_line();
         unanswered.sent = true;
         if let Err(error) = self.writer.control(line).await {
-            // The end of the process says more than the end of its input.
-            return Err(self.better(error).await);
+            // The exit of the process explains more than its closed input.
+            return Err(self.explain_closed(error).await);
         }
         match tokio::time::timeout(limit, answer).await {
             Ok(Ok(result)) => {
@@ -141,8 +142,8 @@ impl Core {
         }
     }
 
-    /// The reason of the end, if there is one, in place of an error that only says that it has ended.
-    pub(super) async fn better(&self, error: Error) -> Error {
+    /// Replaces an error that only says that the session is closed by the reason of the end, if there is one.
+    pub(super) async fn explain_closed(&self, error: Error) -> Error {
         if error.kind() != ErrorKind::Closed {
             return error;
         }
@@ -152,14 +153,14 @@ impl Core {
         reason.unwrap_or(error)
     }
 
-    /// A question of the CLI: answered by a task of its own.
-    pub(super) fn asked(self: &Arc<Self>, id: String, call: Call) {
-        let cancel = match self.asks.open(&id, call.clone()) {
+    /// Answers a control request of the CLI in a task of its own.
+    pub(super) fn handle_request(self: &Arc<Self>, id: String, call: Call) {
+        let cancel = match self.cli_requests.open(&id, call.clone()) {
             Ok(cancel) => cancel,
-            Err(super::asks::Refused::Repeated) => return,
-            Err(super::asks::Refused::TooMany) => {
+            Err(super::cli_requests::RequestRefusal::Repeated) => return,
+            Err(super::cli_requests::RequestRefusal::TooMany) => {
                 self.writer
-                    .control_if_room(answer_line(&id, ControlResponse::error("Too many questions are open")));
+                    .control_if_room(answer_line(&id, ControlResponse::error("Too many requests are open")));
                 return;
             }
         };
@@ -168,9 +169,9 @@ impl Core {
         let context = Context::new(id.clone(), client, cancel.clone());
         let core = Arc::clone(self);
         let handlers = Arc::clone(&self.handlers);
-        let question = call.clone();
-        // A task of its own, so that a panic in a handler ends nothing else.
-        let mut answering = tokio::spawn(async move { handlers.answer(question, context).await });
+        let request_call = call.clone();
+        // A separate task, so that a panic in a handler ends nothing else.
+        let mut answering = tokio::spawn(async move { handlers.answer(request_call, context).await });
         let supervise = async move {
             let answered = tokio::select! {
                 biased;
@@ -188,46 +189,47 @@ impl Core {
                 }
                 Ok(Answer::Later) | Err(_) => return,
             };
-            if core.asks.claim(&id).is_ok() {
+            if core.cli_requests.claim(&id).is_ok() {
                 core.answer(&id, response).await;
             }
         };
         drop(tokio::spawn(supervise));
     }
 
-    /// Writes an answer. Whoever calls this has claimed the question.
+    /// Writes an answer. The caller has claimed the request.
     pub(super) async fn answer(&self, id: &str, response: ControlResponse) {
         self.touch();
         if let Err(error) = self.writer.control(answer_line(id, response)).await {
-            tracing::debug!(%error, "an answer was not sent");
+            tracing::debug!(%error, "failed to send an answer");
         }
     }
 
-    /// A frame of the conversation, and where it ends in everything that the CLI wrote, if the carrier counts that.
+    /// Processes a frame of the conversation. `end` is the offset of its end in the CLI's output, if the
+    /// transport counts bytes.
     pub(super) fn frame(&self, frame: Frame, end: Option<u64>) {
         self.note_error(&frame);
         self.note_session(&frame);
-        // Only system frames can be for the host alone, and most frames are none.
+        // Only system frames can be marked as for the host only, and few frames are system frames.
         let hidden =
             frame.kind() == Kind::System && frame.get("sdk_host_only").and_then(Raw::bool) == Some(true);
-        let seen = self.turns().see(&frame);
-        // Nobody waits for a piece of a message, and there are many of them.
-        let changes = frame.kind() != Kind::StreamEvent || seen.started.is_some();
+        let update = self.turns().observe(&frame);
+        // Waiters do not depend on deltas, and deltas are frequent.
+        let changes = frame.kind() != Kind::StreamEvent || update.started.is_some();
         #[cfg(feature = "otel")]
-        self.spans.see(&frame, &seen);
-        if let Some((turn, prompts)) = seen.started {
-            tracing::debug!(%turn, "a turn begins");
-            self.subscribers.tell(&Event::TurnStarted { turn, prompts: prompts.clone() }, &prompts);
+        self.spans.observe(&frame, &update);
+        if let Some((turn, prompts)) = update.started {
+            tracing::debug!(%turn, "turn started");
+            self.subscribers.publish(&Event::TurnStarted { turn, prompts: prompts.clone() }, &prompts);
         }
         if !hidden {
-            self.subscribers.tell(&Event::Frame { turn: seen.turn, frame, end }, &seen.prompts);
+            self.subscribers.publish(&Event::Frame { turn: update.turn, frame, end }, &update.prompts);
         }
         let (lost, ended): (Vec<_>, Vec<_>) =
-            seen.ended.into_iter().partition(|end| end.outcome == TurnOutcome::ResultLost);
+            update.ended.into_iter().partition(|end| end.outcome == TurnOutcome::ResultLost);
         self.end_lost(lost, &Error::result_lost());
         for end in ended {
-            tracing::debug!(outcome = ?end.outcome, "a turn has ended");
-            self.subscribers.tell(&Event::TurnEnded(Arc::clone(&end)), &end.prompts);
+            tracing::debug!(outcome = ?end.outcome, "turn ended");
+            self.subscribers.publish(&Event::TurnEnded(Arc::clone(&end)), &end.prompts);
             self.subscribers.end_turn(&end, &end.prompts);
         }
         if changes {
@@ -235,21 +237,23 @@ impl Core {
         }
     }
 
-    /// A line that could not be kept or read: if it was the result of a turn, the turn ends without one.
+    /// Handles a line that was dropped or unreadable: if it was the result of a turn, the turn ends without
+    /// one.
     pub(super) fn lost_line(&self, head: &str, error: &Error) {
-        let seen = self.turns().lost_line(head);
-        self.end_lost(seen.ended, error);
+        let update = self.turns().lost_line(head);
+        self.end_lost(update.ended, error);
     }
 
     fn end_lost(&self, ended: Vec<Arc<TurnEnd>>, error: &Error) {
         for end in ended {
-            self.subscribers.tell(&Event::TurnEnded(Arc::clone(&end)), &end.prompts);
+            self.subscribers.publish(&Event::TurnEnded(Arc::clone(&end)), &end.prompts);
             self.subscribers.fail_turn(error, &end.prompts);
             self.touch();
         }
     }
 
-    /// The id of a conversation can change, as by `/clear`; every turn names it at its beginning and at its end.
+    /// Updates the session id, which can change, as by `/clear`. Every turn names it at its beginning and at
+    /// its end.
     pub(super) fn note_session(&self, frame: &Frame) {
         let names_it = match frame.kind() {
             Kind::System => frame.subtype().as_deref() == Some("init"),
@@ -260,7 +264,7 @@ impl Core {
         }
     }
 
-    /// Remembers what an error result says until something else follows: it explains an exit code better than any.
+    /// Remembers the text of an error result until another frame follows: it explains an exit code best.
     fn note_error(&self, frame: &Frame) {
         let trailing = match frame.kind() {
             Kind::System => matches!(
@@ -275,7 +279,7 @@ impl Core {
         }
     }
 
-    /// The other side has ended: everybody who waits is told why.
+    /// Ends the session after the other side has exited: all waiters get the reason.
     pub(super) fn end(&self, exit: Exit) {
         if self.ended.borrow().is_some() {
             return;
@@ -283,63 +287,64 @@ impl Core {
         let error = self.reason(exit);
         tracing::debug!(%exit, "Claude Code has ended");
         let reason = error.clone().unwrap_or_else(Error::closed);
-        self.pending.end(&reason);
-        self.subscribers.tell(&Event::Ended { exit, error: error.clone() }, &[]);
+        self.pending_calls.end(&reason);
+        self.subscribers.publish(&Event::Ended { exit, error: error.clone() }, &[]);
         self.subscribers.end(&reason);
         #[cfg(feature = "otel")]
         self.spans.end();
         self.writer.end();
         self.ended.send_if_modified(|ended| {
             let first = ended.is_none();
-            ended.get_or_insert(Ended { exit, error });
+            ended.get_or_insert(SessionEnd { exit, error });
             first
         });
-        // Whoever answers sees that the other side is gone, and has not taken the question back.
-        self.asks.end();
+        // Handlers are cancelled last: they see that the session has ended, and that the CLI did not
+        // cancel the request.
+        self.cli_requests.end();
         self.touch();
     }
 
-    /// Why it ended, unless it was meant to.
+    /// The reason of the end, if it was unexpected.
     fn reason(&self, exit: Exit) -> Option<Error> {
-        let words = lock(&self.last_error).take();
+        let text = lock(&self.last_error).take();
         let meant = self.writer.has_ended() || self.closing.get().is_some();
         // After an error result the exit code only repeats it.
         let fine = if meant {
-            exit.is_success() || words.is_some()
+            exit.is_success() || text.is_some()
         } else {
             exit.is_success() && !self.turns().is_busy()
         };
         if fine || self.forced.get().is_some() {
             return None;
         }
-        Some(Error::exited(exit, words.as_deref(), &lock(&self.stderr).text()))
+        Some(Error::exited(exit, text.as_deref(), &lock(&self.stderr).text()))
     }
 
-    /// Wakes whoever waits for something to change.
+    /// Wakes all tasks that wait for a change.
     pub(super) fn touch(&self) {
         self.changed.send_modify(|count| *count = count.wrapping_add(1));
     }
 }
 
-/// Ends the session when the task that reads is gone, whichever way: nobody shall wait for what will not come.
-pub(super) struct EndsIt(pub(super) Arc<Core>);
+/// Ends the session when the reader task is gone, even by a panic, so that no caller waits for ever.
+pub(super) struct EndOnDrop(pub(super) Arc<Core>);
 
-impl Drop for EndsIt {
+impl Drop for EndOnDrop {
     fn drop(&mut self) {
         self.0.end(Exit::default());
     }
 }
 
-/// Takes a request back if nobody waits for its answer any more.
-struct Unanswered<'a> {
+/// Cancels a request when its caller has given up.
+struct CancelOnDrop<'a> {
     core: &'a Core,
     id: &'a str,
     sent: bool,
 }
 
-impl Drop for Unanswered<'_> {
+impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
-        self.core.pending.forget(self.id);
+        self.core.pending_calls.forget(self.id);
         if self.sent && self.core.ended.borrow().is_none() {
             let mut cancel = ControlCancelRequest::default();
             self.id.clone_into(&mut cancel.request_id);
@@ -350,7 +355,7 @@ impl Drop for Unanswered<'_> {
 
 pub(super) fn reply<R: Request>(success: &Success) -> Result<R::Reply, Error> {
     success.reply::<R>().map_err(|misfit| {
-        let message = format!("Claude Code answered `{}` with something else than expected", R::SUBTYPE);
+        let message = format!("Claude Code answered `{}` with an unexpected reply", R::SUBTYPE);
         Error::new(ErrorKind::Decode, message, "update this crate, or send the request as an unknown one")
             .caused_by(misfit)
     })
@@ -361,6 +366,6 @@ fn answer_line(id: &str, response: ControlResponse) -> String {
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing here panics while it holds a lock, and what they hold is no worse for a panic elsewhere.
+    // Nothing panics while it holds one of these locks, and a panic elsewhere leaves the data consistent.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -9,7 +9,7 @@ use tidings_protocol::{Frame, Outcome};
 use crate::error::Error;
 use crate::transport::Exit;
 
-/// Something that happened in a session, for [subscribers](super::Subscriber).
+/// An event of a session, for [subscribers](super::Subscriber).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 #[expect(
@@ -19,74 +19,74 @@ use crate::transport::Exit;
 pub enum Event {
     /// A frame of the conversation.
     Frame {
-        /// The turn that it belongs to; none between turns.
+        /// The turn that it belongs to; `None` between turns.
         turn: Option<TurnId>,
         /// The frame.
         frame: Frame,
-        /// Where its line ends in everything that the CLI wrote, if the carrier counts that.
+        /// The offset at which its line ends in the CLI's output, if the transport counts bytes.
         end: Option<u64>,
     },
-    /// A turn begins: of a prompt, of several that were merged, or one that the CLI began by itself.
+    /// A turn begins: for a prompt, for several merged prompts, or started by the CLI itself.
     TurnStarted {
         /// The turn.
         turn: TurnId,
-        /// The prompts that it answers, by uuid; none if the CLI began it by itself.
+        /// The prompts that it answers, by uuid; empty if the CLI started it.
         prompts: Vec<String>,
     },
     /// A turn has ended.
     TurnEnded(Arc<TurnEnd>),
-    /// A line that is no frame.
+    /// A line that is not a JSON object.
     Noise {
-        /// How it begins.
+        /// The beginning of the line.
         text: String,
     },
     /// A line that was too long to keep.
     Oversized {
-        /// Its length.
+        /// Its length in bytes.
         bytes: u64,
-        /// How it begins.
+        /// The beginning of the line.
         head: String,
     },
-    /// A turn is under way, nobody is asked anything, no tool runs, and yet nothing has come for a while.
+    /// A turn runs, no request is open, no tool runs, and yet no frame has arrived for a while.
     Stalled {
-        /// For how long.
+        /// Time since the last frame.
         quiet: Duration,
     },
-    /// This subscriber was too slow, and lost events.
+    /// This subscriber was too slow and lost events.
     Lagged {
-        /// How many.
+        /// The number of lost events.
         lost: u64,
     },
-    /// The session has ended. Nothing follows.
+    /// The session has ended. This is the last event.
     Ended {
-        /// How the process ended.
+        /// The exit status of the process.
         exit: Exit,
-        /// Why, if it was not meant to.
+        /// The reason, if the end was unexpected.
         error: Option<Error>,
     },
 }
 
-/// Names a turn of a session. Turns count up in the order in which they begin.
+/// The id of a turn in its session. Turns are numbered in the order in which they begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TurnId(pub(super) u64);
 
-/// How a turn ended.
+/// The end of a turn.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TurnEnd {
-    /// The turn; none if the prompt never came to one.
+    /// The turn; `None` if the prompt never reached one.
     pub turn: Option<TurnId>,
-    /// The prompts that it answered, by uuid; none if the CLI began it by itself.
+    /// The prompts that it answered, by uuid; empty if the CLI started it.
     pub prompts: Vec<String>,
-    /// What began it, if the CLI says so.
+    /// The trigger of the turn, if the CLI reports one.
     pub origin: Option<OriginKind>,
-    /// How it ended.
+    /// The outcome of the turn.
     pub outcome: TurnOutcome,
-    /// The `result` frame; none if the prompt never came to a turn.
+    /// The `result` frame; `None` if the prompt never reached a turn.
     pub result: Option<Frame>,
 }
 
-/// How a turn ended, told apart by what a caller would do next.
+/// The outcome of a turn, by what a caller does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TurnOutcome {
@@ -96,18 +96,19 @@ pub enum TurnOutcome {
     Cancelled,
     /// It failed.
     Failed(Outcome),
-    /// The prompt was taken back, or refused, before a turn began.
+    /// The prompt was cancelled or refused before a turn began.
     Dropped,
-    /// The line of its result was longer than [`Options::line_bytes_max`](crate::Options::line_bytes_max), or broken.
+    /// The line of its result was longer than [`Options::line_bytes_max`](crate::Options::line_bytes_max), or
+    /// unreadable.
     ResultLost,
 }
 
-/// The error of a turn that should have ended with an output and did not.
+/// The error message of a turn that lacks its structured output.
 pub(crate) const OUTPUT_MISSING: &str =
-    "The turn ended without the structured output that the options ask for";
+    "The turn ended without the structured output that the options require";
 
 impl TurnEnd {
-    /// Whether it ran to its end, and well.
+    /// True if the turn completed successfully.
     pub fn is_success(&self) -> bool {
         self.outcome == TurnOutcome::Completed
     }
@@ -119,24 +120,25 @@ impl TurnEnd {
         text.map(|text| text.get().into_owned()).unwrap_or_default()
     }
 
-    /// What a turn that failed says of itself. An interrupted one says nothing.
+    /// The error text of a failed turn; `None` for an interrupted turn.
     pub fn error_text(&self) -> Option<String> {
         match self.outcome {
             TurnOutcome::Failed(Outcome::StructuredOutput) => {
-                let told = self.result.as_ref().and_then(Frame::error_text);
-                Some(told.unwrap_or_else(|| OUTPUT_MISSING.to_owned()))
+                let text = self.result.as_ref().and_then(Frame::error_text);
+                Some(text.unwrap_or_else(|| OUTPUT_MISSING.to_owned()))
             }
             TurnOutcome::Failed(_) => self.result.as_ref()?.error_text(),
             _ => None,
         }
     }
 
-    /// The result in the form that the options asked for with a schema.
+    /// The structured output, if the options set a schema.
     pub fn structured_output(&self) -> Option<Raw<'_>> {
         self.result.as_ref()?.get("structured_output")
     }
 
-    /// The result as a value of the type that [`Options::output_type`](crate::Options::output_type) asked for.
+    /// The structured output as a value of the type given with
+    /// [`Options::output_type`](crate::Options::output_type).
     #[cfg(feature = "schema")]
     pub fn output<T: serde::de::DeserializeOwned>(&self) -> Result<T, Error> {
         let Some(output) = self.structured_output() else {
@@ -144,27 +146,27 @@ impl TurnEnd {
             return Err(Error::new(
                 crate::ErrorKind::Decode,
                 reason,
-                "ask for it with `Options::output_type`",
+                "request it with `Options::output_type`",
             ));
         };
         output.read().map_err(|error| {
             let message = "The structured output of the turn does not fit the type";
-            Error::new(crate::ErrorKind::Decode, message, "ask for this type with `Options::output_type`")
+            Error::new(crate::ErrorKind::Decode, message, "request this type with `Options::output_type`")
                 .caused_by(error)
         })
     }
 
-    /// The conversation that the turn belongs to.
+    /// The id of the conversation that the turn belongs to.
     pub fn session_id(&self) -> Option<String> {
         self.result.as_ref()?.session_id().map(Into::into)
     }
 
-    /// What the session has cost so far, in dollars, as the CLI counts.
+    /// The cost of the session so far in US dollars, as counted by the CLI.
     pub fn total_cost_usd(&self) -> Option<f64> {
         self.result.as_ref()?.get("total_cost_usd")?.f64()
     }
 
-    /// The tokens of the turn, as the CLI counts them: `input_tokens`, `output_tokens` and more.
+    /// The token usage of the turn, as counted by the CLI: `input_tokens`, `output_tokens` and more.
     pub fn usage(&self) -> Option<Raw<'_>> {
         self.result.as_ref()?.get("usage")
     }
@@ -176,7 +178,7 @@ impl TurnEnd {
 }
 
 impl Event {
-    /// About how much memory it holds.
+    /// Approximate memory use in bytes.
     pub(super) fn weight(&self) -> usize {
         match self {
             Event::Frame { frame, .. } => frame.raw().len(),

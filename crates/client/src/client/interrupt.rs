@@ -1,4 +1,4 @@
-//! Stopping a turn.
+//! Interrupting a turn.
 
 use std::time::Duration;
 
@@ -9,38 +9,39 @@ use super::closing::StoppedBy;
 use crate::error::{Error, ErrorKind};
 use crate::limits::{INTERRUPT_HOLD, INTERRUPT_TIMEOUT, TERM_GRACE};
 
-/// What an interrupt did.
+/// The effect of an interrupt.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Interrupted {
-    /// Nothing was under way.
+    /// No turn was running.
     Nothing,
     /// The CLI stops the turn, which then ends as [`TurnOutcome::Cancelled`](super::TurnOutcome::Cancelled).
     Stopping(InterruptReceipt),
 }
 
 impl Client {
-    /// Stops the turn that is under way. Prompts that wait stay and run next.
+    /// Interrupts the running turn. Queued prompts stay and run next.
     ///
-    /// The CLI takes an interrupt for nothing before the turn has begun, so this waits for the beginning if a prompt was
-    /// just sent.
+    /// The CLI ignores an interrupt before the turn has begun, so this waits for the beginning if a prompt
+    /// was just sent.
     pub async fn interrupt(&self) -> Result<Interrupted, Error> {
         self.interrupt_with(Interrupt::default()).await
     }
 
-    /// Stops the turn that is under way, and drops the prompts that wait.
+    /// Interrupts the running turn, and drops queued prompts.
     pub async fn interrupt_and_cancel_queued(&self) -> Result<Interrupted, Error> {
         self.interrupt_with(Interrupt::and_cancel_queued()).await
     }
 
-    /// Stops the turn that is under way, by force if need be, and waits until it has stopped.
+    /// Stops the running turn, by force if necessary, and waits until it has stopped.
     ///
-    /// First the interrupt; if the turn goes on after `patience`, the process is ended, and the session with it.
+    /// If the turn still runs `patience` after the interrupt, the process is terminated, and the session with
+    /// it.
     pub async fn stop_turn(&self, patience: Duration) -> Result<StoppedBy, Error> {
         match tokio::time::timeout(patience, self.interrupt_and_wait()).await {
             Ok(Ok(stopped)) => Ok(stopped),
             Ok(Err(error)) if error.kind() != ErrorKind::Timeout => Err(error),
-            Ok(Err(_)) | Err(_) => Ok(self.core.leave(TERM_GRACE).await),
+            Ok(Err(_)) | Err(_) => Ok(self.core.terminate(TERM_GRACE).await),
         }
     }
 
@@ -65,7 +66,7 @@ impl Client {
         Ok(Interrupted::Stopping(receipt))
     }
 
-    /// Whether a turn is under way, or begins within a while.
+    /// Waits until a turn runs; `false` if none does.
     async fn wait_for_turn(&self) -> bool {
         let waiting = async {
             let mut changed = self.core.changed.subscribe();
@@ -82,7 +83,7 @@ impl Client {
                 }
             }
         };
-        // A turn that does not begin at all may be stuck before its beginning: then the CLI is asked all the same.
+        // A turn that does not begin may be stuck before its beginning: send the interrupt all the same.
         tokio::time::timeout(INTERRUPT_HOLD, waiting).await.unwrap_or(true)
     }
 }

@@ -1,10 +1,10 @@
-mod asks;
+mod cli_requests;
 mod closing;
 mod connect;
 mod core;
 mod event;
 mod interrupt;
-mod pending;
+mod pending_calls;
 mod reader;
 #[cfg(feature = "otel")]
 mod spans;
@@ -54,21 +54,21 @@ use crate::transport::Exit;
 #[derive(Clone)]
 pub struct Client {
     core: Arc<Core>,
-    /// Closes the session when the last one is gone. A handle that a handler got is a guest, and has none.
-    _life: Option<Arc<Life>>,
+    /// Closes the session when the last clone is dropped. `None` for handles that are given to handlers.
+    _guard: Option<Arc<SessionGuard>>,
 }
 
-/// Lives as long as somebody has a handle.
-pub(crate) struct Life(std::sync::OnceLock<Arc<Core>>);
+/// A guard that lives as long as any client handle.
+pub(crate) struct SessionGuard(std::sync::OnceLock<Arc<Core>>);
 
 impl Client {
-    pub(crate) fn new(core: Arc<Core>, life: Option<Arc<Life>>) -> Self {
-        Client { core, _life: life }
+    pub(crate) fn new(core: Arc<Core>, guard: Option<Arc<SessionGuard>>) -> Self {
+        Client { core, _guard: guard }
     }
 
-    /// Says something. The turn that comes of it can be followed, or waited for, or dropped.
+    /// Sends a prompt. The returned turn can be followed, awaited or dropped.
     ///
-    /// A prompt may be sent while another is being answered: it waits, or is answered together with others.
+    /// A prompt may be sent while another is being answered: it is queued, or answered together with others.
     #[tracing::instrument(level = "debug", skip_all)]
     pub async fn send(&self, prompt: impl Into<Prompt>) -> Result<Turn, Error> {
         let core = &self.core;
@@ -83,8 +83,8 @@ impl Client {
         if !core.turns().sent(&uuid) {
             return Err(Error::new(
                 ErrorKind::Invalid,
-                "Too many prompts wait for an answer",
-                "wait for some of them",
+                "Too many prompts are unanswered",
+                "wait for some of them to finish",
             ));
         }
         #[cfg(feature = "otel")]
@@ -92,123 +92,127 @@ impl Client {
         core.touch();
         let mut unsent = Unsent { core, uuid: &uuid, armed: true };
         if let Err(error) = core.writer.data(line).await {
-            return Err(core.better(error).await);
+            return Err(core.explain_closed(error).await);
         }
         unsent.armed = false;
         drop(unsent);
         Ok(Turn::new(uuid, subscriber))
     }
 
-    /// Listens to everything that happens from now on. Any number of subscribers may listen.
+    /// Subscribes to all events from now on. Any number of subscribers is allowed.
     pub fn subscribe(&self) -> Subscriber {
-        self.tell_of_the_end(self.core.subscribers.add(None))
+        self.end_if_closed(self.core.subscribers.add(None))
     }
 
-    /// The same for one that must not lose anything: when it falls far behind, the session waits for it.
+    /// Subscribes without loss: when the subscriber falls far behind, the session waits for it.
     ///
-    /// Whoever listens so must keep reading, or drop it: answers to requests wait behind the frames as well.
+    /// The caller must keep reading or drop the subscriber: answers to requests wait behind the frames as
+    /// well.
     pub fn follow(&self) -> Subscriber {
-        self.tell_of_the_end(self.core.subscribers.add_lossless())
+        self.end_if_closed(self.core.subscribers.add_lossless())
     }
 
-    fn tell_of_the_end(&self, subscriber: Subscriber) -> Subscriber {
+    fn end_if_closed(&self, subscriber: Subscriber) -> Subscriber {
         if let Some(ended) = self.core.ended.borrow().as_ref() {
             self.core.subscribers.end(&ended.error.clone().unwrap_or_else(Error::closed));
         }
         subscriber
     }
 
-    /// What the CLI said of itself when the session began: its version, models, commands and agents.
+    /// The CLI's reply to the handshake: its version, models, commands and agents.
     pub fn info(&self) -> InitializeReply {
         self.core.info.get().cloned().unwrap_or_default()
     }
 
-    /// The id of the conversation, by which it can be resumed; none before its first turn.
+    /// The id of the conversation, by which it can be resumed; `None` before its first turn.
     pub fn session_id(&self) -> Option<String> {
         self::core::lock(&self.core.session).clone()
     }
 
-    /// Sends any control request and gives back its typed answer.
+    /// Sends a control request and returns its typed reply.
     ///
-    /// If the future is dropped, or the answer does not come in time, the request is taken back.
+    /// If the future is dropped, or the reply does not arrive in time, the request is cancelled.
     pub async fn request<R: Request>(&self, request: R) -> Result<R::Reply, Error> {
-        self.core.request(request, self.core.limits.request).await
+        self.core.request(request, self.core.timeouts.request).await
     }
 
-    /// The same with another limit.
+    /// Sends a control request with another timeout.
     pub async fn request_within<R: Request>(&self, request: R, limit: Duration) -> Result<R::Reply, Error> {
         self.core.request(request, limit).await
     }
 
-    /// Sends a control request that has no type here, and gives back the body of the answer.
+    /// Sends a control request that has no type in this crate, and returns the body of the reply.
     pub async fn request_untyped(&self, subtype: &str, body: Json) -> Result<Json, Error> {
         let call = Call::Unknown(UnknownCall::new(subtype, body));
-        let Success { response, .. } = self.core.call(call, self.core.limits.request).await?;
+        let Success { response, .. } = self.core.call(call, self.core.timeouts.request).await?;
         Ok(response.unwrap_or_default())
     }
 
-    /// Sends any message, as it is. A control frame in the flat style is refused where it would end the CLI.
+    /// Sends any message unchanged. Control frames in the flat style are refused when they would crash the
+    /// CLI.
     pub async fn send_message(&self, message: &Message) -> Result<(), Error> {
         self.core.writer.data(message.to_line()).await
     }
 
-    /// Answers a question about a tool that its handler left open with [`Decision::Later`].
+    /// Answers a permission request that its handler left open with [`Decision::Later`].
     ///
     /// The first answer counts; a later one fails with [`ErrorKind::Settled`].
     pub async fn decide(&self, request_id: &str, decision: Decision) -> Result<(), Error> {
-        let Some(Call::CanUseTool(asked)) = self.core.asks.look(request_id) else {
-            return self.core.asks.claim(request_id).map(drop);
+        let Some(Call::CanUseTool(asked)) = self.core.cli_requests.get(request_id) else {
+            return self.core.cli_requests.claim(request_id).map(drop);
         };
         let Some(result) = decision.into_result(&asked) else {
             return Ok(());
         };
-        self.core.asks.claim(request_id)?;
+        self.core.cli_requests.claim(request_id)?;
         self.core.answer(request_id, ControlResponse::success(&result)).await;
         Ok(())
     }
 
-    /// The questions about tools that are open, with the ids by which [`Client::decide`] knows them.
+    /// The open permission requests, with their ids for [`Client::decide`].
     pub fn open_permissions(&self) -> Vec<(String, tidings_protocol::control::CanUseTool)> {
-        let asks = self.core.asks.list().into_iter();
-        asks.filter_map(|(id, call)| match call {
-            Call::CanUseTool(call) => Some((id, *call)),
-            _ => None,
-        })
-        .collect()
+        let cli_requests = self.core.cli_requests.list().into_iter();
+        cli_requests
+            .filter_map(|(id, call)| match call {
+                Call::CanUseTool(call) => Some((id, *call)),
+                _ => None,
+            })
+            .collect()
     }
 
-    /// A handle that does not keep the session open: it closes when the others are dropped.
+    /// A handle that does not keep the session open: the session closes when the other handles are dropped.
     #[must_use]
     pub fn guest(&self) -> Self {
         Client::new(Arc::clone(&self.core), None)
     }
 
-    /// The process of the CLI, if it is one and runs.
+    /// The process id of the CLI, if the transport is a running process.
     pub fn pid(&self) -> Option<u32> {
         self.core.stop.pid()
     }
 
-    /// Whether the session has ended.
+    /// True if the session has ended.
     pub fn is_closed(&self) -> bool {
         self.core.ended.borrow().is_some()
     }
 
-    /// The end of what the CLI wrote to its error output.
+    /// The last part of the CLI's stderr.
     pub fn stderr(&self) -> String {
         self::core::lock(&self.core.stderr).text()
     }
 
-    /// Ends the session: a turn that runs is interrupted, then the CLI gets the end of its input, then it is asked to leave,
-    /// then it is killed.
+    /// Closes the session: a running turn is interrupted, then the CLI gets the end of its input, then
+    /// SIGTERM, then it is killed.
     ///
-    /// Turns and requests that are waited for fail with [`ErrorKind::Closed`] at once; [`Client::finish`] lets them come to
-    /// their end first. Dropping the last handle and a [token](crate::Options::cancel_with) end the session in the same way.
-    /// It may be called any number of times, on any handle. The error is the reason why the CLI ended badly.
+    /// Turns and requests that are awaited fail with [`ErrorKind::Closed`] at once; [`Client::finish`] lets
+    /// them finish first. Dropping the last handle and a [token](crate::Options::cancel_with) close the
+    /// session in the same way. This may be called any number of times, on any handle. The error says why the
+    /// CLI exited abnormally.
     pub async fn close(&self) -> Result<Exit, Error> {
         self.core.close().await
     }
 
-    /// Ends the input: the CLI finishes what it is at and leaves, however long it takes.
+    /// Ends the input: the CLI finishes its work and exits, however long that takes.
     pub fn end_input(&self) {
         self.core.writer.end();
     }
@@ -223,7 +227,7 @@ impl Client {
         }
     }
 
-    /// Waits until nothing is under way, nothing waits, and no background work will begin a turn.
+    /// Waits until no turn runs, no prompt is queued, and no background work will begin a turn.
     pub async fn settled(&self) -> Result<(), Error> {
         let mut changed = self.core.changed.subscribe();
         loop {
@@ -240,7 +244,7 @@ impl Client {
         }
     }
 
-    /// Waits until the session is being closed or has ended.
+    /// Waits until the session is closing or has ended.
     pub(crate) async fn closing(&self) {
         let mut changed = self.core.changed.subscribe();
         while !self.is_closed() && self.core.closing.get().is_none() {
@@ -250,31 +254,31 @@ impl Client {
         }
     }
 
-    /// Whether a turn is under way, or a prompt waits for one.
+    /// True if a turn runs or a prompt is queued.
     pub fn is_busy(&self) -> bool {
         self.core.turns().is_busy()
     }
 }
 
-/// What a pool needs to know of a session that it may park.
+/// Access for a pool, which may park the session.
 impl Client {
-    /// Whether nothing is under way, nothing runs in the background, and nobody is asked anything.
+    /// True if no turn runs, nothing runs in the background, and no request is open.
     pub(crate) fn is_at_rest(&self) -> bool {
-        self.core.turns().is_done() && self.core.asks.is_empty()
+        self.core.turns().is_done() && self.core.cli_requests.is_empty()
     }
 
-    /// Counts up with everything that happens.
+    /// A counter that increases with every change of the session.
     pub(crate) fn changes(&self) -> tokio::sync::watch::Receiver<u64> {
         self.core.changed.subscribe()
     }
 
-    /// Counts as something that happens.
+    /// Counts as a change of the session.
     pub(crate) fn touch(&self) {
         self.core.touch();
     }
 }
 
-/// Forgets a prompt that was not written after all.
+/// Withdraws a prompt that could not be written.
 struct Unsent<'a> {
     core: &'a Core,
     uuid: &'a str,
@@ -291,13 +295,13 @@ impl Drop for Unsent<'_> {
     }
 }
 
-impl Life {
+impl SessionGuard {
     pub(crate) fn new() -> Self {
-        Life(std::sync::OnceLock::new())
+        SessionGuard(std::sync::OnceLock::new())
     }
 }
 
-impl Drop for Life {
+impl Drop for SessionGuard {
     fn drop(&mut self) {
         if let Some(core) = self.0.get() {
             core.begin_close();
@@ -305,9 +309,9 @@ impl Drop for Life {
     }
 }
 
-impl fmt::Debug for Life {
+impl fmt::Debug for SessionGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Life")
+        f.write_str("SessionGuard")
     }
 }
 
@@ -321,7 +325,7 @@ impl fmt::Debug for Client {
 }
 
 impl PermissionAsk {
-    /// The session that asks.
+    /// The session that sent the request.
     pub fn client(&self) -> &Client {
         self.context.client()
     }

@@ -1,4 +1,4 @@
-//! The one task that reads. It waits for the other side, and for those who must not lose anything.
+//! The task that reads from the transport. It waits for lossless subscribers only.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tidings_protocol::{Frame, Kind};
 use tokio::sync::mpsc;
 use tokio::time::error::Elapsed;
 
-use super::core::{Core, EndsIt, lock};
+use super::core::{Core, EndOnDrop, lock};
 use super::event::Event;
 use crate::error::Error;
 use crate::options::StderrHandler;
@@ -19,52 +19,52 @@ use crate::transport::{Exit, Incoming};
 pub(super) async fn run(
     core: Arc<Core>,
     mut incoming: mpsc::Receiver<Incoming>,
-    hear: Option<StderrHandler>,
+    on_stderr: Option<StderrHandler>,
 ) {
-    let _ends_it = EndsIt(Arc::clone(&core));
-    let mut told = false;
-    let mut place = None;
+    let _end_on_drop = EndOnDrop(Arc::clone(&core));
+    let mut reported = false;
+    let mut offset = None;
     loop {
-        core.subscribers.room().await;
-        let Ok(next) = within(core.limits.stall.filter(|_| !told), incoming.recv()).await else {
-            told = tell_stalled(&core);
+        core.subscribers.wait_for_room().await;
+        let Ok(next) = within(core.timeouts.stall.filter(|_| !reported), incoming.recv()).await else {
+            reported = publish_if_stalled(&core);
             continue;
         };
-        told = false;
+        reported = false;
         match next {
-            Some(Incoming::Place(end)) => place = Some(end),
-            Some(Incoming::Frame(frame)) => dispatch(&core, frame, place.take()),
+            Some(Incoming::Place(end)) => offset = Some(end),
+            Some(Incoming::Frame(frame)) => dispatch(&core, frame, offset.take()),
             Some(Incoming::Noise { text, error }) => {
-                tracing::debug!(text, ?error, "a line that is no frame");
+                tracing::debug!(text, ?error, "received a line that is not a JSON object");
                 let is_broken = error.is_some();
-                core.subscribers.tell(&Event::Noise { text: text.clone() }, &[]);
+                core.subscribers.publish(&Event::Noise { text: text.clone() }, &[]);
                 if is_broken {
                     core.lost_line(&text, &Error::result_lost());
                 }
             }
             Some(Incoming::Oversized { bytes, head }) => {
-                tracing::warn!(bytes, "a line was too long to keep");
-                core.subscribers.tell(&Event::Oversized { bytes, head: head.clone() }, &[]);
+                tracing::warn!(bytes, "dropped a line that was too long");
+                core.subscribers.publish(&Event::Oversized { bytes, head: head.clone() }, &[]);
                 core.lost_line(&head, &Error::result_lost());
             }
             Some(Incoming::Stderr(line)) => {
-                tracing::debug!(line, "Claude Code complains");
+                tracing::debug!(line, "stderr of Claude Code");
                 lock(&core.stderr).push(&line);
-                if let Some(hear) = &hear {
-                    call(hear, &line);
+                if let Some(on_stderr) = &on_stderr {
+                    call(on_stderr, &line);
                 }
             }
             Some(Incoming::Exit(exit)) => return core.end(exit),
-            // The carrier is gone without a word.
+            // The transport ended without an exit status.
             None => return core.end(Exit::default()),
         }
     }
 }
 
-/// A panic of somebody else's must not end the task that everybody waits for.
-fn call(hear: &StderrHandler, line: &str) {
-    if catch_unwind(AssertUnwindSafe(|| hear(line))).is_err() {
-        tracing::error!("the handler of the error output panicked");
+/// Calls the handler, and keeps a panic of it from ending the reader task.
+fn call(on_stderr: &StderrHandler, line: &str) {
+    if catch_unwind(AssertUnwindSafe(|| on_stderr(line))).is_err() {
+        tracing::error!("the stderr handler panicked");
     }
 }
 
@@ -75,36 +75,36 @@ async fn within<T>(limit: Option<Duration>, next: impl Future<Output = T>) -> Re
     }
 }
 
-/// Nothing has come for a while. That is odd only if the model should be at work.
-fn tell_stalled(core: &Core) -> bool {
+/// Sends `Stalled` after a silence, but only if the model should be at work.
+fn publish_if_stalled(core: &Core) -> bool {
     let working = {
         let turns = core.turns();
         turns.is_running() && !turns.runs_tools()
     };
-    let stalled = working && core.asks.is_empty();
-    if let Some(quiet) = core.limits.stall.filter(|_| stalled) {
-        core.subscribers.tell(&Event::Stalled { quiet }, &[]);
+    let stalled = working && core.cli_requests.is_empty();
+    if let Some(quiet) = core.timeouts.stall.filter(|_| stalled) {
+        core.subscribers.publish(&Event::Stalled { quiet }, &[]);
     }
     stalled
 }
 
-/// Control frames are settled here; everything else is conversation.
+/// Routes a frame: control frames are handled here, all others belong to the conversation.
 fn dispatch(core: &Arc<Core>, frame: Frame, end: Option<u64>) {
     match frame.kind() {
         Kind::ControlResponse => {
             if let Message::ControlResponse { request_id, response } = frame.message()
-                && !core.pending.settle(&request_id, response.outcome)
+                && !core.pending_calls.settle(&request_id, response.outcome)
             {
-                tracing::trace!(request_id, "an answer that nobody waits for");
+                tracing::trace!(request_id, "received a reply to a request that is not pending");
             }
         }
         Kind::ControlRequest => match frame.message() {
-            Message::ControlRequest { request_id, request } => core.asked(request_id, request.call),
+            Message::ControlRequest { request_id, request } => core.handle_request(request_id, request.call),
             _ => unreadable(core, &frame),
         },
         Kind::ControlCancelRequest => {
             if let Some(id) = frame.request_id() {
-                core.asks.take_back(&id);
+                core.cli_requests.cancel(&id);
                 core.touch();
             }
         }
@@ -113,11 +113,11 @@ fn dispatch(core: &Arc<Core>, frame: Frame, end: Option<u64>) {
     }
 }
 
-/// A question that cannot be read is answered all the same: the CLI would wait for ever.
+/// Passes on a request that cannot be decoded, so that it is answered: the CLI would wait for ever.
 fn unreadable(core: &Arc<Core>, frame: &Frame) {
     use tidings_protocol::control::{Call, UnknownCall};
     let Some(id) = frame.request_id() else { return };
     let subtype = frame.subtype().unwrap_or_default();
     let body = frame.get("request").map(Raw::to_json).unwrap_or_default();
-    core.asked(id.into_owned(), Call::Unknown(UnknownCall::new(subtype, body)));
+    core.handle_request(id.into_owned(), Call::Unknown(UnknownCall::new(subtype, body)));
 }

@@ -1,4 +1,4 @@
-//! A span per turn, with the names that OpenTelemetry has for generative models.
+//! One span per turn, with the OpenTelemetry attributes for generative models.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -10,40 +10,40 @@ use tracing::field::Empty;
 
 use super::core::lock;
 use super::event::{TurnEnd, TurnId, TurnOutcome};
-use super::turns::Seen;
+use super::turns::TurnUpdate;
 
 #[derive(Debug, Default)]
-pub(super) struct Spans(Mutex<State>);
+pub(super) struct Spans(Mutex<SpanState>);
 
 #[derive(Debug, Default)]
-struct State {
-    /// Where prompts were sent from. There are as many as there are open prompts, which has a bound.
+struct SpanState {
+    /// The spans that prompts were sent from. Their number is bounded by the number of open prompts.
     senders: HashMap<String, Span>,
     current: Option<(TurnId, Span)>,
 }
 
 impl Spans {
-    /// A prompt is sent: its turn belongs to the span that this happens in.
+    /// Records the current span as the parent of the prompt's turn.
     pub(super) fn sent(&self, uuid: &str) {
         lock(&self.0).senders.insert(uuid.to_owned(), Span::current());
     }
 
-    /// A prompt was not sent after all.
+    /// Forgets a prompt that could not be sent.
     pub(super) fn unsent(&self, uuid: &str) {
         lock(&self.0).senders.remove(uuid);
     }
 
-    /// A frame of the conversation, and what it means.
-    pub(super) fn see(&self, frame: &Frame, seen: &Seen) {
+    /// Updates the spans for a frame of the conversation.
+    pub(super) fn observe(&self, frame: &Frame, update: &TurnUpdate) {
         let mut state = lock(&self.0);
-        if let Some((turn, prompts)) = &seen.started {
+        if let Some((turn, prompts)) = &update.started {
             let sender = prompts.iter().find_map(|prompt| state.senders.get(prompt));
             state.current = Some((*turn, begin(sender.and_then(Span::id))));
         }
         if let Some((_, span)) = &state.current {
             describe(span, frame);
         }
-        for end in &seen.ended {
+        for end in &update.ended {
             if let Some((_, span)) = state.current.take_if(|(turn, _)| end.turn == Some(*turn)) {
                 finish(&span, end);
             }
@@ -53,9 +53,9 @@ impl Spans {
         }
     }
 
-    /// Nothing more comes.
+    /// Ends all spans.
     pub(super) fn end(&self) {
-        *lock(&self.0) = State::default();
+        *lock(&self.0) = SpanState::default();
     }
 }
 
@@ -82,14 +82,14 @@ fn begin(parent: Option<tracing::span::Id>) -> Span {
     )
 }
 
-/// What the frames of a turn tell of it.
+/// Records the attributes that a frame contains.
 fn describe(span: &Span, frame: &Frame) {
     match frame.kind() {
         Kind::System if frame.subtype().as_deref() == Some("init") => {
             record(span, "gen_ai.request.model", frame.get("model"));
             record(span, "gen_ai.conversation.id", frame.get("session_id"));
         }
-        // What sub-agents say is part of the turn, but not its answer.
+        // Messages of sub-agents are part of the turn, but not its answer.
         Kind::Assistant if frame.parent_tool_use_id().is_none() => {
             let message = frame.get("message");
             record(span, "gen_ai.response.model", message.and_then(|message| message.get("model")));
@@ -103,7 +103,7 @@ fn finish(span: &Span, end: &TurnEnd) {
     if let Some(usage) = end.result.as_ref().and_then(Frame::usage) {
         let read = usage.cache_read_input_tokens.unwrap_or_default();
         let created = usage.cache_creation_input_tokens.unwrap_or_default();
-        // The convention counts cached tokens as input; the API counts them beside it.
+        // The convention includes cached tokens in the input tokens; the API counts them separately.
         span.record(
             "gen_ai.usage.input_tokens",
             usage.input_tokens.saturating_add(read).saturating_add(created),

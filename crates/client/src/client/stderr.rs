@@ -2,14 +2,14 @@ use std::collections::VecDeque;
 
 use crate::limits::STDERR_TAIL_BYTES;
 
-/// The end of the error output: what an error can say when nothing else does.
+/// The last part of stderr, for error messages.
 #[derive(Debug, Default)]
-pub(super) struct Tail {
+pub(super) struct StderrTail {
     lines: VecDeque<String>,
     bytes: usize,
 }
 
-impl Tail {
+impl StderrTail {
     pub(super) fn push(&mut self, line: &str) {
         self.bytes += line.len() + 1;
         self.lines.push_back(line.to_owned());

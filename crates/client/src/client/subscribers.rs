@@ -1,4 +1,4 @@
-//! Those who listen. None of them can hold up the session, and none can make it grow.
+//! Subscribers of a session. Their queues are bounded, and only lossless subscribers can delay the session.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -8,34 +8,34 @@ use super::event::{Event, TurnEnd};
 use crate::error::Error;
 use crate::limits::{QUEUE_BYTES_MAX, QUEUE_FRAMES_MAX};
 
-/// Listens to a session; see [`Client::subscribe`](super::Client::subscribe).
+/// A subscription to the events of a session; see [`Client::subscribe`](super::Client::subscribe).
 ///
-/// A subscriber that reads too slowly loses the oldest events and is told how many, unless the session
-/// [waits for it](super::Client::follow).
+/// A subscriber that reads too slowly loses the oldest events and receives their number in [`Event::Lagged`],
+/// unless it is [lossless](super::Client::follow).
 #[derive(Debug)]
 pub struct Subscriber {
     queue: Arc<Mutex<Queue>>,
 }
 
-/// What waits for one subscriber.
+/// The queue of one subscriber.
 #[derive(Debug, Default)]
 struct Queue {
-    /// The prompt whose turn it listens to; everything if there is none.
+    /// The prompt whose turn it follows; `None` for all events.
     prompt: Option<String>,
-    /// Nothing is lost: the session is not read on while too much waits.
+    /// No event is dropped: the reader task waits while the queue is full.
     lossless: bool,
-    /// Whoever waits until less waits here.
+    /// The reader task, if it waits for room in this queue.
     reader: Option<Waker>,
     events: VecDeque<Event>,
     bytes: usize,
     lost: u64,
-    end: Option<End>,
+    end: Option<SubscriptionEnd>,
     waker: Option<Waker>,
 }
 
-/// Why nothing more comes.
+/// The reason why no more events follow.
 #[derive(Debug, Clone)]
-pub(super) enum End {
+pub(super) enum SubscriptionEnd {
     Turn(Arc<TurnEnd>),
     Failed(Error),
     Session,
@@ -45,17 +45,17 @@ pub(super) enum End {
 pub(super) struct Subscribers(Mutex<Vec<Weak<Mutex<Queue>>>>);
 
 impl Subscribers {
-    /// Listens to everything from now on, or to the turn of one prompt.
+    /// Subscribes to all events from now on, or to the turn of one prompt.
     pub(super) fn add(&self, prompt: Option<String>) -> Subscriber {
-        self.listen(Queue { prompt, ..Queue::default() })
+        self.register(Queue { prompt, ..Queue::default() })
     }
 
-    /// Listens to everything from now on, and is waited for.
+    /// Subscribes to all events from now on, without loss.
     pub(super) fn add_lossless(&self) -> Subscriber {
-        self.listen(Queue { lossless: true, ..Queue::default() })
+        self.register(Queue { lossless: true, ..Queue::default() })
     }
 
-    fn listen(&self, queue: Queue) -> Subscriber {
+    fn register(&self, queue: Queue) -> Subscriber {
         let queue = Arc::new(Mutex::new(queue));
         let mut all = lock(&self.0);
         all.retain(|other| other.strong_count() > 0);
@@ -63,8 +63,8 @@ impl Subscribers {
         Subscriber { queue }
     }
 
-    /// Waits until everybody who must not lose anything has room for more.
-    pub(super) async fn room(&self) {
+    /// Waits until all lossless subscribers have room.
+    pub(super) async fn wait_for_room(&self) {
         std::future::poll_fn(|context| {
             let mut full = false;
             self.each(|queue| {
@@ -78,8 +78,8 @@ impl Subscribers {
         .await;
     }
 
-    /// Tells everybody; those who listen to one prompt only if it is among `prompts`.
-    pub(super) fn tell(&self, event: &Event, prompts: &[String]) {
+    /// Sends an event to all subscribers; a subscriber of one prompt gets it only if that is among `prompts`.
+    pub(super) fn publish(&self, event: &Event, prompts: &[String]) {
         self.each(|queue| {
             if queue.prompt.as_ref().is_none_or(|prompt| prompts.contains(prompt)) {
                 queue.push(event.clone());
@@ -87,11 +87,11 @@ impl Subscribers {
         });
     }
 
-    /// The turn of these prompts has ended.
+    /// Ends the subscriptions to the turn of these prompts.
     pub(super) fn end_turn(&self, end: &Arc<TurnEnd>, prompts: &[String]) {
         self.each(|queue| {
             if queue.prompt.as_ref().is_some_and(|prompt| prompts.contains(prompt)) {
-                queue.finish(End::Turn(Arc::clone(end)));
+                queue.finish(SubscriptionEnd::Turn(Arc::clone(end)));
             }
         });
     }
@@ -100,24 +100,28 @@ impl Subscribers {
     pub(super) fn fail_turn(&self, error: &Error, prompts: &[String]) {
         self.each(|queue| {
             if queue.prompt.as_ref().is_some_and(|prompt| prompts.contains(prompt)) {
-                queue.finish(End::Failed(error.clone()));
+                queue.finish(SubscriptionEnd::Failed(error.clone()));
             }
         });
     }
 
-    /// Fails all turns that are waited for. Other subscribers go on.
+    /// Fails all subscriptions to turns. Other subscribers go on.
     pub(super) fn end_turns(&self, error: &Error) {
         self.each(|queue| {
             if queue.prompt.is_some() {
-                queue.finish(End::Failed(error.clone()));
+                queue.finish(SubscriptionEnd::Failed(error.clone()));
             }
         });
     }
 
-    /// Nothing more comes for anybody; whoever waits for a turn is told why.
+    /// Ends all subscriptions; those to turns get the reason.
     pub(super) fn end(&self, error: &Error) {
         self.each(|queue| {
-            let end = if queue.prompt.is_some() { End::Failed(error.clone()) } else { End::Session };
+            let end = if queue.prompt.is_some() {
+                SubscriptionEnd::Failed(error.clone())
+            } else {
+                SubscriptionEnd::Session
+            };
             queue.finish(end);
         });
     }
@@ -132,7 +136,7 @@ impl Subscribers {
 }
 
 impl Subscriber {
-    /// The next event; `None` when nothing more comes.
+    /// The next event; `None` when the subscription has ended.
     pub async fn next(&mut self) -> Option<Event> {
         std::future::poll_fn(|context| self.poll(context)).await
     }
@@ -155,8 +159,8 @@ impl Subscriber {
         Poll::Pending
     }
 
-    /// Waits for the end, whatever else waits to be read.
-    pub(super) async fn end(&self) -> End {
+    /// Waits for the end, and ignores unread events.
+    pub(super) async fn end(&self) -> SubscriptionEnd {
         std::future::poll_fn(|context| {
             let mut queue = lock(&self.queue);
             if let Some(end) = &queue.end {
@@ -168,15 +172,15 @@ impl Subscriber {
         .await
     }
 
-    /// Why nothing more comes, once nothing does.
-    pub(super) fn ended(&self) -> Option<End> {
+    /// The reason of the end, once all events are read.
+    pub(super) fn ended(&self) -> Option<SubscriptionEnd> {
         lock(&self.queue).end.clone()
     }
 }
 
 impl Drop for Subscriber {
     fn drop(&mut self) {
-        // Nobody waits for one who has left.
+        // The reader task does not wait for a dropped subscriber.
         if let Some(reader) = lock(&self.queue).reader.take() {
             reader.wake();
         }
@@ -198,7 +202,7 @@ impl Queue {
         }
         self.bytes += event.weight();
         self.events.push_back(event);
-        // The newest always stays, however large it is.
+        // The newest event always stays, whatever its size.
         while !self.lossless && self.events.len() > 1 && self.is_over() {
             if let Some(oldest) = self.events.pop_front() {
                 self.bytes = self.bytes.saturating_sub(oldest.weight());
@@ -208,12 +212,12 @@ impl Queue {
         self.wake();
     }
 
-    /// More waits than is kept.
+    /// True if the queue exceeds its limits.
     fn is_over(&self) -> bool {
         self.events.len() > QUEUE_FRAMES_MAX || self.bytes > QUEUE_BYTES_MAX
     }
 
-    /// As much waits as should.
+    /// True if the queue has reached its limits.
     fn is_full(&self) -> bool {
         self.events.len() >= QUEUE_FRAMES_MAX || self.bytes >= QUEUE_BYTES_MAX
     }
@@ -226,7 +230,7 @@ impl Queue {
         }
     }
 
-    fn finish(&mut self, end: End) {
+    fn finish(&mut self, end: SubscriptionEnd) {
         self.end.get_or_insert(end);
         self.wake();
     }
@@ -239,7 +243,7 @@ impl Queue {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing here panics while it holds a lock, and a queue is no worse for a panic elsewhere.
+    // Nothing panics while it holds one of these locks, and a panic elsewhere leaves the queue consistent.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -248,8 +252,8 @@ mod tests {
     use super::*;
     use tidings_protocol::Frame;
 
-    /// F98: a subscriber that does not read loses the oldest, is told how many, and holds a bounded number of bytes;
-    /// one that reads loses nothing.
+    /// F98: a subscriber that does not read loses the oldest events, learns how many, and holds a bounded
+    /// number of bytes; a subscriber that reads loses nothing.
     #[tokio::test]
     async fn f98_a_slow_subscriber_loses_the_oldest_and_is_told() {
         let frame = Frame::from_json(&format!(r#"{{"type":"x","text":"{}"}}"#, "x".repeat(1 << 20))).unwrap();
@@ -257,12 +261,12 @@ mod tests {
         let subscribers = Subscribers::default();
         let (mut slow, mut quick) = (subscribers.add(None), subscribers.add(None));
         for _ in 0..100 {
-            subscribers.tell(&event, &[]);
+            subscribers.publish(&event, &[]);
             assert!(matches!(quick.next().await, Some(Event::Frame { .. })));
         }
         assert!(lock(&slow.queue).bytes <= QUEUE_BYTES_MAX);
         subscribers.end(&Error::closed());
-        let Some(Event::Lagged { lost }) = slow.next().await else { panic!("not told") };
+        let Some(Event::Lagged { lost }) = slow.next().await else { panic!("no Lagged event") };
         let mut left = 0;
         while slow.next().await.is_some() {
             left += 1;
@@ -277,34 +281,34 @@ mod tests {
         let subscribers = Subscribers::default();
         let slow = subscribers.add(None);
         for _ in 0..QUEUE_FRAMES_MAX + 10 {
-            subscribers.tell(&Event::Noise { text: String::new() }, &[]);
+            subscribers.publish(&Event::Noise { text: String::new() }, &[]);
         }
         let queue = lock(&slow.queue);
         assert_eq!((queue.events.len(), queue.lost), (QUEUE_FRAMES_MAX, 10));
     }
 
-    /// F98: whoever must not lose anything is waited for, until there is room or it leaves.
+    /// F98: the session waits for a lossless subscriber, until there is room or it is dropped.
     #[tokio::test(start_paused = true)]
     async fn f98_a_lossless_subscriber_is_waited_for() {
         let subscribers = Arc::new(Subscribers::default());
         let mut slow = subscribers.add_lossless();
         for number in 0..QUEUE_FRAMES_MAX {
-            subscribers.room().await;
-            subscribers.tell(&Event::Noise { text: number.to_string() }, &[]);
+            subscribers.wait_for_room().await;
+            subscribers.publish(&Event::Noise { text: number.to_string() }, &[]);
         }
         let waiting = tokio::spawn({
             let subscribers = Arc::clone(&subscribers);
-            async move { subscribers.room().await }
+            async move { subscribers.wait_for_room().await }
         });
         tokio::time::sleep(std::time::Duration::from_secs(60)).await;
-        assert!(!waiting.is_finished(), "nobody waited for the slow one");
+        assert!(!waiting.is_finished(), "the session did not wait for the slow subscriber");
         assert!(matches!(slow.next().await, Some(Event::Noise { text }) if text == "0"));
         waiting.await.unwrap();
 
-        subscribers.tell(&Event::Noise { text: "last".to_owned() }, &[]);
+        subscribers.publish(&Event::Noise { text: "last".to_owned() }, &[]);
         let waiting = tokio::spawn({
             let subscribers = Arc::clone(&subscribers);
-            async move { subscribers.room().await }
+            async move { subscribers.wait_for_room().await }
         });
         tokio::time::sleep(std::time::Duration::from_secs(60)).await;
         assert!(!waiting.is_finished());
@@ -312,14 +316,14 @@ mod tests {
         waiting.await.unwrap();
     }
 
-    /// Whoever has stopped listening costs nothing.
+    /// A dropped subscriber costs nothing.
     #[test]
     fn f32_a_subscriber_that_left_is_forgotten() {
         let subscribers = Subscribers::default();
         for _ in 0..1000 {
             drop(subscribers.add(None));
         }
-        subscribers.tell(&Event::Noise { text: String::new() }, &[]);
+        subscribers.publish(&Event::Noise { text: String::new() }, &[]);
         assert!(lock(&subscribers.0).is_empty());
     }
 }

@@ -7,13 +7,13 @@ use tidings_protocol::Frame;
 use tidings_protocol::messages::Message;
 
 use super::event::{Event, TurnEnd};
-use super::subscribers::{End, Subscriber};
+use super::subscribers::{Subscriber, SubscriptionEnd};
 use crate::error::{Error, ErrorKind};
 
-/// What comes of a prompt: the frames of its turn, and how it ended.
+/// The turn of a prompt: a stream of its frames, and its end.
 ///
-/// Prompts that are sent while another is being answered may be answered together; each gets all frames of the turn
-/// that it became part of. Dropping a turn stops nothing, it only stops listening.
+/// Prompts that are sent while another is being answered may be answered together; each receives all frames
+/// of the turn that it became part of. Dropping a `Turn` only unsubscribes; the turn goes on.
 #[derive(Debug)]
 pub struct Turn {
     uuid: String,
@@ -26,7 +26,7 @@ impl Turn {
         Turn { uuid, subscriber, failed: false }
     }
 
-    /// The id of the prompt: for taking it back, and for rewinding files to it.
+    /// The id of the prompt, for cancelling it or for rewinding files to it.
     pub fn uuid(&self) -> &str {
         &self.uuid
     }
@@ -41,21 +41,21 @@ impl Turn {
         std::future::poll_fn(|context| self.poll_frame(context)).await
     }
 
-    /// Waits for the end, whether the messages were read or not. An error result is an end like any other.
+    /// Waits for the end of the turn and skips unread messages. An error result is a normal end.
     pub async fn finish(self) -> Result<Arc<TurnEnd>, Error> {
         match self.subscriber.end().await {
-            End::Turn(end) => Ok(end),
-            End::Failed(error) => Err(error),
-            End::Session => Err(Error::closed()),
+            SubscriptionEnd::Turn(end) => Ok(end),
+            SubscriptionEnd::Failed(error) => Err(error),
+            SubscriptionEnd::Session => Err(Error::closed()),
         }
     }
 
-    /// How the turn ended, if it has.
+    /// The end of the turn, if it has ended.
     pub fn end(&self) -> Option<Result<Arc<TurnEnd>, Error>> {
         match self.subscriber.ended()? {
-            End::Turn(end) => Some(Ok(end)),
-            End::Failed(error) => Some(Err(error)),
-            End::Session => Some(Err(Error::closed())),
+            SubscriptionEnd::Turn(end) => Some(Ok(end)),
+            SubscriptionEnd::Failed(error) => Some(Err(error)),
+            SubscriptionEnd::Session => Some(Err(Error::closed())),
         }
     }
 
@@ -87,6 +87,6 @@ impl Stream for Turn {
 }
 
 pub(crate) fn lagged(lost: u64) -> Error {
-    let message = format!("Messages came faster than they were read, and {lost} are lost");
-    Error::new(ErrorKind::Lagged, message, "read faster, or hand them to another task")
+    let message = format!("Messages arrived faster than they were read, and {lost} were dropped");
+    Error::new(ErrorKind::Lagged, message, "read faster, or read them in a separate task")
 }

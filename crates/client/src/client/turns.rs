@@ -1,9 +1,9 @@
-//! Which turn a frame belongs to, and which prompts a turn answers.
+//! Assigns frames to turns, and turns to the prompts that they answer.
 //!
-//! There is no result per prompt. Prompts that wait are merged into one turn, prompts that arrive while a turn runs may
-//! be folded into it, and the CLI begins turns by itself when background work ends. So nothing is counted: every prompt
-//! has a uuid, the CLI tells in `command_lifecycle` frames what becomes of it, and turns name the prompts they answer.
-//! A CLI too old for that is taken at the order of its results.
+//! There is no result per prompt. Queued prompts are merged into one turn, prompts that arrive while a turn
+//! runs may be folded into it, and the CLI begins turns by itself when background work ends. Counting results
+//! is therefore wrong: every prompt has a uuid, the CLI reports its state in `command_lifecycle` frames, and
+//! turns name the prompts that they answer. For a CLI too old for that, the order of its results decides.
 //!
 //! This is a state machine without clocks, tasks or locks: the same frames give the same turns.
 
@@ -25,25 +25,25 @@ use reading::{member, outcome, tasks, text, uuids};
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     next: u64,
-    /// Prompts without an end, in the order in which they were sent.
+    /// Open prompts, in the order in which they were sent.
     prompts: VecDeque<OpenPrompt>,
     current: Option<Current>,
-    /// The turn that ended last: a prompt that was folded into it may hear of it later.
+    /// The turn that ended last: the lifecycle of a prompt that was folded into it may end later.
     last: Option<Arc<TurnEnd>>,
-    /// The turns that made tool calls, for late frames of their sub-agents.
+    /// Tool calls with the turns that made them, for late frames of their sub-agents.
     calls: HashMap<String, TurnId>,
     calls_in_order: VecDeque<String>,
     /// Tool calls without a result.
     running: HashSet<String>,
-    /// Whether the CLI tells what becomes of prompts.
-    tells_lifecycle: bool,
-    /// Whether a turn must end with a structured output.
+    /// True if the CLI sends `command_lifecycle` frames.
+    has_lifecycle: bool,
+    /// True if a turn must end with a structured output.
     wants_output: bool,
-    /// What the CLI last said of the session, if it does.
-    state: Option<State>,
-    /// Background agents and workflows that will begin a turn when they end.
+    /// The state of the session as last reported by the CLI.
+    state: Option<SessionState>,
+    /// Background agents and workflows that begin a turn when they end.
     tasks: HashSet<String>,
-    /// Everything that runs in the background, commands too.
+    /// Everything that runs in the background, commands included.
     background: HashSet<String>,
 }
 
@@ -51,38 +51,38 @@ pub(super) struct Turns {
 struct OpenPrompt {
     uuid: String,
     turn: Option<TurnId>,
-    /// Whether a result has come since it was sent.
-    saw_result: bool,
+    /// True if a result has arrived since it was sent.
+    has_result: bool,
 }
 
 #[derive(Debug)]
 struct Current {
     id: TurnId,
-    /// Shared, since every frame of the turn is handed out with them.
+    /// Shared, because every frame of the turn is delivered with them.
     prompts: Arc<Vec<String>>,
-    /// Whether the turn is under way, and not only announced.
+    /// True if the turn runs; false if it is only announced.
     running: bool,
     interrupted: bool,
-    /// A line is lost that may have been its result.
+    /// A line was lost that may have been its result.
     lost_line: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum SessionState {
     Idle,
     Busy,
 }
 
-/// What a frame means.
+/// The meaning of a frame for the turns.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct TurnUpdate {
     /// The turn that the frame belongs to.
     pub(super) turn: Option<TurnId>,
     /// The prompts of that turn.
     pub(super) prompts: Arc<Vec<String>>,
     /// A turn that begins with the frame.
     pub(super) started: Option<(TurnId, Vec<String>)>,
-    /// What ends with the frame.
+    /// The turns that end with the frame.
     pub(super) ended: Vec<Arc<TurnEnd>>,
 }
 
@@ -92,100 +92,101 @@ impl Turns {
         Turns { wants_output: options.wants_output(), ..Turns::default() }
     }
 
-    /// A prompt is about to be sent. `false` if too many are open.
+    /// Registers a prompt that is about to be sent. Returns `false` if too many are open.
     pub(super) fn sent(&mut self, uuid: &str) -> bool {
         if self.prompts.len() >= PROMPTS_OPEN_MAX {
             return false;
         }
-        self.prompts.push_back(OpenPrompt { uuid: uuid.to_owned(), turn: None, saw_result: false });
+        self.prompts.push_back(OpenPrompt { uuid: uuid.to_owned(), turn: None, has_result: false });
         true
     }
 
-    /// A prompt was not sent after all.
+    /// Removes a prompt that could not be sent.
     pub(super) fn unsent(&mut self, uuid: &str) {
         self.prompts.retain(|prompt| prompt.uuid != uuid);
     }
 
-    /// Whether a turn is under way.
+    /// True if a turn runs.
     pub(super) fn is_running(&self) -> bool {
         self.current.as_ref().is_some_and(|turn| turn.running)
     }
 
-    /// The turn that is under way.
+    /// The running turn.
     pub(super) fn running_turn(&self) -> Option<TurnId> {
         self.current.as_ref().filter(|turn| turn.running).map(|turn| turn.id)
     }
 
-    /// Whether anything is under way or waits.
+    /// True if a turn runs or a prompt is open.
     pub(super) fn is_busy(&self) -> bool {
         self.current.is_some() || !self.prompts.is_empty()
     }
 
-    /// Whether nothing is under way, nothing waits, and nothing will begin by itself.
+    /// True if no turn runs, no prompt is open, and no background agent will begin a turn.
     pub(super) fn is_idle(&self) -> bool {
-        !self.is_busy() && self.state.map_or(self.tasks.is_empty(), |state| state == State::Idle)
+        !self.is_busy() && self.state.map_or(self.tasks.is_empty(), |state| state == SessionState::Idle)
     }
 
-    /// Whether anything runs in the background, as far as the CLI tells.
+    /// True if anything runs in the background, as far as the CLI reports it.
     ///
-    /// A session counts as idle while a command runs there, as in the official SDKs: it may be a server that never ends.
+    /// A session counts as idle while a command runs there, as in the official SDKs: it may be a server that
+    /// never ends.
     pub(super) fn works_in_background(&self) -> bool {
         !self.tasks.is_empty() || !self.background.is_empty()
     }
 
-    /// Whether nothing is left at all that could begin a turn.
+    /// True if nothing is left that could begin a turn.
     pub(super) fn is_done(&self) -> bool {
         self.is_idle() && !self.works_in_background()
     }
 
-    /// Whether it is idle after at least one turn.
+    /// True if the session is idle after at least one turn.
     pub(super) fn is_settled(&self) -> bool {
         self.is_idle() && self.last.is_some()
     }
 
-    /// Whether a tool is running.
+    /// True if a tool is running.
     pub(super) fn runs_tools(&self) -> bool {
         !self.running.is_empty()
     }
 
-    /// The turn under way is about to be interrupted.
+    /// Marks the running turn as interrupted.
     pub(super) fn interrupting(&mut self) {
         if let Some(turn) = &mut self.current {
             turn.interrupted = true;
         }
     }
 
-    /// Takes in a frame from the CLI.
-    pub(super) fn see(&mut self, frame: &Frame) -> Seen {
-        let mut seen = Seen::default();
+    /// Processes a frame from the CLI.
+    pub(super) fn observe(&mut self, frame: &Frame) -> TurnUpdate {
+        let mut update = TurnUpdate::default();
         match frame.kind() {
-            Kind::System => self.system(frame, &mut seen),
-            Kind::Assistant | Kind::StreamEvent | Kind::User => self.said(frame, &mut seen),
+            Kind::System => self.system(frame, &mut update),
+            Kind::Assistant | Kind::StreamEvent | Kind::User => self.observe_message(frame, &mut update),
             Kind::Result => {
-                self.result(frame, &mut seen);
-                return seen;
+                self.result(frame, &mut update);
+                return update;
             }
             Kind::Unknown if frame.type_name().as_deref() == Some("command_lifecycle") => {
-                self.lifecycle(frame, &mut seen);
-                return seen;
+                self.lifecycle(frame, &mut update);
+                return update;
             }
             _ => {}
         }
-        if seen.turn.is_none()
+        if update.turn.is_none()
             && let Some(current) = &self.current
         {
-            seen.turn = Some(current.id);
-            seen.prompts = Arc::clone(&current.prompts);
+            update.turn = Some(current.id);
+            update.prompts = Arc::clone(&current.prompts);
         }
-        seen
+        update
     }
 
-    fn system(&mut self, frame: &Frame, seen: &mut Seen) {
+    fn system(&mut self, frame: &Frame, update: &mut TurnUpdate) {
         match frame.subtype().as_deref() {
-            Some("init") => self.begin(&uuids(frame), seen),
-            Some("session_state_changed") => self.state_changed(frame, seen),
+            Some("init") => self.begin(&uuids(frame), update),
+            Some("session_state_changed") => self.state_changed(frame, update),
             Some("task_started") => self.task_started(frame),
-            // It names all of them, so nothing that ended without a word is left over.
+            // The frame lists all tasks, so a task that ended without a notification is removed too.
             Some("background_tasks_changed") => self.background = tasks(frame, CALLS_REMEMBERED_MAX),
             Some("task_notification") => self.forget_task(frame),
             Some("task_updated") => {
@@ -205,7 +206,8 @@ impl Turns {
         if begins_a_turn && self.tasks.len() < CALLS_REMEMBERED_MAX {
             self.tasks.insert(task.clone());
         }
-        // A command that takes long is a task as well, whose turn waits for it. An older CLI does not tell them apart.
+        // A long foreground command is also a task, and its turn waits for it. An older CLI does not
+        // report the difference.
         let is_waited_for = frame.get("is_backgrounded").and_then(Raw::bool) == Some(false);
         if !is_waited_for && self.background.len() < CALLS_REMEMBERED_MAX {
             self.background.insert(task);
@@ -219,52 +221,53 @@ impl Turns {
         }
     }
 
-    fn state_changed(&mut self, frame: &Frame, seen: &mut Seen) {
+    fn state_changed(&mut self, frame: &Frame, update: &mut TurnUpdate) {
         let idle = text(frame, "state").as_deref() == Some("idle");
-        self.state = Some(if idle { State::Idle } else { State::Busy });
+        self.state = Some(if idle { SessionState::Idle } else { SessionState::Busy });
         if idle && self.current.as_ref().is_some_and(|current| current.lost_line) {
-            self.end_without_result(seen);
+            self.end_without_result(update);
         }
-        // A CLI that tells nothing of single prompts has merged those that are left into the turn that ended last.
+        // A CLI without lifecycle frames has merged the remaining prompts into the turn that ended last.
         if idle
-            && !self.tells_lifecycle
+            && !self.has_lifecycle
             && self.current.is_none()
             && let Some(last) = self.last.clone()
         {
             let merged: Vec<String> = self
                 .prompts
                 .iter()
-                .filter(|prompt| prompt.saw_result)
+                .filter(|prompt| prompt.has_result)
                 .map(|prompt| prompt.uuid.clone())
                 .collect();
             if !merged.is_empty() {
-                self.prompts.retain(|prompt| !prompt.saw_result);
-                seen.ended.push(Arc::new(TurnEnd { prompts: merged, ..TurnEnd::clone(&last) }));
+                self.prompts.retain(|prompt| !prompt.has_result);
+                update.ended.push(Arc::new(TurnEnd { prompts: merged, ..TurnEnd::clone(&last) }));
             }
         }
     }
 
-    /// Something was said: by the model, to it, or by a sub-agent.
-    fn said(&mut self, frame: &Frame, seen: &mut Seen) {
-        // A piece of a message says nothing of tools that the whole message, which follows, does not.
+    /// Processes a message of the model, of the user or of a sub-agent.
+    fn observe_message(&mut self, frame: &Frame, update: &mut TurnUpdate) {
+        // A delta contains no information on tools that the whole message, which follows, does not
+        // contain.
         let whole = frame.kind() != Kind::StreamEvent;
         if whole {
             self.note_tools(frame);
         }
         if let Some(call) = frame.parent_tool_use_id() {
-            // A sub-agent in the background goes on when its turn is over, and does not belong to the next.
+            // A background sub-agent outlives its turn, and does not belong to the next one.
             if let Some(turn) = self.calls.get(&*call) {
-                seen.turn = Some(*turn);
+                update.turn = Some(*turn);
                 if let Some(current) = self.current.as_ref().filter(|current| current.id == *turn) {
-                    seen.prompts = Arc::clone(&current.prompts);
+                    update.prompts = Arc::clone(&current.prompts);
                 }
             }
         } else if frame.kind() == Kind::Assistant || (frame.kind() == Kind::StreamEvent && !self.is_running())
         {
-            // Events of a stream are many, and say nothing that the first of them did not.
-            self.begin(&uuids(frame), seen);
+            // Stream events are frequent, and only the first can begin a turn.
+            self.begin(&uuids(frame), update);
         }
-        let turn = seen.turn.or_else(|| self.current.as_ref().map(|current| current.id));
+        let turn = update.turn.or_else(|| self.current.as_ref().map(|current| current.id));
         if let Some(turn) = turn.filter(|_| whole) {
             for call in frame.tool_calls() {
                 self.remember_call(&call.id, turn);
@@ -297,8 +300,8 @@ impl Turns {
         }
     }
 
-    /// A turn is under way, and answers these prompts if it says so.
-    fn begin(&mut self, named: &[String], seen: &mut Seen) {
+    /// Begins a turn if none runs, and assigns the named prompts to it.
+    fn begin(&mut self, named: &[String], update: &mut TurnUpdate) {
         let is_new = self.current.as_ref().is_none_or(|turn| !turn.running);
         if self.current.is_none() {
             self.open();
@@ -309,7 +312,7 @@ impl Turns {
         let oldest =
             self.prompts.iter().find(|prompt| prompt.turn.is_none()).map(|prompt| prompt.uuid.clone());
         if is_new
-            && !self.tells_lifecycle
+            && !self.has_lifecycle
             && self.current.as_ref().is_some_and(|turn| turn.prompts.is_empty())
             && let Some(uuid) = oldest
         {
@@ -318,7 +321,7 @@ impl Turns {
         if let Some(turn) = &mut self.current {
             turn.running = true;
             if is_new {
-                seen.started = Some((turn.id, turn.prompts.to_vec()));
+                update.started = Some((turn.id, turn.prompts.to_vec()));
             }
         }
     }
@@ -337,7 +340,7 @@ impl Turns {
         id
     }
 
-    /// A prompt becomes part of the current turn.
+    /// Assigns a prompt to the current turn.
     fn join(&mut self, uuid: &str) {
         let Some(turn) = &mut self.current else { return };
         if let Some(prompt) = self.prompts.iter_mut().find(|prompt| prompt.uuid == uuid) {
@@ -348,9 +351,9 @@ impl Turns {
         }
     }
 
-    /// The CLI tells what becomes of a prompt.
-    fn lifecycle(&mut self, frame: &Frame, seen: &mut Seen) {
-        self.tells_lifecycle = true;
+    /// Processes a `command_lifecycle` frame, which reports the state of a prompt.
+    fn lifecycle(&mut self, frame: &Frame, update: &mut TurnUpdate) {
+        self.has_lifecycle = true;
         let Some(uuid) = text(frame, "command_uuid") else { return };
         let state = text(frame, "state").unwrap_or_default();
         if state == "started" {
@@ -361,26 +364,26 @@ impl Turns {
                 self.join(&uuid);
             }
         } else if matches!(state.as_str(), "completed" | "cancelled" | "discarded" | "refused") {
-            self.over(&uuid, &state, seen);
+            self.end_prompt(&uuid, &state, update);
         }
         let turn = self.prompts.iter().find(|prompt| prompt.uuid == uuid).and_then(|prompt| prompt.turn);
         let last =
             || self.last.as_ref().filter(|last| last.prompts.contains(&uuid)).and_then(|last| last.turn);
-        seen.turn = turn.or_else(last);
-        seen.prompts = Arc::new(vec![uuid]);
+        update.turn = turn.or_else(last);
+        update.prompts = Arc::new(vec![uuid]);
     }
 
-    /// A prompt is over. Most have ended with the result of their turn already.
-    fn over(&mut self, uuid: &str, state: &str, seen: &mut Seen) {
+    /// Ends a prompt. Most have already ended with the result of their turn.
+    fn end_prompt(&mut self, uuid: &str, state: &str, update: &mut TurnUpdate) {
         let Some(index) = self.prompts.iter().position(|prompt| prompt.uuid == uuid) else { return };
         let turn = self.prompts[index].turn;
         let current = self.current.as_ref().map(|current| current.id);
         if turn.is_some() && turn == current {
             if state == "completed" {
                 if self.current.as_ref().is_some_and(|current| current.lost_line) {
-                    return self.end_without_result(seen);
+                    return self.end_without_result(update);
                 }
-                // It was folded into a turn that goes on, and ends with it.
+                // It was folded into the running turn, and ends with it.
                 return;
             }
             if let Some(current) = &mut self.current {
@@ -393,25 +396,25 @@ impl Turns {
             Some(last) if state == "completed" => TurnEnd { prompts, ..TurnEnd::clone(last) },
             _ => TurnEnd { turn, prompts, origin: None, outcome: TurnOutcome::Dropped, result: None },
         };
-        seen.ended.push(Arc::new(end));
-        // Announced and taken back before it began.
+        update.ended.push(Arc::new(end));
+        // The turn was announced, and its prompt cancelled before it began.
         if self.current.as_ref().is_some_and(|current| !current.running && current.prompts.is_empty()) {
             self.current = None;
         }
     }
 
-    /// Takes in a line that could not be kept or read, of which only the beginning is known.
+    /// Processes a line that was dropped or unreadable, given its beginning.
     ///
-    /// If it was a result, its turn ends here. If it may have been one, the turn ends when the CLI says that the prompt is
-    /// done or the session is idle.
-    pub(super) fn lost_line(&mut self, head: &str) -> Seen {
-        let mut seen = Seen::default();
+    /// If it was a result, its turn ends here. If it may have been one, the turn ends when the CLI reports
+    /// that the prompt is done or the session is idle.
+    pub(super) fn lost_line(&mut self, head: &str) -> TurnUpdate {
+        let mut update = TurnUpdate::default();
         match member(head, "type").as_deref() {
             Some("result") => {
                 if self.current.is_none() {
                     self.open();
                 }
-                self.end_without_result(&mut seen);
+                self.end_without_result(&mut update);
             }
             Some(_) => {}
             None => {
@@ -420,15 +423,15 @@ impl Turns {
                 }
             }
         }
-        seen
+        update
     }
 
-    fn end_without_result(&mut self, seen: &mut Seen) {
+    fn end_without_result(&mut self, update: &mut TurnUpdate) {
         let Some(turn) = self.current.take() else { return };
-        self.end(turn, None, TurnOutcome::ResultLost, None, seen);
+        self.end(turn, None, TurnOutcome::ResultLost, None, update);
     }
 
-    fn result(&mut self, frame: &Frame, seen: &mut Seen) {
+    fn result(&mut self, frame: &Frame, update: &mut TurnUpdate) {
         if self.current.is_none() {
             self.open();
         }
@@ -443,13 +446,13 @@ impl Turns {
         let by_itself = origin.as_ref().is_some_and(|kind| *kind == OriginKind::TASK_NOTIFICATION);
         let lacks_output =
             self.wants_output && is_models && !by_itself && frame.get("structured_output").is_none();
-        // An interrupt is not a failure, whatever the CLI makes of it.
+        // An interrupt is not a failure, even if the CLI reports it as one.
         let outcome = match outcome(frame) {
             TurnOutcome::Failed(Outcome::Failed) if turn.interrupted => TurnOutcome::Cancelled,
             TurnOutcome::Completed if lacks_output => TurnOutcome::Failed(Outcome::StructuredOutput),
             other => other,
         };
-        self.end(turn, origin, outcome, Some(frame), seen);
+        self.end(turn, origin, outcome, Some(frame), update);
     }
 
     fn end(
@@ -458,16 +461,16 @@ impl Turns {
         origin: Option<OriginKind>,
         outcome: TurnOutcome,
         result: Option<&Frame>,
-        seen: &mut Seen,
+        update: &mut TurnUpdate,
     ) {
         let by_itself = origin.as_ref().is_some_and(|kind| *kind == OriginKind::TASK_NOTIFICATION);
-        if turn.prompts.is_empty() && !self.tells_lifecycle && !by_itself {
-            // Nothing but the order tells whose result this is.
+        if turn.prompts.is_empty() && !self.has_lifecycle && !by_itself {
+            // Only the order assigns this result to a prompt.
             Arc::make_mut(&mut turn.prompts).extend(self.prompts.front().map(|prompt| prompt.uuid.clone()));
         }
         self.prompts.retain(|prompt| !turn.prompts.contains(&prompt.uuid));
         for prompt in &mut self.prompts {
-            prompt.saw_result = true;
+            prompt.has_result = true;
         }
         self.running.clear();
         let end = Arc::new(TurnEnd {
@@ -478,9 +481,9 @@ impl Turns {
             result: result.cloned(),
         });
         self.last = Some(Arc::clone(&end));
-        seen.turn = Some(turn.id);
-        seen.prompts = turn.prompts;
-        seen.ended.push(end);
+        update.turn = Some(turn.id);
+        update.prompts = turn.prompts;
+        update.ended.push(end);
     }
 }
 

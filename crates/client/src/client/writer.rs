@@ -1,4 +1,4 @@
-//! The one task that writes, so that lines never mix and none is ever half written.
+//! The task that writes to the transport, so that lines never interleave and are never half written.
 
 use tidings_protocol::json::Raw;
 use tidings_protocol::{FrameRef, Kind};
@@ -9,16 +9,16 @@ use crate::error::{Error, ErrorKind};
 use crate::limits::{CONTROL_LINES_MAX, DATA_LINES_MAX};
 use crate::transport::Outgoing;
 
-/// The way to the task. A line that was handed over is written whole, even if whoever sent it has given up.
+/// A handle to the writer task. A queued line is written whole, even if its sender has given up.
 #[derive(Debug, Clone)]
 pub(super) struct Writer {
-    control: mpsc::Sender<Line>,
-    data: mpsc::Sender<Line>,
+    control: mpsc::Sender<QueuedLine>,
+    data: mpsc::Sender<QueuedLine>,
     end: CancellationToken,
 }
 
 #[derive(Debug)]
-struct Line {
+struct QueuedLine {
     text: String,
     written: oneshot::Sender<Result<(), Error>>,
 }
@@ -33,7 +33,7 @@ impl Writer {
         Writer { control, data, end }
     }
 
-    /// Writes a line of the control protocol, before all that waits in the other lane.
+    /// Writes a line of the control protocol, before all queued lines of the conversation.
     pub(super) async fn control(&self, text: String) -> Result<(), Error> {
         send(&self.control, text).await
     }
@@ -43,12 +43,12 @@ impl Writer {
         send(&self.data, text).await
     }
 
-    /// Writes a line of the control protocol if there is room, and does not wait to see it written.
+    /// Queues a line of the control protocol if there is room, without waiting until it is written.
     pub(super) fn control_if_room(&self, text: String) {
-        drop(self.control.try_send(Line { text: one_line(text), written: oneshot::channel().0 }));
+        drop(self.control.try_send(QueuedLine { text: one_line(text), written: oneshot::channel().0 }));
     }
 
-    /// Writes what was handed over, and then ends the input of the other side.
+    /// Writes the queued lines, and then ends the input of the CLI.
     pub(super) fn end(&self) {
         self.end.cancel();
     }
@@ -58,21 +58,21 @@ impl Writer {
     }
 }
 
-async fn send(lane: &mpsc::Sender<Line>, text: String) -> Result<(), Error> {
+async fn send(lane: &mpsc::Sender<QueuedLine>, text: String) -> Result<(), Error> {
     let (written, done) = oneshot::channel();
-    lane.send(Line { text: one_line(text), written }).await.map_err(|_| Error::closed())?;
+    lane.send(QueuedLine { text: one_line(text), written }).await.map_err(|_| Error::closed())?;
     done.await.map_err(|_| Error::closed())?
 }
 
-/// In JSON a line end can only stand between tokens, where a blank does as well.
+/// Replaces line breaks by spaces. In JSON a line break can only stand between tokens.
 fn one_line(text: String) -> String {
     if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text }
 }
 
 async fn run(
     mut outgoing: Box<dyn Outgoing>,
-    mut control: mpsc::Receiver<Line>,
-    mut data: mpsc::Receiver<Line>,
+    mut control: mpsc::Receiver<QueuedLine>,
+    mut data: mpsc::Receiver<QueuedLine>,
     end: CancellationToken,
 ) {
     loop {
@@ -94,25 +94,25 @@ async fn run(
         write(&mut *outgoing, line).await;
     }
     if let Err(error) = outgoing.end().await {
-        tracing::debug!(%error, "the input could not be closed");
+        tracing::debug!(%error, "failed to close the input");
     }
 }
 
-async fn write(outgoing: &mut dyn Outgoing, line: Line) {
+async fn write(outgoing: &mut dyn Outgoing, line: QueuedLine) {
     let result = match check(&line.text, outgoing) {
         Ok(()) => outgoing.send(&line.text).await.map_err(|source| {
-            let hint = "it has ended, or is about to: the next error says why";
-            Error::new(ErrorKind::Closed, "Claude Code takes no more input", hint).caused_by(source)
+            let hint = "it has exited or is exiting: the next error has the reason";
+            Error::new(ErrorKind::Closed, "Claude Code accepts no more input", hint).caused_by(source)
         }),
         Err(error) => Err(error),
     };
     drop(line.written.send(result));
 }
 
-/// The CLI dies of a line that is no object, and of control frames in the flat style.
+/// Refuses lines that crash the CLI: anything but an object, and control frames in the flat style.
 fn check(text: &str, outgoing: &dyn Outgoing) -> Result<(), Error> {
     let frame = FrameRef::from_json(text).map_err(|error| {
-        Error::invalid("A line that is no frame cannot be sent", "send a JSON object").caused_by(error)
+        Error::invalid("Only a JSON object can be sent", "send a JSON object").caused_by(error)
     })?;
     let payload = match frame.kind() {
         Kind::ControlRequest => "request",
@@ -122,6 +122,6 @@ fn check(text: &str, outgoing: &dyn Outgoing) -> Result<(), Error> {
     if outgoing.takes_flat_control() || frame.get(payload).is_some_and(Raw::is_object) {
         return Ok(());
     }
-    let message = format!("A `{}` frame in the flat style would end Claude Code", frame.name());
+    let message = format!("A `{}` frame in the flat style would crash Claude Code", frame.name());
     Err(Error::invalid(message, "use the nested style, `ControlStyle::Nested`"))
 }

@@ -11,7 +11,7 @@ fn program(path: &Path) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// What is named comes first, then PATH, then the usual places.
+/// An explicit program comes first, then `PATH`, then the install locations.
 #[test]
 fn s0_36_the_program_is_found_in_order() {
     let folder = tempfile::tempdir().unwrap();
@@ -26,7 +26,7 @@ fn s0_36_the_program_is_found_in_order() {
     assert_eq!(
         search.find().unwrap(),
         place("home/.local/bin/claude"),
-        "a file that may not be executed is none"
+        "a file that is not executable is skipped"
     );
     fs::remove_file(place("bin/claude")).unwrap();
     program(&place("real"));
@@ -39,7 +39,7 @@ fn s0_36_the_program_is_found_in_order() {
     assert_eq!(by_name.find().unwrap(), place("bin/claude"));
 }
 
-/// Something that is named and not there is an error, and nothing else is tried.
+/// An explicit program that does not exist is an error, and nothing else is tried.
 #[test]
 fn f41_what_is_named_is_not_replaced_by_something_else() {
     let folder = tempfile::tempdir().unwrap();

@@ -2,7 +2,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::Client;
 
-/// What a handler knows of the question that it answers.
+/// The context of a request that a handler answers.
 #[derive(Debug, Clone)]
 pub struct Context {
     request_id: String,
@@ -15,22 +15,22 @@ impl Context {
         Context { request_id, client, cancelled }
     }
 
-    /// Names the question. An answer that comes later needs it, see [`Decision::Later`](super::Decision::Later).
+    /// The id of the request. A deferred answer needs it, see [`Decision::Later`](super::Decision::Later).
     pub fn request_id(&self) -> &str {
         &self.request_id
     }
 
-    /// The session that asks. It may be used while the question is open.
+    /// The session that sent the request. It may be used while the request is open.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Waits until the CLI takes the question back. The handler is dropped at its next `await` then, in any case.
+    /// Waits until the CLI cancels the request. The handler is then dropped at its next `await` in any case.
     pub async fn cancelled(&self) {
         self.cancelled.cancelled().await;
     }
 
-    /// Whether the CLI has taken the question back.
+    /// True if the CLI has cancelled the request.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.is_cancelled()
     }

@@ -1,23 +1,23 @@
-//! The CLI asks the user something.
+//! Dialogs that the CLI shows to the user.
 
 use futures_core::future::BoxFuture;
 use tidings_protocol::control::{ControlResponse, DialogAnswer, RequestUserDialog};
 
 use super::{Answer, Context, Handlers};
 
-/// Shows dialogs. Closures are handlers.
+/// A handler of dialogs. Closures are handlers.
 pub trait DialogHandler: Send + Sync {
-    /// Shows one dialog.
+    /// Shows a dialog and returns the user's answer.
     fn show(&self, ask: DialogAsk) -> BoxFuture<'static, DialogAnswer>;
 }
 
-/// A dialog that the CLI wants shown.
+/// A request to show a dialog.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DialogAsk {
-    /// Which dialog, and what it says.
+    /// The kind and content of the dialog.
     pub call: RequestUserDialog,
-    /// The question's name, its session, and whether it was taken back.
+    /// The request's id, session and cancellation.
     pub context: Context,
 }
 
@@ -34,9 +34,10 @@ where
 pub(super) async fn answer(handlers: &Handlers, call: RequestUserDialog, context: Context) -> Answer {
     Answer::Now(match &handlers.dialog {
         Some(handler) => ControlResponse::success(&handler.show(DialogAsk { call, context }).await),
-        // The CLI asks only in kinds that were declared, so this is a mistake of its, and silence would hold it up.
+        // The CLI only sends declared kinds, so this is a bug in the CLI, and without an answer it would
+        // hang.
         None => ControlResponse::error(format!(
-            "Nobody shows dialogs of the kind `{}` here",
+            "This host has no handler for dialogs of the kind `{}`",
             call.dialog_kind.as_str()
         )),
     })

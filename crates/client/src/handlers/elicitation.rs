@@ -1,23 +1,23 @@
-//! An MCP server asks the user something.
+//! Elicitations: requests of MCP servers to the user.
 
 use futures_core::future::BoxFuture;
 use tidings_protocol::control::{ControlResponse, Elicitation, ElicitationAnswer};
 
 use super::{Answer, Context, Handlers};
 
-/// Answers the questions of MCP servers. Closures are handlers.
+/// A handler of elicitations. Closures are handlers.
 pub trait ElicitationHandler: Send + Sync {
-    /// Answers one question.
+    /// Answers one elicitation.
     fn answer(&self, ask: ElicitationAsk) -> BoxFuture<'static, ElicitationAnswer>;
 }
 
-/// A question of an MCP server.
+/// An elicitation of an MCP server.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ElicitationAsk {
-    /// Who asks what.
+    /// The server and its request.
     pub call: Elicitation,
-    /// The question's name, its session, and whether it was taken back.
+    /// The request's id, session and cancellation.
     pub context: Context,
 }
 

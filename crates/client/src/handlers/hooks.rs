@@ -1,4 +1,4 @@
-//! Hooks: something of the host that is called when something happens in the session.
+//! Hooks: callbacks of the host for events of the session.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,15 +13,15 @@ use super::{Answer, Context, Handlers};
 use crate::error::Error;
 use crate::limits::{HOOK_MARGIN, HOOK_TIMEOUT};
 
-/// A hook: an event, which of its occurrences, and what is called then.
+/// A hook: an event, an optional matcher, and a callback.
 ///
 /// ```
 /// use tidings::hooks::{HookOutput, PreToolUse};
 /// use tidings::{Hook, HookCall, Options};
 ///
 /// let guard = Hook::on(|call: HookCall<PreToolUse>| async move {
-///     let asked = call.event.tool_input.to_string();
-///     if asked.contains("rm -rf") { HookOutput::deny("Nothing is deleted here") } else { HookOutput::default() }
+///     let input = call.event.tool_input.to_string();
+///     if input.contains("rm -rf") { HookOutput::deny("Do not delete files") } else { HookOutput::default() }
 /// });
 /// let options = Options::new().hook(guard.matching("Bash"));
 /// # let _ = options;
@@ -40,22 +40,22 @@ pub struct Hook {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HookCall<E> {
-    /// What happened.
+    /// The event.
     pub event: E,
-    /// What every event has: the session, the folder, the mode.
+    /// The fields common to all events: the session, the folder, the mode.
     pub base: HookBase,
     /// The tool call that the event is about.
     pub tool_use_id: Option<String>,
-    /// The call's name, its session, and whether the CLI still waits for it.
+    /// The request's id, session and cancellation.
     pub context: Context,
 }
 
-/// An event that hooks can be made for: each of the types in [`hooks`] that says what happened.
+/// An event type that hooks can be typed with: each of the event types in [`hooks`].
 pub trait HookKind: Sized + Send + 'static {
-    /// The event.
+    /// The kind of event.
     const EVENT: HookEvent;
 
-    /// What happened, if it is this event.
+    /// Converts the input, if it is this event.
     fn of(input: HookEventInput) -> Option<Self>;
 }
 
@@ -116,7 +116,7 @@ kinds! {
 }
 
 impl Hook {
-    /// A hook for the event that `run` takes.
+    /// Creates a hook for the event that `run` takes.
     pub fn on<E, F, O>(run: F) -> Self
     where
         E: HookKind,
@@ -130,14 +130,15 @@ impl Hook {
                 let HookCall { event, base, tool_use_id, context } = call;
                 match E::of(event) {
                     Some(event) => run(HookCall { event, base, tool_use_id, context }).await,
-                    // The members of the event did not fit; a guard that cannot read must not wave it through.
+                    // The input does not match the event's type; a hook that cannot read it must not allow
+                    // the tool.
                     None => unreadable(&E::EVENT),
                 }
             }
         })
     }
 
-    /// A hook for an event by its name, also one that has no type here.
+    /// Creates a hook for an event by its name, also one that has no type here.
     pub fn any<F, O>(event: HookEvent, run: F) -> Self
     where
         F: Fn(HookCall<HookEventInput>) -> O + Send + Sync + 'static,
@@ -147,19 +148,19 @@ impl Hook {
         Hook { event, matcher: None, timeout: None, on_failure: None, run }
     }
 
-    /// Only for occurrences that `matcher` fits: most often the name of a tool, or several as `Edit|Write`.
+    /// Calls the hook only where `matcher` matches: usually the name of a tool, or several as `Edit|Write`.
     pub fn matching(mut self, matcher: impl Into<String>) -> Self {
         self.matcher = Some(matcher.into());
         self
     }
 
-    /// How long it may take; a minute unless set. A tool whose hook takes longer does not run.
+    /// Sets the timeout; one minute by default. A tool whose hook times out does not run.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = Some(limit);
         self
     }
 
-    /// If the hook fails, what it was asked about is blocked. The session is refused if the CLI cannot promise that.
+    /// Blocks the action when the hook fails. Connecting fails if the CLI does not support this.
     pub fn block_on_failure(mut self) -> Self {
         self.on_failure = Some(HookOnFailure::BLOCK);
         self
@@ -170,13 +171,13 @@ impl Hook {
     }
 }
 
-/// What the handshake says of the hooks. Their ids count up in the order in which they were registered.
+/// The hooks' registration in the handshake. Their ids are numbered in the order of registration.
 pub(super) fn registration(hooks: &[Hook]) -> Result<Option<BTreeMap<String, Vec<HookMatcher>>>, Error> {
     let mut registered: BTreeMap<String, Vec<HookMatcher>> = BTreeMap::new();
     for (index, hook) in hooks.iter().enumerate() {
         if hook.timeout.is_some_and(|limit| limit.is_zero()) {
-            let message = format!("A hook has no time at all: `{}`", hook.event.as_str());
-            return Err(Error::invalid(message, "give it some, or leave `timeout` out"));
+            let message = format!("The timeout of a hook is 0: `{}`", hook.event.as_str());
+            return Err(Error::invalid(message, "set a longer one, or remove `timeout`"));
         }
         let mut matcher = HookMatcher::every(vec![id(index)]);
         matcher.matcher.clone_from(&hook.matcher);
@@ -201,7 +202,7 @@ pub(super) async fn answer(handlers: &Handlers, call: HookCallback, context: Con
     let tool_use_id = call.tool_use_id.clone();
     let running = (hook.run)(HookCall { event, base, tool_use_id, context });
     let limit = hook.timeout.unwrap_or(HOOK_TIMEOUT);
-    // The CLI's own end of waiting comes a little later, so it is this answer that counts.
+    // The CLI's own timeout expires a little later, so this answer counts.
     let limit = limit.checked_sub(HOOK_MARGIN).filter(|limit| !limit.is_zero()).unwrap_or(limit / 2);
     Answer::Now(match tokio::time::timeout(limit, running).await {
         Ok(output) => ControlResponse::success(&output),
@@ -209,7 +210,7 @@ pub(super) async fn answer(handlers: &Handlers, call: HookCallback, context: Con
     })
 }
 
-/// What is said in place of a hook that failed: a tool does not run, everything else is told.
+/// The answer of a failed hook: a tool does not run, for all other events it is an error.
 pub(super) fn failure(call: &HookCallback, message: &str) -> ControlResponse {
     match call.event() {
         Some(event) if *event == HookEvent::PRE_TOOL_USE => {
@@ -221,7 +222,7 @@ pub(super) fn failure(call: &HookCallback, message: &str) -> ControlResponse {
 
 fn unreadable(event: &HookEvent) -> HookOutput {
     if *event == HookEvent::PRE_TOOL_USE {
-        HookOutput::deny("The hook could not read what the tool is asked to do")
+        HookOutput::deny("The hook could not decode the tool call")
     } else {
         HookOutput::default()
     }

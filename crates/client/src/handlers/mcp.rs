@@ -1,4 +1,4 @@
-//! Messages to MCP servers that live in this process.
+//! Messages to MCP servers in this process.
 
 use std::sync::Arc;
 
@@ -8,18 +8,18 @@ use tidings_protocol::json::Json;
 
 use super::{Answer, Context, Handlers};
 
-/// An MCP server that lives in this process, as its messages.
+/// An MCP server in this process, at the level of its messages.
 pub trait McpHandler: Send + Sync {
-    /// Takes a JSON-RPC message. A request gets its response; a notification gets `None`.
+    /// Handles a JSON-RPC message. A request returns its response; a notification returns `None`.
     fn handle(&self, message: Json, call: McpCallContext) -> BoxFuture<'static, Option<Json>>;
 }
 
-/// Where a session takes the handler of a server from.
+/// The source of a server's handler.
 #[derive(Clone)]
 pub(crate) enum McpSource {
-    /// All sessions have the same.
+    /// One handler for all sessions.
     Shared(Arc<dyn McpHandler>),
-    /// Each session has one of its own.
+    /// A new handler for each session.
     PerSession(Arc<dyn Fn() -> Arc<dyn McpHandler> + Send + Sync>),
 }
 
@@ -32,17 +32,17 @@ impl McpSource {
     }
 }
 
-/// What a server knows of the message that it takes.
+/// The context of a message to a server.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct McpCallContext {
     /// The name under which the server was registered.
     pub server: String,
-    /// The session, and whether the message was taken back.
+    /// The session and the cancellation of the message.
     pub context: Context,
 }
 
-/// The answer to a notification: the CLI wants one, and looks only at its being there.
+/// The answer to a notification: the CLI requires one, and ignores its content.
 const NOTHING: &str = r#"{"jsonrpc":"2.0","result":{},"id":0}"#;
 
 pub(super) async fn answer(handlers: &Handlers, call: McpMessage, context: Context) -> Answer {

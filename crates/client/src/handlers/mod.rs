@@ -1,10 +1,11 @@
-//! Who answers what the CLI asks.
+//! Handlers of the CLI's requests.
 //!
-//! The CLI asks whether a tool may run, tells hooks what happens, passes on questions of MCP servers and messages to
-//! servers that live in this process. Each question is answered by a task of its own, so a slow answer holds up
-//! nothing; a handler may call the [`Client`](crate::Client) that its [`Context`] carries.
+//! The CLI requests permissions for tools, calls hooks, forwards elicitations of MCP servers, and sends
+//! messages to servers in this process. Each request is answered by a task of its own, so a slow answer
+//! blocks nothing else; a handler may call the [`Client`](crate::Client) in its [`Context`].
 //!
-//! What goes wrong is an answer too: a handler that panics or takes too long refuses, and says so.
+//! Failures are answers too: a handler that panics or times out denies the request, with a message that says
+//! so.
 
 mod context;
 mod dialog;
@@ -31,7 +32,7 @@ pub use permission::{AllowAll, Decision, DenyAll, PermissionAsk, PermissionHandl
 use crate::error::Error;
 use crate::options::Plan;
 
-/// Everybody who answers.
+/// All handlers of a session.
 #[derive(Clone, Default)]
 pub(crate) struct Handlers {
     permission: Option<Arc<dyn PermissionHandler>>,
@@ -43,11 +44,11 @@ pub(crate) struct Handlers {
     pub(crate) mcp: BTreeMap<String, McpSource>,
 }
 
-/// What becomes of a question.
+/// The result of a handler.
 pub(crate) enum Answer {
-    /// It is answered.
+    /// The answer.
     Now(ControlResponse),
-    /// Somebody will answer it through the client.
+    /// The answer will be given through the client.
     Later,
 }
 
@@ -73,7 +74,7 @@ impl Handlers {
         self.dialog_kinds.extend(kinds);
     }
 
-    /// The handlers of a session that begins.
+    /// Creates the handlers of a new session.
     pub(crate) fn for_session(&self) -> Self {
         let mut handlers = self.clone();
         for source in handlers.mcp.values_mut() {
@@ -82,11 +83,11 @@ impl Handlers {
         handlers
     }
 
-    /// What the handshake says of the handlers.
+    /// Adds the handlers to the handshake.
     pub(crate) fn add(&self, plan: &mut Plan) -> Result<(), Error> {
         if self.dialog.is_some() && self.dialog_kinds.is_empty() {
             return Err(Error::invalid(
-                "A handler for dialogs shows no kind of them",
+                "A dialog handler has no kinds of dialogs",
                 "name the kinds in `on_dialog`",
             ));
         }
@@ -97,7 +98,7 @@ impl Handlers {
         Ok(())
     }
 
-    /// Answers a question.
+    /// Answers a request.
     pub(crate) async fn answer(&self, call: Call, context: Context) -> Answer {
         match call {
             Call::CanUseTool(call) => permission::answer(self, *call, context).await,
@@ -109,10 +110,10 @@ impl Handlers {
         }
     }
 
-    /// The answer in place of one that a panic took away.
+    /// The answer of a handler that panicked.
     pub(crate) fn answer_to_panic(call: &Call) -> ControlResponse {
         match call {
-            Call::CanUseTool(_) => permission::refusal("The program that decides about tools failed"),
+            Call::CanUseTool(_) => permission::refusal("The permission handler failed"),
             Call::HookCallback(call) => hooks::failure(call, "The hook failed"),
             other => ControlResponse::error(format!("The handler of `{}` failed", other.subtype())),
         }

@@ -1,4 +1,4 @@
-//! May this tool run?
+//! Permission requests for tools.
 
 use futures_core::future::BoxFuture;
 use tidings_protocol::control::{CanUseTool, ControlResponse};
@@ -7,32 +7,32 @@ use tidings_protocol::permissions::{Allow, Deny, PermissionResult, PermissionUpd
 
 use super::{Answer, Context, Handlers};
 
-/// Decides whether a tool may run. Closures are handlers:
+/// A handler of permission requests. Closures are handlers:
 ///
 /// ```
 /// use tidings::{Decision, Options, PermissionAsk};
 ///
 /// let options = Options::new().on_permission(|ask: PermissionAsk| async move {
-///     if ask.call.tool_name == "Read" { Decision::allow() } else { Decision::deny("Only reading is allowed") }
+///     if ask.call.tool_name == "Read" { Decision::allow() } else { Decision::deny("Read-only session") }
 /// });
 /// # let _ = options;
 /// ```
 pub trait PermissionHandler: Send + Sync {
-    /// Decides about one call. The question waits; everything else goes on.
+    /// Decides one request. The tool call waits; everything else goes on.
     fn decide(&self, ask: PermissionAsk) -> BoxFuture<'static, Decision>;
 }
 
-/// The question whether a tool may run.
+/// A permission request for a tool.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PermissionAsk {
-    /// The tool, what it would get, and everything that the CLI says about it.
+    /// The tool, its input, and everything else that the CLI sent about the call.
     pub call: CanUseTool,
-    /// The question's name, its session, and whether it was taken back.
+    /// The request's id, session and cancellation.
     pub context: Context,
 }
 
-/// What was decided.
+/// The decision on a permission request.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Decision {
@@ -40,53 +40,54 @@ pub enum Decision {
     Allow(Allow),
     /// The tool does not run.
     Deny(Deny),
-    /// Somebody will decide later, with [`Client::decide`](crate::Client::decide). The question stays open until then.
+    /// The decision follows later, by [`Client::decide`](crate::Client::decide). The request stays open until
+    /// then.
     Later,
 }
 
-/// Lets every tool run.
+/// Allows every tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AllowAll;
 
-/// Lets no tool run.
+/// Denies every tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DenyAll;
 
 impl PermissionAsk {
-    /// What the tool would get; nothing if the CLI did not say.
+    /// The input of the tool; `None` if the CLI did not send one.
     pub fn input(&self) -> Option<&Json> {
         self.call.input()
     }
 }
 
 impl Decision {
-    /// The tool runs as the model asked.
+    /// Allows the tool with the model's input.
     pub fn allow() -> Self {
         Decision::Allow(Allow::default())
     }
 
-    /// The tool runs with another input.
+    /// Allows the tool with another input.
     pub fn allow_with(input: impl Into<Json>) -> Self {
         let mut allow = Allow::default();
         allow.updated_input = Some(input.into());
         Decision::Allow(allow)
     }
 
-    /// The tool runs, and rules change with it: those of `permission_suggestions`, for example.
+    /// Allows the tool, and changes the permission rules: by `permission_suggestions`, for example.
     pub fn allow_and_update(updates: Vec<PermissionUpdate>) -> Self {
         let mut allow = Allow::default();
         allow.updated_permissions = Some(updates);
         Decision::Allow(allow)
     }
 
-    /// The tool does not run, and the model is told why.
+    /// Denies the tool, with a reason for the model.
     pub fn deny(message: impl Into<String>) -> Self {
         let mut deny = Deny::default();
         deny.message = message.into();
         Decision::Deny(deny)
     }
 
-    /// The tool does not run, and the turn ends.
+    /// Denies the tool, and ends the turn.
     pub fn deny_and_stop(message: impl Into<String>) -> Self {
         let mut deny = Deny::default();
         deny.message = message.into();
@@ -94,13 +95,13 @@ impl Decision {
         Decision::Deny(deny)
     }
 
-    /// The decision on the wire; nothing while there is none. An allow always says what the tool gets, since some
-    /// versions of the CLI refuse one that does not.
+    /// The decision in the wire format; `None` if it is deferred. An allow always includes the input, since
+    /// some versions of the CLI refuse one without it.
     pub(crate) fn into_result(self, call: &CanUseTool) -> Option<PermissionResult> {
         match self {
             Decision::Allow(mut allow) => {
                 allow.updated_input = allow.updated_input.or_else(|| call.input().cloned()).or_else(|| {
-                    // No input at all reads as an empty one.
+                    // A missing input counts as an empty one.
                     Json::parse("{}").ok()
                 });
                 allow.tool_use_id = allow.tool_use_id.or_else(|| call.tool_use_id.clone());
@@ -117,14 +118,14 @@ impl Decision {
 
 pub(super) async fn answer(handlers: &Handlers, call: CanUseTool, context: Context) -> Answer {
     let Some(handler) = &handlers.permission else {
-        return Answer::Now(refusal("Nobody can be asked for permission here"));
+        return Answer::Now(refusal("This host has no permission handler"));
     };
     let deciding = handler.decide(PermissionAsk { call: call.clone(), context });
     let decision = match handlers.permission_timeout {
         None => deciding.await,
         Some(limit) => match tokio::time::timeout(limit, deciding).await {
             Ok(decision) => decision,
-            Err(_) => return Answer::Now(refusal("Nobody answered in time whether the tool may run")),
+            Err(_) => return Answer::Now(refusal("The permission request was not answered in time")),
         },
     };
     match decision.into_result(&call) {

@@ -1,4 +1,4 @@
-//! The CLI of a host: starting it, its three pipes, its end.
+//! The CLI of a host: its start, its three pipes, its exit.
 
 use std::sync::Arc;
 
@@ -14,39 +14,39 @@ use super::start::Start;
 use super::state::Host;
 use super::wire::CliState;
 use crate::error::{Error, ErrorKind};
-use crate::limits::{DRAIN, HOST_LINES_MAX, HOST_PIECE_BYTES, SPOOL_RETRY};
+use crate::limits::{DRAIN, HOST_LINES_MAX, HOST_READ_BYTES, SPOOL_RETRY};
 use crate::options::Orphans;
 use crate::transport::Exit;
 use crate::transport::process::{command, pipes, spawner};
 
-/// A CLI that was started.
+/// A started CLI.
 #[derive(Debug, Clone)]
 pub(super) struct Cli {
     pid: Option<Pid>,
-    /// Marks everything that it starts.
+    /// The mark of all processes that it starts.
     pub(super) owner: String,
     pub(super) orphans: Orphans,
-    /// Cancelled once it was waited for: from then on its number may be somebody else's.
+    /// Cancelled once it was waited for: from then on its process id may be reused.
     gone: CancellationToken,
 }
 
 /// A line for the CLI.
 #[derive(Debug)]
-pub(super) struct Input {
+pub(super) struct CliLine {
     pub(super) id: String,
     pub(super) line: Vec<u8>,
 }
 
-/// Starts what a host was told to start.
+/// Starts the CLI of a host.
 pub(super) async fn start(host: &Arc<Host>, start: Start) -> Result<(), Error> {
     let spool = Spool::create(host.folder.spool(), start.spool_bytes_max()).map_err(|source| {
-        Error::new(ErrorKind::Spawn, "Failed to make the spool", "make room in the folder of the hosts")
+        Error::new(ErrorKind::Spawn, "Failed to create the spool", "free space in the folder of the hosts")
             .caused_by(source)
     })?;
     let (lease, orphans) = (start.lease(), start.orphans());
     let mut command = start.command(&host.folder)?;
     let owner = command::owner(&host.record.id);
-    command::seal(&mut command, &owner);
+    command::configure(&mut command, &owner);
     let program = command.get_program().to_owned();
     let mut child = spawner::spawn(command).await.map_err(|source| {
         let message = format!("Failed to start `{}`", program.display());
@@ -64,7 +64,7 @@ pub(super) async fn start(host: &Arc<Host>, start: Start) -> Result<(), Error> {
 }
 
 impl Cli {
-    /// Its process, as long as it is its.
+    /// The process id, as long as it is valid.
     pub(super) fn pid(&self) -> Option<u32> {
         self.alive().and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok())
     }
@@ -73,19 +73,19 @@ impl Cli {
         self.pid.filter(|_| !self.gone.is_cancelled())
     }
 
-    /// Returns when it has ended.
+    /// Returns when the CLI has ended.
     pub(super) async fn gone(&self) {
         self.gone.cancelled().await;
     }
 
-    /// Asks it to leave: it alone, since it ends its tools itself.
+    /// Sends SIGTERM to the CLI alone, since it stops its tools itself.
     pub(super) fn terminate(&self) {
         if let Some(pid) = self.alive() {
             let _ = kill_process(pid, Signal::TERM);
         }
     }
 
-    /// Makes it leave.
+    /// Kills the CLI.
     pub(super) fn kill(&self) {
         if let Some(pid) = self.alive() {
             let _ = kill_process_group(pid, Signal::KILL);
@@ -93,7 +93,7 @@ impl Cli {
         }
     }
 
-    /// What it does.
+    /// The state of the process.
     pub(super) fn state(&self) -> CliState {
         match self.pid() {
             None => CliState::Ended,
@@ -104,7 +104,7 @@ impl Cli {
     }
 }
 
-/// Waits for the end, for the rest of the output, and for whatever tools left.
+/// Waits for the exit, for the rest of the output, and stops leftovers of tools.
 async fn wait(host: Arc<Host>, cli: Cli, mut child: Child) {
     use std::os::unix::process::ExitStatusExt as _;
     let stdout =
@@ -116,22 +116,23 @@ async fn wait(host: Arc<Host>, cli: Cli, mut child: Child) {
         Err(_) => Exit::default(),
     };
     cli.gone.cancel();
-    if let Err(error) = host.folder.leave_exit(exit) {
-        tracing::warn!(%error, "how the agent ended could not be written down");
+    if let Err(error) = host.folder.write_exit(exit) {
+        tracing::warn!(%error, "failed to write the exit status of the agent");
     }
     ending::sweep(&cli).await;
     for pipe in [stdout, stderr].into_iter().flatten() {
         drop(pipe.await);
     }
-    host.ended(exit);
+    host.set_exit(exit);
 }
 
-/// Keeps what the CLI writes. After its end only as long as something comes: a grandchild may hold the pipe open for ever.
+/// Stores the output of the CLI. After its exit only as long as more arrives: a grandchild may hold the pipe
+/// open for ever.
 async fn read_stdout(host: Arc<Host>, mut pipe: ChildStdout, cli: Cli) {
-    let mut piece = vec![0; HOST_PIECE_BYTES];
+    let mut buffer = vec![0; HOST_READ_BYTES];
     loop {
-        host.room().await;
-        let read = pipe.read(&mut piece);
+        host.wait_for_room().await;
+        let read = pipe.read(&mut buffer);
         let count = if cli.gone.is_cancelled() {
             tokio::time::timeout(DRAIN, read).await.unwrap_or(Ok(0))
         } else {
@@ -141,9 +142,9 @@ async fn read_stdout(host: Arc<Host>, mut pipe: ChildStdout, cli: Cli) {
             }
         };
         let Ok(count @ 1..) = count else { return };
-        // A disk that is full has room again some day; until then the CLI waits.
-        while let Err(error) = host.heard(&piece[..count]) {
-            tracing::warn!(%error, "the output of the agent cannot be kept, and it waits");
+        // A full disk may have space again later; until then the CLI blocks.
+        while let Err(error) = host.store_output(&buffer[..count]) {
+            tracing::warn!(%error, "failed to store the output of the agent; it blocks until this succeeds");
             tokio::time::sleep(SPOOL_RETRY).await;
         }
     }
@@ -155,22 +156,22 @@ async fn read_stderr(host: Arc<Host>, pipe: ChildStderr, cli: Cli) {
         let line = tokio::select! {
             biased;
             line = pipes::line(&mut pipe) => line,
-            () = ended_for_a_while(&cli) => None,
+            () = drained(&cli) => None,
         };
         let Some(line) = line else { return };
-        host.complained(line.into_bytes());
+        host.store_stderr(line.into_bytes());
     }
 }
 
-async fn ended_for_a_while(cli: &Cli) {
+async fn drained(cli: &Cli) {
     cli.gone().await;
     tokio::time::sleep(DRAIN).await;
 }
 
-/// Writes whole lines. When no more come the pipe is closed.
-async fn write_stdin(host: Arc<Host>, pipe: Option<ChildStdin>, mut lines: mpsc::Receiver<Input>) {
+/// Writes whole lines. The pipe is closed after the last.
+async fn write_stdin(host: Arc<Host>, pipe: Option<ChildStdin>, mut lines: mpsc::Receiver<CliLine>) {
     let Some(mut pipe) = pipe else { return };
-    while let Some(Input { id, line }) = lines.recv().await {
+    while let Some(CliLine { id, line }) = lines.recv().await {
         let result = pipe.write_all(&line).await;
         host.wrote(id, line.len() as u64 - 1, result);
     }

@@ -1,4 +1,4 @@
-//! The way out of a host: nothing below it stays.
+//! The end of a host: stops all processes below it.
 
 #[cfg(target_os = "linux")]
 use std::collections::BTreeSet;
@@ -10,10 +10,10 @@ use super::state::Host;
 use crate::limits::{DRAIN, KILL_GRACE, TERM_GRACE};
 use crate::options::Orphans;
 
-/// How often is looked whether something has ended.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Interval of checks for exited processes.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Ends the CLI and everything that it started: asks, waits, kills, and looks for what is left.
+/// Stops the CLI and everything that it started: SIGTERM, a grace period, SIGKILL, then leftovers.
 pub(super) async fn end(host: &Host) {
     let Some(cli) = host.cli() else { return };
     host.end_input();
@@ -22,7 +22,7 @@ pub(super) async fn end(host: &Host) {
         kill(&cli);
         drop(tokio::time::timeout(KILL_GRACE, cli.gone()).await);
     }
-    // What it wrote at last is kept for whoever comes later, if there is room.
+    // Its last output is kept for a later bridge, if there is room.
     let ended = async {
         let mut changed = host.changes();
         while host.exit().is_none() {
@@ -33,7 +33,7 @@ pub(super) async fn end(host: &Host) {
     sweep(&cli).await;
 }
 
-/// Makes the CLI leave, with everything that is below it now.
+/// Kills the CLI and everything that is below it now.
 pub(super) fn kill(cli: &Cli) {
     #[cfg(target_os = "linux")]
     let rest = if cli.orphans == Orphans::Sweep { linux::below(cli) } else { BTreeSet::default() };
@@ -44,7 +44,7 @@ pub(super) fn kill(cli: &Cli) {
     }
 }
 
-/// Ends what is left below the host once the CLI has ended.
+/// Stops leftover processes below the host after the CLI has ended.
 pub(super) async fn sweep(cli: &Cli) {
     if cli.orphans == Orphans::Keep {
         return;
@@ -55,17 +55,17 @@ pub(super) async fn sweep(cli: &Cli) {
     tokio::task::yield_now().await;
 }
 
-/// The CLI, if it lives, and everything that it started.
+/// The process ids of the CLI, if it lives, and of everything that it started.
 pub(super) fn pids(cli: &Cli) -> Vec<u32> {
     let mut all: Vec<u32> = cli.pid().into_iter().collect();
     #[cfg(target_os = "linux")]
-    all.extend(linux::below(cli).into_iter().map(crate::transport::process::leftovers::Process::pid));
+    all.extend(linux::below(cli).into_iter().map(crate::transport::process::leftovers::ProcessId::pid));
     let mut seen = std::collections::HashSet::new();
     all.retain(|pid| seen.insert(*pid));
     all
 }
 
-/// Waits for orphans that the host has adopted, so that none of them stays as an entry in a table.
+/// Waits for orphans that the host has adopted, so that none of them stays a zombie.
 pub(super) async fn reap(host: Arc<Host>) {
     #[cfg(target_os = "linux")]
     linux::reap(&host).await;
@@ -81,18 +81,18 @@ mod linux {
     use tokio::signal::unix::{SignalKind, signal};
     use tokio::time::Instant;
 
-    use super::{Cli, Host, KILL_GRACE, LOOK_EVERY};
+    use super::{CHECK_INTERVAL, Cli, Host, KILL_GRACE};
     use crate::transport::process::{leftovers, watchdog};
 
-    /// Everything below the host and everything that carries the mark, but for the CLI and who watches over us.
-    pub(super) fn below(cli: &Cli) -> BTreeSet<leftovers::Process> {
+    /// All processes below the host and all that carry the mark, except the CLI and the watchdog.
+    pub(super) fn below(cli: &Cli) -> BTreeSet<leftovers::ProcessId> {
         let mut found = leftovers::of_session(&cli.owner, Some(std::process::id()));
         found.retain(|process| Some(process.pid()) != cli.pid() && Some(process.pid()) != watchdog::pid());
         found
     }
 
     pub(super) async fn sweep(cli: &Cli) {
-        // What is ended may start something else at last, so it is looked for again.
+        // A process may start another while it ends, so the search is repeated.
         for signal in [Signal::TERM, Signal::KILL, Signal::KILL] {
             let mut rest = below(cli);
             for process in &rest {
@@ -100,7 +100,7 @@ mod linux {
             }
             let since = Instant::now();
             while !rest.is_empty() && since.elapsed() < KILL_GRACE {
-                tokio::time::sleep(LOOK_EVERY).await;
+                tokio::time::sleep(CHECK_INTERVAL).await;
                 rest.retain(|process| process.is_alive());
             }
         }
@@ -109,11 +109,11 @@ mod linux {
     pub(super) async fn reap(host: &Host) {
         let Ok(mut ended) = signal(SignalKind::child()) else { return };
         while ended.recv().await.is_some() {
-            // Several end together, and looking is not free.
-            tokio::time::sleep(LOOK_EVERY * 4).await;
+            // Several processes end together, and a search is not free.
+            tokio::time::sleep(CHECK_INTERVAL * 4).await;
             let cli = host.cli().and_then(|cli| cli.pid());
             for pid in leftovers::ended_children() {
-                // The CLI is waited for elsewhere, by who wants to know how it ended.
+                // The CLI is waited for elsewhere, where its exit status is needed.
                 if Some(pid) != cli
                     && let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw)
                 {

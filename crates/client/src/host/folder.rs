@@ -1,5 +1,6 @@
-//! The folder of a host: `host.json` says what it is, `socket` is the way to it, `spool` is what it keeps, `files` are
-//! arguments of the CLI that go by a file, `exit.json` says how the CLI ended, `log` is what the host complained about.
+//! The folder of a host: `host.json` is its record, `socket` its socket, `spool` the stored output, `files`
+//! the arguments of the CLI that are passed as files, `exit.json` the exit status of the CLI, `log` the
+//! stderr of the host.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
@@ -14,39 +15,39 @@ use super::spool::Spool;
 use crate::limits::RECORD_BYTES_MAX;
 use crate::transport::Exit;
 
-/// The longest path of a socket that every system takes.
+/// The longest path of a socket that every system supports.
 const SOCKET_PATH_BYTES_MAX: usize = 100;
 
 /// The folder of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostFolder(PathBuf);
 
-/// What a host is, as it stands in its folder.
+/// The record of a host in its folder.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// The version of the program that started it, for people.
+    /// The version of the program that started it, for display.
     pub program: String,
-    /// Names the host.
+    /// The id of the host.
     pub id: String,
     /// The session that it was started for.
     pub session: String,
-    /// Shown by whoever wants to be its bridge, which proves that it may read this.
+    /// The secret that a bridge must present, which proves that it may read this record.
     pub secret: String,
-    /// When it was started.
+    /// The time of its start.
     pub started: String,
-    /// Whatever whoever started it wants to find again.
+    /// Data of the program that started it.
     #[serde(default)]
     pub note: String,
 }
 
-/// How a CLI ended, as it stands in its host's folder.
+/// The exit status of a CLI, as stored in its host's folder.
 #[derive(Debug, Serialize, Deserialize)]
-struct LeftExit {
+struct ExitRecord {
     code: Option<i32>,
     signal: Option<i32>,
 }
 
-/// What a host that is gone left behind.
+/// The folder contents of a host that has ended.
 #[derive(Debug)]
 pub struct Remains {
     spool: Spool,
@@ -54,63 +55,63 @@ pub struct Remains {
 }
 
 impl HostFolder {
-    /// The folder at this path, which must be absolute: a host works elsewhere.
+    /// A folder at this path, which must be absolute: a host has another working folder.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         HostFolder(path.into())
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Makes the folder, for nobody else to look into.
+    /// Creates the folder, with access for the owner only.
     pub fn create(&self, record: &Record) -> io::Result<()> {
         make_private(&self.0)?;
         self.write("host.json", &serde_json::to_vec(record)?)
     }
 
-    /// What the host is. A folder that somebody else could have put there is refused.
+    /// Reads the record. A folder that another user could have created is refused.
     pub fn record(&self) -> io::Result<Record> {
         let found = std::fs::symlink_metadata(&self.0)?;
         let mine = found.uid() == rustix::process::geteuid().as_raw();
         if !found.is_dir() || !mine || found.mode() & 0o077 != 0 {
-            let message = "the folder belongs to somebody else, or others may look into it";
+            let message = "the folder belongs to another user, or other users may read it";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
         }
         self.read("host.json")
     }
 
-    /// Listens for bridges.
+    /// Binds the socket.
     pub(crate) fn listen(&self) -> io::Result<UnixListener> {
-        let listener = self.reach(|path| UnixListener::bind(path))?;
+        let listener = self.with_socket_path(|path| UnixListener::bind(path))?;
         std::fs::set_permissions(self.socket(), Permissions::from_mode(0o600))?;
         Ok(listener)
     }
 
-    /// Connects to the host. Fails at once if there is none any more.
+    /// Connects to the host. Fails at once if it has ended.
     pub(crate) fn connect(&self) -> io::Result<UnixStream> {
-        self.reach(|path| UnixStream::connect(path))
+        self.with_socket_path(|path| UnixStream::connect(path))
     }
 
-    /// Whether a host listens here.
+    /// True if a host listens here.
     pub fn is_alive(&self) -> bool {
         self.connect().is_ok()
     }
 
-    /// Whether something was started here.
+    /// True if a CLI was started here.
     pub fn has_spool(&self) -> bool {
         self.spool().is_dir()
     }
 
-    /// What a host left, after it has gone.
+    /// Opens what a host left behind after it has ended.
     pub fn remains(&self) -> io::Result<Remains> {
-        let spool = Spool::left_in(&self.spool())?;
-        let exit = self.read::<LeftExit>("exit.json").ok();
+        let spool = Spool::open_existing(&self.spool())?;
+        let exit = self.read::<ExitRecord>("exit.json").ok();
         Ok(Remains { spool, exit: exit.map(|exit| Exit { code: exit.code, signal: exit.signal }) })
     }
 
-    /// Removes the folder with everything in it.
+    /// Removes the folder with all its contents.
     pub fn remove(&self) -> io::Result<()> {
         match std::fs::remove_dir_all(&self.0) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -118,8 +119,8 @@ impl HostFolder {
         }
     }
 
-    pub(crate) fn leave_exit(&self, exit: Exit) -> io::Result<()> {
-        let exit = LeftExit { code: exit.code, signal: exit.signal };
+    pub(crate) fn write_exit(&self, exit: Exit) -> io::Result<()> {
+        let exit = ExitRecord { code: exit.code, signal: exit.signal };
         self.write("exit.json", &serde_json::to_vec(&exit)?)
     }
 
@@ -131,13 +132,13 @@ impl HostFolder {
         self.0.join("spool")
     }
 
-    /// Writes a file that an argument of the CLI names.
+    /// Writes a file for an argument of the CLI.
     pub(crate) fn argument_file(&self, name: &str, contents: &str) -> io::Result<PathBuf> {
         let folder = self.0.join("files");
         if !folder.exists() {
             make_private(&folder)?;
         }
-        // Names are ours, but they come over a socket: none of them leads out of the folder.
+        // The names are ours, but they come over a socket: none may lead out of the folder.
         let name = Path::new(name).file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let path = folder.join(name);
         write_new(&path, contents.as_bytes())?;
@@ -148,8 +149,8 @@ impl HostFolder {
         self.0.join("socket")
     }
 
-    /// Calls with a path of the socket that is short enough for the system.
-    fn reach<T>(&self, call: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    /// Calls a function with a path of the socket that is short enough for the system.
+    fn with_socket_path<T>(&self, call: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
         let path = self.socket();
         if path.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
             return call(&path);
@@ -157,7 +158,7 @@ impl HostFolder {
         #[cfg(target_os = "linux")]
         {
             use std::os::fd::AsRawFd as _;
-            // An open folder has a short name as well.
+            // An open folder also has a short path.
             let folder = File::open(&self.0)?;
             call(Path::new(&format!("/proc/self/fd/{}/socket", folder.as_raw_fd())))
         }
@@ -169,10 +170,10 @@ impl HostFolder {
     }
 
     fn write(&self, name: &str, contents: &[u8]) -> io::Result<()> {
-        // Written aside and put in place, so that nobody reads half of it.
-        let aside = self.0.join(format!("{name}.new"));
-        write_new(&aside, contents)?;
-        std::fs::rename(aside, self.0.join(name))
+        // Written to another file and renamed, so that readers never see half of it.
+        let temporary = self.0.join(format!("{name}.new"));
+        write_new(&temporary, contents)?;
+        std::fs::rename(temporary, self.0.join(name))
     }
 
     fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<T> {
@@ -184,17 +185,17 @@ impl HostFolder {
 }
 
 impl Remains {
-    /// How the CLI ended, if the host lived to see it.
+    /// The exit status of the CLI, if the host stored it.
     pub fn exit(&self) -> Option<Exit> {
         self.exit
     }
 
-    /// Where what is left begins and ends.
+    /// The offsets at which the stored output begins and ends.
     pub fn range(&self) -> std::ops::Range<u64> {
         self.spool.first()..self.spool.next()
     }
 
-    /// Reads from a place on, as much as fits; nothing at the end.
+    /// Reads output from an offset on, as much as fits; 0 at the end.
     pub fn read(&self, from: u64, buffer: &mut [u8]) -> io::Result<usize> {
         self.spool.read(from, buffer)
     }
@@ -209,7 +210,7 @@ fn write_new(path: &Path, contents: &[u8]) -> io::Result<()> {
     open.write(true).create_new(true).mode(0o600).open(path)?.write_all(contents)
 }
 
-/// The secret is not shown.
+/// Omits the secret.
 impl std::fmt::Debug for Record {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Record")

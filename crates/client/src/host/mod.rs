@@ -1,51 +1,56 @@
-//! A process that keeps a `claude` while the program that drives it comes and goes.
+//! A process that keeps a `claude` running while the program that drives it restarts.
 //!
-//! A program that starts `claude` as its child takes it along when it ends. A **host** stands between the two: a small
-//! process of its own, in a session of its own, that holds the pipes of one CLI. The program that drives the session (the
-//! **bridge**) talks to the host over a socket, and may be killed, restarted or replaced by another version meanwhile.
+//! A program that starts `claude` as its child takes it along when it ends. A **host** stands between the
+//! two: a small separate process, in its own session, that holds the pipes of one CLI. The program that
+//! drives the session (the **bridge**) is connected to the host by a socket, and may be killed, restarted or
+//! replaced by another version meanwhile.
 //!
 //! ```text
 //!  bridge (comes and goes)                 host (stays)                        claude
 //!  +------------------------+  socket  +---------------------------+  pipes  +--------+
 //!  | Client over            |  lines > | writes each line once     | stdin > |        |
 //!  |   SocketTransport      | < bytes  | spool on disk, with       | < stdout|  tools |
-//!  | journal, then ack      |  acks  > | offsets; open questions   | < stderr|        |
+//!  | journal, then ack      |  acks  > | offsets; open requests    | < stderr|        |
 //!  +------------------------+          +---------------------------+         +--------+
 //!                                        ends everything below it
 //! ```
 //!
-//! # What a host promises
+//! # Guarantees
 //!
-//! - **Nothing that the CLI wrote is lost or changed.** Every byte has an offset, and stays in the [spool](Remains) on disk
-//!   until the bridge says that it has stored it. When the spool is full the host stops reading, and the CLI waits.
-//! - **A line is written once.** Each has a name; a second line of the same name is acknowledged and not written. So a bridge that
-//!   died between sending and storing may send again.
-//! - **A question is asked until it is answered.** Requests of the CLI that have neither been answered nor taken back are told
-//!   to each new bridge, with the CLI's answer to the handshake: a session is joined in the middle, not begun again.
-//! - **Nothing stays behind.** When it is told to, when the CLI ends, when the host gets SIGTERM, or when no bridge has been
-//!   connected for the lease, everything below the host is asked to leave and then made to. On Linux the host adopts what tools put into
-//!   sessions of their own; if the host itself is killed, the CLI gets SIGTERM, and a shell that waits on a pipe ends
-//!   the rest. Elsewhere the group of the CLI is ended, and a killed host leaves its CLI to end with its input.
+//! - **No output of the CLI is lost or changed.** Every byte has an offset, and stays in the [spool](Remains)
+//!   on disk until the bridge acknowledges that it is stored. When the spool is full the host stops reading,
+//!   and the CLI blocks.
+//! - **A line is written once.** Each has an id; a second line with the same id is confirmed and not written.
+//!   So a bridge that died between sending and storing may send it again.
+//! - **Requests are repeated until they are answered.** Each new bridge receives the CLI's requests that were
+//!   neither answered nor cancelled, and the CLI's reply to the handshake: a session is continued, not
+//!   started again.
+//! - **No process is left behind.** On request, when the CLI ends, when the host gets SIGTERM, or when no
+//!   bridge was connected for the duration of the lease, everything below the host gets SIGTERM and then
+//!   SIGKILL. On Linux the host adopts processes that tools put into their own sessions; if the host itself
+//!   is killed, the CLI gets SIGTERM, and a shell that waits on a pipe stops the rest. On other systems the
+//!   group of the CLI is stopped, and a killed host leaves its CLI to end with its input.
 //!
-//! # Whose a host is
+//! # Ownership
 //!
-//! One bridge at a time. A bridge shows the secret of the host's [`Record`], which only the same user can read (the socket
-//! checks the user too), its name (`owner`) and its right to the session (`fence`, a number that grows with each claim):
+//! A host has one bridge at a time. A bridge presents the secret of the host's [`Record`], which only the
+//! same user can read (the socket checks the user too), its name (`owner`) and its claim to the session
+//! (`fence`, a number that grows with each claim):
 //!
-//! 1. A fence below the highest that was ever shown is refused: that bridge has been replaced.
-//! 2. While no bridge is connected, any other fence will do: the former bridge is dead.
+//! 1. A fence below the highest that was ever presented is refused: that bridge has been replaced.
+//! 2. While no bridge is connected, any other fence is accepted: the former bridge is dead.
 //! 3. While one is connected, another owner needs a higher fence; an equal one is refused.
-//! 4. The same owner may always come back, and displaces its own former connection.
+//! 4. The same owner may always reconnect, and displaces its own former connection.
 //!
-//! Whoever is displaced is told so. Whoever comes while an earlier connection may still say what to start, such as that of a bridge that
-//! was killed a moment ago, is let in after it: no session gets two agents. If nobody is left who could say, it is refused,
-//! and the host ends.
+//! A displaced bridge gets a message that says so. A bridge that attaches while an earlier connection may
+//! still send the launch request, such as that of a bridge that was killed a moment ago, is admitted after
+//! it: no session gets two agents. If no such connection is left, it is refused, and the host ends.
 
 mod cli;
 mod connection;
+mod conversation;
 mod ending;
 mod folder;
-mod memory;
 mod socket;
 mod spool;
 mod start;
@@ -60,19 +65,20 @@ use tokio::signal::unix::{SignalKind, signal};
 pub use folder::{HostFolder, Record, Remains};
 pub use start::Start;
 
-use self::state::{Host, Over};
+use self::state::{Host, HostEnd};
 use crate::error::{Error, ErrorKind};
 use crate::limits::{HOST_GREETING, KILL_GRACE};
 
-/// How long a host waits for a bridge unless it is told otherwise.
+/// Default time that a host waits for a bridge.
 pub const LEASE: std::time::Duration = crate::limits::HOST_LEASE;
 
-/// Is a host: listens, starts what it is told to start, and returns when all of it is over.
+/// Runs a host: listens, starts the agent of the launch request, and returns when the agent has ended and the
+/// bridge has everything.
 ///
-/// Whoever calls this does nothing else with the process: it becomes the leader of a session, adopts
-/// orphans, and takes over SIGTERM. A runtime of one thread is enough.
+/// The process must be used for nothing else: it becomes the leader of a session, adopts orphans, and handles
+/// SIGTERM. A runtime with one thread is enough.
 pub async fn run(folder: HostFolder, listener: UnixListener) -> Result<(), Error> {
-    // A process that leads a group already has been set apart by whoever started it.
+    // A process that already leads a group was separated by its parent.
     let _ = rustix::process::setsid();
     #[cfg(target_os = "linux")]
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
@@ -81,30 +87,30 @@ pub async fn run(folder: HostFolder, listener: UnixListener) -> Result<(), Error
     listener.set_nonblocking(true).map_err(|error| failed("Failed to listen", error))?;
     let listener = tokio::net::UnixListener::from_std(listener);
     let listener = listener.map_err(|error| failed("Failed to listen", error))?;
-    let mut terminate =
-        signal(SignalKind::terminate()).map_err(|error| failed("Failed to hear signals", error))?;
+    let mut terminate = signal(SignalKind::terminate())
+        .map_err(|error| failed("Failed to register signal handlers", error))?;
     let host = Arc::new(Host::new(folder, record));
     let accepting = tokio::spawn(connection::accept(Arc::clone(&host), listener));
     let reaping = tokio::spawn(ending::reap(Arc::clone(&host)));
     let over = tokio::select! {
         over = host.over() => over,
-        _ = terminate.recv() => Over::Told,
-        () = not_started(&host) => Over::Done,
-        () = host.lease_is_over() => Over::Told,
+        _ = terminate.recv() => HostEnd::Stopped,
+        () = not_started(&host) => HostEnd::Done,
+        () = host.lease_expired() => HostEnd::Stopped,
     };
     tracing::debug!(?over, "the host ends");
     ending::end(&host).await;
-    // Whoever is there hears how it ended.
-    drop(tokio::time::timeout(KILL_GRACE, host.exit_was_told()).await);
+    // A connected bridge receives the exit status.
+    drop(tokio::time::timeout(KILL_GRACE, host.exit_delivered()).await);
     accepting.abort();
     reaping.abort();
     match over {
-        Over::Done => host.folder.remove().map_err(|error| failed("Failed to remove the folder", error)),
-        Over::Told => Ok(()),
+        HostEnd::Done => host.folder.remove().map_err(|error| failed("Failed to remove the folder", error)),
+        HostEnd::Stopped => Ok(()),
     }
 }
 
-/// Nobody has said what to start, and whoever wanted to is gone.
+/// Returns when no launch request has arrived, and its sender is gone.
 async fn not_started(host: &Host) {
     tokio::time::sleep(HOST_GREETING).await;
     if host.is_started() {
@@ -113,5 +119,5 @@ async fn not_started(host: &Host) {
 }
 
 fn failed(message: &str, source: std::io::Error) -> Error {
-    Error::new(ErrorKind::Spawn, message, "look at the folder of the host").caused_by(source)
+    Error::new(ErrorKind::Spawn, message, "check the folder of the host").caused_by(source)
 }

@@ -1,7 +1,7 @@
-//! The two directions of a connection, each woken only by what it waits for.
+//! The two directions of a connection, each woken only by its own readiness.
 //!
-//! Whoever reads from a socket makes room in it, and the other side is told that it could write again, for each piece of text. A host
-//! has nothing to write then: it would wake up for nothing as often as for something.
+//! Reading from a socket frees space in it, and the other side is notified that it can write again, for each
+//! delta. A host has nothing to write then: it would wake up for nothing as often as for something.
 
 use std::io::{self, ErrorKind, Write as _};
 use std::net::Shutdown;
@@ -10,24 +10,24 @@ use std::os::unix::net::UnixStream as Socket;
 
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
-// What these do is right for every file that can be waited for, and each waits for one thing alone.
+// These types work for every pollable file descriptor, and each waits for one direction only.
 use tokio::net::unix::pipe::{Receiver, Sender};
 
-/// What the other side says.
-pub(super) type Incoming = Receiver;
+/// The reading half.
+pub(super) type ReadHalf = Receiver;
 
-/// The way to the other side, which hears that nothing more comes when this is dropped.
+/// The writing half. Dropping it ends the stream for the other side.
 #[derive(Debug)]
-pub(super) struct Outgoing(Socket);
+pub(super) struct WriteHalf(Socket);
 
-pub(super) fn split(stream: UnixStream) -> io::Result<(Incoming, Outgoing)> {
+pub(super) fn split(stream: UnixStream) -> io::Result<(ReadHalf, WriteHalf)> {
     let socket = stream.into_std()?;
     let incoming = Receiver::from_owned_fd_unchecked(OwnedFd::from(socket.try_clone()?))?;
-    Ok((incoming, Outgoing(socket)))
+    Ok((incoming, WriteHalf(socket)))
 }
 
-impl Outgoing {
-    /// Writes all of it, and waits for room only if there is none.
+impl WriteHalf {
+    /// Writes all bytes, and waits only while the socket is full.
     pub(super) async fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             match self.0.write(bytes) {
@@ -44,9 +44,9 @@ impl Outgoing {
     }
 }
 
-impl Drop for Outgoing {
+impl Drop for WriteHalf {
     fn drop(&mut self) {
-        // Whoever has gone needs no telling.
+        // A closed peer needs no shutdown.
         drop(self.0.shutdown(Shutdown::Write));
     }
 }
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use tokio::io::AsyncReadExt as _;
 
-    /// More than a socket holds comes through whole, both ways at once, and then the end.
+    /// More data than a socket buffers arrives whole, in both directions at once, and then the end.
     #[tokio::test]
     async fn a_connection_carries_more_than_it_holds() {
         let (ours, mut theirs) = UnixStream::pair().unwrap();

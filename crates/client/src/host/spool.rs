@@ -1,7 +1,8 @@
-//! What the CLI wrote and nobody has stored yet: on disk, in files of about equal length, each named by where it begins.
+//! The spool: output of the CLI that no bridge has stored yet, on disk, in files of about equal length, each
+//! named by the offset at which it begins.
 //!
-//! The files hold the bytes as they came and nothing else, so that whoever comes after the host has died can read them too.
-//! They are not synchronised with the disk: a loss of power ends the CLI as well.
+//! The files contain the unchanged bytes and nothing else, so that they can be read after the host has died.
+//! They are not synced to the disk: a loss of power ends the CLI as well.
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
@@ -11,17 +12,17 @@ use std::path::{Path, PathBuf};
 
 use crate::limits::SPOOL_FILE_BYTES;
 
-/// What the CLI wrote and nobody has stored yet.
+/// Output of the CLI that no bridge has stored yet.
 #[derive(Debug)]
 pub(crate) struct Spool {
     folder: PathBuf,
     files: VecDeque<Segment>,
-    /// Everything before is stored elsewhere.
+    /// Everything before this offset is stored elsewhere.
     first: u64,
-    /// The byte after the last one.
+    /// The offset after the last byte.
     next: u64,
     bytes_max: u64,
-    /// What was written last, for a bridge that keeps up: it need not be read back from the file.
+    /// The last append, for a bridge that keeps up: it need not be read back from the file.
     last: Vec<u8>,
 }
 
@@ -34,14 +35,14 @@ struct Segment {
 }
 
 impl Spool {
-    /// An empty one in a new folder.
+    /// Creates an empty spool in a new folder.
     pub(crate) fn create(folder: PathBuf, bytes_max: u64) -> io::Result<Self> {
         super::folder::make_private(&folder)?;
         Ok(Spool { folder, files: VecDeque::new(), first: 0, next: 0, bytes_max, last: Vec::new() })
     }
 
-    /// One that a host left behind. It cannot be written to.
-    pub(crate) fn left_in(folder: &Path) -> io::Result<Self> {
+    /// Opens the spool of a host that has ended. It cannot be written to.
+    pub(crate) fn open_existing(folder: &Path) -> io::Result<Self> {
         let mut found = Vec::new();
         for entry in std::fs::read_dir(folder)? {
             let path = entry?.path();
@@ -62,7 +63,7 @@ impl Spool {
             last: Vec::new(),
         };
         for segment in found {
-            // What does not join what is before it is of no use to anybody.
+            // A file that does not follow the one before it is useless.
             if segment.start == spool.next {
                 spool.next += segment.length;
                 spool.files.push_back(segment);
@@ -71,22 +72,22 @@ impl Spool {
         Ok(spool)
     }
 
-    /// The first byte that is kept.
+    /// The first offset that is kept.
     pub(crate) fn first(&self) -> u64 {
         self.first
     }
 
-    /// The byte after the last one.
+    /// The offset after the last byte.
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
 
-    /// Whether more may be written. What is written then may pass the bound by one piece.
+    /// True if more may be written. The next append may exceed the limit once.
     pub(crate) fn has_room(&self) -> bool {
         self.next - self.first < self.bytes_max
     }
 
-    /// Writes some bytes. If it fails nothing was written, and it can be tried again.
+    /// Appends bytes. If it fails nothing was written, and it can be retried.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.files.back().is_none_or(|segment| segment.length >= SPOOL_FILE_BYTES) {
             let path = self.folder.join(format!("{:020}", self.next));
@@ -104,13 +105,13 @@ impl Spool {
         Ok(())
     }
 
-    /// Everything from a place on, if that was written last.
+    /// Everything from an offset on, if it is within the last append.
     pub(crate) fn last_from(&self, from: u64) -> Option<&[u8]> {
         let behind = usize::try_from(self.next.checked_sub(from)?).ok()?;
         self.last.get(self.last.len().checked_sub(behind)?..)
     }
 
-    /// Reads from a place on, as much as there is in one file.
+    /// Reads from an offset on, within one file.
     pub(crate) fn read(&self, from: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let after = self.files.partition_point(|segment| segment.start <= from);
         let Some(segment) = after.checked_sub(1).and_then(|index| self.files.get(index)) else {
@@ -122,14 +123,14 @@ impl Spool {
         segment.file.read_at(&mut buffer[..length], inside)
     }
 
-    /// Everything up to here is stored elsewhere. What was never written cannot be.
+    /// Removes everything up to an offset that was written.
     pub(crate) fn forget(&mut self, offset: u64) {
         self.first = self.first.max(offset.min(self.next));
         while self.files.front().is_some_and(|segment| {
             segment.length >= SPOOL_FILE_BYTES && segment.start + segment.length <= self.first
         }) {
             if let Some(segment) = self.files.pop_front() {
-                // A file that stays costs room until the host ends, and nothing else.
+                // A file that cannot be removed only takes space until the host ends.
                 drop(std::fs::remove_file(&segment.path));
             }
         }
@@ -155,8 +156,8 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
-        /// However it is written and forgotten, what is kept is what was written, also for who comes later; and the
-        /// files are no longer than what is kept and one file.
+        /// For any sequence of appends and removals, the spool returns what was written, also after
+        /// reopening; and the files are no longer than the kept bytes and one file.
         #[test]
         fn a_spool_gives_back_what_was_written(steps in prop::collection::vec((0_usize..400_000, 0_u64..100), 1..20)) {
             let folder = tempfile::tempdir().unwrap();
@@ -164,9 +165,9 @@ mod tests {
             let mut spool = Spool::create(path.clone(), 2 << 20).unwrap();
             let mut written = Vec::new();
             for (length, share) in steps {
-                let piece: Vec<u8> = (written.len()..written.len() + length).map(|at| u8::try_from(at % 251).unwrap()).collect();
-                spool.append(&piece).unwrap();
-                written.extend_from_slice(&piece);
+                let chunk: Vec<u8> = (written.len()..written.len() + length).map(|at| u8::try_from(at % 251).unwrap()).collect();
+                spool.append(&chunk).unwrap();
+                written.extend_from_slice(&chunk);
                 let forgotten = spool.first() + (spool.next() - spool.first()) * share / 100;
                 spool.forget(forgotten);
                 let first = usize::try_from(spool.first()).unwrap();
@@ -182,14 +183,14 @@ mod tests {
                 prop_assert!(files <= spool.next() - spool.first() + SPOOL_FILE_BYTES + 400_000);
                 prop_assert_eq!(spool.has_room(), spool.next() - spool.first() < 2 << 20);
             }
-            let left = Spool::left_in(&path).unwrap();
+            let left = Spool::open_existing(&path).unwrap();
             prop_assert_eq!(left.next(), spool.next());
             let first = usize::try_from(left.first()).unwrap();
             prop_assert_eq!(read_all(&left, left.first()), &written[first..]);
         }
     }
 
-    /// A place that was never written cannot be forgotten in advance.
+    /// An offset that was never written cannot be forgotten in advance.
     #[test]
     fn forgetting_ends_at_what_was_written() {
         let folder = tempfile::tempdir().unwrap();

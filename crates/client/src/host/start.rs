@@ -1,4 +1,5 @@
-//! What a host is told to start. Everything is decided by whoever tells it: a host looks for nothing and inherits nothing.
+//! The launch request of a host. The bridge decides everything: a host searches for nothing and inherits
+//! nothing.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -12,11 +13,11 @@ use serde::{Deserialize, Serialize};
 use super::HostFolder;
 use crate::error::{Error, ErrorKind};
 use crate::find::{self, Search};
-use crate::limits::{SPOOL_BESIDE_A_LINE, SPOOL_BYTES_MAX};
+use crate::limits::{SPOOL_BYTES_MAX, SPOOL_SLACK_BYTES};
 use crate::options::{Arg, EnvBase, Launch, Orphans};
 use crate::transport::process::command;
 
-/// What a host is told to start.
+/// The launch request of a host.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Start {
     program: Word,
@@ -29,7 +30,7 @@ pub struct Start {
     spool_bytes_max: u64,
 }
 
-/// A word of a command line, which need not be text.
+/// An argument of a command line, which need not be valid UTF-8.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Word {
@@ -52,7 +53,7 @@ enum WithOrphans {
 }
 
 impl Start {
-    /// Finds the program and writes down everything that it is to be started with.
+    /// Finds the program and resolves everything that it is started with.
     pub fn of(launch: &Launch, lease: Duration, spool_bytes_max: Option<u64>) -> Result<Self, Error> {
         let search = Search::from_environment();
         let search = Search { program: launch.program.clone().or(search.program), ..search };
@@ -60,8 +61,8 @@ impl Start {
         if let Some(cwd) = &launch.cwd {
             command::check_folder(cwd)?;
         }
-        let (program, args) = command::words(&program, launch);
-        let line = launch.line_bytes_max as u64 + SPOOL_BESIDE_A_LINE;
+        let (program, args) = command::program_and_args(&program, launch);
+        let line = launch.line_bytes_max as u64 + SPOOL_SLACK_BYTES;
         Ok(Start {
             program: Word::of(program.as_os_str()),
             args: args.into_iter().map(Argument::of).collect(),
@@ -70,7 +71,7 @@ impl Start {
             user: launch.user.map(|user| (user.uid, user.gid)),
             orphans: if launch.orphans == Orphans::Keep { WithOrphans::Keep } else { WithOrphans::Sweep },
             lease_ms: u64::try_from(lease.as_millis()).unwrap_or(u64::MAX),
-            // A line that does not fit into the spool could never be sent on.
+            // A line that does not fit into the spool could never be sent.
             spool_bytes_max: spool_bytes_max.unwrap_or(SPOOL_BYTES_MAX).max(line),
         })
     }
@@ -90,7 +91,7 @@ impl Start {
         }
     }
 
-    /// The command. Arguments that go by a file get theirs in the folder of the host.
+    /// The command. Arguments that are passed as files get theirs in the folder of the host.
     pub(super) fn command(self, folder: &HostFolder) -> Result<Command, Error> {
         let mut command = Command::new(OsString::from(self.program));
         for argument in self.args {
@@ -99,7 +100,7 @@ impl Start {
                 Argument::File { name, contents } => {
                     let path = folder.argument_file(&name, &contents).map_err(|source| {
                         let message = format!("Failed to write `{name}` for Claude Code");
-                        let hint = "make room in the folder of the hosts";
+                        let hint = "free space in the folder of the hosts";
                         Error::new(ErrorKind::Spawn, message, hint).caused_by(source)
                     })?;
                     command.arg(path);
@@ -121,7 +122,7 @@ impl Start {
     }
 }
 
-/// The whole environment that the CLI gets.
+/// The complete environment of the CLI.
 fn environment(launch: &Launch) -> BTreeMap<OsString, OsString> {
     let mut all = match launch.environment.base {
         EnvBase::Inherit => find::all_variables(),
@@ -169,7 +170,7 @@ impl Argument {
     }
 }
 
-/// Arguments and variables carry secrets, and are not shown.
+/// Omits arguments and variables, which contain secrets.
 impl fmt::Debug for Start {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Start")

@@ -1,4 +1,4 @@
-//! What the tasks of a host share.
+//! The shared state of a host's tasks.
 
 use std::collections::VecDeque;
 use std::io;
@@ -9,13 +9,13 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::cli::{Cli, Input};
+use super::cli::{Cli, CliLine};
+use super::conversation::ConversationState;
 use super::folder::{HostFolder, Record};
-use super::memory::Memory;
 use super::spool::Spool;
 use super::wire::{self, Attach, FromHost, Hello, Message, Novelty, Refusal, VERSION};
 use crate::limits::{
-    HOST_BYTES_MAX, HOST_ID_BYTES_MAX, HOST_LEASE, HOST_PIECE_BYTES, HOST_REPLIES_MAX, STDERR_TAIL_BYTES,
+    HOST_BYTES_MAX, HOST_ID_BYTES_MAX, HOST_LEASE, HOST_READ_BYTES, HOST_REPLIES_MAX, STDERR_TAIL_BYTES,
 };
 use crate::transport::Exit;
 
@@ -24,77 +24,77 @@ use crate::transport::Exit;
 pub(super) struct Host {
     pub(super) folder: HostFolder,
     pub(super) record: Record,
-    state: Mutex<State>,
-    /// Counts up with everything that somebody may wait for.
+    state: Mutex<HostState>,
+    /// A counter that increases with every change of the state.
     changed: watch::Sender<u64>,
-    /// Since when no bridge has been there.
-    alone: watch::Sender<Alone>,
-    over: watch::Sender<Option<Over>>,
+    /// The time since which no bridge is connected.
+    absence: watch::Sender<BridgeAbsence>,
+    over: watch::Sender<Option<HostEnd>>,
 }
 
-/// Why a host ends.
+/// The reason why a host ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Over {
-    /// The bridge has everything; nothing is kept.
+pub(super) enum HostEnd {
+    /// The bridge has everything; the folder is removed.
     Done,
-    /// It was told to, or nobody came; what is spooled stays for whoever comes later.
-    Told,
+    /// It was stopped, or no bridge came; the spool stays for a later bridge.
+    Stopped,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Alone {
+struct BridgeAbsence {
     since: Option<Instant>,
     lease: Duration,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    session: Option<Session>,
-    connection: Option<Connection>,
+struct HostState {
+    session: Option<HostSession>,
+    connection: Option<BridgeConnection>,
     connections: u64,
-    /// The best right that was ever shown.
+    /// The highest fence that was ever presented.
     fence: u64,
-    /// Those who are there and may still say what to start.
+    /// The number of connections that may still send the launch request.
     starters: usize,
 }
 
-/// What there is once something was started.
+/// The state after an agent was started.
 #[derive(Debug)]
-struct Session {
+struct HostSession {
     cli: Cli,
     spool: Spool,
-    memory: Memory,
+    conversation: ConversationState,
     stderr: VecDeque<Vec<u8>>,
     stderr_bytes: usize,
-    input: Option<mpsc::Sender<Input>>,
-    /// Bytes of lines that the CLI has not taken yet.
+    input: Option<mpsc::Sender<CliLine>>,
+    /// Bytes of lines that the CLI has not read yet.
     waiting_bytes: u64,
     exit: Option<Exit>,
 }
 
-/// The bridge that is there.
+/// The connected bridge.
 #[derive(Debug)]
-struct Connection {
+struct BridgeConnection {
     id: u64,
     owner: String,
     replies: VecDeque<Message<FromHost>>,
     closed: CancellationToken,
-    exit_told: bool,
+    exit_sent: bool,
 }
 
-/// A bridge that was let in.
+/// An admitted bridge.
 #[derive(Debug)]
 pub(super) struct Admitted {
     pub(super) id: u64,
     pub(super) after: u64,
     pub(super) closed: CancellationToken,
-    /// What it is told first.
+    /// The first messages to it.
     pub(super) greeting: Vec<Message<FromHost>>,
 }
 
-/// What a connection does next.
+/// The next action of a connection.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum NextStep {
     Send,
     Wait,
     /// Send this, and nothing more.
@@ -108,13 +108,13 @@ impl Host {
             record,
             state: Mutex::default(),
             changed: watch::Sender::new(0),
-            alone: watch::Sender::new(Alone { since: None, lease: HOST_LEASE }),
+            absence: watch::Sender::new(BridgeAbsence { since: None, lease: HOST_LEASE }),
             over: watch::Sender::new(None),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing here panics while it holds the lock, and the state is no worse for a panic elsewhere.
+    fn lock(&self) -> MutexGuard<'_, HostState> {
+        // Nothing panics while it holds this lock, and a panic elsewhere leaves the state consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -130,26 +130,26 @@ impl Host {
         self.lock().session.is_some()
     }
 
-    /// Somebody is there who may say what to start.
-    pub(super) fn starter_came(&self) {
+    /// Counts a connection that may send the launch request.
+    pub(super) fn add_starter(&self) {
         self.lock().starters += 1;
     }
 
-    /// It has said so, will not, or has gone.
-    pub(super) fn starter_left(&self) {
+    /// Uncounts a connection that has sent it, will not send it, or has ended.
+    pub(super) fn remove_starter(&self) {
         self.lock().starters -= 1;
         self.touch();
     }
 
-    /// Waits until something was started, or nobody is there who could say what.
-    pub(super) async fn no_starter(&self) {
+    /// Waits until an agent was started, or no connection can send the launch request.
+    pub(super) async fn wait_for_starters(&self) {
         let mut changed = self.changed.subscribe();
         let may_come = || {
             let state = self.lock();
             state.session.is_none() && state.starters > 0
         };
         while may_come() {
-            // The host itself holds the other end.
+            // The sender lives as long as the host itself.
             drop(changed.changed().await);
         }
     }
@@ -158,54 +158,54 @@ impl Host {
         self.lock().session.as_ref().map(|session| session.cli.clone())
     }
 
-    /// Something was started. `false` if something had been before.
+    /// Stores the started agent. Returns `false` if one was started before.
     pub(super) fn started(
         &self,
         cli: Cli,
         spool: Spool,
-        input: mpsc::Sender<Input>,
+        input: mpsc::Sender<CliLine>,
         lease: Duration,
     ) -> bool {
         let mut state = self.lock();
         if state.session.is_some() {
             return false;
         }
-        state.session = Some(Session {
+        state.session = Some(HostSession {
             cli,
             spool,
-            memory: Memory::default(),
+            conversation: ConversationState::default(),
             stderr: VecDeque::new(),
             stderr_bytes: 0,
             input: Some(input),
             waiting_bytes: 0,
             exit: None,
         });
-        self.alone.send_modify(|alone| alone.lease = lease);
+        self.absence.send_modify(|absence| absence.lease = lease);
         true
     }
 
-    /// Waits until more of the CLI's output can be kept.
-    pub(super) async fn room(&self) {
+    /// Waits until there is room for more output of the CLI.
+    pub(super) async fn wait_for_room(&self) {
         let mut changed = self.changed.subscribe();
         let has_room = || self.lock().session.as_ref().is_none_or(|session| session.spool.has_room());
         while !has_room() {
-            // The host itself holds the other end.
+            // The sender lives as long as the host itself.
             drop(changed.changed().await);
         }
     }
 
-    /// The CLI wrote something.
-    pub(super) fn heard(&self, bytes: &[u8]) -> io::Result<()> {
+    /// Stores output of the CLI.
+    pub(super) fn store_output(&self, bytes: &[u8]) -> io::Result<()> {
         if let Some(session) = &mut self.lock().session {
             session.spool.append(bytes)?;
-            session.memory.heard(bytes);
+            session.conversation.observe_output(bytes);
         }
         self.touch();
         Ok(())
     }
 
-    /// The CLI complained.
-    pub(super) fn complained(&self, line: Vec<u8>) {
+    /// Forwards a line of stderr.
+    pub(super) fn store_stderr(&self, line: Vec<u8>) {
         if let Some(session) = &mut self.lock().session {
             session.stderr_bytes += line.len();
             session.stderr.push_back(line);
@@ -217,8 +217,8 @@ impl Host {
         self.touch();
     }
 
-    /// The CLI has ended, and all that it wrote is kept.
-    pub(super) fn ended(&self, exit: Exit) {
+    /// Records the exit of the CLI; all its output is stored.
+    pub(super) fn set_exit(&self, exit: Exit) {
         if let Some(session) = &mut self.lock().session {
             session.exit = Some(exit);
             session.input = None;
@@ -230,25 +230,25 @@ impl Host {
         self.lock().session.as_ref()?.exit
     }
 
-    /// Waits until the bridge that is there knows that the CLI has ended. There may be none.
-    pub(super) async fn exit_was_told(&self) {
+    /// Waits until the connected bridge, if any, has received the exit status.
+    pub(super) async fn exit_delivered(&self) {
         let mut changed = self.changed.subscribe();
-        while self.lock().connection.as_ref().is_some_and(|connection| !connection.exit_told) {
+        while self.lock().connection.as_ref().is_some_and(|connection| !connection.exit_sent) {
             drop(changed.changed().await);
         }
     }
 
-    /// A bridge wants to be the host's. The rules are in the documentation of the module.
+    /// Admits or refuses a bridge. The rules are in the documentation of the module.
     pub(super) fn attach(&self, attach: &Attach) -> Result<Admitted, (Refusal, String)> {
         let mut state = self.lock();
         let refuse = |reason, message: &str| Err((reason, message.to_owned()));
-        if !same(&attach.secret, &self.record.secret) {
-            return refuse(Refusal::Stranger, "The secret is another one");
+        if !constant_time_eq(&attach.secret, &self.record.secret) {
+            return refuse(Refusal::Stranger, "The secret is wrong");
         }
         let current = state.connection.as_ref().map(|connection| connection.owner.clone());
-        match judge(current.as_deref(), state.fence, attach) {
+        match refusal_for(current.as_deref(), state.fence, attach) {
             Some(Refusal::Outdated) => {
-                return refuse(Refusal::Outdated, "A newer bridge has taken this session over");
+                return refuse(Refusal::Outdated, "A newer bridge has taken over this session");
             }
             Some(reason) => {
                 let owner = current.unwrap_or_default();
@@ -257,13 +257,13 @@ impl Host {
             None => {}
         }
         let Some(session) = &state.session else {
-            return refuse(Refusal::NotNow, "Nothing was started here");
+            return refuse(Refusal::NotNow, "No agent was started here");
         };
         if attach.after.is_some_and(|after| after > session.spool.next()) {
-            return refuse(Refusal::NoSuchOffset, "The agent has not written that much");
+            return refuse(Refusal::NoSuchOffset, "The agent has not written up to this offset");
         }
         if let Some(lease) = attach.lease_ms {
-            self.alone.send_modify(|alone| alone.lease = Duration::from_millis(lease));
+            self.absence.send_modify(|absence| absence.lease = Duration::from_millis(lease));
         }
         let after = attach.after.unwrap_or_default().max(session.spool.first());
         let greeting = session.greeting(self.hello(session, after, attach.version));
@@ -271,18 +271,23 @@ impl Host {
         state.connections += 1;
         let (id, closed) = (state.connections, CancellationToken::new());
         let owner = attach.owner.clone();
-        let connection =
-            Connection { id, owner, replies: VecDeque::new(), closed: closed.clone(), exit_told: false };
+        let connection = BridgeConnection {
+            id,
+            owner,
+            replies: VecDeque::new(),
+            closed: closed.clone(),
+            exit_sent: false,
+        };
         if let Some(former) = state.connection.replace(connection) {
             former.closed.cancel();
         }
         drop(state);
-        self.alone.send_modify(|alone| alone.since = None);
+        self.absence.send_modify(|absence| absence.since = None);
         self.touch();
         Ok(Admitted { id, after, closed, greeting })
     }
 
-    fn hello(&self, session: &Session, after: u64, version: u32) -> Hello {
+    fn hello(&self, session: &HostSession, after: u64, version: u32) -> Hello {
         Hello {
             version: version.min(VERSION),
             host: self.record.id.clone(),
@@ -293,85 +298,85 @@ impl Host {
             first: session.spool.first(),
             next: session.spool.next(),
             after,
-            lease_ms: u64::try_from(self.alone.borrow().lease.as_millis()).unwrap_or(u64::MAX),
-            forgotten: session.memory.forgotten(),
+            lease_ms: u64::try_from(self.absence.borrow().lease.as_millis()).unwrap_or(u64::MAX),
+            forgotten: session.conversation.forgotten(),
         }
     }
 
-    /// A connection has ended; it need not have been the bridge's.
-    pub(super) fn left(&self, id: Option<u64>) {
+    /// Handles the end of a connection, which need not be the bridge's.
+    pub(super) fn disconnected(&self, id: Option<u64>) {
         let mut state = self.lock();
         if id.is_some() && state.connection.as_ref().map(|connection| connection.id) == id {
             state.connection = None;
         }
         if state.connection.is_none() && state.session.is_some() {
-            self.alone.send_modify(|alone| {
-                alone.since.get_or_insert_with(Instant::now);
+            self.absence.send_modify(|absence| {
+                absence.since.get_or_insert_with(Instant::now);
             });
         }
         drop(state);
         self.touch();
     }
 
-    /// Returns when no bridge has been there for as long as the lease says.
-    pub(super) async fn lease_is_over(&self) {
-        let mut alone = self.alone.subscribe();
+    /// Returns when no bridge was connected for the duration of the lease.
+    pub(super) async fn lease_expired(&self) {
+        let mut absence = self.absence.subscribe();
         loop {
-            let Alone { since, lease } = *alone.borrow_and_update();
+            let BridgeAbsence { since, lease } = *absence.borrow_and_update();
             let Some(since) = since else {
-                drop(alone.changed().await);
+                drop(absence.changed().await);
                 continue;
             };
             tokio::select! {
                 () = tokio::time::sleep_until(since + lease) => return,
-                _ = alone.changed() => {}
+                _ = absence.changed() => {}
             }
         }
     }
 
-    /// A line for the CLI. Gives what to answer at once, if anything.
+    /// Queues a line for the CLI. Returns an immediate reply, if any.
     pub(super) fn write(&self, id: String, mut line: Vec<u8>) -> Option<FromHost> {
         let unwritten = |id: String, message: &str| {
             let message = message.to_owned();
             Some(FromHost::Unwritten { id, message })
         };
         if id.len() > HOST_ID_BYTES_MAX {
-            return unwritten(id, "The name of a line is too long");
+            return unwritten(id, "The id of the line is too long");
         }
         if line.contains(&b'\n') || tidings_protocol::FrameRef::decode(&line).is_err() {
-            return unwritten(id, "A line that is no frame would end the agent");
+            return unwritten(id, "The line is not a JSON object, which would crash the agent");
         }
         let mut state = self.lock();
-        let Some(session) = &mut state.session else { return unwritten(id, "Nothing was started here") };
-        if session.memory.writes(&id, &line) == Novelty::Seen {
+        let Some(session) = &mut state.session else { return unwritten(id, "No agent was started here") };
+        if session.conversation.begin_write(&id, &line) == Novelty::Seen {
             return Some(FromHost::Wrote { id, novelty: Novelty::Seen });
         }
         let length = line.len() as u64;
         let sent = match &session.input {
-            None => Err("The agent takes no more input"),
+            None => Err("The agent accepts no more input"),
             Some(_) if session.waiting_bytes > 0 && session.waiting_bytes + length > HOST_BYTES_MAX => {
                 Err("The agent does not read")
             }
             Some(input) => {
                 line.push(b'\n');
-                input.try_send(Input { id: id.clone(), line }).map_err(|_| "The agent does not read")
+                input.try_send(CliLine { id: id.clone(), line }).map_err(|_| "The agent does not read")
             }
         };
         if let Err(message) = sent {
-            session.memory.unwrites(&id);
+            session.conversation.revert_write(&id);
             return unwritten(id, message);
         }
         session.waiting_bytes += length;
         None
     }
 
-    /// A line was written, or could not be.
+    /// Records the result of writing a line.
     pub(super) fn wrote(&self, id: String, length: u64, result: io::Result<()>) {
         if let Some(session) = &mut self.lock().session {
             session.waiting_bytes = session.waiting_bytes.saturating_sub(length);
             match result {
-                Ok(()) => session.memory.wrote(&id),
-                Err(_) => session.memory.unwrites(&id),
+                Ok(()) => session.conversation.finish_write(&id),
+                Err(_) => session.conversation.revert_write(&id),
             }
         }
         let reply = match result {
@@ -381,7 +386,7 @@ impl Host {
         self.reply(reply);
     }
 
-    /// No more lines come.
+    /// Ends the input of the CLI.
     pub(super) fn end_input(&self) {
         if let Some(session) = &mut self.lock().session {
             session.input = None;
@@ -395,12 +400,12 @@ impl Host {
         self.touch();
     }
 
-    /// Whether a connection is that of the bridge.
+    /// True if the connection is that of the current bridge.
     pub(super) fn is_served_by(&self, id: u64) -> bool {
         self.lock().connection.as_ref().is_some_and(|connection| connection.id == id)
     }
 
-    /// Tells the bridge that is there, if there is one.
+    /// Sends a message to the connected bridge, if there is one.
     pub(super) fn reply(&self, head: FromHost) {
         if let Some(connection) = &mut self.lock().connection {
             connection.replies.push_back(Message::new(head));
@@ -411,14 +416,14 @@ impl Host {
         self.touch();
     }
 
-    /// What a connection sends next, written behind what is there.
-    pub(super) fn next_for(&self, id: u64, sent: &mut u64, out: &mut Vec<u8>) -> io::Result<Then> {
+    /// Appends the next messages of a connection to `out`.
+    pub(super) fn next_for(&self, id: u64, sent: &mut u64, out: &mut Vec<u8>) -> io::Result<NextStep> {
         let mut state = self.lock();
-        let State { session, connection, .. } = &mut *state;
-        let (Some(session), Some(connection)) = (session, connection) else { return Ok(Then::Last) };
+        let HostState { session, connection, .. } = &mut *state;
+        let (Some(session), Some(connection)) = (session, connection) else { return Ok(NextStep::Last) };
         if connection.id != id {
             wire::encode(&FromHost::Superseded { owner: connection.owner.clone() }, &[], out);
-            return Ok(Then::Last);
+            return Ok(NextStep::Last);
         }
         for reply in connection.replies.drain(..) {
             wire::encode(&reply.head, &reply.bytes, out);
@@ -428,63 +433,63 @@ impl Host {
         }
         session.stderr_bytes = 0;
         let mut read;
-        // A bridge that keeps up gets what was written a moment ago, and another one what is on the disk.
-        let piece = if let Some(last) = session.spool.last_from(*sent) {
+        // A bridge that keeps up gets the last append from memory, and another one reads from disk.
+        let chunk = if let Some(last) = session.spool.last_from(*sent) {
             last
         } else {
-            read = [0; HOST_PIECE_BYTES];
+            read = [0; HOST_READ_BYTES];
             let count = session.spool.read(*sent, &mut read)?;
             &read[..count]
         };
-        if !piece.is_empty() {
-            *sent += piece.len() as u64;
-            wire::encode_out(*sent, piece, out);
-        } else if let Some(exit) = session.exit.filter(|_| !connection.exit_told) {
+        if !chunk.is_empty() {
+            *sent += chunk.len() as u64;
+            wire::encode_out(*sent, chunk, out);
+        } else if let Some(exit) = session.exit.filter(|_| !connection.exit_sent) {
             wire::encode(&FromHost::exit(exit, session.spool.next()), &[], out);
-            connection.exit_told = true;
+            connection.exit_sent = true;
         }
-        Ok(if out.is_empty() { Then::Wait } else { Then::Send })
+        Ok(if out.is_empty() { NextStep::Wait } else { NextStep::Send })
     }
 
-    /// The host is to end.
-    pub(super) fn finish(&self, over: Over) {
+    /// Ends the host.
+    pub(super) fn finish(&self, over: HostEnd) {
         self.over.send_modify(|already| {
             already.get_or_insert(over);
         });
     }
 
-    /// Returns when the host is to end.
-    pub(super) async fn over(&self) -> Over {
+    /// Returns when the host is ending.
+    pub(super) async fn over(&self) -> HostEnd {
         let mut over = self.over.subscribe();
         let over = over.wait_for(Option::is_some).await;
-        over.ok().and_then(|over| *over).unwrap_or(Over::Told)
+        over.ok().and_then(|over| *over).unwrap_or(HostEnd::Stopped)
     }
 }
 
-impl Session {
+impl HostSession {
     fn greeting(&self, hello: Hello) -> Vec<Message<FromHost>> {
         let mut all = vec![Message::new(FromHost::Hello(hello))];
-        all.extend(self.memory.initialize().map(|line| Message::with(FromHost::Initialize, line)));
-        all.extend(self.memory.init().map(|line| Message::with(FromHost::Init, line)));
-        let open = self.memory.open().iter();
+        all.extend(self.conversation.initialize().map(|line| Message::with(FromHost::Initialize, line)));
+        all.extend(self.conversation.init().map(|line| Message::with(FromHost::Init, line)));
+        let open = self.conversation.open().iter();
         all.extend(open.map(|asked| Message::with(FromHost::Open { end: asked.end }, asked.line.as_slice())));
         all.push(Message::new(FromHost::Ready));
         all
     }
 }
 
-/// Whether a bridge may become the host's, given who is there and the best right that was ever shown.
-fn judge(current: Option<&str>, best: u64, attach: &Attach) -> Option<Refusal> {
+/// The reason to refuse a bridge, given the connected one and the highest fence so far.
+fn refusal_for(current: Option<&str>, best: u64, attach: &Attach) -> Option<Refusal> {
     if attach.fence < best {
         return Some(Refusal::Outdated);
     }
-    // Who is there has shown the best right so far.
+    // The connected bridge has presented the highest fence so far.
     let taken = current.is_some_and(|owner| owner != attach.owner && attach.fence == best);
     taken.then_some(Refusal::Taken)
 }
 
-/// Compares without telling by its duration how much was right.
-fn same(one: &str, other: &str) -> bool {
+/// Compares in constant time.
+fn constant_time_eq(one: &str, other: &str) -> bool {
     let differences = one.bytes().zip(other.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
     one.len() == other.len() && differences == 0
 }
@@ -493,7 +498,8 @@ fn same(one: &str, other: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// F80: who becomes the bridge of a host, by who is there, the best right so far, and the right that is shown.
+    /// F80: admission of a bridge, by the connected bridge, the highest fence so far, and the presented
+    /// fence.
     #[test]
     fn f80_one_bridge_at_a_time_and_the_better_right_wins() {
         let attach = |owner: &str, fence| Attach {
@@ -514,7 +520,7 @@ mod tests {
             (Some("a"), 7, "a", 6, Some(Refusal::Outdated)),
         ] {
             assert_eq!(
-                judge(current, best, &attach(owner, fence)),
+                refusal_for(current, best, &attach(owner, fence)),
                 expected,
                 "{current:?} {best} {owner} {fence}"
             );
@@ -524,7 +530,7 @@ mod tests {
     #[test]
     fn secrets_are_compared_whole() {
         for (one, other, expected) in [("abc", "abc", true), ("abc", "abd", false), ("abc", "ab", false)] {
-            assert_eq!(same(one, other), expected, "{one} {other}");
+            assert_eq!(constant_time_eq(one, other), expected, "{one} {other}");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What a host and a bridge say to each other, version 1.
+//! The protocol between a host and a bridge, version 1.
 //!
-//! Each message is one line of JSON, the head, and behind it as many bytes as the head's `bytes` says, if it has that key.
-//! What the CLI wrote is always in those bytes, and passes unchanged. `kind` names the message. Whoever gets a kind that it
-//! does not know skips it, and whoever finds a key that it does not know ignores it: so a bridge of a newer version
-//! goes on with the hosts of an older one, and the other way round. A message is never given another meaning; a new meaning gets
+//! Each message is one line of JSON, the head, followed by as many bytes as the head's `bytes` says, if it
+//! has that key. Output of the CLI is always in those bytes, and is passed unchanged. `kind` names the
+//! message. Unknown kinds are skipped and unknown keys ignored: so a bridge of a newer version works with
+//! hosts of an older one, and the other way round. The meaning of a message never changes; a new meaning gets
 //! a new kind.
 
 use std::fmt;
@@ -13,248 +13,249 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 
-use crate::limits::{HOST_HEAD_BYTES_MAX, HOST_PIECE_BYTES};
+use crate::limits::{HOST_HEAD_BYTES_MAX, HOST_READ_BYTES};
 use crate::transport::Exit;
 
-/// The version that this crate speaks.
+/// The protocol version of this crate.
 pub const VERSION: u32 = 1;
 
-/// What a bridge says.
+/// A message of a bridge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToHost {
-    /// What the host is to start; the bytes are a [`Start`](super::Start) as JSON. Said once, by who started the host.
+    /// The launch request; the bytes are a [`Start`](super::Start) as JSON. Sent once, by the bridge that
+    /// started the host.
     Start,
-    /// Wants to be the bridge of this host.
+    /// Claims this host for a bridge.
     Attach(Attach),
-    /// A line for the CLI, without its end, in the bytes.
+    /// A line for the CLI, without its line break, in the bytes.
     In {
-        /// Names the line: a second one of the same name is not written.
+        /// The id of the line: a second one with the same id is not written.
         id: String,
     },
-    /// Everything up to here is stored and may be forgotten.
+    /// All output up to here is stored and may be removed.
     Ack {
-        /// A place in what the CLI wrote.
+        /// An offset in the CLI's output.
         offset: u64,
     },
-    /// No more lines come; the CLI's input is closed.
+    /// Ends the CLI's input after the lines so far.
     EndInput,
-    /// Asks the CLI to leave.
+    /// Sends SIGTERM to the CLI.
     Terminate,
-    /// Makes the CLI leave, with everything that it started.
+    /// Kills the CLI and everything that it started.
     Kill,
-    /// Asks which processes there are.
+    /// Requests the process ids.
     Pids,
-    /// Asks how things stand.
+    /// Requests the state of the CLI.
     Ping,
-    /// Nothing more is wanted: the host ends whatever there is and removes its folder.
+    /// Releases the host: it stops everything and removes its folder.
     Bye,
-    /// Something that a later version says.
+    /// A message of a later version.
     #[serde(other)]
     Unknown,
 }
 
-/// Wants to be the bridge of a host.
+/// A bridge's claim to a host.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attach {
-    /// The highest version that the bridge speaks.
+    /// The highest version that the bridge supports.
     pub version: u32,
-    /// What stands in the record of the host.
+    /// The secret of the host's record.
     pub secret: String,
-    /// Names the bridge.
+    /// The name of the bridge.
     pub owner: String,
-    /// The bridge's right to the session: a higher one displaces a lower one.
+    /// The fencing number of the claim: a higher one displaces a lower one.
     pub fence: u64,
-    /// Where it wants to read on; from the first byte that is kept if it does not say.
+    /// The offset at which to continue reading; absent for the first byte that is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,
-    /// How long the host is to wait for a bridge from now on; as before if it does not say.
+    /// The new lease; absent to leave it unchanged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_ms: Option<u64>,
 }
 
-/// What a host says.
+/// A message of a host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FromHost {
-    /// The bridge is the host's now. What the host remembers follows, then [`FromHost::Ready`].
+    /// The bridge is admitted. The state of the conversation follows, then [`FromHost::Ready`].
     Hello(Hello),
-    /// The CLI's answer to the handshake, in the bytes.
+    /// The CLI's reply to the handshake, in the bytes.
     Initialize,
     /// The last `system/init` frame, in the bytes.
     Init,
-    /// A question of the CLI that is still open, in the bytes.
+    /// An open request of the CLI, in the bytes.
     Open {
-        /// Where its line ends in what the CLI wrote.
+        /// The offset at which its line ends in the CLI's output.
         end: u64,
     },
-    /// What is remembered has been told; the stream begins.
+    /// The state is complete; the stream begins.
     Ready,
-    /// What the CLI wrote, in the bytes. It is cut anywhere, not only at the ends of lines.
+    /// Output of the CLI, in the bytes. It is split anywhere, not only at line breaks.
     Out {
-        /// Where the bytes end in what the CLI wrote.
+        /// The offset at which the bytes end in the CLI's output.
         end: u64,
     },
-    /// A line of the CLI's error output, in the bytes.
+    /// A line of the CLI's stderr, in the bytes.
     Stderr,
-    /// A line is with the CLI, or will be as soon as it reads.
+    /// A line was written to the CLI, or is queued until the CLI reads.
     Wrote {
-        /// The line.
+        /// The id of the line.
         id: String,
-        /// Whether it was this message that brought it.
+        /// Distinguishes this message's line from a repeated one.
         novelty: Novelty,
     },
     /// A line was not written and will not be.
     Unwritten {
-        /// The line.
+        /// The id of the line.
         id: String,
-        /// Why.
+        /// The reason.
         message: String,
     },
-    /// The CLI has ended, and everything that it wrote has been sent.
+    /// The CLI has ended, and all its output has been sent.
     Exit {
-        /// The exit code, unless a signal ended it.
+        /// The exit code, unless a signal ended the process.
         code: Option<i32>,
-        /// The signal that ended it.
+        /// The signal that ended the process.
         signal: Option<i32>,
-        /// Where what it wrote ends.
+        /// The offset at which its output ends.
         end: u64,
     },
-    /// The processes that there are: the CLI first, if it lives, then everything that it started.
+    /// The process ids: the CLI first, if it lives, then everything that it started.
     Pids {
-        /// Their numbers.
+        /// The ids.
         pids: Vec<u32>,
     },
-    /// How things stand.
+    /// The state of the CLI.
     Pong {
-        /// What the CLI does.
+        /// The state.
         cli: CliState,
     },
-    /// The bridge does not become the host's. Nothing follows.
+    /// The bridge is not admitted. This is the last message.
     Refused {
-        /// For programs.
+        /// The reason, for programs.
         reason: Refusal,
-        /// For people.
+        /// The reason, as text.
         message: String,
     },
-    /// Another bridge has taken over. Nothing follows.
+    /// Another bridge has taken over. This is the last message.
     Superseded {
-        /// Which.
+        /// The name of that bridge.
         owner: String,
     },
-    /// The CLI could not be started. Nothing follows.
+    /// The CLI could not be started. This is the last message.
     Failed {
-        /// Why.
+        /// The reason.
         message: String,
-        /// What to do about it.
+        /// Advice on how to fix it.
         hint: String,
     },
-    /// Something that a later version says.
+    /// A message of a later version.
     #[serde(other)]
     Unknown,
 }
 
-/// How a host stands when a bridge becomes its own.
+/// The state of a host when it admits a bridge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Hello {
-    /// The version that both speak.
+    /// The version that both support.
     pub version: u32,
     /// The id of the host.
     pub host: String,
     /// The session that it was started for.
     pub session: String,
-    /// The process of the host.
+    /// The process id of the host.
     pub host_pid: u32,
-    /// The process of the CLI, if it lives.
+    /// The process id of the CLI, if it lives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// When it was started, as who started it said.
+    /// The time of its start, as in its record.
     pub started: String,
-    /// The first byte that is kept of what the CLI wrote.
+    /// The first offset that is kept of the CLI's output.
     pub first: u64,
-    /// The byte after the last one.
+    /// The offset after the last byte.
     pub next: u64,
-    /// Where the stream goes on for this bridge.
+    /// The offset at which the stream continues for this bridge.
     pub after: u64,
-    /// How long the host waits for a bridge.
+    /// The time that the host waits for a bridge.
     pub lease_ms: u64,
-    /// Questions that are open but were too many or too long to remember.
+    /// The number of open requests that were too many or too long to keep.
     #[serde(default)]
     pub forgotten: u64,
 }
 
-/// Whether a line was written for this message or for an earlier one.
+/// Distinguishes a new line from a repeated one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Novelty {
-    /// For this one.
+    /// The line was written for this message.
     New,
-    /// For an earlier one.
+    /// The line was written for an earlier message.
     Seen,
 }
 
-/// What a CLI does, as the system has it.
+/// The state of the CLI's process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CliState {
     /// It runs, or waits for something.
     Running,
-    /// Somebody has stopped it with a signal.
+    /// It is stopped by a signal.
     Stopped,
     /// It has ended.
     Ended,
-    /// Something that a later version tells apart.
+    /// A state of a later version.
     #[serde(other)]
     Unknown,
 }
 
-/// Why a bridge is refused.
+/// The reason why a bridge is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Refusal {
-    /// It does not know the secret.
+    /// The secret is wrong.
     Stranger,
-    /// Another bridge is there, and its right is as good.
+    /// Another bridge is connected, with the same fence.
     Taken,
-    /// A bridge with a better right has been there.
+    /// A bridge with a higher fence has been connected before.
     Outdated,
-    /// What it wants to read has been forgotten, or was never written.
+    /// The requested offset was removed, or never written.
     NoSuchOffset,
-    /// The host has started something already, or nothing yet.
+    /// An agent was already started, or none was started yet.
     NotNow,
-    /// Something that a later version says.
+    /// A reason of a later version.
     #[serde(other)]
     Unknown,
 }
 
-/// A message: its head, and the bytes behind it.
+/// A message: its head, and the bytes after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message<H> {
-    /// What it is.
+    /// The head.
     pub head: H,
-    /// What it carries.
+    /// The bytes.
     pub bytes: Vec<u8>,
 }
 
 impl<H> Message<H> {
-    /// A message that carries nothing.
+    /// A message without bytes.
     pub fn new(head: H) -> Self {
         Message { head, bytes: Vec::new() }
     }
 
-    /// A message that carries something.
+    /// A message with bytes.
     pub fn with(head: H, bytes: impl Into<Vec<u8>>) -> Self {
         Message { head, bytes: bytes.into() }
     }
 }
 
 impl<H: Serialize> Message<H> {
-    /// As it goes over the socket.
+    /// The encoded message.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         encode(&self.head, &self.bytes, &mut out);
@@ -262,7 +263,7 @@ impl<H: Serialize> Message<H> {
     }
 }
 
-/// Writes [`FromHost::Out`] behind what is there: the same as [`encode`] does, for the one message that comes with every piece of text.
+/// Appends a [`FromHost::Out`] message, as [`encode`] does, but faster: it is sent with every delta.
 pub(crate) fn encode_out(end: u64, bytes: &[u8], out: &mut Vec<u8>) {
     use std::io::Write as _;
     let length = bytes.len();
@@ -274,9 +275,9 @@ pub(crate) fn encode_out(end: u64, bytes: &[u8], out: &mut Vec<u8>) {
 const OUT: &str = r#"{"kind":"out","end":"#;
 const OUT_BYTES: &str = r#","bytes":"#;
 
-/// What messages begin with.
+/// The head of a message.
 pub(crate) trait Head: DeserializeOwned {
-    /// The head and how many bytes follow, if it is one that comes often and is spelt as ever.
+    /// Fast path: the head and the number of bytes that follow, if it is a frequent one in our own spelling.
     fn read_frequent(_: &[u8]) -> Option<(Self, u64)> {
         None
     }
@@ -292,7 +293,7 @@ impl Head for FromHost {
     }
 }
 
-/// Writes a message behind what is there.
+/// Appends an encoded message.
 pub(crate) fn encode<H: Serialize>(head: &H, bytes: &[u8], out: &mut Vec<u8>) {
     #[derive(Serialize)]
     struct Line<'a, H> {
@@ -302,19 +303,19 @@ pub(crate) fn encode<H: Serialize>(head: &H, bytes: &[u8], out: &mut Vec<u8>) {
         bytes: usize,
     }
     let line = Line { head, bytes: bytes.len() };
-    // Heads hold words and numbers, which can always be written.
+    // Heads contain text and numbers, which can always be serialized.
     if serde_json::to_writer(&mut *out, &line).is_ok() {
         out.push(b'\n');
         out.extend_from_slice(bytes);
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over so")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "required by serde")]
 fn is_nothing(bytes: &usize) -> bool {
     *bytes == 0
 }
 
-/// Reads messages of one side.
+/// Reads the messages of one side.
 #[derive(Debug)]
 pub(crate) struct Reader<R> {
     from: BufReader<R>,
@@ -323,12 +324,13 @@ pub(crate) struct Reader<R> {
 }
 
 impl<R: AsyncRead + Unpin> Reader<R> {
-    /// Messages that carry up to `bytes_max`.
+    /// Creates a reader of messages with up to `bytes_max` bytes.
     pub(crate) fn new(from: R, bytes_max: u64) -> Self {
         Reader { from: BufReader::with_capacity(4 << 10, from), head: Vec::new(), bytes_max }
     }
 
-    /// The next message; `None` when the other side has closed. It must not be dropped half-way.
+    /// The next message; `None` when the other side has closed. The future must not be dropped before it
+    /// completes.
     pub(crate) async fn next<H: Head>(&mut self) -> io::Result<Option<Message<H>>> {
         self.head.clear();
         let limit = HOST_HEAD_BYTES_MAX;
@@ -337,7 +339,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             return Ok(None);
         }
         if self.head.pop() != Some(b'\n') {
-            return Err(invalid("a head without an end"));
+            return Err(invalid("a head without a line break"));
         }
         let (head, length) = if let Some(read) = H::read_frequent(&self.head) {
             read
@@ -346,11 +348,11 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             (serde_json::from_slice(&self.head)?, length.bytes)
         };
         if length > self.bytes_max {
-            return Err(invalid("more bytes than anybody sends"));
+            return Err(invalid("more bytes than a message may have"));
         }
-        // The buffer grows with what comes, and not with what the head promises.
+        // The buffer grows with the received bytes, and not with the length in the head.
         let mut bytes =
-            Vec::with_capacity(usize::try_from(length).unwrap_or(usize::MAX).min(HOST_PIECE_BYTES));
+            Vec::with_capacity(usize::try_from(length).unwrap_or(usize::MAX).min(HOST_READ_BYTES));
         (&mut self.from).take(length).read_to_end(&mut bytes).await?;
         if bytes.len() as u64 != length {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -369,7 +371,7 @@ fn invalid(message: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
-/// The secret is not shown.
+/// Omits the secret.
 impl fmt::Debug for Attach {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Attach")

@@ -1,5 +1,5 @@
-//! A connection between the CLI and a server in this process: what comes in control requests goes to rmcp, and what
-//! rmcp says goes back as their answers or, if it is no answer, as requests of our own.
+//! A connection between the CLI and a server in this process: messages in control requests go to rmcp, and
+//! messages of rmcp go back as their answers or, if they are not answers, as requests of our own.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,46 +19,46 @@ use tokio_util::sync::CancellationToken;
 use super::guard::Guard;
 use crate::client::Client;
 use crate::handlers::McpCallContext;
-use crate::limits::{MCP_MESSAGES_MAX, MCP_TAKEN_BACK_MAX};
+use crate::limits::{MCP_CANCELLED_MAX, MCP_MESSAGES_MAX};
 
-/// How a connection begins.
+/// The beginning of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Opening {
+pub(super) enum ConnectionStart {
     /// With `initialize`.
     Handshake,
-    /// Without: the CLI knows the server already.
-    Known,
+    /// Without `initialize`: the CLI has the server's manifest.
+    Manifest,
 }
 
-pub(super) struct Connection {
+pub(super) struct McpConnection {
     to_server: mpsc::Sender<ClientJsonRpcMessage>,
-    calls: Mutex<Calls>,
+    calls: Mutex<OpenCalls>,
     end: CancellationToken,
 }
 
 /// Requests of the CLI that wait for the server.
 #[derive(Default)]
-struct Calls {
+struct OpenCalls {
     open: HashMap<RequestId, oneshot::Sender<Json>>,
-    /// Calls that were taken back before they came: every message is handed over by a task of its own, and these
-    /// overtake each other.
-    taken_back: VecDeque<RequestId>,
+    /// Calls that were cancelled before they arrived: every message is delivered by a task of its own, and
+    /// tasks overtake each other.
+    cancelled_early: VecDeque<RequestId>,
 }
 
-impl Connection {
+impl McpConnection {
     pub(super) fn open<S: Service<RoleServer>>(
         service: Arc<S>,
-        opening: Opening,
+        opening: ConnectionStart,
         call: &McpCallContext,
     ) -> Arc<Self> {
         let (to_server, from_cli) = mpsc::channel(MCP_MESSAGES_MAX);
         let (to_cli, from_server) = mpsc::channel(MCP_MESSAGES_MAX);
         let (to_forward, forwarded) = mpsc::channel(MCP_MESSAGES_MAX);
         let end = CancellationToken::new();
-        let connection = Arc::new(Connection { to_server, calls: Mutex::default(), end: end.clone() });
+        let connection = Arc::new(McpConnection { to_server, calls: Mutex::default(), end: end.clone() });
         let guard = Guard::new(service, end.clone());
-        drop(tokio::spawn(serve(guard, Carrier { from_cli, to_cli }, opening, end)));
-        drop(tokio::spawn(sort(Arc::clone(&connection), from_server, to_forward)));
+        drop(tokio::spawn(serve(guard, RmcpTransport { from_cli, to_cli }, opening, end)));
+        drop(tokio::spawn(dispatch(Arc::clone(&connection), from_server, to_forward)));
         let client = call.context.client().clone();
         drop(tokio::spawn(forward(Arc::clone(&connection), call.server.clone(), client, forwarded)));
         connection
@@ -72,12 +72,12 @@ impl Connection {
         self.end.is_cancelled()
     }
 
-    /// Hands a message of the CLI to the server, and waits for the answer if it is a request.
-    pub(super) async fn take(self: Arc<Self>, message: ClientJsonRpcMessage) -> Option<Json> {
-        let taken_back = match &message {
+    /// Passes a message of the CLI to the server, and waits for the answer if it is a request.
+    pub(super) async fn handle_message(self: Arc<Self>, message: ClientJsonRpcMessage) -> Option<Json> {
+        let cancelled_early = match &message {
             JsonRpcMessage::Request(request) => {
                 let id = request.id.clone();
-                return Some(self.ask(id, message).await);
+                return Some(self.request(id, message).await);
             }
             JsonRpcMessage::Notification(notification) => match &notification.notification {
                 ClientNotification::CancelledNotification(cancelled) => cancelled.params.request_id.clone(),
@@ -86,21 +86,21 @@ impl Connection {
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => None,
         };
         if self.to_server.send(message).await.is_err() {
-            tracing::debug!("a message came for an MCP server that has ended");
+            tracing::debug!("dropped a message to an MCP server that has ended");
         }
-        if let Some(id) = taken_back {
-            self.forget(id);
+        if let Some(id) = cancelled_early {
+            self.cancel(id);
         }
         None
     }
 
-    async fn ask(&self, id: RequestId, message: ClientJsonRpcMessage) -> Json {
+    async fn request(&self, id: RequestId, message: ClientJsonRpcMessage) -> Json {
         let ended = || refusal(id.clone(), ErrorData::internal_error("The MCP server has ended", None));
-        let answer = match self.expect(&id) {
+        let answer = match self.register(&id) {
             Ok(answer) => answer,
             Err(error) => return refusal(id, error),
         };
-        let mut unanswered = Unanswered { connection: self, id: Some(id.clone()) };
+        let mut unanswered = CancelCallOnDrop { connection: self, id: Some(id.clone()) };
         if self.to_server.send(message).await.is_err() {
             return ended();
         }
@@ -109,64 +109,64 @@ impl Connection {
         answer.unwrap_or_else(|_| ended())
     }
 
-    fn expect(&self, id: &RequestId) -> Result<oneshot::Receiver<Json>, ErrorData> {
+    fn register(&self, id: &RequestId) -> Result<oneshot::Receiver<Json>, ErrorData> {
         let mut calls = self.calls();
-        if let Some(at) = calls.taken_back.iter().position(|other| other == id) {
-            calls.taken_back.remove(at);
+        if let Some(at) = calls.cancelled_early.iter().position(|other| other == id) {
+            calls.cancelled_early.remove(at);
             return Err(cancelled());
         }
         if calls.open.contains_key(id) {
-            return Err(ErrorData::invalid_request("A request with this id is being answered", None));
+            return Err(ErrorData::invalid_request("A request with this id is already pending", None));
         }
         let (sender, answer) = oneshot::channel();
         calls.open.insert(id.clone(), sender);
         Ok(answer)
     }
 
-    /// The CLI has taken a call back: rmcp will not answer it, and the control request must not stay open.
-    fn forget(&self, id: RequestId) {
+    /// Ends a cancelled call: rmcp will not answer it, and the control request must not stay open.
+    fn cancel(&self, id: RequestId) {
         let mut calls = self.calls();
         if let Some(waiting) = calls.open.remove(&id) {
-            // Nobody waits any more if the control request was taken back as well.
+            // The receiver is gone if the control request was cancelled as well.
             drop(waiting.send(refusal(id, cancelled())));
             return;
         }
-        if calls.taken_back.len() >= MCP_TAKEN_BACK_MAX {
-            calls.taken_back.pop_front();
+        if calls.cancelled_early.len() >= MCP_CANCELLED_MAX {
+            calls.cancelled_early.pop_front();
         }
-        calls.taken_back.push_back(id);
+        calls.cancelled_early.push_back(id);
     }
 
-    fn calls(&self) -> MutexGuard<'_, Calls> {
+    fn calls(&self) -> MutexGuard<'_, OpenCalls> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Tells the server that nobody waits for an answer any more.
-struct Unanswered<'a> {
-    connection: &'a Connection,
+/// Cancels the call in the server when its answer is no longer awaited.
+struct CancelCallOnDrop<'a> {
+    connection: &'a McpConnection,
     id: Option<RequestId>,
 }
 
-impl Drop for Unanswered<'_> {
+impl Drop for CancelCallOnDrop<'_> {
     fn drop(&mut self) {
         let Some(id) = self.id.take() else { return };
         self.connection.calls().open.remove(&id);
         let params = CancelledNotificationParam::new(Some(id), None);
         let notification = ClientNotification::CancelledNotification(CancelledNotification::new(params));
         if self.connection.to_server.try_send(JsonRpcMessage::notification(notification)).is_err() {
-            tracing::debug!("an MCP server was not told that a call was taken back");
+            tracing::debug!("failed to send a cancellation to an MCP server");
         }
     }
 }
 
-/// What carries messages to and from rmcp.
-struct Carrier {
+/// The rmcp transport of a connection.
+struct RmcpTransport {
     from_cli: mpsc::Receiver<ClientJsonRpcMessage>,
     to_cli: mpsc::Sender<ServerJsonRpcMessage>,
 }
 
-impl Transport<RoleServer> for Carrier {
+impl Transport<RoleServer> for RmcpTransport {
     type Error = mpsc::error::SendError<ServerJsonRpcMessage>;
 
     fn send(
@@ -190,24 +190,26 @@ impl Transport<RoleServer> for Carrier {
 /// Runs the server until the connection ends.
 async fn serve<S: Service<RoleServer>>(
     service: Guard<S>,
-    carrier: Carrier,
-    opening: Opening,
+    transport: RmcpTransport,
+    opening: ConnectionStart,
     end: CancellationToken,
 ) {
     let running = match opening {
-        Opening::Handshake => serve_server_with_ct(service, carrier, end.clone()).await,
-        Opening::Known => Ok(serve_directly_with_ct(service, carrier, Some(claude()), end.clone())),
+        ConnectionStart::Handshake => serve_server_with_ct(service, transport, end.clone()).await,
+        ConnectionStart::Manifest => {
+            Ok(serve_directly_with_ct(service, transport, Some(claude()), end.clone()))
+        }
     };
     match running {
         Ok(running) => drop(running.waiting().await),
-        Err(error) => tracing::warn!(%error, "an MCP server did not begin"),
+        Err(error) => tracing::warn!(%error, "an MCP server failed to start"),
     }
     end.cancel();
 }
 
-/// Gives answers to who waits for them, and everything else to be forwarded. Ends with the server.
-async fn sort(
-    connection: Arc<Connection>,
+/// Passes answers to their waiters, and all other messages on to be forwarded. Ends with the server.
+async fn dispatch(
+    connection: Arc<McpConnection>,
     mut from_server: mpsc::Receiver<ServerJsonRpcMessage>,
     to_forward: mpsc::Sender<ServerJsonRpcMessage>,
 ) {
@@ -216,25 +218,25 @@ async fn sort(
             JsonRpcMessage::Response(response) => Some(&response.id),
             JsonRpcMessage::Error(error) => error.id.as_ref(),
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => {
-                // Answers do not wait behind a CLI that takes no messages.
+                // Answers must not wait behind a CLI that accepts no messages.
                 if let Err(error) = to_forward.try_send(message) {
-                    tracing::warn!("an MCP server says more than the CLI takes, and is not heard");
-                    undelivered(&connection, &error.into_inner(), "Too many messages wait").await;
+                    tracing::warn!("an MCP server sends faster than the CLI reads; a message was dropped");
+                    undelivered(&connection, &error.into_inner(), "Too many messages are queued").await;
                 }
                 continue;
             }
         };
         let waiting = id.and_then(|id| connection.calls().open.remove(id));
-        // Nobody waits for the answer to what was taken back.
+        // A cancelled call has no waiter.
         drop(waiting.map(|waiting| waiting.send(json(&message))));
     }
     connection.end();
     connection.calls().open.clear();
 }
 
-/// Sends what the server says by itself to the CLI, one after the other, and ends the connection with the session.
+/// Forwards the server's own messages to the CLI, in order, and ends the connection with the session.
 async fn forward(
-    connection: Arc<Connection>,
+    connection: Arc<McpConnection>,
     server: String,
     client: Client,
     mut forwarded: mpsc::Receiver<ServerJsonRpcMessage>,
@@ -247,21 +249,22 @@ async fn forward(
         };
         let Some(message) = message else { return };
         if let Err(error) = client.send_mcp_message(&server, json(&message)).await {
-            tracing::debug!(%error, server, "the CLI did not take a message of an MCP server");
+            tracing::debug!(%error, server, "the CLI refused a message of an MCP server");
             undelivered(&connection, &message, &error.to_string()).await;
         }
     }
 }
 
-/// A request of the server that did not reach the CLI gets an error, so that nobody waits for ever.
-async fn undelivered(connection: &Connection, message: &ServerJsonRpcMessage, why: &str) {
+/// Answers a request of the server that did not reach the CLI with an error, so that the server does not wait
+/// for ever.
+async fn undelivered(connection: &McpConnection, message: &ServerJsonRpcMessage, why: &str) {
     if let JsonRpcMessage::Request(request) = message {
         let error = ErrorData::internal_error(why.to_owned(), None);
         drop(connection.to_server.send(JsonRpcMessage::error(error, Some(request.id.clone()))).await);
     }
 }
 
-/// Who calls, where the CLI does not say so itself.
+/// The client information of the CLI, where it does not send its own.
 fn claude() -> InitializeRequestParams {
     let mut claude =
         InitializeRequestParams::new(ClientCapabilities::default(), Implementation::new("claude-code", ""));
@@ -270,7 +273,7 @@ fn claude() -> InitializeRequestParams {
 }
 
 fn cancelled() -> ErrorData {
-    ErrorData::internal_error("The call was taken back", None)
+    ErrorData::internal_error("The call was cancelled", None)
 }
 
 pub(super) fn refusal(id: RequestId, error: ErrorData) -> Json {
@@ -278,7 +281,7 @@ pub(super) fn refusal(id: RequestId, error: ErrorData) -> Json {
 }
 
 fn json(message: &ServerJsonRpcMessage) -> Json {
-    // Maps with keys that are no strings are all that serde_json cannot write, and MCP has none.
+    // serde_json fails only on maps whose keys are not strings, and MCP has none.
     let text = serde_json::to_string(message).unwrap_or_default();
     Json::parse(&text).unwrap_or_default()
 }

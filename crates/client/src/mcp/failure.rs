@@ -6,36 +6,37 @@ use rmcp::model::CallToolResponse;
 
 use super::tool::failure;
 
-/// Why a tool did not do what it was asked for, in words for the model. Every error becomes one with `?`.
+/// The error of a tool, as a text for the model. Every error type converts to it with `?`.
 ///
 /// ```
 /// use tidings::mcp::Failure;
 ///
 /// async fn count(text: String) -> Result<String, Failure> {
 ///     let number: u32 = text.parse()?;
-///     number.checked_add(1).map(|next| next.to_string()).ok_or_else(|| Failure::new("There is no next number"))
+///     let next = number.checked_add(1).ok_or_else(|| Failure::new("There is no next number"))?;
+///     Ok(next.to_string())
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure(String);
 
 impl Failure {
-    /// A failure in your own words.
-    pub fn new(words: impl Into<String>) -> Self {
-        Failure(words.into())
+    /// A failure with this text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Failure(text.into())
     }
 }
 
 impl<E: Error> From<E> for Failure {
     fn from(error: E) -> Self {
-        let mut words = error.to_string();
+        let mut text = error.to_string();
         let mut cause = error.source();
         while let Some(error) = cause {
-            words.push_str(": ");
-            words.push_str(&error.to_string());
+            text.push_str(": ");
+            text.push_str(&error.to_string());
             cause = error.source();
         }
-        Failure(words)
+        Failure(text)
     }
 }
 

@@ -8,10 +8,10 @@ use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, RoleServer, Service};
 use tokio_util::sync::CancellationToken;
 
-/// A server whose panics are answers, and which stops with its connection.
+/// A wrapper of a server that answers panics with errors, and stops the server with its connection.
 ///
-/// rmcp runs every request in a task that nobody waits for: a panic there would leave the CLI without an answer, and
-/// a tool that never ends would outlive the session.
+/// rmcp runs every request in a detached task: a panic there would leave the CLI without an answer, and a
+/// tool that never ends would outlive the session.
 pub(super) struct Guard<S> {
     service: Arc<S>,
     end: CancellationToken,
@@ -33,7 +33,7 @@ impl<S> Guard<S> {
     }
 }
 
-/// Lets something run that may panic. What it shares with others is theirs to keep in order, as with any task.
+/// Runs a future and catches its panic. As with any task, data that it shares must stay consistent by itself.
 pub(super) async fn catch<T>(work: impl Future<Output = T>) -> Result<T, Panicked> {
     AssertUnwindSafe(work).catch_unwind().await.map_err(|_| {
         tracing::error!("an MCP server panicked");
@@ -41,7 +41,7 @@ pub(super) async fn catch<T>(work: impl Future<Output = T>) -> Result<T, Panicke
     })
 }
 
-/// The panic itself was told by its hook.
+/// Marker for a caught panic; the panic hook has already reported it.
 pub(super) struct Panicked;
 
 impl<S: Service<RoleServer>> Service<RoleServer> for Guard<S> {

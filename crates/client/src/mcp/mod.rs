@@ -1,6 +1,6 @@
 //! Tools of your own that the model calls in this process (feature `mcp`).
 //!
-//! A [`Tool`] is an async function whose arguments are a struct; a [`ToolServer`] is a handful of them under a name.
+//! A [`Tool`] is an async function whose arguments are a struct; a [`ToolServer`] is a named set of tools.
 //!
 //! ```
 //! use schemars::JsonSchema;
@@ -14,21 +14,22 @@
 //!     b: f64,
 //! }
 //!
-//! let add = Tool::new("add", "Adds two numbers", |Add { a, b }| async move { (a + b).to_string() }).read_only();
-//! // The model knows it as `mcp__calc__add`.
+//! let add = Tool::new("add", "Adds two numbers", |Add { a, b }| async move { (a + b).to_string() });
+//! let add = add.read_only();
+//! // The model calls it as `mcp__calc__add`.
 //! let options = Options::new().tool_server(ToolServer::new("calc").tool(add));
 //! # assert!(options.plan().is_ok());
 //! ```
 //!
-//! A server that is written with [`rmcp`], the official SDK of MCP, works as it is: [`Options::mcp_service`] takes
-//! everything that is a `Service<RoleServer>`. Calls run side by side, a call that the CLI takes back is told so or
-//! dropped, a panic is an error for the model, and nothing of a server outlives its session.
+//! A server that is written with [`rmcp`], the official SDK of MCP, works unchanged: [`Options::mcp_service`]
+//! takes any `Service<RoleServer>`. Calls run concurrently, a cancelled call is notified or dropped, a panic
+//! becomes an error for the model, and no part of a server outlives its session.
 
 mod connection;
 mod failure;
 mod guard;
-mod link;
 mod server;
+mod server_session;
 mod tool;
 
 use std::sync::Arc;
@@ -44,7 +45,8 @@ pub use tool::Tool;
 use crate::options::Options;
 
 impl Options {
-    /// Tools in this process. The model calls them `mcp__<server>__<tool>`, and permissions apply as to any tool.
+    /// Adds tools in this process. The model calls them as `mcp__<server>__<tool>`, and permissions apply as
+    /// to any tool.
     pub fn tool_server(self, server: ToolServer) -> Self {
         let name = server.name().to_owned();
         if let Err(error) = server.check() {
@@ -60,10 +62,10 @@ impl Options {
         options.mcp_service(name, server)
     }
 
-    /// An MCP server in this process that is made with [`rmcp`]. All sessions of these options share it, and each
-    /// has a connection of its own to it.
+    /// Adds an MCP server in this process that is made with [`rmcp`]. All sessions of these options share it,
+    /// and each has its own connection to it.
     pub fn mcp_service(self, name: impl Into<String>, service: impl Service<RoleServer>) -> Self {
         let service = Arc::new(service);
-        self.mcp_handler_per_session(name, move || link::Link::new(Arc::clone(&service)))
+        self.mcp_handler_per_session(name, move || server_session::ServerSession::new(Arc::clone(&service)))
     }
 }

@@ -12,7 +12,7 @@ use tidings_protocol::json::Json;
 use super::tool::{Tool, failure};
 use crate::error::Error;
 
-/// A few [tools](Tool) under a name. It is an rmcp server too, and can be served over any of its transports.
+/// A named set of [tools](Tool). It is also an rmcp server, and can be served over any of its transports.
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct ToolServer {
@@ -35,43 +35,44 @@ impl ToolServer {
         }
     }
 
-    /// One more tool.
+    /// Adds a tool.
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(tool);
         self
     }
 
-    /// The version that it shows, instead of `1.0.0`.
+    /// Sets the reported version, instead of `1.0.0`.
     pub fn version(mut self, version: impl Into<String>) -> Self {
         self.version = version.into();
         self
     }
 
-    /// What the model is told about the tools as a whole.
+    /// Sets instructions for the model about the tools as a whole.
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }
 
-    /// The model has the tools that were added so far from the start, rather than after a search for them.
+    /// Loads the tools that were added so far from the start, rather than after a tool search.
     pub fn always_load(mut self) -> Self {
         self.tools = self.tools.into_iter().map(Tool::always_load).collect();
         self
     }
 
-    /// How long the CLI waits for one call; it ignores less than a second. Without it a call may take for ever.
+    /// Sets the CLI's timeout of one call; values below one second are ignored. Without it a call may take
+    /// for ever.
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.settings.timeout = Some(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
         self
     }
 
-    /// Whether one of the tools is always asked about, or never allowed.
+    /// Sets the permission policy of one of the tools.
     pub fn policy(mut self, policy: McpToolPolicy) -> Self {
         self.settings.tools.get_or_insert_default().push(policy);
         self
     }
 
-    /// The name, which is part of what the model calls.
+    /// The name, which is part of the tool names for the model.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -80,25 +81,25 @@ impl ToolServer {
         (self.settings != SdkMcpServerConfig::default()).then(|| self.settings.clone())
     }
 
-    /// What the CLI would hear in the handshake, to spare it the asking.
+    /// The server's manifest for the handshake, so that the CLI need not request it.
     pub(super) fn manifest(&self) -> Option<SdkMcpManifest> {
-        let said = |value: serde_json::Result<String>| Json::parse(&value.ok()?).ok();
+        let parse = |value: serde_json::Result<String>| Json::parse(&value.ok()?).ok();
         let info = self.get_info().with_protocol_version(ProtocolVersion::V_2025_11_25);
         let mut list = self.list();
         list.result_type = None;
         let mut manifest = SdkMcpManifest::default();
-        manifest.initialize_result = said(serde_json::to_string(&info))?;
-        manifest.tools_list_result = Some(said(serde_json::to_string(&list))?);
+        manifest.initialize_result = parse(serde_json::to_string(&info))?;
+        manifest.tools_list_result = Some(parse(serde_json::to_string(&list))?);
         Some(manifest)
     }
 
-    /// What no session can begin with.
+    /// Refuses names and arguments that cannot be used.
     pub(super) fn check(&self) -> Result<(), Error> {
         for (at, tool) in self.tools.iter().enumerate() {
             let name = tool.name();
             if let Some(misfit) = &tool.misfit {
-                let message = format!("The arguments of the tool `{name}` do not fit: {misfit}");
-                return Err(Error::invalid(message, "take a struct with named fields"));
+                let message = format!("The arguments of the tool `{name}` are invalid: {misfit}");
+                return Err(Error::invalid(message, "use a struct with named fields"));
             }
             if self.tools[..at].iter().any(|other| other.name() == name) {
                 let message = format!("Two tools of `{}` have the same name: `{name}`", self.name);
@@ -106,7 +107,7 @@ impl ToolServer {
             }
             let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
             if name.is_empty() || !name.chars().all(fits) {
-                let message = format!("This cannot be the name of a tool: `{name}`");
+                let message = format!("Not a valid tool name: `{name}`");
                 return Err(Error::invalid(message, "use letters, digits, `_` and `-`"));
             }
         }

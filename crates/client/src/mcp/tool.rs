@@ -12,16 +12,16 @@ use serde_json::Value;
 
 /// A tool that the model can call: a name, a description, and an async function.
 ///
-/// The function takes a struct that serde can read and schemars can describe; what does not fit it is told to the
-/// model, which then tries again. It gives back a `String`, [`Structured`](super::Structured) JSON,
-/// one [`ContentBlock`] such as an image, a whole [`CallToolResult`], or a `Result` of these with a [`Failure`](super::Failure),
-/// which the model reads.
-/// If the call is taken back, it is dropped at its next `await`.
+/// The function takes a struct that implements `Deserialize` and `JsonSchema`; arguments that do not match it
+/// are reported to the model, which then tries again. It returns a `String`,
+/// [`Structured`](super::Structured) JSON, one [`ContentBlock`] such as an image, a whole [`CallToolResult`],
+/// or a `Result` of these with a [`Failure`](super::Failure), whose text is for the model. If the call is
+/// cancelled, the function is dropped at its next `await`.
 #[derive(Clone)]
 #[must_use]
 pub struct Tool {
     pub(super) about: rmcp::model::Tool,
-    /// Why the arguments cannot be those of a tool.
+    /// The reason why the arguments are not valid for a tool.
     pub(super) misfit: Option<String>,
     run: Arc<Run>,
 }
@@ -41,7 +41,8 @@ impl Tool {
         Tool::with_context(name, description, move |arguments, _| run(arguments))
     }
 
-    /// The same for a function that wants to know who calls, tell of its progress, or clean up when it is taken back.
+    /// A tool whose function also takes the request context: for the caller, for progress, or for cleanup on
+    /// cancellation.
     pub fn with_context<A, F, R>(name: impl Into<String>, description: impl Into<String>, run: F) -> Self
     where
         A: DeserializeOwned + JsonSchema + 'static,
@@ -61,15 +62,15 @@ impl Tool {
                     Box::pin(async move { running.await.into_call_tool_result() })
                 }
                 Err(error) => {
-                    let words = format!("The arguments of `{called}` do not fit: {error}");
-                    Box::pin(std::future::ready(Ok(failure(words))))
+                    let text = format!("The arguments of `{called}` are invalid: {error}");
+                    Box::pin(std::future::ready(Ok(failure(text))))
                 }
             }
         };
         Tool { about: rmcp::model::Tool::new(name, description.into(), schema), misfit, run: Arc::new(run) }
     }
 
-    /// A tool whose arguments are described by a JSON Schema, and come as they are.
+    /// A tool whose arguments are described by a JSON Schema and passed as raw JSON.
     pub fn with_schema<F, R>(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -82,92 +83,92 @@ impl Tool {
     {
         let object = schema.get("type").is_some_and(|kind| kind == "object");
         let mut tool = Tool::with_context(name, description, move |arguments: JsonObject, _| run(arguments));
-        tool.misfit = (!object).then(|| "the schema is not one of an object".to_owned());
+        tool.misfit = (!object).then(|| "the schema does not describe an object".to_owned());
         tool.about.input_schema = Arc::new(schema);
         tool
     }
 
-    /// The name by which people know it.
+    /// Sets the display name.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.about.title = Some(title.into());
         self
     }
 
-    /// It changes nothing.
+    /// Marks the tool as read-only.
     pub fn read_only(self) -> Self {
         self.annotate(|hints| hints.read_only(true))
     }
 
-    /// It may destroy something.
+    /// Marks the tool as destructive.
     pub fn destructive(self) -> Self {
         self.annotate(|hints| hints.read_only(false).destructive(true))
     }
 
-    /// It changes something, but only adds.
+    /// Marks the tool as one that changes something, but only adds.
     pub fn additive(self) -> Self {
         self.annotate(|hints| hints.read_only(false).destructive(false))
     }
 
-    /// A second call with the same arguments changes nothing more.
+    /// Marks the tool as idempotent: a second call with the same arguments changes nothing more.
     pub fn idempotent(self) -> Self {
         self.annotate(|hints| hints.idempotent(true))
     }
 
-    /// It reaches out to others, as a search of the web does.
+    /// Marks the tool as reaching out to the world, as a web search does.
     pub fn open_world(self) -> Self {
         self.annotate(|hints| hints.open_world(true))
     }
 
-    /// It stays among things that are known, as a memory does.
+    /// Marks the tool as working on a closed set of things, as a memory does.
     pub fn closed_world(self) -> Self {
         self.annotate(|hints| hints.open_world(false))
     }
 
-    /// What its [structured](super::Structured) results look like.
+    /// Sets the schema of its [structured](super::Structured) results.
     pub fn returns<T: JsonSchema + 'static>(mut self) -> Self {
         self.about.output_schema = Some(schema_for_output::<T>());
         self
     }
 
-    /// The model has it from the start, rather than after a search for tools.
+    /// Loads the tool from the start, rather than after a tool search.
     pub fn always_load(self) -> Self {
         self.meta("anthropic/alwaysLoad", true)
     }
 
-    /// Words by which a search for tools finds it.
-    pub fn search_hint(self, words: impl Into<String>) -> Self {
-        self.meta("anthropic/searchHint", words.into())
+    /// Sets keywords by which a tool search finds it.
+    pub fn search_hint(self, text: impl Into<String>) -> Self {
+        self.meta("anthropic/searchHint", text.into())
     }
 
-    /// How many characters of a result the model gets; what is longer goes to a file.
+    /// Sets the number of characters of a result that the model gets; a longer result is written to a file.
     pub fn max_result_chars(self, most: usize) -> Self {
         self.meta("anthropic/maxResultSizeChars", most)
     }
 
-    /// The turn ends when it has run.
+    /// Ends the turn after the tool has run.
     pub fn ends_turn(self) -> Self {
         self.meta("claude/endTurn", true)
     }
 
-    /// Anything else that is said about it, under a key of its `_meta`.
+    /// Sets any other key of the tool's `_meta`.
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.about.meta.get_or_insert_with(MetaObject::new).0.insert(key.into(), value.into());
         self
     }
 
-    /// Its name, without that of its server.
+    /// The name, without that of its server.
     pub fn name(&self) -> &str {
         &self.about.name
     }
 
-    /// Runs it. Whatever goes wrong is an answer that the model reads.
+    /// Calls the function. Every failure becomes an answer for the model.
     pub(super) async fn call(&self, arguments: JsonObject, context: RequestContext<RoleServer>) -> Reply {
-        let taken_back = context.ct.clone();
-        // Inside the future, so that a panic of the function itself is caught with the others.
+        let cancelled = context.ct.clone();
+        // Called inside the future, so that a panic of the function itself is caught too.
         let running = async { (self.run)(arguments, context).await };
         tokio::select! {
             biased;
-            () = taken_back.cancelled() => Ok(failure("The call was taken back")),
+            () = cancelled.cancelled() => Ok(failure("The call was cancelled")),
             reply = super::guard::catch(running) => {
                 reply.unwrap_or_else(|_| Ok(failure(format!("The tool `{}` failed", self.name()))))
             }
@@ -180,9 +181,9 @@ impl Tool {
     }
 }
 
-/// A result that says what went wrong.
-pub(super) fn failure(words: impl Into<String>) -> CallToolResponse {
-    CallToolResult::error(vec![ContentBlock::text(words)]).into()
+/// A result that reports a failure.
+pub(super) fn failure(text: impl Into<String>) -> CallToolResponse {
+    CallToolResult::error(vec![ContentBlock::text(text)]).into()
 }
 
 impl fmt::Debug for Tool {

@@ -1,4 +1,4 @@
-//! Which conversation: a new one, an old one, a copy of one.
+//! Options of the conversation: new, resumed or forked.
 
 use super::{Options, Plan};
 use crate::error::Error;
@@ -18,49 +18,50 @@ pub(super) struct ConversationOptions {
 }
 
 impl Options {
-    /// Goes on with the latest conversation of the folder.
+    /// Continues the latest conversation of the folder.
     pub fn continue_latest(mut self) -> Self {
         self.conversation.continue_latest = true;
         self
     }
 
-    /// Goes on with a conversation, by its id.
+    /// Resumes a conversation by its id.
     pub fn resume(mut self, session_id: impl Into<String>) -> Self {
         self.conversation.resume = Some(session_id.into());
         self
     }
 
-    /// The id of the new conversation, a UUID.
+    /// Sets the id of the new conversation, a UUID.
     pub fn session_id(mut self, session_id: impl Into<String>) -> Self {
         self.conversation.session_id = Some(session_id.into());
         self
     }
 
-    /// Goes on in a copy, and leaves the conversation as it was.
+    /// Continues in a fork, and leaves the original conversation unchanged.
     pub fn fork_session(mut self) -> Self {
         self.conversation.fork = true;
         self
     }
 
-    /// Goes on after this message, and leaves out what came later.
+    /// Resumes after this message, and drops all later ones.
     pub fn resume_at(mut self, message_uuid: impl Into<String>) -> Self {
         self.conversation.resume_at = Some(message_uuid.into());
         self
     }
 
-    /// Goes on without the turn that began with this message; [`Options::resume_at`] names the message before it.
+    /// Resumes without the turn that began with this message; [`Options::resume_at`] names the message before
+    /// it.
     pub fn resume_drops_turn(mut self, message_uuid: impl Into<String>) -> Self {
         self.conversation.resume_drops_turn = Some(message_uuid.into());
         self
     }
 
-    /// Writes no session file.
+    /// Does not write a session file.
     pub fn forget_session(mut self) -> Self {
         self.conversation.forget = true;
         self
     }
 
-    /// Sends every line of the session file as a `transcript_mirror` frame too; see [`Client::subscribe`].
+    /// Also sends every line of the session file as a `transcript_mirror` frame; see [`Client::subscribe`].
     ///
     /// [`Client::subscribe`]: crate::Client::subscribe
     pub fn mirror_session(mut self) -> Self {
@@ -68,7 +69,7 @@ impl Options {
         self
     }
 
-    /// The title of the conversation.
+    /// Sets the title of the conversation.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.conversation.title = Some(title.into());
         self
@@ -106,15 +107,16 @@ impl ConversationOptions {
         Ok(())
     }
 
-    /// One conversation cannot be many, and one that is not written cannot be taken up again.
+    /// Refuses options that a pool cannot use: a specific conversation, and one without a session file, which
+    /// cannot be resumed.
     pub(super) fn check_shared(&self) -> Result<(), Error> {
         if self.continue_latest || self.resume.is_some() || self.session_id.is_some() || self.fork {
-            let message = "The conversations of a pool cannot all be the same one";
+            let message = "A pool cannot resume one conversation in all its sessions";
             return Err(Error::invalid(message, "resume it with `Pool::resume`, one at a time"));
         }
         if self.forget {
-            let message = "A conversation that is not written cannot be parked";
-            return Err(Error::invalid(message, "leave out `forget_session`"));
+            let message = "A conversation without a session file cannot be parked";
+            return Err(Error::invalid(message, "remove `forget_session`"));
         }
         Ok(())
     }
@@ -123,23 +125,23 @@ impl ConversationOptions {
         let again = self.continue_latest || self.resume.is_some();
         let problem = if self.continue_latest && self.resume.is_some() {
             (
-                "Both the latest conversation and a named one are to go on",
+                "Both the latest conversation and a specific one are selected",
                 "choose `continue_latest` or `resume`",
             )
         } else if self.resume.as_ref().is_some_and(|id| id.trim().is_empty()) {
-            ("The conversation to go on with has an empty id", "list the sessions to find it")
+            ("The id of the conversation to resume is empty", "list the sessions to find it")
         } else if self.fork && !again {
-            ("A new conversation cannot be a copy", "add `resume` or `continue_latest`")
+            ("A new conversation cannot be a fork", "add `resume` or `continue_latest`")
         } else if self.session_id.is_some() && again && !self.fork {
-            ("A conversation that goes on keeps its id", "add `fork_session`, or leave out `session_id`")
+            ("A resumed conversation keeps its id", "add `fork_session`, or remove `session_id`")
         } else if self.session_id.as_ref().is_some_and(|id| uuid::Uuid::try_parse(id).is_err()) {
-            ("The id of a session must be a UUID", "make one with a UUID library, or leave it out")
+            ("The id of a session must be a UUID", "generate one with a UUID library, or remove it")
         } else if (self.resume_at.is_some() || self.resume_drops_turn.is_some()) && self.resume.is_none() {
-            ("Only a named conversation can go on from a message of it", "add `resume`")
+            ("Only a specific conversation can be resumed at a message", "add `resume`")
         } else if self.resume_drops_turn.is_some() && self.resume_at.is_none() {
-            ("A turn can only be dropped after a message to go on from", "add `resume_at`")
+            ("A turn can only be dropped after the message to resume at", "add `resume_at`")
         } else if self.forget && self.mirror {
-            ("A session that is not written cannot be mirrored", "leave out one of the two")
+            ("A session without a session file cannot be mirrored", "remove one of the two")
         } else {
             return Ok(());
         };

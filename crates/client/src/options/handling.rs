@@ -1,4 +1,4 @@
-//! Who answers what the CLI asks, besides permissions.
+//! Options for the handlers of the CLI's requests other than permissions.
 
 use tidings_protocol::control::DialogKind;
 
@@ -6,19 +6,19 @@ use super::Options;
 use crate::handlers::{DialogHandler, ElicitationHandler, Hook};
 
 impl Options {
-    /// A hook: something of yours that is called when something happens in the session.
+    /// Adds a hook: a callback for events of the session.
     pub fn hook(mut self, hook: Hook) -> Self {
         self.handlers.hooks.push(hook);
         self
     }
 
-    /// Who answers the questions of MCP servers. Without one they are declined.
+    /// Sets the handler for elicitations of MCP servers. Without one they are declined.
     pub fn on_elicitation(mut self, handler: impl ElicitationHandler + 'static) -> Self {
         self.handlers.set_elicitation(handler);
         self
     }
 
-    /// Who shows dialogs of these kinds.
+    /// Sets the handler for dialogs of these kinds.
     pub fn on_dialog(
         mut self,
         kinds: impl IntoIterator<Item = DialogKind>,

@@ -6,25 +6,25 @@ use tidings_protocol::control::Initialize;
 use crate::error::Error;
 use crate::limits::{ARGUMENT_BYTES_MAX, COMMAND_LINE_BYTES_MAX};
 
-/// What options come to: what is started, and what is said first.
+/// The result of [`Options::plan`](crate::Options::plan): the process to start, and the handshake.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Plan {
-    /// What is started.
+    /// The process to start.
     pub launch: Launch,
-    /// What is said first.
+    /// The handshake.
     pub initialize: Initialize,
-    /// What is allowed but perhaps not meant, for people to read.
+    /// Warnings about options that are valid but perhaps not intended.
     pub warnings: Vec<String>,
 }
 
-/// What is started: for carriers that start something.
+/// The process to start, for transports that start one.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Launch {
-    /// The program; looked for when it is not named.
+    /// The program; searched for if it is not set.
     pub program: Option<PathBuf>,
-    /// What runs the program if it is a script; `node` when it is not named.
+    /// The runtime of the program if it is a script; `node` if it is not set.
     pub runtime: Option<PathBuf>,
     /// Arguments of the runtime.
     pub runtime_args: Vec<String>,
@@ -32,78 +32,78 @@ pub struct Launch {
     pub args: Vec<Arg>,
     /// The environment.
     pub environment: Environment,
-    /// The folder that it works in.
+    /// The working folder.
     pub cwd: Option<PathBuf>,
-    /// The user that it runs as.
+    /// The system user that it runs as.
     pub user: Option<User>,
-    /// The longest line that is kept.
+    /// The longest line that is kept, in bytes.
     pub line_bytes_max: usize,
-    /// What happens to processes that a session leaves behind.
+    /// The treatment of processes that a session leaves behind.
     pub orphans: Orphans,
     session_mark: String,
 }
 
-/// An argument.
+/// A command line argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Arg {
-    /// As it stands.
+    /// A literal argument.
     Text(String),
-    /// A path, which need not be text.
+    /// A path, which need not be valid UTF-8.
     Path(PathBuf),
-    /// The path of a file with these contents, which the carrier writes for nobody else to read.
+    /// The path of a file with these contents, which the transport writes with access for the owner only.
     File {
-        /// Its name.
+        /// The file name.
         name: String,
-        /// What stands in it: long, or secret, or both.
+        /// The contents: long, or secret, or both.
         contents: String,
     },
 }
 
-/// The environment of what is started.
+/// The environment of the process.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Environment {
-    /// What it begins with.
+    /// The variables that it starts from.
     pub base: EnvBase,
-    /// Variables that are taken out of an inherited one.
+    /// Variables that are removed from an inherited environment.
     pub remove: Vec<String>,
-    /// Variables that are set unless they are there.
+    /// Variables that are set unless they exist.
     pub set_if_unset: BTreeMap<String, String>,
     /// Variables that are set.
     pub set: BTreeMap<String, String>,
 }
 
-/// What an environment begins with.
+/// The variables that an environment starts from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum EnvBase {
     /// The environment of this process.
     #[default]
     Inherit,
-    /// These variables of it.
+    /// These variables of this process.
     Only(Vec<String>),
-    /// Nothing.
+    /// No variables.
     Empty,
 }
 
-/// What happens to processes that a session leaves behind: tools in the background, MCP servers.
+/// The treatment of processes that a session leaves behind: background tools, MCP servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Orphans {
-    /// They are ended with it.
+    /// They are stopped with the session.
     #[default]
     Sweep,
-    /// They stay, as a development server that a tool started may be meant to.
+    /// They keep running; useful for a development server that a tool started.
     Keep,
 }
 
-/// A user of the system, by number.
+/// A system user, by numeric id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct User {
-    /// The user.
+    /// The user id.
     pub uid: u32,
-    /// The group.
+    /// The group id.
     pub gid: u32,
 }
 
@@ -129,7 +129,7 @@ impl Plan {
         self.launch.args.push(Arg::Text(format!("--{flag}")));
     }
 
-    /// `--flag=value`: in one word, so that a value may begin with a dash.
+    /// `--flag=value`, as a single argument, so that a value may begin with a dash.
     pub(super) fn value(&mut self, flag: &str, value: impl std::fmt::Display) {
         self.launch.args.push(Arg::Text(format!("--{flag}={value}")));
     }
@@ -150,7 +150,7 @@ impl Plan {
         self.launch.environment.set.insert(name.to_owned(), value.into());
     }
 
-    /// What the system would refuse with a word that explains nothing.
+    /// Refuses arguments for which the operating system would return an unhelpful error.
     pub(super) fn check(&self) -> Result<(), Error> {
         let args = self.launch.args.iter().map(|arg| match arg {
             Arg::Text(text) => text.as_str(),
@@ -160,8 +160,8 @@ impl Plan {
         let mut total = 0;
         for arg in args {
             if arg.contains('\0') {
-                let message = format!("An argument holds a NUL, which no command line can: `{arg:?}`");
-                return Err(Error::invalid(message, "take it out"));
+                let message = format!("An argument contains a NUL byte: `{arg:?}`");
+                return Err(Error::invalid(message, "remove it"));
             }
             total += arg.len() + 1;
             if arg.len() > ARGUMENT_BYTES_MAX || total > COMMAND_LINE_BYTES_MAX {
@@ -169,7 +169,7 @@ impl Plan {
                 let message = format!("The command line is too long at `{start}…`");
                 return Err(Error::invalid(
                     message,
-                    "put rules and lists into `Options::settings`, which go by a file",
+                    "put rules and lists into `Options::settings`, which are passed as a file",
                 ));
             }
         }
@@ -178,7 +178,8 @@ impl Plan {
 }
 
 impl Launch {
-    /// The arguments with files in place, for a carrier whose other end sees no files of this machine.
+    /// The arguments with file contents inlined, for a transport whose other end has no access to files of
+    /// this machine.
     pub fn inline_args(&self) -> Vec<String> {
         let text = |arg: &Arg| match arg {
             Arg::Text(text) => text.clone(),
@@ -188,7 +189,7 @@ impl Launch {
         self.args.iter().map(text).collect()
     }
 
-    /// Tells this session apart from all others.
+    /// An id that is unique to this session.
     pub(crate) fn session_mark(&self) -> &str {
         &self.session_mark
     }

@@ -23,31 +23,33 @@ pub(super) struct McpOptions {
 }
 
 impl Options {
-    /// An MCP server that the CLI starts or connects to. How goes by a file, since it often holds secrets.
+    /// Adds an MCP server that the CLI starts or connects to. Its configuration is passed as a file, since it
+    /// often contains secrets.
     pub fn mcp_server(mut self, name: impl Into<String>, server: McpServerConfig) -> Self {
         self.mcp.servers.insert(name.into(), server);
         self
     }
 
-    /// A file with MCP servers.
+    /// Adds a file with MCP servers.
     pub fn mcp_config_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.mcp.files.push(path.into());
         self
     }
 
-    /// Uses these MCP servers and none from the settings.
+    /// Uses only these MCP servers and none from the settings.
     pub fn strict_mcp_config(mut self) -> Self {
         self.mcp.strict = true;
         self
     }
 
-    /// An MCP server in this process: what the CLI says to it is handed to `handler`.
+    /// Adds an MCP server in this process: `handler` receives the CLI's messages to it.
     pub fn mcp_handler(mut self, name: impl Into<String>, handler: impl McpHandler + 'static) -> Self {
         self.handlers.mcp.insert(name.into(), McpSource::Shared(Arc::new(handler)));
         self
     }
 
-    /// The same with a handler for each session that is started with these options.
+    /// Adds an MCP server in this process, with a new handler for each session that is started with these
+    /// options.
     pub fn mcp_handler_per_session<H: McpHandler + 'static>(
         mut self,
         name: impl Into<String>,
@@ -58,19 +60,20 @@ impl Options {
         self
     }
 
-    /// Limits and policies of an MCP server in this process.
+    /// Sets limits and policies of an MCP server in this process.
     pub fn mcp_handler_settings(mut self, name: impl Into<String>, settings: SdkMcpServerConfig) -> Self {
         self.mcp.settings.insert(name.into(), settings);
         self
     }
 
-    /// What an MCP server in this process would answer to the CLI's first questions, so that it need not ask them.
+    /// Sets the replies of an MCP server in this process to the CLI's first requests, so that the CLI can
+    /// skip them.
     pub fn mcp_handler_manifest(mut self, name: impl Into<String>, manifest: SdkMcpManifest) -> Self {
         self.mcp.manifests.insert(name.into(), manifest);
         self
     }
 
-    /// Remembers what no session can begin with, for [`Options::plan`] to say.
+    /// Stores an error for [`Options::plan`] to return.
     #[cfg(feature = "mcp")]
     pub(crate) fn invalid_mcp(mut self, error: Error) -> Self {
         self.mcp.invalid.get_or_insert(error);
@@ -86,11 +89,11 @@ impl McpOptions {
         }
         if let Some(name) = self.servers.keys().find(|name| handlers.mcp.contains_key(*name)) {
             let message = format!("Two MCP servers have the same name: `{name}`");
-            return Err(Error::invalid(message, "rename the one in this process or the other"));
+            return Err(Error::invalid(message, "rename one of them"));
         }
         let mut described = self.settings.keys().chain(self.manifests.keys());
         if let Some(name) = described.find(|name| !handlers.mcp.contains_key(*name)) {
-            let message = format!("There is no MCP server of this name in this process: `{name}`");
+            let message = format!("No MCP server in this process has this name: `{name}`");
             return Err(Error::invalid(message, "add it with `mcp_handler`"));
         }
         if !self.servers.is_empty() {

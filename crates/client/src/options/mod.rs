@@ -1,8 +1,8 @@
-//! What a session is started with.
+//! Options of a session.
 //!
 //! Every option of the official SDKs has its method on [`Options`], grouped in the files of this folder.
-//! [`Options::plan`] turns them into a command line, an environment and a handshake; nothing long and nothing secret
-//! is put on the command line, where every user of the machine can read it.
+//! [`Options::plan`] turns them into a command line, an environment and a handshake; nothing long and nothing
+//! secret is put on the command line, where every user of the machine can read it.
 
 mod conversation;
 mod handling;
@@ -30,7 +30,7 @@ use crate::error::Error;
 use crate::handlers::Handlers;
 use crate::ids::Ids;
 
-/// What a session is started with; each method says what it is for.
+/// Options of a session.
 ///
 /// ```
 /// use tidings::Options;
@@ -58,13 +58,13 @@ pub struct Options {
 }
 
 impl Options {
-    /// Nothing special: the model, the tools and the settings that Claude Code has by itself, and an empty system
-    /// prompt, as in the official SDKs.
+    /// Default options: Claude Code's own model, tools and settings, and an empty system prompt, as in the
+    /// official SDKs.
     pub fn new() -> Self {
         Options::default()
     }
 
-    /// Checks the options and turns them into what is started and what is said first.
+    /// Checks the options and turns them into a process to start and a handshake.
     pub fn plan(&self) -> Result<Plan, Error> {
         let mut plan = Plan::new(self.ids.next());
         for flag in ["--output-format=stream-json", "--verbose", "--input-format=stream-json"] {
@@ -82,45 +82,46 @@ impl Options {
         self.telemetry.add(&mut plan)?;
         self.process.add(&mut plan)?;
         self.check_together()?;
-        plan.warnings.extend(self.unasked());
+        plan.warnings.extend(self.unused_handler_warning());
         plan.check()?;
         Ok(plan)
     }
 
-    /// What the options of several groups must not say at once.
+    /// Refuses combinations of options of several groups.
     fn check_together(&self) -> Result<(), Error> {
         if self.settings.checkpoints && self.conversation.mirror {
             let message = "File checkpoints cannot be kept together with a mirrored session";
-            return Err(Error::invalid(message, "leave out one of the two"));
+            return Err(Error::invalid(message, "remove one of the two"));
         }
         Ok(())
     }
 
-    /// What the permission handler will never be asked about, since the options say yes already.
-    fn unasked(&self) -> Option<String> {
+    /// A warning about tools for which the permission handler is never called, since the options already
+    /// allow them.
+    fn unused_handler_warning(&self) -> Option<String> {
         if !self.handlers.has_permission() {
             return None;
         }
         if self.permission.bypasses() {
-            return Some("In the mode `bypassPermissions` the permission handler is never asked".to_owned());
+            return Some("In the mode `bypassPermissions` the permission handler is never called".to_owned());
         }
         let tools = self.tools.allowed_outright();
         let names = tools.join("`, `");
         (!tools.is_empty())
-            .then(|| format!("The permission handler is never asked about `{names}`, which may always run"))
+            .then(|| format!("The permission handler is never called for `{names}`: always allowed"))
     }
 
-    /// Refuses what many conversations cannot share.
+    /// Refuses options that many conversations cannot share.
     pub(crate) fn check_shared(&self) -> Result<(), Error> {
         self.conversation.check_shared()
     }
 
-    /// Whether every turn must end with an output that fits a schema.
+    /// True if every turn must end with an output that matches a schema.
     pub(crate) fn wants_output(&self) -> bool {
         self.model.wants_output()
     }
 
-    /// Whether prompts are marked as to be taken word for word.
+    /// True if all prompts are sent verbatim.
     pub(crate) fn takes_prompts_verbatim(&self) -> bool {
         self.output.verbatim
     }

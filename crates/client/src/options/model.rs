@@ -1,4 +1,4 @@
-//! The model: which, how long, how hard, in which form.
+//! Options of the model: name, limits, thinking, effort and output schema.
 
 use tidings_protocol::control::{EffortLevel, ThinkingDisplay};
 use tidings_protocol::json::Json;
@@ -7,15 +7,15 @@ use super::{Options, Plan};
 use crate::error::Error;
 use crate::limits::SCHEMA_ARGUMENT_BYTES_MAX;
 
-/// How much the model thinks before it answers.
+/// The extent of the model's thinking before it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Thinking {
-    /// As much as it finds right.
+    /// As much as the model decides.
     Adaptive,
     /// Up to this many tokens.
     Budget(u64),
-    /// Not at all.
+    /// No thinking.
     Disabled,
 }
 
@@ -34,66 +34,66 @@ pub(super) struct ModelOptions {
 }
 
 impl Options {
-    /// The model, by name or alias.
+    /// Sets the model, by name or alias.
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.model.model = Some(model.into());
         self
     }
 
-    /// A model to take when the first is overloaded. Several are tried in the order they are named.
+    /// Adds a model to use when the first is overloaded. Several are tried in order.
     pub fn fallback_model(mut self, model: impl Into<String>) -> Self {
         self.model.fallback.push(model.into());
         self
     }
 
-    /// A beta feature of the API.
+    /// Enables a beta feature of the API.
     pub fn beta(mut self, beta: impl Into<String>) -> Self {
         self.model.betas.push(beta.into());
         self
     }
 
-    /// How many rounds of model and tools a turn may have.
+    /// Limits the rounds of model and tool calls per turn.
     pub fn max_turns(mut self, turns: u32) -> Self {
         self.model.max_turns = Some(turns);
         self
     }
 
-    /// What the session may cost.
+    /// Limits the cost of the session, in US dollars.
     pub fn max_budget_usd(mut self, dollars: f64) -> Self {
         self.model.max_budget_usd = Some(dollars);
         self
     }
 
-    /// How many tokens the model may plan with.
+    /// Sets the token budget that the model plans with.
     pub fn task_budget(mut self, tokens: u64) -> Self {
         self.model.task_budget = Some(tokens);
         self
     }
 
-    /// How much the model thinks.
+    /// Sets the extent of the model's thinking.
     pub fn thinking(mut self, thinking: Thinking) -> Self {
         self.model.thinking = Some(thinking);
         self
     }
 
-    /// How much of its thinking is shown.
+    /// Sets how much of the thinking is shown.
     pub fn thinking_display(mut self, display: ThinkingDisplay) -> Self {
         self.model.thinking_display = Some(display);
         self
     }
 
-    /// How hard the model tries.
+    /// Sets the effort of the model.
     pub fn effort(mut self, effort: EffortLevel) -> Self {
         self.model.effort = Some(effort);
         self
     }
 
-    /// The JSON Schema that the result must fit; the output is then in
+    /// Sets the JSON Schema that the result must match; the output is then in
     /// [`TurnEnd::structured_output`](crate::TurnEnd::structured_output).
     ///
-    /// The schema is checked before the session starts, since the CLI ignores one that it does not understand. Schemas of
-    /// later drafts than 7 are rewritten where they mean the same. A turn that ends without an output has failed, with
-    /// [`Outcome::StructuredOutput`](crate::Outcome::StructuredOutput).
+    /// The schema is checked before the session starts, since the CLI ignores a schema that it does not
+    /// understand. Keywords of drafts later than 7 are rewritten where draft 7 has an equivalent. A turn that
+    /// ends without an output fails with [`Outcome::StructuredOutput`](crate::Outcome::StructuredOutput).
     pub fn output_schema(mut self, schema: impl Into<Json>) -> Self {
         self.model.output_schema = Some(schema.into());
         self
@@ -102,7 +102,7 @@ impl Options {
 
 #[cfg(feature = "schema")]
 impl Options {
-    /// Asks for a result of this type; [`TurnEnd::output`](crate::TurnEnd::output) reads it.
+    /// Requires a result of this type; [`TurnEnd::output`](crate::TurnEnd::output) reads it.
     pub fn output_type<T: schemars::JsonSchema>(self) -> Self {
         self.output_schema(schemars::schema_for!(T).to_value())
     }
@@ -118,8 +118,8 @@ impl ModelOptions {
             plan.value("model", model);
         }
         if let Some(same) = self.fallback.iter().find(|fallback| Some(*fallback) == self.model.as_ref()) {
-            let message = format!("The fallback is the model itself: `{same}`");
-            return Err(Error::invalid(message, "name another model to fall back to"));
+            let message = format!("The fallback model is the same as the model: `{same}`");
+            return Err(Error::invalid(message, "choose another fallback model"));
         }
         if !self.fallback.is_empty() {
             plan.value("fallback-model", self.fallback.join(","));
@@ -132,7 +132,7 @@ impl ModelOptions {
             Some(Thinking::Adaptive) => plan.value("thinking", "adaptive"),
             Some(Thinking::Disabled) => plan.value("thinking", "disabled"),
             Some(Thinking::Budget(0)) => {
-                return Err(Error::invalid("Thinking has a budget of 0", "say `Thinking::Disabled`"));
+                return Err(Error::invalid("The thinking budget is 0", "use `Thinking::Disabled`"));
             }
             Some(Thinking::Budget(tokens)) => plan.value("max-thinking-tokens", tokens),
             None => {}
@@ -147,7 +147,8 @@ impl ModelOptions {
             let schema = super::schema::normalise(schema)?;
             let text = schema.raw().as_str();
             if text.len() <= SCHEMA_ARGUMENT_BYTES_MAX {
-                // The CLI checks the flag at the start and says what is wrong; what the handshake has, it does not check.
+                // The CLI validates the flag at the start and reports errors; it does not validate the
+                // schema of the handshake.
                 plan.value("json-schema", text);
             } else {
                 plan.initialize.json_schema = Some(schema);
@@ -159,18 +160,15 @@ impl ModelOptions {
     fn add_limits(&self, plan: &mut Plan) -> Result<(), Error> {
         match self.max_turns {
             Some(0) => {
-                return Err(Error::invalid(
-                    "A turn of 0 rounds does nothing",
-                    "leave `max_turns` out for no limit",
-                ));
+                return Err(Error::invalid("`max_turns` is 0", "remove `max_turns` for no limit"));
             }
             Some(turns) => plan.value("max-turns", turns),
             None => {}
         }
         match self.max_budget_usd {
             Some(dollars) if !dollars.is_finite() || dollars <= 0.0 => {
-                let message = format!("A budget must be more than nothing: `{dollars}`");
-                return Err(Error::invalid(message, "leave `max_budget_usd` out for no limit"));
+                let message = format!("The budget must be greater than 0: `{dollars}`");
+                return Err(Error::invalid(message, "remove `max_budget_usd` for no limit"));
             }
             Some(dollars) => plan.value("max-budget-usd", dollars),
             None => {}

@@ -1,10 +1,10 @@
-//! What the session tells, and how prompts are taken.
+//! Options of the output and of the input.
 
 use std::path::PathBuf;
 
 use super::{Options, Plan};
 
-/// What the CLI writes down.
+/// The target of the CLI's debug log.
 #[derive(Debug, Clone)]
 enum Debug {
     Everything,
@@ -28,68 +28,68 @@ pub(super) struct OutputOptions {
 }
 
 impl Options {
-    /// Sends the answer while it is being written, as `stream_event` frames.
+    /// Streams the answer as `stream_event` frames while it is being written.
     pub fn include_partial_messages(mut self) -> Self {
         self.output.partial_messages = true;
         self
     }
 
-    /// Tells when hooks that are commands begin, go on and end.
+    /// Sends events when command hooks start, progress and end.
     pub fn include_hook_events(mut self) -> Self {
         self.output.hook_events = true;
         self
     }
 
-    /// Sends the text and the thinking of sub-agents too.
+    /// Also sends the text and the thinking of sub-agents.
     pub fn forward_subagent_text(mut self) -> Self {
         self.output.subagent_text = true;
         self
     }
 
-    /// Sends every prompt back when the CLI takes it up.
+    /// Sends every prompt back when the CLI starts to process it.
     pub fn replay_user_messages(mut self) -> Self {
         self.output.replay_prompts = true;
         self
     }
 
-    /// Tells how a login goes.
+    /// Sends the progress of a login.
     pub fn include_auth_status(mut self) -> Self {
         self.output.auth_status = true;
         self
     }
 
-    /// Takes prompts word for word: no slash commands, no files by `@path`.
+    /// Sends prompts verbatim: slash commands and `@path` references are not expanded.
     pub fn verbatim_prompts(mut self) -> Self {
         self.output.verbatim = true;
         self
     }
 
-    /// Tells after a turn what the user may want to say next.
+    /// Sends a suggestion for the next prompt after a turn.
     pub fn prompt_suggestions(mut self) -> Self {
         self.output.prompt_suggestions = true;
         self
     }
 
-    /// Tells in a line what background agents are at.
+    /// Sends one-line progress summaries of background agents.
     pub fn agent_progress_summaries(mut self) -> Self {
         self.output.progress_summaries = true;
         self
     }
 
-    /// Tells the CLI that single tasks can be stopped here.
+    /// Declares to the CLI that this host can stop single tasks.
     pub fn per_task_stop_affordance(mut self) -> Self {
         self.output.stop_affordance = true;
         self
     }
 
-    /// Makes the CLI write down what it does, all of it or what `filter` names.
+    /// Enables the CLI's debug log, for everything or for what `filter` names.
     pub fn debug(mut self, filter: Option<&str>) -> Self {
         self.output.debug =
             Some(filter.map_or(Debug::Everything, |filter| Debug::Filtered(filter.to_owned())));
         self
     }
 
-    /// Where the CLI writes down what it does.
+    /// Sets the file of the CLI's debug log.
     pub fn debug_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.output.debug_file = Some(path.into());
         self

@@ -1,4 +1,4 @@
-//! What the agent may do, and who is asked.
+//! Options of permissions.
 
 use std::time::Duration;
 
@@ -8,13 +8,13 @@ use super::{Options, Plan};
 use crate::error::Error;
 use crate::handlers::{Handlers, PermissionHandler};
 
-/// Whether anybody can be asked.
+/// The recipient of permission requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PermissionPrompts {
-    /// The host is asked.
+    /// Requests are sent to the host.
     Host,
-    /// Nobody is: what would be asked is refused.
+    /// There is no recipient: tools that need a request are denied.
     None,
 }
 
@@ -28,44 +28,44 @@ pub(super) struct PermissionOptions {
 }
 
 impl Options {
-    /// How much the agent may do without asking.
+    /// Sets the permission mode.
     pub fn permission_mode(mut self, mode: PermissionMode) -> Self {
         self.permission.mode = Some(mode);
         self
     }
 
-    /// Lets the mode [`PermissionMode::BYPASS_PERMISSIONS`] be chosen: then nobody is asked anything.
+    /// Allows the mode [`PermissionMode::BYPASS_PERMISSIONS`], in which no permission is requested.
     pub fn allow_bypass_permissions(mut self) -> Self {
         self.permission.allow_bypass = true;
         self
     }
 
-    /// Who decides whether a tool may run: a closure, [`AllowAll`](crate::AllowAll) or [`DenyAll`](crate::DenyAll).
-    /// Without one, what would be asked is refused.
+    /// Sets the handler of permission requests: a closure, [`AllowAll`](crate::AllowAll) or
+    /// [`DenyAll`](crate::DenyAll). Without one, they are denied.
     pub fn on_permission(mut self, handler: impl PermissionHandler + 'static) -> Self {
         self.handlers.set_permission(handler);
         self
     }
 
-    /// After this time a question that nobody answered is refused. They wait for ever unless this is set.
+    /// Denies a permission request that is not answered within this time. Without it, requests wait for ever.
     pub fn permission_timeout(mut self, limit: Duration) -> Self {
         self.handlers.permission_timeout = Some(limit);
         self
     }
 
-    /// An MCP tool that decides whether a tool may run, in place of a handler.
+    /// Sets an MCP tool that decides permission requests, in place of a handler.
     pub fn permission_prompt_tool(mut self, tool: impl Into<String>) -> Self {
         self.permission.prompt_tool = Some(tool.into());
         self
     }
 
-    /// Whether anybody can be asked.
+    /// Sets the recipient of permission requests.
     pub fn permission_prompts(mut self, prompts: PermissionPrompts) -> Self {
         self.permission.prompts = Some(prompts);
         self
     }
 
-    /// What the agent is told when it plans.
+    /// Sets the instructions for plan mode.
     pub fn plan_mode_instructions(mut self, text: impl Into<String>) -> Self {
         self.permission.plan_mode_instructions = Some(text.into());
         self
@@ -73,19 +73,22 @@ impl Options {
 }
 
 impl PermissionOptions {
-    /// Whether nobody is asked anything.
+    /// True if no permission is ever requested.
     pub(super) fn bypasses(&self) -> bool {
         self.mode.as_ref().is_some_and(|mode| *mode == PermissionMode::BYPASS_PERMISSIONS)
     }
 
     pub(super) fn add(&self, plan: &mut Plan, handlers: &Handlers) -> Result<(), Error> {
         if self.bypasses() && !self.allow_bypass {
-            let message = "The mode `bypassPermissions` lets every tool run, and was not allowed";
-            return Err(Error::invalid(message, "call `Options::allow_bypass_permissions` if that is meant"));
+            let message = "The mode `bypassPermissions` allows every tool, and is not enabled";
+            return Err(Error::invalid(
+                message,
+                "call `Options::allow_bypass_permissions` if this is intended",
+            ));
         }
         match (&self.prompt_tool, handlers.has_permission()) {
             (Some(tool), true) => {
-                let message = format!("Both a handler and a tool decide about permissions: `{tool}`");
+                let message = format!("Both a handler and a tool are set for permission requests: `{tool}`");
                 return Err(Error::invalid(
                     message,
                     "choose one of `on_permission` and `permission_prompt_tool`",
@@ -101,7 +104,7 @@ impl PermissionOptions {
             None => {}
         }
         if let Some(mode) = &self.mode {
-            // The command line has another word for the mode that the wire calls default.
+            // The command line has another name for the mode that is called default in messages.
             let name = if *mode == PermissionMode::DEFAULT { "manual" } else { mode.as_str() };
             plan.value("permission-mode", name);
         }

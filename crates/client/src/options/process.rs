@@ -1,4 +1,4 @@
-//! The process: what is started, where, with what around it, and how long to wait for it.
+//! Options of the process: program, folder, environment and timeouts.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +13,8 @@ use crate::error::Error;
 use crate::ids::Ids;
 use crate::limits;
 
-/// What a `claude` around us has set for its own children, and what makes one write to its output what is no frame.
+/// Variables that an enclosing `claude` sets for its own children, and variables that make the CLI print
+/// lines that are not JSON.
 const NOT_INHERITED: &[&str] = &[
     "CLAUDECODE",
     "CLAUDE_CODE_ENTRYPOINT",
@@ -28,7 +29,7 @@ const NOT_INHERITED: &[&str] = &[
 ];
 
 /// Flags that are always set, and that an extra argument may not change.
-const OURS: &[&str] = &["output-format", "input-format", "verbose", "print"];
+const RESERVED_FLAGS: &[&str] = &["output-format", "input-format", "verbose", "print"];
 
 pub(crate) type StderrHandler = Arc<dyn Fn(&str) + Send + Sync>;
 
@@ -56,13 +57,13 @@ pub(crate) struct ProcessOptions {
 }
 
 impl Options {
-    /// The program. It is looked for unless it is named.
+    /// Sets the program. By default it is searched for.
     pub fn program(mut self, path: impl Into<PathBuf>) -> Self {
         self.process.program = Some(path.into());
         self
     }
 
-    /// What runs the program if it is a script, with its arguments; `node` unless set.
+    /// Sets the runtime, with its arguments, that runs the program if it is a script; `node` by default.
     pub fn runtime<S: Into<String>>(
         mut self,
         path: impl Into<PathBuf>,
@@ -73,73 +74,75 @@ impl Options {
         self
     }
 
-    /// The folder that the agent works in.
+    /// Sets the working folder of the agent.
     pub fn cwd(mut self, path: impl Into<PathBuf>) -> Self {
         self.process.cwd = Some(path.into());
         self
     }
 
-    /// Another folder that the agent may work in.
+    /// Adds another folder that the agent may work in.
     pub fn add_directory(mut self, path: impl Into<PathBuf>) -> Self {
         self.process.additional_directories.push(path.into());
         self
     }
 
-    /// Sets a variable of the environment.
+    /// Sets an environment variable.
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.process.env.insert(name.into(), value.into());
         self
     }
 
-    /// What the environment begins with; that of this process unless set.
+    /// Sets the variables that the environment starts from; by default those of this process.
     ///
-    /// Variables by which a `claude` around this process marks its children are left out of an inherited one.
+    /// Variables by which an enclosing `claude` marks its children are not inherited.
     pub fn env_base(mut self, base: EnvBase) -> Self {
         self.process.env_base = base;
         self
     }
 
-    /// The user that the agent runs as.
+    /// Sets the system user that the agent runs as.
     pub fn user(mut self, user: User) -> Self {
         self.process.user = Some(user);
         self
     }
 
-    /// The name of your program, which the CLI tells the API.
+    /// Sets the name of your program, which the CLI sends to the API.
     pub fn client_app(mut self, name: impl Into<String>) -> Self {
         self.process.client_app = Some(name.into());
         self
     }
 
-    /// A flag of the CLI that has no method here: `extra_arg("brief", None)`.
+    /// Adds a flag of the CLI that has no method here: `extra_arg("brief", None)`.
     pub fn extra_arg(mut self, flag: impl Into<String>, value: Option<&str>) -> Self {
         self.process.extra_args.push((flag.into(), value.map(str::to_owned)));
         self
     }
 
-    /// The longest line that is kept; a longer one is told as [`Event::Oversized`](crate::Event::Oversized).
+    /// Sets the longest line that is kept, in bytes; a longer one becomes
+    /// [`Event::Oversized`](crate::Event::Oversized).
     pub fn line_bytes_max(mut self, bytes: usize) -> Self {
         self.process.line_bytes_max = bytes;
         self
     }
 
-    /// What happens to processes that the session leaves behind; they are ended unless set.
+    /// Sets the treatment of processes that the session leaves behind; by default they are stopped.
     pub fn orphans(mut self, orphans: Orphans) -> Self {
         self.process.orphans = orphans;
         self
     }
 
-    /// Puts on the command line what would go by files, for a CLI that sees no files of this machine.
+    /// Passes on the command line what is otherwise passed as files, for a CLI without access to files of
+    /// this machine.
     ///
-    /// Everybody on that machine can then read it.
+    /// Every user of that machine can then read it.
     pub fn inline_files(mut self) -> Self {
         self.process.inline_files = true;
         self
     }
 
-    /// Hears every line of the error output. It must not block: the session waits for it.
-    pub fn on_stderr(mut self, hear: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.process.on_stderr = Some(Arc::new(hear));
+    /// Sets a handler for the lines of stderr. It must not block: the session waits for it.
+    pub fn on_stderr(mut self, handler: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.process.on_stderr = Some(Arc::new(handler));
         self
     }
 
@@ -149,32 +152,32 @@ impl Options {
         self
     }
 
-    /// How long the CLI may take to start. Two minutes unless set.
+    /// Sets the timeout of the handshake. Two minutes by default.
     pub fn initialize_timeout(mut self, limit: Duration) -> Self {
         self.process.initialize_timeout = limit;
         self
     }
 
-    /// How long the CLI may take to answer a request. One minute unless set.
+    /// Sets the timeout of control requests. One minute by default.
     pub fn request_timeout(mut self, limit: Duration) -> Self {
         self.process.request_timeout = limit;
         self
     }
 
-    /// How long the CLI may take to finish by itself once its input has ended. Five seconds unless set.
+    /// Sets the time for the CLI to exit by itself once its input has ended. Five seconds by default.
     pub fn close_grace(mut self, grace: Duration) -> Self {
         self.process.close_grace = grace;
         self
     }
 
-    /// Tells subscribers when nothing has come for this long while a turn is under way, nobody is asked anything and
-    /// no tool runs. Nothing is done about it.
+    /// Sends [`Event::Stalled`](crate::Event::Stalled) when no frame has arrived for this long while a turn
+    /// runs, no request is open and no tool runs. The session goes on.
     pub fn stall_after(mut self, limit: Duration) -> Self {
         self.process.stall_after = Some(limit);
         self
     }
 
-    /// Where ids come from; random unless set.
+    /// Sets the source of ids; random by default.
     pub fn ids(mut self, ids: Ids) -> Self {
         self.ids = ids;
         self
@@ -212,10 +215,11 @@ impl ProcessOptions {
         let environment = &mut plan.launch.environment;
         environment.base = self.env_base.clone();
         environment.remove = NOT_INHERITED.iter().map(ToString::to_string).collect();
-        // Without it the CLI does not tell when a session is idle.
+        // Without it the CLI does not report when a session is idle.
         environment.set_if_unset.insert("CLAUDE_CODE_SDK_READS_SESSION_STATE".to_owned(), "1".to_owned());
-        // The CLI knows three kinds of SDK by name, and takes everybody else for a person: with an agent more, and a longer
-        // prompt for it. Two of the kinds are the official SDKs, so this is the third.
+        // The CLI recognises three kinds of SDK by name, and treats all other callers as interactive: with
+        // an additional agent and a longer prompt for it. Two of the kinds are the official SDKs, so this is
+        // the third.
         let ours =
             [("CLAUDE_CODE_ENTRYPOINT", "sdk-cli"), ("CLAUDE_AGENT_SDK_VERSION", env!("CARGO_PKG_VERSION"))];
         for (name, value) in ours {
@@ -223,9 +227,11 @@ impl ProcessOptions {
         }
         for (name, value) in &self.env {
             if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
-                let message =
-                    format!("This cannot be a variable of the environment: `{}`", name.escape_debug());
-                return Err(Error::invalid(message, "names have no `=`, and neither names nor values a NUL"));
+                let message = format!("Not a valid environment variable: `{}`", name.escape_debug());
+                return Err(Error::invalid(
+                    message,
+                    "names must not contain `=`, and neither names nor values a NUL byte",
+                ));
             }
             environment.set.insert(name.clone(), value.clone());
         }
@@ -236,9 +242,9 @@ impl ProcessOptions {
 fn add_extra(plan: &mut Plan, flag: &str, value: Option<&str>) -> Result<(), Error> {
     let name = flag.trim_start_matches('-');
     let well_formed = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-    if !well_formed || OURS.contains(&name) {
-        let message = format!("This cannot be an extra argument: `{}`", flag.escape_debug());
-        return Err(Error::invalid(message, "give the name of a flag that this crate does not set itself"));
+    if !well_formed || RESERVED_FLAGS.contains(&name) {
+        let message = format!("Not a valid extra argument: `{}`", flag.escape_debug());
+        return Err(Error::invalid(message, "pass the name of a flag that this crate does not set itself"));
     }
     match value {
         Some(value) => plan.value(name, value),
@@ -274,7 +280,7 @@ impl Default for ProcessOptions {
 }
 
 impl fmt::Debug for ProcessOptions {
-    /// Without the values of variables, which are often secrets.
+    /// Omits the values of variables, which are often secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProcessOptions")
             .field("program", &self.program)

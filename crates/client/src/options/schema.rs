@@ -1,16 +1,17 @@
-//! The schema of structured output, as the CLI takes it.
+//! The schema of structured output, in the dialect of the CLI.
 //!
-//! The CLI compiles schemas with a strict validator of draft 7. It refuses a bad `--json-schema` at the start, but drops a bad
-//! schema of the handshake without a word, and the turn then ends without an output. So schemas are checked here first.
+//! The CLI compiles schemas with a strict validator of draft 7. It refuses a bad `--json-schema` at the
+//! start, but silently drops a bad schema of the handshake, and the turn then ends without an output. So
+//! schemas are checked here first.
 
 use tidings_protocol::json::{Json, Raw, write_string};
 
 use crate::error::Error;
 
-/// Nesting that a schema may have. Generated ones have a dozen levels.
+/// The deepest nesting of a schema. Generated schemas have a dozen levels.
 const DEPTH_MAX: usize = 128;
 
-/// Values that a keyword takes.
+/// The type of a keyword's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Anything,
@@ -31,7 +32,7 @@ enum Takes {
     Dependencies,
 }
 
-/// The keywords that the CLI's validator knows.
+/// The keywords that the CLI's validator supports.
 fn takes(keyword: &str) -> Option<Takes> {
     Some(match keyword {
         "$id" | "$ref" | "$comment" | "title" | "description" | "format" | "pattern" | "contentMediaType"
@@ -64,18 +65,18 @@ fn takes(keyword: &str) -> Option<Takes> {
 
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
-/// Checks a schema and writes it in the dialect of the CLI: without `$schema`, and with the keywords of draft 7 in place of
-/// those of later drafts that mean the same. The order of members stays.
+/// Checks a schema and writes it in the dialect of the CLI: without `$schema`, and with the keywords of draft
+/// 7 in place of equivalent ones of later drafts. The order of members stays.
 pub(super) fn normalise(schema: &Json) -> Result<Json, Error> {
     let root = schema.raw();
     if !root.is_object() {
         return Err(Error::invalid("The schema of the result is not a JSON object", "see json-schema.org"));
     }
     let mut text = String::new();
-    Writer { root, out: &mut text }.schema(root, "#", 0).map_err(|reason| {
+    SchemaWriter { root, out: &mut text }.schema(root, "#", 0).map_err(|reason| {
         Error::invalid(
             format!("The schema of the result is not valid at {reason}"),
-            "the CLI takes JSON Schema of draft 7; see json-schema.org",
+            "the CLI supports JSON Schema draft 7; see json-schema.org",
         )
     })?;
     Json::parse(&text).map_err(|error| {
@@ -83,15 +84,15 @@ pub(super) fn normalise(schema: &Json) -> Result<Json, Error> {
     })
 }
 
-struct Writer<'a> {
+struct SchemaWriter<'a> {
     root: Raw<'a>,
     out: &'a mut String,
 }
 
-impl Writer<'_> {
+impl SchemaWriter<'_> {
     fn schema(&mut self, schema: Raw<'_>, at: &str, depth: usize) -> Result<(), String> {
         if depth > DEPTH_MAX {
-            return Err(format!("`{at}`: it is nested too deep"));
+            return Err(format!("`{at}`: nested too deep"));
         }
         if schema.bool().is_some() {
             self.out.push_str(schema.as_str());
@@ -120,7 +121,7 @@ impl Writer<'_> {
             write_string(name, self.out);
             self.out.push(':');
             let Some(kind) = takes(name) else {
-                return Err(format!("`{place}`: the keyword is not known"));
+                return Err(format!("`{place}`: unknown keyword"));
             };
             self.value(kind, value, &place, depth)?;
             if name == "$ref" {
@@ -162,7 +163,7 @@ impl Writer<'_> {
 
     fn list(&mut self, value: Raw<'_>, at: &str, depth: usize) -> Result<(), String> {
         if !value.is_array() || value.items().next().is_none() {
-            return Err(format!("`{at}`: it takes a list of schemas"));
+            return Err(format!("`{at}`: must be a list of schemas"));
         }
         self.out.push('[');
         for (index, item) in value.items().enumerate() {
@@ -177,7 +178,7 @@ impl Writer<'_> {
 
     fn named(&mut self, kind: Takes, value: Raw<'_>, at: &str, depth: usize) -> Result<(), String> {
         if !value.is_object() {
-            return Err(format!("`{at}`: it takes an object of schemas"));
+            return Err(format!("`{at}`: must be an object of schemas"));
         }
         self.out.push('{');
         for (index, (key, value)) in value.members().enumerate() {
@@ -197,7 +198,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A reference into the schema must lead somewhere.
+    /// Checks that a reference into the schema has a target.
     fn reference(&self, value: Raw<'_>, at: &str) -> Result<(), String> {
         let target = value.text().map(|target| target.get().into_owned()).unwrap_or_default();
         let Some(pointer) = target.strip_prefix('#') else { return Ok(()) };
@@ -222,14 +223,14 @@ fn is_type(value: Raw<'_>) -> bool {
 
 fn wanted(kind: Takes) -> &'static str {
     match kind {
-        Takes::Text => "it takes a string",
-        Takes::Texts => "it takes a list of strings",
-        Takes::Number => "it takes a number",
-        Takes::Count => "it takes a count",
-        Takes::Flag => "it takes `true` or `false`",
-        Takes::List => "it takes a list",
-        Takes::Type => "it takes a type of JSON Schema, such as `object` or `string`,",
-        _ => "it takes another value",
+        Takes::Text => "must be a string",
+        Takes::Texts => "must be a list of strings",
+        Takes::Number => "must be a number",
+        Takes::Count => "must be a non-negative integer",
+        Takes::Flag => "must be `true` or `false`",
+        Takes::List => "must be a list",
+        Takes::Type => "must be a type of JSON Schema, such as `object` or `string`,",
+        _ => "must be another value",
     }
 }
 
@@ -242,7 +243,8 @@ mod tests {
         normalise(&json).map(|json| json.raw().as_str().to_owned()).map_err(|error| error.to_string())
     }
 
-    /// D2: schemas of a later draft, as schemars writes them, become what the CLI takes; the order of members stays.
+    /// D2: schemas of a later draft, as schemars writes them, are rewritten for the CLI; the order of members
+    /// stays.
     #[test]
     fn d2_later_drafts_are_written_as_the_cli_takes_them() {
         for (given, expected) in [
@@ -265,7 +267,7 @@ mod tests {
         }
     }
 
-    /// D2: a schema that the CLI would drop without a word is refused, with the place of the mistake.
+    /// D2: a schema that the CLI would silently drop is refused, with the path of the mistake.
     #[test]
     fn d2_a_nonsense_schema_is_refused() {
         for (given, place) in [

@@ -1,4 +1,4 @@
-//! Settings.
+//! Options of the settings.
 
 use std::path::PathBuf;
 
@@ -9,15 +9,15 @@ use super::{Options, Plan};
 use crate::error::Error;
 use crate::limits::ARGUMENT_BYTES_MAX;
 
-/// A place that settings come from.
+/// A source of settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SettingSource {
-    /// Those of the user.
+    /// Settings of the user.
     User,
-    /// Those of the project.
+    /// Shared settings of the project.
     Project,
-    /// Those of the project that are not shared.
+    /// Local settings of the project, which are not shared.
     Local,
 }
 
@@ -38,45 +38,47 @@ pub(super) struct SettingsOptions {
 }
 
 impl Options {
-    /// Settings as an object, with the keys that a settings file has. They go by a file, since they may hold secrets.
+    /// Sets settings as an object, with the keys of a settings file. They are passed as a file, since they
+    /// may contain secrets.
     pub fn settings(mut self, settings: Value) -> Self {
         self.settings.settings = Some(Settings::Object(settings));
         self
     }
 
-    /// A settings file.
+    /// Sets a settings file.
     pub fn settings_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.settings.settings = Some(Settings::File(path.into()));
         self
     }
 
-    /// How commands are shut in: the value of the key `sandbox` in settings.
+    /// Configures the sandbox of commands: the value of the key `sandbox` in settings.
     ///
-    /// If it is enabled and cannot be had, the session fails, unless `failIfUnavailable` says otherwise.
+    /// If the sandbox is enabled and not available, the session fails, unless `failIfUnavailable` is set to
+    /// false.
     pub fn sandbox(mut self, sandbox: Value) -> Self {
         self.settings.sandbox = Some(sandbox);
         self
     }
 
-    /// Settings that nothing else overrides.
+    /// Sets managed settings, which nothing else overrides.
     pub fn managed_settings(mut self, settings: Value) -> Self {
         self.settings.managed = Some(settings);
         self
     }
 
-    /// Where settings come from; an empty list for nowhere. All places unless set.
+    /// Sets the sources of settings; an empty list for none. All sources by default.
     pub fn setting_sources(mut self, sources: impl IntoIterator<Item = SettingSource>) -> Self {
         self.settings.sources = Some(sources.into_iter().collect());
         self
     }
 
-    /// The folder whose project settings count, if it is not the working folder.
+    /// Sets the folder whose project settings apply, if it is not the working folder.
     pub fn project_config_root(mut self, path: impl Into<PathBuf>) -> Self {
         self.settings.project_config_root = Some(path.into());
         self
     }
 
-    /// Keeps copies of files before they are changed, so that [`Client::rewind_files`] can take changes back.
+    /// Keeps copies of files before they are changed, so that [`Client::rewind_files`] can revert changes.
     ///
     /// [`Client::rewind_files`]: crate::Client::rewind_files
     pub fn file_checkpoints(mut self) -> Self {
@@ -92,7 +94,7 @@ impl SettingsOptions {
                 let message = format!("A sandbox cannot be added to a settings file: `{}`", path.display());
                 return Err(Error::invalid(
                     message,
-                    "put the sandbox into the file, or give the settings as an object",
+                    "put the sandbox into the file, or pass the settings as an object",
                 ));
             }
             (Some(Settings::File(path)), None) => plan.path("settings", path),
@@ -129,7 +131,7 @@ impl SettingSource {
     }
 }
 
-/// The CLI takes managed settings on the command line; what is too long for it goes by the handshake.
+/// Passes managed settings on the command line, or in the handshake if they are too long for that.
 fn add_managed(plan: &mut Plan, managed: &Value) -> Result<(), Error> {
     let text = object("managed_settings", managed)?.to_string();
     if text.len() < ARGUMENT_BYTES_MAX / 2 {
@@ -147,12 +149,12 @@ fn object<'a>(option: &str, value: &'a Value) -> Result<&'a Value, Error> {
         return Ok(value);
     }
     Err(Error::invalid(
-        format!("`{option}` is no JSON object"),
-        "give an object with the keys of a settings file",
+        format!("`{option}` is not a JSON object"),
+        "pass an object with the keys of a settings file",
     ))
 }
 
-/// Settings with the sandbox in them: keys of both are kept, the sandbox's own win.
+/// Merges the sandbox into the settings: keys of both are kept, the sandbox's own win.
 fn merged(settings: Option<&Value>, sandbox: Option<&Value>) -> Result<String, Error> {
     let mut settings = match settings {
         Some(settings) => object("settings", settings)?.clone(),
@@ -171,7 +173,7 @@ fn merged(settings: Option<&Value>, sandbox: Option<&Value>) -> Result<String, E
     Ok(settings.to_string())
 }
 
-/// Puts `over` over `under`, key by key. Settings are as deep as their author wrote them.
+/// Merges `over` into `under`, key by key. The recursion is as deep as the settings.
 fn merge(under: &mut Value, over: Value) {
     match (under, over) {
         (Value::Object(under), Value::Object(over)) => {

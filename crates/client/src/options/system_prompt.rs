@@ -1,4 +1,4 @@
-//! What the model is told before everything else.
+//! The system prompt.
 
 use std::path::PathBuf;
 
@@ -9,20 +9,21 @@ use crate::error::Error;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SystemPrompt {
-    /// A prompt of your own, in one block or several; an empty one unless something else is set.
+    /// A custom prompt, in one block or several; the default is an empty one.
     Custom {
-        /// The blocks. [`SystemPrompt::BOUNDARY`] as a block of its own ends the part that is cached.
+        /// The blocks. [`SystemPrompt::BOUNDARY`] as a separate block ends the cached part.
         blocks: Vec<String>,
-        /// Whether the prompt is recorded once per conversation; what the CLI does by itself when absent.
+        /// Records the prompt once per conversation; `None` for the CLI's default.
         snapshot: Option<bool>,
     },
     /// The prompt of Claude Code.
     Preset {
-        /// What is added to it.
+        /// Text that is appended to it.
         append: Option<String>,
-        /// Whether what changes from machine to machine is moved out of it, so that more of it is cached.
+        /// Moves machine-specific sections out of the prompt, so that more of it is cached; `None` for the
+        /// CLI's default.
         exclude_dynamic_sections: Option<bool>,
-        /// Whether the prompt is recorded once per conversation; what the CLI does by itself when absent.
+        /// Records the prompt once per conversation; `None` for the CLI's default.
         snapshot: Option<bool>,
     },
     /// A prompt in a file.
@@ -30,20 +31,20 @@ pub enum SystemPrompt {
 }
 
 impl SystemPrompt {
-    /// The block that ends the part that is cached.
+    /// The block that ends the cached part.
     pub const BOUNDARY: &str = "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__";
 
-    /// A prompt of your own.
+    /// A custom prompt.
     pub fn custom(text: impl Into<String>) -> Self {
         SystemPrompt::Custom { blocks: vec![text.into()], snapshot: None }
     }
 
-    /// The prompt of Claude Code as it is.
+    /// The unchanged prompt of Claude Code.
     pub fn preset() -> Self {
         SystemPrompt::Preset { append: None, exclude_dynamic_sections: None, snapshot: None }
     }
 
-    /// The prompt of Claude Code and more.
+    /// The prompt of Claude Code with an appended text.
     pub fn append(text: impl Into<String>) -> Self {
         SystemPrompt::Preset { append: Some(text.into()), exclude_dynamic_sections: None, snapshot: None }
     }
@@ -68,7 +69,7 @@ impl From<String> for SystemPrompt {
 }
 
 impl Options {
-    /// The system prompt. It goes by the handshake, so it may be as long as it likes.
+    /// Sets the system prompt. It is sent in the handshake, so its length is not limited.
     pub fn system_prompt(mut self, prompt: impl Into<SystemPrompt>) -> Self {
         self.system_prompt = prompt.into();
         self
@@ -82,7 +83,7 @@ impl SystemPrompt {
                 if blocks.is_empty() {
                     return Err(Error::invalid(
                         "The system prompt has no blocks",
-                        "give an empty text for an empty one",
+                        "use an empty text for an empty prompt",
                     ));
                 }
                 plan.initialize.system_prompt = Some(blocks.clone());

@@ -1,4 +1,4 @@
-//! One trace across this program and what it starts.
+//! Options of tracing: one trace across this program and the CLI.
 
 use super::{Options, Plan};
 use crate::error::Error;
@@ -10,16 +10,16 @@ pub(super) struct TelemetryOptions {
 }
 
 impl Options {
-    /// The span that the work of the session belongs to, as a W3C `traceparent`: the CLI's own spans become its children.
+    /// Sets the parent span of the session, as a W3C `traceparent`: the CLI's own spans become its children.
     ///
-    /// It goes to the CLI as the variable `TRACEPARENT`, as from the official SDKs, and so holds for the whole process.
-    /// The [guide](crate::guide::telemetry) shows where to get it from.
+    /// It is passed to the CLI as the variable `TRACEPARENT`, as by the official SDKs, and so applies to the
+    /// whole process. The [guide](crate::guide::telemetry) shows where to get it from.
     pub fn traceparent(mut self, traceparent: impl Into<String>) -> Self {
         self.telemetry.traceparent = Some(traceparent.into());
         self
     }
 
-    /// What vendors of tracing systems add to a [`traceparent`](Options::traceparent), as a W3C `tracestate`.
+    /// Sets the vendor-specific part of a [`traceparent`](Options::traceparent), as a W3C `tracestate`.
     pub fn tracestate(mut self, tracestate: impl Into<String>) -> Self {
         self.telemetry.tracestate = Some(tracestate.into());
         self
@@ -30,19 +30,19 @@ impl TelemetryOptions {
     pub(super) fn add(&self, plan: &mut Plan) -> Result<(), Error> {
         if let Some(parent) = &self.traceparent {
             if !is_traceparent(parent) {
-                let message = format!("This is no traceparent: `{}`", parent.escape_debug());
+                let message = format!("Not a valid traceparent: `{}`", parent.escape_debug());
                 let hint =
-                    "it looks like 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, in small letters";
+                    "it looks like 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01, in lower case";
                 return Err(Error::invalid(message, hint));
             }
             plan.env("TRACEPARENT", parent);
         } else if self.tracestate.is_some() {
-            return Err(Error::invalid("A tracestate means nothing by itself", "add `Options::traceparent`"));
+            return Err(Error::invalid("A tracestate needs a traceparent", "add `Options::traceparent`"));
         }
         if let Some(state) = &self.tracestate {
             if !state.bytes().all(|byte| (0x20..0x7f).contains(&byte)) {
-                let message = format!("This is no tracestate: `{}`", state.escape_debug());
-                return Err(Error::invalid(message, "it has visible ASCII characters only"));
+                let message = format!("Not a valid tracestate: `{}`", state.escape_debug());
+                return Err(Error::invalid(message, "use visible ASCII characters only"));
             }
             plan.env("TRACESTATE", state);
         }
@@ -50,7 +50,7 @@ impl TelemetryOptions {
     }
 }
 
-/// Whether a text is what W3C calls a traceparent. Later versions may add parts; none may be all zeros.
+/// True if the text is a W3C traceparent. Later versions may add parts; no id may be all zeros.
 fn is_traceparent(text: &str) -> bool {
     let mut parts = text.split('-');
     let hex = |part: Option<&str>, len: usize| {

@@ -1,4 +1,4 @@
-//! What the agent can do: tools, skills, plugins and other agents.
+//! Options of tools, skills, plugins and agents.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,49 +8,49 @@ use tidings_protocol::control::{AgentDefinition, PluginDelivery};
 use super::{Options, Plan};
 use crate::error::Error;
 
-/// Which tools there are at all.
+/// The set of available tools.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ToolSet {
-    /// What Claude Code finds right.
+    /// Claude Code's choice.
     #[default]
     Unset,
-    /// The usual ones, said aloud.
+    /// The default tools, set explicitly.
     Default,
-    /// These and no others; an empty list for none.
+    /// Only these; an empty list for none.
     Only(Vec<String>),
 }
 
-/// Which skills may be used.
+/// The set of available skills.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Skills {
-    /// What the settings say.
+    /// The skills that the settings enable.
     #[default]
     Unset,
-    /// All of them.
+    /// All skills.
     All,
-    /// These.
+    /// Only these.
     Only(Vec<String>),
 }
 
-/// A plugin in a folder of this machine.
+/// A plugin in a local folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PluginSource {
-    /// Where it is.
+    /// The folder of the plugin.
     pub path: PathBuf,
-    /// Whether its MCP servers are left alone.
+    /// Does not start the plugin's MCP servers.
     pub skip_mcp_discovery: bool,
 }
 
-/// How previews of the tool that asks questions are written.
+/// The format of previews in questions of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QuestionPreview {
-    /// As Markdown.
+    /// Markdown.
     Markdown,
-    /// As HTML.
+    /// HTML.
     Html,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct ToolOptions {
 }
 
 impl PluginSource {
-    /// A plugin with everything in it.
+    /// A plugin with all its parts.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         PluginSource { path: path.into(), skip_mcp_discovery: false }
     }
@@ -81,61 +81,62 @@ impl PluginSource {
 }
 
 impl Options {
-    /// Which tools there are at all.
+    /// Sets the available tools.
     pub fn tools(mut self, tools: ToolSet) -> Self {
         self.tools.set = tools;
         self
     }
 
-    /// Tools, or calls of tools, that may run without a question: `Read`, `Bash(git log:*)`.
+    /// Adds tools, or patterns of tool calls, that run without a permission request: `Read`, `Bash(git
+    /// log:*)`.
     pub fn allowed_tools<S: Into<String>>(mut self, tools: impl IntoIterator<Item = S>) -> Self {
         self.tools.allowed.extend(tools.into_iter().map(Into::into));
         self
     }
 
-    /// Tools, or calls of tools, that may not run.
+    /// Adds tools, or patterns of tool calls, that are denied.
     pub fn disallowed_tools<S: Into<String>>(mut self, tools: impl IntoIterator<Item = S>) -> Self {
         self.tools.disallowed.extend(tools.into_iter().map(Into::into));
         self
     }
 
-    /// Another name for a tool.
+    /// Adds another name for a tool.
     pub fn tool_alias(mut self, alias: impl Into<String>, tool: impl Into<String>) -> Self {
         self.tools.aliases.insert(alias.into(), tool.into());
         self
     }
 
-    /// How previews of the tool that asks questions are written.
+    /// Sets the format of previews in questions of the agent.
     pub fn question_preview(mut self, preview: QuestionPreview) -> Self {
         self.tools.preview = Some(preview);
         self
     }
 
-    /// Which skills may be used.
+    /// Sets the available skills.
     pub fn skills(mut self, skills: Skills) -> Self {
         self.tools.skills = skills;
         self
     }
 
-    /// A plugin.
+    /// Adds a plugin.
     pub fn plugin(mut self, plugin: PluginSource) -> Self {
         self.tools.plugins.push(plugin);
         self
     }
 
-    /// Plugins go by the handshake and not by the command line.
+    /// Sends plugins in the handshake instead of on the command line.
     pub fn plugins_by_handshake(mut self) -> Self {
         self.tools.plugins_by_handshake = true;
         self
     }
 
-    /// The agent that leads the conversation.
+    /// Sets the main agent of the conversation.
     pub fn agent(mut self, name: impl Into<String>) -> Self {
         self.tools.agent = Some(name.into());
         self
     }
 
-    /// An agent that work can be given to. Agents go by the handshake, so their prompts may be long.
+    /// Defines a sub-agent. Agents are sent in the handshake, so their prompts may be long.
     pub fn define_agent(mut self, name: impl Into<String>, agent: AgentDefinition) -> Self {
         self.tools.agents.insert(name.into(), agent);
         self
@@ -143,7 +144,7 @@ impl Options {
 }
 
 impl ToolOptions {
-    /// Tools of which every call may run.
+    /// Tools that are allowed without a pattern.
     pub(super) fn allowed_outright(&self) -> Vec<&str> {
         self.allowed.iter().map(String::as_str).filter(|rule| !rule.contains('(')).collect()
     }
@@ -216,12 +217,13 @@ fn delivery(plugin: &PluginSource) -> PluginDelivery {
 
 fn names(option: &str, names: &[String]) -> Result<String, Error> {
     if names.iter().any(|name| name.trim().is_empty()) {
-        return Err(Error::invalid(format!("`{option}` holds an empty name"), "leave it out"));
+        return Err(Error::invalid(format!("`{option}` contains an empty name"), "remove it"));
     }
     Ok(names.join(","))
 }
 
-/// A name becomes part of a rule, `Skill(name)`, and must not end it or become another.
+/// Checks a skill name, which becomes part of a rule, `Skill(name)`, and must not end that rule or begin
+/// another.
 fn check_skill(name: &str) -> Result<(), Error> {
     let wrong = name.is_empty()
         || name.starts_with('/')
@@ -231,7 +233,7 @@ fn check_skill(name: &str) -> Result<(), Error> {
         || name.ends_with('\\')
         || name.contains("\\\\");
     if wrong {
-        let message = format!("This cannot be the name of a skill: `{}`", name.escape_debug());
+        let message = format!("Not a valid skill name: `{}`", name.escape_debug());
         return Err(Error::invalid(message, "use the name as `claude` lists it, without a slash"));
     }
     Ok(())

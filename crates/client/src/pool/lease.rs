@@ -6,9 +6,9 @@ use tokio::sync::Notify;
 
 use crate::client::Client;
 
-/// The process of a conversation, which is not parked while this is held.
+/// The process of a pooled conversation, which is not parked while this is held.
 ///
-/// A clone of the [`Client`] inside does not hold it: it ends when the conversation is parked.
+/// A clone of the [`Client`] inside does not count: its session ends when the conversation is parked.
 #[derive(Debug)]
 #[must_use = "the conversation may be parked once this is dropped"]
 pub struct Lease {
@@ -35,7 +35,7 @@ impl Deref for Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         self.count.fetch_sub(1, Ordering::AcqRel);
-        // Time counts from here, and whoever waits for the place may have it.
+        // The idle time starts here, and a waiting conversation may take the process slot.
         self.client.touch();
         self.idle.notify_waiters();
     }

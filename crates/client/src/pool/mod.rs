@@ -19,15 +19,17 @@ use crate::error::Error;
 use crate::options::Options;
 use crate::transport::{Process, Transport};
 
-/// Processes that are ready before anybody asks, and conversations that wait on disk while nobody uses them.
+/// Processes that are started ahead of demand, and conversations that are parked on disk while idle.
 ///
-/// Starting Claude Code takes seconds. A pool keeps a few *spares*: started and initialised with the same options, and
-/// handed out at once. A spare that was handed out, or has died, is replaced in the background.
+/// Starting Claude Code takes seconds. A pool keeps a few *spares*: processes that are started and
+/// initialised with the same options, and handed out at once. A spare that was handed out, or has died, is
+/// replaced in the background.
 ///
-/// A conversation of a pool is a [`PooledSession`]. When nothing happens in it for a while it is *parked*: its process is
-/// closed, and the next prompt resumes it from its session file, with the options of the pool. What was changed on the
-/// way (such as the model or the permission mode) is not in that file and has to be set again. An agent or a command in
-/// the background would end with the process, so a conversation that has one keeps it until that is over.
+/// A conversation of a pool is a [`PooledSession`]. When it is idle for a while it is *parked*: its process
+/// is closed, and the next prompt resumes it from its session file, with the options of the pool. Later
+/// changes (such as the model or the permission mode) are not in that file and have to be set again. A
+/// background agent or command would end with the process, so a conversation that has one is not parked until
+/// it has ended.
 ///
 /// ```no_run
 /// use tidings::{Options, Pool, PoolLimits};
@@ -37,20 +39,21 @@ use crate::transport::{Process, Transport};
 /// let session = pool.session();
 /// let end = session.send("What is the capital of France?").await?.finish().await?;
 /// println!("{}", end.text());
-/// // An hour later the process is long gone, and the conversation is not.
+/// // An hour later the process has been closed, and the conversation is resumed.
 /// session.send("And of Italy?").await?.finish().await?;
 /// # Ok(())
 /// # }
 /// ```
 ///
-/// The CLI has an alpha protocol by which a process is started first and gets its options later (`--await-claim` and
-/// `claim_session`). It may change any day and gives little when the options are known ahead, so it is not used here.
+/// The CLI has an alpha protocol by which a process is started first and gets its options later
+/// (`--await-claim` and `claim_session`). It may change any day and saves little when the options are known
+/// ahead, so it is not used here.
 #[derive(Clone)]
 pub struct Pool {
-    inner: Arc<Inner>,
+    inner: Arc<PoolInner>,
 }
 
-/// How much a pool may hold.
+/// The limits of a pool.
 ///
 /// ```
 /// let limits = tidings::PoolLimits::default().spares(2).live_max(16);
@@ -60,12 +63,12 @@ pub struct Pool {
 #[must_use]
 #[non_exhaustive]
 pub struct PoolLimits {
-    /// Processes that are kept ready.
+    /// Spare processes.
     pub spares: usize,
-    /// Conversations that may have a process at once. One more parks the one that was used longest ago; if all are busy,
-    /// or have something in the background, it waits.
+    /// Conversations that may have a process at once. One more parks the least recently used one; if all are
+    /// busy, or have background work, it waits.
     pub live_max: usize,
-    /// A conversation in which nothing happens for this long is parked; never, if there is none.
+    /// Idle time after which a conversation is parked; `None` for never.
     pub park_after: Option<Duration>,
 }
 
@@ -77,67 +80,67 @@ impl Default for PoolLimits {
 }
 
 impl PoolLimits {
-    /// With so many processes that are kept ready.
+    /// Sets the number of spare processes.
     pub fn spares(mut self, spares: usize) -> Self {
         self.spares = spares;
         self
     }
 
-    /// With so many conversations that may have a process at once.
+    /// Sets the number of conversations that may have a process at once.
     pub fn live_max(mut self, live_max: usize) -> Self {
         self.live_max = live_max;
         self
     }
 
-    /// With conversations that are parked after this time; `None` for never.
+    /// Sets the idle time after which a conversation is parked; `None` for never.
     pub fn park_after(mut self, park_after: Option<Duration>) -> Self {
         self.park_after = park_after;
         self
     }
 }
 
-pub(super) type Carriers = Arc<dyn Fn() -> Box<dyn Transport> + Send + Sync>;
+pub(super) type TransportFactory = Arc<dyn Fn() -> Box<dyn Transport> + Send + Sync>;
 
-pub(super) struct Inner {
+pub(super) struct PoolInner {
     options: Options,
-    carriers: Carriers,
+    transports: TransportFactory,
     spares: Spares,
     park_after: Option<Duration>,
     /// One permit for each conversation with a process.
     live: Arc<Semaphore>,
-    /// Told when a conversation has become idle, so that whoever waits for its place can park it.
+    /// Notified when a conversation has become idle, so that a waiting one can park it.
     idle: Arc<Notify>,
     slots: Mutex<Vec<Weak<Slot>>>,
-    /// Counts uses, which tells which was longest ago without a clock.
+    /// A counter of uses; it orders conversations by last use without a clock.
     uses: AtomicU64,
 }
 
 impl Pool {
-    /// A pool of processes on this machine. The first spares are started at once, in the background.
+    /// Creates a pool of processes on this machine. The first spares are started at once, in the background.
     ///
-    /// It fails if the options are wrong, or name one conversation, which many cannot share. It must be called inside a
-    /// tokio runtime.
+    /// It fails if the options are invalid, or name a specific conversation, which sessions cannot share. It
+    /// must be called inside a tokio runtime.
     pub fn new(options: Options, limits: PoolLimits) -> Result<Self, Error> {
         Pool::over(|| Box::new(Process::new()), options, limits)
     }
 
-    /// The same over any carrier: the function makes one for each process.
+    /// Creates a pool over any transport: the function makes one for each process.
     pub fn over(
-        carrier: impl Fn() -> Box<dyn Transport> + Send + Sync + 'static,
+        transport: impl Fn() -> Box<dyn Transport> + Send + Sync + 'static,
         options: Options,
         limits: PoolLimits,
     ) -> Result<Self, Error> {
         options.check_shared()?;
         drop(options.plan()?);
         if limits.live_max == 0 || limits.live_max > Semaphore::MAX_PERMITS {
-            let message = "A pool must allow at least one conversation a process";
-            return Err(Error::invalid(message, "raise `PoolLimits::live_max`"));
+            let message = "`PoolLimits::live_max` is 0";
+            return Err(Error::invalid(message, "set it to at least 1"));
         }
-        let carriers: Carriers = Arc::new(carrier);
-        let inner = Inner {
-            spares: Spares::start(Arc::clone(&carriers), options.clone(), limits.spares),
+        let transports: TransportFactory = Arc::new(transport);
+        let inner = PoolInner {
+            spares: Spares::start(Arc::clone(&transports), options.clone(), limits.spares),
             options,
-            carriers,
+            transports,
             park_after: limits.park_after,
             live: Arc::new(Semaphore::new(limits.live_max)),
             idle: Arc::new(Notify::new()),
@@ -147,8 +150,8 @@ impl Pool {
         Ok(Pool { inner: Arc::new(inner) })
     }
 
-    /// A session of its own: a spare if there is one, else a process that is started now. The pool does not park it, and
-    /// it does not count towards [`PoolLimits::live_max`].
+    /// A separate session: a spare if there is one, else a new process. The pool does not park it, and it
+    /// does not count towards [`PoolLimits::live_max`].
     pub async fn client(&self) -> Result<Client, Error> {
         self.inner.fresh().await
     }
@@ -158,24 +161,24 @@ impl Pool {
         PooledSession::new(&self.inner, None)
     }
 
-    /// An old conversation, by its id; it is taken up with its first prompt.
+    /// An existing conversation, by its id; it is resumed with its first prompt.
     pub fn resume(&self, session_id: impl Into<String>) -> PooledSession {
         PooledSession::new(&self.inner, Some(session_id.into()))
     }
 
-    /// How many spares are ready.
+    /// The number of spares that are ready.
     pub fn spares(&self) -> usize {
         self.inner.spares.ready()
     }
 
-    /// How many conversations of the pool have a process.
+    /// The number of conversations that have a process.
     pub fn live(&self) -> usize {
         self.inner.slots().iter().filter(|slot| slot.is_live()).count()
     }
 
-    /// Ends all spares and parks all conversations that nobody is at, and waits until their processes are gone.
+    /// Closes all spares and parks all idle conversations, and waits until their processes are gone.
     ///
-    /// No spare is started any more. Conversations can still be used, each with a process that is started for it.
+    /// No more spares are started. Conversations can still be used; a process is started for each on demand.
     pub async fn close(&self) {
         self.inner.spares.close().await;
         for slot in self.inner.slots() {
@@ -184,27 +187,27 @@ impl Pool {
     }
 }
 
-impl Inner {
+impl PoolInner {
     /// A process without a conversation.
     async fn fresh(&self) -> Result<Client, Error> {
         match self.spares.take() {
             Some(client) => Ok(client),
-            None => Client::connect_over((self.carriers)(), self.options.clone()).await,
+            None => Client::connect_over((self.transports)(), self.options.clone()).await,
         }
     }
 
-    /// A process that goes on with a conversation.
+    /// A process that resumes a conversation.
     async fn resumed(&self, session_id: &str) -> Result<Client, Error> {
-        Client::connect_over((self.carriers)(), self.options.clone().resume(session_id)).await
+        Client::connect_over((self.transports)(), self.options.clone().resume(session_id)).await
     }
 
-    /// The right to one more process. If there is none left, the conversation that was used longest ago gives its up.
+    /// A permit for one more process. If none is left, the least recently used conversation is parked.
     async fn permit(&self) -> Result<OwnedSemaphorePermit, Error> {
         loop {
             let waiting = Arc::clone(&self.live).acquire_owned();
             let idle = self.idle.notified();
             tokio::pin!(idle);
-            // From here on no call is missed.
+            // Notifications from here on are not missed.
             idle.as_mut().enable();
             if let Ok(permit) = Arc::clone(&self.live).try_acquire_owned() {
                 return Ok(permit);

@@ -1,4 +1,4 @@
-//! A conversation that has a process while it is used.
+//! A pooled conversation.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -6,47 +6,47 @@ use std::sync::{Arc, Weak};
 
 use tokio::sync::{Mutex, OwnedSemaphorePermit};
 
-use super::Inner;
+use super::PoolInner;
 use super::lease::Lease;
 use crate::client::{Client, Turn};
 use crate::error::Error;
 use crate::limits::TURN_FOLLOWS;
 use crate::prompt::Prompt;
 
-/// A conversation of a [`Pool`](super::Pool): it has a process while it is used, and is parked when it is not.
+/// A conversation of a [`Pool`](super::Pool): it has a process while it is used, and is parked while idle.
 ///
-/// A process that has died is no loss: the next prompt resumes the conversation, as after parking. Handles are cheap to
-/// clone; with the last one the process goes, and the session file stays.
+/// If the process dies, the next prompt resumes the conversation, as after parking. Handles are cheap to
+/// clone; when the last one is dropped the process ends, and the session file stays.
 #[derive(Clone)]
 pub struct PooledSession {
     slot: Arc<Slot>,
-    pool: Arc<Inner>,
+    pool: Arc<PoolInner>,
 }
 
 pub(super) struct Slot {
-    /// Held while a process is started or ended for this conversation.
-    state: Mutex<State>,
-    /// Leases that somebody holds: while there are any, nothing is parked.
+    /// Locked while a process is started or ended for this conversation.
+    state: Mutex<SlotState>,
+    /// The number of leases: while there are any, the conversation is not parked.
     leases: Arc<AtomicUsize>,
     used: AtomicU64,
 }
 
 #[derive(Default)]
-struct State {
-    live: Option<Live>,
-    /// By which it is resumed; none before the first turn.
+struct SlotState {
+    live: Option<LiveProcess>,
+    /// The id to resume by; `None` before the first turn.
     session_id: Option<String>,
 }
 
-struct Live {
+struct LiveProcess {
     client: Client,
     _permit: OwnedSemaphorePermit,
 }
 
 impl PooledSession {
-    pub(super) fn new(pool: &Arc<Inner>, session_id: Option<String>) -> Self {
+    pub(super) fn new(pool: &Arc<PoolInner>, session_id: Option<String>) -> Self {
         let slot = Arc::new(Slot {
-            state: Mutex::new(State { live: None, session_id }),
+            state: Mutex::new(SlotState { live: None, session_id }),
             leases: Arc::default(),
             used: AtomicU64::new(pool.next_use()),
         });
@@ -54,19 +54,21 @@ impl PooledSession {
         PooledSession { slot, pool: Arc::clone(pool) }
     }
 
-    /// Says something, as [`Client::send`] does. If there is no process, one is taken or started first.
+    /// Sends a prompt, as [`Client::send`] does. If there is no process, a spare is taken or a process
+    /// started first.
     pub async fn send(&self, prompt: impl Into<Prompt>) -> Result<Turn, Error> {
         self.client().await?.send(prompt).await
     }
 
-    /// The process, for everything else that a [`Client`] can do. The conversation is not parked while this is held.
+    /// The process, for everything else that a [`Client`] can do. The conversation is not parked while this
+    /// is held.
     pub async fn client(&self) -> Result<Lease, Error> {
         let mut state = self.slot.state.lock().await;
         self.slot.used.store(self.pool.next_use(), Ordering::Relaxed);
         if let Some(live) = state.live.as_ref().filter(|live| !live.client.is_closed()) {
             return Ok(Lease::new(live.client.clone(), &self.slot.leases, &self.pool.idle));
         }
-        state.put_down();
+        state.release();
         let permit = self.pool.permit().await?;
         let client = match &state.session_id {
             Some(id) => self.pool.resumed(id).await?,
@@ -75,24 +77,24 @@ impl PooledSession {
         let lease = Lease::new(client.clone(), &self.slot.leases, &self.pool.idle);
         let watched = watch(client.guest(), Arc::downgrade(&self.slot), Arc::downgrade(&self.pool));
         drop(tokio::spawn(watched));
-        state.live = Some(Live { client, _permit: permit });
+        state.live = Some(LiveProcess { client, _permit: permit });
         Ok(lease)
     }
 
-    /// The id of the conversation; none before its first turn.
+    /// The id of the conversation; `None` before its first turn.
     pub async fn session_id(&self) -> Option<String> {
         let state = self.slot.state.lock().await;
         let named = state.live.as_ref().and_then(|live| live.client.session_id());
         named.or_else(|| state.session_id.clone())
     }
 
-    /// Whether it has a process.
+    /// True if it has a process.
     pub fn is_live(&self) -> bool {
         self.slot.is_live()
     }
 
-    /// Closes the process now, if nothing is under way or in the background, and waits until it is gone. `false` if it
-    /// goes on.
+    /// Closes the process now, if no turn and no background work runs, and waits until it is gone. Returns
+    /// `false` if it still runs.
     pub async fn park(&self) -> bool {
         self.slot.park().await
     }
@@ -103,40 +105,40 @@ impl Slot {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// A slot that somebody is at has a process, or is about to have or to lose one.
+    /// True if the slot has a process, or is locked because it is about to get or lose one.
     pub(super) fn is_live(&self) -> bool {
         self.state.try_lock().map_or(true, |state| state.live.is_some())
     }
 
-    /// Gives up the process if nobody is at it.
+    /// Closes the process if it is idle.
     pub(super) async fn park(&self) -> bool {
-        // Whoever has the lock is about to use it.
+        // A holder of the lock is about to use the process.
         let Ok(mut state) = self.state.try_lock() else { return false };
         let Some(live) = &state.live else { return false };
         if self.leases.load(Ordering::Acquire) > 0 || !(live.client.is_closed() || live.client.is_at_rest()) {
             return false;
         }
-        tracing::debug!(session = live.client.session_id(), "a conversation is parked");
-        // The permit is kept until the process is gone: the bound counts processes, not intentions.
+        tracing::debug!(session = live.client.session_id(), "parking a conversation");
+        // The permit is kept until the process is gone: the limit counts running processes.
         if let Err(error) = live.client.close().await {
-            tracing::debug!(%error, "a parked conversation ended badly");
+            tracing::debug!(%error, "a parked conversation exited with an error");
         }
-        state.put_down();
+        state.release();
         true
     }
 }
 
-impl State {
-    /// Remembers what is needed to go on, and lets the process go.
-    fn put_down(&mut self) {
+impl SlotState {
+    /// Stores the session id for resuming, and drops the process.
+    fn release(&mut self) {
         if let Some(id) = self.live.take().and_then(|live| live.client.session_id()) {
             self.session_id = Some(id);
         }
     }
 }
 
-/// Parks a conversation in which nothing has happened for a while, and tells whoever waits for its place.
-async fn watch(client: Client, slot: Weak<Slot>, pool: Weak<Inner>) {
+/// Parks a conversation after it was idle for a while, and notifies a waiting one.
+async fn watch(client: Client, slot: Weak<Slot>, pool: Weak<PoolInner>) {
     let Some((park_after, idle)) = pool.upgrade().map(|pool| (pool.park_after, Arc::clone(&pool.idle)))
     else {
         return;
@@ -174,7 +176,7 @@ async fn watch(client: Client, slot: Weak<Slot>, pool: Weak<Inner>) {
             return;
         }
         if quiet {
-            // Somebody is at it: what they do next is a change, and so is that they leave.
+            // The conversation is in use: the next use is a change, and so is the end of the lease.
             drop(changes.changed().await);
         }
     }

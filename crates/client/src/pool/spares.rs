@@ -1,4 +1,4 @@
-//! Processes that are ready before anybody asks.
+//! Spare processes, started ahead of demand.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,106 +7,107 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::Carriers;
+use super::TransportFactory;
 use crate::client::Client;
 use crate::limits::{SPARE_RETRY_MAX, SPARE_RETRY_MIN};
 use crate::options::Options;
 
 /// The spares of a pool. When this is dropped they are closed, and no more are started.
 pub(super) struct Spares {
-    shelf: Arc<Shelf>,
+    list: Arc<SpareList>,
     stop: CancellationToken,
-    /// Cancelled once the task that starts them has ended.
+    /// Cancelled once the task that starts spares has ended.
     stopped: CancellationToken,
-    _stops_it: DropGuard,
+    _stop_on_drop: DropGuard,
 }
 
 #[derive(Default)]
-struct Shelf {
+struct SpareList {
     ready: Mutex<VecDeque<Client>>,
-    /// Told when one was taken or has died.
+    /// Notified when a spare was taken or has died.
     gone: Notify,
 }
 
 impl Spares {
     /// Keeps `wanted` processes ready, from now on.
-    pub(super) fn start(carriers: Carriers, options: Options, wanted: usize) -> Self {
+    pub(super) fn start(transports: TransportFactory, options: Options, wanted: usize) -> Self {
         let (stop, stopped) = (CancellationToken::new(), CancellationToken::new());
-        let shelf = Arc::<Shelf>::default();
-        let keeper = keep(Arc::clone(&shelf), carriers, options, wanted);
-        let (told, ends) = (stop.clone(), stopped.clone().drop_guard());
+        let list = Arc::<SpareList>::default();
+        let keeper = replenish(Arc::clone(&list), transports, options, wanted);
+        let (stopping, ends) = (stop.clone(), stopped.clone().drop_guard());
         drop(tokio::spawn(async move {
-            // What is being started when the pool goes is dropped with this, and ends.
-            told.run_until_cancelled(Box::pin(keeper)).await;
+            // A spare that is being started when the pool is dropped is dropped with this future, and
+            // ends.
+            stopping.run_until_cancelled(Box::pin(keeper)).await;
             drop(ends);
         }));
-        Spares { shelf, _stops_it: stop.clone().drop_guard(), stop, stopped }
+        Spares { list, _stop_on_drop: stop.clone().drop_guard(), stop, stopped }
     }
 
-    /// One that is ready and alive, if there is one.
+    /// Takes a spare that is ready and alive, if there is one.
     pub(super) fn take(&self) -> Option<Client> {
-        let mut ready = self.shelf.ready();
+        let mut ready = self.list.ready();
         let taken = std::iter::from_fn(|| ready.pop_front()).find(|spare| !spare.is_closed());
         drop(ready);
-        self.shelf.gone.notify_one();
+        self.list.gone.notify_one();
         taken
     }
 
     pub(super) fn ready(&self) -> usize {
-        self.shelf.ready().iter().filter(|spare| !spare.is_closed()).count()
+        self.list.ready().iter().filter(|spare| !spare.is_closed()).count()
     }
 
-    /// Ends them all and starts no more.
+    /// Closes all spares and starts no more.
     pub(super) async fn close(&self) {
         self.stop.cancel();
         self.stopped.cancelled().await;
-        let spares = std::mem::take(&mut *self.shelf.ready());
+        let spares = std::mem::take(&mut *self.list.ready());
         for spare in spares {
             if let Err(error) = spare.close().await {
-                tracing::debug!(%error, "a spare ended badly");
+                tracing::debug!(%error, "a spare exited with an error");
             }
         }
     }
 }
 
-impl Shelf {
+impl SpareList {
     fn ready(&self) -> MutexGuard<'_, VecDeque<Client>> {
         self.ready.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Replaces what is gone, one at a time: starting is heavy, and somebody else may be at work.
-async fn keep(shelf: Arc<Shelf>, carriers: Carriers, options: Options, wanted: usize) {
+/// Replaces missing spares, one at a time: starting is expensive, and may compete with other work.
+async fn replenish(list: Arc<SpareList>, transports: TransportFactory, options: Options, wanted: usize) {
     let mut pause = SPARE_RETRY_MIN;
     loop {
-        shelf.ready().retain(|spare| !spare.is_closed());
-        if shelf.ready().len() >= wanted {
-            shelf.gone.notified().await;
+        list.ready().retain(|spare| !spare.is_closed());
+        if list.ready().len() >= wanted {
+            list.gone.notified().await;
             continue;
         }
-        match Client::connect_over(carriers(), options.clone()).await {
+        match Client::connect_over(transports(), options.clone()).await {
             Ok(spare) => {
                 pause = SPARE_RETRY_MIN;
-                drop(tokio::spawn(watch(spare.guest(), Arc::downgrade(&shelf))));
-                shelf.ready().push_back(spare);
+                drop(tokio::spawn(watch(spare.guest(), Arc::downgrade(&list))));
+                list.ready().push_back(spare);
             }
             Err(error) => {
-                tracing::warn!(%error, "a spare could not be started");
+                tracing::warn!(%error, "failed to start a spare");
                 tokio::time::sleep(pause).await;
-                pause = longer(pause);
+                pause = next_delay(pause);
             }
         }
     }
 }
 
-fn longer(pause: Duration) -> Duration {
+fn next_delay(pause: Duration) -> Duration {
     (pause * 2).min(SPARE_RETRY_MAX)
 }
 
-/// Tells when a spare has died on the shelf.
-async fn watch(spare: Client, shelf: std::sync::Weak<Shelf>) {
+/// Notifies the pool when an unused spare has died.
+async fn watch(spare: Client, list: std::sync::Weak<SpareList>) {
     drop(spare.ended().await);
-    if let Some(shelf) = shelf.upgrade() {
-        shelf.gone.notify_one();
+    if let Some(list) = list.upgrade() {
+        list.gone.notify_one();
     }
 }

@@ -1,4 +1,4 @@
-//! The conversations that Claude Code has left on disk.
+//! The sessions of Claude Code on disk.
 //!
 //! | here | Python SDK | TypeScript SDK |
 //! |---|---|---|
@@ -14,8 +14,8 @@
 //! | [`Sessions::archive`] | | `archiveSession` |
 //! | [`Sessions::unarchive`] | | `unarchiveSession` |
 //!
-//! The results are those of the SDKs on the same files. The crate `tidings-transcript` does the work and can do more:
-//! trees, costs, search, exports.
+//! The results are those of the SDKs on the same files. The crate `tidings-transcript` implements them and
+//! offers more: trees, costs, search, exports.
 
 mod change;
 mod read;
@@ -53,7 +53,7 @@ pub struct Sessions {
     ids: Ids,
 }
 
-/// Whether the other worktrees of a repository belong to a project.
+/// Inclusion of the other worktrees of a project's repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Worktrees {
     Included,
@@ -61,39 +61,39 @@ enum Worktrees {
 }
 
 impl Sessions {
-    /// Those of the user that this program runs as: under `CLAUDE_CONFIG_DIR`, or `.claude` in the home folder.
+    /// The sessions of the current system user: under `CLAUDE_CONFIG_DIR`, or `.claude` in the home folder.
     pub fn of_user() -> Result<Self, Error> {
         let config = crate::find::config_folder().ok_or_else(|| {
             let hint = "set CLAUDE_CONFIG_DIR, or use `Sessions::under`";
-            Error::new(ErrorKind::Storage, "There is no home folder to look for sessions in", hint)
+            Error::new(ErrorKind::Storage, "No home folder, so no sessions can be found", hint)
         })?;
         Ok(Sessions::under(config))
     }
 
-    /// Those under a configuration folder, the one that holds `projects`.
+    /// The sessions under a configuration folder, the one that contains `projects`.
     pub fn under(config: impl Into<PathBuf>) -> Self {
         Sessions { config: config.into(), project: None, worktrees: Worktrees::Included, ids: Ids::random() }
     }
 
-    /// Only those of one project, by the folder that it is in, and of the other worktrees of its repository.
+    /// Limits the sessions to one project, by its folder, and the other worktrees of its repository.
     pub fn project(mut self, folder: impl Into<PathBuf>) -> Self {
         self.project = Some(folder.into());
         self
     }
 
-    /// Leaves out the other worktrees of a project's repository, and does not ask git for them.
+    /// Excludes the other worktrees of a project's repository, and does not run git.
     pub fn without_worktrees(mut self) -> Self {
         self.worktrees = Worktrees::LeftOut;
         self
     }
 
-    /// Where ids of copies come from; random unless set.
+    /// Sets the source of ids for copies; random by default.
     pub fn ids(mut self, ids: Ids) -> Self {
         self.ids = ids;
         self
     }
 
-    /// Runs something that reads or writes files where nobody waits for it.
+    /// Runs file operations on a blocking thread.
     async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Scope<'_>) -> Result<T, tidings_transcript::Error> + Send + 'static,
@@ -108,12 +108,12 @@ impl Sessions {
             work(&scope(&roots, project.as_deref(), &worktrees))
         });
         let done = working.await.map_err(|source| {
-            Error::new(ErrorKind::Storage, "The work on session files was cut short", "").caused_by(source)
+            Error::new(ErrorKind::Storage, "The operation on session files was aborted", "").caused_by(source)
         })?;
-        done.map_err(told)
+        done.map_err(convert_error)
     }
 
-    /// The same with one session, by its id.
+    /// Runs file operations on one session, by its id.
     async fn run_with<T: Send + 'static>(
         &self,
         id: &str,
@@ -128,22 +128,22 @@ fn scope<'a>(roots: &'a Roots, project: Option<&'a Path>, worktrees: &'a [PathBu
     project.map_or_else(|| Scope::everywhere(roots), |folder| Scope::project(roots, folder, worktrees))
 }
 
-fn told(error: tidings_transcript::Error) -> Error {
-    use tidings_transcript::ErrorKind as Found;
+fn convert_error(error: tidings_transcript::Error) -> Error {
+    use tidings_transcript::ErrorKind as StorageErrorKind;
     let (kind, hint) = match error.kind() {
-        Found::NotFound => (ErrorKind::NoSession, "`Sessions::list` gives the ids"),
-        Found::Invalid | Found::Ambiguous => (ErrorKind::Invalid, error.hint()),
+        StorageErrorKind::NotFound => (ErrorKind::NoSession, "`Sessions::list` returns the ids"),
+        StorageErrorKind::Invalid | StorageErrorKind::Ambiguous => (ErrorKind::Invalid, error.hint()),
         _ => (ErrorKind::Storage, error.hint()),
     };
-    let told = Error::new(kind, error.to_string(), hint);
+    let converted = Error::new(kind, error.to_string(), hint);
     match std::error::Error::source(&error) {
-        // The sentence is told already; what follows it is the reason.
-        Some(_) => told.caused_by(Cause(error)),
-        None => told,
+        // The message is already copied; only its cause follows.
+        Some(_) => converted.caused_by(Cause(error)),
+        None => converted,
     }
 }
 
-/// What the system said, under a sentence that names the file.
+/// The cause below an error whose message is already shown.
 #[derive(Debug)]
 struct Cause(tidings_transcript::Error);
 

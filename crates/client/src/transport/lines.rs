@@ -4,37 +4,37 @@ use tidings_protocol::ndjson::{Line, Splitter};
 use super::Incoming;
 use crate::limits::NOISE_BYTES_MAX;
 
-/// Makes events out of bytes: for carriers that read a stream.
+/// Splits bytes into events, for transports that read a stream.
 #[derive(Debug, Clone)]
 pub struct Lines {
     splitter: Splitter,
-    /// Where the last line ended.
+    /// The offset at which the last line ended.
     end: u64,
 }
 
 impl Lines {
-    /// Lines of up to `line_bytes_max`; longer ones become [`Incoming::Oversized`].
+    /// Creates a splitter for lines of up to `line_bytes_max`; longer ones become [`Incoming::Oversized`].
     pub fn new(line_bytes_max: usize) -> Self {
         Lines::starting_at(line_bytes_max, 0)
     }
 
-    /// The same for bytes that begin at a place in a longer stream.
-    pub fn starting_at(line_bytes_max: usize, place: u64) -> Self {
-        Lines { splitter: Splitter::new(line_bytes_max), end: place }
+    /// Creates a splitter for bytes that begin at an offset of a longer stream.
+    pub fn starting_at(line_bytes_max: usize, offset: u64) -> Self {
+        Lines { splitter: Splitter::new(line_bytes_max), end: offset }
     }
 
-    /// Where the line of the last event ended.
+    /// The offset at which the line of the last event ended.
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// Takes the next bytes. Pull all events before the next push.
+    /// Adds bytes. Pull all events before the next push.
     pub fn push(&mut self, bytes: &[u8]) {
         self.splitter.push(bytes);
     }
 
-    /// The next event. Blank lines are none.
-    #[expect(clippy::should_implement_trait, reason = "more comes after `None`, once bytes are pushed")]
+    /// The next event. Blank lines are skipped.
+    #[expect(clippy::should_implement_trait, reason = "more events follow `None`, once bytes are pushed")]
     pub fn next(&mut self) -> Option<Incoming> {
         while let Some(line) = self.splitter.next() {
             self.end += length(line);
@@ -45,7 +45,7 @@ impl Lines {
         None
     }
 
-    /// What is left when no more bytes come. A frame that was cut off is noise.
+    /// The remaining bytes at the end of the stream, as an event. A truncated frame is noise.
     pub fn finish(&mut self) -> Option<Incoming> {
         let line = self.splitter.finish()?;
         self.end += length(line);
@@ -82,7 +82,7 @@ fn shown(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// F7: text that is no frame stands before, between and after frames, and costs none of them.
+    /// F7: lines that are not JSON before, between and after frames cost none of them.
     #[test]
     fn f7_noise_costs_no_frame() {
         let mut lines = Lines::new(64);

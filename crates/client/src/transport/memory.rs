@@ -1,4 +1,4 @@
-//! Two ends in one process: for tests, and for programs that bring their own agent.
+//! An in-memory transport: for tests, and for programs that bring their own agent.
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::limits::EVENTS_AHEAD_MAX;
 use crate::options::Launch;
 
-/// The end that a session is joined to; see [`pair`].
+/// The end for the session; see [`pair`].
 #[derive(Debug)]
 pub struct Memory {
     link: Link,
@@ -28,11 +28,11 @@ pub struct Peer {
     killed: CancellationToken,
 }
 
-/// The way back from a [`Peer`], to keep in another task.
+/// A sender of a [`Peer`], for use in another task.
 #[derive(Debug, Clone)]
 pub struct Voice(mpsc::Sender<Incoming>);
 
-/// Two ends that are joined.
+/// Creates two connected ends.
 pub fn pair() -> (Memory, Peer) {
     let (line_sender, lines) = mpsc::channel(EVENTS_AHEAD_MAX);
     let (events, incoming) = mpsc::channel(EVENTS_AHEAD_MAX);
@@ -60,7 +60,7 @@ impl Peer {
         Some(Frame::from_json(&self.line().await?))
     }
 
-    /// The way back alone.
+    /// A separate sender of this peer.
     pub fn voice(&self) -> Voice {
         Voice(self.events.clone())
     }
@@ -72,16 +72,16 @@ impl Peer {
 
     /// Ends, as a process does.
     pub async fn exit(self, exit: Exit) {
-        // Nobody may be left to hear it.
+        // The session may have ended already.
         drop(self.events.send(Incoming::Exit(exit)).await);
     }
 
-    /// Waits until the session asks this end to leave, as SIGTERM does.
+    /// Waits until the session terminates this end, as SIGTERM does.
     pub async fn terminated(&self) {
         self.terminated.cancelled().await;
     }
 
-    /// Waits until the session makes this end leave, as SIGKILL does.
+    /// Waits until the session kills this end, as SIGKILL does.
     pub async fn killed(&self) {
         self.killed.cancelled().await;
     }
@@ -94,12 +94,12 @@ impl Voice {
         lines.push(line.as_bytes());
         lines.push(b"\n");
         while let Some(event) = lines.next() {
-            // Nobody may be left to hear it.
+            // The session may have ended already.
             drop(self.0.send(event).await);
         }
     }
 
-    /// Sends a line of the error output.
+    /// Sends a line of stderr.
     pub async fn complain(&self, line: &str) {
         drop(self.0.send(Incoming::Stderr(line.to_owned())).await);
     }

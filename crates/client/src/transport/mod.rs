@@ -1,9 +1,9 @@
-//! What carries lines to a `claude` and back.
+//! Transports, which carry lines to a `claude` and back.
 //!
-//! A [`Transport`] opens a [`Link`]: a queue of what is [`Incoming`], a way to write lines, and a way to stop the other side.
-//! There are some here: [`Process`] starts a child process, [`memory`] joins two ends in one process, [`Replay`] plays a
-//! recording, and with the feature `host` a `SocketTransport` joins a CLI that a host keeps. Anything else that carries
-//! lines can be one too.
+//! A [`Transport`] opens a [`Link`]: a queue of [`Incoming`] events, a writer of lines, and a way to stop the
+//! other side. [`Process`] starts a child process, [`memory`] connects two ends in one process, [`Replay`]
+//! plays a recording, and with the feature `host` a `SocketTransport` connects to a CLI under a host. You can
+//! implement others.
 
 mod lines;
 pub mod memory;
@@ -30,10 +30,10 @@ pub use socket::{Claim, Health, HostHandle, NewHost, SocketTransport};
 use crate::error::Error;
 use crate::options::Launch;
 
-/// Something that can be joined to a session.
+/// A transport that a session can run over.
 pub trait Transport: fmt::Debug + Send {
-    /// Opens the way. Options that belong to the command line are in `launch`; a carrier that starts nothing
-    /// has no use for them.
+    /// Opens the connection. `launch` has the options for the command line; a transport that starts no
+    /// process ignores them.
     fn open(self: Box<Self>, launch: Launch) -> BoxFuture<'static, Result<Link, Error>>;
 }
 
@@ -43,19 +43,19 @@ impl Transport for Box<dyn Transport> {
     }
 }
 
-/// An open way to a `claude` and back.
+/// An open connection to a `claude`.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Link {
-    /// What comes from the other side. The last event is [`Incoming::Exit`].
+    /// Events from the other side. The last one is [`Incoming::Exit`].
     pub incoming: mpsc::Receiver<Incoming>,
-    /// What goes there.
+    /// The writer of lines.
     pub outgoing: Box<dyn Outgoing>,
-    /// How to stop it.
+    /// The handle to stop the other side.
     pub stop: Arc<dyn Stop>,
-    /// The program that was started on this machine, which can be asked for its version if it does not answer.
+    /// The local program that was started; its version explains a failed handshake.
     pub program: Option<PathBuf>,
-    /// What was said at the handshake, if the session has been running for a while; then there is no other handshake.
+    /// The earlier handshake, if the session already runs; then it is not repeated.
     pub resumed: Option<Box<Resumed>>,
 }
 
@@ -63,104 +63,105 @@ pub struct Link {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Resumed {
-    /// The CLI's answer to it.
+    /// The CLI's reply.
     pub initialize: Frame,
     /// The last `system/init` frame, if there was one.
     pub init: Option<Frame>,
 }
 
 impl Link {
-    /// A way to a new session, which begins with a handshake.
+    /// A connection to a new session, which begins with a handshake.
     pub fn new(incoming: mpsc::Receiver<Incoming>, outgoing: Box<dyn Outgoing>, stop: Arc<dyn Stop>) -> Self {
         Link { incoming, outgoing, stop, program: None, resumed: None }
     }
 }
 
 impl Resumed {
-    /// A handshake of which the CLI's answer is known.
+    /// A handshake with this reply of the CLI.
     pub fn new(initialize: Frame) -> Self {
         Resumed { initialize, init: None }
     }
 }
 
-/// Something that comes from the other side.
+/// An event from the other side.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Incoming {
-    /// Where the line of the next event ends in everything that the other side wrote. Told by carriers that count.
+    /// The offset at which the line of the next event ends in the CLI's output. Only sent by transports that
+    /// count bytes.
     Place(u64),
     /// A line that is a frame.
     Frame(Frame),
-    /// A line that is none: a banner, a log line, broken JSON.
+    /// A line that is not a frame: a banner, a log line, broken JSON.
     Noise {
-        /// How it begins.
+        /// The beginning of the line.
         text: String,
-        /// What is wrong with a line that begins like a frame.
+        /// The decoding error, if the line begins like a frame.
         error: Option<DecodeError>,
     },
     /// A line that was too long to keep.
     Oversized {
-        /// Its length.
+        /// Its length in bytes.
         bytes: u64,
-        /// How it begins.
+        /// The beginning of the line.
         head: String,
     },
-    /// A line of the error output.
+    /// A line of stderr.
     Stderr(String),
     /// The other side has ended.
     Exit(Exit),
 }
 
-/// How the other side ended.
+/// The exit status of the other side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Exit {
-    /// The exit code, unless a signal ended it.
+    /// The exit code, unless a signal ended the process.
     pub code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended the process.
     pub signal: Option<i32>,
 }
 
-/// Writes lines to the other side.
+/// A writer of lines to the other side.
 pub trait Outgoing: fmt::Debug + Send {
-    /// Writes one whole line. `line` has no line end, and none inside.
+    /// Writes one whole line. `line` contains no line break.
     fn send<'a>(&'a mut self, line: &'a str) -> BoxFuture<'a, io::Result<()>>;
 
-    /// Says that no more lines come.
+    /// Ends the input of the other side.
     fn end(&mut self) -> BoxFuture<'_, io::Result<()>>;
 
-    /// Whether control frames in the flat style may go over this carrier. The real CLI dies of them.
+    /// True if control frames in the flat style may be sent over this transport. They crash the real CLI.
     fn takes_flat_control(&self) -> bool {
         false
     }
 }
 
-/// Stops the other side; a carrier that started nothing does nothing.
+/// A handle to stop the other side; by default it does nothing.
 pub trait Stop: fmt::Debug + Send + Sync {
-    /// Asks it to leave.
+    /// Requests an orderly exit, as SIGTERM does.
     fn terminate(&self) {}
 
-    /// Makes it leave, with everything that it started.
+    /// Kills the other side and everything that it started.
     fn kill(&self) {}
 
-    /// Its process, if it is one.
+    /// The process id of the other side, if it is a process.
     fn pid(&self) -> Option<u32> {
         None
     }
 }
 
 impl Exit {
-    /// It ended by itself with this code.
+    /// An exit with this code.
     pub fn code(code: i32) -> Self {
         Exit { code: Some(code), signal: None }
     }
 
-    /// A signal ended it.
+    /// An exit by this signal.
     pub fn signal(signal: i32) -> Self {
         Exit { code: None, signal: Some(signal) }
     }
 
-    /// Whether it says that all went well.
+    /// True if the exit code is 0.
     pub fn is_success(self) -> bool {
         self.code == Some(0)
     }

@@ -13,31 +13,31 @@ use crate::error::{Error, ErrorKind};
 use crate::limits::EVENTS_AHEAD_MAX;
 use crate::options::Launch;
 
-/// Plays a recording: what the CLI said is said again, at the pace of whoever listens.
+/// A transport that plays a recording of the CLI's output, at the pace of the reader.
 ///
-/// It takes what `tidings rehearse record` writes, and it takes plain lines of a CLI's output. A prompt sets the next
-/// turn going; requests get the answers that were recorded, or an empty one; a recorded question waits for its answer.
-/// The ids of recorded prompts and requests are exchanged for those of the live host.
+/// It reads the recordings of `tidings rehearse record`, and plain lines of a CLI's output. A prompt starts
+/// the next turn; requests get their recorded reply, or an empty one; a recorded request of the CLI waits for
+/// its answer. The ids of recorded prompts and requests are replaced by those of the live host.
 #[derive(Debug, Clone)]
 pub struct Replay {
     steps: Vec<Step>,
 }
 
-/// One thing of a recording.
+/// A step of a recording.
 #[derive(Debug, Clone)]
 enum Step {
-    /// The CLI said this.
+    /// The CLI wrote this line.
     Out(String),
-    /// A prompt came, under this id if it had one.
+    /// The host sent a prompt, with this id if it had one.
     Prompt { uuid: Option<String> },
-    /// A request came, under this id.
+    /// The host sent a control request, with this id.
     Request { id: String, subtype: String },
     /// The process ended.
     Exit(Exit),
 }
 
 impl Replay {
-    /// A recording in a file.
+    /// Reads a recording from a file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path).map_err(|source| {
@@ -47,7 +47,7 @@ impl Replay {
         Ok(Replay::parse(&text))
     }
 
-    /// A recording as text. Lines that are no part of a recording are played as they are.
+    /// Parses a recording. Lines that are not records are played unchanged.
     pub fn parse(text: &str) -> Self {
         let mut steps: Vec<Step> =
             text.lines().filter(|line| !line.trim().is_empty()).filter_map(step).collect();
@@ -58,7 +58,7 @@ impl Replay {
     }
 }
 
-/// Reads a line of a recording, or takes it as something that the CLI said.
+/// Parses a line of a recording, or takes it as a line of the CLI.
 fn step(line: &str) -> Option<Step> {
     let plain = || Some(Step::Out(line.to_owned()));
     let Ok(raw) = Raw::parse(line) else { return plain() };
@@ -86,7 +86,8 @@ fn step(line: &str) -> Option<Step> {
     }
 }
 
-/// Without the host's side, a prompt stands before the first frame and after each result but the last.
+/// Inserts prompts into a recording without the host's side: before the first frame and after each result but
+/// the last.
 fn with_prompts(steps: Vec<Step>) -> Vec<Step> {
     let results = steps.iter().filter(|step| is_result(step)).count();
     let mut left = results;
@@ -112,14 +113,14 @@ impl Transport for Replay {
     fn open(self: Box<Self>, launch: Launch) -> BoxFuture<'static, Result<Link, Error>> {
         Box::pin(async move {
             let (events, incoming) = mpsc::channel(EVENTS_AHEAD_MAX);
-            let (heard, listening) = watch::channel(Heard::default());
+            let (input, inputs) = watch::channel(HostInput::default());
             let answers = Arc::new(Mutex::new(Answers::of(&self.steps)));
-            let outgoing = Ear { heard: Some(heard), answers, events: events.clone() };
-            drop(tokio::spawn(play(self.steps, listening, events, Lines::new(launch.line_bytes_max))));
+            let outgoing = ReplayInput { input: Some(input), answers, events: events.clone() };
+            drop(tokio::spawn(play(self.steps, inputs, events, Lines::new(launch.line_bytes_max))));
             Ok(Link {
                 incoming,
                 outgoing: Box::new(outgoing),
-                stop: Arc::new(Nothing),
+                stop: Arc::new(NoStop),
                 program: None,
                 resumed: None,
             })
@@ -127,19 +128,20 @@ impl Transport for Replay {
     }
 }
 
-/// What the host has said so far.
+/// The messages of the host so far.
 #[derive(Debug, Clone, Default)]
-struct Heard {
-    /// The ids of the prompts, in order; empty for one without.
+struct HostInput {
+    /// The ids of the prompts, in order; empty for a prompt without an id.
     prompts: Vec<String>,
     answers: Vec<String>,
 }
 
-/// The ids of recorded prompts and of the live prompts that stand for them.
+/// Pairs of recorded prompt ids and the live prompt ids that replace them.
 #[derive(Debug, Default)]
 struct PromptIds {
     pairs: Vec<(String, String)>,
-    /// Live prompts whose recorded id is not known yet, since the recording has no host's side or its host gave none.
+    /// Live prompts whose recorded id is not known yet, since the recording lacks the host's side or the
+    /// prompt's id.
     unpaired: VecDeque<String>,
 }
 
@@ -152,8 +154,8 @@ impl PromptIds {
         }
     }
 
-    /// The line with the ids of live prompts in place of the recorded ones.
-    fn exchange(&mut self, line: &str) -> String {
+    /// Replaces recorded prompt ids in a line by the live ones.
+    fn replace_ids(&mut self, line: &str) -> String {
         for recorded in named_prompts(line) {
             if !self.pairs.iter().any(|(known, _)| *known == recorded)
                 && let Some(live) = self.unpaired.pop_front()
@@ -182,7 +184,7 @@ fn named_prompts(line: &str) -> Vec<String> {
     many.chain(one).filter_map(Raw::text).map(|id| id.get().into_owned()).collect()
 }
 
-/// The recorded answers, by what was asked.
+/// The recorded replies, by the subtype of their request.
 #[derive(Debug, Default)]
 struct Answers(VecDeque<(String, String)>);
 
@@ -206,7 +208,7 @@ impl Answers {
         Answers(answers.collect())
     }
 
-    /// The next recorded answer to such a request, under the id that it has now.
+    /// The next recorded reply to this subtype, with the live request's id.
     fn take(&mut self, id: &str, subtype: &str) -> String {
         use tidings_protocol::control::ControlResponse;
         use tidings_protocol::messages::Message;
@@ -221,26 +223,26 @@ impl Answers {
     }
 }
 
-/// Hears what the host says.
+/// Receives the lines of the host.
 #[derive(Debug)]
-struct Ear {
-    heard: Option<watch::Sender<Heard>>,
+struct ReplayInput {
+    input: Option<watch::Sender<HostInput>>,
     answers: Arc<Mutex<Answers>>,
     events: mpsc::Sender<Incoming>,
 }
 
-impl Outgoing for Ear {
+impl Outgoing for ReplayInput {
     fn send<'a>(&'a mut self, line: &'a str) -> BoxFuture<'a, io::Result<()>> {
         Box::pin(async move {
-            let heard = self.heard.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
+            let input = self.input.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
             let Ok(frame) = FrameRef::from_json(line) else { return Ok(()) };
             let id = frame.request_id().unwrap_or_default().into_owned();
             match frame.kind() {
                 Kind::User => {
                     let uuid = frame.uuid().unwrap_or_default().into_owned();
-                    heard.send_modify(|heard| heard.prompts.push(uuid));
+                    input.send_modify(|input| input.prompts.push(uuid));
                 }
-                Kind::ControlResponse => heard.send_modify(|heard| heard.answers.push(id)),
+                Kind::ControlResponse => input.send_modify(|input| input.answers.push(id)),
                 Kind::ControlRequest => {
                     let subtype = frame.subtype().unwrap_or_default();
                     let answer =
@@ -256,14 +258,14 @@ impl Outgoing for Ear {
     }
 
     fn end(&mut self) -> BoxFuture<'_, io::Result<()>> {
-        self.heard = None;
+        self.input = None;
         Box::pin(async { Ok(()) })
     }
 }
 
 async fn play(
     steps: Vec<Step>,
-    mut listening: watch::Receiver<Heard>,
+    mut inputs: watch::Receiver<HostInput>,
     events: mpsc::Sender<Incoming>,
     mut lines: Lines,
 ) {
@@ -274,9 +276,9 @@ async fn play(
         let question = match step {
             Step::Prompt { uuid } => {
                 prompts += 1;
-                // A host that has ended its input says nothing more, and the rest is played.
-                drop(listening.wait_for(|heard| heard.prompts.len() >= prompts).await);
-                let live = listening.borrow().prompts.get(prompts - 1).cloned().unwrap_or_default();
+                // After a host has ended its input no more prompts come, and the rest is played.
+                drop(inputs.wait_for(|input| input.prompts.len() >= prompts).await);
+                let live = inputs.borrow().prompts.get(prompts - 1).cloned().unwrap_or_default();
                 ids.pair(uuid, live);
                 continue;
             }
@@ -286,7 +288,7 @@ async fn play(
             }
             Step::Request { .. } => continue,
             Step::Out(line) => {
-                let line = ids.exchange(&line);
+                let line = ids.replace_ids(&line);
                 let frame = FrameRef::from_json(&line).ok();
                 let kind = frame.map(|frame| frame.kind());
                 if kind == Some(Kind::ControlResponse) {
@@ -306,16 +308,16 @@ async fn play(
             }
         };
         if let Some(question) = question {
-            drop(listening.wait_for(|heard| heard.answers.contains(&question)).await);
+            drop(inputs.wait_for(|input| input.answers.contains(&question)).await);
         }
     }
-    // A process that was only listening ends when its input does.
-    drop(listening.wait_for(|_| false).await);
+    // A process that only waits for input ends when its input does.
+    drop(inputs.wait_for(|_| false).await);
     drop(events.send(Incoming::Exit(exit)).await);
 }
 
-/// There is nothing to stop: the end of the input ends a replay.
+/// A stop handle without effect: the end of the input ends a replay.
 #[derive(Debug)]
-struct Nothing;
+struct NoStop;
 
-impl Stop for Nothing {}
+impl Stop for NoStop {}

@@ -1,4 +1,4 @@
-//! Whose a host is.
+//! Ownership of a host.
 
 use serde_json::Value;
 
@@ -16,7 +16,8 @@ fn refused(stage: &Stage, secret: &str, owner: &str, fence: u64, after: Option<u
     head["reason"].clone()
 }
 
-/// F80: one bridge at a time; a living one is left alone, a dead one is replaced, a better right displaces, and a former right is void.
+/// F80: one bridge at a time; a living one is kept, a dead one is replaced, a higher fence displaces, and a
+/// former fence is refused.
 #[test]
 fn f80_a_host_has_one_bridge() {
     let (stage, mut first) = Stage::open(ECHO, Terms::default());
@@ -36,10 +37,10 @@ fn f80_a_host_has_one_bridge() {
     second.write_line("b", r#"{"n":2}"#);
     assert_eq!(second.read_until(|all| all.ends_with(b"{\"n\":2}\n")), b"{\"n\":1}\n{\"n\":2}\n");
 
-    // Its own former connection is no obstacle, and neither is that of a bridge that is gone.
+    // Its own former connection does not prevent it, and neither does that of a bridge that has ended.
     let again = Raw::attach(&stage.place(), "second", 2, Some(8));
     drop(again);
-    // The host notices in its own time that somebody is gone.
+    // The host notices the end of a connection after a while.
     let join = || Raw::attach(&stage.place(), "third", 2, Some(8));
     let mut third = (0..100)
         .find_map(|_| {
@@ -50,13 +51,13 @@ fn f80_a_host_has_one_bridge() {
     assert_eq!(third.read_until(|all| all.len() >= 8), b"{\"n\":2}\n");
 }
 
-/// What a displaced bridge sent but was not heard saying is not written.
+/// Lines of a displaced bridge are not written.
 #[test]
 fn f80_what_a_displaced_bridge_says_is_not_heard() {
     let (stage, mut first) = Stage::open(ECHO, Terms::default());
     let mut second = Raw::attach(&stage.place(), "second", 2, None);
     first.wait_for("superseded");
-    // The socket may be closed by now, which is as good.
+    // The socket may be closed by now, which is fine.
     let late =
         std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| first.write_line("late", r#"{"n":0}"#)));
     drop(late);
@@ -64,7 +65,8 @@ fn f80_what_a_displaced_bridge_says_is_not_heard() {
     assert_eq!(second.read_until(|all| all.len() >= 8), b"{\"n\":1}\n");
 }
 
-/// F61: a bridge that comes back is told what is open, the handshake and the last init; what was answered or taken back is not.
+/// F61: a bridge that comes back receives the open requests, the handshake and the last init, but not
+/// requests that were answered or cancelled.
 #[test]
 fn f61_open_questions_are_told_to_each_new_bridge() {
     let script = r#"
@@ -111,13 +113,13 @@ cat
     assert_eq!(third.hello["first"].as_u64(), Some(asked.len() as u64));
 }
 
-/// F103: a bridge was killed right after it had said what to start. Whoever comes next, at once, finds that agent: nobody starts a
-/// second one.
+/// F103: a bridge was killed right after it had sent the launch request. The next bridge, at once, finds that
+/// agent and does not start a second one.
 #[test]
 fn f103_an_agent_whose_starter_died_is_found() {
     let stage = Stage::begin("echo '{\"n\":1}'; sleep 87654");
     let mut starter = Raw::connect(&stage.place());
-    stage.say_start(&mut starter, Terms::default());
+    stage.send_start(&mut starter, Terms::default());
     let mut next = Raw::connect(&stage.place());
     drop(starter);
     next.ask_to_attach("s3cret", "next", 2, None);
@@ -125,9 +127,9 @@ fn f103_an_agent_whose_starter_died_is_found() {
     assert_eq!(next.read_until(|all| all.ends_with(b"\n")), b"{\"n\":1}\n");
 }
 
-/// The same, but it was killed before it said anything: the host has nothing to keep, and leaves at once.
+/// A bridge was killed before it sent anything: the host has nothing to keep, and ends at once.
 #[test]
-fn a_host_that_will_never_be_told_what_to_start_leaves() {
+fn a_host_without_a_launch_request_ends() {
     let mut stage = Stage::begin("sleep 87655");
     let starter = Raw::connect(&stage.place());
     let mut next = Raw::connect(&stage.place());

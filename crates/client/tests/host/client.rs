@@ -71,15 +71,15 @@ impl Play {
     }
 }
 
-/// What was streamed of the answer, and how far the frames were read.
+/// The streamed answer, and the offset up to which frames were read.
 #[derive(Debug, Default)]
-struct Heard {
+struct Received {
     text: String,
     end: u64,
     result: Option<String>,
 }
 
-impl Heard {
+impl Received {
     fn take(&mut self, event: &Event) {
         let Event::Frame { frame, end, .. } = event else { return };
         let end = end.expect("a host tells where each line ends");
@@ -96,13 +96,13 @@ impl Heard {
     }
 
     async fn until(&mut self, events: &mut Subscriber, mut enough: impl FnMut(&Self) -> bool) {
-        let heard = async {
+        let received = async {
             while !enough(self) {
                 let event = events.next().await.expect("the session has ended");
                 self.take(&event);
             }
         };
-        tokio::time::timeout(PATIENCE, heard).await.unwrap();
+        tokio::time::timeout(PATIENCE, received).await.unwrap();
     }
 }
 
@@ -116,34 +116,35 @@ repeat = true
 const TEXT: &str =
     "a long story that is told in many small pieces, so that there is always a piece on its way";
 
-/// A session is left in the middle of a sentence and joined again, by and by from wherever it was stored, and the text is whole.
+/// A session is detached in the middle of a sentence and attached again, repeatedly from the stored offset,
+/// and the text is whole.
 #[tokio::test(flavor = "multi_thread")]
 async fn f103_a_session_is_joined_again_in_the_middle_of_a_sentence() {
     let play = Play::of(STORY);
     let (client, mut events, host) = play.start(play.options()).await;
     let (pid, version) = (client.pid().unwrap(), client.info().claude_code_version);
     drop(client.send(Prompt::from("go").uuid("11111111-1111-4111-8111-111111111111")).await.unwrap());
-    let mut heard = Heard::default();
-    heard.until(&mut events, |heard| heard.text.len() > 5).await;
-    host.ack(heard.end);
+    let mut received = Received::default();
+    received.until(&mut events, |received| received.text.len() > 5).await;
+    host.ack(received.end);
     host.detach();
-    // Closing a session that was let go of ends nothing.
+    // Closing a detached session ends nothing.
     client.close().await.ok();
     let session = "11111111-1111-4111-8111-111111111111";
     for fence in 2..8 {
-        let (client, mut events, host) = play.attach(fence, heard.end, play.options()).await;
+        let (client, mut events, host) = play.attach(fence, received.end, play.options()).await;
         assert_eq!((client.pid(), &client.info().claude_code_version), (Some(pid), &version));
         assert!(client.session_id().is_some(), "the conversation is known");
-        // P3: what was sent before is not sent again.
+        // P3: a line that was sent before is not written again.
         drop(client.send(Prompt::from("go").uuid(session)).await.unwrap());
-        let more = heard.text.len() + 6;
-        heard.until(&mut events, |heard| heard.text.len() > more).await;
+        let more = received.text.len() + 6;
+        received.until(&mut events, |received| received.text.len() > more).await;
         host.detach();
         drop(client);
     }
-    let (client, mut events, host) = play.attach(9, heard.end, play.options()).await;
-    heard.until(&mut events, |heard| heard.result.is_some()).await;
-    assert_eq!((heard.text.as_str(), heard.result.as_deref()), (TEXT, Some(TEXT)));
+    let (client, mut events, host) = play.attach(9, received.end, play.options()).await;
+    received.until(&mut events, |received| received.result.is_some()).await;
+    assert_eq!((received.text.as_str(), received.result.as_deref()), (TEXT, Some(TEXT)));
     // There was one turn, and no second one follows.
     assert_eq!(host.health(PATIENCE).await, Health::Running);
     assert!(client.close().await.unwrap().is_success());
@@ -164,8 +165,9 @@ result = "(no output)"
 text = "done"
 "#;
 
-/// F61, P5: a permission that is asked for when the bridge goes is asked for again when another comes, until it is answered once;
-/// and a bridge that reads from the beginning is not asked what was answered before.
+/// F61, P5: a permission request that is open when the bridge ends is repeated to the next bridge, until it
+/// is answered once; and a bridge that reads from the beginning does not get requests that were answered
+/// before.
 #[tokio::test(flavor = "multi_thread")]
 async fn f61_a_permission_is_asked_again_until_it_is_answered() {
     let play = Play::of(TOOL);
@@ -180,37 +182,37 @@ async fn f61_a_permission_is_asked_again_until_it_is_answered() {
     };
     let (client, mut events, host) = play.start(counting(false)).await;
     drop(client.send("go").await.unwrap());
-    let mut heard = Heard::default();
+    let mut received = Received::default();
     while asks.load(Ordering::SeqCst) == 0 {
         tokio::select! {
-            event = events.next() => heard.take(&event.unwrap()),
+            event = events.next() => received.take(&event.unwrap()),
             () = tokio::time::sleep(Duration::from_millis(20)) => {}
         }
     }
     host.detach();
-    // Once before the place that is read from, once after it, and each time once.
-    for (fence, after) in [(2, heard.end), (3, 0)] {
+    // Once before the offset that is read from, once after it, and each time once.
+    for (fence, after) in [(2, received.end), (3, 0)] {
         let before = asks.load(Ordering::SeqCst);
         let (client, _events, host) = play.attach(fence, after, counting(false)).await;
         eventually("it is asked again", PATIENCE, || client.open_permissions().len() == 1);
         eventually("it is asked again", PATIENCE, || asks.load(Ordering::SeqCst) == before + 1);
         host.detach();
     }
-    let (_client, mut events, host) = play.attach(4, heard.end, counting(true)).await;
-    heard.until(&mut events, |heard| heard.result.is_some()).await;
-    assert_eq!((heard.result.as_deref(), asks.load(Ordering::SeqCst)), (Some("done"), 4));
+    let (_client, mut events, host) = play.attach(4, received.end, counting(true)).await;
+    received.until(&mut events, |received| received.result.is_some()).await;
+    assert_eq!((received.result.as_deref(), asks.load(Ordering::SeqCst)), (Some("done"), 4));
     host.detach();
-    // From the beginning: the question stands there, and was answered.
+    // From the beginning: the request is in the output, and was answered.
     let (client, mut events, host) = play.attach(5, 0, counting(true)).await;
-    let mut again = Heard::default();
-    again.until(&mut events, |heard| heard.result.is_some()).await;
+    let mut again = Received::default();
+    again.until(&mut events, |received| received.result.is_some()).await;
     assert_eq!((again.result.as_deref(), asks.load(Ordering::SeqCst)), (Some("done"), 4));
     assert!(client.open_permissions().is_empty());
     client.close().await.ok();
     host.release();
 }
 
-/// A session that belongs to a living bridge is left alone; one whose host is gone says so.
+/// A session of a living bridge is not taken over; attaching to one whose host has ended fails.
 #[tokio::test(flavor = "multi_thread")]
 async fn f80_a_session_of_a_living_bridge_is_left_alone() {
     let play = Play::of(STORY);
@@ -227,9 +229,9 @@ async fn f80_a_session_of_a_living_bridge_is_left_alone() {
     assert_eq!(error.kind(), ErrorKind::Closed, "{error}");
 }
 
-/// What happens to a host or its CLI is seen: killed, stopped, and ended with all that belongs to it.
+/// The health of a host and its CLI is reported: killed, stopped, and ended with all its processes.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_happens_to_a_host_is_seen() {
+async fn the_health_of_a_host_is_reported() {
     let play = Play::of(STORY);
     let (client, mut events, host) = play.start(play.options()).await;
     let (cli, keeper) = (client.pid().unwrap(), host.hello().unwrap().host_pid);
@@ -240,7 +242,7 @@ async fn what_happens_to_a_host_is_seen() {
     signal(cli, "CONT");
     while host.health(PATIENCE).await != Health::Running {}
     signal(keeper, "STOP");
-    // What it said before is heard first.
+    // Its earlier output is received first.
     while host.health(Duration::from_millis(200)).await != Health::Silent {}
     signal(keeper, "CONT");
     while host.health(PATIENCE).await != Health::Running {}
@@ -258,7 +260,7 @@ async fn what_happens_to_a_host_is_seen() {
     eventually("the CLI is gone", PROMISED, || !is_alive(cli));
 }
 
-/// F103: a host is killed when the CLI is far ahead of whoever reads. What it had kept is read from its folder.
+/// F103: a host is killed when the CLI is far ahead of the reader. The rest is read from its folder.
 #[tokio::test(flavor = "multi_thread")]
 async fn f103_what_a_killed_host_had_kept_is_not_lost() {
     const LINES: u64 = 5000;
@@ -269,7 +271,7 @@ async fn f103_what_a_killed_host_had_kept_is_not_lost() {
     std::fs::write(play.folder.path().join("claude"), script).unwrap();
     let (transport, host) = SocketTransport::start(play.host(), new_host("h1", PATIENCE), claim(1));
     let launch = play.options().plan().unwrap().launch;
-    // Nobody takes anything until the host is gone.
+    // Nothing is read until the host has ended.
     let mut link = Transport::open(Box::new(transport), launch).await.unwrap();
     let spool = play.host().path().join("spool");
     eventually("the CLI has written everything", PATIENCE, || {
@@ -280,13 +282,13 @@ async fn f103_what_a_killed_host_had_kept_is_not_lost() {
             })
     });
     signal(host.hello().unwrap().host_pid, "KILL");
-    let mut heard = 0;
+    let mut received = 0;
     let exit = async {
         loop {
             match link.incoming.recv().await.unwrap() {
                 Incoming::Frame(frame) => {
-                    heard += 1;
-                    assert_eq!(frame.data().unwrap()["n"], heard);
+                    received += 1;
+                    assert_eq!(frame.data().unwrap()["n"], received);
                 }
                 Incoming::Exit(exit) => return exit,
                 _ => {}
@@ -294,12 +296,12 @@ async fn f103_what_a_killed_host_had_kept_is_not_lost() {
         }
     };
     let exit = tokio::time::timeout(PATIENCE, exit).await.unwrap();
-    assert_eq!((heard, exit.code), (LINES, None));
+    assert_eq!((received, exit.code), (LINES, None));
 }
 
-/// What cannot be started is told as it is without a host, and leaves no folder.
+/// A failed start is reported as without a host, and leaves no folder.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_started_is_told() {
+async fn a_failed_start_is_reported() {
     let play = Play::of(STORY);
     let broken = play.folder.path().join("broken");
     std::fs::write(&broken, "#!/no/such/interpreter\n").unwrap();

@@ -1,4 +1,5 @@
-//! P6: whatever happens to a host, its CLI or its bridge, nothing of it stays, and nothing else is touched.
+//! P6: whatever happens to a host, its CLI or its bridge, none of its processes stays, and no other process
+//! is touched.
 
 use std::process::{Child, Command};
 use std::time::Duration;
@@ -6,7 +7,7 @@ use std::time::Duration;
 use crate::raw::Raw;
 use crate::stage::{PATIENCE, PROMISED, Stage, Terms, eventually, is_alive, signal, state};
 
-/// A CLI with a tool in a session of its own, and something that the tool started and left behind, without the environment.
+/// A CLI with a tool in its own session, and a process that the tool left behind, without the environment.
 const BUSY: &str = r#"
 setsid sh -c 'sleep 87651 & setsid env -i /bin/sleep 87652 & wait' &
 echo '{"type":"busy"}'
@@ -14,7 +15,7 @@ sleep 87653 &
 wait
 "#;
 
-/// A process that looks like what the CLI started, and is somebody else's.
+/// A process that looks like one of the CLI's, and is not.
 struct Bystander(Child);
 
 impl Bystander {
@@ -34,13 +35,13 @@ impl Drop for Bystander {
     }
 }
 
-/// Starts, waits until everything runs, and gives the processes that there are.
+/// Starts a host, waits until everything runs, and returns the process ids.
 fn busy(script: &str, terms: Terms) -> (Stage, Raw, Vec<u32>) {
     let (stage, mut bridge) = Stage::open(script, terms);
     bridge.read_until(|all| all.ends_with(b"\n"));
     let mut pids = Vec::new();
     eventually("the CLI, its tool and what that left run", PATIENCE, || {
-        bridge.say(r#"{"kind":"pids"}"#, b"");
+        bridge.send(r#"{"kind":"pids"}"#, b"");
         let (told, _) = bridge.wait_for("pids");
         pids = told["pids"]
             .as_array()
@@ -66,7 +67,8 @@ fn all_gone(stage: &mut Stage, pids: &[u32]) {
     eventually("the host is gone", PROMISED, || stage.host.try_wait().unwrap().is_some());
 }
 
-/// F34, F35: no bridge for as long as the lease says; with a lease of nothing, at once. What was said stays to be read.
+/// F34, F35: everything is stopped after the lease without a bridge; with a lease of zero, at once. The
+/// output stays readable.
 #[test]
 fn f34_the_end_of_the_lease_ends_everything() {
     let _bystander = Bystander::new();
@@ -82,7 +84,7 @@ fn f34_the_end_of_the_lease_ends_everything() {
     }
 }
 
-/// A bridge that comes back in time finds everything running, and the lease begins anew when it leaves.
+/// A bridge that comes back in time finds everything running, and the lease starts again when it leaves.
 #[test]
 fn a_bridge_that_comes_back_in_time_finds_everything_running() {
     let (mut stage, bridge, pids) = busy(BUSY, Terms { lease_ms: 1500, ..Terms::default() });
@@ -95,7 +97,7 @@ fn a_bridge_that_comes_back_in_time_finds_everything_running() {
     all_gone(&mut stage, &pids);
 }
 
-/// F34, F35: the host is killed, and takes everything with it, also a CLI that ignores SIGTERM.
+/// F34, F35: a killed host takes everything with it, even a CLI that ignores SIGTERM.
 #[test]
 fn f34_nothing_outlives_a_host_that_is_killed() {
     let _bystander = Bystander::new();
@@ -105,7 +107,8 @@ fn f34_nothing_outlives_a_host_that_is_killed() {
         stage.host.kill().unwrap();
         stage.host.wait().unwrap();
         eventually("everything that carries the mark is gone", PROMISED, || stage.marked().is_empty());
-        // What wiped its environment and left its session can only be found by who adopted it, and that one is gone.
+        // A process that cleared its environment and left its session can only be found by the host that
+        // adopted it, which is gone.
         for pid in pids.into_iter().filter(|pid| is_alive(*pid)) {
             assert!(command(pid).starts_with("/bin/sleep"), "{}", command(pid));
             signal(pid, "KILL");
@@ -113,7 +116,7 @@ fn f34_nothing_outlives_a_host_that_is_killed() {
     }
 }
 
-/// The CLI is killed: the bridge is told at once, and what its tools left is ended.
+/// The CLI is killed: the bridge gets its exit at once, and processes that its tools left behind are stopped.
 #[test]
 fn f35_a_killed_cli_leaves_nothing_and_is_told() {
     let _bystander = Bystander::new();
@@ -122,12 +125,12 @@ fn f35_a_killed_cli_leaves_nothing_and_is_told() {
     let (exit, _) = bridge.wait_for("exit");
     assert_eq!((exit["code"].as_i64(), exit["signal"].as_i64()), (None, Some(9)));
     eventually("its tools are gone", PROMISED, || pids.iter().all(|pid| !is_alive(*pid)));
-    bridge.say(r#"{"kind":"bye"}"#, b"");
+    bridge.send(r#"{"kind":"bye"}"#, b"");
     all_gone(&mut stage, &pids);
     assert!(!stage.place().exists(), "the folder of a host that is done is removed");
 }
 
-/// Told to: SIGTERM to the host, `bye`, and `kill`; the CLI may ignore SIGTERM, or be stopped.
+/// Ways to stop a host: SIGTERM, `bye`, and `kill`; the CLI may ignore SIGTERM, or be stopped.
 #[test]
 fn f35_told_to_end_it_ends_everything() {
     let _bystander = Bystander::new();
@@ -141,22 +144,22 @@ fn f35_told_to_end_it_ends_everything() {
             "stopped" => {
                 signal(pids[0], "STOP");
                 eventually("the CLI is stopped", PATIENCE, || state(pids[0]) == Some('T'));
-                bridge.say(r#"{"kind":"ping"}"#, b"");
+                bridge.send(r#"{"kind":"ping"}"#, b"");
                 assert_eq!(bridge.wait_for("pong").0["cli"], "stopped");
-                bridge.say(r#"{"kind":"bye"}"#, b"");
+                bridge.send(r#"{"kind":"bye"}"#, b"");
             }
-            _ => bridge.say(&format!(r#"{{"kind":"{how}"}}"#), b""),
+            _ => bridge.send(&format!(r#"{{"kind":"{how}"}}"#), b""),
         }
         if how == "kill" {
             bridge.wait_for("exit");
-            bridge.say(r#"{"kind":"bye"}"#, b"");
+            bridge.send(r#"{"kind":"bye"}"#, b"");
         }
         all_gone(&mut stage, &pids);
         assert_eq!(stage.place().exists(), how == "TERM", "{how}");
     }
 }
 
-/// A host that was stopped goes on where it was.
+/// A host that was stopped by a signal continues where it was.
 #[test]
 fn a_host_that_was_stopped_goes_on() {
     let (stage, mut bridge) =
@@ -168,7 +171,7 @@ fn a_host_that_was_stopped_goes_on() {
     assert_eq!(bridge.read_until(|all| all.len() >= 8), b"{\"n\":1}\n");
 }
 
-/// F37: orphans that the host adopts and that end are waited for.
+/// F37: the host waits for orphans that it has adopted.
 #[test]
 fn f37_adopted_orphans_do_not_stay_as_zombies() {
     let script = "i=0; while [ $i -lt 20 ]; do i=$((i+1)); setsid sh -c 'sleep 0.05 & exit' ; done; echo '{}'; exec sleep 60";
@@ -187,9 +190,9 @@ fn f37_adopted_orphans_do_not_stay_as_zombies() {
     eventually("no zombie is left", PATIENCE, || zombies() == 0);
 }
 
-/// A host that nobody tells what to start, or that cannot start it, goes away and leaves nothing.
+/// A host that gets no launch request, or cannot start the CLI, ends and leaves nothing behind.
 #[test]
-fn what_cannot_be_started_is_told_and_leaves_nothing() {
+fn a_failed_start_is_reported_and_leaves_nothing() {
     let (mut stage, bridge) = Stage::open("exec sleep 60", Terms::default());
     drop(bridge);
     signal(stage.host.id(), "TERM");
@@ -204,7 +207,7 @@ fn what_cannot_be_started_is_told_and_leaves_nothing() {
     drop(command);
     let mut raw = Raw::connect(&place);
     let start = r#"{"program":"/no/such/program","args":[],"env":[],"cwd":null,"user":null,"orphans":"sweep","lease_ms":0,"spool_bytes_max":1}"#;
-    raw.say(&format!(r#"{{"kind":"start","bytes":{}}}"#, start.len()), start.as_bytes());
+    raw.send(&format!(r#"{{"kind":"start","bytes":{}}}"#, start.len()), start.as_bytes());
     let (failed, _) = raw.next();
     assert_eq!(failed["kind"], "failed");
     assert!(failed["message"].as_str().unwrap().contains("/no/such/program"), "{failed}");

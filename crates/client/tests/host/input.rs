@@ -1,16 +1,16 @@
-//! What is written to the CLI.
+//! Lines that are written to the CLI.
 
 use crate::raw::Raw;
 use crate::stage::{Stage, Terms};
 
-/// Says everything that it hears.
+/// Echoes every line.
 const ECHO: &str = "while read -r line; do printf '%s\\n' \"$line\"; done; echo '{\"type\":\"over\"}'";
 
 fn line(number: u32) -> String {
     format!(r#"{{"type":"user","n":{number}}}"#)
 }
 
-/// P3: a line is written once, however often and by whichever bridge it is sent; and whoever sends it again is told that it is there.
+/// P3: a line is written once, however often and by whichever bridge it is sent; a repeated one is confirmed.
 #[test]
 fn promise_3_a_line_of_the_same_name_is_written_once() {
     let (stage, mut bridge) = Stage::open(ECHO, Terms::default());
@@ -24,7 +24,7 @@ fn promise_3_a_line_of_the_same_name_is_written_once() {
     for (id, number) in [("b", 2), ("a", 1), ("c", 3)] {
         second.write_line(id, &line(number));
     }
-    second.say(r#"{"kind":"end_input"}"#, b"");
+    second.send(r#"{"kind":"end_input"}"#, b"");
     let expected = format!("{}\n{}\n{}\n{{\"type\":\"over\"}}\n", line(1), line(2), line(3));
     let said = second.read_until(|all| all.len() >= expected.len());
     assert_eq!(String::from_utf8(said).unwrap(), expected);
@@ -32,7 +32,7 @@ fn promise_3_a_line_of_the_same_name_is_written_once() {
     assert_eq!((exit["code"].as_i64(), exit["end"].as_u64()), (Some(0), Some(expected.len() as u64)));
 }
 
-/// F33: what is no frame, or more than one line, does not reach the CLI.
+/// F33: a line that is not a JSON object, or more than one line, does not reach the CLI.
 #[test]
 fn f33_what_is_no_frame_is_not_written() {
     let (_stage, mut bridge) = Stage::open(ECHO, Terms::default());
@@ -41,12 +41,12 @@ fn f33_what_is_no_frame_is_not_written() {
         let (unwritten, _) = bridge.wait_for("unwritten");
         assert_eq!(unwritten["id"], id);
     }
-    // The names are free again.
+    // The ids can be used again.
     bridge.write_line("a", &line(1));
     assert_eq!(bridge.wait_for("wrote").0["novelty"], "new");
 }
 
-/// A CLI that does not read holds up nothing but its input, and more than a host holds is refused.
+/// A CLI that does not read blocks only its input, and lines beyond the host's limit are refused.
 #[test]
 fn a_cli_that_does_not_read_holds_up_its_input_alone() {
     let (stage, mut bridge) = Stage::open("until [ -e go ]; do sleep 0.02; done\nexec cat", Terms::default());
@@ -57,7 +57,7 @@ fn a_cli_that_does_not_read_holds_up_its_input_alone() {
     }
     let (refused, _) = bridge.wait_for("unwritten");
     assert!(refused["message"].as_str().unwrap().contains("does not read"), "{refused}");
-    bridge.say(r#"{"kind":"ping"}"#, b"");
+    bridge.send(r#"{"kind":"ping"}"#, b"");
     assert_eq!(bridge.wait_for("pong").0["cli"], "running");
     std::fs::write(stage.path("go"), "").unwrap();
     let said = bridge.read_until(|all| all.len() >= 60 * (long.len() + 1));

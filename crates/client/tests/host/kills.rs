@@ -10,7 +10,7 @@ use crate::stage::{PATIENCE, Stage, Terms, eventually, example, is_alive};
 /// Kills of the short run.
 const KILLS: u64 = 50;
 
-/// Writes numbered lines of many lengths until it is told to stop, and then how many there were.
+/// Writes numbered lines of many lengths until it is stopped, and then their number.
 const TALKATIVE: &str = r#"
 awk -v stop="$PWD/stop" 'BEGIN {
     pad = "....................................................................................................";
@@ -46,8 +46,9 @@ fn bridge(stage: &Stage, store: &Path, fence: u64) -> Command {
     command
 }
 
-/// F34, F103: bridges are killed again and again while the CLI writes. The CLI does not notice; each bridge goes on where the
-/// one before it had stored; in the end everything is there once, in order, byte for byte.
+/// F34, F103: bridges are killed repeatedly while the CLI writes. The CLI is not affected; each bridge
+/// continues after the bytes that the previous one had stored; in the end everything is there once, in order,
+/// byte for byte.
 #[test]
 fn f103_bridges_that_are_killed_lose_and_double_nothing() {
     let kills = std::env::var("TIDINGS_SOAK_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
@@ -61,7 +62,7 @@ fn f103_bridges_that_are_killed_lose_and_double_nothing() {
     for _ in 0..kills {
         fence += 1;
         let mut child = bridge(&stage, &store, fence).spawn().unwrap();
-        // Numbers that look random and are the same for the same seed.
+        // Pseudo-random numbers, reproducible by their seed.
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         std::thread::sleep(Duration::from_micros((seed >> 33) % 40_000));
         child.kill().unwrap();
@@ -76,14 +77,15 @@ fn f103_bridges_that_are_killed_lose_and_double_nothing() {
     eventually("the CLI is gone", PATIENCE, || !is_alive(cli));
 }
 
-/// F103: a host that is killed leaves what it had not handed over, and whoever comes later reads it from the disk.
+/// F103: a host that is killed leaves the output that it had not delivered, which can be read from the disk
+/// later.
 #[test]
 fn f103_what_a_killed_host_kept_can_still_be_read() {
     let (mut stage, mut bridge) =
         Stage::open("echo '{\"n\":1}'; echo '{\"n\":2}'; exec sleep 60", Terms::default());
     bridge.read_until(|all| all.len() >= 16);
     bridge.ack(8);
-    bridge.say(r#"{"kind":"ping"}"#, b"");
+    bridge.send(r#"{"kind":"ping"}"#, b"");
     bridge.wait_for("pong");
     stage.host.kill().unwrap();
     stage.host.wait().unwrap();
@@ -99,7 +101,7 @@ fn f103_what_a_killed_host_kept_can_still_be_read() {
     assert!(!stage.place().exists());
 }
 
-/// A path that is longer than a socket may have is no obstacle on Linux.
+/// A path that is too long for a socket works on Linux.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_path_is_no_obstacle() {
     let root = tempfile::TempDir::new().unwrap();
@@ -110,7 +112,7 @@ async fn a_long_path_is_no_obstacle() {
     let options = tidings::Options::new().program("/bin/sh");
     let (transport, host) =
         tidings::transport::SocketTransport::start(folder.clone(), new, crate::client::claim(1));
-    // A shell does not speak the protocol; that it was started is enough.
+    // The shell does not implement the protocol; it is enough that it was started.
     let launch = options.plan().unwrap().launch;
     let link = tidings::transport::Transport::open(Box::new(transport), launch).await.unwrap();
     assert!(folder.is_alive());
@@ -120,7 +122,7 @@ async fn a_long_path_is_no_obstacle() {
     drop(link);
 }
 
-/// The secret of the record stays out of what is shown.
+/// The secret of the record is not shown.
 #[test]
 fn secrets_are_not_shown() {
     let (stage, _bridge) = Stage::open("exec sleep 60", Terms::default());

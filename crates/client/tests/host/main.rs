@@ -1,4 +1,4 @@
-//! Hosts as whole processes: with shell scripts in the place of `claude`, and bridges that are killed.
+//! Hosts as whole processes: with shell scripts in place of `claude`, and bridges that are killed.
 
 #![cfg(all(target_os = "linux", feature = "host"))]
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]

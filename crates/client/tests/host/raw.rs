@@ -1,4 +1,4 @@
-//! A bridge that knows the protocol from its description and shares no code with ours.
+//! A bridge that implements the protocol from its description and shares no code with ours.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// No answer takes longer; most take microseconds.
+/// Longest wait for a message; most take microseconds.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct Raw {
     from: BufReader<UnixStream>,
     to: UnixStream,
     pub(crate) hello: Value,
-    /// What was remembered, by kind.
+    /// The messages before `ready`.
     pub(crate) remembered: Vec<(Value, Vec<u8>)>,
 }
 
@@ -34,7 +34,7 @@ impl Raw {
         record["secret"].as_str().unwrap().to_owned()
     }
 
-    /// Becomes the bridge of a host.
+    /// Attaches to a host.
     pub(crate) fn attach(folder: &Path, owner: &str, fence: u64, after: Option<u64>) -> Self {
         let mut raw = Raw::connect(folder);
         raw.ask_to_attach(&Raw::secret(folder), owner, fence, after);
@@ -47,10 +47,10 @@ impl Raw {
         let head = format!(
             r#"{{"kind":"attach","version":1,"secret":"{secret}","owner":"{owner}","fence":{fence}{after}}}"#
         );
-        self.say(&head, b"");
+        self.send(&head, b"");
     }
 
-    /// Hears everything up to `ready`.
+    /// Reads all messages up to `ready`.
     pub(crate) fn greeted(&mut self) {
         loop {
             let (head, bytes) = self.next();
@@ -63,7 +63,7 @@ impl Raw {
         }
     }
 
-    pub(crate) fn say(&mut self, head: &str, bytes: &[u8]) {
+    pub(crate) fn send(&mut self, head: &str, bytes: &[u8]) {
         let mut message = head.as_bytes().to_vec();
         message.push(b'\n');
         message.extend_from_slice(bytes);
@@ -71,11 +71,11 @@ impl Raw {
     }
 
     pub(crate) fn write_line(&mut self, id: &str, line: &str) {
-        self.say(&format!(r#"{{"kind":"in","id":"{id}","bytes":{}}}"#, line.len()), line.as_bytes());
+        self.send(&format!(r#"{{"kind":"in","id":"{id}","bytes":{}}}"#, line.len()), line.as_bytes());
     }
 
     pub(crate) fn ack(&mut self, offset: u64) {
-        self.say(&format!(r#"{{"kind":"ack","offset":{offset}}}"#), b"");
+        self.send(&format!(r#"{{"kind":"ack","offset":{offset}}}"#), b"");
     }
 
     /// The next message; fails when there is none.
@@ -95,7 +95,7 @@ impl Raw {
         Some((head, bytes))
     }
 
-    /// The next message of a kind; others are passed over.
+    /// The next message of a kind; others are skipped.
     pub(crate) fn wait_for(&mut self, kind: &str) -> (Value, Vec<u8>) {
         loop {
             let (head, bytes) = self.next();
@@ -105,7 +105,7 @@ impl Raw {
         }
     }
 
-    /// Reads the CLI's output until it holds what is wanted, acknowledging nothing.
+    /// Reads the CLI's output until the condition holds, without acknowledging.
     pub(crate) fn read_until(&mut self, enough: impl Fn(&[u8]) -> bool) -> Vec<u8> {
         let mut all = Vec::new();
         while !enough(&all) {

@@ -1,9 +1,9 @@
-//! What a host keeps for a bridge that does not read.
+//! The spool of a host whose bridge does not read.
 
 use crate::raw::Raw;
 use crate::stage::{PATIENCE, Stage, Terms, bytes_in, eventually};
 
-/// Writes numbered lines as fast as it can, and says in a file how far it is.
+/// Writes numbered lines as fast as it can, and its progress into a file.
 const FLOOD: &str = r#"
 read -r _
 i=0
@@ -33,8 +33,8 @@ fn resident(pid: u32) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
 }
 
-/// M16: with a bridge that does not read, and with none, the spool is bounded, the memory too, and the CLI waits; when it is read again,
-/// the CLI goes on, and every byte is there.
+/// M16: with a bridge that does not read, and without one, the spool and the memory are bounded, and the CLI
+/// blocks; when it is read again, the CLI goes on, and every byte is there.
 #[test]
 fn m16_a_mute_bridge_costs_a_bounded_spool_and_no_byte() {
     let bound = 1 << 20;

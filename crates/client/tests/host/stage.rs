@@ -12,19 +12,19 @@ use tempfile::TempDir;
 
 use crate::raw::Raw;
 
-/// No test waits longer than this for something to happen; most things take milliseconds.
+/// Longest wait of a test; most things take milliseconds.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// P6: nothing outlives what it belongs to by more than this.
+/// P6: no process outlives its host by more than this.
 pub(crate) const PROMISED: Duration = Duration::from_secs(10);
 
-/// A host that was started by hand, and what it was told to start.
+/// A host that the test started, with its folder.
 pub(crate) struct Stage {
     pub(crate) folder: TempDir,
     pub(crate) host: Child,
 }
 
-/// What a host is told beside the program.
+/// The parameters of a launch request besides the program.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terms {
     pub(crate) lease_ms: u64,
@@ -38,17 +38,17 @@ impl Default for Terms {
 }
 
 impl Stage {
-    /// Starts a host that runs this shell script, and becomes its bridge with the fence 1.
+    /// Starts a host that runs this shell script, and attaches with the fence 1.
     pub(crate) fn open(script: &str, terms: Terms) -> (Self, Raw) {
         let stage = Stage::begin(script);
         let mut raw = Raw::connect(&stage.place());
-        stage.say_start(&mut raw, terms);
+        stage.send_start(&mut raw, terms);
         raw.ask_to_attach("s3cret", "first", 1, None);
         raw.greeted();
         (stage, raw)
     }
 
-    /// Starts a host to which nobody has said yet what to start.
+    /// Starts a host without sending a launch request.
     pub(crate) fn begin(script: &str) -> Self {
         let folder = TempDir::new().unwrap();
         let program = folder.path().join("claude");
@@ -66,8 +66,8 @@ impl Stage {
         Stage { folder, host }
     }
 
-    /// Says that the script is to be started.
-    pub(crate) fn say_start(&self, raw: &mut Raw, terms: Terms) {
+    /// Sends the launch request for the script.
+    pub(crate) fn send_start(&self, raw: &mut Raw, terms: Terms) {
         let start = json!({
             "program": self.path("claude"), "args": ["--flag"], "cwd": self.folder.path(), "user": null,
             "orphans": "sweep",
@@ -75,7 +75,7 @@ impl Stage {
             "lease_ms": terms.lease_ms, "spool_bytes_max": terms.spool_bytes_max,
         })
         .to_string();
-        raw.say(&format!(r#"{{"kind":"start","bytes":{}}}"#, start.len()), start.as_bytes());
+        raw.send(&format!(r#"{{"kind":"start","bytes":{}}}"#, start.len()), start.as_bytes());
     }
 
     pub(crate) fn place(&self) -> PathBuf {
@@ -86,7 +86,7 @@ impl Stage {
         self.folder.path().join(name)
     }
 
-    /// What carries the mark of this stage: the CLI and all that it started.
+    /// The processes with the mark of this stage: the CLI and all that it started.
     pub(crate) fn marked(&self) -> Vec<u32> {
         let mark = format!("HOST_TEST={}", self.folder.path().display());
         let mut found = Vec::new();
@@ -102,7 +102,7 @@ impl Stage {
     }
 }
 
-/// A host that a test forgot ends with it.
+/// Stops a host that the test did not stop.
 impl Drop for Stage {
     fn drop(&mut self) {
         signal(self.host.id(), "CONT");
@@ -120,7 +120,7 @@ pub(crate) fn signal(pid: u32, name: &str) {
     drop(Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).stderr(Stdio::null()).status());
 }
 
-/// A program of this crate's `examples/`, which cargo builds beside the tests.
+/// A program of this crate's `examples/`, which cargo builds with the tests.
 pub(crate) fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let program = test.ancestors().nth(2).unwrap().join("examples").join(name);
@@ -132,7 +132,7 @@ pub(crate) fn example(name: &str) -> PathBuf {
     program
 }
 
-/// Waits until something holds.
+/// Waits until the condition holds.
 #[track_caller]
 pub(crate) fn eventually(what: &str, within: Duration, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
@@ -142,18 +142,18 @@ pub(crate) fn eventually(what: &str, within: Duration, mut holds: impl FnMut() -
     }
 }
 
-/// Whether a process is there, and more than a zombie.
+/// True if the process exists and is not a zombie.
 pub(crate) fn is_alive(pid: u32) -> bool {
     state(pid).is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
 
-/// The state of a process in a letter.
+/// The state of a process as a letter.
 pub(crate) fn state(pid: u32) -> Option<char> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next())
 }
 
-/// How many bytes the files of a folder have.
+/// The total size of the files in a folder, in bytes.
 pub(crate) fn bytes_in(folder: &Path) -> u64 {
     let files = std::fs::read_dir(folder).unwrap().flatten();
     files.filter_map(|file| Some(file.metadata().ok()?.len())).sum()

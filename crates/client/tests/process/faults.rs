@@ -10,7 +10,7 @@ use crate::stage::{PATIENCE, Stage, is_alive};
 
 const HELLO: &str = "\n[[turn]]\ntext = \"Hello!\"\nrepeat = true\n";
 
-/// F7: text that is no frame costs no frame.
+/// F7: lines that are not JSON cost no frame.
 #[tokio::test]
 async fn f7_noise_on_stdout_is_told_and_costs_nothing() {
     let fault = "[[fault]]\nkind = \"noise\"\nat_frame = 2\ntext = \"Debugger attached.\"\n";
@@ -29,7 +29,7 @@ async fn f7_noise_on_stdout_is_told_and_costs_nothing() {
     assert_eq!(noise, ["Debugger attached."]);
 }
 
-/// F1: a line that is too long is told, and the session lives.
+/// F1: a line that is too long is reported, and the session goes on.
 #[tokio::test]
 async fn f1_a_line_that_is_too_long_is_told_and_the_session_lives() {
     let fault = "[[fault]]\nkind = \"long_line\"\nat_frame = 2\nlength = 300000\n";
@@ -45,7 +45,7 @@ async fn f1_a_line_that_is_too_long_is_told_and_the_session_lives() {
     assert_eq!(told, 1);
 }
 
-/// F25, F57: death in the middle of a frame ends the turn with the exit code.
+/// F25, F57: an exit in the middle of a frame ends the turn with the exit code.
 #[tokio::test]
 async fn f57_death_in_the_middle_of_a_frame_is_told() {
     for (fault, exit) in [
@@ -118,7 +118,7 @@ async fn f32_dropped_streams_leave_nothing() {
     .unwrap();
 }
 
-/// The children of a process, zombies and all, but for the shell that watches it.
+/// The children of a process, including zombies, except the watchdog shell.
 fn children_of(parent: u32) -> Vec<u32> {
     let mut children = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
@@ -136,7 +136,7 @@ fn children_of(parent: u32) -> Vec<u32> {
     children
 }
 
-/// A runtime that goes away with its sessions open still ends their processes.
+/// A runtime that is dropped with open sessions still ends their processes.
 #[test]
 fn f38_a_runtime_that_is_dropped_takes_its_processes_along() {
     let stage = Stage::playing(HELLO);
@@ -149,7 +149,8 @@ fn f38_a_runtime_that_is_dropped_takes_its_processes_along() {
     crate::stage::eventually("the process is gone", PATIENCE, || !is_alive(pid));
 }
 
-/// D7: an answer longer than a line may be ends its turn and its query with an error, and the session goes on.
+/// D7: an answer longer than the line limit ends its turn and its query with an error, and the session goes
+/// on.
 #[tokio::test]
 async fn d7_a_result_longer_than_a_line_may_be_is_an_error() {
     let script =

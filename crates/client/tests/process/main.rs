@@ -1,4 +1,5 @@
-//! Sessions with a child process: the stand-in for `claude`, played from scripts, and programs that misbehave.
+//! Sessions with a child process: the stand-in for `claude`, played from scripts, and programs that
+//! misbehave.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]

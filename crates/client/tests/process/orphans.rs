@@ -1,4 +1,5 @@
-//! P6: whatever happens to a host, nothing of it lives on for longer than ten seconds, and nothing else is touched.
+//! P6: whatever happens to a host, none of its processes survives for longer than ten seconds, and no other
+//! process is touched.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -9,10 +10,10 @@ use tidings::{Client, Options};
 
 use crate::stage::{PATIENCE, Stage, eventually, example, is_alive};
 
-/// The promise.
+/// The guaranteed time.
 const PROMISED: Duration = Duration::from_secs(10);
 
-/// A turn that is under way for a minute, and a grandchild in a session of its own.
+/// A turn that runs for a minute, and a grandchild in its own session.
 const BUSY: &str = r#"
 [[fault]]
 kind = "grandchild"
@@ -24,7 +25,7 @@ text = "a long story"
 pace = { chunk_chars = 1, chunk_delay_ms = 5000 }
 "#;
 
-/// Processes that carry a word in their environment or on their command line.
+/// Processes with this text in their environment or on their command line.
 fn with(word: &str) -> Vec<u32> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
@@ -40,7 +41,7 @@ fn with(word: &str) -> Vec<u32> {
     found
 }
 
-/// Starts a host whose children can be told by a word in their environment.
+/// Starts a host whose children have this text in their environment.
 fn host(stage: &Stage, word: &str) -> (Child, u32) {
     let mut command = Command::new(example("host"));
     command
@@ -55,8 +56,8 @@ fn host(stage: &Stage, word: &str) -> (Child, u32) {
     (child, line.trim().parse().unwrap())
 }
 
-/// F34, F35: a host is killed in the middle of a turn; its CLI and the grandchild in a session of its own are gone
-/// within ten seconds, also when the CLI ignores SIGTERM, and a bystander of the same name lives on.
+/// F34, F35: a host is killed in the middle of a turn; its CLI and the grandchild in its own session are gone
+/// within ten seconds, even when the CLI ignores SIGTERM, and an unrelated process of the same name survives.
 #[test]
 fn f34_nothing_outlives_a_host_that_is_killed() {
     let mut bystander = Command::new("setsid").args(["sleep", "87.654"]).spawn().unwrap();
@@ -76,7 +77,8 @@ fn f34_nothing_outlives_a_host_that_is_killed() {
     bystander.wait().unwrap();
 }
 
-/// F35: closing a session ends what its tools left in sessions of their own; or leaves it, if told to.
+/// F35: closing a session stops processes that its tools left in their own sessions; or keeps them, if the
+/// options say so.
 #[tokio::test]
 async fn f35_closing_sweeps_what_tools_left_behind() {
     for orphans in [Orphans::Sweep, Orphans::Keep] {
@@ -100,7 +102,7 @@ async fn f35_closing_sweeps_what_tools_left_behind() {
     }
 }
 
-/// F36: the thread that asked for the session ends, and its CLI lives on.
+/// F36: the CLI survives the end of the thread that requested the session.
 #[test]
 fn f36_a_cli_outlives_the_thread_that_started_it() {
     let stage = Stage::playing("[[turn]]\ntext = \"hi\"\n");

@@ -1,4 +1,4 @@
-//! Runs that are recorded and played again.
+//! Sessions that are recorded and replayed.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use tidings_rehearsal::recording::{self, Action, Direction, Lockstep};
 
 use crate::stage::{PATIENCE, Stage};
 
-/// A process whose lines are recorded before they are passed on.
+/// A process transport that records all lines.
 #[derive(Debug)]
 struct Recorded(Recording);
 
@@ -81,7 +81,7 @@ fn in_lockstep(events: Vec<recording::Event>) -> memory::Memory {
     memory
 }
 
-/// What a host sees of a conversation with so many prompts: the kinds of frames, and how each turn ended.
+/// The events of a conversation with this many prompts: the kinds of frames, and the outcome of each turn.
 async fn seen(transport: impl Transport + 'static, options: Options, prompts: usize) -> Vec<String> {
     let (client, mut events) =
         Client::connect_and_follow(transport, options.on_permission(AllowAll)).await.unwrap();
@@ -98,13 +98,13 @@ async fn seen(transport: impl Transport + 'static, options: Options, prompts: us
             _ => {}
         }
     }
-    // What comes after the last result belongs to no prompt and may be cut off by the end.
+    // Frames after the last result belong to no prompt and may be cut off by the end.
     let last = seen.iter().rposition(|line| line.contains("Completed")).map_or(0, |at| at + 1);
     seen.truncate(last);
     seen
 }
 
-/// A script of so many turns: texts, thoughts, tools that are asked about and tools that are not.
+/// A script of this many turns: texts, thinking, tools with and without permission requests.
 fn script(mut seed: u64, prompts: usize) -> String {
     let mut script = String::new();
     for prompt in 0..prompts {
@@ -123,7 +123,8 @@ fn script(mut seed: u64, prompts: usize) -> String {
     script
 }
 
-/// D3: whatever our client did is seen again when its recording is played, by the transport and in lockstep.
+/// D3: a session with our client gives the same events when its recording is replayed, by the transport and
+/// in lockstep.
 #[tokio::test(flavor = "multi_thread")]
 async fn d3_what_was_recorded_is_seen_again() {
     for seed in 0..8_u64 {

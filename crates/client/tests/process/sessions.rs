@@ -1,4 +1,4 @@
-//! Sessions that the stand-in wrote: taken up again, and managed as the official SDKs do.
+//! Sessions that the stand-in wrote: resumed, and managed as in the official SDKs.
 
 use serde_json::Value;
 use tidings::sessions::{Page, Speaker};
@@ -8,7 +8,7 @@ use crate::stage::Stage;
 
 const HELLO: &str = "[[turn]]\ntext = \"Hello!\"\nrepeat = true\n";
 
-/// One turn in a process of its own; gives the id of its session.
+/// Runs one turn in a new process; returns the id of its session.
 async fn turn(options: Options, prompt: &str) -> String {
     let client = Client::connect(options).await.unwrap();
     let end = client.send(prompt).await.unwrap().finish().await.unwrap();
@@ -21,7 +21,7 @@ fn sessions(stage: &Stage) -> Sessions {
     Sessions::under(stage.path("config"))
 }
 
-/// What the person said in a session.
+/// The user's prompts in a session.
 async fn prompts(stage: &Stage, id: &str) -> Vec<String> {
     let messages = sessions(stage).messages(id, Page::default()).await.unwrap();
     let said = messages.iter().filter(|message| message.speaker == Speaker::User);
@@ -89,7 +89,7 @@ async fn resume_of_an_unknown_session_is_an_error_that_says_so() {
     assert!(error.to_string().contains(unknown), "{error}");
 }
 
-/// Every call of the SDKs, on a session that the stand-in wrote.
+/// Every session call of the SDKs, on a session that the stand-in wrote.
 #[tokio::test]
 async fn sessions_are_listed_named_tagged_copied_and_deleted() {
     let stage = Stage::playing(HELLO);
@@ -128,7 +128,7 @@ async fn sessions_are_listed_named_tagged_copied_and_deleted() {
     assert_eq!(sessions.delete("../../etc").await.unwrap_err().kind(), ErrorKind::Invalid);
 }
 
-/// A project is a folder and the other worktrees of its repository, as git names them.
+/// A project is a folder and the other worktrees of its repository, as listed by git.
 #[tokio::test]
 async fn a_project_has_the_sessions_of_its_worktrees() {
     let stage = Stage::playing(HELLO);

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tidings::Options;
 
-/// No test waits longer than this for something to happen; most things take milliseconds.
+/// Longest wait of a test; most things take milliseconds.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A place to play in. It is removed with everything in it.
+/// A temporary folder for a test.
 pub(crate) struct Stage {
     folder: TempDir,
 }
@@ -54,7 +54,7 @@ impl Stage {
     }
 }
 
-/// A program of this crate's `examples/`, which cargo builds beside the tests.
+/// A program of this crate's `examples/`, which cargo builds with the tests.
 pub(crate) fn example(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let program = test.ancestors().nth(2).unwrap().join("examples").join(name);
@@ -62,7 +62,7 @@ pub(crate) fn example(name: &str) -> PathBuf {
     program
 }
 
-/// Waits until something holds.
+/// Waits until the condition holds.
 #[track_caller]
 pub(crate) fn eventually(what: &str, within: Duration, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
@@ -72,7 +72,7 @@ pub(crate) fn eventually(what: &str, within: Duration, mut holds: impl FnMut() -
     }
 }
 
-/// Whether a process is there, and more than a zombie.
+/// True if the process exists and is not a zombie.
 pub(crate) fn is_alive(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit_once(") ").map(|(_, rest)| rest.chars().next());

@@ -1,4 +1,4 @@
-//! What is started, and what it gets.
+//! The started process: its arguments, environment and files.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -10,7 +10,7 @@ use tidings::{Client, ErrorKind, Options};
 
 use crate::stage::Stage;
 
-/// A `claude` that writes down how it was called and shakes hands.
+/// A `claude` that records how it was called, and performs the handshake.
 const WITNESS: &str = r#"
 printf '%s\n' "$@" > "$(dirname "$0")/args"
 env > "$(dirname "$0")/env"
@@ -38,7 +38,7 @@ fn read(stage: &Stage, name: &str) -> String {
     std::fs::read_to_string(stage.path(name)).unwrap()
 }
 
-/// F41: three ways of not being a program, three errors.
+/// F41: three kinds of unusable programs, three errors.
 #[tokio::test]
 async fn f41_what_cannot_be_started_is_told_apart() {
     let stage = Stage::running("exit 0");
@@ -48,7 +48,7 @@ async fn f41_what_cannot_be_started_is_told_apart() {
     std::fs::create_dir(&folder).unwrap();
     let missing = stage.path("missing");
     for (path, words) in
-        [(missing, "There is no program"), (folder, "A folder is no program"), (plain, "executed")]
+        [(missing, "There is no program"), (folder, "a folder, not a program"), (plain, "not executable")]
     {
         let error = Client::connect(Options::new().program(&path)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NotFound);
@@ -66,7 +66,7 @@ async fn f41_what_cannot_be_started_is_told_apart() {
     assert!(error.hint().contains("interpreter"), "{error:?}");
 }
 
-/// F19, F20: a megabyte of system prompt and of agents goes by the handshake; argv stays short.
+/// F19, F20: a megabyte of system prompt and of agents is sent in the handshake; argv stays short.
 #[tokio::test]
 async fn f19_long_options_stay_off_the_command_line() {
     let long = "x".repeat(1 << 20);
@@ -82,7 +82,7 @@ async fn f19_long_options_stay_off_the_command_line() {
     assert_eq!(first["request"]["agents"]["helper"]["prompt"], json!(long));
 }
 
-/// Secrets go by files that nobody else can read, and that are gone afterwards.
+/// Secrets are passed as files with access for the owner only, and removed afterwards.
 #[tokio::test]
 async fn secrets_go_by_files_of_our_own() {
     let mut server = tidings::control::RemoteServer::default();
@@ -98,7 +98,7 @@ async fn secrets_go_by_files_of_our_own() {
     assert!(path.ends_with("mcp.json") && !std::path::Path::new(path).exists(), "{path}");
 }
 
-/// F24: marks of a `claude` around us are not passed on, ours are, and the rest is as asked for.
+/// F24: marks of an enclosing `claude` are not inherited, ours are set, and the rest follows the options.
 #[tokio::test]
 async fn f24_the_environment_is_what_it_should_be() {
     let stage =
@@ -121,7 +121,7 @@ async fn f24_the_environment_is_what_it_should_be() {
     assert_eq!(read(&stage, "cwd").trim(), folder.to_str().unwrap());
 }
 
-/// F42: what this process has open is not handed on: no file, and no pipe of another session.
+/// F42: open files of this process are not inherited: no file, and no pipe of another session.
 #[tokio::test]
 async fn f42_open_files_are_not_handed_on() {
     let other = Stage::running(WITNESS);
@@ -135,7 +135,7 @@ async fn f42_open_files_are_not_handed_on() {
     drop(open);
 }
 
-/// The pipes that this process has open to others, and did not itself inherit.
+/// The pipes of this process that it did not inherit.
 fn pipes() -> Vec<String> {
     let links = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
     let own = links.filter(|link| !inherited(&link.file_name().to_string_lossy()));
@@ -143,7 +143,7 @@ fn pipes() -> Vec<String> {
     targets.map(|target| target.display().to_string()).filter(|target| target.starts_with("pipe:")).collect()
 }
 
-/// Whether a handle would be handed on, because whoever started the tests left it so.
+/// True if a file descriptor would be inherited, because the parent of the tests left it so.
 fn inherited(fd: &str) -> bool {
     let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{fd}")).unwrap_or_default();
     let flags =
@@ -152,7 +152,7 @@ fn inherited(fd: &str) -> bool {
     u32::from_str_radix(&flags, 8).is_ok_and(|flags| flags & 0o2_000_000 == 0)
 }
 
-/// Something else can start it: the command is handed over and may be wrapped.
+/// The command can be wrapped in another one.
 #[tokio::test]
 async fn a_command_can_be_wrapped() {
     let stage = Stage::running(WITNESS);
@@ -171,7 +171,7 @@ async fn a_command_can_be_wrapped() {
     assert!(read(&stage, "args").contains("--model=haiku"));
 }
 
-/// F21, F40: a CLI that does not know our flags says so, and its version says what to do.
+/// F21, F40: a CLI without our flags reports that, and its version explains it.
 #[tokio::test]
 async fn f40_an_old_cli_is_named_by_its_version() {
     let old = "[ \"$1\" = --version ] && { echo '1.0.44 (Claude Code)'; exit 0; }\necho \"error: unknown option '$1'\" >&2; exit 1";

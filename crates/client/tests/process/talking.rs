@@ -26,7 +26,7 @@ text = "There is a README."
 repeat = true
 "#;
 
-/// The first program of the crate's page.
+/// The first example of the crate's documentation.
 #[tokio::test]
 async fn a_query_is_answered() {
     let stage = Stage::playing(HELLO);
@@ -41,7 +41,7 @@ async fn a_query_is_answered() {
     assert_eq!((texts, ended), (vec!["Hello!".to_owned()], true));
 }
 
-/// Prompts that come one after the other are answered one after the other, and then the session ends.
+/// Prompts of a stream are answered in order, and then the session ends.
 #[tokio::test]
 async fn s0_37_a_stream_of_prompts_is_answered() {
     let stage = Stage::playing(HELLO);
@@ -67,7 +67,7 @@ impl<S: futures_util::Stream<Item = &'static str> + Send + 'static> MapPrompts f
     }
 }
 
-/// A handler decides, and the model hears of it.
+/// A handler decides, and the decision reaches the model.
 #[tokio::test]
 async fn a_permission_is_asked_for_and_decided() {
     for (allow, expected) in [(true, "README.md"), (false, "No tool may run here")] {
@@ -91,7 +91,7 @@ async fn a_permission_is_asked_for_and_decided() {
     }
 }
 
-/// A handler that calls the session back does not stop it.
+/// A handler that calls the client does not block the session.
 #[tokio::test]
 async fn a_handler_may_change_the_mode_while_it_decides() {
     let stage = Stage::playing(TOOL);
@@ -104,7 +104,7 @@ async fn a_handler_may_change_the_mode_while_it_decides() {
     assert!(end.is_success() && end.text().contains("README"), "{end:?}");
 }
 
-/// Hooks are called before and after a tool, and the first can change what it gets.
+/// Hooks are called before and after a tool, and the first can change its input.
 #[tokio::test]
 async fn hooks_are_called_around_a_tool() {
     let stage = Stage::playing(TOOL);
@@ -131,10 +131,11 @@ async fn hooks_are_called_around_a_tool() {
     assert_eq!(called.recv().await.as_deref(), Some("after Bash"));
 }
 
-/// D1: a hook that replaces the input decides nothing; the permission handler is asked about the new input.
+/// D1: a hook that replaces the input decides nothing; the permission handler is called with the new input.
 #[tokio::test]
 async fn d1_a_hook_that_changes_the_input_does_not_allow_the_call() {
-    // What the hook says, the inputs that the handler was asked about, and whether the handler's refusal counts.
+    // The hook's output, the inputs that the handler was called with, and whether the handler's refusal
+    // counts.
     let cases = [
         (HookOutput::updated_input(json!({"command": "ls -a"})), vec![r#"{"command":"ls -a"}"#], true),
         (HookOutput::allow_with(json!({"command": "ls -a"})), vec![], false),
@@ -166,7 +167,8 @@ async fn d1_a_hook_that_changes_the_input_does_not_allow_the_call() {
     }
 }
 
-/// D8: the stand-in checks structured output as the CLI does: the model is told, and fails for good after five attempts.
+/// D8: the stand-in checks structured output as the CLI does: the model gets an error, and fails for good
+/// after five attempts.
 #[tokio::test]
 async fn d8_the_stand_in_checks_structured_output() {
     let call = |input: &str| {
@@ -216,7 +218,7 @@ async fn f50_a_second_prompt_is_answered_after_an_interrupt() {
     assert!(client.close().await.unwrap().is_success());
 }
 
-/// Requests get their typed answers from something that is not ours to fake.
+/// Requests get their typed replies from the stand-in.
 #[tokio::test]
 async fn requests_are_answered() {
     let stage = Stage::playing(HELLO);
@@ -232,7 +234,7 @@ async fn requests_are_answered() {
     client.close().await.unwrap();
 }
 
-/// A session file that was written can be taken up again.
+/// A session can be resumed from its file.
 #[tokio::test]
 async fn a_session_can_be_resumed() {
     let stage = Stage::playing(HELLO);

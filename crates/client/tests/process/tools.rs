@@ -31,7 +31,7 @@ struct Add {
     b: f64,
 }
 
-/// The model calls a function of this program and gets its result, or hears what was wrong with its arguments.
+/// The model calls a function of this program and gets its result, or an error about its arguments.
 #[tokio::test]
 async fn a_tool_of_this_process_is_called() {
     let stage = Stage::playing(SCRIPT);
@@ -52,7 +52,7 @@ async fn a_tool_of_this_process_is_called() {
             }
         }
     }
-    let misfit = "The arguments of `add` do not fit: missing field `b`".to_owned();
+    let misfit = "The arguments of `add` are invalid: missing field `b`".to_owned();
     assert_eq!(results, [("5".to_owned(), false), (misfit, true)]);
     assert_eq!(texts, ["The sum is 5."]);
 }

@@ -1,4 +1,4 @@
-//! Every request that a host may send has a method.
+//! Every control request of a host has a method.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use tidings::{Client, Options};
 
 use crate::cli::session;
 
-/// What the CLI asks of a host, and a request of the flat style that it does not know.
+/// Requests of the CLI to a host, and a request of the flat style that it does not support.
 const NOT_OURS: &[&str] =
     &["can_use_tool", "hook_callback", "elicitation", "request_user_dialog", "get_server_info"];
 
@@ -64,7 +64,7 @@ async fn call_everything(client: &Client) -> Result<(), tidings::Error> {
 async fn s0_33_every_request_has_a_method() {
     let (client, mut cli) = session(Options::new()).await;
     let turn = client.send("go").await.unwrap();
-    let uuid = cli.hears_prompt().await;
+    let uuid = cli.receives_prompt().await;
     cli.begins(&[&uuid]).await;
     let play = async {
         let mut heard = BTreeSet::new();
@@ -93,28 +93,26 @@ async fn s0_33_every_request_has_a_method() {
     assert_eq!(heard, known);
 }
 
-/// What the CLI does not answer is written all the same, and an interrupt can take the rest of the queue with it.
+/// Messages without a reply are written all the same, and an interrupt can cancel the rest of the queue.
 #[tokio::test(start_paused = true)]
 async fn lines_without_an_answer_and_an_interrupt_of_all_that_waits() {
     let (client, mut cli) = session(Options::new()).await;
     client.keep_alive().await.unwrap();
-    cli.hears("keep_alive").await;
+    cli.receives("keep_alive").await;
     let variables = BTreeMap::from([("KEY".to_owned(), "value".to_owned())]);
     client.update_environment(variables).await.unwrap();
-    assert_eq!(cli.hears("update_environment_variables").await["variables"], json!({"KEY": "value"}));
+    assert_eq!(cli.receives("update_environment_variables").await["variables"], json!({"KEY": "value"}));
 
     let turn = client.send("go").await.unwrap();
-    let uuid = cli.hears_prompt().await;
+    let uuid = cli.receives_prompt().await;
     cli.begins(&[&uuid]).await;
     let answer = async {
-        let request = cli.hears_request("interrupt").await;
+        let request = cli.receives_request("interrupt").await;
         assert_eq!(request["request"]["cancel_queued"], true);
         cli.answers(&request, json!({"still_queued": [], "cancelled": ["u"]})).await;
     };
     let (interrupted, ()) = tokio::join!(client.interrupt_and_cancel_queued(), answer);
-    let tidings::Interrupted::Stopping(receipt) = interrupted.unwrap() else {
-        panic!("nothing was under way")
-    };
+    let tidings::Interrupted::Stopping(receipt) = interrupted.unwrap() else { panic!("no turn was running") };
     assert_eq!(receipt.cancelled, Some(vec!["u".to_owned()]));
     drop(turn);
 }

@@ -1,4 +1,4 @@
-//! A `claude` that a test plays by hand.
+//! A `claude` that a test plays step by step.
 
 use serde_json::{Value, json};
 use tidings::transport::memory::{self, Memory, Peer, Voice};
@@ -10,16 +10,16 @@ pub(crate) struct Cli {
     pub(crate) peer: Peer,
 }
 
-/// A carrier in memory and its other end.
+/// An in-memory transport and its other end.
 pub(crate) fn pair() -> (Memory, Cli) {
     let (memory, peer) = memory::pair();
     (memory, Cli { peer })
 }
 
-/// A session that has shaken hands.
+/// A session after the handshake.
 pub(crate) async fn session(options: Options) -> (Client, Cli) {
     let (memory, mut cli) = pair();
-    let (client, ()) = tokio::join!(connect(memory, options), cli.shakes_hands());
+    let (client, ()) = tokio::join!(connect(memory, options), cli.initializes());
     (client, cli)
 }
 
@@ -28,14 +28,14 @@ async fn connect(transport: impl Transport + 'static, options: Options) -> Clien
 }
 
 impl Cli {
-    pub(crate) async fn shakes_hands(&mut self) {
-        let request = self.hears("control_request").await;
+    pub(crate) async fn initializes(&mut self) {
+        let request = self.receives("control_request").await;
         assert_eq!(request["request"]["subtype"], "initialize");
         self.answers(&request, json!({"claude_code_version": "2.1.325", "commands": [], "models": []})).await;
     }
 
     /// The next line, which must be of this type.
-    pub(crate) async fn hears(&mut self, kind: &str) -> Value {
+    pub(crate) async fn receives(&mut self, kind: &str) -> Value {
         let line = self.peer.line().await.expect("the input has ended");
         let frame: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(frame["type"], kind, "{line}");
@@ -43,52 +43,52 @@ impl Cli {
     }
 
     /// The next request, which must be of this subtype.
-    pub(crate) async fn hears_request(&mut self, subtype: &str) -> Value {
-        let request = self.hears("control_request").await;
+    pub(crate) async fn receives_request(&mut self, subtype: &str) -> Value {
+        let request = self.receives("control_request").await;
         assert_eq!(request["request"]["subtype"], subtype);
         request
     }
 
     /// The next prompt's uuid.
-    pub(crate) async fn hears_prompt(&mut self) -> String {
-        self.hears("user").await["uuid"].as_str().unwrap().to_owned()
+    pub(crate) async fn receives_prompt(&mut self) -> String {
+        self.receives("user").await["uuid"].as_str().unwrap().to_owned()
     }
 
-    pub(crate) async fn says(&self, frame: Value) {
+    pub(crate) async fn sends(&self, frame: Value) {
         self.peer.say(&frame.to_string()).await;
     }
 
     pub(crate) async fn answers(&self, request: &Value, response: Value) {
         let response =
             json!({"subtype": "success", "request_id": request["request_id"], "response": response});
-        self.says(json!({"type": "control_response", "response": response})).await;
+        self.sends(json!({"type": "control_response", "response": response})).await;
     }
 
     pub(crate) async fn refuses(&self, request: &Value, error: &str, code: &str) {
         let id = &request["request_id"];
         let response = json!({"subtype": "error", "request_id": id, "error": error, "error_code": code});
-        self.says(json!({"type": "control_response", "response": response})).await;
+        self.sends(json!({"type": "control_response", "response": response})).await;
     }
 
-    /// Asks the host something.
-    pub(crate) async fn asks(&self, id: &str, request: Value) {
-        self.says(json!({"type": "control_request", "request_id": id, "request": request})).await;
+    /// Sends a control request to the host.
+    pub(crate) async fn requests(&self, id: &str, request: Value) {
+        self.sends(json!({"type": "control_request", "request_id": id, "request": request})).await;
     }
 
-    pub(crate) async fn takes_back(&self, id: &str) {
-        self.says(json!({"type": "control_cancel_request", "request_id": id})).await;
+    pub(crate) async fn cancels(&self, id: &str) {
+        self.sends(json!({"type": "control_cancel_request", "request_id": id})).await;
     }
 
-    /// Tells what becomes of a prompt.
-    pub(crate) async fn tells(&self, uuid: &str, state: &str) {
-        self.says(json!({"type": "command_lifecycle", "command_uuid": uuid, "state": state})).await;
+    /// Reports the state of a prompt.
+    pub(crate) async fn reports(&self, uuid: &str, state: &str) {
+        self.sends(json!({"type": "command_lifecycle", "command_uuid": uuid, "state": state})).await;
     }
 
     pub(crate) async fn begins(&self, uuids: &[&str]) {
         for uuid in uuids {
-            self.tells(uuid, "started").await;
+            self.reports(uuid, "started").await;
         }
-        self.says(
+        self.sends(
             json!({"type": "system", "subtype": "init", "session_id": "s", "user_message_uuids": uuids}),
         )
         .await;
@@ -96,15 +96,15 @@ impl Cli {
 
     pub(crate) async fn writes(&self, text: &str) {
         let message = json!({"role": "assistant", "content": [{"type": "text", "text": text}]});
-        self.says(json!({"type": "assistant", "message": message, "parent_tool_use_id": null})).await;
+        self.sends(json!({"type": "assistant", "message": message, "parent_tool_use_id": null})).await;
     }
 
     pub(crate) async fn ends(&self, uuids: &[&str], text: &str) {
         let result = json!({"type": "result", "subtype": "success", "is_error": false, "result": text,
             "terminal_reason": "completed", "user_message_uuids": uuids});
-        self.says(result).await;
+        self.sends(result).await;
         for uuid in uuids {
-            self.tells(uuid, "completed").await;
+            self.reports(uuid, "completed").await;
         }
     }
 
@@ -115,8 +115,8 @@ impl Cli {
         self.ends(uuids, text).await;
     }
 
-    /// Whether the session has ended its input; everything that it still says is passed over.
-    pub(crate) async fn hears_the_end(&mut self) {
+    /// Waits until the session has ended its input; skips all other lines.
+    pub(crate) async fn receives_end(&mut self) {
         while self.peer.line().await.is_some() {}
     }
 

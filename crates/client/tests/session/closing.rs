@@ -1,4 +1,4 @@
-//! Ways out.
+//! Ways to end a session.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ async fn f38_closing_twice_is_closing_once() {
     let (client, mut cli) = session(Options::new()).await;
     let other = client.clone();
     let play = async {
-        cli.hears_the_end().await;
+        cli.receives_end().await;
         cli.exits(0).await;
     };
     let (first, second, ()) = tokio::join!(client.close(), other.close(), play);
@@ -25,16 +25,17 @@ async fn f38_closing_twice_is_closing_once() {
     assert_eq!(client.send("too late").await.unwrap_err().kind(), ErrorKind::Closed);
 }
 
-/// F28: a CLI that ignores the end of its input, and then SIGTERM, is gone within eleven seconds; the result is kept.
+/// F28: a CLI that ignores the end of its input, and then SIGTERM, is gone within eleven seconds; the result
+/// is kept.
 #[tokio::test(start_paused = true)]
 async fn f28_a_cli_that_does_not_leave_is_made_to() {
     let (client, mut cli) = session(Options::new()).await;
     let turn = client.send("go").await.unwrap();
-    let uuid = cli.hears_prompt().await;
+    let uuid = cli.receives_prompt().await;
     cli.plays(&[&uuid], "done").await;
     let before = tokio::time::Instant::now();
     let play = async {
-        cli.hears_the_end().await;
+        cli.receives_end().await;
         cli.peer.terminated().await;
         assert_eq!(before.elapsed(), Duration::from_secs(5));
         cli.peer.killed().await;
@@ -46,7 +47,7 @@ async fn f28_a_cli_that_does_not_leave_is_made_to() {
     assert_eq!(turn.finish().await.unwrap().text(), "done");
 }
 
-/// F30: something that cannot even be killed does not keep its caller.
+/// F30: a process that cannot even be killed does not block its caller.
 #[tokio::test(start_paused = true)]
 async fn f30_what_cannot_be_killed_is_given_up() {
     let (client, cli) = session(Options::new()).await;
@@ -63,41 +64,42 @@ async fn f32_dropping_the_last_handle_closes() {
     let other = client.clone();
     drop(client);
     other.keep_alive().await.unwrap();
-    cli.hears("keep_alive").await;
+    cli.receives("keep_alive").await;
     drop(other);
-    cli.hears_the_end().await;
+    cli.receives_end().await;
 }
 
-/// A token closes the session from afar.
+/// A token closes the session from another task.
 #[tokio::test(start_paused = true)]
 async fn a_token_closes_the_session() {
     let token = CancellationToken::new();
     let (client, mut cli) = session(Options::new().cancel_with(token.clone())).await;
     let turn = client.send("go").await.unwrap();
-    cli.hears_prompt().await;
+    cli.receives_prompt().await;
     token.cancel();
-    cli.hears_the_end().await;
+    cli.receives_end().await;
     cli.exits(0).await;
     assert_eq!(turn.finish().await.unwrap_err().kind(), ErrorKind::Closed);
     assert_eq!(client.ended().await.unwrap(), Exit::code(0));
     assert!(client.is_closed());
 }
 
-/// D6: every way to end a session interrupts the turn first, and whatever waits for the turn fails at once.
+/// D6: every way to end a session interrupts the turn first, and all callers that wait for the turn fail at
+/// once.
 #[tokio::test(start_paused = true)]
 async fn d6_ending_in_any_way_interrupts_first_and_releases_waiters() {
     for way in ["close", "drop", "token", "stop"] {
         let token = CancellationToken::new();
         let (client, mut cli) = session(Options::new().cancel_with(token.clone())).await;
         let turn = client.send("go").await.unwrap();
-        let uuid = cli.hears_prompt().await;
+        let uuid = cli.receives_prompt().await;
         cli.begins(&[&uuid]).await;
         let guest = client.guest();
         let asked = tokio::spawn({
             let guest = guest.clone();
             async move { guest.mcp_status().await }
         });
-        cli.hears_request("mcp_status").await;
+        cli.receives_request("mcp_status").await;
         let before = tokio::time::Instant::now();
         let ending = match way {
             "drop" => {
@@ -120,10 +122,10 @@ async fn d6_ending_in_any_way_interrupts_first_and_releases_waiters() {
             assert_eq!(guest.settled().await.unwrap_err().kind(), ErrorKind::Closed, "{way}");
         }
         assert!(before.elapsed() < Duration::from_millis(100), "{way}: {:?}", before.elapsed());
-        let request = cli.hears_request("interrupt").await;
+        let request = cli.receives_request("interrupt").await;
         assert_eq!(request["request"]["cancel_queued"], true, "{way}");
         cli.answers(&request, json!({})).await;
-        cli.says(json!({"type": "result", "subtype": "error_during_execution", "is_error": true})).await;
+        cli.sends(json!({"type": "result", "subtype": "error_during_execution", "is_error": true})).await;
         if way == "stop" {
             cli.peer.terminated().await;
         } else {
@@ -137,18 +139,19 @@ async fn d6_ending_in_any_way_interrupts_first_and_releases_waiters() {
     }
 }
 
-/// D6: the CLI ignores an interrupt that comes before the turn, so a turn that begins while the session ends is interrupted.
+/// D6: the CLI ignores an interrupt that comes before the turn, so a turn that begins while the session ends
+/// is interrupted.
 #[tokio::test(start_paused = true)]
 async fn d6_a_turn_that_begins_while_closing_is_interrupted() {
     let (client, mut cli) = session(Options::new()).await;
     drop(client.send("go").await.unwrap());
-    let uuid = cli.hears_prompt().await;
+    let uuid = cli.receives_prompt().await;
     let play = async {
-        cli.hears_request("interrupt").await;
+        cli.receives_request("interrupt").await;
         cli.begins(&[&uuid]).await;
-        cli.hears_request("interrupt").await;
+        cli.receives_request("interrupt").await;
         cli.ends(&[&uuid], "").await;
-        cli.hears_the_end().await;
+        cli.receives_end().await;
         cli.exits(0).await;
     };
     let (closed, ()) = tokio::join!(client.close(), play);
@@ -156,16 +159,16 @@ async fn d6_a_turn_that_begins_while_closing_is_interrupted() {
     assert_eq!(client.send("more").await.unwrap_err().kind(), ErrorKind::Closed);
 }
 
-/// D6: a CLI that ignores the interrupt, or still has agents in the background, is asked to leave within two seconds.
+/// D6: a CLI that ignores the interrupt, or still has background agents, gets SIGTERM within two seconds.
 #[tokio::test(start_paused = true)]
 async fn d6_what_goes_on_after_the_interrupt_is_made_to_leave() {
     for background in [false, true] {
         let (client, mut cli) = session(Options::new()).await;
         drop(client.send("go").await.unwrap());
-        let uuid = cli.hears_prompt().await;
+        let uuid = cli.receives_prompt().await;
         cli.begins(&[&uuid]).await;
         if background {
-            cli.says(json!({"type": "system", "subtype": "task_started", "task_id": "b", "task_type": "local_agent"}))
+            cli.sends(json!({"type": "system", "subtype": "task_started", "task_id": "b", "task_type": "local_agent"}))
                 .await;
             cli.ends(&[&uuid], "started").await;
             while !client.works_in_background() || client.is_busy() {
@@ -176,7 +179,7 @@ async fn d6_what_goes_on_after_the_interrupt_is_made_to_leave() {
         let play = async {
             cli.peer.terminated().await;
             assert!(before.elapsed() <= Duration::from_secs(2), "{:?}", before.elapsed());
-            cli.hears_the_end().await;
+            cli.receives_end().await;
             cli.peer.exit(Exit::signal(15)).await;
         };
         let (closed, ()) = tokio::join!(client.close(), play);
@@ -184,7 +187,7 @@ async fn d6_what_goes_on_after_the_interrupt_is_made_to_leave() {
     }
 }
 
-/// F26: the reason of an exit is what the CLI said last, in its result or else in its error output.
+/// F26: an exit is explained by the last result, or else by stderr.
 #[tokio::test(start_paused = true)]
 async fn f26_an_exit_is_explained_by_the_last_words() {
     use serde_json::json;
@@ -197,7 +200,7 @@ async fn f26_an_exit_is_explained_by_the_last_words() {
     ] {
         let (client, cli) = session(Options::new()).await;
         if let Some(result) = result {
-            cli.says(result).await;
+            cli.sends(result).await;
         }
         cli.voice().complain(stderr).await;
         cli.exits(1).await;
@@ -207,7 +210,7 @@ async fn f26_an_exit_is_explained_by_the_last_words() {
     }
 }
 
-/// F25: a megabyte of complaints costs a bounded tail, and the last line is in the error.
+/// F25: a megabyte of stderr costs a bounded tail, and the last line is in the error.
 #[tokio::test(start_paused = true)]
 async fn f25_the_end_of_the_error_output_is_kept() {
     let heard = Arc::new(std::sync::Mutex::new(0));
@@ -230,30 +233,30 @@ async fn f25_the_end_of_the_error_output_is_kept() {
     assert_eq!(*heard.lock().unwrap(), 10_000, "a panic in the handler costs one line");
 }
 
-/// What runs in the background may end, however long it takes; questions of the turn that follows are still answered.
+/// Background work may finish, however long it takes; requests of the turn that follows are still answered.
 #[tokio::test(start_paused = true)]
 async fn finishing_waits_for_a_command_in_the_background_and_its_turn() {
     let (client, mut cli) = session(Options::new().on_permission(AllowAll)).await;
     let turn = client.send("go").await.unwrap();
     let play = async {
-        let uuid = cli.hears_prompt().await;
+        let uuid = cli.receives_prompt().await;
         cli.begins(&[&uuid]).await;
         let task =
             json!({"type": "system", "subtype": "task_started", "task_id": "b", "task_type": "local_bash"});
-        cli.says(task).await;
+        cli.sends(task).await;
         let tasks = json!([{"task_id": "b", "task_type": "local_bash"}]);
-        cli.says(json!({"type": "system", "subtype": "background_tasks_changed", "tasks": tasks})).await;
+        cli.sends(json!({"type": "system", "subtype": "background_tasks_changed", "tasks": tasks})).await;
         cli.ends(&[&uuid], "started").await;
-        cli.says(json!({"type": "system", "subtype": "session_state_changed", "state": "idle"})).await;
+        cli.sends(json!({"type": "system", "subtype": "session_state_changed", "state": "idle"})).await;
         tokio::time::sleep(Duration::from_secs(300)).await;
-        cli.says(json!({"type": "system", "subtype": "task_notification", "task_id": "b"})).await;
-        cli.says(json!({"type": "system", "subtype": "background_tasks_changed", "tasks": []})).await;
+        cli.sends(json!({"type": "system", "subtype": "task_notification", "task_id": "b"})).await;
+        cli.sends(json!({"type": "system", "subtype": "background_tasks_changed", "tasks": []})).await;
         tokio::time::sleep(Duration::from_millis(100)).await;
         cli.begins(&[]).await;
-        cli.asks("q", json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {}})).await;
-        assert_eq!(cli.hears("control_response").await["response"]["response"]["behavior"], "allow");
+        cli.requests("q", json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {}})).await;
+        assert_eq!(cli.receives("control_response").await["response"]["response"]["behavior"], "allow");
         cli.ends(&[], "it ended").await;
-        cli.hears_the_end().await;
+        cli.receives_end().await;
         cli.exits(0).await;
     };
     let (finished, ()) = tokio::join!(client.finish(), play);
@@ -262,18 +265,18 @@ async fn finishing_waits_for_a_command_in_the_background_and_its_turn() {
     assert!(!client.works_in_background());
 }
 
-/// A CLI with work in the background gets all the time it wants, and one with nothing left to do does not.
+/// A CLI with background work gets as much time as it needs, and one with nothing left to do does not.
 #[tokio::test(start_paused = true)]
-async fn finishing_makes_only_those_leave_who_have_nothing_to_do() {
+async fn finishing_stops_only_a_cli_without_background_work() {
     for (tasks, leaves) in [(json!([]), true), (json!([{"task_id": "b"}]), false)] {
         let (client, mut cli) = session(Options::new()).await;
         let turn = client.send("go").await.unwrap();
-        let uuid = cli.hears_prompt().await;
+        let uuid = cli.receives_prompt().await;
         cli.begins(&[&uuid]).await;
-        cli.says(json!({"type": "system", "subtype": "background_tasks_changed", "tasks": tasks})).await;
+        cli.sends(json!({"type": "system", "subtype": "background_tasks_changed", "tasks": tasks})).await;
         cli.ends(&[&uuid], "done").await;
         let stubborn = async {
-            cli.hears_the_end().await;
+            cli.receives_end().await;
             cli.peer.terminated().await;
             cli.peer.exit(Exit::signal(15)).await;
             std::future::pending::<()>().await;
@@ -287,7 +290,7 @@ async fn finishing_makes_only_those_leave_who_have_nothing_to_do() {
     }
 }
 
-/// Whoever has no patience need not wait for somebody who has more.
+/// A caller with less patience need not wait for one with more.
 #[tokio::test(start_paused = true)]
 async fn stopping_again_with_less_patience_kills_at_once() {
     let (client, cli) = session(Options::new()).await;

@@ -1,4 +1,4 @@
-//! Requests in both directions: each ends exactly once.
+//! Requests in both directions: each completes exactly once.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use tidings::{Client, ErrorKind, Options};
 
 use crate::cli::{self, session};
 
-/// Answers come in any order, and one that nobody waits for is no harm.
+/// Replies arrive in any order, and a reply to no pending request does no harm.
 #[tokio::test(start_paused = true)]
 async fn answers_find_their_requests_in_any_order() {
     let (client, mut cli) = session(Options::new()).await;
     let play = async {
-        let first = cli.hears_request("list_models").await;
-        let second = cli.hears_request("get_binary_version").await;
-        cli.answers(&json!({"request_id": "nobody's"}), json!({})).await;
+        let first = cli.receives_request("list_models").await;
+        let second = cli.receives_request("get_binary_version").await;
+        cli.answers(&json!({"request_id": "unknown"}), json!({})).await;
         cli.answers(&second, json!({"version": "2.1.325"})).await;
         cli.answers(&second, json!({"version": "again"})).await;
         cli.answers(&first, json!({"models": [{"value": "haiku"}]})).await;
@@ -27,12 +27,12 @@ async fn answers_find_their_requests_in_any_order() {
     assert_eq!(version.unwrap().version, "2.1.325");
 }
 
-/// F12 of the SDKs' own lists: an error keeps the words and the code of the CLI.
+/// F12 of the SDKs' own lists: an error keeps the CLI's message and code.
 #[tokio::test(start_paused = true)]
 async fn a_refusal_keeps_the_words_and_the_code() {
     let (client, mut cli) = session(Options::new()).await;
     let play = async {
-        let request = cli.hears_request("set_permission_mode").await;
+        let request = cli.receives_request("set_permission_mode").await;
         assert_eq!(request["request"]["mode"], "bypassPermissions");
         cli.refuses(&request, "not launched with the flag", "bypass_not_launched").await;
     };
@@ -43,14 +43,14 @@ async fn a_refusal_keeps_the_words_and_the_code() {
     assert!(error.hint().contains("allow_bypass_permissions"));
 }
 
-/// A request that takes too long ends, and the CLI is told that nobody waits for it any more.
+/// A request that times out fails, and is cancelled at the CLI.
 #[tokio::test(start_paused = true)]
-async fn a_request_that_takes_too_long_is_taken_back() {
+async fn a_request_that_times_out_is_cancelled() {
     let (client, mut cli) = session(Options::new()).await;
     let limit = Duration::from_secs(7);
     let play = async {
-        let request = cli.hears_request("get_binary_version").await;
-        let cancel = cli.hears("control_cancel_request").await;
+        let request = cli.receives_request("get_binary_version").await;
+        let cancel = cli.receives("control_cancel_request").await;
         assert_eq!(cancel["request_id"], request["request_id"]);
         cli.answers(&request, json!({"version": "late"})).await;
     };
@@ -60,7 +60,7 @@ async fn a_request_that_takes_too_long_is_taken_back() {
     assert_eq!(before.elapsed(), limit);
 }
 
-/// Dropping the future of a request takes it back too.
+/// Dropping the future of a request cancels it too.
 #[tokio::test(start_paused = true)]
 async fn a_request_that_is_dropped_is_taken_back() {
     let (client, mut cli) = session(Options::new()).await;
@@ -68,19 +68,19 @@ async fn a_request_that_is_dropped_is_taken_back() {
         drop(client.list_models().await);
         client
     });
-    let request = cli.hears_request("list_models").await;
+    let request = cli.receives_request("list_models").await;
     asking.abort();
     assert!(asking.await.unwrap_err().is_cancelled());
-    let cancel = cli.hears("control_cancel_request").await;
+    let cancel = cli.receives("control_cancel_request").await;
     assert_eq!(cancel["request_id"], request["request_id"]);
 }
 
-/// F27: the CLI dies during the handshake, and the caller learns it at once and in its words.
+/// F27: the CLI dies during the handshake, and the caller gets its message at once.
 #[tokio::test(start_paused = true)]
 async fn f27_death_during_the_handshake_is_told_at_once() {
     let (memory, mut cli) = cli::pair();
     let play = async {
-        cli.hears_request("initialize").await;
+        cli.receives_request("initialize").await;
         cli.voice().complain("error: unknown option '--frobnicate'").await;
         cli.exits(1).await;
     };
@@ -93,12 +93,12 @@ async fn f27_death_during_the_handshake_is_told_at_once() {
     assert!(before.elapsed() < Duration::from_millis(200));
 }
 
-/// F39: a slow start is no failed one, if the caller says so.
+/// F39: a slow start does not fail, if the timeout is long enough.
 #[tokio::test(start_paused = true)]
 async fn f39_a_slow_start_is_waited_for() {
     let (memory, mut cli) = cli::pair();
     let play = async {
-        let request = cli.hears_request("initialize").await;
+        let request = cli.receives_request("initialize").await;
         tokio::time::sleep(Duration::from_secs(90)).await;
         cli.answers(&request, json!({})).await;
     };
@@ -107,12 +107,12 @@ async fn f39_a_slow_start_is_waited_for() {
     client.unwrap();
 }
 
-/// A CLI that is too old is refused with what to do about it.
+/// A CLI that is too old is refused with a hint.
 #[tokio::test(start_paused = true)]
 async fn f40_a_version_that_is_too_old_is_refused() {
     let (memory, mut cli) = cli::pair();
     let play = async {
-        let request = cli.hears_request("initialize").await;
+        let request = cli.receives_request("initialize").await;
         cli.answers(&request, json!({"claude_code_version": "1.0.128"})).await;
     };
     let (refused, ()) = tokio::join!(Client::connect_over(memory, Options::new()), play);
@@ -121,19 +121,19 @@ async fn f40_a_version_that_is_too_old_is_refused() {
     assert!(error.to_string().contains("1.0.128") && error.hint().contains("claude update"), "{error:?}");
 }
 
-/// F57: whatever waits when the CLI dies learns it, at each step of a turn.
+/// F57: all callers that wait when the CLI dies get the reason, at each step of a turn.
 #[tokio::test(start_paused = true)]
 async fn f57_death_ends_everything_that_waits() {
     for step in 0..5 {
         let (client, mut cli) = session(Options::new()).await;
         let turn = client.send("hello").await.unwrap();
-        let uuid = cli.hears_prompt().await;
+        let uuid = cli.receives_prompt().await;
         let mut events = client.subscribe();
         let other = client.clone();
         let asking = tokio::spawn(async move { other.binary_version().await });
-        cli.hears_request("get_binary_version").await;
+        cli.receives_request("get_binary_version").await;
         if step > 0 {
-            cli.tells(&uuid, "queued").await;
+            cli.reports(&uuid, "queued").await;
         }
         if step > 1 {
             cli.begins(&[&uuid]).await;
@@ -142,8 +142,9 @@ async fn f57_death_ends_everything_that_waits() {
             cli.writes("half an answ").await;
         }
         if step > 3 {
-            cli.asks("q", json!({"subtype": "elicitation", "mcp_server_name": "m", "message": "?"})).await;
-            cli.hears("control_response").await;
+            cli.requests("q", json!({"subtype": "elicitation", "mcp_server_name": "m", "message": "?"}))
+                .await;
+            cli.receives("control_response").await;
         }
         cli.voice().complain("out of memory").await;
         cli.peer.exit(Exit::signal(9)).await;
@@ -158,7 +159,7 @@ async fn f57_death_ends_everything_that_waits() {
     }
 }
 
-/// F55: a question that nobody knows is answered with an error, as is one that cannot be read.
+/// F55: an unknown request is answered with an error, as is one that cannot be decoded.
 #[tokio::test(start_paused = true)]
 async fn f55_unknown_questions_are_answered() {
     let (_client, mut cli) = session(Options::new()).await;
@@ -173,21 +174,22 @@ async fn f55_unknown_questions_are_answered() {
     ];
     for (index, question) in questions.into_iter().enumerate() {
         let id = format!("q{index}");
-        cli.asks(&id, question).await;
-        let answer = cli.hears("control_response").await;
+        cli.requests(&id, question).await;
+        let answer = cli.receives("control_response").await;
         assert_eq!(answer["response"]["request_id"], id);
         assert_eq!(answer["response"]["subtype"], "error", "{answer}");
     }
 }
 
-/// F39, F68: questions come before the handshake is over, and are answered then.
+/// F39, F68: requests that arrive before the handshake is complete are answered.
 #[tokio::test(start_paused = true)]
 async fn f68_questions_are_answered_during_the_handshake() {
     let (memory, mut cli) = cli::pair();
     let play = async {
-        let request = cli.hears_request("initialize").await;
-        cli.asks("early", json!({"subtype": "elicitation", "mcp_server_name": "m", "message": "?"})).await;
-        let answer = cli.hears("control_response").await;
+        let request = cli.receives_request("initialize").await;
+        cli.requests("early", json!({"subtype": "elicitation", "mcp_server_name": "m", "message": "?"}))
+            .await;
+        let answer = cli.receives("control_response").await;
         assert_eq!(answer["response"]["response"]["action"], "decline");
         cli.answers(&request, json!({})).await;
     };
@@ -195,19 +197,19 @@ async fn f68_questions_are_answered_during_the_handshake() {
     client.unwrap();
 }
 
-/// Questions that were open when somebody else left are asked again with the handshake, and answered once.
+/// Requests that were open when another client left are repeated with the handshake, and answered once.
 #[tokio::test(start_paused = true)]
 async fn f61_open_questions_come_with_the_handshake() {
     let (memory, mut cli) = cli::pair();
     let play = async {
-        let request = cli.hears_request("initialize").await;
+        let request = cli.receives_request("initialize").await;
         let question = json!({"type": "control_request", "request_id": "open",
             "request": {"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "ls"}}});
         let id = &request["request_id"];
-        cli.says(json!({"type": "control_response", "response": {"subtype": "success", "request_id": id,
+        cli.sends(json!({"type": "control_response", "response": {"subtype": "success", "request_id": id,
             "response": {}, "pending_permission_requests": [question, question]}}))
             .await;
-        let answer = cli.hears("control_response").await;
+        let answer = cli.receives("control_response").await;
         assert_eq!(answer["response"]["request_id"], "open");
         assert_eq!(answer["response"]["response"]["behavior"], "allow");
         cli
@@ -216,10 +218,10 @@ async fn f61_open_questions_come_with_the_handshake() {
     let (client, mut cli) = tokio::join!(Client::connect_over(memory, options), play);
     let client = client.unwrap();
     client.keep_alive().await.unwrap();
-    cli.hears("keep_alive").await;
+    cli.receives("keep_alive").await;
 }
 
-/// A hook that must block needs a CLI that can promise it.
+/// A hook that must block needs a CLI that supports it.
 #[tokio::test(start_paused = true)]
 async fn a_hook_that_must_block_needs_a_cli_that_can() {
     use tidings::hooks::{HookOutput, PreToolUse};
@@ -234,7 +236,7 @@ async fn a_hook_that_must_block_needs_a_cli_that_can() {
     ] {
         let (memory, mut cli) = cli::pair();
         let play = async {
-            let request = cli.hears_request("initialize").await;
+            let request = cli.receives_request("initialize").await;
             assert_eq!(request["request"]["hooks"]["PreToolUse"][0]["onFailure"], "block");
             cli.answers(&request, reply).await;
         };

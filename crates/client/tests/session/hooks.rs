@@ -1,4 +1,4 @@
-//! Hooks, elicitation and messages to servers in this process.
+//! Hooks, elicitations and messages to servers in this process.
 
 use std::time::Duration;
 
@@ -19,12 +19,12 @@ fn pre_tool_use(id: &str) -> Value {
 }
 
 async fn answer(cli: &mut Cli) -> Value {
-    cli.hears("control_response").await["response"].clone()
+    cli.receives("control_response").await["response"].clone()
 }
 
-/// Hooks are registered in order, get typed input, and say what becomes of a tool.
+/// Hooks are registered in order, get typed input, and decide about a tool.
 #[tokio::test(start_paused = true)]
-async fn hooks_are_registered_called_and_heard() {
+async fn hooks_are_registered_and_called_and_decide() {
     let guard = Hook::on(|call: HookCall<PreToolUse>| async move {
         assert_eq!((call.base.cwd.as_deref(), call.tool_use_id.as_deref()), (Some("/"), Some("toolu_1")));
         HookOutput::deny(format!("not {}", call.event.tool_name))
@@ -39,11 +39,11 @@ async fn hooks_are_registered_called_and_heard() {
     assert_eq!(registered["BrandNew"][0].hook_callback_ids, ["hook_1"]);
 
     let (_client, mut cli) = session(options).await;
-    cli.asks("a", pre_tool_use("hook_0")).await;
+    cli.requests("a", pre_tool_use("hook_0")).await;
     let specific = &answer(&mut cli).await["response"]["hookSpecificOutput"];
     assert_eq!(specific["permissionDecision"], "deny");
     assert_eq!(specific["permissionDecisionReason"], "not Bash");
-    cli.asks(
+    cli.requests(
         "b",
         json!({"subtype": "hook_callback", "callback_id": "hook_1",
         "input": {"hook_event_name": "BrandNew", "new_field": 1}}),
@@ -52,7 +52,8 @@ async fn hooks_are_registered_called_and_heard() {
     assert_eq!(answer(&mut cli).await["response"]["reason"], "Some(\"BrandNew\")");
 }
 
-/// F65, F70: a guard that panics or sleeps refuses, before the CLI would stop waiting; other hooks say that they failed.
+/// F65, F70: a hook that panics or sleeps denies the tool, before the CLI's timeout; other hooks report that
+/// they failed.
 #[tokio::test(start_paused = true)]
 async fn f65_a_guard_that_fails_refuses() {
     async fn sleep(_: HookCall<PreToolUse>) -> HookOutput {
@@ -73,12 +74,12 @@ async fn f65_a_guard_that_fails_refuses() {
     let (_client, mut cli) = session(options).await;
     for (id, within) in [("hook_0", Duration::from_secs(5)), ("hook_1", Duration::from_millis(1))] {
         let before = tokio::time::Instant::now();
-        cli.asks(id, pre_tool_use(id)).await;
+        cli.requests(id, pre_tool_use(id)).await;
         let refused = answer(&mut cli).await;
         assert_eq!(refused["response"]["hookSpecificOutput"]["permissionDecision"], "deny", "{refused}");
         assert!(before.elapsed() < within, "{:?}", before.elapsed());
     }
-    cli.asks(
+    cli.requests(
         "c",
         json!({"subtype": "hook_callback", "callback_id": "hook_2",
         "input": {"hook_event_name": "PostToolUse", "tool_name": "Bash"}}),
@@ -87,37 +88,37 @@ async fn f65_a_guard_that_fails_refuses() {
     assert_eq!(answer(&mut cli).await["subtype"], "error");
 }
 
-/// F53: a hook that the CLI no longer waits for learns of it, is dropped, and answers nothing.
+/// F53: a hook that the CLI cancels is notified, dropped, and answers nothing.
 #[tokio::test(start_paused = true)]
 async fn f53_a_hook_that_is_taken_back_is_dropped_unanswered() {
     let (learnt, mut lessons) = tokio::sync::mpsc::channel(4);
     let hook = Hook::on(move |call: HookCall<PreToolUse>| {
         let learnt = learnt.clone();
-        // A task of its own outlives the hook, and so can tell what the hook would have learnt.
+        // A separate task outlives the hook, and so can report what the hook would have seen.
         drop(tokio::spawn(async move {
             call.context.cancelled().await;
-            learnt.send("taken back").await
+            learnt.send("cancelled").await
         }));
         std::future::pending::<HookOutput>()
     });
     let (client, mut cli) = session(Options::new().hook(hook)).await;
-    cli.asks("a", pre_tool_use("hook_0")).await;
+    cli.requests("a", pre_tool_use("hook_0")).await;
     tokio::time::sleep(Duration::from_secs(1)).await;
-    cli.takes_back("a").await;
-    assert_eq!(lessons.recv().await, Some("taken back"));
-    // Had it not been dropped, its time limit would have answered for it.
+    cli.cancels("a").await;
+    assert_eq!(lessons.recv().await, Some("cancelled"));
+    // Had it not been dropped, its timeout would have answered for it.
     tokio::time::sleep(Duration::from_secs(120)).await;
     client.keep_alive().await.unwrap();
     let line: Value = serde_json::from_str(&cli.peer.line().await.unwrap()).unwrap();
     assert_eq!(line["type"], "keep_alive");
 }
 
-/// A guard whose input cannot be read does not wave it through.
+/// A hook whose input cannot be decoded denies the tool.
 #[tokio::test(start_paused = true)]
-async fn a_guard_that_cannot_read_refuses() {
+async fn a_hook_that_cannot_decode_its_input_denies() {
     let allow = Hook::on(|_: HookCall<PreToolUse>| async { HookOutput::allow() });
     let (_client, mut cli) = session(Options::new().hook(allow)).await;
-    cli.asks(
+    cli.requests(
         "a",
         json!({"subtype": "hook_callback", "callback_id": "hook_0",
         "input": {"hook_event_name": "PreToolUse", "tool_name": 5}}),
@@ -137,12 +138,12 @@ async fn questions_of_servers_and_dialogs_are_answered() {
             DialogAnswer::completed(Json::from(json!("retry")))
         });
     let (_client, mut cli) = session(options).await;
-    cli.asks("a", json!({"subtype": "elicitation", "mcp_server_name": "m", "message": "Name?"})).await;
+    cli.requests("a", json!({"subtype": "elicitation", "mcp_server_name": "m", "message": "Name?"})).await;
     assert_eq!(
         answer(&mut cli).await["response"],
         json!({"action": "accept", "content": {"asked": "Name?"}})
     );
-    cli.asks(
+    cli.requests(
         "b",
         json!({"subtype": "request_user_dialog", "dialog_kind": "refusal_fallback_prompt", "payload": {}}),
     )
@@ -168,17 +169,17 @@ impl McpHandler for Echo {
     }
 }
 
-/// F68: a server in this process is named in the handshake and answers; notifications are answered too.
+/// F68: a server in this process is declared in the handshake and answers; notifications are answered too.
 #[tokio::test(start_paused = true)]
 async fn f68_a_server_in_this_process_answers() {
     let options = Options::new().mcp_handler("echo", Echo);
     assert_eq!(options.plan().unwrap().initialize.sdk_mcp_servers.unwrap(), ["echo"]);
     let (_client, mut cli) = session(options).await;
     let message = json!({"method": "tools/list", "id": 7, "jsonrpc": "2.0"});
-    cli.asks("a", json!({"subtype": "mcp_message", "server_name": "echo", "message": message})).await;
+    cli.requests("a", json!({"subtype": "mcp_message", "server_name": "echo", "message": message})).await;
     let response = &answer(&mut cli).await["response"]["mcp_response"];
     assert_eq!((&response["id"], &response["result"]["server"]), (&json!(7), &json!("echo")));
     let message = json!({"method": "notifications/initialized", "jsonrpc": "2.0"});
-    cli.asks("b", json!({"subtype": "mcp_message", "server_name": "echo", "message": message})).await;
+    cli.requests("b", json!({"subtype": "mcp_message", "server_name": "echo", "message": message})).await;
     assert!(answer(&mut cli).await["response"]["mcp_response"].is_object());
 }

@@ -1,4 +1,4 @@
-//! Sessions over the carrier in memory: what the client does with what a CLI says, in time that a test turns.
+//! Sessions over the in-memory transport, with simulated time.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 

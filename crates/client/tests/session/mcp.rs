@@ -1,4 +1,4 @@
-//! Servers in this process: what the CLI says to them in control requests, and what comes back.
+//! Servers in this process: messages of the CLI in control requests, and the replies.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,17 +53,17 @@ fn initialize(id: u64) -> Value {
 impl Cli {
     /// The server's answer to a message.
     async fn rpc(&mut self, server: &str, said: Value) -> Value {
-        self.asks("q", message(server, &said)).await;
-        self.hears_mcp("q").await
+        self.requests("q", message(server, &said)).await;
+        self.receives_mcp("q").await
     }
 
-    async fn hears_mcp(&mut self, id: &str) -> Value {
-        let answer = self.hears("control_response").await;
+    async fn receives_mcp(&mut self, id: &str) -> Value {
+        let answer = self.receives("control_response").await;
         assert_eq!(answer["response"]["request_id"], id, "{answer}");
         answer["response"]["response"]["mcp_response"].clone()
     }
 
-    /// Greets the server `calc` as the CLI does.
+    /// Initializes the server `calc` as the CLI does.
     async fn greets(&mut self) {
         let answer = self.rpc("calc", initialize(0)).await;
         assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{answer}");
@@ -72,7 +72,7 @@ impl Cli {
     }
 }
 
-/// A session with a server `calc` that has been greeted.
+/// A session with an initialized server `calc`.
 async fn calc(tools: impl IntoIterator<Item = Tool>) -> (Client, Cli) {
     let server = tools.into_iter().fold(ToolServer::new("calc"), ToolServer::tool);
     let (client, mut cli) = session(Options::new().tool_server(server)).await;
@@ -80,7 +80,7 @@ async fn calc(tools: impl IntoIterator<Item = Tool>) -> (Client, Cli) {
     (client, cli)
 }
 
-/// A tool whose call stays open until it is dropped, which is told.
+/// A tool whose call stays open until it is dropped, which sends a message.
 fn endless() -> (Tool, mpsc::Receiver<&'static str>) {
     struct Dropped(mpsc::Sender<&'static str>);
     impl Drop for Dropped {
@@ -88,18 +88,18 @@ fn endless() -> (Tool, mpsc::Receiver<&'static str>) {
             self.0.try_send("dropped").unwrap();
         }
     }
-    let (told, hears) = mpsc::channel(8);
+    let (sender, received) = mpsc::channel(8);
     let tool = Tool::new("endless", "Never ends", move |_: Nothing| {
-        let dropped = Dropped(told.clone());
+        let dropped = Dropped(sender.clone());
         async move {
             dropped.0.send("began").await.unwrap();
             std::future::pending::<String>().await
         }
     });
-    (tool, hears)
+    (tool, received)
 }
 
-/// JSON for a snapshot: the same whatever features of `serde_json` a build has on.
+/// JSON for a snapshot: independent of the features of `serde_json` in a build.
 fn pretty(value: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(&sorted(&serde_json::to_value(value).unwrap())).unwrap()
 }
@@ -166,7 +166,7 @@ async fn results_are_text_structure_pictures_or_errors() {
     insta::assert_snapshot!(pretty(&answers));
 }
 
-/// Whatever goes wrong with a call is something that the model can read, and the server goes on.
+/// Every failure of a call becomes a text for the model, and the server goes on.
 #[tokio::test(start_paused = true)]
 async fn f70_what_goes_wrong_in_a_tool_is_told_to_the_model() {
     async fn panics(_: Nothing) -> String {
@@ -182,13 +182,13 @@ async fn f70_what_goes_wrong_in_a_tool_is_told_to_the_model() {
         ("late", json!({})),
         ("early", json!({})),
     ];
-    let mut told = Vec::new();
+    let mut texts = Vec::new();
     for (at, (tool, arguments)) in cases.iter().enumerate() {
         let answer = cli.rpc("calc", call(at as u64 + 1, tool, arguments)).await;
         assert_eq!(answer["result"]["isError"], true, "{answer}");
-        told.push(answer["result"]["content"][0]["text"].as_str().unwrap().to_owned());
+        texts.push(answer["result"]["content"][0]["text"].as_str().unwrap().to_owned());
     }
-    insta::assert_snapshot!(pretty(&told));
+    insta::assert_snapshot!(pretty(&texts));
     assert_eq!(cli.rpc("calc", call(9, "add", &cases[0].1)).await["id"], 9);
     let unknown = cli.rpc("calc", json!({"method": "moon/phase", "jsonrpc": "2.0", "id": 10})).await;
     assert_eq!((&unknown["error"]["code"], &unknown["id"]), (&json!(-32601), &json!(10)));
@@ -196,7 +196,7 @@ async fn f70_what_goes_wrong_in_a_tool_is_told_to_the_model() {
     assert_eq!((&nonsense["error"]["code"], &nonsense["id"]), (&json!(-32600), &json!(11)));
 }
 
-/// Calls run side by side, and each answer finds its own question.
+/// Calls run concurrently, and each answer belongs to its own request.
 #[tokio::test(start_paused = true)]
 async fn calls_are_answered_as_they_are_done() {
     let ready = Arc::new(Notify::new());
@@ -211,47 +211,47 @@ async fn calls_are_answered_as_they_are_done() {
         })
     };
     let (_client, mut cli) = calc([add(), waits]).await;
-    cli.asks("first", message("calc", &call(1, "waits", &json!({})))).await;
-    cli.asks("second", message("calc", &call(2, "add", &json!({"a": 1, "b": 1})))).await;
-    let second = cli.hears_mcp("second").await;
+    cli.requests("first", message("calc", &call(1, "waits", &json!({})))).await;
+    cli.requests("second", message("calc", &call(2, "add", &json!({"a": 1, "b": 1})))).await;
+    let second = cli.receives_mcp("second").await;
     assert_eq!((&second["id"], &second["result"]["content"][0]["text"]), (&json!(2), &json!("2")));
     ready.notify_one();
-    let first = cli.hears_mcp("first").await;
+    let first = cli.receives_mcp("first").await;
     assert_eq!((&first["id"], &first["result"]["content"][0]["text"]), (&json!(1), &json!("waited")));
 }
 
-/// A call that MCP takes back stops, and its control request does not stay open for ever.
+/// A call that is cancelled by MCP stops, and its control request does not stay open for ever.
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_call_stops_and_is_answered() {
-    let (endless, mut hears) = endless();
+    let (endless, mut received) = endless();
     let (_client, mut cli) = calc([endless]).await;
-    cli.asks("call", message("calc", &call(1, "endless", &json!({})))).await;
-    assert_eq!(hears.recv().await, Some("began"));
+    cli.requests("call", message("calc", &call(1, "endless", &json!({})))).await;
+    assert_eq!(received.recv().await, Some("began"));
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
-    cli.asks("cancel", message("calc", &cancel)).await;
-    let mut answers = [cli.hears("control_response").await, cli.hears("control_response").await];
+    cli.requests("cancel", message("calc", &cancel)).await;
+    let mut answers = [cli.receives("control_response").await, cli.receives("control_response").await];
     answers.sort_by_key(|answer| answer["response"]["request_id"].to_string());
     let said = &answers[0]["response"]["response"]["mcp_response"];
-    assert_eq!((&said["id"], &said["error"]["message"]), (&json!(1), &json!("The call was taken back")));
-    assert_eq!(hears.recv().await, Some("dropped"));
+    assert_eq!((&said["id"], &said["error"]["message"]), (&json!(1), &json!("The call was cancelled")));
+    assert_eq!(received.recv().await, Some("dropped"));
 
-    // Tasks overtake each other: what is taken back before it came does not begin.
+    // Tasks overtake each other: a call that was cancelled before it arrived does not begin.
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}});
     cli.rpc("calc", cancel).await;
     let late = cli.rpc("calc", call(2, "endless", &json!({}))).await;
-    assert_eq!(late["error"]["message"], "The call was taken back");
-    assert!(hears.try_recv().is_err());
+    assert_eq!(late["error"]["message"], "The call was cancelled");
+    assert!(received.try_recv().is_err());
 }
 
-/// The control protocol takes a call back in its own way.
+/// The control protocol cancels a call in its own way.
 #[tokio::test(start_paused = true)]
-async fn a_control_request_that_is_taken_back_stops_its_call() {
-    let (endless, mut hears) = endless();
+async fn a_cancelled_control_request_stops_its_call() {
+    let (endless, mut received) = endless();
     let (_client, mut cli) = calc([endless, add()]).await;
-    cli.asks("call", message("calc", &call(1, "endless", &json!({})))).await;
-    assert_eq!(hears.recv().await, Some("began"));
-    cli.takes_back("call").await;
-    assert_eq!(hears.recv().await, Some("dropped"));
+    cli.requests("call", message("calc", &call(1, "endless", &json!({})))).await;
+    assert_eq!(received.recv().await, Some("began"));
+    cli.cancels("call").await;
+    assert_eq!(received.recv().await, Some("dropped"));
     let next = cli.rpc("calc", call(2, "add", &json!({"a": 1, "b": 1}))).await;
     assert_eq!(next["id"], 2);
 }
@@ -268,7 +268,7 @@ async fn what_a_server_says_by_itself_is_forwarded_in_order() {
             call.meta.get("claudecode/toolUseId").unwrap().to_string()
         });
     let (_client, mut cli) = calc([counts]).await;
-    cli.asks("call", message("calc", &call(7, "counts", &json!({})))).await;
+    cli.requests("call", message("calc", &call(7, "counts", &json!({})))).await;
     let mut steps = Vec::new();
     let mut answer = None;
     while steps.len() < 3 || answer.is_none() {
@@ -289,9 +289,9 @@ async fn what_a_server_says_by_itself_is_forwarded_in_order() {
     assert_eq!(text, "\"toolu_1\"");
 }
 
-/// A question of a server that the CLI does not take is refused rather than left open.
+/// A request of a server that the CLI refuses fails instead of staying open.
 #[tokio::test(start_paused = true)]
-async fn a_question_that_does_not_arrive_is_refused() {
+async fn a_request_that_does_not_arrive_is_refused() {
     let asks =
         Tool::with_context("asks", "Asks", |_: Nothing, call: RequestContext<RoleServer>| async move {
             let ping = ServerRequest::PingRequest(PingRequest::default());
@@ -299,11 +299,11 @@ async fn a_question_that_does_not_arrive_is_refused() {
             Ok::<_, Failure>("answered".to_owned())
         });
     let (_client, mut cli) = calc([asks]).await;
-    cli.asks("call", message("calc", &call(1, "asks", &json!({})))).await;
-    let request = cli.hears_request("mcp_message").await;
+    cli.requests("call", message("calc", &call(1, "asks", &json!({})))).await;
+    let request = cli.receives_request("mcp_message").await;
     assert_eq!(request["request"]["message"]["method"], "ping");
     cli.refuses(&request, "There is no ping", "unsupported_request").await;
-    let answer = cli.hears_mcp("call").await;
+    let answer = cli.receives_mcp("call").await;
     let text = answer["result"]["content"][0]["text"].as_str().unwrap();
     assert!(answer["result"]["isError"] == true && text.contains("There is no ping"), "{answer}");
 }
@@ -330,7 +330,8 @@ impl Counter {
 #[tool_handler(name = "counter")]
 impl ServerHandler for Counter {}
 
-/// Several servers, several sessions: rmcp's own servers are shared, and connections are not. A panic is an error.
+/// Several servers, several sessions: rmcp's own servers are shared, and connections are not. A panic is an
+/// error.
 #[tokio::test(start_paused = true)]
 async fn f70_an_rmcp_server_works_as_it_is() {
     let options = Options::new()
@@ -347,27 +348,30 @@ async fn f70_an_rmcp_server_works_as_it_is() {
     assert_eq!(count(second.rpc("counter", call(1, "count", &json!({}))).await), "2");
     let bug = first.rpc("counter", call(2, "bug", &json!({}))).await;
     assert_eq!((&bug["error"]["code"], &bug["id"]), (&json!(-32603), &json!(2)));
-    // The CLI connects again, and counts its questions from the start.
+    // The CLI reconnects, and numbers its requests from the start.
     assert_eq!(first.rpc("counter", initialize(0)).await["id"], 0);
     assert_eq!(count(first.rpc("counter", call(1, "count", &json!({}))).await), "3");
-    second.asks("q", message("moon", &initialize(0))).await;
-    assert_eq!(second.hears("control_response").await["response"]["error"], "SDK MCP server not found: moon");
+    second.requests("q", message("moon", &initialize(0))).await;
+    assert_eq!(
+        second.receives("control_response").await["response"]["error"],
+        "SDK MCP server not found: moon"
+    );
 }
 
-/// What runs in a server ends with the session, also if nothing ever wakes it.
+/// Calls in a server end with the session, even if nothing ever wakes them.
 #[tokio::test(start_paused = true)]
 async fn nothing_of_a_server_outlives_its_session() {
-    let (endless, mut hears) = endless();
+    let (endless, mut received) = endless();
     let (client, cli) = calc([endless]).await;
-    cli.asks("call", message("calc", &call(1, "endless", &json!({})))).await;
-    assert_eq!(hears.recv().await, Some("began"));
+    cli.requests("call", message("calc", &call(1, "endless", &json!({})))).await;
+    assert_eq!(received.recv().await, Some("began"));
     cli.exits(0).await;
     client.ended().await.unwrap();
-    let dropped = tokio::time::timeout(Duration::from_secs(1), hears.recv()).await;
+    let dropped = tokio::time::timeout(Duration::from_secs(1), received.recv()).await;
     assert_eq!(dropped, Ok(Some("dropped")));
 }
 
-/// What a server would answer goes ahead with the handshake, and then its first message may be a call.
+/// The manifest of a server is sent in the handshake, and then its first message may be a call.
 #[tokio::test(start_paused = true)]
 async fn a_server_that_was_described_beforehand_is_called_at_once() {
     let server = ToolServer::new("calc").tool(add()).timeout(Duration::from_secs(5));

@@ -1,4 +1,4 @@
-//! May this tool run? Every way out but an allow is a deny.
+//! Permission requests: every outcome but an allow is a deny.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,17 +16,17 @@ fn may_bash_run() -> Value {
 
 async fn answer_to(options: Options) -> Value {
     let (_client, mut cli) = session(options).await;
-    cli.asks("q", may_bash_run()).await;
+    cli.requests("q", may_bash_run()).await;
     answer(&mut cli).await
 }
 
 async fn answer(cli: &mut Cli) -> Value {
-    let answer = cli.hears("control_response").await;
+    let answer = cli.receives("control_response").await;
     assert_eq!(answer["response"]["subtype"], "success", "{answer}");
     answer["response"]["response"].clone()
 }
 
-/// F60: an allow always says what the tool gets, since some versions refuse one that does not.
+/// F60: an allow always includes the input, since some versions of the CLI refuse one without it.
 #[tokio::test(start_paused = true)]
 async fn f60_an_allow_always_carries_the_input() {
     let expected = json!({"behavior": "allow", "updatedInput": {"command": "ls"}, "toolUseID": "toolu_1"});
@@ -36,19 +36,19 @@ async fn f60_an_allow_always_carries_the_input() {
     assert_eq!(answer_to(options).await["updatedInput"], json!({"command": "ls -l"}));
 }
 
-/// A deny tells the model why, and may end the turn; with no handler at all the answer is no.
+/// A deny has a reason for the model, and may end the turn; without a handler the answer is a deny.
 #[tokio::test(start_paused = true)]
-async fn a_deny_tells_why_and_nobody_at_all_is_a_deny() {
+async fn a_deny_has_a_reason_and_no_handler_is_a_deny() {
     let no = answer_to(Options::new().on_permission(DenyAll)).await;
     assert_eq!((no["behavior"].as_str(), no.get("interrupt")), (Some("deny"), None));
     let stop = |_: PermissionAsk| async { Decision::deny_and_stop("Enough") };
     let stopped = answer_to(Options::new().on_permission(stop)).await;
     assert_eq!((&stopped["message"], &stopped["interrupt"]), (&json!("Enough"), &json!(true)));
-    let nobody = answer_to(Options::new()).await;
-    assert_eq!(nobody["behavior"], "deny");
+    let unhandled = answer_to(Options::new()).await;
+    assert_eq!(unhandled["behavior"], "deny");
 }
 
-/// F70: a handler that panics refuses, and the session goes on.
+/// F70: a handler that panics denies, and the session goes on.
 #[tokio::test(start_paused = true)]
 async fn f70_a_panic_is_a_refusal_and_not_the_end() {
     let calls = Arc::new(AtomicUsize::new(0));
@@ -61,19 +61,19 @@ async fn f70_a_panic_is_a_refusal_and_not_the_end() {
         }
     });
     let (client, mut cli) = session(options).await;
-    cli.asks("q1", may_bash_run()).await;
+    cli.requests("q1", may_bash_run()).await;
     let refused = answer(&mut cli).await;
     assert_eq!(refused["behavior"], "deny");
     assert!(refused["message"].as_str().unwrap().contains("failed"), "{refused}");
-    cli.asks("q2", may_bash_run()).await;
+    cli.requests("q2", may_bash_run()).await;
     assert_eq!(answer(&mut cli).await["behavior"], "allow");
     let turn = client.send("still there?").await.unwrap();
-    let uuid = cli.hears_prompt().await;
+    let uuid = cli.receives_prompt().await;
     cli.plays(&[&uuid], "yes").await;
     assert!(turn.finish().await.unwrap().is_success());
 }
 
-/// F64: a question that nobody answers in time is refused in words that do not blame the user.
+/// F64: a request that is not answered in time is denied, with a message that does not blame the user.
 #[tokio::test(start_paused = true)]
 async fn f64_a_time_out_is_not_the_users_refusal() {
     let options = Options::new()
@@ -84,7 +84,7 @@ async fn f64_a_time_out_is_not_the_users_refusal() {
     assert!(answer["message"].as_str().unwrap().contains("in time"), "{answer}");
 }
 
-/// F53: nothing is written once the CLI has taken its question back, and the handler is dropped.
+/// F53: nothing is written once the CLI has cancelled its request, and the handler is dropped.
 #[tokio::test(start_paused = true)]
 async fn f53_no_answer_after_a_question_was_taken_back() {
     struct Dropped(Arc<AtomicUsize>);
@@ -105,9 +105,9 @@ async fn f53_no_answer_after_a_question_was_taken_back() {
             }
         });
         let (client, mut cli) = session(options).await;
-        cli.asks("q", may_bash_run()).await;
+        cli.requests("q", may_bash_run()).await;
         tokio::time::sleep(Duration::from_millis(wait_ms)).await;
-        cli.takes_back("q").await;
+        cli.cancels("q").await;
         tokio::time::sleep(Duration::from_secs(1)).await;
         client.keep_alive().await.unwrap();
         let mut answers = 0;
@@ -124,12 +124,12 @@ async fn f53_no_answer_after_a_question_was_taken_back() {
     }
 }
 
-/// F62: a question that was left open is answered by the first who decides; the others are told.
+/// F62: a deferred request is answered by the first decision; later ones fail.
 #[tokio::test(start_paused = true)]
 async fn f62_the_first_of_many_decisions_counts() {
     let (client, mut cli) =
         session(Options::new().on_permission(|_: PermissionAsk| async { Decision::Later })).await;
-    cli.asks("q", may_bash_run()).await;
+    cli.requests("q", may_bash_run()).await;
     while client.open_permissions().is_empty() {
         tokio::task::yield_now().await;
     }
@@ -151,30 +151,30 @@ async fn f62_the_first_of_many_decisions_counts() {
     assert_eq!(won, 1);
     answer(&mut cli).await;
     client.keep_alive().await.unwrap();
-    cli.hears("keep_alive").await;
+    cli.receives("keep_alive").await;
     assert_eq!(client.decide("unknown", Decision::allow()).await.unwrap_err().kind(), ErrorKind::Settled);
 }
 
-/// F54, F63: a question waits for as long as somebody needs, and is gone once it was taken back.
+/// F54, F63: a request waits as long as necessary, and is closed once it was cancelled.
 #[tokio::test(start_paused = true)]
 async fn f54_a_question_waits_for_a_day_and_not_for_longer_than_it_is_open() {
     let (client, mut cli) =
         session(Options::new().on_permission(|_: PermissionAsk| async { Decision::Later })).await;
     for id in ["q1", "q2"] {
-        cli.asks(id, may_bash_run()).await;
+        cli.requests(id, may_bash_run()).await;
     }
     tokio::time::sleep(Duration::from_secs(24 * 60 * 60)).await;
     assert_eq!(client.open_permissions().len(), 2);
-    cli.takes_back("q2").await;
+    cli.cancels("q2").await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(client.decide("q2", Decision::allow()).await.unwrap_err().kind(), ErrorKind::Settled);
     client.decide("q1", Decision::allow()).await.unwrap();
     assert_eq!(answer(&mut cli).await["behavior"], "allow");
 }
 
-/// A question that is delivered twice is asked and answered once.
+/// A request that is delivered twice is handled and answered once.
 #[tokio::test(start_paused = true)]
-async fn a_question_that_is_delivered_twice_is_answered_once() {
+async fn a_request_that_is_delivered_twice_is_answered_once() {
     let calls = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&calls);
     let options = Options::new().on_permission(move |_: PermissionAsk| {
@@ -185,15 +185,16 @@ async fn a_question_that_is_delivered_twice_is_answered_once() {
         }
     });
     let (client, mut cli) = session(options).await;
-    cli.asks("q", may_bash_run()).await;
-    cli.asks("q", may_bash_run()).await;
+    cli.requests("q", may_bash_run()).await;
+    cli.requests("q", may_bash_run()).await;
     answer(&mut cli).await;
     client.keep_alive().await.unwrap();
-    cli.hears("keep_alive").await;
+    cli.receives("keep_alive").await;
     assert_eq!(calls.load(Ordering::SeqCst), 1);
 }
 
-/// A handler may use the session that asks, and several run at once: a slow one holds up nobody.
+/// A handler may use the session of the request, and several run at once: a slow one does not delay the
+/// others.
 #[tokio::test(start_paused = true)]
 async fn handlers_run_side_by_side_and_may_call_back() {
     let options = Options::new().on_permission(|ask: PermissionAsk| async move {
@@ -208,11 +209,11 @@ async fn handlers_run_side_by_side_and_may_call_back() {
     let (_client, mut cli) = session(options).await;
     let mut slow = may_bash_run();
     slow["tool_use_id"] = json!("slow");
-    cli.asks("slow", slow).await;
-    cli.asks("quick", may_bash_run()).await;
-    let request = cli.hears_request("get_binary_version").await;
+    cli.requests("slow", slow).await;
+    cli.requests("quick", may_bash_run()).await;
+    let request = cli.receives_request("get_binary_version").await;
     cli.answers(&request, json!({"version": "2.1.325"})).await;
-    let answer = cli.hears("control_response").await;
+    let answer = cli.receives("control_response").await;
     assert_eq!(answer["response"]["request_id"], "quick");
     assert_eq!(answer["response"]["response"]["message"], "2.1.325");
 }
@@ -225,8 +226,8 @@ async fn a_waiting_handler_does_not_keep_the_session_open() {
         Decision::deny(ask.client().is_closed().to_string())
     });
     let (client, mut cli) = session(options).await;
-    cli.asks("q", may_bash_run()).await;
+    cli.requests("q", may_bash_run()).await;
     tokio::time::sleep(Duration::from_millis(1)).await;
     drop(client);
-    cli.hears_the_end().await;
+    cli.receives_end().await;
 }

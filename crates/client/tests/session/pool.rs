@@ -1,4 +1,4 @@
-//! Spares and parked conversations, in time that a test turns.
+//! Spares and parked conversations, with simulated time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,11 +14,11 @@ use tokio::sync::Notify;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Processes that are played here, in the order in which they were started.
+/// Simulated processes, in the order in which they were started.
 #[derive(Debug, Clone, Default)]
 struct Backstage {
     runs: Arc<Mutex<Vec<Run>>>,
-    /// Whether nothing can be started.
+    /// True if no process can be started.
     broken: Arc<AtomicBool>,
     /// Ends the turn of a prompt that says `wait`.
     release: Arc<Notify>,
@@ -101,7 +101,7 @@ async fn play(mut peer: Peer, session: &str, release: &Notify) {
     peer.exit(Exit::code(0)).await;
 }
 
-/// Lets everything happen that needs no time.
+/// Runs everything that needs no time.
 async fn settle() {
     tokio::time::sleep(Duration::from_millis(10)).await;
 }
@@ -125,7 +125,7 @@ async fn a_spare_is_handed_out_at_once_and_replaced() {
     assert_eq!(client.send("hi").await.unwrap().finish().await.unwrap().text(), "done");
     settle().await;
     assert_eq!((pool.spares(), stage.runs().len()), (2, 3));
-    // More than there are: the last is started on the spot.
+    // More than there are spares: the last is started on demand.
     for _ in 0..3 {
         drop(pool.client().await.unwrap());
     }
@@ -182,7 +182,7 @@ async fn an_idle_conversation_is_parked_and_resumed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_busy_or_held_is_not_parked() {
+async fn a_busy_or_leased_conversation_is_not_parked() {
     let stage = Backstage::default();
     let pool = stage.pool(limits(0, 2));
     let (busy, held) = (pool.session(), pool.session());
@@ -195,14 +195,14 @@ async fn what_is_busy_or_held_is_not_parked() {
     drop(lease);
     tokio::time::sleep(MINUTE * 2).await;
     assert_eq!((busy.is_live(), held.is_live(), stage.alive()), (false, false, 0));
-    // Nothing was ever said in it, so that there is nothing to resume.
+    // It has no turn yet, so there is nothing to resume.
     ask(&held, "hi").await;
     assert!(!stage.runs()[2].args.iter().any(|arg| arg.starts_with("--resume")));
 }
 
 /// A build or a server that the agent started would end with the process.
 #[tokio::test(start_paused = true)]
-async fn what_works_in_the_background_is_not_parked() {
+async fn a_conversation_with_background_work_is_not_parked() {
     let stage = Backstage::default();
     let pool = stage.pool(limits(0, 1));
     let (first, second) = (pool.session(), pool.session());
@@ -231,7 +231,7 @@ async fn what_works_in_the_background_is_not_parked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_too_many_parks_the_one_used_longest_ago() {
+async fn one_too_many_parks_the_least_recently_used() {
     let stage = Backstage::default();
     let pool = stage.pool(limits(0, 2));
     let (first, second, third) = (pool.session(), pool.session(), pool.session());

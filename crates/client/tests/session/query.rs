@@ -1,4 +1,4 @@
-//! One question, one stream.
+//! One prompt as a stream.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ use crate::cli::{Cli, pair};
 async fn state(cli: &Cli, state: &str) {
     let frame =
         json!({"type": "system", "subtype": "session_state_changed", "state": state, "sdk_host_only": true});
-    cli.says(frame).await;
+    cli.sends(frame).await;
 }
 
-/// The stream has the messages of the turn, ends the input when all is said, and ends with the process.
+/// The stream has the messages of the turn, ends the input after the last, and ends with the process.
 #[tokio::test(start_paused = true)]
 async fn a_query_is_the_messages_of_its_turn() {
     let (memory, mut cli) = pair();
     let play = async move {
-        cli.shakes_hands().await;
-        let uuid = cli.hears_prompt().await;
+        cli.initializes().await;
+        let uuid = cli.receives_prompt().await;
         cli.plays(&[&uuid], "4").await;
         assert_eq!(cli.peer.line().await, None);
         cli.exits(0).await;
@@ -34,18 +34,18 @@ async fn a_query_is_the_messages_of_its_turn() {
     assert_eq!(kinds, ["command_lifecycle", "system", "assistant", "result", "command_lifecycle"]);
 }
 
-/// F45, F46: the input stays open while background work goes on, since questions still come.
+/// F45, F46: the input stays open while background work runs, since requests still arrive.
 #[tokio::test(start_paused = true)]
 async fn f46_the_input_stays_open_until_all_is_said() {
     let (memory, mut cli) = pair();
     let play = async move {
-        cli.shakes_hands().await;
-        let uuid = cli.hears_prompt().await;
+        cli.initializes().await;
+        let uuid = cli.receives_prompt().await;
         state(&cli, "running").await;
         cli.plays(&[&uuid], "started").await;
         tokio::time::sleep(Duration::from_secs(300)).await;
-        cli.asks("q", json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {}})).await;
-        let answer = cli.hears("control_response").await;
+        cli.requests("q", json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {}})).await;
+        let answer = cli.receives("control_response").await;
         assert_eq!(answer["response"]["response"]["behavior"], "allow");
         cli.plays(&[], "the task is done").await;
         state(&cli, "idle").await;
@@ -60,14 +60,14 @@ async fn f46_the_input_stays_open_until_all_is_said() {
     assert!(!shown.contains("session_state_changed"), "what is for the host only is not shown");
 }
 
-/// F46: background work that never ends is waited for ten minutes, as in the official SDKs.
+/// F46: the wait for background work is limited to ten minutes, as in the official SDKs.
 #[tokio::test(start_paused = true)]
 async fn f46_background_work_is_not_waited_for_for_ever() {
     let (memory, mut cli) = pair();
     let before = tokio::time::Instant::now();
     let play = async move {
-        cli.shakes_hands().await;
-        let uuid = cli.hears_prompt().await;
+        cli.initializes().await;
+        let uuid = cli.receives_prompt().await;
         state(&cli, "running").await;
         cli.plays(&[&uuid], "started").await;
         assert_eq!(cli.peer.line().await, None);
@@ -83,14 +83,14 @@ async fn an_exit_is_an_error_unless_a_result_said_so() {
     for told in [true, false] {
         let (memory, mut cli) = pair();
         let play = async move {
-            cli.shakes_hands().await;
-            let uuid = cli.hears_prompt().await;
+            cli.initializes().await;
+            let uuid = cli.receives_prompt().await;
             cli.begins(&[&uuid]).await;
             if told {
-                cli.says(json!({"type": "result", "subtype": "success", "is_error": true, "result": "API Error: 400",
+                cli.sends(json!({"type": "result", "subtype": "success", "is_error": true, "result": "API Error: 400",
                     "terminal_reason": "api_error", "user_message_uuids": [uuid]}))
                     .await;
-                cli.hears_the_end().await;
+                cli.receives_end().await;
             }
             cli.peer.exit(Exit::code(1)).await;
         };
@@ -110,14 +110,14 @@ async fn f32_dropping_a_query_ends_the_session() {
     let (memory, mut cli) = pair();
     let mut query = query_over(memory, "go", Options::new());
     let play = async {
-        cli.shakes_hands().await;
-        let uuid = cli.hears_prompt().await;
+        cli.initializes().await;
+        let uuid = cli.receives_prompt().await;
         cli.begins(&[&uuid]).await;
     };
     let (first, ()) = tokio::join!(query.next(), play);
     assert!(first.unwrap().is_ok());
     drop(query);
-    cli.hears_the_end().await;
+    cli.receives_end().await;
 }
 
 /// D2: a query whose result lacks the structured output ends with an error.
@@ -125,10 +125,10 @@ async fn f32_dropping_a_query_ends_the_session() {
 async fn d2_a_query_without_its_output_ends_with_an_error() {
     let (memory, mut cli) = pair();
     let play = async move {
-        cli.shakes_hands().await;
-        let uuid = cli.hears_prompt().await;
+        cli.initializes().await;
+        let uuid = cli.receives_prompt().await;
         cli.plays(&[&uuid], "words").await;
-        cli.hears_the_end().await;
+        cli.receives_end().await;
         cli.exits(0).await;
     };
     let options = Options::new().output_schema(json!({"type": "object"}));
@@ -139,7 +139,7 @@ async fn d2_a_query_without_its_output_ends_with_an_error() {
     assert!(messages.iter().any(|message| matches!(message, Ok(Message::Result(_)))));
 }
 
-/// D11: a query can be shared between threads, and gives its text in one call.
+/// D11: a query can be shared between threads, and returns its text in one call.
 #[tokio::test(start_paused = true)]
 async fn d11_a_query_is_sync_and_gives_its_text() {
     fn shared<T: Send + Sync>(value: T) -> T {
@@ -148,16 +148,16 @@ async fn d11_a_query_is_sync_and_gives_its_text() {
     for (text, is_fine) in [("4", true), ("", false)] {
         let (memory, mut cli) = pair();
         let play = async move {
-            cli.shakes_hands().await;
-            let uuid = cli.hears_prompt().await;
+            cli.initializes().await;
+            let uuid = cli.receives_prompt().await;
             if is_fine {
                 cli.plays(&[&uuid], text).await;
             } else {
-                cli.says(json!({"type": "result", "subtype": "error_during_execution", "is_error": true,
+                cli.sends(json!({"type": "result", "subtype": "error_during_execution", "is_error": true,
                     "errors": ["it broke"], "user_message_uuids": [uuid]}))
                     .await;
             }
-            cli.hears_the_end().await;
+            cli.receives_end().await;
             cli.exits(0).await;
         };
         let (answer, ()) = tokio::join!(shared(query_over(memory, "go", Options::new())).text(), play);

@@ -5,7 +5,7 @@ use tidings::messages::Message;
 use tidings::transport::Replay;
 use tidings::{AllowAll, Client, Options, query_over};
 
-/// Plain lines of a CLI's output: a prompt sets them going.
+/// Plain lines of a CLI's output start with a prompt.
 #[tokio::test(start_paused = true)]
 async fn plain_lines_are_played_to_a_query() {
     let replay = Replay::parse(include_str!("../fixtures/tool_use.ndjson"));
@@ -15,7 +15,8 @@ async fn plain_lines_are_played_to_a_query() {
     assert_eq!(kinds, ["system", "assistant", "user", "assistant", "result"]);
 }
 
-/// A recording has both sides: answers keep to their requests, a question waits, and each prompt has its turn.
+/// A recording has both sides: replies follow their requests, a request of the CLI waits, and each prompt has
+/// its turn.
 #[tokio::test(start_paused = true)]
 async fn a_recording_is_played_in_step() {
     let recording = concat!(
@@ -48,7 +49,8 @@ async fn a_recording_is_played_in_step() {
     assert!(client.close().await.unwrap().is_success());
 }
 
-/// D3: prompts of our own client have ids, by which the recorded CLI names its turns; the live ids take their place.
+/// D3: prompts of our own client have ids, by which the recorded CLI names its turns; the live ids replace
+/// them.
 #[tokio::test(start_paused = true)]
 async fn d3_a_recording_of_our_own_client_is_replayed() {
     let (one, two) = ("11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222");

@@ -1,4 +1,4 @@
-//! What a tracing system gets to know of a turn.
+//! The spans of a turn.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -13,7 +13,7 @@ use tracing_core::span::Current;
 
 use crate::cli::session;
 
-/// Writes down every span.
+/// Records every span.
 #[derive(Clone, Default)]
 struct Recorder(Arc<Mutex<Spans>>);
 
@@ -126,14 +126,14 @@ async fn a_turn_is_a_span_with_the_attributes_of_generative_models() {
     let (client, mut cli) = session(Options::new()).await;
     let outer = tracing::info_span!("outer");
     let turn = client.send("hi").instrument(outer.clone()).await.unwrap();
-    let uuid = cli.hears_prompt().await;
-    cli.says(json!({"type": "system", "subtype": "init", "session_id": "s", "model": "haiku",
+    let uuid = cli.receives_prompt().await;
+    cli.sends(json!({"type": "system", "subtype": "init", "session_id": "s", "model": "haiku",
         "user_message_uuids": [uuid]}))
         .await;
-    cli.says(assistant("msg_1", &Value::Null)).await;
-    cli.says(assistant("msg_2", &Value::Null)).await;
-    cli.says(assistant("msg_of_a_sub_agent", &json!("toolu_1"))).await;
-    cli.says(json!({"type": "result", "subtype": "success", "is_error": false, "result": "done",
+    cli.sends(assistant("msg_1", &Value::Null)).await;
+    cli.sends(assistant("msg_2", &Value::Null)).await;
+    cli.sends(assistant("msg_of_a_sub_agent", &json!("toolu_1"))).await;
+    cli.sends(json!({"type": "result", "subtype": "success", "is_error": false, "result": "done",
         "user_message_uuids": [uuid], "usage": {"input_tokens": 3, "output_tokens": 7,
         "cache_read_input_tokens": 100, "cache_creation_input_tokens": 20}}))
         .await;
@@ -160,7 +160,7 @@ async fn a_turn_is_a_span_with_the_attributes_of_generative_models() {
     ];
     let fields: Vec<(&str, &str)> = span.fields.iter().map(|(name, value)| (&**name, &**value)).collect();
     assert_eq!(fields, expected);
-    // Between them stands the span of sending.
+    // The span of sending is between them.
     let sending = recorder.span(span.parent.unwrap());
     assert_eq!((sending.name, sending.parent), ("send", outer.id().map(|id| id.into_u64())));
 }
@@ -171,14 +171,14 @@ async fn a_turn_that_fails_says_so_and_a_session_that_ends_leaves_no_span() {
     let _listening = tracing::subscriber::set_default(recorder.clone());
     let (client, mut cli) = session(Options::new()).await;
     let turn = client.send("hi").await.unwrap();
-    let uuid = cli.hears_prompt().await;
+    let uuid = cli.receives_prompt().await;
     cli.begins(&[&uuid]).await;
-    cli.says(json!({"type": "result", "subtype": "error_max_turns", "is_error": true, "errors": [],
+    cli.sends(json!({"type": "result", "subtype": "error_max_turns", "is_error": true, "errors": [],
         "user_message_uuids": [uuid]}))
         .await;
     assert!(!turn.finish().await.unwrap().is_success());
     let cut_short = client.send("again").await.unwrap();
-    let uuid = cli.hears_prompt().await;
+    let uuid = cli.receives_prompt().await;
     cli.begins(&[&uuid]).await;
     cli.exits(1).await;
     cut_short.finish().await.unwrap_err();

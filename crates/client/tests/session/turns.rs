@@ -1,4 +1,4 @@
-//! Which result belongs to which prompt.
+//! The assignment of results to prompts.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ async fn a_conversation_has_many_turns() {
     let (client, mut cli) = session(Options::new()).await;
     for text in ["one", "two", "three"] {
         let mut turn = client.send(text).await.unwrap();
-        let uuid = cli.hears_prompt().await;
+        let uuid = cli.receives_prompt().await;
         assert_eq!(turn.uuid(), uuid);
         cli.plays(&[&uuid], text).await;
         let mut kinds = Vec::new();
@@ -27,18 +27,18 @@ async fn a_conversation_has_many_turns() {
     }
 }
 
-/// F47: the CLI begins turns by itself, and no prompt takes such a result for its own.
+/// F47: the CLI begins turns by itself, and no prompt gets such a result.
 #[tokio::test(start_paused = true)]
 async fn f47_a_turn_that_the_cli_began_is_nobodys_answer() {
     let (client, mut cli) = session(Options::new()).await;
     let mut events = client.subscribe();
     let turn = client.send("my question").await.unwrap();
-    let uuid = cli.hears_prompt().await;
-    cli.tells(&uuid, "queued").await;
-    // A background task has ended before the CLI takes the prompt up.
+    let uuid = cli.receives_prompt().await;
+    cli.reports(&uuid, "queued").await;
+    // A background task has ended before the CLI starts to process the prompt.
     cli.begins(&[]).await;
     cli.writes("the task is done").await;
-    cli.says(json!({"type": "result", "subtype": "success", "is_error": false, "result": "task",
+    cli.sends(json!({"type": "result", "subtype": "success", "is_error": false, "result": "task",
         "origin": {"kind": "task-notification"}}))
         .await;
     cli.plays(&[&uuid], "my answer").await;
@@ -54,16 +54,16 @@ async fn f47_a_turn_that_the_cli_began_is_nobodys_answer() {
     assert_eq!(ends, [("1".to_owned(), Some(OriginKind::TASK_NOTIFICATION), 0), ("2".to_owned(), None, 1)]);
 }
 
-/// F47: prompts that wait are merged into one turn with one result, which answers them all.
+/// F47: queued prompts are merged into one turn with one result, which answers them all.
 #[tokio::test(start_paused = true)]
 async fn f47_merged_prompts_share_their_result() {
     let (client, mut cli) = session(Options::new()).await;
     let first = client.send("count").await.unwrap();
-    let one = cli.hears_prompt().await;
+    let one = cli.receives_prompt().await;
     cli.begins(&[&one]).await;
     let second = client.send("also say hi").await.unwrap();
     let third = client.send("and bye").await.unwrap();
-    let (two, three) = (cli.hears_prompt().await, cli.hears_prompt().await);
+    let (two, three) = (cli.receives_prompt().await, cli.receives_prompt().await);
     cli.ends(&[&one], "counted").await;
     cli.plays(&[&two, &three], "hi and bye").await;
     assert_eq!(first.finish().await.unwrap().text(), "counted");
@@ -72,23 +72,23 @@ async fn f47_merged_prompts_share_their_result() {
     assert_eq!(second.text(), "hi and bye");
 }
 
-/// F47: a prompt that is folded into the turn under way has no result of its own, and ends with that turn.
+/// F47: a prompt that is folded into the running turn has no result of its own, and ends with that turn.
 #[tokio::test(start_paused = true)]
 async fn f47_a_folded_prompt_ends_with_the_turn_it_joined() {
     let (client, mut cli) = session(Options::new()).await;
     let first = client.send("work").await.unwrap();
-    let one = cli.hears_prompt().await;
+    let one = cli.receives_prompt().await;
     cli.begins(&[&one]).await;
     let second = client.send("faster").await.unwrap();
-    let two = cli.hears_prompt().await;
-    cli.tells(&two, "started").await;
-    cli.tells(&two, "completed").await;
+    let two = cli.receives_prompt().await;
+    cli.reports(&two, "started").await;
+    cli.reports(&two, "completed").await;
     cli.ends(&[&one], "done").await;
     let (first, second) = (first.finish().await.unwrap(), second.finish().await.unwrap());
     assert_eq!((first.text(), first.turn), (second.text(), second.turn));
 }
 
-/// A CLI that names no prompts is taken at the order of its results, and at its word that it is idle.
+/// For a CLI that names no prompts, the order of its results and its idle state decide.
 #[tokio::test(start_paused = true)]
 async fn f47_a_cli_that_names_no_prompts_is_taken_at_its_order() {
     let (client, mut cli) = session(Options::new()).await;
@@ -96,15 +96,15 @@ async fn f47_a_cli_that_names_no_prompts_is_taken_at_its_order() {
         |text: &str| json!({"type": "result", "subtype": "success", "is_error": false, "result": text});
     let init = || json!({"type": "system", "subtype": "init", "session_id": "s"});
     let first = client.send("one").await.unwrap();
-    cli.hears_prompt().await;
-    cli.says(init()).await;
+    cli.receives_prompt().await;
+    cli.sends(init()).await;
     let (second, third) = (client.send("two").await.unwrap(), client.send("three").await.unwrap());
-    cli.hears_prompt().await;
-    cli.hears_prompt().await;
-    cli.says(result("first")).await;
-    cli.says(init()).await;
-    cli.says(result("second and third")).await;
-    cli.says(
+    cli.receives_prompt().await;
+    cli.receives_prompt().await;
+    cli.sends(result("first")).await;
+    cli.sends(init()).await;
+    cli.sends(result("second and third")).await;
+    cli.sends(
         json!({"type": "system", "subtype": "session_state_changed", "state": "idle", "sdk_host_only": true}),
     )
     .await;
@@ -113,7 +113,8 @@ async fn f47_a_cli_that_names_no_prompts_is_taken_at_its_order() {
     assert_eq!(third.finish().await.unwrap().text(), "second and third");
 }
 
-/// F56: a result can say `success` and mean failure. It is the end of the turn, and not an error of the session.
+/// F56: a result can say `success` and mean failure. It is the end of the turn, and not an error of the
+/// session.
 #[tokio::test(start_paused = true)]
 async fn f56_a_failed_turn_is_an_end_and_not_an_error() {
     let (client, mut cli) = session(Options::new()).await;
@@ -130,11 +131,11 @@ async fn f56_a_failed_turn_is_an_end_and_not_an_error() {
     ];
     for (mut result, words) in cases {
         let turn = client.send("go").await.unwrap();
-        let uuid = cli.hears_prompt().await;
+        let uuid = cli.receives_prompt().await;
         cli.begins(&[&uuid]).await;
         result["type"] = json!("result");
         result["user_message_uuids"] = json!([uuid]);
-        cli.says(result).await;
+        cli.sends(result).await;
         let end = turn.finish().await.unwrap();
         assert!(matches!(end.outcome, TurnOutcome::Failed(_)), "{end:?}");
         assert_eq!((end.error_text().as_deref(), end.text().as_str()), (Some(words), ""));
@@ -146,26 +147,27 @@ fn interrupted(uuid: &str) -> serde_json::Value {
         "errors": ["[ede_diagnostic] result_type=user"], "user_message_uuids": [uuid]})
 }
 
-/// F50, F51, F52: an interrupt goes by the control channel; its turn ends as cancelled, without the CLI's internal words;
-/// and the next prompt on the same process gets its own answer and nothing of the stopped turn.
+/// F50, F51, F52: an interrupt is sent on the control channel; its turn ends as cancelled, without the CLI's
+/// internal message; and the next prompt on the same process gets its own answer and nothing of the stopped
+/// turn.
 #[tokio::test(start_paused = true)]
 async fn f51_an_interrupted_turn_is_cancelled_and_the_next_is_clean() {
     let (client, mut cli) = session(Options::new()).await;
     let first = client.send("talk").await.unwrap();
-    let one = cli.hears_prompt().await;
+    let one = cli.receives_prompt().await;
     cli.begins(&[&one]).await;
     cli.writes("once upon").await;
     let play = async {
-        let request = cli.hears_request("interrupt").await;
+        let request = cli.receives_request("interrupt").await;
         cli.answers(&request, json!({"still_queued": []})).await;
     };
     let (receipt, ()) = tokio::join!(client.interrupt(), play);
     assert!(matches!(receipt.unwrap(), Interrupted::Stopping(receipt) if receipt.still_queued.is_empty()));
     let mut second = client.send("something else").await.unwrap();
-    let two = cli.hears_prompt().await;
+    let two = cli.receives_prompt().await;
     cli.writes("a time").await;
-    cli.says(interrupted(&one)).await;
-    cli.tells(&one, "cancelled").await;
+    cli.sends(interrupted(&one)).await;
+    cli.reports(&one, "cancelled").await;
     cli.plays(&[&two], "else").await;
     let end = first.finish().await.unwrap();
     assert_eq!((end.outcome, end.error_text()), (TurnOutcome::Cancelled, None));
@@ -178,7 +180,7 @@ async fn f51_an_interrupted_turn_is_cancelled_and_the_next_is_clean() {
     assert_eq!(said, "else");
 }
 
-/// F49: the CLI takes an interrupt for nothing while nothing runs, so it is held until the turn has begun.
+/// F49: the CLI ignores an interrupt while no turn runs, so it is delayed until the turn has begun.
 #[tokio::test(start_paused = true)]
 async fn f49_an_interrupt_waits_for_its_turn() {
     let (client, mut cli) = session(Options::new()).await;
@@ -186,26 +188,26 @@ async fn f49_an_interrupt_waits_for_its_turn() {
     let turn = client.send("go").await.unwrap();
     let other = client.clone();
     let stopping = tokio::spawn(async move { other.interrupt().await });
-    let uuid = cli.hears_prompt().await;
+    let uuid = cli.receives_prompt().await;
     tokio::time::sleep(Duration::from_secs(2)).await;
     cli.begins(&[&uuid]).await;
-    let request = cli.hears_request("interrupt").await;
+    let request = cli.receives_request("interrupt").await;
     cli.answers(&request, json!({"still_queued": []})).await;
-    cli.says(interrupted(&uuid)).await;
+    cli.sends(interrupted(&uuid)).await;
     assert!(matches!(stopping.await.unwrap().unwrap(), Interrupted::Stopping(_)));
     assert_eq!(turn.finish().await.unwrap().outcome, TurnOutcome::Cancelled);
 }
 
-/// F48: a CLI that does not react to an interrupt is stopped by force within twelve seconds, and the caller learns how.
+/// F48: a CLI that does not react to an interrupt is killed within twelve seconds, and the result says so.
 #[tokio::test(start_paused = true)]
 async fn f48_an_interrupt_that_is_ignored_ends_in_force() {
     for (ignores_term, expected) in [(false, StoppedBy::Terminate), (true, StoppedBy::Kill)] {
         let (client, mut cli) = session(Options::new()).await;
         let turn = client.send("go").await.unwrap();
-        let uuid = cli.hears_prompt().await;
+        let uuid = cli.receives_prompt().await;
         cli.begins(&[&uuid]).await;
         let play = async {
-            cli.hears_request("interrupt").await;
+            cli.receives_request("interrupt").await;
             if ignores_term {
                 cli.peer.killed().await;
                 cli.peer.exit(tidings::transport::Exit::signal(9)).await;
@@ -222,19 +224,19 @@ async fn f48_an_interrupt_that_is_ignored_ends_in_force() {
     }
 }
 
-/// A prompt that is taken back before its turn ends as dropped, and the others are not touched.
+/// A prompt that is cancelled before its turn ends as dropped, and the others are not affected.
 #[tokio::test(start_paused = true)]
 async fn a_prompt_that_is_taken_back_ends_as_dropped() {
     let (client, mut cli) = session(Options::new()).await;
     let first = client.send("go").await.unwrap();
-    let one = cli.hears_prompt().await;
+    let one = cli.receives_prompt().await;
     cli.begins(&[&one]).await;
     let second = client.send("never mind").await.unwrap();
-    let two = cli.hears_prompt().await;
+    let two = cli.receives_prompt().await;
     let play = async {
-        let request = cli.hears_request("cancel_async_message").await;
+        let request = cli.receives_request("cancel_async_message").await;
         assert_eq!(request["request"]["message_uuid"], two);
-        cli.tells(&two, "cancelled").await;
+        cli.reports(&two, "cancelled").await;
         cli.answers(&request, json!({"cancelled": true})).await;
     };
     let (cancelled, ()) = tokio::join!(client.cancel_prompt(second.uuid()), play);
@@ -244,23 +246,23 @@ async fn a_prompt_that_is_taken_back_ends_as_dropped() {
     assert!(first.finish().await.unwrap().is_success());
 }
 
-/// F52: a sub-agent in the background goes on after its turn; its frames belong to that turn and not to the next.
+/// F52: a background sub-agent outlives its turn; its frames belong to that turn and not to the next.
 #[tokio::test(start_paused = true)]
 async fn f52_late_frames_of_a_sub_agent_keep_their_turn() {
     let (client, mut cli) = session(Options::new()).await;
     let mut events = client.subscribe();
     let first = client.send("start an agent").await.unwrap();
-    let one = cli.hears_prompt().await;
+    let one = cli.receives_prompt().await;
     cli.begins(&[&one]).await;
     let call = json!([{"type": "tool_use", "id": "toolu_agent", "name": "Agent", "input": {}}]);
-    cli.says(json!({"type": "assistant", "message": {"role": "assistant", "content": call}, "parent_tool_use_id": null}))
+    cli.sends(json!({"type": "assistant", "message": {"role": "assistant", "content": call}, "parent_tool_use_id": null}))
         .await;
     cli.ends(&[&one], "started").await;
     let mut second = client.send("meanwhile").await.unwrap();
-    let two = cli.hears_prompt().await;
+    let two = cli.receives_prompt().await;
     cli.begins(&[&two]).await;
     let late = json!({"role": "assistant", "content": [{"type": "text", "text": "from the agent"}]});
-    cli.says(json!({"type": "assistant", "message": late, "parent_tool_use_id": "toolu_agent"})).await;
+    cli.sends(json!({"type": "assistant", "message": late, "parent_tool_use_id": "toolu_agent"})).await;
     cli.ends(&[&two], "answered").await;
     first.finish().await.unwrap();
     while let Some(frame) = second.next_frame().await {
@@ -275,20 +277,20 @@ async fn f52_late_frames_of_a_sub_agent_keep_their_turn() {
     assert_eq!(turn.to_string(), "1");
 }
 
-/// F29: silence is told when the model should be at work, and not while a tool runs or somebody is asked.
+/// F29: silence is reported when the model should be at work, and not while a tool runs or a request is open.
 #[tokio::test(start_paused = true)]
 async fn f29_silence_is_told_only_when_it_is_odd() {
     let (client, mut cli) = session(Options::new().stall_after(Duration::from_secs(30))).await;
     let mut events = client.subscribe();
     let turn = client.send("go").await.unwrap();
-    let uuid = cli.hears_prompt().await;
+    let uuid = cli.receives_prompt().await;
     tokio::time::sleep(Duration::from_secs(100)).await;
     cli.begins(&[&uuid]).await;
     let call = json!([{"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}]);
-    cli.says(json!({"type": "assistant", "message": {"role": "assistant", "content": call}})).await;
+    cli.sends(json!({"type": "assistant", "message": {"role": "assistant", "content": call}})).await;
     tokio::time::sleep(Duration::from_secs(100)).await;
     let result = json!([{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}]);
-    cli.says(json!({"type": "user", "message": {"role": "user", "content": result}})).await;
+    cli.sends(json!({"type": "user", "message": {"role": "user", "content": result}})).await;
     tokio::time::sleep(Duration::from_secs(100)).await;
     cli.ends(&[&uuid], "done").await;
     turn.finish().await.unwrap();
@@ -306,17 +308,18 @@ async fn f29_silence_is_told_only_when_it_is_odd() {
     assert_eq!(stalled, [(4, Duration::from_secs(30))]);
 }
 
-/// D7: a result whose line cannot be kept or read ends its turn with an error, wherever its type stands in it.
+/// D7: a result whose line is too long or unreadable ends its turn with an error, wherever its type stands in
+/// it.
 #[tokio::test(start_paused = true)]
 async fn d7_a_result_that_cannot_be_read_ends_its_turn() {
     for line in [r#"{"type":"result","result":"bro"#, r#"{"result":"bro"#] {
         let (client, mut cli) = session(Options::new()).await;
         let mut events = client.subscribe();
         let turn = client.send("go").await.unwrap();
-        let uuid = cli.hears_prompt().await;
+        let uuid = cli.receives_prompt().await;
         cli.begins(&[&uuid]).await;
         cli.peer.say(line).await;
-        cli.tells(&uuid, "completed").await;
+        cli.reports(&uuid, "completed").await;
         let error = turn.finish().await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Decode, "{error}");
         assert!(error.hint().contains("line_bytes_max"), "{error:?}");
@@ -324,14 +327,14 @@ async fn d7_a_result_that_cannot_be_read_ends_its_turn() {
             match events.next().await {
                 Some(Event::TurnEnded(end)) => break end,
                 Some(_) => {}
-                None => panic!("no end was told"),
+                None => panic!("no end event"),
             }
         };
         assert_eq!((end.outcome, &end.prompts), (TurnOutcome::ResultLost, &vec![uuid]));
         assert!(!client.is_busy());
         // The next turn is not disturbed.
         let turn = client.send("again").await.unwrap();
-        let uuid = cli.hears_prompt().await;
+        let uuid = cli.receives_prompt().await;
         cli.plays(&[&uuid], "fine").await;
         assert_eq!(turn.finish().await.unwrap().text(), "fine");
     }
@@ -343,7 +346,7 @@ async fn d7_another_line_that_cannot_be_read_ends_no_turn() {
     for line in [r#"{"type":"assistant","message":"bro"#, r#"{"message":"bro"#] {
         let (client, mut cli) = session(Options::new()).await;
         let turn = client.send("go").await.unwrap();
-        let uuid = cli.hears_prompt().await;
+        let uuid = cli.receives_prompt().await;
         cli.begins(&[&uuid]).await;
         cli.peer.say(line).await;
         cli.ends(&[&uuid], "fine").await;
@@ -351,7 +354,7 @@ async fn d7_another_line_that_cannot_be_read_ends_no_turn() {
     }
 }
 
-/// D2: a turn that should end with a structured output and has none has failed, and says so.
+/// D2: a turn that should end with a structured output and has none fails.
 #[tokio::test(start_paused = true)]
 async fn d2_a_missing_structured_output_is_an_error() {
     let schema = json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"});
@@ -365,7 +368,7 @@ async fn d2_a_missing_structured_output_is_an_error() {
     for (output, rounds, expected) in cases {
         let (client, mut cli) = session(options.clone()).await;
         let turn = client.send("go").await.unwrap();
-        let uuid = cli.hears_prompt().await;
+        let uuid = cli.receives_prompt().await;
         cli.begins(&[&uuid]).await;
         let mut result = json!({"type": "result", "subtype": "success", "is_error": false, "result": "words",
             "user_message_uuids": [uuid]});
@@ -375,7 +378,7 @@ async fn d2_a_missing_structured_output_is_an_error() {
         if let Some(rounds) = rounds {
             result["num_turns"] = json!(rounds);
         }
-        cli.says(result).await;
+        cli.sends(result).await;
         let end = turn.finish().await.unwrap();
         assert_eq!(end.outcome, expected);
         assert_eq!(end.is_success(), end.error_text().is_none());

@@ -1,4 +1,4 @@
-//! Lines that go out are whole, valid, and in the right order.
+//! Written lines are whole, valid, and in the right order.
 
 use serde_json::{Value, json};
 use tidings::control::{ControlRequest, ControlStyle, Interrupt};
@@ -28,7 +28,7 @@ async fn f33_lines_never_mix_whoever_gives_up() {
             let client = client.clone();
             tokio::spawn(async move {
                 let mut whole = 0;
-                // All that are given up may have gone out, and together they must not be more than may wait.
+                // All abandoned lines may have been sent, and together they must fit into the queue.
                 for round in 0..60_usize {
                     let letter = char::from(b'a' + u8::try_from(task % 26).unwrap());
                     let text = letter.to_string().repeat(1 + (task * 31 + round * 7919) % 4096);
@@ -59,34 +59,34 @@ async fn f23_a_prompt_arrives_as_it_was_written() {
     let (client, mut cli) = session(Options::new()).await;
     for text in ["a\n$(touch pwn); x@y", "\u{2028}\u{0}\u{1b}[2J", "\"quotes\" and \\ and \r\n", "/clear"] {
         drop(client.send(text).await.unwrap());
-        assert_eq!(cli.hears("user").await["message"]["content"], text);
+        assert_eq!(cli.receives("user").await["message"]["content"], text);
     }
 }
 
-/// Prompts can be blocks, and say how they want to be taken.
+/// Prompts can be blocks, and have options.
 #[tokio::test(start_paused = true)]
-async fn prompts_say_how_they_want_to_be_taken() {
+async fn prompts_have_options() {
     let (client, mut cli) = session(Options::new()).await;
     let blocks = vec![ContentBlock::Text { text: "look".to_owned() }];
     let prompt = Prompt::from(blocks).priority(Priority::NOW).without_answer().verbatim().uuid("u-1");
     let turn = client.send(prompt).await.unwrap();
-    let heard = cli.hears("user").await;
+    let heard = cli.receives("user").await;
     assert_eq!(turn.uuid(), "u-1");
     let expected = json!({"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": "look"}]},
         "uuid": "u-1", "priority": "now", "shouldQuery": false, "client_composed": true, "parent_tool_use_id": null});
     assert_eq!(heard, expected);
     let (client, mut cli) = session(Options::new().verbatim_prompts()).await;
     drop(client.send("@file").await.unwrap());
-    assert_eq!(cli.hears("user").await["client_composed"], true);
+    assert_eq!(cli.receives("user").await["client_composed"], true);
 }
 
-/// JSON that somebody wrote over several lines goes out as one.
+/// JSON over several lines is sent as one line.
 #[tokio::test(start_paused = true)]
 async fn json_over_several_lines_goes_out_as_one() {
     let (client, mut cli) = session(Options::new()).await;
     let settings = Json::parse("{\n  \"a\": \"b\\n c\"\r\n}").unwrap();
     let play = async {
-        let request = cli.hears_request("apply_flag_settings").await;
+        let request = cli.receives_request("apply_flag_settings").await;
         assert_eq!(request["request"]["settings"], json!({"a": "b\n c"}));
         cli.answers(&request, json!({})).await;
     };
@@ -94,7 +94,7 @@ async fn json_over_several_lines_goes_out_as_one() {
     applied.unwrap();
 }
 
-/// A carrier like a process: it takes no control frames in the flat style.
+/// A transport like a process: it refuses control frames in the flat style.
 #[derive(Debug)]
 struct Strict(tidings::transport::memory::Memory);
 
@@ -127,20 +127,20 @@ impl Transport for Strict {
     }
 }
 
-/// The real CLI dies of a control frame in the flat style, so it is refused before it is sent.
+/// A control frame in the flat style would crash the real CLI, so it is refused before it is sent.
 #[tokio::test(start_paused = true)]
-async fn flat_control_frames_are_refused_where_they_would_kill() {
+async fn flat_control_frames_are_refused_where_they_would_crash_the_cli() {
     let flat = Message::ControlRequest {
         request_id: "r".to_owned(),
         request: ControlRequest::new(Interrupt::default()).in_style(ControlStyle::Flat),
     };
     let (client, mut cli) = session(Options::new()).await;
     client.send_message(&flat).await.unwrap();
-    assert_eq!(cli.hears("control_request").await["subtype"], "interrupt");
+    assert_eq!(cli.receives("control_request").await["subtype"], "interrupt");
 
     let (memory, mut cli) = crate::cli::pair();
     let (client, ()) =
-        tokio::join!(tidings::Client::connect_over(Strict(memory), Options::new()), cli.shakes_hands());
+        tokio::join!(tidings::Client::connect_over(Strict(memory), Options::new()), cli.initializes());
     let error = client.unwrap().send_message(&flat).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.to_string().contains("flat style"), "{error}");

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-/// Numbers that look random and are the same for the same seed (`SplitMix64`).
+/// Pseudo-random numbers, reproducible by their seed (`SplitMix64`).
 #[derive(Debug)]
 pub(crate) struct Chance(u64);
 
@@ -17,12 +17,12 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    /// Less than `end`.
+    /// A number less than `end`.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end
     }
 
-    /// A time of less than so many milliseconds, which is waited for.
+    /// Sleeps for a random time of less than `most` milliseconds.
     pub(crate) async fn while_ms(&mut self, most: u64) {
         tokio::time::sleep(Duration::from_micros(self.below(most * 1000))).await;
     }

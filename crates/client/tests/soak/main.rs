@@ -1,13 +1,15 @@
-//! Many sessions that end at all the wrong moments, and nothing that is left of them: no process, no task, no open file.
+//! Many sessions that end at arbitrary moments, and must leave nothing behind: no process, no task, no open
+//! file.
 //!
-//! `make soak` runs a thousand of them; `TIDINGS_SOAK_SESSIONS` and `TIDINGS_SOAK_SEED` choose how many and which.
+//! `make soak` runs a thousand of them; `TIDINGS_SOAK_SESSIONS` and `TIDINGS_SOAK_SEED` set their number and
+//! the seed.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod chance;
-mod left;
 mod moments;
+mod resources;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -17,14 +19,14 @@ use tempfile::TempDir;
 use tidings::Options;
 
 use chance::Chance;
-use left::Left;
 use moments::MOMENTS;
+use resources::Resources;
 
 /// Sessions of the short run, a few for each moment.
 const SESSIONS: usize = 60;
-/// Sessions at once: more would wait for each other on two cores, and fewer would not meet.
+/// Concurrent sessions: more would wait for each other on two cores, and fewer would not interfere.
 const AT_ONCE: usize = 6;
-/// What was begun last may take this long to end; a CLI that ignores everything is killed after a fraction of it.
+/// Longest wait for the last sessions to end; a CLI that ignores everything is killed after a fraction of it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]
@@ -33,17 +35,17 @@ fn f37_sessions_that_end_at_any_moment_leave_nothing() {
     let seed = number("TIDINGS_SOAK_SEED").unwrap_or(20_261_115);
     let stage = Stage::new();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    // The first session starts what stays for the life of the process: two threads, and the shell that watches it.
+    // The first session starts what lives as long as the process: two threads, and the watchdog shell.
     runtime.block_on(moments::in_order(stage.story()));
-    settle(&runtime, &Left::default(), "the first session");
-    let before = Left::now(&runtime);
+    settle(&runtime, &Resources::default(), "the first session");
+    let before = Resources::now(&runtime);
     let mut chance = Chance::new(seed);
     let mut done = 0;
     while done < sessions {
         let batch = AT_ONCE.min(sessions - done);
         let running: Vec<_> = (done..done + batch)
             .map(|number| {
-                // Each moment has its turn; chance decides when within it.
+                // The moments take turns; the delay within each is random.
                 let (name, moment) = MOMENTS[number % MOMENTS.len()];
                 (number, name, runtime.spawn(moment(stage.clone(), Chance::new(chance.next()))))
             })
@@ -58,12 +60,12 @@ fn f37_sessions_that_end_at_any_moment_leave_nothing() {
     settle(&runtime, &before, &format!("{sessions} sessions of seed {seed}"));
 }
 
-/// Waits until no more is there than before.
+/// Waits until no more resources are used than before.
 #[track_caller]
-fn settle(runtime: &tokio::runtime::Runtime, before: &Left, what: &str) {
+fn settle(runtime: &tokio::runtime::Runtime, before: &Resources, what: &str) {
     let began = Instant::now();
     loop {
-        let now = Left::now(runtime);
+        let now = Resources::now(runtime);
         if now.children.is_empty() && now.tasks == 0 && (before.files == 0 || now.files <= before.files) {
             return;
         }
@@ -76,7 +78,7 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// A folder with two programs named `claude`: one tells a long story, one wants to run a tool.
+/// A folder with two programs named `claude`: one writes a long story, one requests a tool.
 #[derive(Debug, Clone)]
 pub(crate) struct Stage {
     story: PathBuf,
@@ -131,7 +133,7 @@ fn options(program: &Path) -> Options {
     Options::new().program(program).close_grace(Duration::from_millis(200))
 }
 
-/// A program of this crate's `examples/`, which cargo builds beside the tests.
+/// A program of this crate's `examples/`, which cargo builds with the tests.
 fn stand_in() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let program = test.ancestors().nth(2).unwrap().join("examples/stand_in");

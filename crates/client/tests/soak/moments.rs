@@ -1,4 +1,4 @@
-//! The moments at which a session can end, and those at which it should not have to.
+//! The moments at which a session can end.
 
 use futures_util::future::BoxFuture;
 use tidings::hooks::{HookOutput, PreToolUse};
@@ -10,7 +10,7 @@ use crate::chance::Chance;
 
 type Moment = fn(Stage, Chance) -> BoxFuture<'static, ()>;
 
-/// The one moment whose task does not end well.
+/// The moment whose task panics.
 pub(crate) const HOST_PANICS: &str = "the host panics";
 
 pub(crate) const MOMENTS: &[(&str, Moment)] = &[
@@ -35,7 +35,7 @@ async fn connect(options: Options) -> Client {
     Client::connect(options).await.unwrap()
 }
 
-/// A session as it should be.
+/// A session that ends normally.
 pub(crate) async fn in_order(options: Options) {
     let client = connect(options).await;
     assert!(client.send("go").await.unwrap().finish().await.unwrap().is_success());
@@ -55,7 +55,7 @@ async fn mid_turn(stage: Stage, mut chance: Chance) {
     for _ in 0..chance.below(12) {
         turn.next_frame().await.unwrap().unwrap();
     }
-    // Either may go first.
+    // Either may be dropped first.
     if chance.below(2) == 0 {
         drop(turn);
     }

@@ -1,4 +1,4 @@
-//! What frames say of turns.
+//! Extracts from frames what concerns turns.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use tidings_protocol::{Frame, Outcome};
 
 use crate::client::event::TurnOutcome;
 
-/// How a turn ended, as far as its result tells.
+/// The outcome of a turn according to its result.
 pub(super) fn outcome(frame: &Frame) -> TurnOutcome {
     match frame.outcome() {
         Some(Outcome::Interrupted) => TurnOutcome::Cancelled,
@@ -28,7 +28,7 @@ pub(super) fn uuids(frame: &Frame) -> Vec<String> {
     uuids
 }
 
-/// The tasks that a frame lists, at most so many.
+/// The tasks that a frame lists, at most `max`.
 pub(super) fn tasks(frame: &Frame, max: usize) -> HashSet<String> {
     let tasks = frame.get("tasks").into_iter().flat_map(Raw::items);
     let ids = tasks.filter_map(|task| Some(task.get("task_id")?.text()?.get().into_owned()));
@@ -39,7 +39,7 @@ pub(super) fn text(frame: &Frame, key: &str) -> Option<String> {
     frame.get(key).and_then(Raw::text).map(Text::get).map(Into::into)
 }
 
-/// A member of an object of which only the beginning is known, if it is a string and stands in that beginning.
+/// A string member of a truncated object, if it lies within the given beginning.
 pub(super) fn member(head: &str, key: &str) -> Option<String> {
     let bytes = head.as_bytes();
     let (mut depth, mut at) = (0_usize, 0_usize);
@@ -70,7 +70,7 @@ pub(super) fn member(head: &str, key: &str) -> Option<String> {
     None
 }
 
-/// The end of the string that begins at `start`, behind its closing quote; `None` if the text ends before.
+/// The index after the closing quote of the string that begins at `start`; `None` if the text ends before.
 fn string_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {

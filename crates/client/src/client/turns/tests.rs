@@ -3,8 +3,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// A model of the CLI: it takes prompts, merges what waits, folds prompts into a turn that runs, and begins turns by
-/// itself. It knows which result answers which prompt.
+/// A model of the CLI: it takes prompts, merges queued ones, folds prompts into a running turn, and begins
+/// turns by itself. It records which result answers which prompt.
 #[derive(Default)]
 struct Model {
     sent: u32,
@@ -112,8 +112,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// F47: whatever is sent, merged, folded, interrupted and begun by itself, every prompt ends exactly once, and with
-    /// the result that answers it.
+    /// F47: in any order of prompts, merges, folds, interrupts and turns begun by the CLI, every prompt ends
+    /// exactly once, with the result that answers it.
     #[test]
     fn f47_every_prompt_ends_once_with_its_own_result(steps in prop::collection::vec(step(), 0..60)) {
         let (mut model, mut turns) = (Model::default(), Turns::default());
@@ -122,8 +122,8 @@ proptest! {
             model.step(step, &mut turns);
             for frame in std::mem::take(&mut model.frames) {
                 let frame = Frame::from_json(&frame.to_string()).unwrap();
-                let seen = turns.see(&frame);
-                for end in seen.ended {
+                let update = turns.observe(&frame);
+                for end in update.ended {
                     let name: String = end.result.as_ref().and_then(Frame::uuid).map_or("dropped".into(), Into::into);
                     for prompt in &end.prompts {
                         prop_assert!(ended.insert(prompt.clone(), name.clone()).is_none(), "{} ended twice", prompt);
@@ -136,9 +136,9 @@ proptest! {
         prop_assert_eq!(ended, model.truth);
     }
 
-    /// No sequence of frames, in whatever order, brings the tracker down or makes it forget a prompt for ever.
+    /// No order of frames makes the tracker panic or forget a prompt for ever.
     #[test]
-    fn any_order_of_frames_is_survived(order in prop::collection::vec(0..8_usize, 0..200)) {
+    fn any_order_of_frames_is_handled(order in prop::collection::vec(0..8_usize, 0..200)) {
         let frames = [
             json!({"type": "system", "subtype": "init", "user_message_uuids": ["a"]}),
             json!({"type": "system", "subtype": "session_state_changed", "state": "idle"}),
@@ -154,9 +154,9 @@ proptest! {
         turns.sent("a");
         turns.sent("b");
         for index in order {
-            drop(turns.see(&frames[index]));
+            drop(turns.observe(&frames[index]));
         }
-        drop(turns.see(&frames[2]));
+        drop(turns.observe(&frames[2]));
         prop_assert!(turns.prompts.is_empty());
     }
 }

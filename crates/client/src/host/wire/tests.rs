@@ -2,8 +2,8 @@ use super::*;
 
 type Table<H> = Vec<(Message<H>, &'static str)>;
 
-/// Version 1 as it stands on the wire. A host of this version may run for weeks under bridges of later ones: these bytes
-/// do not change. A later version adds kinds and keys, and a table of its own.
+/// Version 1 of the protocol. A host of this version may run for weeks under bridges of later ones: these
+/// bytes do not change. A later version adds kinds and keys, and a table of its own.
 fn version_1() -> (Table<ToHost>, Table<FromHost>) {
     let attach = Attach {
         version: 1,
@@ -126,9 +126,9 @@ async fn version_1_is_written_and_read_as_ever() {
     assert_eq!(read_all::<FromHost>(text.as_bytes()).await, messages);
 }
 
-/// The message that has a way of its own is the same as over the general one, and other spellings of it are read as well.
+/// The fast path writes the same as the general one, and other spellings are read as well.
 #[tokio::test]
-async fn a_piece_is_written_and_read_as_everything_else_is() {
+async fn the_fast_path_equals_the_general_one() {
     for (end, bytes) in [(0, ""), (3, "\0\n\r"), (u64::MAX, "{}")] {
         let (mut short, mut long) = (Vec::new(), Vec::new());
         encode_out(end, bytes.as_bytes(), &mut short);
@@ -150,9 +150,9 @@ async fn a_piece_is_written_and_read_as_everything_else_is() {
     }
 }
 
-/// What a later version says is passed over with its bytes, and a key that a later version adds is ignored.
+/// Kinds of a later version are skipped with their bytes, and keys of a later version are ignored.
 #[tokio::test]
-async fn what_a_later_version_says_is_passed_over() {
+async fn messages_of_a_later_version_are_skipped() {
     let text = "{\"kind\":\"song\",\"bytes\":4}\nla\nl{\"kind\":\"ack\",\"offset\":1,\"why\":[]}\n\
                 {\"kind\":\"dance\"}\n{\"kind\":\"bye\"}\n";
     let heads: Vec<_> =
@@ -165,9 +165,9 @@ async fn what_a_later_version_says_is_passed_over() {
     assert_eq!(heads, [refused, FromHost::Pong { cli: CliState::Unknown }]);
 }
 
-/// What is no message ends the connection, and costs no memory.
+/// Invalid input ends the connection, and costs no memory.
 #[tokio::test]
-async fn what_is_no_message_is_an_error() {
+async fn invalid_input_is_an_error() {
     let long = vec![b'x'; 100_000];
     for bytes in [
         b"hello\n".as_slice(),

@@ -1,4 +1,4 @@
-//! The command that is started: arguments, files beside it, environment.
+//! The command to start: arguments, files and environment.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -13,28 +13,28 @@ use crate::error::{Error, ErrorKind};
 use crate::find;
 use crate::options::{Arg, EnvBase, Launch};
 
-/// Marks everything that a session starts, so that it can be found when its parents are gone.
+/// The variable that marks all processes of a session, so that they can be found when their parents are gone.
 pub(super) const OWNER: &str = "TIDINGS_OWNER";
 
-/// A command, and the files that must stay until it has ended.
-pub(super) struct Prepared {
+/// A command, with the files that must exist until it has ended.
+pub(super) struct PreparedCommand {
     pub(super) command: Command,
     pub(super) files: Option<TempDir>,
 }
 
-/// What marks the children of this process.
+/// The mark of the children of this process.
 pub(super) fn host_mark() -> &'static str {
     static MARK: OnceLock<String> = OnceLock::new();
     MARK.get_or_init(|| Uuid::new_v4().simple().to_string())
 }
 
-/// What marks the children of one session of this process.
+/// The mark of the children of one session of this process.
 pub(crate) fn owner(session: &str) -> String {
     format!("{}:{session}", host_mark())
 }
 
-pub(super) fn prepare(program: &Path, launch: &Launch) -> Result<Prepared, Error> {
-    let (program, args) = words(program, launch);
+pub(super) fn prepare(program: &Path, launch: &Launch) -> Result<PreparedCommand, Error> {
+    let (program, args) = program_and_args(program, launch);
     let mut command = Command::new(program);
     let mut files = None;
     for arg in &args {
@@ -49,11 +49,11 @@ pub(super) fn prepare(program: &Path, launch: &Launch) -> Result<Prepared, Error
         use std::os::unix::process::CommandExt as _;
         command.gid(user.gid).uid(user.uid);
     }
-    Ok(Prepared { command, files })
+    Ok(PreparedCommand { command, files })
 }
 
-/// What is started, and with which arguments: a script needs something that runs it.
-pub(crate) fn words(program: &Path, launch: &Launch) -> (PathBuf, Vec<Arg>) {
+/// The program to start with its arguments: a script is started through its runtime.
+pub(crate) fn program_and_args(program: &Path, launch: &Launch) -> (PathBuf, Vec<Arg>) {
     if !find::is_script(program) {
         return (program.to_owned(), launch.args.clone());
     }
@@ -64,14 +64,15 @@ pub(crate) fn words(program: &Path, launch: &Launch) -> (PathBuf, Vec<Arg>) {
     (runtime, args)
 }
 
-/// The system's own error does not say whether the program or the folder is missing.
+/// Checks the working folder, since the system's own error does not say whether the program or the folder is
+/// missing.
 pub(crate) fn check_folder(cwd: &Path) -> Result<(), Error> {
     if cwd.is_dir() {
         return Ok(());
     }
-    let problem = if cwd.exists() { "is no folder" } else { "does not exist" };
+    let problem = if cwd.exists() { "is not a folder" } else { "does not exist" };
     let message = format!("The working folder {problem}: `{}`", cwd.display());
-    Err(Error::new(ErrorKind::Spawn, message, "name another with `Options::cwd`"))
+    Err(Error::new(ErrorKind::Spawn, message, "set another one with `Options::cwd`"))
 }
 
 pub(crate) fn spawn_hint(source: &std::io::Error) -> &'static str {
@@ -79,14 +80,14 @@ pub(crate) fn spawn_hint(source: &std::io::Error) -> &'static str {
         std::io::ErrorKind::ArgumentListTooLong => {
             "the arguments and the environment together are too long: shorten `Options::env` or the environment"
         }
-        std::io::ErrorKind::PermissionDenied => "check that the file may be executed",
-        std::io::ErrorKind::NotFound => "its interpreter may be missing: look at the first line of the file",
+        std::io::ErrorKind::PermissionDenied => "check that the file is executable",
+        std::io::ErrorKind::NotFound => "its interpreter may be missing: check the first line of the file",
         _ => "",
     }
 }
 
-/// What holds for every command, whoever made it: three pipes, a group of its own, and our mark.
-pub(crate) fn seal(command: &mut Command, owner: &str) {
+/// Applies what every command needs, even a wrapped one: three pipes, its own process group, and our mark.
+pub(crate) fn configure(command: &mut Command, owner: &str) {
     command.env(OWNER, owner).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
@@ -101,11 +102,12 @@ fn argument(arg: &Arg, files: &mut Option<TempDir>) -> Result<OsString, Error> {
     let written = write(files, name, contents);
     written.map_err(|source| {
         let message = format!("Failed to write `{name}` for Claude Code");
-        Error::new(ErrorKind::Spawn, message, "make room in the folder for temporary files").caused_by(source)
+        Error::new(ErrorKind::Spawn, message, "free space in the folder for temporary files")
+            .caused_by(source)
     })
 }
 
-/// The folder is the user's alone, and so is each file: settings and servers carry secrets.
+/// Writes a file into a private folder: settings and server configurations contain secrets.
 fn write(files: &mut Option<TempDir>, name: &str, contents: &str) -> std::io::Result<OsString> {
     let folder = match files {
         Some(folder) => folder,
@@ -128,7 +130,7 @@ fn private_folder() -> std::io::Result<TempDir> {
     builder.tempdir()
 }
 
-/// Sets the variables that a launch asks for.
+/// Sets the environment of a launch.
 pub(crate) fn environment(command: &mut Command, launch: &Launch) {
     let environment = &launch.environment;
     match &environment.base {

@@ -1,4 +1,4 @@
-//! Finding processes that a session left behind, by their mark or by their ancestors.
+//! Finds processes that a session left behind, by their mark or by their ancestors.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -7,14 +7,14 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::command::OWNER;
 
-/// A process, told apart from a later one with the same number by when it started.
+/// A process id with its start time, which tells it from a later process with the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Process {
+pub(crate) struct ProcessId {
     pid: u32,
     started: u64,
 }
 
-/// What the system says of a process.
+/// Fields of `/proc/<pid>/stat`.
 struct Stat {
     parent: u32,
     started: u64,
@@ -23,18 +23,18 @@ struct Stat {
     stopped: bool,
 }
 
-impl Process {
-    /// The process that has this number now.
+impl ProcessId {
+    /// The process that has this id now.
     pub(crate) fn now(pid: u32) -> Option<Self> {
-        Some(Process { pid, started: stat(pid)?.started })
+        Some(ProcessId { pid, started: stat(pid)?.started })
     }
 
-    /// Whether it is still there, and more than an entry in a table.
+    /// True if the process still runs and is not a zombie.
     pub(crate) fn is_alive(self) -> bool {
         stat(self.pid).is_some_and(|stat| stat.started == self.started && !stat.zombie)
     }
 
-    /// Its number.
+    /// The process id.
     #[cfg(feature = "host")]
     pub(crate) fn pid(self) -> u32 {
         self.pid
@@ -44,17 +44,18 @@ impl Process {
         if self.is_alive()
             && let Some(pid) = i32::try_from(self.pid).ok().and_then(Pid::from_raw)
         {
-            // It may have ended meanwhile, or belong to somebody else by now.
+            // It may have ended meanwhile, or belong to another user by now.
             let _ = kill_process(pid, signal);
         }
     }
 }
 
-/// Everything that carries the mark, and everything below `root` in the tree of processes.
+/// All processes that carry the mark, and all descendants of `root`.
 ///
-/// A tool may start something in a session of its own, which no signal to a group reaches; and when its parent is gone,
-/// no tree leads to it either. The mark is inherited by all that does not wipe its environment.
-pub(crate) fn of_session(owner: &str, root: Option<u32>) -> BTreeSet<Process> {
+/// A tool may start a process in its own session, which no signal to a group reaches; and when its parent is
+/// gone, it is no descendant of `root` either. The mark is inherited by all processes that do not clear their
+/// environment.
+pub(crate) fn of_session(owner: &str, root: Option<u32>) -> BTreeSet<ProcessId> {
     let mark = format!("{OWNER}={owner}");
     let mut found = BTreeSet::new();
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
@@ -62,13 +63,13 @@ pub(crate) fn of_session(owner: &str, root: Option<u32>) -> BTreeSet<Process> {
         let Some(stat) = stat(pid) else { continue };
         children.entry(stat.parent).or_default().push(pid);
         if !stat.zombie && carries(pid, mark.as_bytes()) {
-            found.insert(Process { pid, started: stat.started });
+            found.insert(ProcessId { pid, started: stat.started });
         }
     }
     let mut ahead: Vec<u32> = root.into_iter().collect();
     while let Some(pid) = ahead.pop() {
         for child in children.remove(&pid).unwrap_or_default() {
-            found.extend(Process::now(child));
+            found.extend(ProcessId::now(child));
             ahead.push(child);
         }
     }
@@ -76,13 +77,13 @@ pub(crate) fn of_session(owner: &str, root: Option<u32>) -> BTreeSet<Process> {
     found
 }
 
-/// Whether somebody has stopped a process with a signal.
+/// True if the process is stopped by a signal.
 #[cfg(feature = "host")]
 pub(crate) fn is_stopped(pid: u32) -> bool {
     stat(pid).is_some_and(|stat| stat.stopped)
 }
 
-/// Children of this process that have ended and were not waited for.
+/// Children of this process that are zombies.
 #[cfg(feature = "host")]
 pub(crate) fn ended_children() -> Vec<u32> {
     let mine = |pid: &u32| stat(*pid).is_some_and(|stat| stat.zombie && stat.parent == std::process::id());
@@ -99,14 +100,14 @@ fn carries(pid: u32, mark: &[u8]) -> bool {
     environment.split(|byte| *byte == 0).any(|variable| variable == mark)
 }
 
-/// Reads `/proc/<pid>/stat`. The name of the program stands in brackets and may itself hold some.
+/// Reads `/proc/<pid>/stat`. The name of the program is in parentheses and may itself contain some.
 fn stat(pid: u32) -> Option<Stat> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let after = text.rsplit_once(')')?.1;
     let mut fields = after.split_ascii_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
-    // The start stands 22nd; the state is the third.
+    // The state is field 3, the start time is field 22.
     let started = fields.nth(17)?.parse().ok()?;
     Some(Stat {
         parent,

@@ -1,6 +1,8 @@
 pub(crate) mod command;
 #[cfg(target_os = "linux")]
 pub(crate) mod leftovers;
+#[cfg(target_os = "linux")]
+mod parent_death;
 pub(crate) mod pipes;
 #[cfg(unix)]
 mod reaper;
@@ -12,8 +14,6 @@ mod stop;
 #[path = "stop_elsewhere.rs"]
 mod stop;
 #[cfg(target_os = "linux")]
-mod tether;
-#[cfg(target_os = "linux")]
 pub(crate) mod watchdog;
 
 use std::fmt;
@@ -22,36 +22,37 @@ use std::sync::Arc;
 use futures_core::future::BoxFuture;
 use tokio::sync::mpsc;
 
-use self::command::Prepared;
+use self::command::PreparedCommand;
 use super::{Link, Transport};
 use crate::error::{Error, ErrorKind};
 use crate::find::Search;
 use crate::limits::EVENTS_AHEAD_MAX;
 use crate::options::Launch;
 
-/// Makes the command that is started out of the one that would be.
+/// Wraps the command that is started.
 type Wrap = Arc<dyn Fn(std::process::Command) -> std::process::Command + Send + Sync>;
 
-/// Starts `claude` as a child process, and leaves nothing of it behind.
+/// A transport that starts `claude` as a child process, and leaves no process behind.
 ///
-/// The child is in a process group of its own. It is asked to leave before it is made to, and what its tools started is
-/// looked for afterwards. On Linux it also ends when this process does, in whichever way.
+/// The child has its own process group. It gets SIGTERM before SIGKILL, and processes that its tools left
+/// behind are stopped afterwards. On Linux it also ends when this process does, even by a crash.
 #[derive(Clone, Default)]
 pub struct Process {
     wrap: Option<Wrap>,
 }
 
 impl Process {
-    /// Starts `claude` on this machine.
+    /// Creates a transport that starts `claude` on this machine.
     pub fn new() -> Self {
         Process::default()
     }
 
-    /// Starts something else that starts `claude`, such as `ssh` or `docker`.
+    /// Creates a transport that starts `claude` through another program, such as `ssh` or `docker`.
     ///
-    /// `wrap` gets the command as it would be started here, with its arguments, its environment and its folder, and
-    /// gives back what to start instead. Long options lie in files beside the command: either the other place sees
-    /// them, or [`Options::inline_files`](crate::Options::inline_files) puts them on the command line.
+    /// `wrap` gets the command as it would be started here, with its arguments, environment and folder, and
+    /// returns the command to start instead. Long options are passed as files: either the other machine has
+    /// access to them, or [`Options::inline_files`](crate::Options::inline_files) puts them on the command
+    /// line.
     pub fn wrapped(
         wrap: impl Fn(std::process::Command) -> std::process::Command + Send + Sync + 'static,
     ) -> Self {
@@ -74,12 +75,12 @@ impl Process {
             command::check_folder(cwd)?;
         }
         let owner = command::owner(launch.session_mark());
-        let Prepared { command, files } = command::prepare(&program, &launch)?;
+        let PreparedCommand { command, files } = command::prepare(&program, &launch)?;
         let mut command = match &self.wrap {
             Some(wrap) => wrap(command),
             None => command,
         };
-        command::seal(&mut command, &owner);
+        command::configure(&mut command, &owner);
         tracing::debug!(program = %program.display(), "starting Claude Code");
         let mut child = spawner::spawn(command).await.map_err(|source| {
             let message = format!("Failed to start `{}`", program.display());

@@ -1,4 +1,4 @@
-//! The three pipes of a child process, and its end.
+//! The three pipes of a child process, and its exit.
 
 use std::io;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::stop::ProcessStop;
 use crate::limits::{CLOSE_GRACE, DRAIN, STDERR_LINE_BYTES_MAX};
 use crate::transport::{Exit, Incoming, Lines, Outgoing};
 
-/// Reads what a child writes until it has ended.
+/// Reads the output of a child until it has ended.
 pub(super) struct Pipes {
     pub(super) stop: Arc<ProcessStop>,
     pub(super) events: mpsc::Sender<Incoming>,
@@ -38,7 +38,7 @@ impl Pipes {
         let pipes = [stdout, stderr].into_iter().flatten();
         drain(pipes.collect(), &read).await;
         drop(self.files);
-        // Nobody may be left to hear it.
+        // The session may be gone already.
         drop(self.events.send(Incoming::Exit(status)).await);
     }
 
@@ -64,7 +64,8 @@ impl Pipes {
     }
 }
 
-/// Reads the rest of the pipes. A grandchild may hold them open for ever, so only as long as something comes.
+/// Reads the remaining output. A grandchild may hold the pipes open for ever, so this stops when nothing more
+/// arrives.
 async fn drain(mut pipes: Vec<JoinHandle<()>>, read: &AtomicU64) {
     let end = tokio::time::Instant::now() + CLOSE_GRACE;
     for pipe in &mut pipes {
@@ -114,7 +115,7 @@ async fn read_stderr(stderr: ChildStderr, events: mpsc::Sender<Incoming>) {
     }
 }
 
-/// One line of text, whatever its bytes are; a long one comes in pieces.
+/// One line of text, decoded lossily; a long one is returned in parts.
 pub(crate) async fn line<R: AsyncRead + Unpin>(reader: &mut BufReader<R>) -> Option<String> {
     let mut bytes = Vec::new();
     let limit = u64::try_from(STDERR_LINE_BYTES_MAX).unwrap_or(u64::MAX);
@@ -122,7 +123,7 @@ pub(crate) async fn line<R: AsyncRead + Unpin>(reader: &mut BufReader<R>) -> Opt
     (count > 0).then(|| String::from_utf8_lossy(bytes.trim_ascii_end()).into_owned())
 }
 
-/// Writes to the child.
+/// The input of the child.
 #[derive(Debug)]
 pub(super) struct Stdin {
     pipe: Option<ChildStdin>,

@@ -1,4 +1,4 @@
-//! The thread that sees to it that nothing stays, also when no runtime is left to do it.
+//! The thread that stops abandoned processes, even when no runtime is left to do it.
 
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -10,31 +10,31 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, kill_process_group
 use crate::limits::{KILL_GRACE, TERM_GRACE};
 use crate::options::Orphans;
 
-/// How often it looks whether something has ended.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Interval of checks for exited processes.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Jobs that may wait; each is taken up within [`LOOK_EVERY`].
+/// Jobs in the queue; each is started within [`LOOK_EVERY`].
 const WAITING_MAX: usize = 1024;
 
 #[cfg(target_os = "linux")]
-type Leftovers = std::collections::BTreeSet<super::leftovers::Process>;
+type Leftovers = std::collections::BTreeSet<super::leftovers::ProcessId>;
 
-/// Something that has to go.
-enum Job {
-    /// A child that nobody waits for any more.
+/// A process or set of processes to stop.
+enum ReapJob {
+    /// A child whose session was dropped without closing it.
     Child { owner: String, pid: Pid, orphans: Orphans, since: Instant },
-    /// What a session left behind.
+    /// Processes that a session left behind.
     #[cfg(target_os = "linux")]
     Rest { rest: Leftovers, since: Instant },
 }
 
-/// Ends a child: asks, waits, kills, and looks for what it left.
-pub(super) fn put_down(owner: String, pid: Pid, orphans: Orphans) {
+/// Stops a child: SIGTERM, then SIGKILL, then its leftovers.
+pub(super) fn stop_child(owner: String, pid: Pid, orphans: Orphans) {
     let _ = kill_process(pid, Signal::TERM);
-    give(Job::Child { owner, pid, orphans, since: Instant::now() });
+    submit(ReapJob::Child { owner, pid, orphans, since: Instant::now() });
 }
 
-/// Ends what a session left behind after its CLI has ended.
+/// Stops the processes that a session left behind after its CLI has ended.
 pub(super) fn sweep(owner: &str) {
     #[cfg(target_os = "linux")]
     sweep_found(super::leftovers::of_session(owner, None));
@@ -42,7 +42,7 @@ pub(super) fn sweep(owner: &str) {
     let _ = owner;
 }
 
-/// The same while the CLI is still there to lead to them.
+/// Stops the leftovers while the CLI still runs, so that its descendants can be found.
 pub(super) fn sweep_below(owner: &str, pid: Pid) {
     #[cfg(target_os = "linux")]
     sweep_found(super::leftovers::of_session(owner, u32::try_from(pid.as_raw_nonzero().get()).ok()));
@@ -55,15 +55,15 @@ fn sweep_found(rest: Leftovers) {
     if rest.is_empty() {
         return;
     }
-    tracing::debug!(count = rest.len(), "ending what a session left behind");
+    tracing::debug!(count = rest.len(), "stopping processes that a session left behind");
     for process in &rest {
         process.signal(Signal::TERM);
     }
-    give(Job::Rest { rest, since: Instant::now() });
+    submit(ReapJob::Rest { rest, since: Instant::now() });
 }
 
-fn give(job: Job) {
-    static SENDER: OnceLock<Option<SyncSender<Job>>> = OnceLock::new();
+fn submit(job: ReapJob) {
+    static SENDER: OnceLock<Option<SyncSender<ReapJob>>> = OnceLock::new();
     let sender = SENDER.get_or_init(|| {
         let (sender, jobs) = sync_channel(WAITING_MAX);
         let thread = thread::Builder::new().name("tidings-reaper".to_owned());
@@ -77,19 +77,19 @@ fn give(job: Job) {
         }),
         None => Some(job),
     };
-    // Without a thread there is no waiting: it goes at once.
+    // Without the thread nothing can be waited for: kill at once.
     if let Some(job) = refused {
         job.kill();
     }
 }
 
-fn run(jobs: &Receiver<Job>) {
-    let mut open: Vec<Job> = Vec::new();
+fn run(jobs: &Receiver<ReapJob>) {
+    let mut open: Vec<ReapJob> = Vec::new();
     loop {
         let next = if open.is_empty() {
             jobs.recv().map_err(|_| RecvTimeoutError::Disconnected)
         } else {
-            jobs.recv_timeout(LOOK_EVERY)
+            jobs.recv_timeout(CHECK_INTERVAL)
         };
         match next {
             Ok(job) => open.push(job),
@@ -100,12 +100,12 @@ fn run(jobs: &Receiver<Job>) {
     }
 }
 
-impl Job {
-    /// Takes the next step; `true` when there is none left.
+impl ReapJob {
+    /// Takes the next step; `true` when the job is done.
     fn is_done(&mut self) -> bool {
         match self {
-            Job::Child { owner, pid, orphans, since } => {
-                // The runtime that started it may wait for it too; whoever comes second is told that it is gone.
+            ReapJob::Child { owner, pid, orphans, since } => {
+                // The runtime that started it may wait for it too; the second waiter gets an error.
                 let gone = !matches!(waitpid(Some(*pid), WaitOptions::NOHANG), Ok(None));
                 if gone {
                     if *orphans == Orphans::Sweep {
@@ -119,7 +119,7 @@ impl Job {
                 false
             }
             #[cfg(target_os = "linux")]
-            Job::Rest { rest, since } => {
+            ReapJob::Rest { rest, since } => {
                 rest.retain(|process| process.is_alive());
                 if since.elapsed() >= KILL_GRACE {
                     self.kill();
@@ -132,12 +132,12 @@ impl Job {
 
     fn kill(&self) {
         match self {
-            Job::Child { pid, .. } => {
+            ReapJob::Child { pid, .. } => {
                 let _ = kill_process_group(*pid, Signal::KILL);
                 let _ = kill_process(*pid, Signal::KILL);
             }
             #[cfg(target_os = "linux")]
-            Job::Rest { rest, .. } => {
+            ReapJob::Rest { rest, .. } => {
                 for process in rest {
                     process.signal(Signal::KILL);
                 }

@@ -1,7 +1,7 @@
 //! The thread that starts processes.
 //!
-//! On Linux a child can be told to end with its parent, but "parent" means the thread that started it. The threads of a
-//! runtime come and go, so one thread that lives as long as the process starts all children.
+//! On Linux a child can be made to end with its parent, but "parent" means the thread that started it. The
+//! threads of a runtime come and go, so one thread that lives as long as the process starts all children.
 
 use std::io;
 use std::process::Command;
@@ -13,42 +13,42 @@ use tokio::process::Child;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// Starts that may wait; each takes milliseconds.
+/// Commands in the queue; each takes milliseconds.
 const WAITING_MAX: usize = 64;
 
-struct Job {
+struct SpawnJob {
     command: Command,
     runtime: Handle,
     reply: oneshot::Sender<io::Result<Child>>,
 }
 
-/// Starts a command. The child belongs to the runtime that this is called on.
+/// Starts a command. The child belongs to the calling runtime.
 pub(crate) async fn spawn(command: Command) -> io::Result<Child> {
     let (reply, started) = oneshot::channel();
-    let job = Box::new(Job { command, runtime: Handle::current(), reply });
-    let sender = thread_of_spawns()?;
-    // The thread takes jobs as fast as the system starts processes, so a full queue is worth a blocking thread.
+    let job = Box::new(SpawnJob { command, runtime: Handle::current(), reply });
+    let sender = spawner_thread()?;
+    // The thread is as fast as the system starts processes, so a full queue justifies a blocking thread.
     tokio::task::spawn_blocking(move || sender.send(job)).await?.map_err(|_| io::ErrorKind::BrokenPipe)?;
     started.await.map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?
 }
 
-fn thread_of_spawns() -> io::Result<SyncSender<Box<Job>>> {
-    static SENDER: OnceLock<SyncSender<Box<Job>>> = OnceLock::new();
+fn spawner_thread() -> io::Result<SyncSender<Box<SpawnJob>>> {
+    static SENDER: OnceLock<SyncSender<Box<SpawnJob>>> = OnceLock::new();
     if let Some(sender) = SENDER.get() {
         return Ok(sender.clone());
     }
-    let (sender, jobs) = sync_channel::<Box<Job>>(WAITING_MAX);
+    let (sender, jobs) = sync_channel::<Box<SpawnJob>>(WAITING_MAX);
     let main = move || {
         #[cfg(target_os = "linux")]
         let mut watchdog = super::watchdog::Watchdog::default();
         while let Ok(job) = jobs.recv() {
             #[cfg(target_os = "linux")]
             watchdog.start();
-            let Job { command, runtime, reply } = *job;
+            let SpawnJob { command, runtime, reply } = *job;
             drop(reply.send(start(command, &runtime)));
         }
     };
-    // Whoever comes second leaves a thread without jobs, which ends at once.
+    // If two threads are started at once, the second has no jobs and ends at once.
     drop(thread::Builder::new().name("tidings-spawner".to_owned()).spawn(main)?);
     Ok(SENDER.get_or_init(|| sender).clone())
 }
@@ -57,7 +57,7 @@ fn start(command: Command, runtime: &Handle) -> io::Result<Child> {
     let _inside = runtime.enter();
     let mut command = tokio::process::Command::from(command);
     #[cfg(target_os = "linux")]
-    super::tether::tie(&mut command);
+    super::parent_death::terminate_with_parent(&mut command);
     #[cfg(not(unix))]
     command.kill_on_drop(true);
     command.spawn()

@@ -1,4 +1,4 @@
-//! What a child writes, and a way not to be woken for every piece of it.
+//! The output of a child, read in batches during bursts.
 
 use std::io;
 
@@ -6,9 +6,9 @@ use tokio::io::AsyncReadExt as _;
 use tokio::process::ChildStdout;
 use tokio::time::Instant;
 
-use crate::limits::{BURST_GAP, BURST_PIECES, BURST_REST};
+use crate::limits::{BURST_DELTAS, BURST_GAP, BURST_REST};
 
-/// What is read at once.
+/// The size of a read in bytes.
 pub(super) const CHUNK_BYTES: usize = 64 << 10;
 
 /// The output of a child.
@@ -28,7 +28,7 @@ impl Stdout {
         Ok(Stdout { pipe: Some(pipe), pace: Pace::default() })
     }
 
-    /// The next bytes; none at the end.
+    /// The next bytes; 0 at the end.
     pub(super) async fn read(&mut self, chunk: &mut [u8]) -> io::Result<usize> {
         if self.pace.burst {
             self.rest().await?;
@@ -39,7 +39,8 @@ impl Stdout {
         Ok(count)
     }
 
-    /// Lets pieces gather. A pipe that the runtime watches wakes it with every piece, so it is not watched meanwhile.
+    /// Waits while deltas accumulate. The pipe is deregistered from the runtime meanwhile, since it would
+    /// wake up for each.
     #[cfg(unix)]
     async fn rest(&mut self) -> io::Result<()> {
         use tokio::net::unix::pipe::Receiver;
@@ -58,10 +59,10 @@ impl Stdout {
     }
 }
 
-/// Tells a burst of small pieces from the pace of a model.
+/// Distinguishes a burst of small deltas from the pace of a model.
 ///
-/// Waking up for each piece of a burst costs more than reading it. After a while of that, a short rest lets pieces gather;
-/// at the pace at which models write there is none, and nothing comes later than it has to.
+/// Waking up for each delta of a burst costs more than reading it. During a burst, short rests let deltas
+/// accumulate; at the pace of a model there are no rests, and nothing is delayed.
 #[derive(Debug, Default)]
 struct Pace {
     last: Option<Instant>,
@@ -70,15 +71,15 @@ struct Pace {
 }
 
 impl Pace {
-    /// So many bytes were read.
+    /// Records a read of this many bytes.
     fn note(&mut self, now: Instant, bytes: usize) {
         let quick = self.last.is_some_and(|last| now.duration_since(last) < BURST_GAP);
-        // What gathered during a rest is large, and tells nothing.
+        // A read after a rest is large, and gives no information.
         let small = u32::from(bytes < CHUNK_BYTES / 2);
         self.quick = if quick { self.quick.saturating_add(small) } else { 0 };
         self.last = Some(now);
-        // A full chunk means that more is waiting already.
-        self.burst = self.quick >= BURST_PIECES && bytes < CHUNK_BYTES;
+        // A full chunk means that more is available already.
+        self.burst = self.quick >= BURST_DELTAS && bytes < CHUNK_BYTES;
     }
 }
 
@@ -87,9 +88,9 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// Only small pieces in quick succession are a burst, and never the first of them.
+    /// Only small deltas in quick succession are a burst, and never the first of them.
     #[test]
-    fn only_many_small_pieces_in_a_row_are_held_up() {
+    fn only_many_small_deltas_in_a_row_are_delayed() {
         let rests = |gap: Duration, bytes: usize| {
             let mut pace = Pace::default();
             let mut now = Instant::now();
@@ -107,6 +108,6 @@ mod tests {
         };
         assert_eq!(rests(Duration::from_micros(20), 200), 100 - 32);
         assert_eq!(rests(Duration::from_millis(5), 200), 0, "the pace of a model");
-        assert_eq!(rests(Duration::from_micros(20), CHUNK_BYTES), 0, "large reads are worth their while");
+        assert_eq!(rests(Duration::from_micros(20), CHUNK_BYTES), 0, "large reads are efficient");
     }
 }

@@ -14,7 +14,7 @@ pub(super) struct ProcessStop {
     pid: Option<Pid>,
     owner: String,
     orphans: Orphans,
-    /// Set once the child was waited for: from then on its number may be somebody else's.
+    /// Set once the child was waited for: from then on its process id may be reused.
     gone: AtomicBool,
 }
 
@@ -24,7 +24,7 @@ impl ProcessStop {
         ProcessStop { pid, owner, orphans, gone: AtomicBool::new(false) }
     }
 
-    /// The child has ended and was waited for.
+    /// Marks the child as exited and waited for.
     pub(super) fn ended(&self) {
         self.gone.store(true, Ordering::SeqCst);
         if self.orphans == Orphans::Sweep {
@@ -38,7 +38,7 @@ impl ProcessStop {
 }
 
 impl Stop for ProcessStop {
-    /// To the CLI alone: it ends its tools itself, which no signal to its group could.
+    /// Sends SIGTERM to the CLI alone: it stops its tools itself, which no signal to its group could.
     fn terminate(&self) {
         if let Some(pid) = self.alive() {
             let _ = kill_process(pid, Signal::TERM);
@@ -47,7 +47,7 @@ impl Stop for ProcessStop {
 
     fn kill(&self) {
         if let Some(pid) = self.alive() {
-            // Its descendants are found while it lives: afterwards nothing leads to them but their mark.
+            // Its descendants are found while it lives: afterwards only their mark identifies them.
             if self.orphans == Orphans::Sweep {
                 reaper::sweep_below(&self.owner, pid);
             }
@@ -61,11 +61,11 @@ impl Stop for ProcessStop {
     }
 }
 
-/// Nobody closed the session, or the runtime went away before it could be: somebody else sees to it.
+/// If the session was not closed, or the runtime ended before, the reaper thread stops the child.
 impl Drop for ProcessStop {
     fn drop(&mut self) {
         if let Some(pid) = self.alive() {
-            reaper::put_down(self.owner.clone(), pid, self.orphans);
+            reaper::stop_child(self.owner.clone(), pid, self.orphans);
         }
     }
 }

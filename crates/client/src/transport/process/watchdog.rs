@@ -1,15 +1,16 @@
 //! A second process that outlives this one by some seconds.
 //!
-//! If this process is killed, nobody is left to look after what it started: the CLI gets SIGTERM (see `tether`), but it
-//! may ignore it, and what its tools started in sessions of their own gets nothing. So a shell waits on a pipe that
-//! only we hold. When the pipe ends, for whatever reason, it looks for processes that carry our mark in their
-//! environment, asks them to leave, and after some seconds makes them. Nothing without the mark is touched.
+//! If this process is killed, it cannot stop what it started: the CLI gets SIGTERM (see `parent_death`), but
+//! may ignore it, and processes of its tools in their own sessions get no signal. So a shell waits on a pipe
+//! that only this process holds. When the pipe ends, for whatever reason, it finds the processes that carry
+//! our mark in their environment, sends SIGTERM, and after some seconds SIGKILL. Processes without the mark
+//! are not touched.
 
 use std::process::{Child, Command, Stdio};
 
 use super::command::{OWNER, host_mark};
 
-/// `$1` is the mark. Asks, waits up to four seconds, kills.
+/// The script of the shell; `$1` is the mark. Sends SIGTERM, waits up to four seconds, and sends SIGKILL.
 const SCRIPT: &str = r#"
 while read -r _; do :; done
 each() {
@@ -33,18 +34,18 @@ pub(super) struct Watchdog {
     child: Option<Child>,
 }
 
-/// The process of the one that runs.
+/// The process id of the running watchdog.
 #[cfg(feature = "host")]
 static PID: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
-/// The process of the one that runs, which must not be taken for something that a session left.
+/// The process id of the running watchdog, which does not count as a leftover of a session.
 #[cfg(feature = "host")]
 pub(crate) fn pid() -> Option<u32> {
     Some(PID.load(std::sync::atomic::Ordering::Relaxed)).filter(|pid| *pid != 0)
 }
 
 impl Watchdog {
-    /// Makes sure that one is there. A machine without a shell does without.
+    /// Starts the watchdog unless it runs. A machine without a shell has none.
     pub(super) fn start(&mut self) {
         use std::os::unix::process::CommandExt as _;
 
@@ -53,7 +54,7 @@ impl Watchdog {
             return;
         }
         let mut command = Command::new("/bin/sh");
-        // The mark stands before the colon, so that it fits all sessions of this process and no other's.
+        // The mark ends with the colon, so that it matches all sessions of this process and no other.
         command.args(["-c", SCRIPT, "tidings-watchdog", &format!("{OWNER}={}:", host_mark())]);
         // It must not carry the mark of another host, in whose session we may be running.
         command.env_clear().env("PATH", "/usr/bin:/bin").current_dir("/").process_group(0);
@@ -64,7 +65,9 @@ impl Watchdog {
                 PID.store(child.id(), std::sync::atomic::Ordering::Relaxed);
                 self.child = Some(child);
             }
-            Err(error) => tracing::warn!(%error, "nothing will clean up if this process is killed"),
+            Err(error) => {
+                tracing::warn!(%error, "failed to start the watchdog; agents may survive if this process is killed")
+            }
         }
     }
 }

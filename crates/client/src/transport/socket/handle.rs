@@ -12,54 +12,54 @@ use crate::host::wire::{CliState, FromHost, Hello, Message, ToHost};
 use crate::limits::{HOST_ANSWER, HOST_LINES_AHEAD, HOST_REPLIES_MAX};
 use crate::transport::Incoming;
 
-/// What can be said to the host of a session besides what a session says. Handles are cheap to clone.
+/// A handle to the host of a session, for operations besides those of the session. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct HostHandle(Arc<Shared>);
 
-/// How a host and its CLI do.
+/// The health of a host and its CLI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Health {
     /// The CLI runs, or waits for something.
     Running,
-    /// Somebody has stopped the CLI with a signal.
+    /// The CLI is stopped by a signal.
     Stopped,
     /// The CLI has ended.
     Ended,
-    /// The host did not answer in time: somebody has stopped it, or the machine is at its limit.
+    /// The host did not answer in time: it is stopped by a signal, or the machine is overloaded.
     Silent,
-    /// There is no host any more, or no way to it.
+    /// The host has ended, or cannot be reached.
     Gone,
 }
 
-/// What the parts of one connection share.
+/// The shared state of one connection.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) hello: OnceLock<Hello>,
     pub(super) open: OnceLock<Vec<Frame>>,
     pub(super) messages: OnceLock<mpsc::Sender<Outbound>>,
-    /// Up to where everything is stored.
+    /// The offset up to which all output is stored.
     pub(super) acknowledged: watch::Sender<u64>,
-    /// Those who asked which processes there are, which is answered in order.
+    /// Callers that requested process ids; replies arrive in order.
     waiting: Mutex<VecDeque<oneshot::Sender<FromHost>>>,
-    /// What the host last said of its CLI when it was asked how things stand.
+    /// The CLI's state in the last pong of the host.
     pong: watch::Sender<CliState>,
-    /// Whether it was asked and has not answered: one question is enough for all who want to know.
-    is_asked: AtomicBool,
-    /// How many messages have come.
-    pub(super) heard: AtomicU64,
-    /// Whether something has come that nobody has taken yet.
+    /// True while a ping is unanswered: one ping serves all callers.
+    is_pinged: AtomicBool,
+    /// The number of received messages.
+    pub(super) received: AtomicU64,
+    /// True while a received message is not yet processed.
     pub(super) is_behind: AtomicBool,
-    /// How many lines the host may be behind.
+    /// The number of lines that may be unconfirmed by the host.
     pub(super) credit: Semaphore,
     pub(super) detached: CancellationToken,
-    /// Nothing comes from the host any more.
+    /// Cancelled when the connection has ended.
     ended: CancellationToken,
-    /// Kept after letting go, so that the session falls silent and does not end.
+    /// Kept after detaching, so that the session stays open without events instead of ending.
     pub(super) silence: Mutex<Option<mpsc::Sender<Incoming>>>,
 }
 
-/// A message on its way, and who wants to know that it has gone.
+/// A message to send, with a sender that is notified when it is written.
 #[derive(Debug)]
 pub(super) struct Outbound {
     pub(super) message: Message<ToHost>,
@@ -75,8 +75,8 @@ impl Default for Shared {
             acknowledged: watch::Sender::new(0),
             waiting: Mutex::default(),
             pong: watch::Sender::new(CliState::Unknown),
-            is_asked: AtomicBool::new(false),
-            heard: AtomicU64::new(0),
+            is_pinged: AtomicBool::new(false),
+            received: AtomicU64::new(0),
             is_behind: AtomicBool::new(false),
             credit: Semaphore::new(HOST_LINES_AHEAD),
             detached: CancellationToken::new(),
@@ -91,60 +91,62 @@ impl HostHandle {
         HostHandle(shared)
     }
 
-    /// How the host stood when the session was joined; none before.
+    /// The host's greeting of the connection; `None` before.
     pub fn hello(&self) -> Option<&Hello> {
         self.0.hello.get()
     }
 
-    /// The questions of the CLI that were open when the session was joined.
+    /// The CLI's requests that were open when the connection was made.
     pub fn open_questions(&self) -> &[Frame] {
         self.0.open.get().map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Everything up to here is stored, and the host may forget it. A lower place than before changes nothing.
+    /// Acknowledges that all output up to this offset is stored, so that the host may remove it. A lower
+    /// offset than before has no effect.
     pub fn ack(&self, offset: u64) {
         self.0.acknowledge(offset);
     }
 
-    /// Lets go of the session: the CLI goes on, and the host waits for somebody else for as long as its lease says.
+    /// Detaches from the session: the CLI goes on, and the host waits for another bridge for the duration of
+    /// its lease.
     ///
-    /// The session falls silent here. Closing it afterwards ends nothing but the handle.
+    /// No more events arrive here. Closing the session afterwards only drops the handle.
     pub fn detach(&self) {
         self.0.detached.cancel();
     }
 
-    /// Nothing more is wanted of the host. It ends the CLI if that still runs, and removes what it kept.
+    /// Releases the host. It stops the CLI if that still runs, and removes its folder.
     pub fn release(&self) {
-        let _ = self.0.say(ToHost::Bye);
+        let _ = self.0.queue(ToHost::Bye);
     }
 
-    /// The processes that there are: the CLI first, if it lives, then everything that it started.
+    /// The process ids: the CLI first, if it lives, then everything that it started.
     pub async fn pids(&self) -> Result<Vec<u32>, Error> {
-        match self.0.ask(ToHost::Pids, HOST_ANSWER).await {
+        match self.0.request(ToHost::Pids, HOST_ANSWER).await {
             Some(FromHost::Pids { pids }) => Ok(pids),
-            _ => Err(Error::new(ErrorKind::Closed, "There is no way to the host any more", "")),
+            _ => Err(Error::new(ErrorKind::Closed, "The connection to the host has ended", "")),
         }
     }
 
-    /// Asks how the host and its CLI do.
+    /// Checks the health of the host and its CLI.
     pub async fn health(&self, within: Duration) -> Health {
-        let heard = self.0.heard.load(Ordering::Relaxed);
+        let received = self.0.received.load(Ordering::Relaxed);
         match self.0.ping(within).await {
             Some(CliState::Stopped) => Health::Stopped,
             Some(CliState::Ended) => Health::Ended,
             Some(_) => Health::Running,
             None if self.0.ended.is_cancelled() => Health::Gone,
-            // The answer comes behind what the CLI wrote. If that is slow, it is not the host that is.
-            None if self.0.has_heard_since(heard) => Health::Running,
+            // The pong is queued behind output of the CLI. If that is slow, the host is still healthy.
+            None if self.0.has_received_since(received) => Health::Running,
             None => Health::Silent,
         }
     }
 }
 
 impl Shared {
-    /// Says something without waiting. Whether it will be heard: a host that is gone needs no words, and one that takes none has
-    /// enough to do.
-    pub(super) fn say(&self, head: ToHost) -> bool {
+    /// Queues a message without waiting. Returns `false` if it will not be sent: the host is gone, or the
+    /// queue is full.
+    pub(super) fn queue(&self, head: ToHost) -> bool {
         let outbound = Outbound { message: Message::new(head), sent: None };
         self.messages.get().is_some_and(|messages| messages.try_send(outbound).is_ok())
     }
@@ -157,14 +159,14 @@ impl Shared {
         });
     }
 
-    async fn ask(&self, head: ToHost, within: Duration) -> Option<FromHost> {
+    async fn request(&self, head: ToHost, within: Duration) -> Option<FromHost> {
         let (sender, answer) = oneshot::channel();
         {
             let mut waiting = self.waiting();
             if waiting.len() >= HOST_REPLIES_MAX / 2 {
                 return None;
             }
-            if !self.say(head) {
+            if !self.queue(head) {
                 return None;
             }
             waiting.push_back(sender);
@@ -177,8 +179,8 @@ impl Shared {
 
     async fn ping(&self, within: Duration) -> Option<CliState> {
         let mut pong = self.pong.subscribe();
-        if !self.is_asked.swap(true, Ordering::Relaxed) && !self.say(ToHost::Ping) {
-            self.is_asked.store(false, Ordering::Relaxed);
+        if !self.is_pinged.swap(true, Ordering::Relaxed) && !self.queue(ToHost::Ping) {
+            self.is_pinged.store(false, Ordering::Relaxed);
         }
         tokio::select! {
             answered = tokio::time::timeout(within, pong.changed()) => answered.ok()?.ok()?,
@@ -187,26 +189,26 @@ impl Shared {
         Some(*pong.borrow())
     }
 
-    fn has_heard_since(&self, heard: u64) -> bool {
-        self.is_behind.load(Ordering::Relaxed) || self.heard.load(Ordering::Relaxed) != heard
+    fn has_received_since(&self, received: u64) -> bool {
+        self.is_behind.load(Ordering::Relaxed) || self.received.load(Ordering::Relaxed) != received
     }
 
-    /// The host has said how things stand.
-    pub(super) fn ponged(&self, cli: CliState) {
-        self.is_asked.store(false, Ordering::Relaxed);
+    /// Completes a ping.
+    pub(super) fn complete_ping(&self, cli: CliState) {
+        self.is_pinged.store(false, Ordering::Relaxed);
         self.pong.send_replace(cli);
     }
 
-    /// An answer has come; it belongs to who asked first.
-    pub(super) fn answered(&self, answer: FromHost) {
-        let asker = self.waiting().pop_front();
-        if let Some(asker) = asker {
-            // Whoever asked may have left.
-            drop(asker.send(answer));
+    /// Passes a reply to the caller that requested first.
+    pub(super) fn complete(&self, answer: FromHost) {
+        let caller = self.waiting().pop_front();
+        if let Some(caller) = caller {
+            // The caller may have given up.
+            drop(caller.send(answer));
         }
     }
 
-    /// No answer comes any more.
+    /// Fails all pending requests.
     pub(super) fn end(&self) {
         self.ended.cancel();
         self.waiting().clear();
@@ -214,7 +216,7 @@ impl Shared {
     }
 
     fn waiting(&self) -> MutexGuard<'_, VecDeque<oneshot::Sender<FromHost>>> {
-        // Nothing here panics while it holds the lock.
+        // Nothing panics while it holds this lock.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,4 +1,4 @@
-//! The tasks of one connection to a host: what comes, what goes.
+//! The tasks of one connection to a host: reading and writing.
 
 use std::collections::HashSet;
 use std::io;
@@ -13,74 +13,75 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::Remembered;
+use super::AttachReply;
 use super::handle::{Outbound, Shared};
 use crate::host::HostFolder;
 use crate::host::wire::{FromHost, Message, Reader, ToHost};
 use crate::limits::{
-    EVENTS_AHEAD_MAX, HOST_ID_BYTES_MAX, HOST_LINES_AHEAD, HOST_LONG_LINE_BYTES, HOST_PIECE_BYTES,
+    EVENTS_AHEAD_MAX, HOST_ID_BYTES_MAX, HOST_LINES_AHEAD, HOST_LONG_LINE_BYTES, HOST_READ_BYTES,
 };
 use crate::transport::{Exit, Incoming, Lines, Link, Outgoing, Stop};
 
-/// A connection on which everything was said that is said first.
+/// A connection after the greeting.
 #[derive(Debug)]
-pub(super) struct Joined {
+pub(super) struct AttachedStream {
     pub(super) folder: HostFolder,
     pub(super) reader: Reader<OwnedReadHalf>,
     pub(super) write: OwnedWriteHalf,
 }
 
 pub(super) fn open(
-    joined: Joined,
-    remembered: Remembered,
+    stream: AttachedStream,
+    reply: AttachReply,
     shared: Arc<Shared>,
     line_bytes_max: usize,
 ) -> Link {
     let (events, incoming) = mpsc::channel(EVENTS_AHEAD_MAX);
-    // Lines, two requests of each other kind, and some air.
+    // Lines, two requests of each other kind, and some slack.
     let (messages, outbound) = mpsc::channel(HOST_LINES_AHEAD * 2);
-    let resumed = remembered.resumed();
-    let stop = HostStop { shared: Arc::clone(&shared), pid: remembered.hello.pid };
-    drop(shared.hello.set(remembered.hello.clone()));
-    drop(shared.open.set(remembered.open.iter().map(|(_, question)| question.clone()).collect()));
+    let resumed = reply.resumed();
+    let stop = HostStop { shared: Arc::clone(&shared), pid: reply.hello.pid };
+    drop(shared.hello.set(reply.hello.clone()));
+    drop(shared.open.set(reply.open.iter().map(|(_, request)| request.clone()).collect()));
     drop(shared.messages.set(messages.clone()));
     *shared.silence() = Some(events.clone());
-    let Joined { folder, reader, write } = joined;
+    let AttachedStream { folder, reader, write } = stream;
     drop(tokio::spawn(send(shared.acknowledged.subscribe(), shared.detached.clone(), write, outbound)));
-    let inbound = Inbound::new(Arc::clone(&shared), folder, events, &remembered, line_bytes_max);
-    drop(tokio::spawn(inbound.run(reader, remembered.open)));
-    let outgoing = Box::new(Input { shared, messages: Some(messages) });
+    let inbound = Inbound::new(Arc::clone(&shared), folder, events, &reply, line_bytes_max);
+    drop(tokio::spawn(inbound.run(reader, reply.open)));
+    let outgoing = Box::new(LineSender { shared, messages: Some(messages) });
     Link { incoming, outgoing, stop: Arc::new(stop), program: None, resumed }
 }
 
-/// Reads what the host says.
+/// Reads the messages of the host.
 struct Inbound {
     shared: Arc<Shared>,
     folder: HostFolder,
     events: mpsc::Sender<Incoming>,
     lines: Lines,
     line_bytes_max: u64,
-    /// Up to here the host has sent what the CLI wrote.
+    /// The offset up to which output of the CLI was received.
     received: u64,
-    /// Up to here it was written before we came, and what was asked may have been answered.
+    /// The offset up to which output was written before this connection; requests in it may have been
+    /// answered.
     old: u64,
-    /// Where the lines of open questions end; nothing if the host does not know all of them.
+    /// The end offsets of open requests; `None` if the host does not remember all of them.
     open: Option<HashSet<u64>>,
 }
 
-/// Nobody listens any more.
-struct Deaf;
+/// The session is gone: its events are no longer received.
+struct SessionGone;
 
 impl Inbound {
     fn new(
         shared: Arc<Shared>,
         folder: HostFolder,
         events: mpsc::Sender<Incoming>,
-        remembered: &Remembered,
+        reply: &AttachReply,
         line_bytes_max: usize,
     ) -> Self {
-        let hello = &remembered.hello;
-        let all = (hello.forgotten == 0).then(|| remembered.open.iter().map(|(end, _)| *end).collect());
+        let hello = &reply.hello;
+        let all = (hello.forgotten == 0).then(|| reply.open.iter().map(|(end, _)| *end).collect());
         Inbound {
             shared,
             folder,
@@ -98,49 +99,50 @@ impl Inbound {
         tokio::select! {
             biased;
             () = detached.cancelled() => {}
-            _ = self.hear(&mut reader, open) => *self.shared.silence() = None,
+            _ = self.read_messages(&mut reader, open) => *self.shared.silence() = None,
         }
         self.shared.end();
     }
 
-    async fn hear(
+    async fn read_messages(
         &mut self,
         reader: &mut Reader<OwnedReadHalf>,
         open: Vec<(u64, Frame)>,
-    ) -> Result<(), Deaf> {
+    ) -> Result<(), SessionGone> {
         let after = self.lines.end();
-        // What was asked before the place where we read on does not come again.
-        for (_, question) in open.into_iter().filter(|(end, _)| *end <= after) {
-            self.tell(Incoming::Frame(question)).await?;
+        // Requests before the offset at which reading resumes are not received again.
+        for (_, request) in open.into_iter().filter(|(end, _)| *end <= after) {
+            self.emit(Incoming::Frame(request)).await?;
         }
         loop {
-            // However the way to it ends: a host that is killed closes it in the middle of a message.
+            // Any end of the connection: a killed host closes it in the middle of a message.
             let Ok(Some(message)) = reader.next::<FromHost>().await else { return self.gone().await };
-            self.shared.heard.fetch_add(1, Ordering::Relaxed);
+            self.shared.received.fetch_add(1, Ordering::Relaxed);
             self.shared.is_behind.store(true, Ordering::Relaxed);
             match message.head {
                 FromHost::Out { end } => self.out(&message.bytes, end).await?,
                 FromHost::Stderr => {
                     let line = String::from_utf8_lossy(&message.bytes).into_owned();
-                    self.tell(Incoming::Stderr(line)).await?;
+                    self.emit(Incoming::Stderr(line)).await?;
                 }
                 FromHost::Wrote { id, .. } => self.wrote(&id),
                 FromHost::Unwritten { id, message } => {
                     self.wrote(&id);
-                    self.tell(Incoming::Stderr(format!("A line was not written: {message}"))).await?;
+                    self.emit(Incoming::Stderr(format!("A line was not written to Claude Code: {message}")))
+                        .await?;
                 }
                 FromHost::Exit { code, signal, .. } => {
                     if let Some(event) = self.lines.finish() {
                         self.line(event).await?;
                     }
-                    return self.tell(Incoming::Exit(Exit { code, signal })).await;
+                    return self.emit(Incoming::Exit(Exit { code, signal })).await;
                 }
-                FromHost::Pong { cli } => self.shared.ponged(cli),
-                answer @ FromHost::Pids { .. } => self.shared.answered(answer),
+                FromHost::Pong { cli } => self.shared.complete_ping(cli),
+                answer @ FromHost::Pids { .. } => self.shared.complete(answer),
                 FromHost::Superseded { owner } => {
-                    let words = format!("Another bridge has taken this session over: {owner}");
-                    self.tell(Incoming::Stderr(words)).await?;
-                    return self.tell(Incoming::Exit(Exit::default())).await;
+                    let text = format!("Another bridge has taken over this session: {owner}");
+                    self.emit(Incoming::Stderr(text)).await?;
+                    return self.emit(Incoming::Exit(Exit::default())).await;
                 }
                 _ => {}
             }
@@ -148,65 +150,67 @@ impl Inbound {
         }
     }
 
-    /// The host is gone, and the CLI with it. What it had kept and not sent is still there to be read.
-    async fn gone(&mut self) -> Result<(), Deaf> {
-        // Nobody hears the answer to a question that is found now.
+    /// Handles the loss of the host, which also ends the CLI. Output that the host kept and did not send is
+    /// read from its spool.
+    async fn gone(&mut self) -> Result<(), SessionGone> {
+        // Requests that are found now can no longer be answered.
         (self.old, self.open) = (u64::MAX, Some(HashSet::new()));
         let remains = self.folder.remains().ok();
-        let mut piece = vec![0; HOST_PIECE_BYTES];
+        let mut buffer = vec![0; HOST_READ_BYTES];
         while let Some(count) =
-            remains.as_ref().and_then(|remains| remains.read(self.received, &mut piece).ok())
+            remains.as_ref().and_then(|remains| remains.read(self.received, &mut buffer).ok())
             && count > 0
         {
-            self.out(&piece[..count], self.received + count as u64).await?;
+            self.out(&buffer[..count], self.received + count as u64).await?;
         }
-        self.tell(Incoming::Stderr("The host of this session is gone".to_owned())).await?;
+        self.emit(Incoming::Stderr("The host of this session is gone".to_owned())).await?;
         let exit = remains.and_then(|remains| remains.exit());
-        self.tell(Incoming::Exit(exit.unwrap_or_default())).await
+        self.emit(Incoming::Exit(exit.unwrap_or_default())).await
     }
 
-    async fn out(&mut self, bytes: &[u8], end: u64) -> Result<(), Deaf> {
+    async fn out(&mut self, bytes: &[u8], end: u64) -> Result<(), SessionGone> {
         self.received = end;
         self.lines.push(bytes);
         while let Some(event) = self.lines.next() {
             self.line(event).await?;
         }
-        // Of a line that is too long nothing is kept here, so it need not be kept there. The spool could not hold it.
+        // A line that is too long is dropped here, so the host need not keep it. It would not fit into the
+        // spool.
         if end - self.lines.end() > self.line_bytes_max {
             self.shared.acknowledge(end);
         }
         Ok(())
     }
 
-    async fn line(&mut self, event: Incoming) -> Result<(), Deaf> {
+    async fn line(&mut self, event: Incoming) -> Result<(), SessionGone> {
         let end = self.lines.end();
         if let Incoming::Frame(frame) = &event
             && frame.kind() == Kind::ControlRequest
             && end <= self.old
             && self.open.as_ref().is_some_and(|open| !open.contains(&end))
         {
-            // Somebody has answered it before we came.
+            // It was answered before this connection.
             return Ok(());
         }
-        self.tell(Incoming::Place(end)).await?;
-        self.tell(event).await
+        self.emit(Incoming::Place(end)).await?;
+        self.emit(event).await
     }
 
-    async fn tell(&self, event: Incoming) -> Result<(), Deaf> {
-        self.events.send(event).await.map_err(|_| Deaf)
+    async fn emit(&self, event: Incoming) -> Result<(), SessionGone> {
+        self.events.send(event).await.map_err(|_| SessionGone)
     }
 
     fn wrote(&self, id: &str) {
-        // A long line has taken all the credit; what its name begins with tells.
+        // A long line has taken all the credit; the prefix of its id marks it.
         let permits = if id.starts_with(LONG) { HOST_LINES_AHEAD } else { 1 };
         let missing = HOST_LINES_AHEAD.saturating_sub(self.shared.credit.available_permits());
         self.shared.credit.add_permits(permits.min(missing));
     }
 }
 
-/// Writes what is to be said, and how far everything is stored.
+/// Writes queued messages and acknowledgements.
 ///
-/// It ends when nobody is left who could say something, and so it does not hold what the others share.
+/// It ends when all senders are dropped, and so it does not hold the shared state.
 async fn send(
     mut acknowledged: watch::Receiver<u64>,
     detached: CancellationToken,
@@ -230,24 +234,24 @@ async fn send(
             return;
         }
         if let Some(sent) = sent {
-            // Whoever wanted to know may have left.
+            // The caller may have given up.
             let _ = sent.send(());
         }
     }
 }
 
-/// Begins the name of a line that goes alone.
+/// The prefix of the id of a line that is sent alone.
 const LONG: &str = "long:";
 
-/// Lines for the CLI.
+/// The writer of lines for the CLI.
 #[derive(Debug)]
-struct Input {
+struct LineSender {
     shared: Arc<Shared>,
     messages: Option<mpsc::Sender<Outbound>>,
 }
 
-impl Outgoing for Input {
-    /// Returns when the line is on its way to the host and would get there if this process was killed now.
+impl Outgoing for LineSender {
+    /// Returns when the line is in the socket, and would reach the host even if this process was killed now.
     fn send<'a>(&'a mut self, line: &'a str) -> BoxFuture<'a, io::Result<()>> {
         Box::pin(async move {
             let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
@@ -256,7 +260,7 @@ impl Outgoing for Input {
             let permits = if long { HOST_LINES_AHEAD } else { 1 };
             let permits = u32::try_from(permits).unwrap_or(u32::MAX);
             self.shared.credit.acquire_many(permits).await.map_err(|_| broken())?.forget();
-            let id = if long { format!("{LONG}{}", name(line)) } else { name(line) };
+            let id = if long { format!("{LONG}{}", line_id(line)) } else { line_id(line) };
             let (sent, gone) = oneshot::channel();
             let message = Message::with(ToHost::In { id }, line);
             messages.send(Outbound { message, sent: Some(sent) }).await.map_err(|_| broken())?;
@@ -267,17 +271,17 @@ impl Outgoing for Input {
     fn end(&mut self) -> BoxFuture<'_, io::Result<()>> {
         self.messages = None;
         if self.shared.detached.is_cancelled() {
-            // Nothing is silent here any more, it is over.
+            // The session ends now instead of staying silent.
             *self.shared.silence() = None;
         } else {
-            let _ = self.shared.say(ToHost::EndInput);
+            let _ = self.shared.queue(ToHost::EndInput);
         }
         Box::pin(async { Ok(()) })
     }
 }
 
-/// What a line is called: the same line has the same name, whoever sends it and however often.
-fn name(line: &str) -> String {
+/// The id of a line: the same line has the same id, in every bridge and every attempt.
+fn line_id(line: &str) -> String {
     let frame = FrameRef::from_json(line).ok();
     let named = frame.and_then(|frame| {
         let (word, id) = match frame.kind() {
@@ -300,11 +304,11 @@ struct HostStop {
 
 impl Stop for HostStop {
     fn terminate(&self) {
-        self.say(ToHost::Terminate);
+        self.queue(ToHost::Terminate);
     }
 
     fn kill(&self) {
-        self.say(ToHost::Kill);
+        self.queue(ToHost::Kill);
     }
 
     fn pid(&self) -> Option<u32> {
@@ -313,9 +317,9 @@ impl Stop for HostStop {
 }
 
 impl HostStop {
-    fn say(&self, head: ToHost) {
+    fn queue(&self, head: ToHost) {
         if !self.shared.detached.is_cancelled() {
-            let _ = self.shared.say(head);
+            let _ = self.shared.queue(head);
         }
     }
 }
@@ -324,7 +328,8 @@ impl HostStop {
 mod tests {
     use super::*;
 
-    /// P3: a prompt and an answer are named by what they are, so that a second bridge sends them under the same name.
+    /// P3: a prompt and an answer are identified by their content, so that a second bridge sends them under
+    /// the same id.
     #[test]
     fn promise_3_the_same_line_has_the_same_name() {
         for (line, expected) in [
@@ -339,10 +344,10 @@ mod tests {
             ),
             (r#"{"type":"control_cancel_request","request_id":"r3"}"#, "cancel:r3"),
         ] {
-            assert_eq!(name(line), expected);
+            assert_eq!(line_id(line), expected);
         }
         for line in [r#"{"type":"user","message":{}}"#, r#"{"type":"new"}"#] {
-            assert_ne!(name(line), name(line), "{line}");
+            assert_ne!(line_id(line), line_id(line), "{line}");
         }
     }
 }

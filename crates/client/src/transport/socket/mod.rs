@@ -1,4 +1,4 @@
-//! The way to a CLI that a [host](crate::host) keeps.
+//! The transport to a CLI under a [host](crate::host).
 
 mod handle;
 mod link;
@@ -20,7 +20,7 @@ use tokio::net::unix::OwnedReadHalf;
 pub use handle::{Health, HostHandle};
 
 use self::handle::Shared;
-use self::link::Joined;
+use self::link::AttachedStream;
 use super::{Link, Resumed, Transport};
 use crate::error::{Error, ErrorKind};
 use crate::host::wire::{Attach, FromHost, Hello, Message, Reader, Refusal, ToHost, VERSION};
@@ -28,43 +28,45 @@ use crate::host::{HostFolder, Record, Start};
 use crate::limits::{HOST_ANSWER, HOST_BYTES_MAX};
 use crate::options::Launch;
 
-/// Joins a session whose CLI a [host](crate::host) keeps: a new one, or one that has been running for a while.
+/// A transport to a session under a [host](crate::host): a new one, or one that already runs.
 ///
-/// A session over it is closed as any other is. To leave it running, let go of it with [`HostHandle::detach`], or end the program.
+/// Closing such a session ends it as any other. To leave it running, call [`HostHandle::detach`], or end the
+/// program.
 #[derive(Debug)]
 pub struct SocketTransport {
     folder: HostFolder,
     claim: Claim,
-    how: How,
+    mode: ConnectMode,
     shared: Arc<Shared>,
 }
 
-/// By which right a session is joined; the rules are in the documentation of [`host`](crate::host).
+/// The claim to a session; the rules are in the documentation of [`host`](crate::host).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// Names whoever joins.
+    /// The name of the bridge.
     pub owner: String,
-    /// A higher one displaces a lower one.
+    /// The fencing number: a higher one displaces a lower one.
     pub fence: u64,
 }
 
-/// A host that is to be started.
+/// A host to start.
 #[derive(Debug, Clone)]
 pub struct NewHost {
     /// The program that calls [`host::run`](crate::host::run), such as `tidings`.
     pub program: PathBuf,
-    /// Its arguments, such as `host`; the path of the folder follows them. Its standard input is the socket to listen on.
+    /// Its arguments, such as `host`; the path of the folder follows them. Its standard input is the socket
+    /// to listen on.
     pub args: Vec<OsString>,
-    /// What stands in the folder.
+    /// The record to write into its folder.
     pub record: Record,
-    /// How long it waits for a bridge.
+    /// The time that it waits for a bridge.
     pub lease: Duration,
-    /// How much it keeps for a bridge that is away, if not the usual; never less than the longest line.
+    /// The size of its spool, if not the default; never less than the longest line.
     pub spool_bytes_max: Option<u64>,
 }
 
 #[derive(Debug)]
-enum How {
+enum ConnectMode {
     Start(Box<NewHost>),
     Attach { after: Option<u64>, lease: Option<Duration> },
 }
@@ -72,44 +74,44 @@ enum How {
 impl SocketTransport {
     /// Starts a host in a new folder, and `claude` under it.
     pub fn start(folder: HostFolder, new: NewHost, claim: Claim) -> (Self, HostHandle) {
-        SocketTransport::new(folder, claim, How::Start(Box::new(new)))
+        SocketTransport::new(folder, claim, ConnectMode::Start(Box::new(new)))
     }
 
-    /// Joins a session that has been running for a while, and reads on after this place in what the CLI wrote; from the first byte that
-    /// is kept if none is named. The lease changes if one is named.
+    /// Attaches to a running session, and reads the CLI's output after this offset; from the first byte that
+    /// is kept if there is none. The lease changes if one is given.
     pub fn attach(
         folder: HostFolder,
         claim: Claim,
         after: Option<u64>,
         lease: Option<Duration>,
     ) -> (Self, HostHandle) {
-        SocketTransport::new(folder, claim, How::Attach { after, lease })
+        SocketTransport::new(folder, claim, ConnectMode::Attach { after, lease })
     }
 
-    fn new(folder: HostFolder, claim: Claim, how: How) -> (Self, HostHandle) {
+    fn new(folder: HostFolder, claim: Claim, mode: ConnectMode) -> (Self, HostHandle) {
         let shared = Arc::new(Shared::default());
         let handle = HostHandle::new(Arc::clone(&shared));
-        (SocketTransport { folder, claim, how, shared }, handle)
+        (SocketTransport { folder, claim, mode, shared }, handle)
     }
 }
 
 impl Transport for SocketTransport {
     fn open(self: Box<Self>, launch: Launch) -> BoxFuture<'static, Result<Link, Error>> {
-        Box::pin(async move { self.join(&launch).await })
+        Box::pin(async move { self.connect(&launch).await })
     }
 }
 
 impl SocketTransport {
-    async fn join(self, launch: &Launch) -> Result<Link, Error> {
-        let SocketTransport { folder, claim, how, shared } = self;
-        let (record, start, after, lease) = match how {
-            How::Start(new) => {
+    async fn connect(self, launch: &Launch) -> Result<Link, Error> {
+        let SocketTransport { folder, claim, mode, shared } = self;
+        let (record, start, after, lease) = match mode {
+            ConnectMode::Start(new) => {
                 let start = Start::of(launch, new.lease, new.spool_bytes_max)?;
                 let record = new.record.clone();
                 spawn(&folder, &new).map_err(|error| not_started(&folder, error))?;
                 (record, Some(start), None, None)
             }
-            How::Attach { after, lease } => {
+            ConnectMode::Attach { after, lease } => {
                 let record = folder.record().map_err(|error| gone(&folder, error))?;
                 (record, None, after, lease)
             }
@@ -122,43 +124,44 @@ impl SocketTransport {
             after,
             lease_ms: lease.map(|lease| u64::try_from(lease.as_millis()).unwrap_or(u64::MAX)),
         };
-        let joining = meet(&folder, start, attach);
-        let joined = tokio::time::timeout(HOST_ANSWER, joining).await;
-        let (stream, remembered) = joined.map_err(|_| Error::timeout("attach", HOST_ANSWER))??;
-        Ok(link::open(stream, remembered, shared, launch.line_bytes_max))
+        let attaching = handshake(&folder, start, attach);
+        let attached = tokio::time::timeout(HOST_ANSWER, attaching).await;
+        let (stream, reply) = attached.map_err(|_| Error::timeout("attach", HOST_ANSWER))??;
+        Ok(link::open(stream, reply, shared, launch.line_bytes_max))
     }
 }
 
-/// What a host told of the conversation so far.
+/// The state of the conversation that a host sends on attaching.
 #[derive(Debug)]
-struct Remembered {
+struct AttachReply {
     hello: Hello,
     initialize: Option<Frame>,
     init: Option<Frame>,
-    /// Open questions, with where their lines end.
+    /// Open requests of the CLI, with the end offsets of their lines.
     open: Vec<(u64, Frame)>,
 }
 
-impl Remembered {
+impl AttachReply {
     fn resumed(&self) -> Option<Box<Resumed>> {
         let initialize = self.initialize.clone()?;
         Some(Box::new(Resumed { initialize, init: self.init.clone() }))
     }
 }
 
-/// Starts the process. It listens on what is its standard input, so that it can be talked to before it has begun.
+/// Starts the host process. It gets the listening socket as standard input, so that messages can be sent
+/// before it has started.
 fn spawn(folder: &HostFolder, new: &NewHost) -> io::Result<()> {
     folder.create(&new.record)?;
     let started = folder.listen().and_then(|listener| {
         let mut command = Command::new(&new.program);
-        // It inherits nothing: no variable that marks it as somebody's, no folder that could not be unmounted.
+        // It inherits nothing: no mark of another owner, and no working folder that could not be unmounted.
         command.args(&new.args).arg(folder.path()).env_clear().current_dir("/");
         command.stdin(OwnedFd::from(listener)).stdout(Stdio::null()).stderr(folder.log()?);
         tokio::process::Command::from(command).spawn()
     });
     match started {
         Ok(mut child) => {
-            // It outlives us; if it does not, it is waited for.
+            // It outlives this process; if it does not, it must be waited for.
             drop(tokio::spawn(async move { drop(child.wait().await) }));
             Ok(())
         }
@@ -169,12 +172,12 @@ fn spawn(folder: &HostFolder, new: &NewHost) -> io::Result<()> {
     }
 }
 
-/// Says what is wanted and hears what is remembered.
-async fn meet(
+/// Sends the launch request or claim, and receives the state of the conversation.
+async fn handshake(
     folder: &HostFolder,
     start: Option<Start>,
     attach: Attach,
-) -> Result<(Joined, Remembered), Error> {
+) -> Result<(AttachedStream, AttachReply), Error> {
     let lost = |error: io::Error| gone(folder, error);
     let stream = folder.connect().map_err(lost)?;
     stream.set_nonblocking(true).map_err(lost)?;
@@ -182,48 +185,50 @@ async fn meet(
     let peer = stream.peer_cred().map_err(lost)?.uid();
     if peer != rustix::process::geteuid().as_raw() {
         let message = format!("The host of this session belongs to another user, {peer}");
-        return Err(Error::new(ErrorKind::Spawn, message, "look at who owns the folder of the hosts"));
+        return Err(Error::new(ErrorKind::Spawn, message, "check the owner of the folder of the hosts"));
     }
     let (read, mut write) = stream.into_split();
-    let mut words = Vec::new();
+    let mut messages = Vec::new();
     if let Some(start) = start {
         let start = serde_json::to_vec(&start).map_err(|error| lost(error.into()))?;
-        words.extend(Message::with(ToHost::Start, start).encode());
+        messages.extend(Message::with(ToHost::Start, start).encode());
     }
-    words.extend(Message::new(ToHost::Attach(attach)).encode());
-    // A host that cannot start what it is told to says why, and may be gone before it has heard the rest.
-    let told = write.write_all(&words).await;
+    messages.extend(Message::new(ToHost::Attach(attach)).encode());
+    // A host that cannot start the CLI replies why, and may have ended before it has read the rest.
+    let sent = write.write_all(&messages).await;
     let mut reader = Reader::new(read, HOST_BYTES_MAX);
-    let remembered = remembered(&mut reader).await.map_err(|refused| match refused {
-        Refused::Said(error) => error,
-        Refused::Gone(error) => lost(told.err().unwrap_or(error)),
+    let reply = read_attach_reply(&mut reader).await.map_err(|refused| match refused {
+        AttachError::Refused(error) => error,
+        AttachError::Gone(error) => lost(sent.err().unwrap_or(error)),
     })?;
-    Ok((Joined { folder: folder.clone(), reader, write }, remembered))
+    Ok((AttachedStream { folder: folder.clone(), reader, write }, reply))
 }
 
-enum Refused {
-    Said(Error),
+enum AttachError {
+    Refused(Error),
     Gone(io::Error),
 }
 
-async fn remembered(reader: &mut Reader<OwnedReadHalf>) -> Result<Remembered, Refused> {
+async fn read_attach_reply(reader: &mut Reader<OwnedReadHalf>) -> Result<AttachReply, AttachError> {
     let (mut hello, mut initialize, mut init, mut open) = (None, None, None, Vec::new());
     loop {
-        let message = reader.next::<FromHost>().await.map_err(Refused::Gone)?;
-        let message = message.ok_or_else(|| Refused::Gone(io::ErrorKind::UnexpectedEof.into()))?;
+        let message = reader.next::<FromHost>().await.map_err(AttachError::Gone)?;
+        let message = message.ok_or_else(|| AttachError::Gone(io::ErrorKind::UnexpectedEof.into()))?;
         let frame = || Frame::decode_lossy(&message.bytes).ok();
         match message.head {
-            FromHost::Hello(said) => hello = Some(said),
+            FromHost::Hello(greeting) => hello = Some(greeting),
             FromHost::Initialize => initialize = frame(),
             FromHost::Init => init = frame(),
             FromHost::Open { end } => open.extend(frame().map(|frame| (end, frame))),
             FromHost::Ready => {
-                let hello = hello.ok_or_else(|| Refused::Gone(io::ErrorKind::InvalidData.into()))?;
-                return Ok(Remembered { hello, initialize, init, open });
+                let hello = hello.ok_or_else(|| AttachError::Gone(io::ErrorKind::InvalidData.into()))?;
+                return Ok(AttachReply { hello, initialize, init, open });
             }
-            FromHost::Refused { reason, message } => return Err(Refused::Said(refusal(reason, message))),
+            FromHost::Refused { reason, message } => {
+                return Err(AttachError::Refused(refusal(reason, message)));
+            }
             FromHost::Failed { message, hint } => {
-                return Err(Refused::Said(Error::new(ErrorKind::Spawn, message, hint)));
+                return Err(AttachError::Refused(Error::new(ErrorKind::Spawn, message, hint)));
             }
             _ => {}
         }
@@ -246,6 +251,6 @@ fn not_started(folder: &HostFolder, source: io::Error) -> Error {
 }
 
 fn gone(folder: &HostFolder, source: io::Error) -> Error {
-    let message = format!("There is no host in `{}` any more", folder.path().display());
-    Error::new(ErrorKind::Closed, message, "resume the session with a new one").caused_by(source)
+    let message = format!("The host in `{}` has ended", folder.path().display());
+    Error::new(ErrorKind::Closed, message, "resume the session with a new host").caused_by(source)
 }

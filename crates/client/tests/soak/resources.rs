@@ -1,7 +1,7 @@
-/// What there is of a session while it lives.
+/// The resources that sessions use.
 #[derive(Debug, Default)]
-pub(crate) struct Left {
-    /// Processes below this one, zombies too, but for the shell that watches over it.
+pub(crate) struct Resources {
+    /// Child processes, including zombies, except the watchdog shell.
     pub(crate) children: Vec<String>,
     /// Tasks of the runtime.
     pub(crate) tasks: usize,
@@ -9,10 +9,10 @@ pub(crate) struct Left {
     pub(crate) files: usize,
 }
 
-impl Left {
+impl Resources {
     pub(crate) fn now(runtime: &tokio::runtime::Runtime) -> Self {
         let files = std::fs::read_dir("/proc/self/fd").unwrap().count();
-        Left { children: children(), tasks: runtime.metrics().num_alive_tasks(), files }
+        Resources { children: children(), tasks: runtime.metrics().num_alive_tasks(), files }
     }
 }
 

@@ -5,55 +5,55 @@ use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, JsonRpcRe
 use rmcp::{ErrorData, RoleServer, Service};
 use tidings_protocol::json::Json;
 
-use super::connection::{Connection, Opening, refusal};
+use super::connection::{ConnectionStart, McpConnection, refusal};
 use crate::handlers::{McpCallContext, McpHandler};
 
-/// A server in one session: its messages go to the connection that is open.
-pub(super) struct Link<S> {
+/// A server in one session: passes messages to the open connection.
+pub(super) struct ServerSession<S> {
     service: Arc<S>,
-    open: Mutex<Option<Arc<Connection>>>,
+    open: Mutex<Option<Arc<McpConnection>>>,
 }
 
-impl<S: Service<RoleServer>> Link<S> {
+impl<S: Service<RoleServer>> ServerSession<S> {
     pub(super) fn new(service: Arc<S>) -> Self {
-        Link { service, open: Mutex::default() }
+        ServerSession { service, open: Mutex::default() }
     }
 
-    /// The connection that a message belongs to. A handshake begins a new one, as when the CLI connects again; without
-    /// one the CLI has made it from what it was told beforehand.
-    fn connection(&self, message: &ClientJsonRpcMessage, call: &McpCallContext) -> Arc<Connection> {
+    /// The connection that a message belongs to. A handshake opens a new one, as when the CLI reconnects;
+    /// without a handshake the CLI uses the server's manifest.
+    fn connection(&self, message: &ClientJsonRpcMessage, call: &McpCallContext) -> Arc<McpConnection> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let opening = match message {
             JsonRpcMessage::Request(JsonRpcRequest {
                 request: ClientRequest::InitializeRequest(_), ..
-            }) => Opening::Handshake,
-            _ => Opening::Known,
+            }) => ConnectionStart::Handshake,
+            _ => ConnectionStart::Manifest,
         };
-        let usable = open.as_ref().filter(|open| opening == Opening::Known && !open.has_ended());
+        let usable = open.as_ref().filter(|open| opening == ConnectionStart::Manifest && !open.has_ended());
         if let Some(connection) = usable {
             return Arc::clone(connection);
         }
         if let Some(old) = open.take() {
             old.end();
         }
-        let connection = Connection::open(Arc::clone(&self.service), opening, call);
+        let connection = McpConnection::open(Arc::clone(&self.service), opening, call);
         *open = Some(Arc::clone(&connection));
         connection
     }
 }
 
-impl<S: Service<RoleServer>> McpHandler for Link<S> {
+impl<S: Service<RoleServer>> McpHandler for ServerSession<S> {
     fn handle(&self, message: Json, call: McpCallContext) -> BoxFuture<'static, Option<Json>> {
         match serde_json::from_str::<ClientJsonRpcMessage>(message.raw().as_str()) {
-            Ok(message) => Box::pin(self.connection(&message, &call).take(message)),
+            Ok(message) => Box::pin(self.connection(&message, &call).handle_message(message)),
             Err(error) => {
-                tracing::warn!(server = call.server, %error, "a message to an MCP server cannot be read");
+                tracing::warn!(server = call.server, %error, "failed to decode a message to an MCP server");
                 let id = message.raw().get("id");
                 let id = id.and_then(|id| serde_json::from_str::<RequestId>(id.as_str()).ok());
                 let answer = id.map(|id| {
                     refusal(
                         id,
-                        ErrorData::invalid_request(format!("The message cannot be read: {error}"), None),
+                        ErrorData::invalid_request(format!("The message cannot be decoded: {error}"), None),
                     )
                 });
                 Box::pin(std::future::ready(answer))
@@ -62,7 +62,7 @@ impl<S: Service<RoleServer>> McpHandler for Link<S> {
     }
 }
 
-impl<S> Drop for Link<S> {
+impl<S> Drop for ServerSession<S> {
     fn drop(&mut self) {
         let open = self.open.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(connection) = open.take() {

@@ -1,4 +1,4 @@
-//! Requests that wait for an answer. Each ends exactly once.
+//! Control requests to the CLI that wait for a reply. Each completes exactly once.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,17 +11,17 @@ use crate::error::{Error, ErrorKind};
 type Waiter = oneshot::Sender<Result<Success, Error>>;
 
 #[derive(Debug, Default)]
-pub(super) struct Pending(Mutex<State>);
+pub(super) struct PendingCalls(Mutex<PendingState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct PendingState {
     open: HashMap<String, (String, Waiter)>,
-    /// Why no request can be answered any more.
+    /// The reason why no request can be answered any more.
     ended: Option<Error>,
 }
 
-impl Pending {
-    /// Begins to wait for the answer to a request.
+impl PendingCalls {
+    /// Registers a request and returns the receiver of its reply.
     pub(super) fn open(
         &self,
         id: &str,
@@ -36,7 +36,8 @@ impl Pending {
         Ok(receiver)
     }
 
-    /// An answer has come. `false` if nobody waits for it: the CLI can repeat what it was told, and it can be late.
+    /// Completes a request. Returns `false` if it is not pending: the CLI can repeat a reply, and a reply can
+    /// be late.
     pub(super) fn settle(&self, id: &str, outcome: Outcome) -> bool {
         let Some((subtype, waiter)) = self.lock().open.remove(id) else {
             return false;
@@ -46,21 +47,21 @@ impl Pending {
             Outcome::Error(failure) => Err(Error::control(&subtype, &failure.error, failure.error_code)),
             other => {
                 let subtype = other.subtype().unwrap_or("nothing").to_owned();
-                let message = format!("Claude Code answered with an outcome that nobody knows: `{subtype}`");
+                let message = format!("Claude Code answered with an unknown outcome: `{subtype}`");
                 Err(Error::new(ErrorKind::Decode, message, "update this crate"))
             }
         };
-        // Whoever waited may have left.
+        // The caller may have given up.
         drop(waiter.send(result));
         true
     }
 
-    /// Nobody waits for this answer any more.
+    /// Removes a request whose caller has given up.
     pub(super) fn forget(&self, id: &str) {
         drop(self.lock().open.remove(id));
     }
 
-    /// Fails the requests that are open; later ones can still be answered.
+    /// Fails the open requests; later ones can still be answered.
     pub(super) fn fail(&self, error: &Error) {
         let open = std::mem::take(&mut self.lock().open);
         for (_, waiter) in open.into_values() {
@@ -68,14 +69,14 @@ impl Pending {
         }
     }
 
-    /// No answer will come any more.
+    /// Fails the open requests and all later ones.
     pub(super) fn end(&self, error: &Error) {
         self.lock().ended.get_or_insert_with(|| error.clone());
         self.fail(error);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        // Nothing here panics while it holds the lock, and a table is no worse for a panic elsewhere.
+    fn lock(&self) -> std::sync::MutexGuard<'_, PendingState> {
+        // Nothing panics while it holds this lock, and a panic elsewhere leaves the table consistent.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

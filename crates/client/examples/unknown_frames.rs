@@ -1,6 +1,6 @@
-//! A frame of next year is no error: it arrives whole, with its name and its bytes.
+//! A frame of an unknown type is not an error: it arrives whole, with its name and its bytes.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::{Options, query};
 

@@ -1,6 +1,6 @@
-//! Shows what options come to, without starting anything: arguments, environment, handshake.
+//! Shows the arguments, environment and handshake of options, without starting a process.
 
-#![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
+#![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::options::Arg;
 use tidings::permissions::PermissionMode;
@@ -19,7 +19,7 @@ fn main() -> Result<(), tidings::Error> {
         match arg {
             Arg::Text(text) => println!("argument   {text}"),
             Arg::Path(path) => println!("path       {}", path.display()),
-            // Long or secret: it goes by a file that nobody else can read.
+            // Long or secret: passed as a file with access for the owner only.
             Arg::File { name, contents } => println!("file       {name} ({} bytes)", contents.len()),
             _ => {}
         }

@@ -1,0 +1,330 @@
+//! The state of a conversation that a host keeps for a returning bridge: open requests, the CLI's reply to
+//! the handshake, the last `system/init`, and the ids of written lines.
+
+use std::collections::{HashSet, VecDeque};
+
+use tidings_protocol::{FrameRef, Kind};
+
+use super::wire::Novelty;
+use crate::limits::{CLI_REQUESTS_MAX, HOST_IDS_MAX, HOST_LINE_BYTES_MAX, HOST_OPEN_BYTES_MAX};
+
+#[derive(Debug, Default)]
+pub(super) struct ConversationState {
+    /// The line that is being read.
+    line: Vec<u8>,
+    /// True if the line is too long to inspect.
+    skips: bool,
+    /// The offset of the next byte.
+    at: u64,
+    open: Vec<OpenRequest>,
+    /// Open requests that were too many or too long to keep.
+    forgotten: HashSet<String>,
+    /// Requests whose answers are queued for writing, each with the id of its line. Their number is bounded
+    /// by the number of queued lines.
+    removed: Vec<(String, RemovedRequest)>,
+    handshake: Option<String>,
+    initialize: Option<Vec<u8>>,
+    init: Option<Vec<u8>>,
+    written: HashSet<String>,
+    written_in_order: VecDeque<String>,
+}
+
+/// An open request of the CLI.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct OpenRequest {
+    id: String,
+    pub(super) line: Vec<u8>,
+    pub(super) end: u64,
+}
+
+/// A request that was removed because its answer is queued.
+#[derive(Debug)]
+enum RemovedRequest {
+    Open(OpenRequest),
+    Forgotten(String),
+}
+
+impl RemovedRequest {
+    fn id(&self) -> &str {
+        match self {
+            RemovedRequest::Open(request) => &request.id,
+            RemovedRequest::Forgotten(id) => id,
+        }
+    }
+}
+
+impl ConversationState {
+    /// Processes bytes that the CLI wrote.
+    pub(super) fn observe_output(&mut self, mut bytes: &[u8]) {
+        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+            let (rest, after) = bytes.split_at(end + 1);
+            self.buffer(rest);
+            self.at += rest.len() as u64;
+            if !std::mem::take(&mut self.skips) {
+                self.observe_line();
+            }
+            self.line.clear();
+            self.line.shrink_to(64 << 10);
+            bytes = after;
+        }
+        self.buffer(bytes);
+        self.at += bytes.len() as u64;
+    }
+
+    fn buffer(&mut self, bytes: &[u8]) {
+        if self.line.len() + bytes.len() > HOST_LINE_BYTES_MAX {
+            self.skips = true;
+            self.line = Vec::new();
+        }
+        if !self.skips {
+            self.line.extend_from_slice(bytes);
+        }
+    }
+
+    /// Processes a complete line.
+    fn observe_line(&mut self) {
+        let repaired;
+        let frame = if let Ok(frame) = FrameRef::decode(&self.line) {
+            frame
+        } else {
+            // A request that is not valid UTF-8 is a request all the same.
+            repaired = String::from_utf8_lossy(&self.line).into_owned();
+            let Ok(frame) = FrameRef::from_json(&repaired) else { return };
+            frame
+        };
+        let succeeded = || frame.subtype().as_deref() == Some("success");
+        let id = || frame.request_id().map(std::borrow::Cow::into_owned);
+        match frame.kind() {
+            Kind::ControlRequest => {
+                let Some(id) = id() else { return };
+                let request = OpenRequest { id, line: self.line.clone(), end: self.at };
+                self.add_request(request);
+            }
+            Kind::ControlCancelRequest => {
+                if let Some(id) = id() {
+                    self.cancel_request(&id);
+                }
+            }
+            Kind::ControlResponse if self.handshake.is_some() && self.handshake == id() && succeeded() => {
+                self.initialize = Some(self.line.clone());
+            }
+            Kind::System if frame.subtype().as_deref() == Some("init") => self.init = Some(self.line.clone()),
+            _ => {}
+        }
+    }
+
+    fn add_request(&mut self, request: OpenRequest) {
+        let bytes: usize = self.open.iter().map(|request| request.line.len()).sum();
+        if self.open.len() < CLI_REQUESTS_MAX && bytes + request.line.len() <= HOST_OPEN_BYTES_MAX {
+            self.open.push(request);
+        } else if self.forgotten.len() < CLI_REQUESTS_MAX {
+            self.forgotten.insert(request.id);
+        }
+    }
+
+    /// Removes a request that the CLI has cancelled.
+    fn cancel_request(&mut self, id: &str) {
+        drop(self.remove_request(id));
+        self.removed.retain(|(_, removed)| removed.id() != id);
+    }
+
+    fn remove_request(&mut self, id: &str) -> Option<RemovedRequest> {
+        match self.open.iter().position(|request| request.id == id) {
+            Some(at) => Some(RemovedRequest::Open(self.open.remove(at))),
+            None => self.forgotten.take(id).map(RemovedRequest::Forgotten),
+        }
+    }
+
+    /// Registers a line that is about to be written, unless one with that id was.
+    pub(super) fn begin_write(&mut self, name: &str, line: &[u8]) -> Novelty {
+        if self.written.contains(name) {
+            return Novelty::Seen;
+        }
+        self.written.insert(name.to_owned());
+        self.written_in_order.push_back(name.to_owned());
+        if self.written_in_order.len() > HOST_IDS_MAX
+            && let Some(oldest) = self.written_in_order.pop_front()
+        {
+            self.written.remove(&oldest);
+        }
+        let Ok(frame) = FrameRef::decode(line) else { return Novelty::New };
+        let id = || frame.request_id().map(std::borrow::Cow::into_owned);
+        match frame.kind() {
+            Kind::ControlResponse => {
+                // A bridge that attaches meanwhile must not answer it again.
+                let removed = id().and_then(|id| self.remove_request(&id));
+                self.removed.extend(removed.map(|removed| (name.to_owned(), removed)));
+            }
+            // Recorded before it is written: the reply may arrive before the write returns.
+            Kind::ControlRequest if frame.subtype().as_deref() == Some("initialize") => self.handshake = id(),
+            _ => {}
+        }
+        Novelty::New
+    }
+
+    /// Confirms that a line was written.
+    pub(super) fn finish_write(&mut self, name: &str) {
+        self.removed.retain(|(by, _)| by != name);
+    }
+
+    /// Reverts a line that was not written: the request that it answers is open again.
+    pub(super) fn revert_write(&mut self, name: &str) {
+        self.written.remove(name);
+        self.written_in_order.retain(|other| other != name);
+        for (_, removed) in self.removed.extract_if(.., |(by, _)| by == name) {
+            match removed {
+                RemovedRequest::Open(request) => {
+                    let at = self.open.partition_point(|other| other.end < request.end);
+                    self.open.insert(at, request);
+                }
+                RemovedRequest::Forgotten(id) => drop(self.forgotten.insert(id)),
+            }
+        }
+    }
+
+    /// The open requests, in the order of their arrival.
+    pub(super) fn open(&self) -> &[OpenRequest] {
+        &self.open
+    }
+
+    /// The number of open requests that could not be kept.
+    pub(super) fn forgotten(&self) -> u64 {
+        self.forgotten.len() as u64
+    }
+
+    /// The CLI's reply to the handshake.
+    pub(super) fn initialize(&self) -> Option<&[u8]> {
+        self.initialize.as_deref()
+    }
+
+    /// The last `system/init`.
+    pub(super) fn init(&self) -> Option<&[u8]> {
+        self.init.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(id: &str) -> String {
+        format!(
+            "{{\"type\":\"control_request\",\"request_id\":\"{id}\",\"request\":{{\"subtype\":\"can_use_tool\"}}}}\n"
+        )
+    }
+
+    fn open(conversation: &ConversationState) -> Vec<&str> {
+        conversation.open().iter().map(|request| request.id.as_str()).collect()
+    }
+
+    /// F61: a request is open until it is answered or cancelled, however its bytes are split.
+    #[test]
+    fn f61_a_question_stays_open_until_it_is_settled() {
+        let text = ["banner\n".to_owned(), question("a"), question("b"), question("c")].concat();
+        for size in [1, 7, 1000] {
+            let mut conversation = ConversationState::default();
+            for chunk in text.as_bytes().chunks(size) {
+                conversation.observe_output(chunk);
+            }
+            assert_eq!(open(&conversation), ["a", "b", "c"]);
+            assert_eq!(conversation.open()[2].end, text.len() as u64);
+            assert_eq!(conversation.open()[0].line, question("a").as_bytes());
+            let answer = br#"{"type":"control_response","response":{"subtype":"success","request_id":"b"}}"#;
+            assert_eq!(conversation.begin_write("answer", answer), Novelty::New);
+            assert_eq!(open(&conversation), ["a", "c"]);
+            conversation.finish_write("answer");
+            conversation.observe_output(b"{\"type\":\"control_cancel_request\",\"request_id\":\"a\"}\n");
+            assert_eq!(open(&conversation), ["c"]);
+        }
+    }
+
+    /// F61: an answer that the CLI never got answers nothing, and a request that was cancelled meanwhile
+    /// stays cancelled.
+    #[test]
+    fn f61_a_question_is_open_again_if_its_answer_was_not_written() {
+        let answer = |id: &str| {
+            format!(r#"{{"type":"control_response","response":{{"subtype":"success","request_id":"{id}"}}}}"#)
+        };
+        let mut conversation = ConversationState::default();
+        conversation.observe_output([question("a"), question("b"), question("c")].concat().as_bytes());
+        for id in ["a", "b", "c"] {
+            assert_eq!(conversation.begin_write(&format!("line {id}"), answer(id).as_bytes()), Novelty::New);
+        }
+        assert_eq!(open(&conversation), [""; 0], "no bridge may answer twice");
+        conversation.observe_output(b"{\"type\":\"control_cancel_request\",\"request_id\":\"a\"}\n");
+        conversation.finish_write("line c");
+        for id in ["c", "b", "a"] {
+            conversation.revert_write(&format!("line {id}"));
+        }
+        assert_eq!(open(&conversation), ["b"]);
+        assert_eq!(
+            conversation.begin_write("line b", answer("b").as_bytes()),
+            Novelty::New,
+            "it can be sent again"
+        );
+        assert_eq!(open(&conversation), [""; 0]);
+
+        let mut conversation = ConversationState::default();
+        for number in 0..=CLI_REQUESTS_MAX {
+            conversation.observe_output(question(&number.to_string()).as_bytes());
+        }
+        conversation.begin_write("first", answer("0").as_bytes());
+        conversation.begin_write("last", answer(&CLI_REQUESTS_MAX.to_string()).as_bytes());
+        assert_eq!((conversation.open().len(), conversation.forgotten()), (CLI_REQUESTS_MAX - 1, 0));
+        conversation.revert_write("first");
+        conversation.revert_write("last");
+        assert_eq!(
+            (open(&conversation)[0], conversation.open().len(), conversation.forgotten()),
+            ("0", CLI_REQUESTS_MAX, 1)
+        );
+    }
+
+    /// Only a successful reply to the handshake is kept; of `system/init` frames the last one.
+    #[test]
+    fn the_handshake_and_the_last_init_are_remembered() {
+        let mut conversation = ConversationState::default();
+        let reply = |id: &str| {
+            format!(
+                "{{\"type\":\"control_response\",\"response\":{{\"subtype\":\"success\",\"request_id\":\"{id}\",\"response\":{{}}}}}}\n"
+            )
+        };
+        conversation.observe_output(reply("early").as_bytes());
+        assert_eq!(conversation.initialize(), None);
+        conversation.begin_write(
+            "1",
+            br#"{"type":"control_request","request_id":"hi","request":{"subtype":"initialize"}}"#,
+        );
+        conversation.observe_output(reply("other").as_bytes());
+        assert_eq!(conversation.initialize(), None);
+        conversation.observe_output(reply("hi").as_bytes());
+        assert_eq!(conversation.initialize(), Some(reply("hi").as_bytes()));
+        for session in ["one", "two"] {
+            let init = format!("{{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"{session}\"}}\n");
+            conversation.observe_output(init.as_bytes());
+            assert_eq!(conversation.init(), Some(init.as_bytes()));
+        }
+    }
+
+    /// Lines that are too long are skipped, and requests that are too many are counted.
+    #[test]
+    fn memory_is_bounded() {
+        let mut conversation = ConversationState::default();
+        conversation.observe_output(&vec![b'x'; HOST_LINE_BYTES_MAX + 1]);
+        assert!(conversation.line.capacity() <= HOST_LINE_BYTES_MAX);
+        conversation.observe_output(b"\n");
+        for number in 0..CLI_REQUESTS_MAX + 3 {
+            conversation.observe_output(question(&number.to_string()).as_bytes());
+        }
+        assert_eq!((conversation.open().len(), conversation.forgotten()), (CLI_REQUESTS_MAX, 3));
+        conversation.observe_output(
+            format!("{{\"type\":\"control_cancel_request\",\"request_id\":\"{CLI_REQUESTS_MAX}\"}}\n")
+                .as_bytes(),
+        );
+        assert_eq!(conversation.forgotten(), 2);
+        for number in 0..=HOST_IDS_MAX {
+            assert_eq!(conversation.begin_write(&number.to_string(), b"{}"), Novelty::New);
+        }
+        assert_eq!(conversation.begin_write("1", b"{}"), Novelty::Seen);
+        assert_eq!(conversation.begin_write("0", b"{}"), Novelty::New, "forgotten by now");
+    }
+}
