@@ -1,7 +1,8 @@
-//! The other files of the session that a file belongs to, and the names in them.
+//! Names of entries and tool calls in the other files of a session.
 //!
-//! A conversation may pass through several files: a compaction and a suggested prompt are written by sub-agents whose
-//! first entry follows an entry of the main file, and the main file may go on from an entry of theirs.
+//! A conversation may pass through several files: a compaction and a suggested prompt are written by
+//! sub-agents whose first entry follows an entry of the main file, and the main file may continue from one of
+//! their entries.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -12,7 +13,7 @@ use crate::check::pairing::Tools;
 use crate::reader::{Content, Reader};
 use crate::roots::relatives_of;
 
-/// Names of entries and tool calls in the other files of a session.
+/// Uuids and tool call ids in the other files of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Elsewhere {
     /// Uuids of entries.
@@ -24,7 +25,7 @@ pub(crate) struct Elsewhere {
 }
 
 impl Elsewhere {
-    /// The names in the relatives of a file, except for the files in `known`. Files that cannot be read are left out.
+    /// The names in the session's other files, except for those in `known`. Unreadable files are skipped.
     pub(crate) fn of(path: &Path, known: &[&Path]) -> Self {
         let mut names = Elsewhere::default();
         let same =

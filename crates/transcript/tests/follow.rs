@@ -13,7 +13,7 @@ use tidings_transcript::follow::{Change, Follow, Tail};
 use tidings_transcript::reader::Content;
 use tidings_transcript::roots::{Roots, SessionFiles};
 
-/// What somebody knows who believes everything that a tail tells.
+/// The file contents according to the changes of a tail.
 #[derive(Debug, Default, PartialEq)]
 struct Believed {
     lines: Vec<Vec<u8>>,
@@ -57,7 +57,7 @@ fn record(number: usize, bytes: usize) -> Vec<u8> {
     format!("{{\"type\":\"user\",\"uuid\":\"u-{number}\",\"message\":\"{text}\"}}\n").into_bytes()
 }
 
-/// One thing that programs do to a file.
+/// One operation of a program on a file.
 #[derive(Debug, Clone)]
 enum Deed {
     Append {
@@ -71,7 +71,7 @@ enum Deed {
     Truncate {
         percent: u64,
     },
-    /// Cut to nothing and written anew under the same name, perhaps longer than before.
+    /// Truncated and written anew under the same name, perhaps longer than before.
     Rewrite {
         records: usize,
     },
@@ -138,7 +138,8 @@ fn apply(deed: &Deed, path: &Path, next: &mut usize) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
 
-    /// Followers kept half a line over a truncation, or read one stretch twice when several triggers came at once.
+    /// Followers kept half a line across a truncation, or read a part twice when several triggers came at
+    /// once.
     #[test]
     fn f90_a_storm_of_changes_leaves_exactly_the_final_records(deeds in prop::collection::vec(deed(), 1..40)) {
         let folder = tempfile::tempdir().unwrap();
@@ -153,7 +154,7 @@ proptest! {
             }
         }
         poll(&mut tail, &mut believed);
-        // Another trigger for the same change gives nothing twice.
+        // Another trigger for the same change delivers nothing twice.
         poll(&mut tail, &mut believed);
         if path.exists() {
             prop_assert_eq!(&believed.lines, &whole_lines(&path));
@@ -237,7 +238,7 @@ fn a_listener_that_breaks_off_gets_the_rest_later() {
 fn the_last_entries_that_count_come_first_with_their_true_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
-    // Most lines do not count, and a block does not hold the ones that do.
+    // Most lines do not count, and those that do are not in the last block.
     let mut text = Vec::new();
     for number in 0..400 {
         text.extend(record(number, if number % 50 == 0 { 10 } else { 5000 }));
@@ -259,7 +260,7 @@ fn the_last_entries_that_count_come_first_with_their_true_numbers() {
     }
 }
 
-/// The news of a session as short words.
+/// The changes of a session in a short notation.
 fn news(follow: &mut Follow) -> Vec<String> {
     let mut told = Vec::new();
     let flow = follow.look(&mut |news| {
@@ -303,7 +304,7 @@ fn a_session_is_followed_with_agents_that_start_later() {
     assert_eq!(news(&mut follow), [""; 0]);
 }
 
-/// Claude Code removes files after 30 days, also under a program that reads them.
+/// Claude Code removes files after 30 days, also while a program reads them.
 #[test]
 fn f85_a_deleted_session_is_reported_as_gone_once() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The index finds what a scan finds, whatever happens to the files.
+//! The index gives the same results as a scan, whatever happens to the files.
 
 #![cfg(feature = "index")]
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
@@ -64,7 +64,8 @@ impl Place {
         [updated.added, updated.grown, updated.replaced, updated.removed]
     }
 
-    /// What both ways find, as `session:line text`, and how many bytes the one with the index read.
+    /// The common result of both searches, as `session:line text`, and the bytes that the one with the index
+    /// read.
     fn both(&self, options: &Options) -> (Vec<String>, u64) {
         let sessions = self.sessions();
         let query = Query::new(options.clone()).unwrap();
@@ -126,7 +127,7 @@ fn an_index_reads_only_where_something_may_be_found() {
     check(&Options { case: Case::Ignore, ..literal("ZEBRAFINCH") }, 1);
     check(&Options { syntax: Syntax::Regex, ..literal(r"zebra\w+ (of|in) \w*artz") }, 1);
     check(&Options { syntax: Syntax::Regex, ..literal(r"zebrafinch$|platypus") }, 0);
-    // Nothing can be said about these, so that everything is read.
+    // The index cannot narrow these, so everything is read.
     assert_eq!(place.both(&literal("ze")).0.len(), 1);
     assert_eq!(place.both(&Options { syntax: Syntax::Regex, ..literal(r"\bz\w+ch\b") }).0.len(), 1);
 }
@@ -176,7 +177,7 @@ fn an_update_reads_only_what_changed() {
     assert_eq!((updated.grown, updated.bytes), (1, says("appended needle").len() as u64));
     assert_eq!(place.found("needle").len(), 4);
 
-    // Half a line is searched, and counts as one until its other half is there.
+    // Half a line is searched, and counts as a line until its other half is there.
     let line = says("torn needle in half");
     place.append("p/a.jsonl", &line[..line.len() - 12]);
     assert_eq!(place.updated(), [0, 1, 0, 0]);
@@ -262,7 +263,7 @@ fn an_index_that_cannot_be_used_is_an_error_or_made_anew() {
     assert_eq!(Index::remove(&place.index()).unwrap(), 0);
 }
 
-/// Damage in every page: an error or an answer, never a panic.
+/// Damage in every page: an error or a result, never a panic.
 #[test]
 fn a_damaged_index_does_not_bring_the_process_down() {
     let place = Place::new();
@@ -285,7 +286,7 @@ fn a_damaged_index_does_not_bring_the_process_down() {
     }
 }
 
-/// Lines of every sort: what people say in letters that change with case, escaped in odd ways, and damage.
+/// Lines of every kind: text in letters with upper and lower case, unusual escapes, and damage.
 fn line() -> impl Strategy<Value = String> {
     let text = "[a-cA-CkKsS\u{212a}\u{17f}éÉ \"\\\\/\n.-]{0,30}";
     prop_oneof![

@@ -18,7 +18,7 @@ use tidings_transcript::roots::{Roots, SessionFiles};
 use tidings_transcript::{ErrorKind, du};
 
 const ID: &str = "7c135d63-ce1e-4cdd-a790-b3205ea58baa";
-/// How many files the session with this id has in [`home`].
+/// Number of files that the session with this id has in [`home`].
 const FILES: usize = 15;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -27,7 +27,7 @@ fn write(path: PathBuf, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// A configuration folder with one session that has everything, and another one beside it.
+/// A configuration folder with one session that has all kinds of files, and another one beside it.
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let root = home.path();
@@ -64,7 +64,7 @@ fn session(root: &Path, id: &str) -> SessionFiles {
     Roots::new([root]).find(id).unwrap()
 }
 
-/// Every file below a folder with what is in it.
+/// Every file below a folder with its contents.
 fn all_files(root: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![root.to_owned()];
@@ -118,7 +118,7 @@ fn everything_that_carries_the_name_of_a_session_belongs_to_it() {
     );
 }
 
-/// A file that is called `..jsonl` has the name `.`, and what lies beside it would be the whole project.
+/// A file called `..jsonl` has the name `.`, and its folder would be the whole project.
 #[test]
 fn odd_names_own_nothing_but_their_file() {
     let home = home();
@@ -182,7 +182,7 @@ fn only_the_owner_may_read_an_archive() {
     }
 }
 
-/// What the copy of the main file holds after each change of the original.
+/// The contents of the main file's copy after each change of the original.
 #[test]
 fn a_file_that_shrinks_or_changes_does_not_destroy_its_copy() {
     let home = home();
@@ -210,7 +210,7 @@ fn a_file_that_shrinks_or_changes_does_not_destroy_its_copy() {
     }
 }
 
-/// Nothing can be written to `/dev/full`, as to a disk that is.
+/// Writing to `/dev/full` fails as on a full disk.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_costs_neither_the_copy_nor_more_room() {
@@ -438,7 +438,7 @@ fn both_copies_of_a_session_go_when_it_is_named_and_one_when_its_file_is() {
     assert!(all_files(home.path()).keys().all(|path| !path.contains(ID)));
 }
 
-/// A restored archive holds files of the same names; whoever names one of them does not mean the originals.
+/// A restored archive holds files of the same names; naming one of them does not select the originals.
 #[test]
 fn a_file_outside_the_roots_names_no_session_in_them() {
     let home = home();

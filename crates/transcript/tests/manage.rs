@@ -63,7 +63,7 @@ fn now() -> Timestamp {
 
 const PROMPT: &str = r#"{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"Fix the build"},"uuid":"a0000000-0000-4000-8000-000000000001","timestamp":"2026-11-14T10:00:00.000Z","cwd":"/home/dev/demo","sessionId":"11111111-1111-4111-8111-111111111111","gitBranch":"main","slug":"brave-fox"}"#;
 
-/// JSON may have blanks around its colons, and programs that rewrite sessions put them there.
+/// JSON may have blanks around its colons, and programs that rewrite sessions add them.
 #[test]
 fn blanks_around_colons_change_nothing_in_what_the_ends_tell() {
     let lines = [
@@ -87,7 +87,7 @@ fn blanks_around_colons_change_nothing_in_what_the_ends_tell() {
     }
 }
 
-/// A turn with two tools at once, progress between them, a sidechain, a compaction and a team's entry.
+/// A turn with two parallel tools, progress between them, a sidechain, a compaction and a team's entry.
 const WHOLE: &[&str] = &[
     r#"{"type":"permission-mode","permissionMode":"default","sessionId":"11111111-1111-4111-8111-111111111111"}"#,
     PROMPT,
@@ -111,11 +111,12 @@ fn parallel_calls_and_their_results_are_put_back() {
     let place = Place::new();
     place.session(WHOLE);
     let all = session_messages(&place.find(), Page::default()).unwrap();
-    // The way goes over the progress of the first call; the second call and its result come back behind the first.
+    // The path goes over the progress of the first call; the second call and its result are inserted after
+    // the first.
     assert_eq!(ids(&all), ["1", "2", "3", "4", "5", "7"]);
     let page = session_messages(&place.find(), Page { offset: 1, limit: Some(2) }).unwrap();
     assert_eq!(ids(&page), ["2", "3"]);
-    // What was said stays as it is written, half a surrogate pair too.
+    // Message contents stay as they are written, half a surrogate pair too.
     assert!(all[5].to_line().contains(r#""text":"Done \ud83d""#), "{}", all[5].to_line());
 }
 
@@ -156,14 +157,14 @@ fn a_fork_can_end_early_and_have_a_title() {
     for (up_to, expected) in [
         ("not a uuid", ErrorKind::Invalid),
         ("a0000000-0000-4000-8000-000000000099", ErrorKind::NotFound),
-        // Sub-agents are not copied, so that nothing can end there.
+        // Sub-agents are not copied, so a fork cannot end there.
         ("a0000000-0000-4000-8000-000000000006", ErrorKind::NotFound),
     ] {
         assert_eq!(fork(up_to, "x").unwrap_err().kind(), expected, "{up_to}");
     }
     let made = fork("a0000000-0000-4000-8000-000000000002", " Mine ").unwrap();
     assert_eq!((made.title.as_str(), made.entries), ("Mine", 2));
-    // The same id again: nothing that exists is written over.
+    // The same id again: existing files are not overwritten.
     assert_eq!(fork("a0000000-0000-4000-8000-000000000001", "x").unwrap_err().kind(), ErrorKind::Io);
     assert_eq!(fs::read_to_string(&made.path).unwrap().lines().count(), 4);
 }
@@ -284,7 +285,7 @@ fn a_first_line_longer_than_the_head_hides_nothing() {
     assert_eq!(info.created_at, Some(1_794_650_400_000));
 }
 
-/// A file of any size is listed, whatever stands in it, and only its ends are read.
+/// A file of any size is listed, whatever it contains, and only its ends are read.
 #[test]
 fn f86_a_huge_file_is_listed_by_its_ends() {
     let place = Place::new();

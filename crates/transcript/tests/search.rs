@@ -1,4 +1,4 @@
-//! What is found, where, and in which order.
+//! Search results, their positions and their order.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -11,7 +11,7 @@ use tidings_transcript::ErrorKind;
 use tidings_transcript::roots::Roots;
 use tidings_transcript::search::{self, Case, Flow, Options, Query, Role, Sidechains, Syntax};
 
-/// A root with one session, `s`, in which these are the lines.
+/// A root with one session, `s`, with these lines.
 fn session(lines: &[&str]) -> TempDir {
     let root = TempDir::new().unwrap();
     write(root.path(), "p/s.jsonl", lines.join("\n").as_bytes());
@@ -93,7 +93,7 @@ fn case_matters_unless_it_is_ignored() {
     assert_eq!(lines(root.path(), Options { case: Case::Ignore, ..literal("STRAßE") }), [1, 2]);
 }
 
-/// One of each kind of text, and of what is no text; the word in each is its line's number.
+/// One line of each kind, with text and without; the word in each is its line's number.
 const KINDS: &[&str] = &[
     r#"{"type":"user","uuid":"u-1","cwd":"/home/dev/parser","timestamp":"2026-11-01T10:00:00.000Z","message":{"role":"user","content":"needle prompt"}}"#,
     r#"{"type":"assistant","uuid":"u-2","cwd":"/home/dev/parser","timestamp":"2026-11-02T10:00:00.000Z","message":{"role":"assistant","id":"m-1","model":"needle-model","content":[{"type":"thinking","thinking":"needle thought","signature":"needle"}]}}"#,
@@ -133,7 +133,8 @@ fn everything_that_a_person_reads_is_searched_and_ids_are_not() {
     ");
 }
 
-/// Tool output stands twice in a line, in the message and in the structured result (anthropics/claude-code#85179).
+/// Tool output stands twice in a line, in the message and in the structured result
+/// (anthropics/claude-code#85179).
 #[test]
 fn f89_output_that_stands_twice_in_a_line_is_found_once() {
     let root = session(&KINDS[2..4]);
@@ -291,5 +292,5 @@ fn a_pattern_that_makes_no_sense_is_an_error() {
     assert_eq!(error(literal("")).kind(), ErrorKind::Invalid);
     let wrong = error(Options { syntax: Syntax::Regex, ..literal("a(b") });
     assert_eq!(wrong.kind(), ErrorKind::Invalid);
-    insta::assert_snapshot!(wrong, @"This is no regular expression (unclosed group): `a(b`");
+    insta::assert_snapshot!(wrong, @"Not a regular expression (unclosed group): `a(b`");
 }

@@ -9,51 +9,51 @@ use crate::belongings::{Belonging, Belongings, config_folder};
 use crate::error::At as _;
 use crate::roots::SessionFiles;
 
-/// What was done to keep a session.
+/// The result of archiving a session.
 #[derive(Debug)]
 pub struct Kept {
     /// The session's id.
     pub session: String,
-    /// Every file of it.
+    /// All files of the session.
     pub files: Vec<KeptFile>,
-    /// Files that could not be looked at or copied.
+    /// Errors about files that could not be read or copied.
     pub failed: Vec<Error>,
-    /// The size of all its copies.
+    /// Size of all copies in bytes.
     pub stored_bytes: u64,
 }
 
-/// What was done to keep a file.
+/// The result of archiving a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptFile {
-    /// Where it lies below the configuration folder.
+    /// Path below the configuration folder.
     pub path: PathBuf,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
-    /// What was done.
+    /// Effect on the copy.
     pub done: Done,
 }
 
-/// What became of the copy of a file.
+/// Effect on the copy of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Done {
-    /// There was none, and now there is.
+    /// The copy was created.
     New,
     /// The file has not changed.
     Unchanged,
-    /// The file has grown, and the copy with it.
+    /// The file has grown, and the copy was replaced.
     Grown,
-    /// The file was cut short; the copy still holds what it lost.
+    /// The file was truncated; the copy still holds the lost part.
     CutShort,
-    /// The file went another way; the copy from before is kept beside the new one.
+    /// The file diverged from its copy; the earlier copy is stored beside the new one.
     Diverged,
 }
 
 impl Archive {
-    /// Makes copies of everything that belongs to a session, or brings them up to date. `now` is noted beside them.
+    /// Creates or updates copies of all files of a session. `now` is recorded with them.
     pub fn keep(&self, session: &SessionFiles, now: Timestamp) -> Result<Kept, Error> {
         let project = session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let manifest_path = self.manifest_path(&project, &session.id);
-        // One that cannot be read is made anew from the copies themselves.
+        // An unreadable manifest is rebuilt from the copies themselves.
         let known = Manifest::read(&manifest_path).ok().flatten();
         let mut manifest = Manifest {
             format: Manifest::FORMAT,
@@ -137,15 +137,15 @@ impl Archive {
             let stored_bytes = std::fs::metadata(copy).at("look at", copy)?.len();
             return Ok((had, stored_bytes, Done::CutShort));
         }
-        // The new copy is complete before the one from before makes room: a disk may be full.
+        // The new copy is complete before the earlier one is moved: the disk may be full.
         let (sum, stored_bytes, part) = copy::prepare(&file.path, copy)?;
         self.set_aside(&file.relative)?;
         part.put(copy)?;
         Ok((sum, stored_bytes, Done::Diverged))
     }
 
-    /// Puts a copy into the first of the folders `earlier/1`, `earlier/2`, … that has room for it. It also stays where it
-    /// is until another one takes its place.
+    /// Puts a copy into the first of the folders `earlier/1`, `earlier/2`, … that has room for it. It also
+    /// stays in place until another one replaces it.
     fn set_aside(&self, relative: &Path) -> Result<(), Error> {
         let copy = self.stored_path(relative);
         let mut number = 1u64;
@@ -156,9 +156,9 @@ impl Archive {
             }
             number += 1;
         };
-        // Makes the folder, private as all of them; the empty file in it goes again.
+        // Creates the folder, private like all of them; the empty file in it is removed again.
         drop(copy::create_private(&target)?);
-        // Not every disk has links.
+        // Not every file system supports hard links.
         let placed = std::fs::hard_link(&copy, &target)
             .or_else(|_| std::fs::copy(&copy, &target).map(drop))
             .inspect_err(|_| drop(std::fs::remove_file(&target)));

@@ -23,7 +23,7 @@ impl Folder {
         self.0.path().join("deep/er/sessions.cache")
     }
 
-    /// Writes the session with a time of its own, so that no two writes look alike.
+    /// Writes the session with a distinct time, so that no two writes look alike.
     fn write(&self, text: &str, second: u64) -> FileInfo {
         fs::write(self.session(), text).unwrap();
         self.touch(second)
@@ -41,7 +41,7 @@ impl Folder {
         self.touch(second)
     }
 
-    /// A cache with one fact about a session of two lines, the second one unfinished.
+    /// A cache with one record about a session of two lines, the second one unfinished.
     fn filled(&self) -> Cache {
         let file = self.write("one\ntw", 1);
         let mut cache = Cache::open(&self.store());
@@ -128,7 +128,7 @@ fn nobody_else_may_read_the_cache() {
     drop(folder.filled());
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&folder.store()), mode(folder.store().parent().unwrap())), (0o600, 0o700));
-    // Nothing else is left behind.
+    // No other files remain.
     assert_eq!(fs::read_dir(folder.store().parent().unwrap()).unwrap().count(), 1);
 }
 
@@ -163,7 +163,7 @@ proptest! {
     fn any_bytes_are_opened_without_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let folder = Folder::new();
         let path = folder.0.path().join("sessions.cache");
-        // With a right head and sum, so that the records are looked at.
+        // With a valid head and checksum, so that the records are decoded.
         let mut file = b"tidings cache 1\n".to_vec();
         file.extend_from_slice(&super::file::hash(&bytes).to_le_bytes());
         file.extend_from_slice(&bytes);

@@ -1,4 +1,4 @@
-//! Whether session files keep the rules: those of seed 001, and what happens to real files.
+//! Validation of session files: the rules of the session specification, and damage that occurs in real files.
 //!
 //! ```
 //! use tidings_transcript::check::{self, Profile};
@@ -11,8 +11,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! A file is read once, line by line. What grows with it is a few numbers per entry of the tree; findings are handed
-//! out as they come, so that a report on gigabytes need not be kept.
+//! A file is read once, line by line. Memory grows by a few numbers per entry of the tree; findings are
+//! passed to the caller as they come, so that a report on gigabytes need not be stored.
 
 mod context;
 pub(crate) mod links;
@@ -46,24 +46,24 @@ use context::{Check, File, Found, Missing, Role, Seen};
 use links::Links;
 use session::SessionFacts;
 
-/// What happens while files are checked.
+/// Progress of a check.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// Something does not hold.
+    /// A rule is violated.
     Finding {
-        /// In this file.
+        /// The file.
         file: &'a Path,
-        /// What, and where.
+        /// The finding.
         finding: &'a Finding,
     },
-    /// So many more bytes were read.
+    /// Number of bytes that were read since the last event.
     Read(u64),
 }
 
-/// Checks all files of a session, its main one first, and how they hang together.
+/// Checks all files of a session, its main one first, and the links between them.
 ///
-/// Without a profile, each file is held to the rules of its own dialect. A file that cannot be read is a finding, and
-/// the others are checked all the same. `each` may end the search early.
+/// Without a profile, each file is checked against the rules of its own dialect. An unreadable file is a
+/// finding, and the others are checked all the same. `each` may end the check early.
 pub fn session(
     files: &SessionFiles,
     profile: Option<Profile>,
@@ -106,7 +106,7 @@ pub fn session(
     report
 }
 
-/// What could not be read, as a finding: anything may stand in it.
+/// A finding for a file that could not be read.
 pub fn unreadable(error: &Error) -> Finding {
     const RULE: Rule = Rule::new("unreadable");
     let message = match std::error::Error::source(error) {
@@ -117,7 +117,7 @@ pub fn unreadable(error: &Error) -> Finding {
     Finding { rule: RULE, severity: Severity::Error, place, message, uuid: None }
 }
 
-/// A file in another encoding, as one finding rather than one for each line.
+/// A finding for a file in UTF-16, instead of one per line.
 fn utf_16() -> Finding {
     const RULE: Rule = Rule::new("utf-16");
     let message = format!("The file is UTF-16: {}", encoding::UTF_16_HINT);
@@ -125,7 +125,7 @@ fn utf_16() -> Finding {
     Finding { rule: RULE, severity: Severity::Error, place, message, uuid: None }
 }
 
-/// Checks one file by itself.
+/// Checks a single file.
 pub fn file(
     path: &Path,
     profile: Option<Profile>,
@@ -137,7 +137,7 @@ pub fn file(
     Ok(report)
 }
 
-/// Checks lines from anywhere. Without a profile they are taken for the CLI's.
+/// Checks lines from any reader. Without a profile they are checked as files of the CLI.
 pub fn source(
     source: impl Read,
     profile: Option<Profile>,
@@ -161,7 +161,7 @@ pub fn source(
     Ok(run.report)
 }
 
-/// What is known of a file before it is read.
+/// Properties of a file that are known before it is read.
 #[derive(Clone, Copy)]
 struct About<'a> {
     number: usize,
@@ -200,13 +200,13 @@ fn read_file(
     ended.at("read", path)
 }
 
-/// One file being checked.
+/// The check of one file.
 struct Run<'a> {
     profile: Profile,
     dialect: Dialect,
     role: Role<'a>,
     number: usize,
-    /// The path of the file where it is the only one of its session.
+    /// The path of the file if it is the only one of its session.
     only: Option<&'a Path>,
     facts: &'a mut SessionFacts,
     report: Report,
@@ -235,7 +235,7 @@ impl Run<'_> {
                 Ok(Some(line)) => line,
                 Ok(None) => break,
                 Err(error) => {
-                    // What was found before holds all the same.
+                    // Findings up to the error are still valid.
                     let _ended = self.hand_out(&mut found, &mut each);
                     return Err(error);
                 }
@@ -283,7 +283,7 @@ impl Run<'_> {
             (Role::Alone, _) => found.findings.extend(pending.into_iter().map(|(_, finding)| finding)),
             (_, only) => {
                 self.facts.keep_pending(self.number, pending);
-                // Findings of the only file can stand in the order of its lines.
+                // The findings of a session's only file can be reported in the order of its lines.
                 let rest = only.map(|path| not_elsewhere(&[path], self.facts)).unwrap_or_default();
                 found.findings.extend(rest.into_iter().map(|(_, finding)| finding));
             }
@@ -318,7 +318,7 @@ impl Run<'_> {
         }
     }
 
-    /// Hands out what was found so far, in the order of the lines.
+    /// Reports the findings so far, in the order of the lines.
     fn hand_out(
         &mut self,
         found: &mut Found,
@@ -333,10 +333,10 @@ impl Run<'_> {
     }
 }
 
-/// How often to say how far reading has come.
+/// Interval of progress events in bytes.
 const TELL_BYTES: u64 = 1 << 20;
 
-/// The dialect of most of the first entries that have one; a draw goes to the CLI's.
+/// The dialect of most of the first entries that have one; in a tie, the CLI's.
 fn dialect_of(file: &mut Opened, buffer: &mut Buffer) -> io::Result<Dialect> {
     const LINES_MAX: usize = 1000;
     const TELLING_MAX: usize = 32;
@@ -345,7 +345,7 @@ fn dialect_of(file: &mut Opened, buffer: &mut Buffer) -> io::Result<Dialect> {
     for _ in 0..LINES_MAX {
         let Some(line) = reader.next()? else { break };
         let Content::Entry(entry) = line.content else { continue };
-        // An attachment is the CLI's whoever wrote the rest.
+        // Attachments are written by the CLI only, whatever the dialect of the other entries.
         if !entry.kind().is_chained() || entry.kind() == EntryKind::Attachment {
             continue;
         }
@@ -367,11 +367,11 @@ fn dialect_of(file: &mut Opened, buffer: &mut Buffer) -> io::Result<Dialect> {
     })
 }
 
-/// The findings about missing entries and calls that no other file of the session has, by number of the file.
+/// Findings about entries and calls that are missing in all files of the session, by number of the file.
 fn not_elsewhere(paths: &[&Path], facts: &mut SessionFacts) -> Vec<(usize, Finding)> {
     let mut pending = std::mem::take(&mut facts.pending);
     pending.retain(|(_, missing, _)| !facts.has(missing));
-    // A file of a sub-agent may be checked by itself, and older versions keep them beside the main file.
+    // An agent's file may be checked alone, and older versions store agents' files beside the main file.
     if let (Some(path), false) = (paths.first(), pending.is_empty()) {
         let elsewhere = Elsewhere::of(path, paths);
         pending.retain(|(_, missing, _)| match missing {
@@ -384,7 +384,7 @@ fn not_elsewhere(paths: &[&Path], facts: &mut SessionFacts) -> Vec<(usize, Findi
     pending.into_iter().map(|(file, _, finding)| (file, finding)).collect()
 }
 
-/// What the files of a session say of each other, by number of the file.
+/// Findings about links between the files of a session, by number of the file.
 fn between_files(files: &SessionFiles, facts: &SessionFacts) -> Vec<(usize, Finding)> {
     let mut all = Vec::new();
     let mut found = Found::default();
@@ -392,7 +392,7 @@ fn between_files(files: &SessionFiles, facts: &SessionFacts) -> Vec<(usize, Find
         rules::missing_agent_file::check(call, files, &mut found);
         all.extend(found.findings.drain(..).map(|finding| (call.file, finding)));
     }
-    // What was not read may have started any of them.
+    // A file that was not read may have started any of them.
     let all_read = files.main.is_some() && !facts.unread;
     let first = usize::from(files.main.is_some());
     let started = |number: &usize| !facts.is_forked_off(first + number);

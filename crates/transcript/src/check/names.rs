@@ -1,16 +1,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Gives names small numbers, so that what is kept per line does not grow with the length of its names.
+/// Interns names as small numbers, so that the memory per line does not grow with the length of its names.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    /// Nearly all names are uuids, which fit into a number.
+    /// Nearly all names are uuids, which fit into 128 bits.
     uuids: HashMap<u128, Name>,
     others: HashMap<Arc<str>, Name>,
     list: Vec<Spelling>,
 }
 
-/// A name that [`Names`] knows.
+/// A name interned by [`Names`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Name(u32);
 
@@ -25,7 +25,7 @@ impl Names {
         if let Some(known) = self.find(text) {
             return known;
         }
-        // Files with four thousand million names do not fit on a disk.
+        // Files with 2³² names do not fit on a disk.
         let name = Name(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
         if let Some(number) = uuid(text) {
             self.uuids.insert(number, name);
@@ -38,7 +38,7 @@ impl Names {
         name
     }
 
-    /// The number of a name, if it was seen.
+    /// The number of a name, if it was interned.
     pub(crate) fn find(&self, text: &str) -> Option<Name> {
         match uuid(text) {
             Some(number) => self.uuids.get(&number),
@@ -47,7 +47,7 @@ impl Names {
         .copied()
     }
 
-    /// The name as it was written.
+    /// The name as it was spelled.
     pub(crate) fn text(&self, name: Name) -> String {
         match self.list.get(name.index()) {
             Some(Spelling::Uuid(number)) => spelled(*number),
@@ -58,7 +58,7 @@ impl Names {
 }
 
 impl Name {
-    /// To keep something per name in a list.
+    /// Index into a list with one item per name.
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
@@ -70,7 +70,7 @@ pub(crate) fn spelled(uuid: u128) -> String {
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 
-/// The number that a uuid in its usual spelling stands for. Any other spelling is another name.
+/// The number of a uuid in its usual spelling. Any other spelling is another name.
 pub(crate) fn uuid(text: &str) -> Option<u128> {
     let bytes = text.as_bytes();
     if bytes.len() != 36 {

@@ -1,4 +1,4 @@
-//! Which tool calls of a file have their results.
+//! Matches the tool calls of a file with their results.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -7,14 +7,14 @@ use tidings_protocol::entry::{Dialect, EntryKind, EntryRef};
 use super::links::{Lane, Links};
 use super::names::Name;
 
-/// Calls and results of one file, as they come.
+/// Calls and results of one file, in the order of its lines.
 #[derive(Debug, Default)]
 pub(crate) struct Pairing {
-    /// Calls by id that wait for a result. Ids are repeated by odd servers, so each is a queue.
+    /// Calls without a result, by id. Some servers repeat ids, so each is a queue.
     open: HashMap<Box<str>, VecDeque<Call>>,
-    /// Results by id whose call was not seen; it may come later in the file.
+    /// Results without a call, by id; the call may come later in the file.
     early: HashMap<Box<str>, VecDeque<Answer>>,
-    /// Seed 001 has no ids: there a result answers its parent, or else the oldest open call of its lane.
+    /// The flat dialect has no ids: a result answers its parent, or else the oldest open call of its lane.
     open_seed: HashMap<Lane, VecDeque<Call>>,
     early_seed: Vec<Answer>,
 }
@@ -24,10 +24,10 @@ pub(crate) struct Pairing {
 pub(crate) struct Call {
     /// The entry's number in [`Links`].
     pub(crate) link: usize,
-    /// The call's id; in seed 001 the entry's.
+    /// The call's id; in the flat dialect, the entry's uuid.
     pub(crate) id: Box<str>,
     pub(crate) tool: Box<str>,
-    /// Whether the API demands a result; seed 001 does not.
+    /// True if the API requires a result; calls in the flat dialect do not.
     pub(crate) is_api: bool,
 }
 
@@ -35,36 +35,36 @@ pub(crate) struct Call {
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     pub(crate) link: usize,
-    /// The id of the call that it answers; seed 001 has none.
+    /// The id of the call that it answers; `None` in the flat dialect.
     pub(crate) id: Option<Box<str>>,
 }
 
-/// What is without a counterpart.
+/// Calls and results without a counterpart.
 #[derive(Debug, Default)]
 pub(crate) struct Unpaired {
-    /// Calls after which the model answered all the same, so that there was a result once.
+    /// Calls that the model continued after, so that there was a result once.
     pub(crate) lost_results: Vec<Call>,
     /// Calls at the open end of a conversation.
     pub(crate) waiting: Vec<Call>,
     pub(crate) lost_calls: Vec<Answer>,
 }
 
-/// What an entry has to do with tools.
+/// The tool calls and results in an entry.
 #[derive(Debug, Default)]
 pub(crate) struct Tools {
     /// Ids and names of the tools that are called.
     calls: Vec<(Box<str>, Box<str>)>,
-    /// Ids of the calls that are answered.
+    /// Ids of the calls that results belong to.
     answers: Vec<Box<str>>,
     seed: Option<SeedTools>,
 }
 
-/// What the entry is where calls have no ids.
+/// The role of an entry in the flat dialect, where calls have no ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SeedTools {
     Call,
     Result,
-    /// After a call, what became of it.
+    /// An error entry after a call: its outcome.
     Error,
 }
 
@@ -87,7 +87,7 @@ impl Tools {
         Tools { calls, answers, seed: None }
     }
 
-    /// The ids of calls and the ids of answered calls; the flat dialect has none.
+    /// The ids of calls and of answered calls; the flat dialect has none.
     pub(crate) fn into_ids(self) -> (Vec<Box<str>>, Vec<Box<str>>) {
         if self.seed.is_some() {
             return (Vec::new(), Vec::new());
@@ -99,14 +99,14 @@ impl Tools {
         self.calls.is_empty() && self.answers.is_empty() && self.seed.is_none()
     }
 
-    /// Whether the entry is the result of a call.
+    /// Returns true if the entry is the result of a call.
     pub(crate) fn is_result(&self) -> bool {
         !self.answers.is_empty() || matches!(self.seed, Some(SeedTools::Result | SeedTools::Error))
     }
 }
 
 impl Pairing {
-    /// Takes in an entry that [`Links`] knows by `number`. Copies of an entry must be left out.
+    /// Adds an entry by its `number` in [`Links`]. The caller must skip copies of an entry.
     pub(crate) fn add(&mut self, tools: Tools, number: usize, links: &Links) {
         for (id, tool) in tools.calls {
             let call = Call { link: number, id, tool, is_api: tools.seed.is_none() };
@@ -140,7 +140,7 @@ impl Pairing {
         }
     }
 
-    /// What is left over when the file is over.
+    /// The calls and results without a counterpart at the end of the file.
     pub(crate) fn finish(self, links: &Links) -> Unpaired {
         let mut unpaired = Unpaired::default();
         let open = self.open.into_values().chain(self.open_seed.into_values()).flatten();
@@ -165,7 +165,7 @@ fn take<T>(waiting: &mut HashMap<Box<str>, VecDeque<T>>, id: &str) -> bool {
     waiting.get_mut(id).is_some_and(|queue| queue.pop_front().is_some())
 }
 
-/// The entries and responses after which the model said something else.
+/// The entries and responses that are followed by another response of the model.
 struct Answered {
     links: Vec<bool>,
     responses: HashSet<Name>,
@@ -174,7 +174,7 @@ struct Answered {
 fn answered(links: &Links) -> Answered {
     let followed = links.followed();
     let mut answered = Answered { links: vec![false; links.list.len()], responses: HashSet::new() };
-    // Entries from which the way up was gone already for their own response, so that none is passed twice for it.
+    // Entries whose ancestors were already visited for their own response, so that each is passed once.
     let mut gone = vec![false; links.list.len()];
     for (number, link) in links.list.iter().enumerate() {
         let Some(response) = link.response else { continue };

@@ -1,20 +1,20 @@
-/// Rings of entries that are each other's parents.
+/// Cycles of entries that are each other's ancestors.
 #[derive(Debug, Default)]
 pub(crate) struct Rings {
-    /// Each ring from its first entry on, in the order of these.
+    /// Each cycle from its first entry on, sorted by that entry.
     pub(crate) rings: Vec<Vec<usize>>,
-    /// For every entry, the ring that following its parents ends in.
+    /// For every entry, the cycle in which its chain of parents ends.
     pub(crate) leads: Vec<Option<usize>>,
 }
 
-/// Where the way up is not known yet.
+/// Marks entries that no walk has reached.
 const NOT_SEEN: usize = usize::MAX;
 
-/// Finds the rings, given the parent of every entry. Every entry is passed once.
+/// Finds the cycles, given the parent of every entry. Every entry is visited once.
 pub(crate) fn rings(parents: &[Option<usize>]) -> Rings {
     let mut rings: Vec<Vec<usize>> = Vec::new();
     let mut leads: Vec<Option<usize>> = vec![None; parents.len()];
-    // The walk on which an entry was first seen.
+    // The walk that first reached an entry.
     let mut walk = vec![NOT_SEEN; parents.len()];
     for start in 0..parents.len() {
         let mut path = Vec::new();
@@ -41,7 +41,7 @@ pub(crate) fn rings(parents: &[Option<usize>]) -> Rings {
     in_order(rings, leads)
 }
 
-/// The ring that `at` is in, from its first entry on.
+/// The cycle that contains `at`, from its first entry on.
 fn ring_from(at: usize, parents: &[Option<usize>]) -> Vec<usize> {
     let mut ring = vec![at];
     let mut next = parents[at];
@@ -78,7 +78,7 @@ mod tests {
         ) {
             let found = rings(&parents);
             for (start, led) in found.leads.iter().enumerate() {
-                // More steps than there are entries end in a ring or not at all.
+                // A walk with more steps than entries ends in a cycle, or has ended before.
                 let far = (0..=parents.len()).try_fold(start, |at, _| parents[at]);
                 let ring = far.map(|at| found.rings.iter().position(|ring| ring.contains(&at)).unwrap());
                 prop_assert_eq!(*led, ring);

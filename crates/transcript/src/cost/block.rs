@@ -2,28 +2,28 @@ use jiff::Timestamp;
 
 use super::calendar::{five_hours_after, hour_floor};
 
-/// Five hours of work, as subscriptions count them.
+/// A billing block: five hours of work, as subscriptions count them.
 ///
-/// A block begins at the full hour (UTC) of the first response that belongs to none, and lasts five hours; the next
-/// response after that begins another. The one that `now` lies in is active.
+/// A block begins at the full hour (UTC) of the first response outside of any block, and lasts five hours;
+/// the next response after that begins another. The block that contains `now` is active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
-    /// The hour it began.
+    /// The full hour at which it begins.
     pub start: Timestamp,
-    /// Five hours later; no longer part of it.
+    /// Its end, five hours later (exclusive).
     pub end: Timestamp,
-    /// Whether it is running.
+    /// True for the block that contains `now`.
     pub active: bool,
 }
 
-/// Whether a block is running.
+/// The block that is active now, if any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Running {
-    /// This one.
+    /// The active block.
     Block(Block),
-    /// None.
+    /// No block is active.
     None,
-    /// Somebody has worked without a pause for longer than what was read: read more.
+    /// Undetermined, because there was no pause in the period that was read: read an earlier period.
     Unknown,
 }
 
@@ -42,11 +42,11 @@ impl Block {
         blocks
     }
 
-    /// The block that is running at `now`, of responses at these times. Those before `since` may be missing.
+    /// The block that is active at `now`, from the times of responses. Those before `since` may be missing.
     pub(super) fn running(mut times: Vec<Timestamp>, since: Timestamp, now: Timestamp) -> Running {
         times.retain(|time| (since..=now).contains(time));
         times.sort_unstable();
-        // Whoever paused for five hours begins anew, whatever came before.
+        // After a pause of five hours a new block begins, whatever came before.
         let mut before = since;
         let mut begin = (since == Timestamp::MIN).then_some(0);
         for (at, time) in times.iter().enumerate() {
@@ -65,7 +65,7 @@ impl Block {
         }
     }
 
-    /// The block that holds a moment.
+    /// The block that contains a time.
     pub(super) fn at(blocks: &[Block], time: Timestamp) -> Option<&Block> {
         let at = blocks.partition_point(|block| block.end <= time);
         blocks.get(at).filter(|block| block.start <= time)
@@ -109,10 +109,10 @@ mod tests {
         for (since, expected) in [
             ("12T00:00", Running::Block(whole)),
             ("13T02:00", Running::Block(whole)),
-            // The pause before 20:10 is seen.
+            // The pause before 20:10 is visible.
             ("13T10:00", Running::Block(whole)),
             ("13T15:10", Running::Block(whole)),
-            // It may or may not have been one.
+            // Whether there was a pause cannot be seen.
             ("13T15:11", Running::Unknown),
             ("14T01:00", Running::Unknown),
         ] {
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(Block::running(all.clone(), Timestamp::MIN, now), Running::Block(whole));
         assert_eq!(Block::running(all, time("14T01:00"), time("14T07:00")), Running::None);
         assert_eq!(Block::running(Vec::new(), Timestamp::MIN, now), Running::None);
-        // Clocks differ: a response from the future begins nothing yet.
+        // Clocks differ: a response from the future does not begin a block yet.
         let ahead = ["14T02:00", "14T09:00"].map(time).to_vec();
         assert_eq!(Block::running(ahead, time("13T00:00"), now), Running::Block(whole));
     }

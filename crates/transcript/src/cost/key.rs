@@ -2,13 +2,14 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use tidings_protocol::entry::EntryRef;
 
-/// Names an API response: 128 bits of a hash, so that a million of them collide with a chance of one in 10^26.
+/// Identifies an API response: a 128-bit hash, so that a million of them collide with a chance of one in
+/// 10^26.
 ///
-/// The hash (FNV-1a) is fixed for ever, because keys are stored in the cache.
+/// The hash (FNV-1a) must never change, because keys are stored in the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Key(pub(super) u128);
 
-/// What a key was made of; equal texts of different kinds are different responses.
+/// The kind of text that a key was made from; equal texts of different kinds are different responses.
 #[derive(Debug, Clone, Copy)]
 #[repr(u8)]
 enum Source {
@@ -20,7 +21,7 @@ enum Source {
 impl Key {
     /// The key of an entry that carries usage under this message id.
     ///
-    /// Without an id the entry's own uuid must do, and without that the line: equal lines are copies.
+    /// Without an id the key is the entry's own uuid, and without that the line: equal lines are copies.
     pub(super) fn of(message_id: Option<&str>, entry: &EntryRef<'_>) -> Self {
         if let Some(id) = message_id.filter(|id| !id.is_empty()) {
             return Key::of_message(id);
@@ -39,7 +40,7 @@ impl Key {
         Key::hash(Source::Uuid, uuid.as_bytes())
     }
 
-    /// The key of a line without what surrounds its object.
+    /// The key of a line, without the bytes around its object.
     pub(super) fn of_line(line: &[u8]) -> Self {
         Key::hash(Source::Line, line)
     }
@@ -55,7 +56,7 @@ impl Key {
 /// A map by key; keys are hashes already and need no second one.
 pub(super) type KeyMap<V> = std::collections::HashMap<Key, V, BuildHasherDefault<Taken>>;
 
-/// Takes a number as its own hash.
+/// A hasher that uses a number as its own hash.
 #[derive(Debug, Default)]
 pub(super) struct Taken(u64);
 
@@ -84,7 +85,7 @@ mod tests {
 
     #[test]
     fn keys_stay_what_they_are_in_caches_of_years_ago() {
-        // FNV-1a 128 of "mmsg_01", as another program has it.
+        // FNV-1a 128 of "mmsg_01", computed by another program.
         let key = Key::hash(Source::MessageId, b"msg_01");
         assert_eq!(key, Key(0xde81_868d_6d4f_f78d_767d_fe5e_ad6a_b945));
         assert_ne!(key, Key::hash(Source::Uuid, b"msg_01"));

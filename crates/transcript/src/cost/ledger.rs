@@ -19,14 +19,14 @@ use crate::Error;
 use crate::cache::{Cache, Known, Mark};
 use crate::roots::{FileInfo, Found, SessionFiles};
 
-/// Every API response in a set of files, once.
+/// All API responses in a set of files, each once.
 #[derive(Debug, Default)]
 pub struct Ledger {
     pub(super) rows: Vec<Row>,
     pub(super) names: Names,
-    /// Files that could not be read, or not to their end.
+    /// Errors about files that could not be read to their end.
     pub unreadable: Vec<Error>,
-    /// Lines that are too long to read, in which usage may stand.
+    /// Number of lines that are too long to read and may contain usage.
     pub oversized_lines: u64,
 }
 
@@ -34,33 +34,33 @@ pub struct Ledger {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Response<'a> {
-    /// When its first line was written.
+    /// Time of its first line.
     pub time: Option<Timestamp>,
     /// The session it belongs to; responses to sub-agents belong to the session that started them.
     pub session: &'a str,
-    /// The folder that the session worked in at that moment; may be empty.
+    /// The session's working folder at that time; may be empty.
     pub cwd: &'a str,
-    /// The model, as written; may be empty.
+    /// Name of the model, as written; may be empty.
     pub model: &'a str,
-    /// What it used.
+    /// Token usage.
     pub tokens: Tokens,
-    /// Whether the faster and dearer way was taken.
+    /// True for the faster and more expensive mode.
     pub fast: bool,
-    /// Whether a sub-agent got it.
+    /// True for a response to a sub-agent.
     pub sub_agent: bool,
 }
 
 impl Ledger {
-    /// Reads what the cache does not know, and counts. What was learnt is handed to the cache; the caller saves it.
+    /// Reads what is not cached, and counts. New data is put into the cache; the caller saves it.
     ///
-    /// `progress` is called from the threads that read.
+    /// `progress` is called from the reading threads.
     pub fn read(found: &Found, cache: &mut Cache, progress: &(dyn Fn(Progress) + Sync)) -> Self {
         let mut files: Vec<(&FileInfo, &str)> = found
             .sessions
             .iter()
             .flat_map(|session| session.files().map(|file| (file, session.id.as_str())))
             .collect();
-        // Of equal claims to a response the one that is merged first stays.
+        // Among equal claims to a response the first merged one wins.
         files.sort_by_key(|(file, _)| (file.modified, file.path.as_os_str()));
         let mut sources = Vec::with_capacity(files.len());
         let mut jobs = Vec::new();
@@ -85,7 +85,7 @@ impl Ledger {
         let mut merged = Merged::with_capacity(rows);
         ledger.rows.reserve(rows);
         for (at, (source, (file, session))) in sources.iter().zip(&files).enumerate() {
-            // What the cache holds is taken out file by file, so that it is in memory only once.
+            // Cached data is decoded file by file, so that it is in memory only once.
             let cached = match source {
                 Source::Cache(facts) => Rows::decode(facts),
                 Source::File => None,
@@ -94,7 +94,7 @@ impl Ledger {
                 ledger.merge(&rows, session, &known, &mut merged);
                 continue;
             }
-            // Facts that make no sense are read again.
+            // Cached data that does not decode is read again.
             let done = read.remove(&at).or_else(|| scan::all(vec![Job::new(at, file)], progress).pop());
             if let Some(done) = done {
                 ledger.merge(&done.rows, session, &known, &mut merged);
@@ -108,7 +108,7 @@ impl Ledger {
         ledger
     }
 
-    /// How much [`Ledger::read`] would have to read.
+    /// Number of bytes that [`Ledger::read`] would have to read.
     pub fn unread_bytes(found: &Found, cache: &Cache) -> u64 {
         let files = found.sessions.iter().flat_map(SessionFiles::files);
         let unread = files.map(|file| match cache.known(file, USAGE) {
@@ -124,8 +124,8 @@ impl Ledger {
         self.rows.iter().map(|row| self.response(row))
     }
 
-    /// The responses from a moment on, and besides all those of a session, if one is given by its id or the beginning
-    /// of it.
+    /// The responses since a time, and in addition all those of a session, if one is given by its id or the
+    /// beginning of it.
     pub fn responses_since<'a>(
         &'a self,
         since: Timestamp,
@@ -138,17 +138,17 @@ impl Ledger {
         self.rows.iter().filter(move |row| recent(row) || in_session(row)).map(|row| self.response(row))
     }
 
-    /// The block that is running at `now`, if all responses from `since` on are here.
+    /// The block that is active at `now`, provided that the ledger has all responses since `since`.
     pub fn running_block(&self, since: Timestamp, now: Timestamp) -> Running {
         Block::running(self.rows.iter().filter_map(|row| row.claim.time.timestamp()).collect(), since, now)
     }
 
-    /// Sums by what the query asks for.
+    /// Sums grouped as the query requests.
     pub fn report(&self, prices: &Prices, query: &Query) -> Report {
         report::build(self, prices, query)
     }
 
-    /// What each session cost and used.
+    /// Cost and tokens of each session.
     pub fn by_session(&self, prices: &Prices) -> HashMap<&str, (Money, Tokens)> {
         let mut sums: HashMap<&str, (Money, Tokens)> = HashMap::new();
         for response in self.responses() {
@@ -172,8 +172,8 @@ impl Ledger {
         }
     }
 
-    /// Takes in the rows of a file. A line that names no session belongs to the file's, and so does one that names a
-    /// session of which there is no file any more: nobody would find it under that name.
+    /// Adds the rows of a file. A line without a session belongs to the file's session, and so does a line of
+    /// a session without a file: it could not be looked up under that id.
     fn merge(&mut self, file: &Rows, session: &str, known: &HashSet<&str>, merged: &mut Merged<'_>) {
         self.oversized_lines += file.oversized;
         let own = self.names.get_or_add(session);
@@ -194,14 +194,14 @@ impl Ledger {
     }
 }
 
-/// Where the rows of a file come from.
+/// Origin of a file's rows.
 enum Source<'a> {
     Cache(&'a [u8]),
     File,
 }
 
 impl Source<'_> {
-    /// How many rows to make room for: a row takes about forty bytes.
+    /// Estimated number of rows, for allocation: a row takes about forty bytes.
     fn rows_about(&self) -> usize {
         match self {
             Source::Cache(facts) => facts.len() / 40,
@@ -210,10 +210,10 @@ impl Source<'_> {
     }
 }
 
-/// What is needed only while files are put together.
+/// State that is needed only while files are merged.
 struct Merged<'a> {
     by_key: KeyMap<usize>,
-    /// What the cache does not know yet.
+    /// Data that is not cached yet.
     learnt: Vec<(&'a FileInfo, Mark, Vec<u8>)>,
 }
 

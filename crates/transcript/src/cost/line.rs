@@ -1,4 +1,4 @@
-//! What one line tells about an API response.
+//! The response data in one line.
 
 use std::borrow::Cow;
 
@@ -13,10 +13,10 @@ use super::walk::{self, Members};
 use crate::blocks::Buffer;
 use crate::reader::{Content, Reader};
 
-/// Every line with usage holds this; text can hold it too, so that it only makes a line worth reading.
+/// Every line with usage contains this; text may contain it too, so it only selects lines to read.
 pub(super) const MARK: &[u8] = b"\"usage\"";
 
-/// One sighting of a response.
+/// One occurrence of a response.
 #[derive(Debug)]
 pub(super) struct Sighting<'a> {
     pub(super) key: Key,
@@ -27,10 +27,11 @@ pub(super) struct Sighting<'a> {
     pub(super) usage: Usage,
 }
 
-/// How good a claim a line has to say when and in which session a response was made; the least is the best.
+/// The rank of a line's claim to determine the time and session of a response; the smallest wins.
 ///
-/// Lines of the conversation come before those of sub-agents, which repeat them in side questions, and both before
-/// progress. Then copies come after what they were made from. Then the earliest counts, and a known time before none.
+/// Lines of the conversation come before those of sub-agents, which repeat them in side questions, and both
+/// before progress. Copies come after their originals. Then the earliest counts, and a known time before an
+/// unknown one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Claim {
     pub(super) teller: Teller,
@@ -38,7 +39,7 @@ pub(super) struct Claim {
     pub(super) time: Millis,
 }
 
-/// Who tells of the response.
+/// The kind of line that reports a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Teller {
     Conversation,
@@ -46,17 +47,17 @@ pub(super) enum Teller {
     Progress,
 }
 
-/// Reads lines one after the other.
+/// Reads response data from lines.
 #[derive(Debug, Default)]
 pub(super) struct Eyes {
     /// For damaged lines.
     spare: Buffer,
-    /// The last usage as it was written and read: lines of one response mostly repeat it.
+    /// The last usage as bytes and parsed: lines of one response mostly repeat it.
     last: (Vec<u8>, Usage),
 }
 
 impl Eyes {
-    /// Shows `see` every response in a line; whole entries in a damaged line count too.
+    /// Calls `see` for every response in a line, including those in whole entries of a damaged line.
     pub(super) fn read(&mut self, line: &[u8], mut see: impl FnMut(Sighting<'_>)) {
         match walk::line(line).ok_or(Odd).and_then(|members| self.walked(line, &members)) {
             Ok(sighting) => sighting.into_iter().for_each(see),
@@ -64,10 +65,10 @@ impl Eyes {
         }
     }
 
-    /// What a walk found: a response, or that there is none.
+    /// The result of a quick walk: a response, or none.
     fn walked<'a>(&mut self, line: &'a [u8], members: &Members<'a>) -> Result<Option<Sighting<'a>>, Odd> {
         if members.kind != Some(b"\"assistant\"") {
-            // Only progress tells of a response too, and a name may be written with escapes.
+            // Only progress lines report responses too, and a type may be written with escapes.
             let plain = |kind: &[u8]| memchr(b'\\', kind).is_none() && kind != b"\"progress\"";
             return if members.kind.is_some_and(plain) { Ok(None) } else { Err(Odd) };
         }
@@ -112,7 +113,7 @@ impl Eyes {
         Ok(self.last.1)
     }
 
-    /// The long way, for lines that are damaged or unusual.
+    /// The slow path, for lines that are damaged or unusual.
     #[cold]
     fn checked(&mut self, line: &[u8], see: &mut dyn FnMut(Sighting<'_>)) {
         let mut reader = Reader::new(line, &mut self.spare);
@@ -131,11 +132,11 @@ impl Eyes {
     }
 }
 
-/// The line is not what a walk takes it for: it has to be checked.
+/// The line is not regular: it needs the full check.
 #[derive(Debug)]
 struct Odd;
 
-/// The text of a value; empty where it is missing or no string.
+/// The text of a value; empty if it is missing or not a string.
 fn text(value: Option<&[u8]>) -> Result<Cow<'_, str>, Odd> {
     let Some(value) = value.filter(|value| value.starts_with(b"\"")) else { return Ok(Cow::Borrowed("")) };
     let value = std::str::from_utf8(value).or(Err(Odd))?;
@@ -156,7 +157,7 @@ fn sighting<'a>(entry: &EntryRef<'a>) -> Option<Sighting<'a>> {
         }
         EntryKind::Progress => {
             let message = entry.get("data")?.get("message")?;
-            // Either the message of the API or a whole entry around it.
+            // Either the API's message, or a whole entry around it.
             let message = message.get("message").filter(|inner| inner.is_object()).unwrap_or(message);
             let text = |key| message.get(key).and_then(Raw::text);
             response(entry, text("id"), text("model"), usage(message.get("usage")?)?, Teller::Progress)
@@ -197,7 +198,7 @@ fn usage(usage: Raw<'_>) -> Option<Usage> {
 mod tests {
     use super::*;
 
-    /// Both ways to read a line see the same.
+    /// Both ways to read a line give the same result.
     #[test]
     fn a_walk_sees_what_a_check_sees() {
         let long = "x".repeat(300);

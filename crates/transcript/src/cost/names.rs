@@ -1,21 +1,21 @@
 use std::collections::HashMap;
 
-/// A text that many responses share, by its number in [`Names`].
+/// A text that many responses share, as its number in [`Names`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Name(pub(super) u32);
 
 impl Name {
-    /// The empty text: what was not there.
+    /// The empty text, for missing values.
     pub(super) const EMPTY: Name = Name(0);
 }
 
-/// Sessions, folders and models, each text once.
+/// Interned texts: sessions, folders and models.
 #[derive(Debug)]
 pub(super) struct Names {
     texts: Vec<Box<str>>,
-    /// Built when it is needed: names that come from the cache are only looked up by number.
+    /// Built on demand: names from the cache are only looked up by number.
     by_text: HashMap<Box<str>, Name>,
-    /// The texts that were asked for last; neighbours ask for the same ones.
+    /// The texts that were looked up last; neighbouring lines use the same ones.
     recent: [Name; 4],
     turn: usize,
 }
@@ -27,7 +27,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// Names as [`Names::iter`] gave them; the first is the empty one.
+    /// Rebuilds the names from the output of [`Names::iter`]; the first is the empty one.
     pub(super) fn from_texts(texts: Vec<Box<str>>) -> Option<Self> {
         (texts.first()?.is_empty()).then(|| Names { texts, ..Names::default() })
     }
@@ -45,7 +45,7 @@ impl Names {
             Some(name) => *name,
             None if text.is_empty() => Name::EMPTY,
             None => {
-                // There are far fewer texts than lines, and no more lines than numbers.
+                // There are far fewer texts than lines, and fewer lines than 2³².
                 let name = Name(u32::try_from(self.texts.len()).unwrap_or(0));
                 self.texts.push(text.into());
                 self.by_text.insert(text.into(), name);

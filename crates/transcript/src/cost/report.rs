@@ -21,24 +21,24 @@ use super::tokens::Tokens;
 /// A sum over responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Total {
-    /// How many.
+    /// Number of responses.
     pub responses: u64,
-    /// What they used.
+    /// Token usage.
     pub tokens: Tokens,
-    /// What they cost, those without a price left out.
+    /// Cost, without the responses that have no price.
     pub cost: Money,
 }
 
-/// A sum for one day, session, model or whatever was asked for.
+/// The sum of one group: a day, session, model, …
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Row {
-    /// The day (`2026-11-14`), week (`2026-W46`), month (`2026-11`), begin of the block, session, folder or model;
-    /// [`Row::UNKNOWN`] where the lines do not tell.
+    /// The day (`2026-11-14`), week (`2026-W46`), month (`2026-11`), start of the block, session, folder or
+    /// model; [`Row::UNKNOWN`] if the lines do not contain it.
     pub key: String,
     /// The sum.
     pub total: Total,
-    /// When the first and the last of the responses came.
+    /// Times of the first and the last response.
     pub times: Option<(Timestamp, Timestamp)>,
     /// The block, for sums by block.
     pub block: Option<Block>,
@@ -47,32 +47,32 @@ pub struct Row {
 }
 
 impl Row {
-    /// The key of what lines do not tell.
+    /// The key for values that the lines do not contain.
     pub const UNKNOWN: &str = "unknown";
 }
 
-/// Responses of a model that has no price here.
+/// Responses of a model without a known price.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unpriced {
-    /// The model, as written; with ` (fast)` where only the price of the faster way is not known.
+    /// Name of the model, as written; with ` (fast)` if only the price of the faster mode is unknown.
     pub model: String,
-    /// How many.
+    /// Number of responses.
     pub responses: u64,
 }
 
-/// Sums by what a query asked for.
+/// Grouped sums: the result of a query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// What the sums are made for.
+    /// Grouping.
     pub by: By,
-    /// The name of the zone in which days begin.
+    /// Name of the time zone of the days.
     pub zone: String,
     /// The sum of everything.
     pub total: Total,
-    /// The sums, in order of time, or the dearest first.
+    /// The sums, in order of time, or the most expensive first.
     pub rows: Vec<Row>,
-    /// What is not in the costs.
+    /// Responses that are missing in the costs.
     pub unpriced: Vec<Unpriced>,
 }
 
@@ -102,31 +102,31 @@ fn price_of(ledger: &Ledger, prices: &Prices) -> Vec<Option<Price>> {
     price_of
 }
 
-/// Sums in the making.
+/// Sums under construction.
 struct Sums<'a> {
     ledger: &'a Ledger,
     query: &'a Query,
     calendar: Calendar,
-    /// Whether the query leaves nothing out.
+    /// True if the query selects all responses.
     open: bool,
-    /// Whether anybody asks for the project.
+    /// True if the query needs the project.
     needs_project: bool,
-    /// In which folder each session began.
+    /// The folder in which each session began.
     homes: HashMap<Name, (Millis, Name)>,
     blocks: Vec<Block>,
     /// By number of the model's name.
     price_of: Vec<Option<Price>>,
     total: Total,
     rows: Vec<Row>,
-    /// The first and the last moment of each row.
+    /// First and last time of each row.
     spans: Vec<Option<(Millis, Millis)>>,
-    /// Where in the rows each sum is, and where the last one was: neighbours mostly belong to the same.
+    /// Index in the rows of each group, and of the last one used: neighbouring responses mostly share it.
     places: HashMap<Group, usize>,
     last: Option<(Group, usize)>,
     unpriced: BTreeMap<String, u64>,
 }
 
-/// What belongs to one sum: cheaper to tell apart than keys, which are texts.
+/// The identity of a sum: cheaper to compare than keys, which are texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Group {
     Unknown,
@@ -193,7 +193,7 @@ impl<'a> Sums<'a> {
         }
     }
 
-    /// Where the sum of a group is; it begins here if it has not yet.
+    /// Index of a group's row, which is added if it does not exist.
     fn place(&mut self, group: Group, project: Name) -> usize {
         if let Some(at) = self.places.get(&group) {
             return *at;
@@ -222,10 +222,11 @@ impl<'a> Sums<'a> {
         self.rows.len() - 1
     }
 
-    /// The folder that the session began in, if it still works there or below; else the folder of the line itself.
+    /// The folder that the session began in, if it still works there or below; else the folder of the line
+    /// itself.
     ///
-    /// A shell that steps into `src` does not make another project of it. The name of the folder that the file lies
-    /// in is no help: many paths share one.
+    /// A shell that changes into `src` does not start another project. The name of the file's folder cannot
+    /// be used: many paths share one.
     fn project(&self, row: &LedgerRow) -> Name {
         let Some((_, home)) = self.homes.get(&row.session) else { return row.cwd };
         let (cwd, home_path) = (self.ledger.names.get(row.cwd), self.ledger.names.get(*home));
@@ -273,7 +274,7 @@ impl<'a> Sums<'a> {
             row.times = span.and_then(|(first, last)| Some((first.timestamp()?, last.timestamp()?)));
         }
         if self.query.by.is_time() {
-            // By key is by time; what is not known comes last, since no date begins with a letter.
+            // Sorting by key sorts by time; unknown times come last, since no date begins with a letter.
             rows.sort_by(|a, b| a.key.cmp(&b.key));
         } else {
             rows.sort_by(|a, b| b.total.cost.cmp(&a.total.cost).then_with(|| a.key.cmp(&b.key)));
@@ -292,7 +293,7 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// The keys that scripts rely on; sums are integers, and only dollars are not.
+/// The keys that scripts rely on; all sums but the dollars are integers.
 impl Serialize for Total {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

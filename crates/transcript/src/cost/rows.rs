@@ -1,4 +1,4 @@
-//! The responses that one file tells of, and how they are kept in the cache.
+//! The responses in one file, and their encoding in the cache.
 
 use super::key::{Key, KeyMap};
 use super::line::{Claim, Sighting, Teller};
@@ -7,10 +7,10 @@ use super::time::Millis;
 use super::tokens::Usage;
 use crate::cache::{Fields, Kind};
 
-/// What the cache holds for a file; a change to what is counted or to how it is written needs a new version.
+/// The kind of cached data; a change to the counting or the encoding needs a new version.
 pub(super) const USAGE: Kind = Kind::new("usage", 1);
 
-/// One response, put together from all lines that tell of it.
+/// One response, merged from all of its lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) key: Key,
@@ -22,7 +22,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Takes in another sighting of the same response. Of equal claims the one seen first stays.
+    /// Merges another occurrence of the same response. Among equal claims the first one wins.
     pub(super) fn merge(&mut self, other: &Row) {
         self.usage.take_larger(&other.usage);
         let (best, rest) = if other.claim < self.claim { (*other, *self) } else { (*self, *other) };
@@ -39,7 +39,7 @@ impl Row {
 pub(super) struct Rows {
     pub(super) list: Vec<Row>,
     pub(super) names: Names,
-    /// Lines that are too long to read, in which usage may stand.
+    /// Number of lines that are too long to read and may contain usage.
     pub(super) oversized: u64,
     by_key: KeyMap<usize>,
 }
@@ -106,7 +106,8 @@ impl Rows {
         }
         let names = Names::from_texts(texts)?;
         let count = usize::try_from(fields.number()?).ok()?;
-        // A row has no fewer bytes than its key, so that a wrong count asks for no more memory than the file has.
+        // A row is at least as long as its key, so a wrong count does not allocate more memory than the file
+        // has bytes.
         let mut list = Vec::with_capacity(count.min(bytes.len() / 16));
         let mut before = 0i64;
         for _ in 0..count {
@@ -136,7 +137,7 @@ impl Rows {
     }
 }
 
-/// Small numbers of either sign as small numbers.
+/// Maps small numbers of either sign to small numbers.
 #[expect(clippy::cast_sign_loss, reason = "only the bits matter")]
 fn zigzag(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)) as u64

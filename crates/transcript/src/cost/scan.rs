@@ -1,4 +1,4 @@
-//! Reads the files that the cache does not know, on two threads.
+//! Reads the files that are not cached, on two threads.
 
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom};
@@ -17,51 +17,51 @@ use crate::cache::Mark;
 use crate::limits::{COST_THREAD_BYTES_MIN, COST_THREADS_MAX};
 use crate::roots::FileInfo;
 
-/// How far reading got.
+/// Progress of reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Bytes that are read already.
+    /// Bytes read so far.
     pub done: u64,
-    /// All bytes that have to be read.
+    /// Bytes to read in total.
     pub all: u64,
 }
 
-/// A file to read, from an offset on.
+/// A file to read, starting at an offset.
 #[derive(Debug)]
 pub(super) struct Job<'a> {
-    /// Which of the files it is; results come in any order.
+    /// Index of the file; results come in any order.
     pub(super) at: usize,
     pub(super) file: &'a FileInfo,
     pub(super) offset: u64,
-    /// What is known of it up to there.
+    /// The rows before the offset.
     pub(super) rows: Rows,
 }
 
 impl<'a> Job<'a> {
-    /// All of a file.
+    /// A job for a whole file.
     pub(super) fn new(at: usize, file: &'a FileInfo) -> Self {
         Job { at, file, offset: 0, rows: Rows::default() }
     }
 }
 
-/// What came of a job.
+/// The result of a job.
 #[derive(Debug)]
 pub(super) struct Done {
     pub(super) at: usize,
     pub(super) rows: Rows,
-    /// Up to where the file was read; not known if it could not be, or if no line of it is whole yet.
+    /// Position up to which the file was read; `None` if it is unreadable, or has no complete line yet.
     pub(super) mark: Option<Mark>,
     pub(super) error: Option<Error>,
 }
 
-/// Does all jobs.
+/// Runs all jobs.
 pub(super) fn all(mut jobs: Vec<Job<'_>>, progress: &(dyn Fn(Progress) + Sync)) -> Vec<Done> {
     let rest = |job: &Job<'_>| job.file.bytes.saturating_sub(job.offset);
     let bytes: u64 = jobs.iter().map(rest).sum();
     let threads = if bytes < COST_THREAD_BYTES_MIN { 1 } else { COST_THREADS_MAX };
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(threads).min(jobs.len());
     let meter = Meter { done: AtomicU64::new(0), all: bytes, progress };
-    // The largest are begun first, so that the threads end at about the same time.
+    // The largest are started first, so that the threads end at about the same time.
     jobs.sort_by_key(rest);
     let jobs = Mutex::new(jobs);
     let work = || {
@@ -89,7 +89,7 @@ pub(super) fn all(mut jobs: Vec<Job<'_>>, progress: &(dyn Fn(Progress) + Sync)) 
     })
 }
 
-/// Counts what all threads have read.
+/// Counts the bytes read by all threads.
 struct Meter<'p> {
     done: AtomicU64,
     all: u64,
@@ -99,7 +99,7 @@ struct Meter<'p> {
 impl Meter<'_> {
     fn add(&self, bytes: u64) {
         let done = self.done.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
-        // Files may have grown since they were looked at.
+        // Files may have grown since they were listed.
         (self.progress)(Progress { done: done.min(self.all), all: self.all });
     }
 }
@@ -149,7 +149,7 @@ impl Job<'_> {
     }
 }
 
-/// Reads the lines in which the mark stands; the others are passed without finding out where they end.
+/// Reads the lines that contain the mark; the others are skipped without looking for their ends.
 fn see_lines(bytes: &[u8], finder: &memmem::Finder<'_>, eyes: &mut Eyes, rows: &mut Rows) {
     let mut at = 0;
     while let Some(found) = bytes.get(at..).and_then(|rest| finder.find(rest)) {

@@ -4,18 +4,18 @@ use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::json::{Raw, Text};
 use tidings_protocol::view::Block;
 
-/// What an entry is in the conversation, as far as counting goes.
+/// The role of an entry in the conversation, for counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
-    /// A prompt or a slash command of a person.
+    /// A prompt or a slash command of the user.
     Prompt,
-    /// A piece of a response, which its id names.
+    /// A part of the response with this id.
     Response(Option<u64>),
-    /// What a tool gave back.
+    /// A tool result.
     ToolResult,
-    /// The end of whatever was going on: a compaction, its summary, a report of a task in the background.
+    /// The end of a response: a compaction, its summary, a report of a background task.
     Break,
-    /// Everything else: attachments, progress, events, what the client says.
+    /// Everything else: attachments, progress, events, text of the client.
     Beside,
 }
 
@@ -31,7 +31,7 @@ impl Part {
         }
     }
 
-    /// Whether a second way that begins so is another branch.
+    /// Returns true if a second path that begins with this part is another branch.
     pub(super) fn makes_branches(self) -> bool {
         matches!(self, Part::Prompt | Part::Response(_))
     }
@@ -39,14 +39,14 @@ impl Part {
 
 fn answer(entry: &EntryRef<'_>) -> Part {
     let said = entry.said();
-    // The client speaks as the assistant when the API fails.
+    // The client writes an assistant entry when the API fails.
     if said.model.is_some_and(|model| model.get() == "<synthetic>") && entry.flags().is_error {
         return Part::Beside;
     }
     Part::Response(said.message_id.map(Text::get).filter(|id| !id.is_empty()).map(|id| hash(&id)))
 }
 
-/// How texts begin that a person did not type.
+/// Prefixes of texts that the user did not type.
 const PRINTED: [&str; 4] =
     ["<local-command-std", "<bash-stdout>", "<bash-stderr>", "[Request interrupted by user"];
 
@@ -79,7 +79,7 @@ fn asked(entry: &EntryRef<'_>) -> Part {
     if !by_person || is("system", entry.get("promptSource")) { Part::Break } else { Part::Prompt }
 }
 
-/// Names are compared, never shown, and a file has too many of them to keep.
+/// Hashes a name: names are compared, never shown, and a file has too many to store.
 pub(super) fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);

@@ -12,18 +12,18 @@ use crate::error::At as _;
 use crate::limits::COUNT_THREADS_MAX;
 use crate::roots::{FileInfo, SessionFiles};
 
-/// What was counted of several sessions.
+/// Counts of several sessions.
 #[derive(Debug, Default)]
 pub struct Counted {
-    /// Of each session, in the order in which they were given.
+    /// The counts of each session, in the given order.
     pub sessions: Vec<Counts>,
-    /// Files that could not be read; nothing of them is counted.
+    /// Errors about files that could not be read; nothing of them is counted.
     pub unreadable: Vec<Error>,
 }
 
-/// Counts sessions with their sub-agents. Files that did not change since are not read again.
+/// Counts sessions with their sub-agents. Unchanged files are not read again.
 ///
-/// `done` is told how many more bytes were read, from the threads that read. The caller saves the cache.
+/// `done` is called with the number of bytes just read, from the reading threads. The caller saves the cache.
 pub fn count(sessions: &[&SessionFiles], cache: &mut Cache, done: &(dyn Fn(u64) + Sync)) -> Counted {
     let mut counted = Counted { sessions: vec![Counts::default(); sessions.len()], unreadable: Vec::new() };
     let mut jobs = Vec::new();
@@ -37,7 +37,7 @@ pub fn count(sessions: &[&SessionFiles], cache: &mut Cache, done: &(dyn Fn(u64) 
             }
         }
     }
-    // The largest first, so that no thread is left alone with one at the end.
+    // The largest first, so that no thread is left with a large one at the end.
     jobs.sort_by_key(|job| std::cmp::Reverse(job.file.bytes));
     for (job, counts) in all(&jobs, done) {
         match counts {
@@ -51,7 +51,7 @@ pub fn count(sessions: &[&SessionFiles], cache: &mut Cache, done: &(dyn Fn(u64) 
     counted
 }
 
-/// How much must be read to count a session.
+/// Number of bytes to read in order to count a session.
 pub fn unread_bytes(session: &SessionFiles, cache: &Cache) -> u64 {
     let unread = session.files().filter(|file| known(file, cache).is_none());
     unread.map(|file| file.bytes).sum()
@@ -91,7 +91,7 @@ fn all<'j, 'f>(
     results.into_inner().unwrap_or_default()
 }
 
-/// Branches need the whole tree, so that a file that grew is read from its beginning.
+/// Counts one file. Branches need the whole tree, so a file that grew is read from its beginning.
 fn of_file(job: &Job<'_>, buffer: &mut Buffer) -> Result<Counts, Error> {
     let path = &job.file.path;
     let file = File::open(path).at("read", path)?;

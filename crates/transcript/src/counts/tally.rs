@@ -10,7 +10,7 @@ use super::part::{Part, hash};
 use crate::blocks::Buffer;
 use crate::reader::{Content, Reader};
 
-/// Whose file it is.
+/// The owner of a file: the session or a sub-agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
     Session,
@@ -18,7 +18,7 @@ pub(super) enum Of {
 }
 
 impl Of {
-    /// What of a file counts for its session.
+    /// The part of a file's counts that counts for its session.
     pub(super) fn share(self, counts: Counts) -> Counts {
         match self {
             Of::Session => counts,
@@ -30,7 +30,7 @@ impl Of {
 /// Reads one file, and counts when all copies of its entries are known.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    /// Where they stand first, with what the copy says that counts.
+    /// Entries in order of their first occurrence, with the contents of the copy that counts.
     entries: Vec<Said>,
     by_uuid: HashMap<u64, usize>,
     branches: Branches,
@@ -38,7 +38,7 @@ pub(super) struct Tally {
     damaged: u64,
 }
 
-/// What counts of an entry.
+/// The countable contents of an entry.
 #[derive(Debug)]
 struct Said {
     origin: Origin,
@@ -59,7 +59,7 @@ enum Origin {
     Salvaged,
 }
 
-/// Names that thousands of entries share.
+/// Interned names that thousands of entries share.
 #[derive(Debug, Default)]
 struct Names {
     list: Vec<String>,
@@ -67,7 +67,7 @@ struct Names {
 }
 
 impl Tally {
-    /// Reads a file to its end; gives what was counted.
+    /// Reads a file to its end and returns its counts.
     pub(super) fn read(source: impl Read, of: Of, buffer: &mut Buffer) -> io::Result<Counts> {
         let mut tally = Tally::default();
         let mut reader = Reader::new(source, buffer);
@@ -90,13 +90,13 @@ impl Tally {
         if entry.kind() == EntryKind::LastPrompt {
             self.branches.last_prompt(entry);
         }
-        // An entry that ought to have a uuid and has none is part of the conversation all the same.
+        // An entry that lacks its uuid is part of the conversation all the same.
         if !entry.kind().is_chained() && !entry.is_chained() {
             return;
         }
         let uuid = entry.uuid().filter(|uuid| !uuid.is_empty()).map(|uuid| hash(&uuid));
         let known = uuid.and_then(|uuid| self.by_uuid.get(&uuid).copied());
-        // As for `session`: what is whole beats what was saved out of a damaged line, or else the later copy counts.
+        // As in `session`: a whole copy wins over a salvaged one; otherwise the later copy counts.
         if origin == Origin::Salvaged && known.is_some_and(|at| self.entries[at].origin == Origin::WholeLine)
         {
             return;
@@ -119,7 +119,7 @@ impl Tally {
         let mut counts =
             Counts { damaged: self.damaged, branches: self.branches.left(), ..Counts::default() };
         let mut responses = HashSet::new();
-        // By response, or else by entry, id, and number among those of that id in the entry.
+        // By response, or else by entry, id, and number among the calls with that id in the entry.
         let mut calls = HashSet::new();
         for said in &self.entries {
             counts.first = [counts.first, said.at].into_iter().flatten().min();
@@ -137,9 +137,9 @@ impl Tally {
                     if is_new && let Some(model) = said.model {
                         *counts.models.entry(self.names.list[model].clone()).or_default() += 1;
                     }
-                    // Some servers count their calls anew in every response.
+                    // Some servers restart the ids of their calls in every response.
                     let within = id.or(said.uuid);
-                    // Some give one id to several calls of an entry, too.
+                    // Some also give one id to several calls of an entry.
                     let mut numbers: HashMap<u64, u32> = HashMap::new();
                     for (id, name) in &said.calls {
                         let number = numbers.entry(*id).and_modify(|number| *number += 1).or_default();
@@ -199,7 +199,7 @@ impl Names {
     }
 }
 
-/// Whether one epoch ends here; the summary that follows it tells of the same compaction.
+/// Returns true for the boundary of a compaction; the summary after it belongs to the same compaction.
 fn is_compaction(entry: &EntryRef<'_>) -> bool {
     match entry.kind() {
         EntryKind::System | EntryKind::CompactPrelude => true,

@@ -1,6 +1,6 @@
-//! Long text, shortened to what a reader wants to see of it: how it begins, and how it ends.
+//! Shortening of long text to its beginning and end.
 
-/// How much of a text is shown.
+/// Number of bytes of a text to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Room {
     /// Bytes of the beginning.
@@ -10,22 +10,22 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// All of it.
+    /// No limit.
     pub(super) const UNLIMITED: Room = Room { head: usize::MAX, tail: 0 };
 }
 
-/// A text, or two pieces of it.
+/// A text, or its beginning and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut<'t> {
     pub(super) head: &'t str,
-    /// How many bytes and lines are missing between the pieces; zero where nothing is.
+    /// Number of bytes and lines left out between the two parts; zero for a whole text.
     pub(super) missing_bytes: usize,
     pub(super) missing_lines: usize,
     pub(super) tail: &'t str,
 }
 
 impl Cut<'_> {
-    /// What is missing, in words.
+    /// A note on the missing part, for display.
     pub(super) fn note(&self) -> String {
         let lines = match self.missing_lines {
             0 => String::new(),
@@ -36,7 +36,7 @@ impl Cut<'_> {
     }
 }
 
-/// Cuts a text at ends of lines where there are some, and never for the sake of a few bytes.
+/// Cuts a text, at line ends if possible, and never to save only a few bytes.
 pub(super) fn cut(text: &str, room: Room) -> Cut<'_> {
     let whole = Cut { head: text, missing_bytes: 0, missing_lines: 0, tail: "" };
     let wanted = room.head.saturating_add(room.tail);
@@ -56,7 +56,7 @@ pub(super) fn cut(text: &str, room: Room) -> Cut<'_> {
     }
 }
 
-/// The nearest place at or before `at` where a character begins.
+/// The nearest character boundary at or before `at`.
 pub(super) fn floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
@@ -65,7 +65,7 @@ fn ceil(text: &str, at: usize) -> usize {
     (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
 }
 
-/// A number of bytes for people.
+/// A number of bytes for display.
 pub(super) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
     if bytes < 1000 {

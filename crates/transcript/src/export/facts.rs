@@ -8,49 +8,49 @@ use super::source::Source;
 use crate::Error;
 use crate::session::{LaneId, NodeId, Part};
 
-/// What the head of an export says of its session. Its JSON is part of the `json` export.
+/// Metadata of a session in the head of an export. Its JSON is part of the `json` export.
 #[derive(Debug, Clone, Default, Serialize)]
 #[non_exhaustive]
 pub struct Facts {
     /// The session's id.
     pub id: String,
-    /// The best title there is.
+    /// Best available title.
     pub title: String,
-    /// The folder that it worked in.
+    /// Working folder.
     pub project: Option<String>,
-    /// The branch of the repository, as it was last.
+    /// Branch of the repository, last value.
     pub git_branch: Option<String>,
-    /// The CLI's version, as it was last.
+    /// Version of the CLI, last value.
     pub version: Option<String>,
-    /// Every model that answered.
+    /// All models that answered.
     pub models: Vec<String>,
-    /// When it began.
+    /// Time of the first entry.
     #[serde(serialize_with = "super::json::iso")]
     pub first: Option<Timestamp>,
-    /// When it ended, so far.
+    /// Time of the last entry.
     #[serde(serialize_with = "super::json::iso")]
     pub last: Option<Timestamp>,
-    /// From the first to the last.
+    /// Milliseconds from the first to the last entry.
     pub duration_ms: Option<i64>,
     /// Entries of the conversation and of all sub-agents.
     pub messages: usize,
-    /// Prompts in what is written.
+    /// Prompts in the export.
     pub prompts: usize,
-    /// Answers in what is written.
+    /// Answers in the export.
     pub responses: usize,
-    /// Calls of tools, those of sub-agents included.
+    /// Tool calls, those of sub-agents included.
     pub tool_calls: usize,
-    /// How often each tool was called.
+    /// Number of calls of each tool.
     pub tools: BTreeMap<String, usize>,
-    /// Calls that failed, and other errors in what is written.
+    /// Failed calls and other errors in the export.
     pub errors: usize,
     /// Sub-agents.
     pub subagents: usize,
-    /// What sorts of sub-agents there were.
+    /// Types of the sub-agents.
     pub agents: Vec<String>,
     /// Branches of the main line.
     pub branches: usize,
-    /// Entries of branches that are not written.
+    /// Entries of branches that are left out.
     pub hidden_entries: usize,
     /// Compactions.
     pub compactions: usize,
@@ -61,7 +61,7 @@ pub struct Facts {
     /// The prompts, for a table of contents.
     #[serde(skip)]
     pub(super) contents: Vec<Prompt>,
-    /// How much the model had before it, for each answer.
+    /// Context size at each answer.
     #[serde(skip)]
     pub(super) context: Vec<ContextSize>,
 }
@@ -72,11 +72,11 @@ pub struct Facts {
 pub(super) struct Prompt {
     pub(super) node: NodeId,
     pub(super) at: Option<Timestamp>,
-    /// Its beginning.
+    /// Beginning of the prompt.
     pub(super) text: String,
 }
 
-/// How many tokens a response was made from.
+/// Number of tokens in the context of a response.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(feature = "html"), expect(dead_code, reason = "only the page shows all of it"))]
 pub(super) struct ContextSize {
@@ -84,11 +84,11 @@ pub(super) struct ContextSize {
     pub(super) tokens: u64,
 }
 
-/// How much of a prompt stands in the table of contents.
+/// Number of characters of a prompt in the table of contents.
 const PROMPT_CHARS: usize = 120;
 
 impl Facts {
-    /// Goes over the entries of a path once, before they are written.
+    /// Reads the entries of a path once, before they are written.
     pub(super) fn read(source: &mut Source<'_>, options: &Options, path: &[NodeId]) -> Result<Self, Error> {
         let session = source.session;
         let mut facts = Facts {

@@ -21,19 +21,19 @@ use crate::session::{Agent, Branch, NodeId, Part};
 pub(super) struct MarkdownSink<'o> {
     out: String,
     options: &'o Options,
-    /// How many prompts of the main line there were.
+    /// Number of prompts of the main line so far.
     prompts: usize,
-    /// The prompt that has the last heading.
+    /// The prompt with the last heading.
     turn: Option<NodeId>,
-    /// Who spoke last.
+    /// The last speaker.
     speaker: String,
-    /// Whether what was handed on last ends with an empty line.
+    /// True if the text taken last ends with an empty line.
     is_after_gap: bool,
-    /// How many sub-agents and branches are open.
+    /// Number of open sub-agents and branches.
     depth: usize,
 }
 
-/// How much of a prompt stands in a heading.
+/// Number of characters of a prompt in a heading.
 const HEADING_CHARS: usize = 80;
 
 impl<'o> MarkdownSink<'o> {
@@ -74,7 +74,7 @@ impl<'o> MarkdownSink<'o> {
         }
     }
 
-    /// An empty line, unless there is one: what follows HTML without one would be taken for HTML.
+    /// Writes an empty line, unless there is one: text right after HTML would be parsed as HTML.
     fn gap(&mut self) {
         let is_there = if self.out.is_empty() { self.is_after_gap } else { self.out.ends_with("\n\n") };
         if !is_there {
@@ -82,7 +82,7 @@ impl<'o> MarkdownSink<'o> {
         }
     }
 
-    /// A block of its own.
+    /// Writes a separate block.
     fn block(&mut self, text: &str) {
         self.gap();
         self.out.push_str(text);
@@ -91,7 +91,7 @@ impl<'o> MarkdownSink<'o> {
         }
     }
 
-    /// Who speaks: a heading for each prompt of the main line, bold text for the others.
+    /// Writes the speaker: a heading for each prompt of the main line, bold text for the others.
     fn speaker(&mut self, head: &Head<'_>) {
         let speaker = speaker(head);
         if speaker == self.speaker {
@@ -296,7 +296,7 @@ impl Sink for MarkdownSink<'_> {
     }
 }
 
-/// One line of text in which nothing is markup.
+/// One line of text with all markup escaped.
 fn heading(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in safe_line(text).chars() {

@@ -13,12 +13,12 @@ use super::walk::Sink;
 use super::{Detail, Options};
 use crate::session::{Agent, Branch, Compaction, Part};
 
-/// What surrounds parts of the text, such as the colours of a terminal; empty by default.
+/// Strings around parts of the text, such as terminal colours; empty by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Style {
-    /// Before who speaks and titles.
+    /// Before speakers and titles.
     pub bold: &'static str,
-    /// Before what matters less.
+    /// Before secondary text.
     pub dim: &'static str,
     /// Before errors.
     pub error: &'static str,
@@ -31,11 +31,11 @@ pub(super) struct TextSink<'o> {
     style: Style,
     options: &'o Options,
     indent: usize,
-    /// Who spoke last, so that a response in many pieces has one heading.
+    /// The last speaker, so that a response in several entries has one heading.
     speaker: String,
 }
 
-/// How much of an output or input stands on the line of its call.
+/// Number of characters of an output or input on the line of its call.
 const LINE_CHARS: usize = 100;
 
 impl<'o> TextSink<'o> {
@@ -65,7 +65,7 @@ impl<'o> TextSink<'o> {
         }
     }
 
-    /// Who speaks, unless it is still the same.
+    /// Writes the speaker, unless it is still the same.
     fn speaker(&mut self, head: &Head<'_>) {
         let Style { bold, dim, error, plain } = self.style;
         let speaker = speaker(head);
@@ -258,14 +258,14 @@ impl Sink for TextSink<'_> {
     }
 }
 
-/// Who speaks, in a form in which two are the same only if no heading is needed between them: pieces of a response
-/// have one heading, and each prompt has its own.
+/// A key of the speaker that is equal only if no heading is needed in between: entries of a response share
+/// one heading, and each prompt has its own.
 pub(super) fn speaker(head: &Head<'_>) -> String {
     let node = matches!(head.part, Part::Prompt | Part::Command).then(|| head.node.index());
     format!("{}/{}/{}/{node:?}", head.lane.index(), head.actor, head.part == Part::Error)
 }
 
-/// What the head of an export says below the title.
+/// The lines below the title of an export.
 pub(super) fn header(facts: &Facts, zone: &TimeZone) -> Vec<String> {
     let mut lines = vec![facts.id.clone()];
     let place: Vec<&str> =
@@ -344,7 +344,7 @@ pub(super) fn time(at: Timestamp, zone: &TimeZone) -> String {
     at.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string()
 }
 
-/// `2026-11-14 10:05 – 11:30`; the date stands there again only where it is another.
+/// `2026-11-14 10:05 – 11:30`; the second date is written only if it differs.
 pub(super) fn period(first: Timestamp, last: Timestamp, zone: &TimeZone) -> String {
     let (begin, end) = (date_time(first, zone), date_time(last, zone));
     match (begin.split_once(' '), end.split_once(' ')) {

@@ -1,5 +1,5 @@
-//! The order in which a session is told: each call with its result, sub-agents inside the call that started them,
-//! abandoned branches where they fork off.
+//! The order in which a session is exported: each call with its result, sub-agents inside the call that
+//! started them, abandoned branches at their fork points.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -17,38 +17,38 @@ use crate::Error;
 use crate::limits::AGENT_DEPTH_MAX;
 use crate::session::{Agent, Branch, CommandTags, Compaction, LaneId, NodeId, Part, ToolUse};
 
-/// A format. Everything is written to a buffer that the walk empties from time to time.
+/// An output format. Everything is written to a buffer that the walk empties from time to time.
 pub(super) trait Sink {
-    /// What was written since it was asked last.
+    /// The text written since the last call.
     fn take(&mut self) -> &mut String;
-    /// A part of an entry.
+    /// Writes a part of an entry.
     fn piece(&mut self, head: &Head<'_>, piece: &Piece<'_>);
-    /// A tool call begins; sub-agents that it started may follow.
+    /// Begins a tool call; sub-agents that it started may follow.
     fn open_call(&mut self, head: &Head<'_>, call: &Call<'_>);
-    /// A tool call ends.
+    /// Ends a tool call.
     fn close_call(&mut self, head: &Head<'_>, call: &Call<'_>);
-    /// A result whose call is not known.
+    /// Writes a result whose call is unknown.
     fn result(&mut self, head: &Head<'_>, tool: &str, outcome: &Outcome);
-    /// A sub-agent's conversation begins.
+    /// Begins a sub-agent's conversation.
     fn open_agent(&mut self, agent: &Agent, entries: usize);
-    /// A sub-agent's conversation ends.
+    /// Ends a sub-agent's conversation.
     fn close_agent(&mut self);
-    /// A branch begins that was left again.
+    /// Begins an abandoned branch.
     fn open_branch(&mut self, branch: &Branch, number: usize, entries: usize);
-    /// Such a branch ends.
+    /// Ends an abandoned branch.
     fn close_branch(&mut self);
 }
 
-/// A branch beside the path that is being told.
+/// A branch beside the exported path.
 struct Aside {
-    /// As [`Session::branches`](crate::session::Session::branches) counts, from 1 on.
+    /// Number in [`Session::branches`](crate::session::Session::branches), from 1 on.
     number: usize,
     branch: Branch,
-    /// Its entries that nothing before it has.
+    /// Its entries that are not part of an earlier path.
     own: Vec<NodeId>,
 }
 
-/// Tells a session to a sink.
+/// Feeds a session to a sink.
 pub(super) struct Walk<'w, 's, S> {
     source: &'w mut Source<'s>,
     options: &'w Options,
@@ -83,7 +83,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
         }
     }
 
-    /// The main line along `path`, and everything that belongs to it.
+    /// Exports the main line along `path`, with sub-agents and branches.
     pub(super) fn main(&mut self, path: &[NodeId]) -> Result<(), Error> {
         self.flush()?;
         let session = self.source.session;
@@ -106,7 +106,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
         self.flush()
     }
 
-    /// The branches that are to be shown beside the path, by the entry of the path that they fork off.
+    /// The branches to show beside the path, by the entry of the path where they fork.
     fn other_branches(&self, path: &[NodeId]) -> HashMap<Option<NodeId>, Vec<Aside>> {
         let session = self.source.session;
         let mut by_fork: HashMap<Option<NodeId>, Vec<Aside>> = HashMap::new();
@@ -135,7 +135,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
         self.flush()
     }
 
-    /// A sub-agent's conversation, once.
+    /// Exports a sub-agent's conversation, once.
     fn agent(&mut self, lane: LaneId, depth: usize) -> Result<(), Error> {
         let session = self.source.session;
         let Some(agent) = &session.lane(lane).agent else { return Ok(()) };
@@ -183,14 +183,14 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
             Part::ToolResult => self.results(&head, &entry),
             _ => self.said(&head, &entry, depth)?,
         }
-        // Lanes that no call of the entry claims still belong here.
+        // Lanes without a call in the entry still belong here.
         for lane in session.lanes_of(id) {
             self.agent(lane, depth)?;
         }
         self.flush()
     }
 
-    /// What was said, block by block.
+    /// Exports the message, block by block.
     fn said(&mut self, head: &Head<'_>, entry: &Entry, depth: usize) -> Result<(), Error> {
         let entry = entry.as_ref();
         let is_thinking = entry.subtype().as_deref() == Some("thinking");
@@ -238,13 +238,14 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
             return;
         }
         let name = string(raw.get("type")).unwrap_or_default();
-        // Encrypted thinking says nothing to anyone.
+        // Encrypted thinking is not readable.
         if name != "redacted_thinking" {
             self.sink.piece(head, &Piece::Note { name, text: pretty(raw) });
         }
     }
 
-    /// A call, and its number among those of its id in the entry: odd servers give one id to several.
+    /// Exports a call, by its number among those with its id in the entry: some servers give one id to
+    /// several.
     fn call(
         &mut self,
         head: &Head<'_>,
@@ -279,7 +280,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
         Ok(())
     }
 
-    /// Results that were not shown with their calls, and what a person said beside them.
+    /// Exports results that were not shown with their calls, and the user's text beside them.
     fn results(&mut self, head: &Head<'_>, entry: &Entry) {
         let session = self.source.session;
         let view = entry.as_ref();
@@ -300,7 +301,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
                 self.sink.result(head, tool.map_or("", |tool| &tool.name), &outcome);
             }
         }
-        // In seed 001 the whole entry is the result.
+        // In the flat dialect the whole entry is the result.
         let beside = view.tool_results().iter().all(|result| result.tool_use_id.is_some());
         for block in view.content_blocks() {
             match block {
@@ -313,12 +314,12 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
         }
     }
 
-    /// What the client wrote: events, attachments, progress, kinds that nobody knows.
+    /// Exports an entry of the client: an event, an attachment, progress, or an unknown kind.
     fn note(&mut self, head: &Head<'_>, entry: &Entry) {
         let view = entry.as_ref();
         let attachment = view.attachment_type();
         if let Some("queued_command") = attachment.as_deref() {
-            // A person typed this while the model was at work.
+            // The user typed this while the model was working.
             let prompt = view.get("attachment").and_then(|attachment| attachment.get("prompt"));
             let text = match string(prompt) {
                 Some(text) => text.into_owned(),
@@ -364,7 +365,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
 pub(super) struct Numbers(HashMap<String, usize>);
 
 impl Numbers {
-    /// How many of that id came before.
+    /// Number of earlier ones with that id.
     pub(super) fn next(&mut self, id: &str) -> usize {
         let count = self.0.entry(id.to_owned()).or_default();
         *count += 1;
@@ -372,7 +373,8 @@ impl Numbers {
     }
 }
 
-/// What only somebody wants to see who asked for everything. Attachments are looked at first: some hold prompts.
+/// Returns true for entries that are shown with [`Detail::Full`] only. Attachments are handled before: some
+/// contain prompts.
 fn is_hidden(part: Part) -> bool {
     matches!(part, Part::Injected | Part::Progress | Part::Other)
 }

@@ -1,4 +1,4 @@
-//! What tells that a file still holds what was read from it.
+//! Checks that a file still holds the bytes that were read from it.
 
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -6,11 +6,11 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 
 use crate::limits::FOLLOW_WINDOW_BYTES;
 
-/// The beginning of a file, and what stands before a place in it.
+/// Hashes of the beginning of a file, and of the bytes before an offset.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Marks([Option<(Mark, u64)>; 2]);
 
-/// A part of a file.
+/// A range of a file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Mark {
     pub(super) start: u64,
@@ -18,7 +18,7 @@ pub(super) struct Mark {
 }
 
 impl Marks {
-    /// The marks of a file that was read up to `end`.
+    /// Hashes the marks of a file that was read up to `end`.
     pub(super) fn take(file: &mut File, end: u64) -> io::Result<Self> {
         let len = end.min(FOLLOW_WINDOW_BYTES as u64);
         let parts = [Mark { start: 0, len }, Mark { start: end - len, len }];
@@ -29,7 +29,7 @@ impl Marks {
         Ok(marks)
     }
 
-    /// Whether the same bytes still stand there.
+    /// Returns true if the file still has the same bytes there.
     pub(super) fn hold(&self, file: &mut File) -> io::Result<bool> {
         for (mark, hash) in self.0.iter().flatten() {
             if mark.hash(file)? != *hash {
@@ -41,7 +41,7 @@ impl Marks {
 }
 
 impl Mark {
-    /// The bytes, fewer if the file is shorter by now; `block` must have room for them.
+    /// Reads the bytes, fewer if the file is shorter by now; `block` must have room for them.
     pub(super) fn read<'b>(&self, file: &mut File, block: &'b mut [u8]) -> io::Result<&'b [u8]> {
         file.seek(SeekFrom::Start(self.start))?;
         let mut filled = 0;

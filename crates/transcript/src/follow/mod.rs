@@ -1,8 +1,8 @@
-//! Sessions while they are being written.
+//! Reading sessions while they are being written.
 //!
-//! [`Tail`] reads one file and [`Follow`] a session or all of them. Neither waits: whoever owns the clock calls
-//! [`Follow::look`] once a second, or sooner when `Wake` (feature `follow`) says that a file changed. Files on
-//! network drives change without a word, so the clock is needed even then.
+//! [`Tail`] reads one file and [`Follow`] a session or all of them. Neither blocks: the caller calls
+//! [`Follow::look`] once a second, or sooner when `Wake` (feature `follow`) reports a changed file. Network
+//! drives do not report changes, so polling is needed even then.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -45,7 +45,7 @@ use crate::reader::Line;
 use crate::roots::{FileInfo, Roots, SessionFiles};
 use crate::{Error, ErrorKind};
 
-/// A session, or all sessions of some roots, as they grow.
+/// Follows a session, or all sessions of some roots.
 #[derive(Debug)]
 pub struct Follow {
     what: What,
@@ -60,16 +60,16 @@ enum What {
     All(Roots),
 }
 
-/// Something new in one of the files.
+/// A change in one of the files.
 #[derive(Debug)]
 pub struct News<'a> {
     /// The session.
     pub session: &'a str,
-    /// The sub-agent whose file it is.
+    /// Id of the sub-agent that the file belongs to.
     pub agent: Option<&'a str>,
     /// The file.
     pub path: &'a Path,
-    /// What changed.
+    /// The change.
     pub change: Change<'a>,
 }
 
@@ -78,16 +78,16 @@ struct Followed {
     session: String,
     agent: Option<String>,
     tail: Tail,
-    /// How the file looked when it was last listed.
+    /// State of the file when it was last listed.
     info: Option<FileInfo>,
-    /// Two listings in a row found the same. One is not enough: times of files are coarse, and a second change may
-    /// carry the time of the first.
+    /// True if two listings in a row found the same state. One is not enough: file times are coarse, and a
+    /// second change may have the time of the first.
     calm: bool,
-    /// That it cannot be read was told already.
+    /// True once an unreadable file was reported.
     unreadable: bool,
 }
 
-/// One file of a listing.
+/// A file in a listing.
 struct Listed {
     session: String,
     agent: Option<String>,
@@ -95,8 +95,8 @@ struct Listed {
 }
 
 impl Follow {
-    /// Follows one session, sub-agents that start later included. First come the last entries of the main file: as
-    /// many that `counts` says yes to as `count` says.
+    /// Follows one session, including sub-agents that start later. The first changes are the last entries of
+    /// the main file: the last `count` lines for which `counts` returns true.
     pub fn session(
         session: &SessionFiles,
         count: usize,
@@ -113,7 +113,7 @@ impl Follow {
         Ok(follow)
     }
 
-    /// Follows every session, those that begin later included; what is there already is left out.
+    /// Follows every session, including those that begin later; existing lines are skipped.
     pub fn all(roots: Roots) -> Result<Self, Error> {
         let found = roots.scan()?;
         let mut follow = Self::new(What::All(roots));
@@ -122,12 +122,12 @@ impl Follow {
         Ok(follow)
     }
 
-    /// Files and folders that could not be looked at in the beginning.
+    /// Files and folders that could not be read at the start.
     pub fn unreadable(&self) -> &[Error] {
         &self.unreadable
     }
 
-    /// The folders below which something may happen. A folder that is new since then may have to be added.
+    /// The folders to watch for changes. New folders may have to be added later.
     pub fn folders(&self) -> Vec<PathBuf> {
         match &self.what {
             What::All(roots) => roots.projects_folders(),
@@ -135,7 +135,7 @@ impl Follow {
         }
     }
 
-    /// Looks at every file that may have changed, and for new ones. For a clock to call.
+    /// Polls every file that may have changed, and looks for new ones. Called at regular intervals.
     pub fn look(
         &mut self,
         each: &mut dyn FnMut(News<'_>) -> ControlFlow<()>,
@@ -155,7 +155,7 @@ impl Follow {
         }
         let missing = |(path, file): &(&PathBuf, &Followed)| !file.tail.is_gone() && !there.contains(*path);
         stirred.extend(self.files.iter().filter(missing).map(|(path, _)| path.clone()));
-        // Changes of several files have no order of their own; names give the same one every time.
+        // Changes in several files have no order; sorting by name makes it deterministic.
         stirred.sort_unstable();
         for path in stirred {
             if self.poll(&path, each).is_break() {
@@ -166,14 +166,15 @@ impl Follow {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Looks at these files, because something says that they changed.
+    /// Polls these files, after a change notification.
     pub fn look_at(
         &mut self,
         paths: &[PathBuf],
         each: &mut dyn FnMut(News<'_>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
         if paths.iter().any(|path| !self.files.contains_key(path) && self.may_matter(path)) {
-            // A listing tells whose file it is. It may hold those that are known for unchanged, so they come too.
+            // A listing determines the session of a new file. It may report known files as unchanged, so they
+            // are polled too.
             let looked = self.look(each)?;
             if looked.is_break() {
                 return Ok(looked);
@@ -210,14 +211,14 @@ impl Follow {
             What::All(roots) => Ok(roots.scan()?.sessions.iter().flat_map(listed).collect()),
             What::Session { main } => match SessionFiles::of_file(main) {
                 Ok(session) => Ok(listed(&session).collect()),
-                // Those that are known tell that they are gone.
+                // Known files are reported as gone by their tails.
                 Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
                 Err(error) => Err(error),
             },
         }
     }
 
-    /// Whether an unknown path may be a file to follow or a folder with some.
+    /// Returns true if an unknown path may be a file to follow or a folder with such files.
     fn may_matter(&self, path: &Path) -> bool {
         let ours = match &self.what {
             What::All(_) => true,
@@ -256,7 +257,7 @@ impl Followed {
         Followed { session: session.to_owned(), agent, tail, info: None, calm: false, unreadable: false }
     }
 
-    /// Whether the file may have changed since it was last listed.
+    /// Returns true if the file may have changed since it was last listed.
     fn stirs(&mut self, info: FileInfo) -> bool {
         let same = self.info.as_ref() == Some(&info);
         let stirs = !(same && self.calm);

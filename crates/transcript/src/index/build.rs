@@ -15,24 +15,24 @@ use crate::cache::{Mark, Stamp};
 use crate::limits::{SIGNATURE_COVERS_MAX, SIGNATURE_FILL_MAX};
 use crate::roots::FileInfo;
 
-/// The version of what a stamp stands for; the layout of the tables has a number of its own.
+/// Version of the meaning of a stamp; the table layout has a number of its own.
 const VERSION: u32 = 1;
 
 /// Adds files to an index, inside a transaction that the caller opens and closes.
 #[derive(Debug)]
 pub(super) struct Builder<'s> {
     store: &'s Store,
-    /// The segment that is being filled.
+    /// The segment under construction.
     segment: usize,
-    /// Its signatures so far, the last one open, and how many bytes each stands for.
+    /// Its signatures so far, the last one open, and the number of bytes that each covers.
     signatures: Vec<(Signature, u64)>,
-    /// The first of them that is not stored as it is now.
+    /// Index of the first signature that differs from the stored one.
     changed_from: usize,
     texts: LineTexts,
     buffer: Buffer,
 }
 
-/// Lines of a file that are in one signature.
+/// A range of lines of a file, covered by one signature.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     file: i64,
@@ -42,7 +42,7 @@ struct Part {
     signature: i64,
 }
 
-/// Where reading a file stands: behind a whole line.
+/// Position of reading in a file: after a whole line.
 #[derive(Debug, Clone, Copy)]
 struct Reached {
     mark: Mark,
@@ -62,12 +62,12 @@ impl<'s> Builder<'s> {
         })
     }
 
-    /// How many segments are full.
+    /// Number of full segments.
     pub(super) fn segments(&self) -> usize {
         self.segment
     }
 
-    /// Reads what the index does not know of a file yet. A file that cannot be read is forgotten.
+    /// Indexes the new part of a file. A file that cannot be read is removed from the index.
     pub(super) fn add(&mut self, file: &FileInfo, state: State<'_>) -> Result<io::Result<()>, Error> {
         let nothing = Reached { mark: Mark::default(), lines: 0 };
         let (id, from) = match state {
@@ -93,7 +93,7 @@ impl<'s> Builder<'s> {
         }
     }
 
-    /// Forgets a file. Its signatures stay, without telling anything any more.
+    /// Removes a file. Its signatures stay, unused.
     pub(super) fn remove(&self, file: i64) -> Result<(), Error> {
         self.run("DELETE FROM part WHERE file = ?1", [file])?;
         self.run("DELETE FROM file WHERE id = ?1", [file])
@@ -146,7 +146,7 @@ impl<'s> Builder<'s> {
                 Block::Oversized { offset, len, .. } => oversized = Some(offset + len),
                 Block::Lines { offset, bytes } => {
                     let mut at = 0;
-                    // What follows the last line end is not whole yet.
+                    // The bytes after the last line end are not a whole line yet.
                     while let Some(len) = memchr::memchr(b'\n', &bytes[at..]) {
                         let line = &bytes[at..at + len];
                         at += len + 1;
@@ -166,7 +166,8 @@ impl<'s> Builder<'s> {
         Ok(Ok(reached))
     }
 
-    /// Makes `part` reach to `stop`, the end of line number `reached.lines`; another one is begun if its signature is full.
+    /// Extends `part` to `stop`, the end of line number `reached.lines`; begins another one if its signature
+    /// is full.
     fn extend(
         &mut self,
         part: &mut Option<Part>,
@@ -191,7 +192,7 @@ impl<'s> Builder<'s> {
         Ok(())
     }
 
-    /// Sees to it that the last signature has room.
+    /// Ensures that the last signature has room.
     fn make_room(&mut self) -> Result<(), Error> {
         let has_room = |(signature, covers): &(Signature, u64)| {
             signature.set() < SIGNATURE_FILL_MAX && *covers < SIGNATURE_COVERS_MAX
@@ -218,7 +219,7 @@ impl<'s> Builder<'s> {
 
     fn new_file(&self, file: &FileInfo) -> Result<i64, Error> {
         let path = file.path.as_os_str().as_encoded_bytes();
-        // One whose stamp could not be read may be there still.
+        // A row with an unreadable stamp may still exist.
         self.run("DELETE FROM part WHERE file = (SELECT id FROM file WHERE path = ?1)", [path])?;
         self.run("INSERT OR REPLACE INTO file (path, stamp, lines) VALUES (?1, x'', 0)", [path])?;
         Ok(self.store.connection.last_insert_rowid())

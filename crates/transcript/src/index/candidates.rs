@@ -1,4 +1,4 @@
-//! Which parts of which files a search must look into.
+//! The parts of files that a search must read.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,8 @@ use super::store::{COLUMNS, ROW, Store};
 use crate::Error;
 use crate::search::{Literals, Part};
 
-/// The parts where one of the literals may stand, in order, by file; `None` if nothing can be said.
+/// The parts that may contain one of the literals, sorted, by file; `None` if the index cannot narrow the
+/// search.
 pub(super) fn parts(store: &Store, literals: &Literals) -> Result<Option<HashMap<i64, Vec<Part>>>, Error> {
     let wanted: Vec<Vec<usize>> =
         literals.any_of.iter().map(|literal| signature::buckets(literal, literals.case)).collect();
@@ -37,7 +38,7 @@ pub(super) fn parts(store: &Store, literals: &Literals) -> Result<Option<HashMap
     Ok(Some(parts))
 }
 
-/// Joins parts that follow each other, so that they are read at once.
+/// Merges adjacent parts, so that they are read at once.
 pub(super) fn join(parts: &mut Vec<Part>) {
     parts.sort_by_key(|part| part.bytes.start);
     parts.dedup_by(|next, part| {

@@ -6,34 +6,34 @@ use crate::Error;
 use crate::cache::{Fields, Stamp};
 use crate::roots::FileInfo;
 
-/// The files that an index knows, by path.
+/// The indexed files, by path.
 #[derive(Debug, Default)]
 pub(super) struct Files(HashMap<Vec<u8>, FileRow>);
 
-/// A file that is in the index.
+/// An indexed file.
 #[derive(Debug, Clone)]
 pub(super) struct FileRow {
     pub(super) id: i64,
     pub(super) stamp: Stamp,
-    /// Whole lines that were read.
+    /// Number of whole lines that were read.
     pub(super) lines: u64,
 }
 
-/// How a file stands to what the index knows of it.
+/// State of a file compared with the index.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum State<'a> {
-    /// As it was.
+    /// Unchanged.
     Same(&'a FileRow),
     /// Only appended to.
     Grown(&'a FileRow),
-    /// Another file by now.
+    /// Replaced by another file.
     Replaced(&'a FileRow),
-    /// Never seen.
+    /// Not indexed.
     New,
 }
 
 impl State<'_> {
-    /// How many bytes are still to be read.
+    /// Number of bytes that are not indexed yet.
     pub(super) fn pending(&self, file: &FileInfo) -> u64 {
         match self {
             State::Same(_) => 0,
@@ -50,7 +50,7 @@ impl Files {
             let mut rows = select.query([])?;
             let mut files = HashMap::new();
             while let Some(row) = rows.next()? {
-                // A stamp that cannot be read leaves the file unknown, so that it is read again.
+                // An unreadable stamp leaves the file unknown, so that it is read again.
                 let Some(stamp) = Stamp::read(&mut Fields::new(row.get_ref(2)?.as_blob()?)) else { continue };
                 let lines = row.get::<_, i64>(3)?.cast_unsigned();
                 files.insert(row.get(1)?, FileRow { id: row.get(0)?, stamp, lines });
@@ -60,7 +60,7 @@ impl Files {
         read().map_err(|error| store.failed(&error))
     }
 
-    /// How a file stands; one that changed is looked into.
+    /// The state of a file; a changed file is opened, to see whether it only grew.
     pub(super) fn state(&self, file: &FileInfo) -> State<'_> {
         match self.0.get(file.path.as_os_str().as_encoded_bytes()) {
             None => State::New,
@@ -72,7 +72,7 @@ impl Files {
         }
     }
 
-    /// Those below `folders` that are not among the `existing` ones.
+    /// The files below `folders` that are not among the `existing` ones.
     pub(super) fn missing<'a>(
         &self,
         folders: &[PathBuf],

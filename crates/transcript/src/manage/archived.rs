@@ -1,4 +1,4 @@
-//! The mark of a session that was put aside: a small file beside it, which only the TypeScript SDK writes.
+//! The mark of an archived session: a small file beside it, which only the TypeScript SDK writes.
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use crate::Error;
 use crate::error::At as _;
 use crate::limits::SIDECAR_BYTES_MAX;
 
-/// `archiveSession`: puts a session aside. It stays where it is; lists say so.
+/// `archiveSession`: marks a session as archived. Its files stay in place.
 pub fn archive_session(session: &SessionFile, now: Timestamp) -> Result<(), Error> {
     mark(session, &Mark { archived: true, at: now, by: "sdk" })
 }
 
-/// `unarchiveSession`: takes a session back.
+/// `unarchiveSession`: removes the archived state of a session.
 pub fn unarchive_session(session: &SessionFile, now: Timestamp) -> Result<(), Error> {
     mark(session, &Mark { archived: false, at: now, by: "sdk" })
 }
@@ -31,7 +31,7 @@ struct Mark {
     by: &'static str,
 }
 
-/// What a mark says.
+/// The contents of an archived mark.
 pub(super) struct Said {
     pub(super) archived: bool,
     pub(super) at: Timestamp,
@@ -49,7 +49,7 @@ pub(super) fn read(session: &Path) -> Option<Said> {
 
 const NAME: &str = "archived.json";
 
-/// Writes the mark beside the old one and then moves it there, so that nobody ever reads half of it.
+/// Writes a temporary file and renames it, so that a reader never sees half of it.
 fn mark(session: &SessionFile, mark: &Mark) -> Result<(), Error> {
     let folder = session.dir();
     super::write::private_folder(&folder).at("make", &folder)?;
@@ -59,7 +59,7 @@ fn mark(session: &SessionFile, mark: &Mark) -> Result<(), Error> {
     let written = create_new(&half).and_then(|mut file| file.write_all(text.as_bytes()));
     let moved = written.and_then(|()| std::fs::rename(&half, &path));
     if moved.is_err() {
-        // Best effort: what matters is the error that is on its way.
+        // Best effort: the original error is returned.
         drop(std::fs::remove_file(&half));
     }
     moved.at("write", path)

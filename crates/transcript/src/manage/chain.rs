@@ -1,7 +1,7 @@
-//! Which entries make up a conversation, as the SDKs see it.
+//! The entries that make up a conversation according to the SDKs.
 //!
-//! This is not the whole story that `session` tells: one way through the tree, chosen by
-//! the SDKs' rules, and nothing from before a compaction.
+//! Unlike `session`, this is a single path through the tree, chosen by the SDKs' rules, without anything from
+//! before a compaction.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -13,7 +13,7 @@ use super::lines::{Spot, each_entry, is_transcript};
 use super::parallel;
 use crate::Error;
 
-/// What the rules ask of an entry.
+/// The properties of an entry that the rules use.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "marks of an entry that do not depend on each other")]
 pub(super) struct Node {
@@ -22,17 +22,17 @@ pub(super) struct Node {
     pub(super) kind: EntryKind,
     pub(super) is_sidechain: bool,
     pub(super) is_meta: bool,
-    /// Written by a member of a team.
+    /// True if a team member wrote it.
     pub(super) is_team: bool,
     pub(super) agent: Option<Box<str>>,
-    /// Of an assistant entry, the response that it is a block of.
+    /// For an assistant entry, the response that it is a block of.
     pub(super) message_id: Option<Box<str>>,
-    /// The tool calls in it.
+    /// Ids of its tool calls.
     pub(super) calls: Vec<Box<str>>,
-    /// The calls that its results answer.
+    /// Ids of the calls that its results answer.
     pub(super) answers: Vec<Box<str>>,
     pub(super) has_results: bool,
-    /// Of a result, the entry that called the tool.
+    /// For a result, the entry that called the tool.
     pub(super) source: Option<Box<str>>,
     pub(super) timestamp: Box<str>,
     pub(super) spot: Spot,
@@ -92,10 +92,10 @@ impl Node {
     }
 }
 
-/// The nodes by name. Of two with one name the later counts.
+/// Nodes by uuid. Of two with one uuid the later counts.
 pub(super) struct ByUuid<'n> {
     last: HashMap<&'n str, usize>,
-    /// Every name once, in the order in which they appeared first.
+    /// Every uuid once, in order of first occurrence.
     names: Vec<&'n str>,
 }
 
@@ -123,8 +123,8 @@ impl<'n> ByUuid<'n> {
     }
 }
 
-/// The conversation of a session: the way from its root to the leaf that is latest in the file, with the parts of
-/// parallel tool calls that hang beside it.
+/// The conversation of a session: the path from its root to the last leaf in the file, with the side parts of
+/// parallel tool calls.
 pub(super) fn main_chain(nodes: &[Node]) -> Vec<usize> {
     let by_uuid = ByUuid::new(nodes);
     let Some(leaf) = leaf(nodes, &by_uuid) else { return Vec::new() };
@@ -132,7 +132,7 @@ pub(super) fn main_chain(nodes: &[Node]) -> Vec<usize> {
     parallel::put_back(chain, nodes, &by_uuid)
 }
 
-/// The conversation of a sub-agent: the way to the last thing said.
+/// The conversation of a sub-agent: the path to its last message.
 pub(super) fn agent_chain(nodes: &[Node]) -> Vec<usize> {
     let by_uuid = ByUuid::new(nodes);
     let leaf = nodes.iter().rposition(Node::is_message);
@@ -175,7 +175,7 @@ fn way_to(leaf: usize, nodes: &[Node], by_uuid: &ByUuid<'_>) -> Vec<usize> {
     chain
 }
 
-/// Finds the nearest message above a node, and remembers it: many leaves may hang on one long way.
+/// Finds the nearest message above a node, and stores it: many leaves may share one long path.
 struct Nearest<'a, 'n> {
     nodes: &'n [Node],
     by_uuid: &'a ByUuid<'n>,
@@ -185,7 +185,7 @@ struct Nearest<'a, 'n> {
 #[derive(Clone, Copy, PartialEq)]
 enum Step {
     Open,
-    /// Being walked: to come back here is a circle.
+    /// On the current walk: meeting it again is a cycle.
     Walked,
     Done(Option<usize>),
 }

@@ -1,4 +1,4 @@
-//! The entries that have a place in the conversation, light enough to keep for a whole file.
+//! The entries of a conversation, small enough to keep for a whole file.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -11,10 +11,10 @@ use crate::blocks::Buffer;
 use crate::error::At as _;
 use crate::reader::{Content, DamageKind, Reader};
 
-/// Hands every whole entry of a file to `see`, in order, with what is needed to read it again.
+/// Calls `see` for every whole entry of a file, in order, with the data needed to read it again.
 ///
-/// Lines that the SDKs pass over are passed over; only bytes that are no UTF-8 cost them more than a line, and here
-/// they cost a few characters.
+/// Lines that the SDKs skip are skipped; invalid UTF-8 costs the SDKs more than a line, and here a few
+/// characters.
 pub(super) fn each_entry(path: &Path, mut see: impl FnMut(&EntryRef<'_>, Spot)) -> Result<(), Error> {
     let file = File::open(path).at("read", path)?;
     let mut buffer = Buffer::default();
@@ -35,19 +35,19 @@ pub(super) fn each_entry(path: &Path, mut see: impl FnMut(&EntryRef<'_>, Spot)) 
     Ok(())
 }
 
-/// Where to read an entry again.
+/// The position of an entry, for reading it again.
 #[derive(Debug, Clone)]
 pub(super) enum Spot {
     Line {
         offset: u64,
         bytes: usize,
     },
-    /// Saved out of a damaged line.
+    /// Salvaged from a damaged line.
     Kept(Box<Entry>),
 }
 
 impl Spot {
-    /// Reads the entry again; `None` when the file is no longer what it was.
+    /// Reads the entry again; `None` if the file changed.
     pub(super) fn entry(&self, file: &mut File, path: &Path) -> Result<Option<Entry>, Error> {
         match self {
             Spot::Kept(entry) => Ok(Some((**entry).clone())),
@@ -64,7 +64,7 @@ impl Spot {
     }
 }
 
-/// The kinds that make up a conversation, as the SDKs see it.
+/// Returns true for the kinds of entries that make up a conversation according to the SDKs.
 pub(super) fn is_transcript(kind: EntryKind) -> bool {
     matches!(
         kind,

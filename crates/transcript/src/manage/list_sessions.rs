@@ -9,10 +9,10 @@ use super::{Page, Scope, SessionFile, SessionId, SessionInfo};
 use crate::error::At as _;
 use crate::{Error, ErrorKind};
 
-/// `list_sessions`: the sessions of a scope, those changed last first, each once.
+/// `list_sessions`: the sessions of a scope, last changed first, each once.
 ///
-/// Only the ends of files are read. Files that vanish meanwhile, empty ones, and those of sub-agents are left out, and
-/// so are sessions that nobody named and nobody typed into.
+/// Only the ends of files are read. Files that vanish meanwhile, empty ones, and those of sub-agents are left
+/// out, and so are sessions without a title and a typed prompt.
 pub fn list_sessions(scope: &Scope<'_>, page: Page) -> Result<Vec<SessionInfo>, Error> {
     let mut reader = FactsReader::default();
     let mut newest: HashMap<String, SessionInfo> = HashMap::new();
@@ -28,7 +28,7 @@ pub fn list_sessions(scope: &Scope<'_>, page: Page) -> Result<Vec<SessionInfo>, 
             };
             let Ok(id) = SessionId::parse(stem) else { continue };
             let session = SessionFile { id, path, project: project.clone() };
-            // One file that cannot be read does not hide the others.
+            // One unreadable file does not hide the others.
             let Ok(Some(info)) = info(&session, &mut reader) else { continue };
             match newest.entry(info.session_id.clone()) {
                 Entry::Vacant(place) => drop(place.insert(info)),

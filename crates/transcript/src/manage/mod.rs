@@ -25,8 +25,8 @@
 //! # Ok::<(), tidings_transcript::Error>(())
 //! ```
 //!
-//! Where an SDK gives up, these go on: a first line longer than what is read of a file's beginning, bytes that are no
-//! UTF-8, a damaged line. New ids and the time are handed in.
+//! Input that an SDK gives up on is handled here: a first line that is longer than the head of a file,
+//! invalid UTF-8, a damaged line. New ids and the time are parameters.
 
 mod archived;
 mod chain;

@@ -5,7 +5,7 @@ use super::first_prompt::is_space;
 use super::write::append;
 use crate::{Error, ErrorKind};
 
-/// `rename_session`: gives a session a title. The last one counts, so that it can be given another one any time.
+/// `rename_session`: sets the title of a session. The last title counts, so it can be changed any time.
 pub fn rename_session(session: &SessionFile, title: &str) -> Result<(), Error> {
     let title = title.trim_matches(is_space);
     if title.is_empty() {

@@ -9,12 +9,12 @@ use super::{Page, SessionFile};
 use crate::limits::SIDECAR_BYTES_MAX;
 use crate::{Error, ErrorKind, open};
 
-/// `list_subagents`: the ids of a session's sub-agents, by folder and name.
+/// `list_subagents`: the ids of a session's sub-agents, sorted by folder and name.
 pub fn list_subagents(session: &SessionFile) -> Vec<String> {
     agents(session).into_iter().map(|(id, _)| id).collect()
 }
 
-/// `get_subagent_messages`: what was said in the conversation of a sub-agent; empty if there is no such agent.
+/// `get_subagent_messages`: the messages of a sub-agent; empty if there is no such agent.
 pub fn subagent_messages(
     session: &SessionFile,
     agent_id: &str,
@@ -31,8 +31,8 @@ pub fn subagent_messages(
     read(page.of(said.collect()), &path, &parents(&path))
 }
 
-/// The files of sub-agents in the session's folder and in those below it, as the SDKs order them: by name, and a
-/// folder's files where the folder stands.
+/// The files of sub-agents in the session's folder and below, in the order of the SDKs: by name, with a
+/// folder's files at the position of the folder.
 fn agents(session: &SessionFile) -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
     let mut left = vec![session.dir().join("subagents")];
@@ -56,7 +56,7 @@ fn agents(session: &SessionFile) -> Vec<(String, PathBuf)> {
     found
 }
 
-/// What the file beside a sub-agent's says about who started it; one that cannot be read says nothing.
+/// The origin of a sub-agent according to its sidecar; empty if that cannot be read.
 fn parents(agent: &Path) -> Parents {
     let mut text = String::new();
     let read = open::regular(&agent.with_extension("meta.json"))

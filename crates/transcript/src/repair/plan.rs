@@ -1,4 +1,4 @@
-//! What is to be done with each record of a file, decided before anything is written.
+//! The treatment of each record of a file, decided before anything is written.
 
 use std::collections::HashMap;
 
@@ -9,20 +9,20 @@ use super::results;
 use super::survey::Survey;
 use crate::{Place, Rule};
 
-/// What is to be done, by where in the file a record begins.
+/// The treatment of records, by their offset in the file.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     records: HashMap<u64, Record>,
 }
 
-/// What is to be done with one record. A record that the plan does not name is copied.
+/// The treatment of one record. A record without a plan is copied.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) treatment: Treatment,
     pub(super) edit: Edit,
-    /// Results that are missing, to be written after the record.
+    /// Missing results, written after the record.
     pub(super) results: Vec<MissingResult>,
-    /// Why, for the report.
+    /// Reasons, for the report.
     pub(super) reasons: Vec<(Rule, String)>,
 }
 
@@ -30,20 +30,20 @@ pub(super) struct Record {
 pub(super) enum Treatment {
     #[default]
     Copy,
-    /// Write what stands there instead.
+    /// Write the record at this position instead.
     Replace(Place),
     Remove,
-    /// The bytes say something that is nowhere else.
+    /// The bytes contain something that is nowhere else.
     RemoveAndKeepBytes,
 }
 
-/// A tool result to make up.
+/// A tool result to synthesise.
 #[derive(Debug)]
 pub(super) struct MissingResult {
     /// The entry with the call.
     pub(super) call: Place,
     pub(super) id: Box<str>,
-    /// What the new entry is called.
+    /// Uuid of the new entry.
     pub(super) uuid: String,
     pub(super) sentence: String,
 }
@@ -57,12 +57,12 @@ impl Plan {
         plan
     }
 
-    /// What to do with the record at a place, to be filled in.
+    /// The plan of the record at a position, to be filled in.
     pub(super) fn treat(&mut self, place: Place) -> &mut Record {
         self.records.entry(place.offset).or_default()
     }
 
-    /// What to do with the record that begins at `offset`.
+    /// Removes and returns the plan of the record that begins at `offset`.
     pub(super) fn take(&mut self, offset: u64) -> Record {
         self.records.remove(&offset).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Results of tool calls that were lost.
+//! Lost results of tool calls.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,20 +15,20 @@ use crate::check::pairing::{Call, Pairing};
 
 pub(super) const RULE: Rule = Rule::new("tool-result-missing");
 
-/// What was made up.
+/// The synthesised results.
 #[derive(Debug, Default)]
 pub(super) struct Made {
-    /// Names that nobody bore and a stand-in bears now, with its call.
+    /// Uuids without an entry that a stand-in has now, with its call.
     pub(super) claimed: HashMap<Name, usize>,
     /// The last stand-in after an entry.
     pub(super) after: HashMap<usize, StandIn>,
     /// Entries that follow a stand-in now.
     pub(super) follow: HashMap<usize, StandIn>,
-    /// The names that were made up as well.
+    /// The synthesised uuids.
     new: HashSet<String>,
 }
 
-/// A new entry in the place of a lost result.
+/// A new entry in place of a lost result.
 #[derive(Debug, Clone)]
 pub(super) struct StandIn {
     pub(super) uuid: String,
@@ -38,9 +38,9 @@ pub(super) struct StandIn {
 
 /// Plans a result for every call that lost its own, and text for every result that lost its call.
 ///
-/// The model answered the lost result, so the name of the result is often still known: it is the parent that an entry
-/// further down has and that no entry bears. Then the new entry takes that name, and the chain is whole again.
-/// Otherwise it gets a name that follows from the call's, and what hung on the call hangs on it.
+/// The model answered the lost result, so the uuid of the result is often still known: it is the missing
+/// parent of an entry further down. Then the new entry takes that uuid, and the chain is complete again.
+/// Otherwise it gets a uuid derived from the call's, and the children of the call are linked to it.
 pub(super) fn restore(kept: &mut Kept, survey: &Survey, plan: &mut Plan) -> Made {
     let mut pairing = Pairing::default();
     let mut is_result = vec![false; kept.links.list.len()];
@@ -76,7 +76,7 @@ pub(super) fn restore(kept: &mut Kept, survey: &Survey, plan: &mut Plan) -> Made
         by_call.insert(call.link, stand_in.clone());
         made.after.insert(after, stand_in);
         let sentence =
-            format!("Put an error in the place of the lost result of the {} call `{}`", call.tool, call.id);
+            format!("Added an error in place of the lost result of the {} call `{}`", call.tool, call.id);
         let result = MissingResult { call: kept.content[call.link].place, id: call.id, uuid, sentence };
         plan.treat(kept.links.list[after].place).results.push(result);
     }
@@ -93,7 +93,7 @@ fn unused_name(call: &Call, kept: &Kept, made: &mut Made) -> String {
     uuid
 }
 
-/// What goes on from the call itself, past its result, goes on from the result now.
+/// Links the entries that continue from the call itself, past its result, to the result.
 fn rehang(
     kept: &Kept,
     is_result: &[bool],
@@ -103,7 +103,7 @@ fn rehang(
 ) {
     let list = &kept.links.list;
     let parents = kept.links.parents();
-    // Whether a message hangs on an entry, or it is one: what hooks leave beside a call need not move.
+    // True if an entry is a message or leads to one: entries of hooks beside a call need not move.
     let mut leads_on = vec![false; list.len()];
     for (number, link) in list.iter().enumerate() {
         let mut at = matches!(link.kind, EntryKind::User | EntryKind::Assistant).then_some(number);
@@ -126,15 +126,15 @@ fn rehang(
     }
 }
 
-/// Stretches of a lane from one prompt or response to the next.
+/// Sections of a lane from one prompt or response to the next.
 struct Turns {
     /// The turn of each entry.
     of: Vec<usize>,
     /// The last block or result of each turn.
     last: Vec<usize>,
-    /// Entries of each turn, and the first of the next, whose parent nobody bears. It may have been a result.
+    /// Entries of each turn, and the first of the next, with a missing parent. It may have been a result.
     orphans: Vec<Vec<(usize, Name)>>,
-    /// The first entry that has a parent of that name.
+    /// The first entry that has this parent.
     first_child: HashMap<Name, usize>,
 }
 
@@ -142,11 +142,11 @@ impl Turns {
     fn of(kept: &Kept, is_result: &[bool], survey: &Survey) -> Self {
         let mut turns =
             Turns { of: Vec::new(), last: Vec::new(), orphans: Vec::new(), first_child: HashMap::new() };
-        // The turn that a lane is in, and the response that it consists of.
+        // The current turn of each lane, and the response in it.
         let mut current: HashMap<Lane, (usize, Option<Name>)> = HashMap::new();
         for (number, link) in kept.links.list.iter().enumerate() {
             let lost_parent = link.parent.filter(|parent| links::is_phantom(*parent, kept, survey));
-            // What a result follows is its call, and no other result.
+            // The parent of a result is its call, not another result.
             let orphan = lost_parent.filter(|_| !is_result[number]).map(|parent| (number, parent));
             if let Some(parent) = lost_parent {
                 turns.first_child.entry(parent).or_insert(number);
@@ -183,8 +183,8 @@ impl Turns {
         self.last[self.of[number]]
     }
 
-    /// The first entry after this one, up to the beginning of the next turn, whose parent nobody bears, and that
-    /// parent; each once. A name that something further up knows was no result of this call.
+    /// The first entry after this one, up to the beginning of the next turn, with a missing parent, and that
+    /// parent; each once. A uuid that an earlier entry refers to was not a result of this call.
     fn orphan_after(&mut self, number: usize) -> Option<(usize, Name)> {
         let first_child = &self.first_child;
         let orphans = &mut self.orphans[self.of[number]];

@@ -1,4 +1,4 @@
-//! The second reading: what the plan says is written.
+//! The second pass: writes the copy according to the plan.
 
 use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom};
@@ -18,10 +18,10 @@ use crate::{Error, Place, Rule};
 const LINE_END: Rule = Rule::new("line-end");
 const RESULT: Rule = super::results::RULE;
 
-/// A copy being written.
+/// A copy under construction.
 pub(super) struct Writing<'a, F> {
     pub(super) source: &'a Path,
-    /// To look at other places of the source than the line that is being read.
+    /// A second handle, to read other positions of the source than the current line.
     pub(super) elsewhere: File,
     pub(super) plan: Plan,
     pub(super) out: NewFile,
@@ -47,7 +47,7 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
                     place,
                     LINE_END,
                     None,
-                    "Ended the last line, so that the next one does not stick to it",
+                    "Terminated the last line, so that an appended line stays separate",
                 );
             }
             (self.each)(Event::Read(place.bytes + 1));
@@ -60,7 +60,7 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
             Content::Blank => self.out.line(line.bytes),
             Content::Entry(entry) => self.record(&entry, line.bytes, line.bytes, line.place),
             Content::Damaged(damage) if damage.kind == DamageKind::Oversized => {
-                // Too long for us, not for everybody: it stays as it is.
+                // Other programs may be able to read it: it stays as it is.
                 let mut range = range(&mut self.elsewhere, line.place).at("read", self.source)?;
                 self.out.copy(&mut range)?;
                 self.out.line(b"")
@@ -93,7 +93,7 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
         Ok(())
     }
 
-    /// Writes an entry as the plan says; `as_is` if it says nothing. `found` is what stands in the source.
+    /// Writes an entry according to the plan; `as_is` if it has no plan. `found` is the entry in the source.
     fn record(
         &mut self,
         entry: &EntryRef<'_>,
@@ -133,7 +133,7 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
         self.out.line(&edit.apply(entry))
     }
 
-    /// Sets bytes aside that are part of no entry.
+    /// Sets aside bytes that belong to no entry.
     fn lose(&mut self, bytes: &[u8], gone: &mut Gone) -> Result<(), Error> {
         for piece in bytes.split(|byte| *byte == 0).map(<[u8]>::trim_ascii).filter(|piece| !piece.is_empty())
         {
@@ -164,7 +164,7 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
         range(&mut self.elsewhere, place)
             .and_then(|mut range| range.read_to_end(&mut bytes))
             .at("read", self.source)?;
-        // It was an entry when the file was read first, and what was read does not change but by other hands.
+        // It was an entry in the first pass, and only another process could have changed it since.
         Ok(Entry::decode_lossy(&bytes).ok())
     }
 }
@@ -174,7 +174,7 @@ fn range(file: &mut File, place: Place) -> io::Result<io::Take<&mut File>> {
     Ok(file.take(place.bytes))
 }
 
-/// What became of a damaged line.
+/// The loss in a damaged line.
 #[derive(Default)]
 struct Gone {
     nul: usize,
@@ -188,24 +188,24 @@ impl Gone {
         let mut parts = Vec::new();
         let entries = |count| if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") };
         if self.saved > 0 {
-            parts.push(format!("saved {}", entries(self.saved)));
+            parts.push(format!("salvaged {}", entries(self.saved)));
         }
         if self.garbled > 0 {
-            parts.push(format!("put U+FFFD for bytes that are no UTF-8 in {}", entries(self.garbled)));
+            parts.push(format!("replaced invalid UTF-8 with U+FFFD in {}", entries(self.garbled)));
         }
         if self.nul > 0 {
-            parts.push(format!("took out {} NUL bytes", self.nul));
+            parts.push(format!("removed {} NUL bytes", self.nul));
         }
         if self.bytes > 0 {
-            parts.push(format!("set {} bytes aside that are no entry", self.bytes));
+            parts.push(format!("set aside {} bytes that are not an entry", self.bytes));
         }
-        let sentence = if parts.is_empty() { "took out the line".to_owned() } else { parts.join(", ") };
+        let sentence = if parts.is_empty() { "removed the line".to_owned() } else { parts.join(", ") };
         let mut letters = sentence.chars();
         letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
     }
 }
 
-/// Where bytes are kept that are in no line of the copy.
+/// Path of the file with the bytes that are in no line of the copy.
 pub(super) fn lost_path(out: &Path) -> PathBuf {
     with_suffix(out, ".lost")
 }

@@ -1,4 +1,4 @@
-//! One session: its files, their blocks, their candidate lines.
+//! Searching one session: its files, their blocks, their candidate lines.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::ops::{ControlFlow, Range};
@@ -19,7 +19,7 @@ use crate::blocks::{Block, Blocks, Buffer};
 use crate::reader::{Content, Reader, read_line};
 use crate::roots::FileInfo;
 
-/// What one thread needs, used again for every session.
+/// State of one thread, reused for every session.
 #[derive(Debug)]
 pub(super) struct Scan<'q> {
     query: &'q Query,
@@ -29,7 +29,7 @@ pub(super) struct Scan<'q> {
     pub(super) summary: Summary,
 }
 
-/// Where a line stands.
+/// A line with its position.
 #[derive(Debug, Clone, Copy)]
 struct Line<'a> {
     here: Here<'a>,
@@ -37,7 +37,7 @@ struct Line<'a> {
     file: &'a FileInfo,
 }
 
-/// The first text of a line that fits.
+/// The first matching text of a line.
 struct Match {
     role: Option<Role>,
     tool: Option<String>,
@@ -79,7 +79,8 @@ impl<'q> Scan<'q> {
         ControlFlow::Continue(())
     }
 
-    /// Lines are written before their file is changed for the last time. A day more allows for clocks that differ.
+    /// Skips files that are older than the filter. Lines are written before the last change of their file; an
+    /// extra day allows for clocks that differ.
     fn is_too_old(&self, file: &FileInfo) -> bool {
         const SLACK: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
         let modified = Timestamp::try_from(file.modified);
@@ -134,7 +135,7 @@ impl<'q> Scan<'q> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The hit in a line, its number still to be found out.
+    /// The hit in a line, without its line number.
     fn line<'f>(&mut self, task: &Task<'f>, line: Line<'_>) -> Option<Hit<'f>> {
         let place = crate::Place { line: 0, offset: 0, bytes: line.bytes.len() as u64 };
         match read_line(line.bytes, place, true) {
@@ -144,7 +145,7 @@ impl<'q> Scan<'q> {
                 self.hit(task, Some(&entry), found, line)
             }
             Content::Damaged(damage) => {
-                // Whole entries in it first, since they tell more.
+                // Whole entries in it first, since they have more details.
                 for saved in &damage.salvaged {
                     let entry = saved.entry.as_ref();
                     if let Some(found) = self.entry(&entry, line) {
@@ -187,7 +188,7 @@ impl<'q> Scan<'q> {
         found
     }
 
-    /// The match, if it is of the right role and tool.
+    /// Accepts the match if its role and tool match the filters.
     fn fitting(
         &mut self,
         entry: &EntryRef<'_>,
@@ -256,7 +257,7 @@ impl<'q> Scan<'q> {
     }
 }
 
-/// The texts of a line that is no entry: as it stands, then each of its strings decoded.
+/// The texts of a damaged line: the line itself, then each of its strings decoded.
 pub(crate) fn damaged_texts<T>(line: &[u8], mut each: impl FnMut(&str) -> Option<T>) -> Option<T> {
     let raw = String::from_utf8_lossy(line);
     if let Some(found) = each(&raw) {
@@ -279,7 +280,7 @@ pub(crate) fn damaged_texts<T>(line: &[u8], mut each: impl FnMut(&str) -> Option
     decoded(&raw[from..]).and_then(|text| each(&text))
 }
 
-/// A string with escapes, decoded; `None` if it has none. An escape that is cut off is left out.
+/// A string with its escapes decoded; `None` if it has none. A truncated escape is left out.
 fn decoded(piece: &str) -> Option<String> {
     let last = memchr::memrchr(b'\\', piece.as_bytes())?;
     let decode = |piece: &str| {
@@ -290,7 +291,7 @@ fn decoded(piece: &str) -> Option<String> {
     decode(piece).or_else(|| decode(&piece[..last]))
 }
 
-/// The first working folder that a file names.
+/// The first working folder in a file.
 pub(super) fn first_cwd(path: &Path) -> Option<String> {
     const LINES_MAX: usize = 100;
     let mut buffer = Buffer::default();
@@ -314,7 +315,7 @@ fn time_of(text: &str) -> Option<Timestamp> {
 
 /// Counts lines, but only in files that have hits.
 struct Lines {
-    /// Where the line with the number `line` begins.
+    /// Offset of line number `line`.
     offset: u64,
     line: u64,
 }

@@ -1,7 +1,8 @@
-//! What is searched: everything that a person could have read or written.
+//! The searched text: everything that the user could have read or written.
 //!
-//! Prompts, answers, thinking, names, inputs and outputs of tools, summaries, titles and attachments are; ids, times,
-//! token counts, signatures and pictures are not. The log of API requests only repeats what other lines say.
+//! Included are prompts, answers, thinking, names, inputs and outputs of tools, summaries, titles and
+//! attachments; excluded are ids, times, token counts, signatures and images. The log of API requests only
+//! repeats other lines.
 
 use std::ops::ControlFlow;
 
@@ -9,21 +10,21 @@ use serde::Serialize;
 use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::json::{Raw, Text};
 
-/// Who said something.
+/// The speaker of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// A person: prompts, also those that wait in the queue.
+    /// The user: prompts, including queued ones.
     User,
-    /// The model: answers, thinking, calls of tools.
+    /// The model: answers, thinking, tool calls.
     Assistant,
-    /// The client: system lines, attachments, titles, summaries, and what it says to the model in a person's name.
+    /// The client: system lines, attachments, titles, summaries, and text that it adds in the user's name.
     System,
-    /// A tool: what it gave back, and how it went.
+    /// A tool: its results and progress.
     Tool,
 }
 
-/// Whose text a text is.
+/// The speaker and the tool of a text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Origin<'a> {
     pub(crate) role: Role,
@@ -33,15 +34,15 @@ pub(crate) struct Origin<'a> {
 /// The tool that a text belongs to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ToolOf<'a> {
-    /// None.
+    /// No tool.
     No,
     /// The tool with this name.
     Named(Text<'a>),
-    /// The tool that was called under this id, further up in the file.
+    /// The tool of the call with this id, further up in the file.
     Called(Text<'a>),
 }
 
-/// Gives every text of an entry to `each` until it has enough.
+/// Calls `each` for every text of an entry until it breaks.
 pub(crate) fn texts<'a>(
     entry: &EntryRef<'a>,
     mut each: impl FnMut(Origin<'a>, Text<'a>) -> ControlFlow<()>,
@@ -73,18 +74,18 @@ pub(crate) fn texts<'a>(
     ControlFlow::Continue(())
 }
 
-/// Whether a string is a picture or the like: long, and without anything that parts words.
+/// Returns true for an image or other binary data: a long string without word separators.
 pub(crate) fn is_blob(text: &str) -> bool {
     const LONG: usize = 512;
     let belongs =
         |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_' | b'\\');
-    // Text is told from it by its beginning, so that most of it need not be looked at.
+    // The beginning already excludes text, so most of it need not be examined.
     text.len() >= LONG
         && text.as_bytes()[..LONG].iter().all(belongs)
         && text.bytes().all(|byte| belongs(&byte))
 }
 
-/// Keys of entries that hold no text: ids, times and the like.
+/// Top-level keys without text: ids, times and the like.
 fn is_envelope(key: &str) -> bool {
     matches!(
         key,
@@ -132,7 +133,7 @@ fn is_envelope(key: &str) -> bool {
     )
 }
 
-/// Keys deeper inside that hold no text.
+/// Nested keys without text.
 fn is_mark(key: &str) -> bool {
     matches!(key, "type" | "media_type" | "signature" | "tool_use_id" | "toolUseId")
 }
@@ -185,7 +186,7 @@ fn block_texts<'a>(
         Some("tool_use" | "server_tool_use") => {
             let origin = Origin { tool: block.name.map_or(ToolOf::No, ToolOf::Named), ..plain };
             block.name.map_or(ControlFlow::Continue(()), |name| each(origin, name))?;
-            // An input is all the model's own words, whatever its keys are called.
+            // An input consists of the model's words, whatever its keys are called.
             for (_, text) in block.input.into_iter().flat_map(Raw::strings) {
                 each(origin, text)?;
             }
@@ -200,7 +201,7 @@ fn block_texts<'a>(
     }
 }
 
-/// The parts of a block that matter here, from one pass over it.
+/// The relevant parts of a block, from one pass over it.
 struct Parts<'a> {
     whole: Raw<'a>,
     kind: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! What is known of sub-agents, and which call started each.
+//! Metadata of sub-agents, and the calls that started them.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -13,14 +13,15 @@ use crate::limits::{NESTING_MAX, SIDECAR_BYTES_MAX};
 use crate::open;
 use crate::roots::AgentFile;
 
-/// Joins every sub-agent's lane to the call that started it.
+/// Links every sub-agent's lane to the call that started it.
 pub(super) fn join(loaded: &Loaded, tools: &Tools, lanes: &mut [Lane], files: &[AgentFile]) {
     let first_file = lanes.len() - files.len();
     let sidecars: Vec<Sidecar> = files.iter().map(|file| Sidecar::read(file.sidecar.as_deref())).collect();
     let nothing = Sidecar::default();
     let sidecar_of = |lane: usize| lane.checked_sub(first_file).map_or(&nothing, |file| &sidecars[file]);
     let mut joining = Joining::new(loaded, tools);
-    // The certain ways first, over all lanes, so that a guess never takes what another lane has by right.
+    // The reliable ways first, over all lanes, so that a guess never takes a call that belongs to another
+    // lane.
     for way in [Join::Sidecar, Join::Result, Join::Prompt, Join::Parent, Join::Nearest] {
         for index in 1..lanes.len() {
             let Some(agent) = &lanes[index].agent else { continue };
@@ -58,7 +59,7 @@ pub(super) fn join(loaded: &Loaded, tools: &Tools, lanes: &mut [Lane], files: &[
     }
 }
 
-/// Which entries started which lanes, in the order of entries.
+/// The lanes with the entries that started them, in the order of entries.
 pub(super) fn started(lanes: &[Lane]) -> Vec<(NodeId, LaneId)> {
     let numbered = (0_u32..).map(LaneId).zip(lanes);
     let mut started: Vec<(NodeId, LaneId)> =
@@ -67,7 +68,7 @@ pub(super) fn started(lanes: &[Lane]) -> Vec<(NodeId, LaneId)> {
     started
 }
 
-/// Where a lane begins: an entry, and if it calls a tool there, the number of the call.
+/// The start of a lane: an entry, and the number of its tool call if it has one.
 #[derive(Debug, Clone, Copy)]
 struct Start {
     node: NodeId,
@@ -126,7 +127,7 @@ impl<'l> Joining<'l> {
             Join::Sidecar => {
                 let id = sidecar.tool_use_id.as_deref()?;
                 let called = || self.tools.numbers_of(id).filter(elsewhere);
-                // Where several calls have that id, each agent has its own.
+                // If several calls have that id, each agent has its own.
                 let free = called().find(|number| !self.taken.contains(number));
                 free.or_else(|| called().next()).and_then(start)
             }
@@ -145,7 +146,7 @@ impl<'l> Joining<'l> {
                 let free = calls.find(|number| {
                     self.starting.binary_search(number).is_ok() && !self.taken.contains(number)
                 });
-                // In seed 001 the entry above need not be a call.
+                // In the flat dialect the parent entry need not be a call.
                 let delegates = self.loaded.nodes[parent.index()].part == Part::Response;
                 free.and_then(start).or(delegates.then_some(Start { node: parent, tool: None }))
             }
@@ -154,7 +155,7 @@ impl<'l> Joining<'l> {
                 let before = |number: &&usize| {
                     let Some(call) = self.tools.uses[**number].call else { return false };
                     let node = &self.loaded.nodes[call.index()];
-                    // Places compare within a file only.
+                    // Positions are comparable within a file only.
                     if node.file == begin.file {
                         call < first
                     } else {
@@ -171,7 +172,7 @@ impl<'l> Joining<'l> {
         self.launches.get(&(node, tool_use_id?)).copied()
     }
 
-    /// Whether an agent came to its end.
+    /// Returns true if an agent finished.
     fn is_complete(&self, lane: &Lane, sidecar: &Sidecar) -> bool {
         if let Some(finished) = sidecar.finished {
             return finished;
@@ -191,7 +192,7 @@ impl<'l> Joining<'l> {
     }
 }
 
-/// Whether the lane of `node` was itself started from the lane `index`.
+/// Returns true if the lane of `node` was itself started from the lane `index`.
 fn circular(loaded: &Loaded, lanes: &[Lane], node: NodeId, index: usize) -> bool {
     let mut at = loaded.nodes[node.index()].lane;
     for _ in 0..NESTING_MAX {
@@ -209,7 +210,7 @@ fn circular(loaded: &Loaded, lanes: &[Lane], node: NodeId, index: usize) -> bool
 fn depth(loaded: &Loaded, lanes: &[Lane], lane: usize) -> u32 {
     let mut at = LaneId(u32::try_from(lane).unwrap_or(u32::MAX));
     let mut depth = 0;
-    // Bounded, since what may be nested is.
+    // Bounded, since nesting is.
     while at != LaneId::MAIN {
         depth += 1;
         match started_by(lanes, at) {
@@ -224,7 +225,7 @@ fn started_by(lanes: &[Lane], lane: LaneId) -> Option<NodeId> {
     lanes[lane.index()].agent.as_ref()?.started_by
 }
 
-/// The file beside that of a sub-agent.
+/// The sidecar of a sub-agent's file.
 #[derive(Debug, Default)]
 struct Sidecar {
     agent_type: Option<Box<str>>,
@@ -234,7 +235,7 @@ struct Sidecar {
 }
 
 impl Sidecar {
-    /// What cannot be read says nothing: there are other ways to know.
+    /// Reads a sidecar. An unreadable one is empty: the data can also come from elsewhere.
     fn read(path: Option<&Path>) -> Self {
         use std::io::Read as _;
         let mut text = String::new();

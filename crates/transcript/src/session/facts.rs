@@ -1,4 +1,4 @@
-//! What the index notes of one entry, in one pass over its keys.
+//! The index data of one entry, collected in one pass over its keys.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use tidings_protocol::view::Block;
 use super::node::{self, Part, hash};
 use super::{CommandTags, Trigger};
 
-/// What is noted of an entry.
+/// The index data of an entry.
 #[derive(Debug)]
 pub(super) struct Facts<'a> {
     pub(super) part: Part,
@@ -22,19 +22,19 @@ pub(super) struct Facts<'a> {
     pub(super) calls: Vec<Call<'a>>,
     pub(super) results: Vec<Answer<'a>>,
     pub(super) compaction: Option<CompactionFacts<'a>>,
-    /// The hash of what a sub-agent was told.
+    /// Hash of a sub-agent's prompt.
     pub(super) prompt_hash: Option<u64>,
     pub(super) forked_from: Option<(Cow<'a, str>, Cow<'a, str>)>,
-    /// A `userType` that is not the usual one.
+    /// An unusual `userType`.
     pub(super) user_type: Option<Cow<'a, str>>,
 }
 
-/// What an entry says of its parent.
+/// The parent that an entry names.
 #[derive(Debug, PartialEq)]
 pub(super) enum Named<'a> {
-    /// `null`: it has none.
+    /// `null`: a root.
     Root,
-    /// The file has no such key: it follows the line before.
+    /// No such key: it follows the line before.
     Implied,
     Parent(Cow<'a, str>),
 }
@@ -44,7 +44,7 @@ pub(super) enum Named<'a> {
 pub(super) struct Call<'a> {
     pub(super) id: Cow<'a, str>,
     pub(super) name: Cow<'a, str>,
-    /// What it says of the sub-agent that it starts.
+    /// Data about the sub-agent that it starts.
     pub(super) launch: Option<LaunchFacts<'a>>,
 }
 
@@ -55,15 +55,15 @@ pub(super) struct LaunchFacts<'a> {
     pub(super) prompt_hash: Option<u64>,
 }
 
-/// A tool's result.
+/// A tool result.
 #[derive(Debug)]
 pub(super) struct Answer<'a> {
-    /// `None` in seed 001.
+    /// `None` in the flat dialect.
     pub(super) id: Option<Cow<'a, str>>,
     pub(super) is_error: bool,
-    /// The entry that it says the call stands in.
+    /// The entry that contains the call, according to the result.
     pub(super) source: Option<Cow<'a, str>>,
-    /// The sub-agent that it came from, and whether that still runs.
+    /// The sub-agent that it came from, and its state.
     pub(super) agent: Option<(Cow<'a, str>, Running)>,
 }
 
@@ -83,30 +83,30 @@ pub(super) struct CompactionFacts<'a> {
     pub(super) preserved_messages: Option<u64>,
     pub(super) anchor: Option<Cow<'a, str>>,
     pub(super) preserved: Vec<Cow<'a, str>>,
-    /// First and last of what was kept, where it is not listed.
+    /// First and last preserved entry, if they are not listed.
     pub(super) segment: Option<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
-/// What an entry about a compaction tells.
+/// The step of a compaction that an entry records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum CompactionStep {
-    /// Here one epoch ends and the next begins.
+    /// The boundary between two epochs.
     #[default]
     Boundary,
-    /// One is about to come.
+    /// The start of a compaction.
     Beginning,
-    /// The text that stands for what was before.
+    /// The summary of the earlier conversation.
     Summary,
-    /// Something else, such as a compaction that is taken back.
+    /// Anything else, such as an undone compaction.
     Other,
 }
 
-/// The tools that start sub-agents, by their names of today and before.
+/// Returns true for tools that start sub-agents, by their current and earlier names.
 pub(super) fn starts_agents(tool: &str) -> bool {
     matches!(tool, "Agent" | "Task")
 }
 
-/// Keys of the entry itself that the head of an [`EntryRef`] does not know.
+/// Top-level keys that the head of an [`EntryRef`] does not contain.
 #[derive(Default)]
 struct Keys<'a> {
     parent: Option<Raw<'a>>,
@@ -266,7 +266,7 @@ impl<'a> Facts<'a> {
             self.set(node::DELEGATES, launch.is_some());
             self.calls.push(Call { id: call.id, name: call.name, launch });
         }
-        // The client speaks as the assistant when the API fails.
+        // The client writes an assistant entry when the API fails.
         let by_client = said.model.is_some_and(|model| model.get() == "<synthetic>");
         self.set(node::SYNTHETIC, by_client);
         if by_client && self.flags & node::ERROR != 0 { Part::Error } else { Part::Response }
@@ -316,13 +316,13 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// A command in seed 001, which has no tags for it: `/compact`, with or without arguments.
+/// A command in the flat dialect, which has no tags for it: `/compact`, with or without arguments.
 fn plain_command(text: &str) -> Option<&str> {
     let word = text.strip_prefix('/')?.split_whitespace().next()?;
     word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':')).then_some(word)
 }
 
-/// The sub-agent that a tool's structured output names.
+/// The sub-agent in a tool's structured output.
 fn agent_of(result: Raw<'_>) -> Option<(Cow<'_, str>, Running)> {
     if !result.is_object() {
         return None;
@@ -352,7 +352,7 @@ fn boundary(metadata: Option<Raw<'_>>) -> CompactionFacts<'_> {
             "preTokens" => facts.pre_tokens = value.u64(),
             "postTokens" => facts.post_tokens = value.u64(),
             "totalMessages" => facts.total_messages = value.u64(),
-            // A number in seed 001.
+            // A number in the flat dialect.
             "preservedMessages" if value.u64().is_some() => facts.preserved_messages = value.u64(),
             "preservedMessages" => {
                 facts.anchor = value.get("anchorUuid").and_then(string).or(facts.anchor);
@@ -380,7 +380,7 @@ fn pair<'a>(value: Raw<'a>, first: &str, second: &str) -> Option<(Cow<'a, str>, 
     Some((value.get(first).and_then(string)?, value.get(second).and_then(string)?))
 }
 
-/// A time as entries write it; `None` where it cannot be read. The line still has what was written.
+/// Parses the time of an entry; `None` if it is invalid. The line still has the original text.
 fn when(text: &str) -> Option<Timestamp> {
     text.parse().ok().or_else(|| {
         let millis: f64 = text.parse().ok()?;

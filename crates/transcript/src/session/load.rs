@@ -1,4 +1,4 @@
-//! Reads the files of a session once and notes what stands where.
+//! Reads the files of a session once and records the positions of entries.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,26 +14,26 @@ use crate::error::At as _;
 use crate::reader::{Content, Reader};
 use crate::{Error, ErrorKind, Finding, Place};
 
-/// Everything that reading the files gives, before links are followed.
+/// The result of reading the files, before links are resolved.
 #[derive(Debug, Default)]
 pub(super) struct Loaded {
     pub(super) nodes: Vec<Node>,
     pub(super) links: Vec<Link>,
     /// One per file.
     pub(super) by_uuid: Vec<HashMap<Arc<str>, NodeId>>,
-    /// Earlier and later copies of entries, beside the one that counts.
+    /// Positions of repeated copies, apart from the one that counts.
     pub(super) copies: Vec<(NodeId, Place)>,
     pub(super) calls: Vec<CallNote>,
     pub(super) answers: Vec<AnswerNote>,
     pub(super) compactions: Vec<CompactionNote>,
-    /// What sub-agents were told, by hash.
+    /// Prompts of sub-agents, by hash.
     pub(super) prompts: HashMap<NodeId, u64>,
-    /// The sub-agents of entries that stand in the main file.
+    /// Agent ids of entries in the main file.
     pub(super) agent_ids: HashMap<NodeId, Arc<str>>,
     pub(super) forked_from: Vec<(NodeId, Box<str>, Box<str>)>,
     /// Entries that name another session than that of their file.
     pub(super) foreign: Vec<(NodeId, Arc<str>)>,
-    /// `userType`s that are not the usual one, and `type`s that nobody knows.
+    /// Unusual `userType`s, and unknown `type`s.
     pub(super) labels: HashMap<NodeId, Arc<str>>,
     pub(super) side: SideRecords,
     pub(super) findings: Vec<(FileIndex, Finding)>,
@@ -43,7 +43,7 @@ pub(super) struct Loaded {
     names: HashMap<Box<str>, Arc<str>>,
 }
 
-/// The entries that an entry names.
+/// The references of an entry to others.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Link {
     pub(super) parent: Parent,
@@ -55,21 +55,21 @@ pub(super) enum Parent {
     #[default]
     None,
     Known(NodeId),
-    /// Not seen up to now.
+    /// Not seen yet.
     Named(Box<str>),
 }
 
 #[derive(Debug)]
 pub(super) struct CallNote {
     pub(super) node: NodeId,
-    /// The offset of the copy that says so.
+    /// Offset of the copy with this data.
     copy: u64,
     pub(super) id: Box<str>,
     pub(super) name: Arc<str>,
     pub(super) launch: Option<Launch>,
 }
 
-/// What a call says of the sub-agent that it starts.
+/// The data of a call about the sub-agent that it starts.
 #[derive(Debug, Clone)]
 pub(super) struct Launch {
     pub(super) agent_type: Option<Arc<str>>,
@@ -80,11 +80,11 @@ pub(super) struct Launch {
 #[derive(Debug)]
 pub(super) struct AnswerNote {
     pub(super) node: NodeId,
-    /// The offset of the copy that says so.
+    /// Offset of the copy with this data.
     copy: u64,
     pub(super) id: Option<Box<str>>,
     pub(super) is_error: bool,
-    /// The entry that it says the call stands in.
+    /// The entry that contains the call, according to the result.
     pub(super) source: Option<NodeId>,
     pub(super) agent: Option<(Box<str>, Running)>,
 }
@@ -92,7 +92,7 @@ pub(super) struct AnswerNote {
 #[derive(Debug)]
 pub(super) struct CompactionNote {
     pub(super) node: NodeId,
-    /// The offset of the copy that says so.
+    /// Offset of the copy with this data.
     copy: u64,
     pub(super) dialect: Dialect,
     pub(super) step: CompactionStep,
@@ -106,14 +106,14 @@ pub(super) struct CompactionNote {
     pub(super) segment: Option<(Box<str>, Box<str>)>,
 }
 
-/// The last entries of a file, for those that say nothing of their parent.
+/// The last entries of a file, for entries without a parent key.
 #[derive(Debug, Default)]
 struct Tail {
     main: Option<NodeId>,
     side: Option<NodeId>,
 }
 
-/// Whose lines a file holds.
+/// The owner of the lines of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lines {
     OfMain,
@@ -162,14 +162,14 @@ impl Loaded {
         Ok(())
     }
 
-    /// The dialect that most entries follow.
+    /// The dialect of most entries.
     pub(super) fn dialect(&self) -> Option<Dialect> {
         let known = [Dialect::Real, Dialect::Seed, Dialect::Rewrite, Dialect::Unknown];
         let counted = known.into_iter().zip(self.dialects).rev();
         counted.filter(|(_, count)| *count > 0).max_by_key(|(_, count)| *count).map(|(dialect, _)| dialect)
     }
 
-    /// Leaves out what copies said that do not count, and puts the rest into the order of entries.
+    /// Drops the data of copies that do not count, and sorts the rest by entry.
     pub(super) fn settle(&mut self) {
         let nodes = &self.nodes;
         let counts = |node: NodeId, copy: u64| nodes[node.index()].place.offset == copy;
@@ -182,7 +182,8 @@ impl Loaded {
         self.copies.sort_unstable();
     }
 
-    /// An entry of another file: the parent of a sub-agent's first entry, or where the main file goes on from.
+    /// Looks up an entry in the session's other files: the parent of a sub-agent's first entry, or the entry
+    /// from which the main file continues.
     pub(super) fn lookup_elsewhere(&self, file: FileIndex, uuid: &str) -> Option<NodeId> {
         let uuid = short(uuid);
         let others = self.by_uuid.iter().enumerate().filter(|(index, _)| *index != file.index());
@@ -216,7 +217,7 @@ struct Adding<'l> {
 
 impl Adding<'_> {
     fn add(&mut self, entry: &EntryRef<'_>, place: Place, origin: Origin) -> Result<(), Error> {
-        // An entry that ought to have a uuid and has none is part of the conversation all the same.
+        // An entry that lacks its uuid is part of the conversation all the same.
         if !entry.kind().is_chained() && !entry.is_chained() {
             self.loaded.side.add(entry, self.file, place, self.lines);
             return Ok(());
@@ -261,12 +262,12 @@ impl Adding<'_> {
         Ok(id)
     }
 
-    /// Notes that an entry stands here once more; whether this copy counts.
+    /// Records another copy of an entry; returns true if this copy counts.
     fn repeat(&mut self, id: NodeId, entry: &EntryRef<'_>, place: Place, origin: Origin) -> bool {
         let node = &self.loaded.nodes[id.index()];
         let finding =
             rules::repeated(node, entry, place, self.source.read(self.file, node.place).ok().as_ref());
-        // What is whole beats what was saved out of a damaged line; otherwise the later copy counts.
+        // A whole copy wins over a salvaged one; otherwise the later copy counts.
         let counts = origin == Origin::WholeLine || node.is_salvaged();
         let other = if counts { node.place } else { place };
         self.loaded.copies.push((id, other));

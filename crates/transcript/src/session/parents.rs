@@ -1,11 +1,11 @@
-//! Which entry follows which.
+//! Resolution of parents.
 
 use super::forest::break_cycles;
 use super::load::{Loaded, Parent};
 use super::{NodeId, node, rules};
 use crate::Severity;
 
-/// Sets the parents of all entries, and reports those that are not there.
+/// Sets the parents of all entries, and reports missing ones.
 pub(super) fn resolve(loaded: &mut Loaded) {
     let mut parents: Vec<Option<NodeId>> = Vec::with_capacity(loaded.nodes.len());
     let mut flags = Vec::new();
@@ -24,7 +24,7 @@ pub(super) fn resolve(loaded: &mut Loaded) {
             }
             Found::Entry(parent) => Some(parent),
             Found::Missing(uuid) => {
-                let message = format!("The parent is in no file of the session: `{uuid}`");
+                let message = format!("No file of the session contains the parent: `{uuid}`");
                 report(rules::KNOWN_PARENT, Severity::Warning, node::ORPHAN, message)
             }
         });
@@ -35,7 +35,7 @@ pub(super) fn resolve(loaded: &mut Loaded) {
     for cut in break_cycles(&mut parents) {
         let node = &mut loaded.nodes[cut.index()];
         node.flags |= node::CUT;
-        let message = "The entry follows itself in a circle of parents".to_owned();
+        let message = "The entry is its own ancestor (cycle in `parentUuid`)".to_owned();
         findings.push((node.file, rules::finding(rules::PARENT_CYCLE, Severity::Error, node, message)));
     }
     for (node, parent) in loaded.nodes.iter_mut().zip(parents) {
@@ -44,7 +44,7 @@ pub(super) fn resolve(loaded: &mut Loaded) {
     loaded.findings.append(&mut findings);
 }
 
-/// The entry that a boundary follows although its parent is nothing.
+/// The logical parent of a boundary, which has no parent.
 pub(super) fn logical(loaded: &Loaded, id: NodeId) -> Option<NodeId> {
     match find(loaded, id.index(), &loaded.links[id.index()].logical) {
         Found::Entry(parent) if parent != id => Some(parent),
@@ -62,7 +62,7 @@ fn find<'l>(loaded: &'l Loaded, index: usize, parent: &'l Parent) -> Found<'l> {
     match parent {
         Parent::None => Found::None,
         Parent::Known(id) => Found::Entry(*id),
-        // A parent may stand further down.
+        // A parent may come later in the file.
         Parent::Named(uuid) => {
             let file = loaded.nodes[index].file;
             match loaded.lookup(file, uuid).or_else(|| loaded.lookup_elsewhere(file, uuid)) {

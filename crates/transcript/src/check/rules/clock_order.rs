@@ -4,7 +4,8 @@ use crate::{Place, Rule, Severity};
 
 const RULE: Rule = Rule::new("clock-order");
 
-/// An entry is younger than its parent. The order of lines and the parents rule, so that nothing is lost by it.
+/// An entry is not older than its parent. File order and parents determine the tree, so a violation loses no
+/// data.
 #[derive(Debug)]
 pub(super) struct ClockOrder;
 
@@ -28,8 +29,10 @@ impl Check for ClockOrder {
         }
         if let Some(place) = first {
             let entries = if count == 1 { "1 entry is" } else { &format!("{count} entries are") };
-            let message =
-                format!("{entries} older than the parent, by up to {} s, this one first", most / 1000);
+            let message = format!(
+                "{entries} older than the parent, by up to {} s, starting with this one",
+                most / 1000
+            );
             found.add(RULE, Severity::Note, place, None, message);
         }
     }

@@ -6,7 +6,8 @@ use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("complete-tool-call");
 
-/// A tool call says which tool, and with what: `toolName` and `toolArguments`, or `id`, `name` and `input` of a block.
+/// A tool call names its tool and input: `toolName` and `toolArguments`, or `id`, `name` and `input` of a
+/// block.
 #[derive(Debug)]
 pub(super) struct CompleteToolCall;
 

@@ -7,7 +7,7 @@ use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("conditional-field");
 
-/// Fields that an entry needs because of what it is. Those of a tool call have a rule of their own.
+/// Fields that an entry needs depending on its type. Those of a tool call have a rule of their own.
 #[derive(Debug)]
 pub(super) struct ConditionalField;
 
@@ -15,9 +15,9 @@ impl Check for ConditionalField {
     fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, found: &mut Found) {
         let (missing, because) = match seen.entry.kind() {
             EntryKind::User if is_missing_message(seen) && !is_command(seen) => {
-                ("message", "a `user` entry that is no command")
+                ("message", "a `user` entry that is not a command")
             }
-            // The CLI's own system entries say what they have to say elsewhere.
+            // The CLI's own system entries carry their text in other fields.
             EntryKind::System
                 if (file.profile == Profile::Strict || seen.dialect == Dialect::Seed)
                     && seen.is_missing("message") =>
@@ -34,12 +34,12 @@ impl Check for ConditionalField {
     }
 }
 
-/// An empty message is one all the same.
+/// An empty message counts as present.
 fn is_missing_message(seen: &Seen<'_>) -> bool {
     seen.get("message").is_none_or(Raw::is_null)
 }
 
-/// Slash commands of seed 001 need no text beside them.
+/// Slash commands in the flat dialect need no text.
 fn is_command(seen: &Seen<'_>) -> bool {
     seen.entry.subtype().as_deref() == Some("command")
         || ["command", "commandName"].iter().any(|key| !seen.is_missing(key))

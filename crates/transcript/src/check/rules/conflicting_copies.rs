@@ -5,8 +5,8 @@ use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("conflicting-copies");
 
-/// Entries with one uuid say one thing. Forks and compactions of some versions write an entry again with other
-/// metadata, which costs nothing: the last copy counts.
+/// Entries with one uuid have the same message. Forks and compactions of some versions write an entry again
+/// with other metadata, which is harmless: the last copy counts.
 #[derive(Debug)]
 pub(super) struct ConflictingCopies;
 
@@ -19,14 +19,12 @@ impl Check for ConflictingCopies {
         let above = first.place.line;
         let (severity, message) = match link.likeness(first) {
             Likeness::Same => return,
-            Likeness::SaysTheSame => (
-                Severity::Warning,
-                format!("The entry of line {above} stands here again with other metadata"),
-            ),
-            Likeness::Different => (
-                Severity::Error,
-                format!("The entry of line {above} stands here again and says something else"),
-            ),
+            Likeness::SaysTheSame => {
+                (Severity::Warning, format!("The entry of line {above} is repeated here with other metadata"))
+            }
+            Likeness::Different => {
+                (Severity::Error, format!("The entry of line {above} is repeated here with other contents"))
+            }
         };
         found.about(RULE, severity, seen, message);
     }

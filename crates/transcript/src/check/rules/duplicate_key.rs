@@ -5,7 +5,8 @@ use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("duplicate-key");
 
-/// A key stands in an object once. We take the last one, as JavaScript does; others may take the first.
+/// A key occurs in an object once. We use the last value, as JavaScript does; other readers may use the
+/// first.
 #[derive(Debug)]
 pub(super) struct DuplicateKey;
 
@@ -17,17 +18,12 @@ impl Check for DuplicateKey {
             keys.extend(inside.into_iter().map(|key| format!("message.{key}")));
         }
         for key in keys {
-            found.about(
-                RULE,
-                Severity::Warning,
-                seen,
-                format!("The key `{key}` stands there more than once"),
-            );
+            found.about(RULE, Severity::Warning, seen, format!("The key `{key}` occurs more than once"));
         }
     }
 }
 
-/// Objects have a few dozen keys, so that sorting them costs less than hashing.
+/// Objects have a few dozen keys, so sorting them costs less than hashing.
 fn repeated<'a>(keys: impl Iterator<Item = Text<'a>>) -> Vec<String> {
     let mut keys: Vec<_> = keys.map(Text::get).collect();
     keys.sort_unstable();

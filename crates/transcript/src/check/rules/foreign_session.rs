@@ -4,7 +4,8 @@ use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("foreign-session");
 
-/// The lines of a file name one session. Older versions copied the history of one session into the file of the next.
+/// All lines of a file name one session. Older versions copied the history of one session into the file of
+/// the next.
 #[derive(Debug, Default)]
 pub(super) struct ForeignSession {
     own: Option<Box<str>>,
@@ -15,7 +16,7 @@ impl Check for ForeignSession {
     fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, _: &mut Found) {
         let Some(id) = seen.entry.session_id() else { return };
         let own = self.own.get_or_insert_with(|| match file.role {
-            // A copy may have any name, and then its first line must tell.
+            // A copy may have any file name; then the session of its first line counts.
             Role::Main { id: own, .. } | Role::Agent { id: own, .. } if names::uuid(own).is_some() => {
                 own.into()
             }
@@ -28,7 +29,7 @@ impl Check for ForeignSession {
 
     fn finish(&mut self, _: &File<'_>, found: &mut Found) {
         for (id, count, place) in self.foreign.take() {
-            let message = format!("{} of another session, `{id}`, from here on", lines(count));
+            let message = format!("{} of another session, `{id}`, starting here", lines(count));
             found.add(RULE, Severity::Note, place, None, message);
         }
     }

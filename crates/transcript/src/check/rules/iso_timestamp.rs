@@ -6,7 +6,7 @@ use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("iso-timestamp");
 
-/// Times are ISO 8601.
+/// Timestamps are ISO 8601.
 #[derive(Debug)]
 pub(super) struct IsoTimestamp;
 
@@ -16,16 +16,21 @@ impl Check for IsoTimestamp {
             return;
         }
         let Some(raw) = seen.get("timestamp").filter(|raw| !raw.is_null()) else { return };
-        // The rewrite of seed 001 counts milliseconds.
+        // The rewrite dialect uses milliseconds.
         if file.dialect == Dialect::Rewrite && raw.f64().is_some() {
             return;
         }
         let shown = raw.text().map_or_else(|| raw.as_str().to_owned(), |text| text.get().into_owned());
         let shown: String = shown.chars().take(SHOWN_CHARS_MAX).collect();
         let severity = file.profile.severity(Severity::Warning);
-        found.about(RULE, severity, seen, format!("The timestamp is no ISO 8601 date and time: `{shown}`"));
+        found.about(
+            RULE,
+            severity,
+            seen,
+            format!("The timestamp is not an ISO 8601 date and time: `{shown}`"),
+        );
     }
 }
 
-/// How much of a value is worth showing.
+/// Number of characters of a value that a message shows.
 const SHOWN_CHARS_MAX: usize = 60;

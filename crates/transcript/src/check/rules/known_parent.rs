@@ -6,10 +6,10 @@ use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("known-parent");
 
-/// A parent is an entry that exists, further up or further down.
+/// The parent is an entry that exists, anywhere in the file.
 #[derive(Debug, Default)]
 pub(super) struct KnownParent {
-    /// What compaction boundaries follow, by the number of the boundary.
+    /// Logical parents of compaction boundaries, by the number of the boundary.
     logical: Vec<(usize, Box<str>)>,
 }
 
@@ -26,10 +26,9 @@ impl Check for KnownParent {
         for link in &links.list {
             let is_first_of_lane = lanes.insert(link.lane);
             let Some(parent) = link.parent.filter(|parent| is_phantom(*parent, file)) else { continue };
-            // Nothing of the file is cut off where nothing comes before.
+            // The first entry of a lane is not cut off from anything in the file.
             let lenient = if is_first_of_lane { Severity::Note } else { Severity::Warning };
-            let message =
-                format!("The parent is in no line that can be read: `{}`", links.names.text(parent));
+            let message = format!("No readable line contains the parent: `{}`", links.names.text(parent));
             let uuid = links.names.text(link.uuid);
             let missing = Missing::Entry(links.names.text(parent).into());
             let severity = file.profile.severity(lenient);
@@ -39,7 +38,9 @@ impl Check for KnownParent {
             if !links.has(&parent) && !file.session.has_entry(&parent) {
                 let link = &links.list[number];
                 let uuid = links.names.text(link.uuid);
-                let message = format!("What the boundary follows is in no line that can be read: `{parent}`");
+                let message = format!(
+                    "No readable line contains the logical parent of the compaction boundary: `{parent}`"
+                );
                 let missing = Missing::Entry(parent);
                 found.unless_elsewhere(missing, RULE, Severity::Note, link.place, &uuid, message);
             }

@@ -7,7 +7,7 @@ use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("missing-output");
 
-/// An output that was too large for its line lies beside the session.
+/// An output that was too large for its line is stored beside the session.
 #[derive(Debug)]
 pub(super) struct MissingOutput;
 
@@ -18,12 +18,13 @@ impl Check for MissingOutput {
             return;
         };
         let Some(path) = path.text().map(Text::get) else { return };
-        // Only the name counts: sessions are copied to other places, and a path out of a file is no reason to look there.
+        // Only the file name is used: sessions are copied to other places, and paths inside a session file
+        // are not trusted.
         let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
         if Path::new(name).file_name().is_some_and(|name| folder.join(name).is_file()) {
             return;
         }
-        let message = format!("The output of the tool is not where the session keeps such files: `{path}`");
+        let message = format!("The output file of the tool is not in the session's folder: `{path}`");
         found.about(RULE, Severity::Note, seen, message);
     }
 }

@@ -5,7 +5,7 @@ use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("parent-cycle");
 
-/// Whoever follows the parents comes to an end.
+/// A chain of parents ends at a root.
 #[derive(Debug)]
 pub(super) struct ParentCycle;
 
@@ -17,7 +17,7 @@ impl Check for ParentCycle {
             let message = match cycle[..] {
                 [_] => "The entry is its own parent".to_owned(),
                 _ => format!(
-                    "The parents go round in a ring of {} entries: {}",
+                    "{} entries are each other's ancestors (cycle in `parentUuid`): {}",
                     cycle.len(),
                     ring(&cycle, links)
                 ),
@@ -28,7 +28,7 @@ impl Check for ParentCycle {
     }
 }
 
-/// The lines of a ring; of a long one, the first few.
+/// The lines of a cycle; the first few of a long one.
 fn ring(cycle: &[usize], links: &Links) -> String {
     const SHOWN_MAX: usize = 8;
     let shown: Vec<String> = cycle

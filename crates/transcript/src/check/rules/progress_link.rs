@@ -5,7 +5,7 @@ use crate::{Place, Rule, Severity};
 
 const RULE: Rule = Rule::new("progress-link");
 
-/// What is said hangs on what was said, not on a line about a tool's progress, which readers like to skip.
+/// Messages follow messages, not lines about a tool's progress, which many readers skip.
 #[derive(Debug)]
 pub(super) struct ProgressLink;
 
@@ -22,8 +22,8 @@ impl Check for ProgressLink {
             }
         }
         if let Some(place) = first {
-            let entries = if count == 1 { "1 entry hangs" } else { &format!("{count} entries hang") };
-            let message = format!("{entries} on `progress` lines, this one first");
+            let entries = if count == 1 { "1 entry follows" } else { &format!("{count} entries follow") };
+            let message = format!("{entries} `progress` lines, starting with this one");
             found.add(RULE, Severity::Note, place, None, message);
         }
     }

@@ -5,7 +5,7 @@ use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("required-field");
 
-/// Entries of the tree have `type`, `uuid`, `timestamp` and `sessionId`; a step of a compaction says which it is.
+/// Entries of the tree have `type`, `uuid`, `timestamp` and `sessionId`; a compaction step has a `subtype`.
 #[derive(Debug)]
 pub(super) struct RequiredField;
 

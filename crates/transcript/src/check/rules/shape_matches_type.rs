@@ -7,7 +7,7 @@ use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("shape-matches-type");
 
-/// An entry has the shape that its type promises.
+/// An entry has the shape that its type requires.
 #[derive(Debug)]
 pub(super) struct ShapeMatchesType;
 
@@ -16,7 +16,7 @@ impl Check for ShapeMatchesType {
         let mut wrong = Vec::new();
         fields(seen, &mut wrong);
         match file.profile {
-            // The rewrite of seed 001 has types and messages of its own.
+            // The rewrite dialect has types and messages of its own.
             Profile::Strict if file.dialect != Dialect::Rewrite => seed(seen, &mut wrong),
             _ => message(seen, &mut wrong),
         }
@@ -27,7 +27,7 @@ impl Check for ShapeMatchesType {
     }
 }
 
-/// What the usual keys hold, whatever the type.
+/// Types of the common keys, for every type of entry.
 fn fields(seen: &Seen<'_>, wrong: &mut Vec<String>) {
     if !seen.entry.kind().is_chained() && seen.entry.kind() != EntryKind::Unknown {
         return;
@@ -80,7 +80,7 @@ fn message(seen: &Seen<'_>, wrong: &mut Vec<String>) {
     }
 }
 
-/// The tables of seed 001: what a message is, and which keys belong to which type.
+/// The tables of the session specification: the shape of a message, and the keys of each type.
 fn seed(seen: &Seen<'_>, wrong: &mut Vec<String>) {
     let kind = seen.entry.kind();
     let own: &[&str] = match kind {
@@ -90,7 +90,7 @@ fn seed(seen: &Seen<'_>, wrong: &mut Vec<String>) {
         EntryKind::CompactSystem => &["metadata"],
         _ => {
             if let Some(name) = seen.entry.type_name() {
-                wrong.push(format!("`{name}` is none of the four types"));
+                wrong.push(format!("`{name}` is not one of the four types"));
             }
             return;
         }
@@ -119,13 +119,13 @@ fn seed(seen: &Seen<'_>, wrong: &mut Vec<String>) {
     subtype(seen, wrong);
 }
 
-/// What a subtype promises.
+/// The fields required by a subtype.
 fn subtype(seen: &Seen<'_>, wrong: &mut Vec<String>) {
     let subtype = seen.entry.subtype();
     let flag = |key: &str| seen.get(key).and_then(Raw::bool) == Some(true);
     match (seen.entry.kind(), subtype.as_deref()) {
         (EntryKind::Assistant, Some(name)) if !is_known(name, AssistantSubtype::KNOWN) => {
-            wrong.push(format!("`{name}` is no subtype of `assistant`"));
+            wrong.push(format!("`{name}` is not a subtype of `assistant`"));
         }
         (EntryKind::Assistant, Some(name)) if name != "tool_use" && seen.get("toolName").is_some() => {
             wrong.push(format!("`toolName` does not belong to the subtype `{name}`"));
@@ -137,12 +137,12 @@ fn subtype(seen: &Seen<'_>, wrong: &mut Vec<String>) {
             wrong.push("`isMeta` should be true in metadata".to_owned());
         }
         (EntryKind::System, Some(name)) if !is_known(name, &["tool_result", "error", "meta"]) => {
-            wrong.push(format!("`{name}` is no subtype of `system`"));
+            wrong.push(format!("`{name}` is not a subtype of `system`"));
         }
         (EntryKind::CompactSystem, _) => {
             let operation = seen.get("message").and_then(Raw::text).map(Text::get);
             if let Some(name) = operation.filter(|name| !is_known(name, CompactOperation::KNOWN)) {
-                wrong.push(format!("`{name}` is no step of a compaction"));
+                wrong.push(format!("`{name}` is not a step of a compaction"));
             }
         }
         _ => {}

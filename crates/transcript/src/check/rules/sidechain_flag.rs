@@ -20,13 +20,18 @@ impl Check for SidechainFlag {
         }
         let severity = file.profile.severity(Severity::Warning);
         if matches!(file.role, Role::Agent { .. }) {
-            found.about(RULE, severity, seen, "The entry is a sub-agent's and not marked as one");
+            found.about(
+                RULE,
+                severity,
+                seen,
+                "The entry belongs to a sub-agent and is not marked as a sidechain",
+            );
         } else if file.profile == Profile::Strict
             && seen.dialect == Dialect::Seed
             && entry.kind() == EntryKind::User
             && seen.get("userType").and_then(Raw::text).is_some_and(|kind| kind == "external")
         {
-            // The CLI says so of everybody; in seed 001 it means that the model is the user.
+            // The CLI writes it on every entry; in the flat dialect it means that the model is the user.
             found.about(
                 RULE,
                 severity,
@@ -48,15 +53,15 @@ impl Check for SidechainFlag {
     }
 }
 
-/// What is wrong with the step from a parent to its child.
+/// The violation in the step from a parent to its child, if any.
 fn broken(parent: &Link, child: &Link) -> Option<String> {
     let line = parent.place.line;
     match (parent.lane, child.lane) {
-        // A sidechain begins with what it is asked.
+        // A sidechain begins with a prompt.
         (Lane::Main, Lane::Side(_)) if child.kind != EntryKind::User => {
             Some(format!("The entry is marked as part of a sidechain, and its parent in line {line} is not"))
         }
-        // It ends with what it answers.
+        // A sidechain ends with an answer.
         (Lane::Side(_), Lane::Main) if parent.kind != EntryKind::Assistant => {
             Some(format!("The parent in line {line} is marked as part of a sidechain, and the entry is not"))
         }

@@ -5,11 +5,11 @@ use crate::{Rule, Severity};
 const LOST_RESULT: Rule = Rule::new("tool-result-missing");
 const LOST_CALL: Rule = Rule::new("tool-call-missing");
 
-/// Every tool call has its result, and every result its call.
+/// Every tool call has a result, and every result a call.
 ///
-/// The API refuses a conversation with half a pair; seed 001 knows no such law.
+/// The API rejects a conversation with half a pair; the session specification does not require pairs.
 ///
-/// Both are one rule because they are two ends of one search: what is left over when everything is paired.
+/// Both directions are one rule because they are results of one search for unpaired calls and results.
 #[derive(Debug, Default)]
 pub(super) struct ToolPairs {
     pairing: Pairing,
@@ -32,7 +32,7 @@ impl Check for ToolPairs {
         for call in unpaired.lost_results.into_iter().filter(|call| is_own(&call.id)) {
             let link = &links.list[call.link];
             let message = format!(
-                "The result of the {} call `{}` is missing, though the model went on",
+                "The result of the {} call `{}` is missing, although the model continued",
                 call.tool, call.id
             );
             let severity = if call.is_api { Severity::Error } else { Severity::Warning };

@@ -1,4 +1,4 @@
-//! A session as one HTML file: no script, nothing to fetch, readable on a phone, light and dark.
+//! A session as one HTML file: no script, no external resources, readable on a phone, light and dark.
 
 mod axis;
 mod escape;
@@ -26,7 +26,7 @@ use crate::error::At as _;
 use crate::limits::{INPUT_BYTES_SHOWN, OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES, PICTURE_BYTES_MAX};
 use crate::session::{Actor, Agent, Branch, NodeId, Part};
 
-/// Prompts over this many bytes are folded: people paste whole files.
+/// Prompts over this many bytes are folded: users paste whole files.
 const PROMPT_BYTES_OPEN: usize = 4000;
 
 /// Writes the page.
@@ -52,15 +52,15 @@ pub(super) fn write(
 struct HtmlSink<'o> {
     out: String,
     options: &'o Options,
-    /// The numbers of prompts in the table of contents, which their anchors have too.
+    /// Numbers of the prompts in the table of contents, also used in their anchors.
     anchors: HashMap<NodeId, usize>,
-    /// The prompt of the turn that is open.
+    /// The prompt of the open turn.
     turn: Option<NodeId>,
-    /// The main line, and each sub-agent and branch that is open.
+    /// The main line, and each open sub-agent and branch.
     levels: Vec<Level>,
 }
 
-/// What opens when somebody asks for it.
+/// A collapsible section.
 #[derive(Clone, Copy)]
 enum Fold {
     Tool,
@@ -76,7 +76,7 @@ enum Fold {
 /// A conversation that is being written.
 #[derive(Default)]
 struct Level {
-    /// Who speaks; empty while nobody does.
+    /// The speaker; empty if no message is open.
     speaker: String,
 }
 
@@ -88,7 +88,7 @@ impl HtmlSink<'_> {
         }
     }
 
-    /// A prompt of the main line begins a turn.
+    /// Begins a turn at a prompt of the main line.
     fn turn(&mut self, head: &Head<'_>) {
         let Some(number) = self.anchors.get(&head.node).filter(|_| self.turn != Some(head.node)) else {
             return;
@@ -106,7 +106,7 @@ impl HtmlSink<'_> {
         }
     }
 
-    /// Who speaks, unless it is still the same.
+    /// Writes the speaker, unless it is still the same.
     fn speaker(&mut self, head: &Head<'_>) {
         let speaker = speaker(head);
         if self.levels.last().is_some_and(|level| level.speaker == speaker) {
@@ -157,7 +157,7 @@ impl HtmlSink<'_> {
             Fold::Tool => ("", ""),
             Fold::Failed => ("bad", ""),
             Fold::AgentCall => ("sub", ""),
-            // Who opened a call to see its sub-agent need not open that too.
+            // Sub-agents are open, since they are inside of a folded call.
             Fold::Agent => ("sub", " open"),
             Fold::Aside => ("plain", ""),
             Fold::Branch => ("left", ""),
@@ -175,7 +175,7 @@ impl HtmlSink<'_> {
     fn pre(&mut self, content: &str, room: Room) {
         let Cut { head, missing_bytes, tail, .. } = cut(content, room);
         self.out.push_str("<pre>");
-        // A line feed right after the tag would be swallowed.
+        // HTML parsers drop a line feed right after the tag.
         if head.starts_with('\n') {
             self.out.push('\n');
         }
