@@ -112,7 +112,7 @@ mod tests {
             // The pause before 20:10 is visible.
             ("13T10:00", Running::Block(whole)),
             ("13T15:10", Running::Block(whole)),
-            // Whether there was a pause cannot be seen.
+            // It is unknown if there was a pause.
             ("13T15:11", Running::Unknown),
             ("14T01:00", Running::Unknown),
         ] {

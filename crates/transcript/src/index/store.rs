@@ -56,7 +56,7 @@ pub(super) struct Store {
     path: PathBuf,
 }
 
-/// What to do when there is no index.
+/// Handling of a missing index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Missing {
     Create,

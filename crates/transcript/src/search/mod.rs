@@ -47,7 +47,7 @@ use crate::Error;
 use crate::limits::{HITS_KEPT_MAX, SEARCH_THREADS};
 use crate::roots::{FileInfo, SessionFiles};
 
-/// How a search continues after a hit.
+/// The continuation of a search after a hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
     /// Continue with the next line.
