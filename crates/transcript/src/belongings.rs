@@ -12,7 +12,7 @@ use crate::roots::SessionFiles;
 /// The purpose of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Part {
+pub enum FilePurpose {
     /// The conversation itself.
     Main,
     /// Conversations of sub-agents, and their sidecars.
@@ -29,28 +29,28 @@ pub enum Part {
     Other,
 }
 
-impl Part {
+impl FilePurpose {
     /// Every part, in the order of reports.
-    pub const ALL: &'static [Part] = &[
-        Part::Main,
-        Part::Agents,
-        Part::ToolResults,
-        Part::Marks,
-        Part::FileHistory,
-        Part::Tasks,
-        Part::Other,
+    pub const ALL: &'static [FilePurpose] = &[
+        FilePurpose::Main,
+        FilePurpose::Agents,
+        FilePurpose::ToolResults,
+        FilePurpose::Marks,
+        FilePurpose::FileHistory,
+        FilePurpose::Tasks,
+        FilePurpose::Other,
     ];
 
     /// One word, for reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            Part::Main => "main",
-            Part::Agents => "agents",
-            Part::ToolResults => "tool-results",
-            Part::Marks => "marks",
-            Part::FileHistory => "file-history",
-            Part::Tasks => "tasks",
-            Part::Other => "other",
+            FilePurpose::Main => "main",
+            FilePurpose::Agents => "agents",
+            FilePurpose::ToolResults => "tool-results",
+            FilePurpose::Marks => "marks",
+            FilePurpose::FileHistory => "file-history",
+            FilePurpose::Tasks => "tasks",
+            FilePurpose::Other => "other",
         }
     }
 }
@@ -63,7 +63,7 @@ pub struct Belonging {
     /// Path below the configuration folder: `projects/<project>/<session>.jsonl`.
     pub relative: PathBuf,
     /// Purpose of the file.
-    pub part: Part,
+    pub part: FilePurpose,
     /// Size in bytes.
     pub bytes: u64,
     /// Time of the last write.
@@ -88,27 +88,27 @@ impl Belongings {
         let folder_name = session.folder.file_name().unwrap_or_default();
         let project = Path::new("projects").join(folder_name);
         if let Some(file) = &session.main {
-            found.top(&file.path, &project, Part::Main);
+            found.add_top(&file.path, &project, FilePurpose::Main);
         }
         for agent in &session.agents {
             // Agent files in the session's own folder are added with it; older versions kept them beside it.
             if !agent.file.path.starts_with(session.dir()) {
                 let relative = agent.file.path.strip_prefix(&session.folder).unwrap_or(&agent.file.path);
                 let relative = project.join(relative.parent().unwrap_or(Path::new("")));
-                found.top(&agent.file.path, &relative, Part::Agents);
+                found.add_top(&agent.file.path, &relative, FilePurpose::Agents);
                 if let Some(sidecar) = &agent.sidecar {
-                    found.top(sidecar, &relative, Part::Agents);
+                    found.add_top(sidecar, &relative, FilePurpose::Agents);
                 }
             }
         }
         if !names_one_session(&session.id) {
             return found;
         }
-        found.top(&session.dir(), &project, Part::Marks);
+        found.add_top(&session.dir(), &project, FilePurpose::Marks);
         let released = format!("{}.desktop-released.json", session.id);
-        found.top(&session.folder.join(released), &project, Part::Marks);
+        found.add_top(&session.folder.join(released), &project, FilePurpose::Marks);
         if let Some(root) = config_folder(session) {
-            found.below_root(&root, &session.id);
+            found.add_from_root(&root, &session.id);
         }
         found
     }
@@ -129,32 +129,32 @@ impl Belongings {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
-    fn below_root(&mut self, root: &Path, id: &str) {
+    fn add_from_root(&mut self, root: &Path, id: &str) {
         let places = [
-            ("file-history", id.to_owned(), Part::FileHistory),
-            ("tasks", id.to_owned(), Part::Tasks),
-            ("session-env", id.to_owned(), Part::Other),
-            ("debug", format!("{id}.txt"), Part::Other),
-            ("image-cache", id.to_owned(), Part::Other),
-            ("uploads", id.to_owned(), Part::Other),
-            ("jobs", id.to_owned(), Part::Other),
-            ("jobs", format!("{id}.json"), Part::Other),
+            ("file-history", id.to_owned(), FilePurpose::FileHistory),
+            ("tasks", id.to_owned(), FilePurpose::Tasks),
+            ("session-env", id.to_owned(), FilePurpose::Other),
+            ("debug", format!("{id}.txt"), FilePurpose::Other),
+            ("image-cache", id.to_owned(), FilePurpose::Other),
+            ("uploads", id.to_owned(), FilePurpose::Other),
+            ("jobs", id.to_owned(), FilePurpose::Other),
+            ("jobs", format!("{id}.json"), FilePurpose::Other),
         ];
         for (folder, name, part) in places {
-            self.top(&root.join(folder).join(name), Path::new(folder), part);
+            self.add_top(&root.join(folder).join(name), Path::new(folder), part);
         }
         let todos = root.join("todos");
         for path in list(&todos).unwrap_or_default() {
             let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
             let rest = name.strip_prefix(id).unwrap_or_default();
             if rest == ".json" || rest.starts_with("-agent-") {
-                self.top(&path, Path::new("todos"), Part::Tasks);
+                self.add_top(&path, Path::new("todos"), FilePurpose::Tasks);
             }
         }
     }
 
     /// Adds a file or a whole folder that lies in the folder `relative`; does nothing if it does not exist.
-    fn top(&mut self, path: &Path, relative: &Path, part: Part) {
+    fn add_top(&mut self, path: &Path, relative: &Path, part: FilePurpose) {
         // A main file without an extension has the path of the session's folder.
         if self.tops.iter().any(|known| known == path) {
             return;
@@ -163,7 +163,7 @@ impl Belongings {
         let mut waiting = vec![(path.to_owned(), relative, part)];
         let mut exists = false;
         while let Some((path, relative, part)) = waiting.pop() {
-            match look(&path, part) {
+            match metadata_of(&path, part) {
                 Ok(metadata) => {
                     exists = true;
                     if metadata.is_dir() {
@@ -205,14 +205,14 @@ fn names_one_session(id: &str) -> bool {
 
 /// Metadata of a file. The main file may be a symbolic link, since every reader follows it; links below the
 /// session's folders may lead anywhere and are not followed.
-fn look(path: &Path, part: Part) -> io::Result<Metadata> {
-    if part == Part::Main { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) }
+fn metadata_of(path: &Path, part: FilePurpose) -> io::Result<Metadata> {
+    if part == FilePurpose::Main { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) }
 }
 
-fn part_inside(part: Part, name: &OsStr) -> Part {
+fn part_inside(part: FilePurpose, name: &OsStr) -> FilePurpose {
     match name.to_str() {
-        Some("subagents") if part == Part::Marks => Part::Agents,
-        Some("tool-results") if part == Part::Marks => Part::ToolResults,
+        Some("subagents") if part == FilePurpose::Marks => FilePurpose::Agents,
+        Some("tool-results") if part == FilePurpose::Marks => FilePurpose::ToolResults,
         _ => part,
     }
 }

@@ -76,15 +76,15 @@ impl<'b, R: Read> Blocks<'b, R> {
         reason = "the block borrows the buffer, which an iterator cannot express"
     )]
     pub fn next(&mut self) -> io::Result<Option<Block<'_>>> {
-        self.forget_given();
+        self.discard_returned();
         let mut searched = 0;
         loop {
             if let Some(at) = memrchr(b'\n', &self.buffer[searched..self.filled]) {
-                return Ok(Some(self.give(searched + at + 1)));
+                return Ok(Some(self.return_lines(searched + at + 1)));
             }
             searched = self.filled;
             if self.ended {
-                return Ok((self.filled > 0).then(|| self.give(self.filled)));
+                return Ok((self.filled > 0).then(|| self.return_lines(self.filled)));
             }
             if self.filled > self.cap {
                 return self.pass_oversized().map(Some);
@@ -94,7 +94,7 @@ impl<'b, R: Read> Blocks<'b, R> {
     }
 
     /// The bytes of the block that was returned last.
-    pub(crate) fn given(&self) -> &[u8] {
+    pub(crate) fn returned(&self) -> &[u8] {
         &self.buffer[..self.given]
     }
 
@@ -103,14 +103,14 @@ impl<'b, R: Read> Blocks<'b, R> {
         &self.buffer[..self.given.min(OVERSIZED_HEAD_BYTES)]
     }
 
-    fn forget_given(&mut self) {
+    fn discard_returned(&mut self) {
         self.buffer.copy_within(self.given..self.filled, 0);
         self.offset += self.given as u64;
         self.filled -= self.given;
         self.given = 0;
     }
 
-    fn give(&mut self, end: usize) -> Block<'_> {
+    fn return_lines(&mut self, end: usize) -> Block<'_> {
         self.given = end;
         Block::Lines { offset: self.offset, bytes: &self.buffer[..end] }
     }

@@ -8,7 +8,7 @@ use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::view::Block;
 
 use crate::Error;
-use crate::belongings::{Belongings, Part};
+use crate::belongings::{Belongings, FilePurpose};
 use crate::blocks::Buffer;
 use crate::error::At as _;
 use crate::reader::{Content, Reader};
@@ -36,7 +36,7 @@ pub struct SessionWeight {
     /// All of its files.
     pub total: Weight,
     /// Usage by purpose of the files.
-    pub parts: BTreeMap<Part, Weight>,
+    pub parts: BTreeMap<FilePurpose, Weight>,
     /// Errors about files and folders that could not be read.
     pub unreadable: Vec<Error>,
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use tidings_transcript::check::{self, Event, Profile, Report};
+use tidings_transcript::check::{self, CheckEvent, CheckReport, Profile};
 use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::{Finding, Severity};
 
@@ -55,10 +55,10 @@ fn value(line: usize, key: &str) -> String {
     from[..from.find('"').unwrap()].to_owned()
 }
 
-fn session(path: &Path) -> (Vec<String>, Report) {
+fn session(path: &Path) -> (Vec<String>, CheckReport) {
     let mut found = Vec::new();
     let report = check::session(&SessionFiles::of_file(path).unwrap(), None, |event| {
-        if let Event::Finding { file, finding } = event {
+        if let CheckEvent::Finding { file, finding } = event {
             let name = file.file_stem().unwrap().to_string_lossy();
             found.push(format!("{name}:{}", shown(finding)));
         }
@@ -163,7 +163,10 @@ fn f75_entries_on_progress_lines_are_noted_once() {
     lines.insert(ANSWER - 1, progress);
     assert_eq!(
         found(&lines),
-        [format!("{}: note[progress-link] 1 entry follows `progress` lines, starting with this one", ANSWER + 1)]
+        [format!(
+            "{}: note[progress-link] 1 entry follows `progress` lines, starting with this one",
+            ANSWER + 1
+        )]
     );
 }
 
@@ -207,7 +210,9 @@ fn f78_rings_of_parents_are_found() {
         changed(PROMPT, "\"parentUuid\":null", &format!("\"parentUuid\":\"{}\"", value(PROMPT + 2, "uuid")));
     assert_eq!(
         found(&ring),
-        ["3: error[parent-cycle] 3 entries are each other's ancestors (cycle in `parentUuid`): line 3 → line 5 → line 4"]
+        [
+            "3: error[parent-cycle] 3 entries are each other's ancestors (cycle in `parentUuid`): line 3 → line 5 → line 4"
+        ]
     );
 }
 
@@ -259,9 +264,7 @@ fn other_oddities_are_named() {
         ),
         (
             lines()[..31].to_vec(),
-            &format!(
-                "31: note[phantom-leaf] No readable line contains the leaf to resume from: `{leaf}`"
-            ),
+            &format!("31: note[phantom-leaf] No readable line contains the leaf to resume from: `{leaf}`"),
         ),
         (
             changed(ANSWER, "\"role\":\"assistant\"", "\"role\":\"user\""),
@@ -359,7 +362,7 @@ fn a_file_that_cannot_be_read_is_a_finding_and_the_others_are_checked() {
     fs::create_dir(&main).unwrap();
     let mut found = Vec::new();
     let report = check::session(&files, None, |event| {
-        if let Event::Finding { file, finding } = event {
+        if let CheckEvent::Finding { file, finding } = event {
             found.push((file.to_owned(), finding.rule.as_str(), finding.severity, finding.place.line));
         }
         ControlFlow::Continue(())
@@ -392,7 +395,7 @@ fn findings_come_in_the_order_of_lines_and_can_be_cut_short() {
     fs::write(&path, "nonsense\n".repeat(10_000)).unwrap();
     let mut last = 0;
     let report = check::file(&path, None, |event| {
-        if let Event::Finding { finding, .. } = event {
+        if let CheckEvent::Finding { finding, .. } = event {
             assert!(finding.place.line > last);
             last = finding.place.line;
         }

@@ -15,13 +15,13 @@ use tidings_transcript::roots::{Roots, SessionFiles};
 
 /// The file contents according to the changes of a tail.
 #[derive(Debug, Default, PartialEq)]
-struct Believed {
+struct ObservedFile {
     lines: Vec<Vec<u8>>,
     resets: usize,
     gone: usize,
 }
 
-fn poll(tail: &mut Tail, believed: &mut Believed) {
+fn poll(tail: &mut Tail, believed: &mut ObservedFile) {
     let flow = tail.poll(&mut Buffer::default(), &mut |change| {
         match change {
             Change::Line(line) => {
@@ -59,7 +59,7 @@ fn record(number: usize, bytes: usize) -> Vec<u8> {
 
 /// One operation of a program on a file.
 #[derive(Debug, Clone)]
-enum Deed {
+enum FileOperation {
     Append {
         bytes: usize,
     },
@@ -84,54 +84,54 @@ enum Deed {
     Look,
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn deed() -> impl Strategy<Value = FileOperation> {
     prop_oneof![
-        4 => (0usize..6000).prop_map(|bytes| Deed::Append { bytes }),
-        2 => (1usize..60, any::<bool>()).prop_map(|(keep, finish)| Deed::Tear { keep, finish }),
-        1 => (0u64..100).prop_map(|percent| Deed::Truncate { percent }),
-        1 => (0usize..8).prop_map(|records| Deed::Rewrite { records }),
-        1 => (0usize..8).prop_map(|records| Deed::Replace { records }),
-        1 => Just(Deed::Delete),
-        1 => Just(Deed::AwayAndBack),
-        4 => Just(Deed::Look),
+        4 => (0usize..6000).prop_map(|bytes| FileOperation::Append { bytes }),
+        2 => (1usize..60, any::<bool>()).prop_map(|(keep, finish)| FileOperation::Tear { keep, finish }),
+        1 => (0u64..100).prop_map(|percent| FileOperation::Truncate { percent }),
+        1 => (0usize..8).prop_map(|records| FileOperation::Rewrite { records }),
+        1 => (0usize..8).prop_map(|records| FileOperation::Replace { records }),
+        1 => Just(FileOperation::Delete),
+        1 => Just(FileOperation::AwayAndBack),
+        4 => Just(FileOperation::Look),
     ]
 }
 
-fn apply(deed: &Deed, path: &Path, next: &mut usize) {
+fn apply(deed: &FileOperation, path: &Path, next: &mut usize) {
     let mut records = |count: usize, bytes: usize| -> Vec<u8> {
         let made = (0..count).flat_map(|index| record(*next + index, bytes)).collect();
         *next += count;
         made
     };
     match deed {
-        Deed::Append { bytes } => append(path, &records(1, *bytes)),
-        Deed::Tear { keep, finish } => {
+        FileOperation::Append { bytes } => append(path, &records(1, *bytes)),
+        FileOperation::Tear { keep, finish } => {
             let record = records(1, 40);
             append(path, &record[..*keep]);
             if *finish {
                 append(path, &record[*keep..]);
             }
         }
-        Deed::Truncate { percent } => {
+        FileOperation::Truncate { percent } => {
             if let Ok(file) = OpenOptions::new().write(true).open(path) {
                 let len = file.metadata().unwrap().len();
                 file.set_len(len * percent / 100).unwrap();
             }
         }
-        Deed::Rewrite { records: count } => fs::write(path, records(*count, 300)).unwrap(),
-        Deed::Replace { records: count } => {
+        FileOperation::Rewrite { records: count } => fs::write(path, records(*count, 300)).unwrap(),
+        FileOperation::Replace { records: count } => {
             let other = path.with_extension("new");
             fs::write(&other, records(*count, 300)).unwrap();
             fs::rename(&other, path).unwrap();
         }
-        Deed::Delete => drop(fs::remove_file(path)),
-        Deed::AwayAndBack => {
+        FileOperation::Delete => drop(fs::remove_file(path)),
+        FileOperation::AwayAndBack => {
             let other = path.with_extension("away");
             if fs::rename(path, &other).is_ok() {
                 fs::rename(&other, path).unwrap();
             }
         }
-        Deed::Look => {}
+        FileOperation::Look => {}
     }
 }
 
@@ -145,11 +145,11 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         let mut tail = Tail::from_start(&path);
-        let mut believed = Believed::default();
+        let mut believed = ObservedFile::default();
         let mut next = 0;
         for deed in &deeds {
             apply(deed, &path, &mut next);
-            if matches!(deed, Deed::Look) {
+            if matches!(deed, FileOperation::Look) {
                 poll(&mut tail, &mut believed);
             }
         }
@@ -170,13 +170,13 @@ fn f90_a_truncated_file_drops_its_half_line_and_says_reset() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let mut tail = Tail::from_start(&path);
-    let mut believed = Believed::default();
+    let mut believed = ObservedFile::default();
     fs::write(&path, "{\"a\":1}\n{\"b\":").unwrap();
     poll(&mut tail, &mut believed);
     assert_eq!(believed.lines, [b"{\"a\":1}"]);
     fs::write(&path, "2}\n").unwrap();
     poll(&mut tail, &mut believed);
-    assert_eq!(believed, Believed { lines: vec![b"2}".to_vec()], resets: 1, gone: 0 });
+    assert_eq!(believed, ObservedFile { lines: vec![b"2}".to_vec()], resets: 1, gone: 0 });
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn f80_lines_of_several_writers_all_come_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let mut tail = Tail::from_start(&path);
-    let mut believed = Believed::default();
+    let mut believed = ObservedFile::default();
     std::thread::scope(|scope| {
         for writer in 0..3 {
             let path = &path;

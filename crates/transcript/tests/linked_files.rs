@@ -7,7 +7,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use tidings_transcript::check::{self, Event};
+use tidings_transcript::check::{self, CheckEvent};
 use tidings_transcript::repair::{self, Existing};
 use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::session::{LaneId, Session, View};
@@ -89,7 +89,7 @@ fn layouts(folder: &Path) -> [Vec<PathBuf>; 2] {
 fn found(path: &Path) -> Vec<String> {
     let mut found = Vec::new();
     check::session(&SessionFiles::of_file(path).unwrap(), None, |event| {
-        if let Event::Finding { file, finding } = event {
+        if let CheckEvent::Finding { file, finding } = event {
             let file = file.file_stem().unwrap().to_string_lossy().into_owned();
             found.push(format!("{file}:{} {} {}", finding.place.line, finding.rule, finding.message));
         }

@@ -15,7 +15,7 @@ use tidings_protocol::json::Json;
 use tidings_transcript::blocks::Buffer;
 use tidings_transcript::check::{self, Profile};
 use tidings_transcript::reader::{Content, Reader};
-use tidings_transcript::repair::{self, Event, Existing};
+use tidings_transcript::repair::{self, Existing, RepairEvent};
 use tidings_transcript::{ErrorKind, Severity};
 
 /// A recorded session with three parallel tools.
@@ -38,7 +38,7 @@ fn repair(file: &[u8]) -> Repaired {
     fs::write(&source, file).unwrap();
     let mut actions = Vec::new();
     let report = repair::file(&source, &out, Existing::Refuse, |event| {
-        if let Event::Action(action) = event {
+        if let RepairEvent::Action(action) = event {
             actions.push(format!("{}: {} {}", action.place.line, action.rule, action.message));
         }
     })
@@ -501,7 +501,7 @@ fn c6_a_repair_that_would_keep_no_entry_fails_and_writes_nothing() {
         assert_eq!(fs::read(&source).unwrap(), bytes);
         let mut rules = Vec::new();
         check::file(&source, None, |event| {
-            if let check::Event::Finding { finding, .. } = event {
+            if let check::RepairEvent::Finding { finding, .. } = event {
                 rules.push(finding.rule.as_str());
             }
             std::ops::ControlFlow::Continue(())

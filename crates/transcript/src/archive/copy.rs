@@ -28,7 +28,7 @@ pub(super) fn compress(source: &Path, target: &Path) -> Result<(Sum, u64), Error
 }
 
 /// Like [`compress`], but leaves putting the file in place to the caller.
-pub(super) fn prepare(source: &Path, target: &Path) -> Result<(Sum, u64, Part), Error> {
+pub(super) fn prepare(source: &Path, target: &Path) -> Result<(Sum, u64, PartialFile), Error> {
     let file = File::open(source).at("read", source)?;
     // Bytes appended meanwhile are copied next time.
     let len = file.metadata().at("read", source)?.len();
@@ -68,9 +68,9 @@ pub(super) fn unpack(copy: &Path, target: &Path, expected: &Sum) -> Result<(), E
     let file = File::open(copy).at("read", copy)?;
     let decoder = zstd::stream::read::Decoder::new(file).at("read", copy)?;
     let (unpacked, part) = create_private(target)?;
-    let mut both = Both(unpacked, Sha256::default());
+    let mut both = HashingWriter(unpacked, Sha256::default());
     let copied = pass(decoder, &mut both).at("unpack", copy);
-    let Both(unpacked, hash) = both;
+    let HashingWriter(unpacked, hash) = both;
     let found = Sum { bytes: hash.bytes(), sha256: hash.finish() };
     copied?;
     if found != *expected {
@@ -84,12 +84,12 @@ pub(super) fn unpack(copy: &Path, target: &Path, expected: &Sum) -> Result<(), E
 /// A file that is not complete yet. It is removed on drop unless it was put in place, so that it does not
 /// keep a full disk full.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct PartialFile {
     path: PathBuf,
     is_put: bool,
 }
 
-impl Part {
+impl PartialFile {
     /// Moves the file into place.
     pub(super) fn put(mut self, target: &Path) -> Result<(), Error> {
         std::fs::rename(&self.path, target).at("write", target)?;
@@ -98,7 +98,7 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for PartialFile {
     fn drop(&mut self) {
         if !self.is_put {
             drop(std::fs::remove_file(&self.path));
@@ -107,7 +107,7 @@ impl Drop for Part {
 }
 
 /// Creates a file beside `path` that only its owner may read, to be moved there once it is complete.
-pub(super) fn create_private(path: &Path) -> Result<(File, Part), Error> {
+pub(super) fn create_private(path: &Path) -> Result<(File, PartialFile), Error> {
     if let Some(folder) = path.parent() {
         create_private_folder(folder).at("create", folder)?;
     }
@@ -118,7 +118,7 @@ pub(super) fn create_private(path: &Path) -> Result<(File, Part), Error> {
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    Ok((options.open(&part).at("write", &part)?, Part { path: part, is_put: false }))
+    Ok((options.open(&part).at("write", &part)?, PartialFile { path: part, is_put: false }))
 }
 
 fn create_private_folder(folder: &Path) -> io::Result<()> {
@@ -132,9 +132,9 @@ fn create_private_folder(folder: &Path) -> io::Result<()> {
 fn write_compressed(source: impl Read, target: File) -> io::Result<(Sum, File)> {
     let mut encoder = zstd::stream::write::Encoder::new(target, LEVEL)?;
     encoder.include_checksum(true)?;
-    let mut both = Both(encoder, Sha256::default());
+    let mut both = HashingWriter(encoder, Sha256::default());
     pass(source, &mut both)?;
-    let Both(encoder, hash) = both;
+    let HashingWriter(encoder, hash) = both;
     let target = encoder.finish()?;
     Ok((Sum { bytes: hash.bytes(), sha256: hash.finish() }, target))
 }
@@ -150,9 +150,9 @@ fn pass(source: impl Read, target: &mut impl Write) -> io::Result<u64> {
 }
 
 /// Writes to a file and hashes the written bytes.
-struct Both<W>(W, Sha256);
+struct HashingWriter<W>(W, Sha256);
 
-impl<W: Write> Write for Both<W> {
+impl<W: Write> Write for HashingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.0.write(bytes)?;
         self.1.update(&bytes[..written]);

@@ -11,17 +11,17 @@
 //! to `earlier/<n>/`.
 
 mod copy;
-mod keep;
 mod manifest;
 mod restore;
 mod sha256;
+mod update;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-pub use keep::{Done, Kept, KeptFile};
 pub use manifest::{Manifest, StoredFile};
 pub use restore::{Restored, RestoredFile, Returned};
+pub use update::{ArchivedFile, ArchivedSession, CopyOutcome};
 
 use crate::error::At as _;
 use crate::{Error, ErrorKind};

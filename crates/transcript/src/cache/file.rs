@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use super::{Fields, Key, Mark};
+use super::{Fields, Mark, RecordKey};
 use crate::Error;
 use crate::error::At as _;
 use crate::limits::CACHE_BYTES_MAX;
@@ -69,28 +69,28 @@ fn nanos(file: &FileInfo) -> u64 {
 
 /// A record that is not on disk yet.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(super) struct CacheRecord {
     pub(super) stamp: Stamp,
     pub(super) facts: Vec<u8>,
 }
 
 /// The contents of a cache file.
 #[derive(Debug, Default)]
-pub(super) struct Loaded {
+pub(super) struct CacheContents {
     /// The whole file; `records` points into it.
     file: Vec<u8>,
     /// Sorted by key.
-    records: Vec<Place>,
+    records: Vec<RecordRange>,
 }
 
 #[derive(Debug)]
-struct Place {
+struct RecordRange {
     key: Range<usize>,
     stamp: Stamp,
     facts: Range<usize>,
 }
 
-impl Loaded {
+impl CacheContents {
     /// The cache at `path`, or an empty one.
     pub(super) fn read(path: &Path) -> Self {
         let small = std::fs::metadata(path).is_ok_and(|file| file.len() <= CACHE_BYTES_MAX);
@@ -108,7 +108,7 @@ impl Loaded {
             return None;
         }
         let mut fields = head;
-        let mut records: Vec<Place> = Vec::new();
+        let mut records: Vec<RecordRange> = Vec::new();
         while !fields.is_empty() {
             let key = place(&file, fields.bytes()?);
             let stamp = Stamp::read(&mut fields)?;
@@ -116,12 +116,12 @@ impl Loaded {
             if records.last().is_some_and(|last| file[last.key.clone()] >= file[key.clone()]) {
                 return None;
             }
-            records.push(Place { key, stamp, facts });
+            records.push(RecordRange { key, stamp, facts });
         }
-        Some(Loaded { file, records })
+        Some(CacheContents { file, records })
     }
 
-    pub(super) fn find(&self, key: &Key) -> Option<(&Stamp, &[u8])> {
+    pub(super) fn find(&self, key: &RecordKey) -> Option<(&Stamp, &[u8])> {
         let at = self.records.binary_search_by(|record| self.file[record.key.clone()].cmp(&key.0)).ok()?;
         let record = &self.records[at];
         Some((&record.stamp, &self.file[record.facts.clone()]))
@@ -132,7 +132,7 @@ impl Loaded {
     }
 
     /// The same contents with changes; `None` removes a record.
-    pub(super) fn with(&self, changed: &BTreeMap<Key, Option<Record>>) -> Self {
+    pub(super) fn with(&self, changed: &BTreeMap<RecordKey, Option<CacheRecord>>) -> Self {
         let mut records: BTreeMap<&[u8], (&Stamp, &[u8])> = BTreeMap::new();
         for record in &self.records {
             records.insert(&self.file[record.key.clone()], (&record.stamp, &self.file[record.facts.clone()]));

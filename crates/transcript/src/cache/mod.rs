@@ -44,7 +44,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 pub use fields::Fields;
-use file::{Loaded, Record};
+use file::{CacheContents, CacheRecord};
 pub(crate) use file::{Stamp, hash, replace};
 
 use crate::Error;
@@ -104,7 +104,7 @@ impl Mark {
     }
 
     /// Checks that the file at `path` still has the same bytes before the mark.
-    pub(crate) fn still_stands(&self, path: &Path) -> bool {
+    pub(crate) fn is_valid(&self, path: &Path) -> bool {
         let mut bytes = Vec::with_capacity(Self::BYTES);
         let Ok(mut file) = std::fs::File::open(path) else { return false };
         let start = SeekFrom::Start(self.offset.saturating_sub(self.len));
@@ -120,9 +120,9 @@ pub struct Cache {
     /// Path of the stored cache; `None` for a cache in memory only.
     path: Option<PathBuf>,
     /// Read on the first lookup: a status line often needs none.
-    loaded: OnceLock<Loaded>,
+    loaded: OnceLock<CacheContents>,
     /// Changes since loading; `None` for removed records.
-    changed: BTreeMap<Key, Option<Record>>,
+    changed: BTreeMap<RecordKey, Option<CacheRecord>>,
 }
 
 impl Cache {
@@ -139,7 +139,7 @@ impl Cache {
     /// Looks up the data stored about a file in its current state. A changed file is opened, to see whether
     /// it only grew.
     pub fn known(&self, file: &FileInfo, kind: Kind) -> Known<'_> {
-        let key = Key::new(&file.path, kind);
+        let key = RecordKey::new(&file.path, kind);
         let (stamp, facts) = match self.changed.get(&key) {
             Some(Some(record)) => (&record.stamp, &record.facts[..]),
             Some(None) => return Known::Nothing,
@@ -152,7 +152,7 @@ impl Cache {
             Known::Nothing
         } else if stamp.is_of(file) {
             Known::Whole(facts)
-        } else if stamp.may_be_beginning_of(file) && stamp.mark.still_stands(&file.path) {
+        } else if stamp.may_be_beginning_of(file) && stamp.mark.is_valid(&file.path) {
             Known::UpTo { facts, offset: stamp.mark.offset }
         } else {
             Known::Nothing
@@ -163,8 +163,8 @@ impl Cache {
     ///
     /// `file` is its state *before* it was read, so that bytes written meanwhile show as a change.
     pub fn keep(&mut self, file: &FileInfo, kind: Kind, mark: Mark, facts: Vec<u8>) {
-        let record = Record { stamp: Stamp::of(file, kind.version, mark), facts };
-        self.changed.insert(Key::new(&file.path, kind), Some(record));
+        let record = CacheRecord { stamp: Stamp::of(file, kind.version, mark), facts };
+        self.changed.insert(RecordKey::new(&file.path, kind), Some(record));
     }
 
     /// Removes the data of files below `folders` that are not among the `existing` ones, so that the cache
@@ -179,10 +179,11 @@ impl Cache {
             })
         };
         let missing = |key: &&[u8]| {
-            let path = Key::path(key);
+            let path = RecordKey::path(key);
             existing.binary_search(&path).is_err() && below(path)
         };
-        let gone: Vec<Key> = self.loaded().keys().filter(missing).map(|key| Key(key.into())).collect();
+        let gone: Vec<RecordKey> =
+            self.loaded().keys().filter(missing).map(|key| RecordKey(key.into())).collect();
         self.changed.extend(gone.into_iter().map(|key| (key, None)));
     }
 
@@ -200,19 +201,19 @@ impl Cache {
         }
     }
 
-    fn loaded(&self) -> &Loaded {
-        self.loaded.get_or_init(|| self.path.as_deref().map(Loaded::read).unwrap_or_default())
+    fn loaded(&self) -> &CacheContents {
+        self.loaded.get_or_init(|| self.path.as_deref().map(CacheContents::read).unwrap_or_default())
     }
 }
 
 /// A path and the name of a kind: the key of a record.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Key(Box<[u8]>);
+struct RecordKey(Box<[u8]>);
 
-impl Key {
+impl RecordKey {
     fn new(path: &Path, kind: Kind) -> Self {
         // Paths do not contain NUL bytes.
-        Key([path.as_os_str().as_encoded_bytes(), b"\0", kind.name.as_bytes()].concat().into())
+        RecordKey([path.as_os_str().as_encoded_bytes(), b"\0", kind.name.as_bytes()].concat().into())
     }
 
     fn path(key: &[u8]) -> &[u8] {

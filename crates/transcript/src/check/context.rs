@@ -14,15 +14,15 @@ use crate::{Finding, Place, Rule, Severity};
 /// A rule: one file, one struct with its state.
 pub(super) trait Check {
     /// Handles an entry, in the order of the file.
-    fn entry(&mut self, _seen: &Seen<'_>, _file: &File<'_>, _found: &mut Found) {}
+    fn entry(&mut self, _seen: &CheckedEntry<'_>, _file: &File<'_>, _found: &mut Findings) {}
 
     /// Handles the end of the file.
-    fn finish(&mut self, _file: &File<'_>, _found: &mut Found) {}
+    fn finish(&mut self, _file: &File<'_>, _found: &mut Findings) {}
 }
 
 /// An entry with the data that all rules need.
 #[derive(Debug)]
-pub(super) struct Seen<'a> {
+pub(super) struct CheckedEntry<'a> {
     pub(super) entry: EntryRef<'a>,
     /// Its members, parsed once for all rules.
     pub(super) members: Vec<(Text<'a>, Raw<'a>)>,
@@ -37,7 +37,7 @@ pub(super) struct Seen<'a> {
 pub(super) struct File<'a> {
     pub(super) profile: Profile,
     pub(super) dialect: Dialect,
-    pub(super) role: Role<'a>,
+    pub(super) role: FileRole<'a>,
     pub(super) links: &'a Links,
     /// Facts from the session's files that were read before.
     pub(super) session: &'a SessionFacts,
@@ -45,7 +45,7 @@ pub(super) struct File<'a> {
 
 /// The role of a file in its session.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Role<'a> {
+pub(super) enum FileRole<'a> {
     /// The main conversation; outputs that were too large for a line lie in `tool_results`.
     Main { id: &'a str, tool_results: Option<&'a Path> },
     /// The conversation of a sub-agent.
@@ -54,16 +54,16 @@ pub(super) enum Role<'a> {
     Alone,
 }
 
-impl Role<'_> {
+impl FileRole<'_> {
     pub(super) fn tool_results(&self) -> Option<&Path> {
         match self {
-            Role::Main { tool_results, .. } | Role::Agent { tool_results, .. } => *tool_results,
-            Role::Alone => None,
+            FileRole::Main { tool_results, .. } | FileRole::Agent { tool_results, .. } => *tool_results,
+            FileRole::Alone => None,
         }
     }
 }
 
-impl<'a> Seen<'a> {
+impl<'a> CheckedEntry<'a> {
     /// The value of a key; the last one if the key is repeated.
     pub(super) fn get(&self, key: &str) -> Option<Raw<'a>> {
         self.members.iter().rev().find(|(name, _)| *name == key).map(|(_, value)| *value)
@@ -87,15 +87,15 @@ impl<'a> Seen<'a> {
 
 /// The findings about a file.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Findings {
     pub(super) findings: Vec<Finding>,
     /// Findings that hold unless another file of the session contains the missing item.
-    pub(super) pending: Vec<(Missing, Finding)>,
+    pub(super) pending: Vec<(MissingItem, Finding)>,
 }
 
 /// The name of an item that a file refers to and does not contain.
 #[derive(Debug)]
-pub(super) enum Missing {
+pub(super) enum MissingItem {
     /// The uuid of an entry.
     Entry(Box<str>),
     /// The id of a tool call.
@@ -104,7 +104,7 @@ pub(super) enum Missing {
     Result(Box<str>),
 }
 
-impl Found {
+impl Findings {
     pub(super) fn add(
         &mut self,
         rule: Rule,
@@ -118,9 +118,9 @@ impl Found {
     }
 
     /// Reports an item that is not in this file and may be in another file of the session.
-    pub(super) fn unless_elsewhere(
+    pub(super) fn add_pending(
         &mut self,
-        missing: Missing,
+        missing: MissingItem,
         rule: Rule,
         severity: Severity,
         place: Place,
@@ -136,7 +136,7 @@ impl Found {
         &mut self,
         rule: Rule,
         severity: Severity,
-        seen: &Seen<'_>,
+        seen: &CheckedEntry<'_>,
         message: impl Into<String>,
     ) {
         self.add(rule, severity, seen.place, seen.entry.uuid().as_deref(), message);
@@ -146,11 +146,11 @@ impl Found {
 /// Counts repeated observations, with the position of the first, so that each is reported once instead of on
 /// every line.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct Occurrences {
     seen: BTreeMap<Box<str>, (u64, Place)>,
 }
 
-impl Tally {
+impl Occurrences {
     pub(super) fn count(&mut self, what: &str, place: Place) {
         match self.seen.get_mut(what) {
             Some((count, _)) => *count += 1,

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hasher as _};
 use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::json::Text;
 
-use super::names::{Name, Names};
+use super::names::{NameId, NameTable};
 use super::time;
 use crate::Place;
 
@@ -14,12 +14,12 @@ use crate::Place;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Link {
     pub(crate) place: Place,
-    pub(crate) uuid: Name,
-    pub(crate) parent: Option<Name>,
+    pub(crate) uuid: NameId,
+    pub(crate) parent: Option<NameId>,
     pub(crate) kind: EntryKind,
-    pub(crate) lane: Lane,
+    pub(crate) lane: LaneKey,
     /// The API response that the entry is a block of; `None` for entries without a model.
-    pub(crate) response: Option<Name>,
+    pub(crate) response: Option<NameId>,
     pub(crate) at_millis: Option<i64>,
     /// Fingerprints of the entry's message, and of everything else on its line.
     payload: u64,
@@ -28,10 +28,10 @@ pub(crate) struct Link {
 
 /// The conversation that an entry belongs to: the main one, or that of a sub-agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Lane {
+pub(crate) enum LaneKey {
     Main,
     /// A sub-agent; older files and the session specification do not identify it.
-    Side(Option<Name>),
+    Side(Option<NameId>),
 }
 
 /// Result of comparing two entries with one uuid.
@@ -47,7 +47,7 @@ pub(crate) enum Likeness {
 /// The entries of one file that are part of the tree, in the order of the file.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
-    pub(crate) names: Names,
+    pub(crate) names: NameTable,
     pub(crate) list: Vec<Link>,
     /// By name: number of the first entry with that uuid, counted from 1.
     first: Vec<u32>,
@@ -82,8 +82,8 @@ impl Links {
             parent: entry.parent_uuid().map(|parent| self.names.of(&parent)),
             kind: entry.kind(),
             lane: match (entry.is_sidechain(), entry.agent_id()) {
-                (false, _) => Lane::Main,
-                (true, agent) => Lane::Side(agent.map(|agent| self.names.of(&agent))),
+                (false, _) => LaneKey::Main,
+                (true, agent) => LaneKey::Side(agent.map(|agent| self.names.of(&agent))),
             },
             // A response without an id counts as one of its own.
             response: answered.then(|| self.names.of(&said.message_id.map_or(uuid, Text::get))),
@@ -95,7 +95,7 @@ impl Links {
     }
 
     /// Rebuilds the list from a selection of its entries.
-    pub(crate) fn rebuilt(names: Names, list: impl IntoIterator<Item = Link>) -> Self {
+    pub(crate) fn rebuilt(names: NameTable, list: impl IntoIterator<Item = Link>) -> Self {
         let mut links = Links { names, ..Links::default() };
         for link in list {
             links.push(link);
@@ -117,7 +117,7 @@ impl Links {
     }
 
     /// The number of the first entry with that uuid.
-    pub(crate) fn first(&self, uuid: Name) -> Option<usize> {
+    pub(crate) fn first(&self, uuid: NameId) -> Option<usize> {
         let found = *self.first.get(uuid.index())?;
         (found > 0).then(|| found as usize - 1)
     }

@@ -15,12 +15,12 @@
 //! passed to the caller as they come, so that a report on gigabytes need not be stored.
 
 mod context;
+pub(crate) mod cycles;
 pub(crate) mod links;
 pub(crate) mod names;
 pub(crate) mod pairing;
 mod profile;
 mod report;
-pub(crate) mod rings;
 mod rules;
 mod session;
 pub(crate) mod time;
@@ -33,22 +33,22 @@ use std::path::Path;
 use tidings_protocol::entry::{Dialect, EntryKind, EntryRef};
 
 pub use profile::Profile;
-pub use report::Report;
+pub use report::CheckReport;
 
 use crate::blocks::Buffer;
 use crate::error::At as _;
 use crate::limits::FINDINGS_HELD_MAX;
+use crate::other_files::OtherFiles;
 use crate::reader::{Content, Reader};
-use crate::relatives::Elsewhere;
 use crate::roots::SessionFiles;
 use crate::{Error, Finding, Place, Rule, Severity, encoding};
-use context::{Check, File, Found, Missing, Role, Seen};
+use context::{Check, CheckedEntry, File, FileRole, Findings, MissingItem};
 use links::Links;
 use session::SessionFacts;
 
 /// Progress of a check.
 #[derive(Debug)]
-pub enum Event<'a> {
+pub enum CheckEvent<'a> {
     /// A rule is violated.
     Finding {
         /// The file.
@@ -67,9 +67,9 @@ pub enum Event<'a> {
 pub fn session(
     files: &SessionFiles,
     profile: Option<Profile>,
-    mut each: impl FnMut(Event<'_>) -> ControlFlow<()>,
-) -> Report {
-    let mut report = Report::default();
+    mut each: impl FnMut(CheckEvent<'_>) -> ControlFlow<()>,
+) -> CheckReport {
+    let mut report = CheckReport::default();
     let mut facts = SessionFacts::default();
     let mut buffer = Buffer::default();
     let tool_results = files.tool_results();
@@ -78,28 +78,28 @@ pub fn session(
     for (number, file) in files.files().enumerate() {
         let is_main = number == 0 && files.main.is_some();
         let role = if is_main {
-            Role::Main { id: &files.id, tool_results }
+            FileRole::Main { id: &files.id, tool_results }
         } else {
-            Role::Agent { id: &files.id, tool_results }
+            FileRole::Agent { id: &files.id, tool_results }
         };
-        let about = About { number, files: count, role, profile };
+        let about = FileProperties { number, files: count, role, profile };
         let ended = read_file(&file.path, about, &mut facts, &mut buffer, &mut report, &mut each);
         let ended = ended.unwrap_or_else(|error| {
             facts.unread = true;
             let finding = unreadable(&error);
             report.count(&finding);
-            each(Event::Finding { file: &file.path, finding: &finding })
+            each(CheckEvent::Finding { file: &file.path, finding: &finding })
         });
         if ended.is_break() {
             return report;
         }
     }
     let paths: Vec<&Path> = files.files().map(|file| file.path.as_path()).collect();
-    let mut found = not_elsewhere(&paths, &mut facts);
+    let mut found = missing_in_all_files(&paths, &mut facts);
     found.extend(between_files(files, &facts));
     for (number, finding) in &found {
         report.count(finding);
-        if each(Event::Finding { file: paths[*number], finding }).is_break() {
+        if each(CheckEvent::Finding { file: paths[*number], finding }).is_break() {
             break;
         }
     }
@@ -129,10 +129,11 @@ fn utf_16() -> Finding {
 pub fn file(
     path: &Path,
     profile: Option<Profile>,
-    mut each: impl FnMut(Event<'_>) -> ControlFlow<()>,
-) -> Result<Report, Error> {
-    let (mut facts, mut buffer, mut report) = (SessionFacts::default(), Buffer::default(), Report::default());
-    let about = About { number: 0, files: 1, role: Role::Alone, profile };
+    mut each: impl FnMut(CheckEvent<'_>) -> ControlFlow<()>,
+) -> Result<CheckReport, Error> {
+    let (mut facts, mut buffer, mut report) =
+        (SessionFacts::default(), Buffer::default(), CheckReport::default());
+    let about = FileProperties { number: 0, files: 1, role: FileRole::Alone, profile };
     let _ended = read_file(path, about, &mut facts, &mut buffer, &mut report, &mut each)?;
     Ok(report)
 }
@@ -142,18 +143,18 @@ pub fn source(
     source: impl Read,
     profile: Option<Profile>,
     mut each: impl FnMut(&Finding),
-) -> io::Result<Report> {
+) -> io::Result<CheckReport> {
     let mut run = Run {
         profile: profile.unwrap_or(Profile::Lenient),
         dialect: Dialect::Unknown,
-        role: Role::Alone,
+        role: FileRole::Alone,
         number: 0,
         only: None,
         facts: &mut SessionFacts::default(),
-        report: Report::default(),
+        report: CheckReport::default(),
     };
     let _ended = run.read(source, &mut Buffer::default(), |step| {
-        if let Step::Finding(finding) = step {
+        if let LineStep::Finding(finding) = step {
             each(finding);
         }
         ControlFlow::Continue(())
@@ -163,21 +164,21 @@ pub fn source(
 
 /// Properties of a file that are known before it is read.
 #[derive(Clone, Copy)]
-struct About<'a> {
+struct FileProperties<'a> {
     number: usize,
     /// Number of files of the session.
     files: usize,
-    role: Role<'a>,
+    role: FileRole<'a>,
     profile: Option<Profile>,
 }
 
 fn read_file(
     path: &Path,
-    about: About<'_>,
+    about: FileProperties<'_>,
     facts: &mut SessionFacts,
     buffer: &mut Buffer,
-    report: &mut Report,
-    each: &mut impl FnMut(Event<'_>) -> ControlFlow<()>,
+    report: &mut CheckReport,
+    each: &mut impl FnMut(CheckEvent<'_>) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, Error> {
     let mut opened = Opened::open(path).at("read", path)?;
     if encoding::is_utf_16(&mut opened).at("read", path)? {
@@ -185,16 +186,16 @@ fn read_file(
         report.files += 1;
         let finding = utf_16();
         report.count(&finding);
-        return Ok(each(Event::Finding { file: path, finding: &finding }));
+        return Ok(each(CheckEvent::Finding { file: path, finding: &finding }));
     }
     let dialect = dialect_of(&mut opened, buffer).at("read", path)?;
     let profile = about.profile.unwrap_or_else(|| Profile::suits(dialect));
     let (role, number) = (about.role, about.number);
     let only = (about.files == 1).then_some(path);
-    let mut run = Run { profile, dialect, role, number, only, facts, report: Report::default() };
+    let mut run = Run { profile, dialect, role, number, only, facts, report: CheckReport::default() };
     let ended = run.read(opened, buffer, |step| match step {
-        Step::Finding(finding) => each(Event::Finding { file: path, finding }),
-        Step::Read(bytes) => each(Event::Read(bytes)),
+        LineStep::Finding(finding) => each(CheckEvent::Finding { file: path, finding }),
+        LineStep::Read(bytes) => each(CheckEvent::Read(bytes)),
     });
     report.add(&run.report);
     ended.at("read", path)
@@ -204,15 +205,15 @@ fn read_file(
 struct Run<'a> {
     profile: Profile,
     dialect: Dialect,
-    role: Role<'a>,
+    role: FileRole<'a>,
     number: usize,
     /// The path of the file if it is the only one of its session.
     only: Option<&'a Path>,
     facts: &'a mut SessionFacts,
-    report: Report,
+    report: CheckReport,
 }
 
-enum Step<'a> {
+enum LineStep<'a> {
     Finding(&'a Finding),
     Read(u64),
 }
@@ -222,12 +223,12 @@ impl Run<'_> {
         &mut self,
         source: impl Read,
         buffer: &mut Buffer,
-        mut each: impl FnMut(Step<'_>) -> ControlFlow<()>,
+        mut each: impl FnMut(LineStep<'_>) -> ControlFlow<()>,
     ) -> io::Result<ControlFlow<()>> {
         let mut reader = Reader::new(source, buffer);
         let mut rules = rules::all();
         let mut links = Links::default();
-        let mut found = Found::default();
+        let mut found = Findings::default();
         self.report.files = 1;
         let mut told = 0;
         loop {
@@ -236,7 +237,7 @@ impl Run<'_> {
                 Ok(None) => break,
                 Err(error) => {
                     // Findings up to the error are still valid.
-                    let _ended = self.hand_out(&mut found, &mut each);
+                    let _ended = self.report(&mut found, &mut each);
                     return Err(error);
                 }
             };
@@ -258,12 +259,12 @@ impl Run<'_> {
             }
             let read = line.place.offset + line.place.bytes;
             if read - told >= TELL_BYTES {
-                if each(Step::Read(read - told)).is_break() {
+                if each(LineStep::Read(read - told)).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
                 told = read;
             }
-            if found.findings.len() >= FINDINGS_HELD_MAX && self.hand_out(&mut found, &mut each).is_break() {
+            if found.findings.len() >= FINDINGS_HELD_MAX && self.report(&mut found, &mut each).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -277,18 +278,18 @@ impl Run<'_> {
         for rule in &mut rules {
             rule.finish(&file, &mut found);
         }
-        self.facts.file_over(links);
+        self.facts.end_file(links);
         let pending = std::mem::take(&mut found.pending);
         match (self.role, self.only) {
-            (Role::Alone, _) => found.findings.extend(pending.into_iter().map(|(_, finding)| finding)),
+            (FileRole::Alone, _) => found.findings.extend(pending.into_iter().map(|(_, finding)| finding)),
             (_, only) => {
                 self.facts.keep_pending(self.number, pending);
                 // The findings of a session's only file can be reported in the order of its lines.
-                let rest = only.map(|path| not_elsewhere(&[path], self.facts)).unwrap_or_default();
+                let rest = only.map(|path| missing_in_all_files(&[path], self.facts)).unwrap_or_default();
                 found.findings.extend(rest.into_iter().map(|(_, finding)| finding));
             }
         }
-        Ok(self.hand_out(&mut found, &mut each))
+        Ok(self.report(&mut found, &mut each))
     }
 
     fn entry(
@@ -297,15 +298,15 @@ impl Run<'_> {
         place: Place,
         links: &mut Links,
         rules: &mut [Box<dyn Check>],
-        found: &mut Found,
+        found: &mut Findings,
     ) {
         let link = links.add(&entry, place);
         let dialect = entry.dialect();
         if entry.kind().is_chained() {
             *self.report.dialects.entry(dialect).or_default() += 1;
         }
-        let seen = Seen { entry, members: entry.json().members().collect(), dialect, place, link };
-        self.facts.learn(&seen, self.number);
+        let seen = CheckedEntry { entry, members: entry.json().members().collect(), dialect, place, link };
+        self.facts.record(&seen, self.number);
         let file = File {
             profile: self.profile,
             dialect: self.dialect,
@@ -319,15 +320,15 @@ impl Run<'_> {
     }
 
     /// Reports the findings so far, in the order of the lines.
-    fn hand_out(
+    fn report(
         &mut self,
-        found: &mut Found,
-        each: &mut impl FnMut(Step<'_>) -> ControlFlow<()>,
+        found: &mut Findings,
+        each: &mut impl FnMut(LineStep<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         found.findings.sort_by_key(|finding| finding.place.offset);
         for finding in found.findings.drain(..) {
             self.report.count(&finding);
-            each(Step::Finding(&finding))?;
+            each(LineStep::Finding(&finding))?;
         }
         ControlFlow::Continue(())
     }
@@ -368,16 +369,16 @@ fn dialect_of(file: &mut Opened, buffer: &mut Buffer) -> io::Result<Dialect> {
 }
 
 /// Findings about entries and calls that are missing in all files of the session, by number of the file.
-fn not_elsewhere(paths: &[&Path], facts: &mut SessionFacts) -> Vec<(usize, Finding)> {
+fn missing_in_all_files(paths: &[&Path], facts: &mut SessionFacts) -> Vec<(usize, Finding)> {
     let mut pending = std::mem::take(&mut facts.pending);
     pending.retain(|(_, missing, _)| !facts.has(missing));
     // An agent's file may be checked alone, and older versions store agents' files beside the main file.
     if let (Some(path), false) = (paths.first(), pending.is_empty()) {
-        let elsewhere = Elsewhere::of(path, paths);
+        let elsewhere = OtherFiles::of(path, paths);
         pending.retain(|(_, missing, _)| match missing {
-            Missing::Entry(uuid) => !elsewhere.uuids.contains(uuid),
-            Missing::Call(id) => !elsewhere.called.contains(id),
-            Missing::Result(id) => !elsewhere.answered.contains(id),
+            MissingItem::Entry(uuid) => !elsewhere.uuids.contains(uuid),
+            MissingItem::Call(id) => !elsewhere.called.contains(id),
+            MissingItem::Result(id) => !elsewhere.answered.contains(id),
         });
     }
     pending.sort_by_key(|(file, _, finding)| (*file, finding.place.offset));
@@ -387,7 +388,7 @@ fn not_elsewhere(paths: &[&Path], facts: &mut SessionFacts) -> Vec<(usize, Findi
 /// Findings about links between the files of a session, by number of the file.
 fn between_files(files: &SessionFiles, facts: &SessionFacts) -> Vec<(usize, Finding)> {
     let mut all = Vec::new();
-    let mut found = Found::default();
+    let mut found = Findings::default();
     for call in &facts.agent_calls {
         rules::missing_agent_file::check(call, files, &mut found);
         all.extend(found.findings.drain(..).map(|finding| (call.file, finding)));

@@ -4,24 +4,24 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use tidings_protocol::entry::{Dialect, EntryKind, EntryRef};
 
-use super::links::{Lane, Links};
-use super::names::Name;
+use super::links::{LaneKey, Links};
+use super::names::NameId;
 
 /// Calls and results of one file, in the order of its lines.
 #[derive(Debug, Default)]
 pub(crate) struct Pairing {
     /// Calls without a result, by id. Some servers repeat ids, so each is a queue.
-    open: HashMap<Box<str>, VecDeque<Call>>,
+    open: HashMap<Box<str>, VecDeque<CallRef>>,
     /// Results without a call, by id; the call may come later in the file.
-    early: HashMap<Box<str>, VecDeque<Answer>>,
+    early: HashMap<Box<str>, VecDeque<ResultRef>>,
     /// The flat dialect has no ids: a result answers its parent, or else the oldest open call of its lane.
-    open_seed: HashMap<Lane, VecDeque<Call>>,
-    early_seed: Vec<Answer>,
+    open_seed: HashMap<LaneKey, VecDeque<CallRef>>,
+    early_seed: Vec<ResultRef>,
 }
 
 /// A tool call.
 #[derive(Debug, Clone)]
-pub(crate) struct Call {
+pub(crate) struct CallRef {
     /// The entry's number in [`Links`].
     pub(crate) link: usize,
     /// The call's id; in the flat dialect, the entry's uuid.
@@ -33,7 +33,7 @@ pub(crate) struct Call {
 
 /// A result.
 #[derive(Debug, Clone)]
-pub(crate) struct Answer {
+pub(crate) struct ResultRef {
     pub(crate) link: usize,
     /// The id of the call that it answers; `None` in the flat dialect.
     pub(crate) id: Option<Box<str>>,
@@ -43,15 +43,15 @@ pub(crate) struct Answer {
 #[derive(Debug, Default)]
 pub(crate) struct Unpaired {
     /// Calls that the model continued after, so that there was a result once.
-    pub(crate) lost_results: Vec<Call>,
+    pub(crate) lost_results: Vec<CallRef>,
     /// Calls at the open end of a conversation.
-    pub(crate) waiting: Vec<Call>,
-    pub(crate) lost_calls: Vec<Answer>,
+    pub(crate) waiting: Vec<CallRef>,
+    pub(crate) lost_calls: Vec<ResultRef>,
 }
 
 /// The tool calls and results in an entry.
 #[derive(Debug, Default)]
-pub(crate) struct Tools {
+pub(crate) struct EntryTools {
     /// Ids and names of the tools that are called.
     calls: Vec<(Box<str>, Box<str>)>,
     /// Ids of the calls that results belong to.
@@ -68,7 +68,7 @@ enum SeedTools {
     Error,
 }
 
-impl Tools {
+impl EntryTools {
     pub(crate) fn of(entry: &EntryRef<'_>) -> Self {
         let calls = entry.tool_calls().into_iter().map(|call| (Box::from(&*call.id), Box::from(&*call.name)));
         let calls: Vec<_> = calls.collect();
@@ -80,11 +80,11 @@ impl Tools {
                 Some("error") => Some(SeedTools::Error),
                 _ => None,
             };
-            return Tools { calls, answers: Vec::new(), seed };
+            return EntryTools { calls, answers: Vec::new(), seed };
         }
         let answers = entry.tool_results().into_iter();
         let answers = answers.map(|result| result.tool_use_id.unwrap_or_default().into()).collect();
-        Tools { calls, answers, seed: None }
+        EntryTools { calls, answers, seed: None }
     }
 
     /// The ids of calls and of answered calls; the flat dialect has none.
@@ -107,9 +107,9 @@ impl Tools {
 
 impl Pairing {
     /// Adds an entry by its `number` in [`Links`]. The caller must skip copies of an entry.
-    pub(crate) fn add(&mut self, tools: Tools, number: usize, links: &Links) {
+    pub(crate) fn add(&mut self, tools: EntryTools, number: usize, links: &Links) {
         for (id, tool) in tools.calls {
-            let call = Call { link: number, id, tool, is_api: tools.seed.is_none() };
+            let call = CallRef { link: number, id, tool, is_api: tools.seed.is_none() };
             if tools.seed.is_some() {
                 self.open_seed.entry(links.list[number].lane).or_default().push_back(call);
             } else if !take(&mut self.early, &call.id) {
@@ -118,7 +118,7 @@ impl Pairing {
         }
         for id in tools.answers {
             if !take(&mut self.open, &id) {
-                let answer = Answer { link: number, id: Some(id.clone()) };
+                let answer = ResultRef { link: number, id: Some(id.clone()) };
                 self.early.entry(id).or_default().push_back(answer);
             }
         }
@@ -135,7 +135,7 @@ impl Pairing {
         let own = open.iter().position(|call| Some(call.link) == parent);
         match own.or((is_result && !open.is_empty()).then_some(0)) {
             Some(at) => drop(open.remove(at)),
-            None if is_result => self.early_seed.push(Answer { link: number, id: None }),
+            None if is_result => self.early_seed.push(ResultRef { link: number, id: None }),
             None => {}
         }
     }
@@ -144,7 +144,7 @@ impl Pairing {
     pub(crate) fn finish(self, links: &Links) -> Unpaired {
         let mut unpaired = Unpaired::default();
         let open = self.open.into_values().chain(self.open_seed.into_values()).flatten();
-        let mut open: Vec<Call> = open.collect();
+        let mut open: Vec<CallRef> = open.collect();
         open.sort_by_key(|call| call.link);
         if !open.is_empty() {
             let answered = answered(links);
@@ -168,7 +168,7 @@ fn take<T>(waiting: &mut HashMap<Box<str>, VecDeque<T>>, id: &str) -> bool {
 /// The entries and responses that are followed by another response of the model.
 struct Answered {
     links: Vec<bool>,
-    responses: HashSet<Name>,
+    responses: HashSet<NameId>,
 }
 
 fn answered(links: &Links) -> Answered {

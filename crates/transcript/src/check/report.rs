@@ -7,7 +7,7 @@ use crate::{Finding, Rule, Severity};
 /// Counts of a check. Every line is an entry, damaged or blank.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Report {
+pub struct CheckReport {
     /// Files that were read.
     pub files: u64,
     /// All lines: `entries + damaged + blank`.
@@ -32,9 +32,9 @@ pub struct Report {
     pub rules: BTreeMap<Rule, u64>,
 }
 
-impl Report {
+impl CheckReport {
     /// Adds the counts of another report.
-    pub fn add(&mut self, other: &Report) {
+    pub fn add(&mut self, other: &CheckReport) {
         self.files += other.files;
         self.lines += other.lines;
         self.entries += other.entries;

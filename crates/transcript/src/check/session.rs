@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use tidings_protocol::json::Raw;
 
-use super::context::{Missing, Seen};
+use super::context::{CheckedEntry, MissingItem};
 use super::links::Links;
 use crate::{Finding, Place};
 
@@ -24,7 +24,7 @@ pub(super) struct SessionFacts {
     /// Results whose call is not in their file, by the id of the call.
     lost_calls: HashSet<Box<str>>,
     /// Findings that other files of the session may refute, with the number of their file.
-    pub(super) pending: Vec<(usize, Missing, Finding)>,
+    pub(super) pending: Vec<(usize, MissingItem, Finding)>,
     /// True if a file could not be read to its end.
     pub(super) unread: bool,
 }
@@ -46,9 +46,9 @@ impl SessionFacts {
     }
 
     /// Stores the findings of a file that other files may refute.
-    pub(super) fn keep_pending(&mut self, file: usize, pending: Vec<(Missing, Finding)>) {
+    pub(super) fn keep_pending(&mut self, file: usize, pending: Vec<(MissingItem, Finding)>) {
         for (missing, finding) in pending {
-            if let Missing::Call(id) = &missing {
+            if let MissingItem::Call(id) = &missing {
                 self.lost_calls.insert(id.clone());
             }
             self.pending.push((file, missing, finding));
@@ -56,16 +56,16 @@ impl SessionFacts {
     }
 
     /// Returns true if one of the files contains the item that another one misses.
-    pub(super) fn has(&self, missing: &Missing) -> bool {
+    pub(super) fn has(&self, missing: &MissingItem) -> bool {
         match missing {
-            Missing::Entry(uuid) => self.has_entry(uuid),
-            Missing::Call(id) => self.call_ids.contains(id),
-            Missing::Result(id) => self.lost_calls.contains(id),
+            MissingItem::Entry(uuid) => self.has_entry(uuid),
+            MissingItem::Call(id) => self.call_ids.contains(id),
+            MissingItem::Result(id) => self.lost_calls.contains(id),
         }
     }
 
     /// Ends a file.
-    pub(super) fn file_over(&mut self, links: Links) {
+    pub(super) fn end_file(&mut self, links: Links) {
         self.earlier.push(links);
         self.call_ids.extend(self.own_call_ids.drain(..));
     }
@@ -77,7 +77,7 @@ impl SessionFacts {
     }
 
     /// Records the facts of an entry in the file with that number.
-    pub(super) fn learn(&mut self, seen: &Seen<'_>, file: usize) {
+    pub(super) fn record(&mut self, seen: &CheckedEntry<'_>, file: usize) {
         if seen.link == Some(0) && seen.entry.parent_uuid().is_some_and(|parent| self.has_entry(&parent)) {
             self.forked_off.insert(file);
         }

@@ -3,16 +3,16 @@ use std::hash::BuildHasherDefault;
 
 use jiff::Timestamp;
 
-use super::block::{Block, Running};
+use super::block::{ActiveBlock, BillingBlock};
 use super::key::KeyMap;
 use super::line::Teller;
 use super::money::Money;
-use super::names::{Name, Names};
+use super::names::{TextId, TextTable};
 use super::prices::Prices;
 use super::query::Query;
 use super::report::{self, Report};
-use super::rows::{Row, Rows, USAGE};
-use super::scan::{self, Done, Job, Progress};
+use super::rows::{LedgerRow, Rows, USAGE};
+use super::scan::{self, Progress, ScanJob, ScanResult};
 use super::time::Millis;
 use super::tokens::Tokens;
 use crate::Error;
@@ -22,8 +22,8 @@ use crate::roots::{FileInfo, Found, SessionFiles};
 /// All API responses in a set of files, each once.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    pub(super) rows: Vec<Row>,
-    pub(super) names: Names,
+    pub(super) rows: Vec<LedgerRow>,
+    pub(super) names: TextTable,
     /// Errors about files that could not be read to their end.
     pub unreadable: Vec<Error>,
     /// Number of lines that are too long to read and may contain usage.
@@ -66,12 +66,12 @@ impl Ledger {
         let mut jobs = Vec::new();
         for (at, (file, _)) in files.iter().enumerate() {
             let (source, job) = match cache.known(file, USAGE) {
-                Known::Whole(facts) => (Source::Cache(facts), None),
+                Known::Whole(facts) => (RowSource::Cache(facts), None),
                 Known::UpTo { facts, offset } => {
-                    let job = Rows::decode(facts).map(|rows| Job { at, file, offset, rows });
-                    (Source::File, Some(job.unwrap_or_else(|| Job::new(at, file))))
+                    let job = Rows::decode(facts).map(|rows| ScanJob { at, file, offset, rows });
+                    (RowSource::File, Some(job.unwrap_or_else(|| ScanJob::new(at, file))))
                 }
-                Known::Nothing => (Source::File, Some(Job::new(at, file))),
+                Known::Nothing => (RowSource::File, Some(ScanJob::new(at, file))),
             };
             sources.push(source);
             jobs.extend(job);
@@ -79,23 +79,23 @@ impl Ledger {
         let known = found.sessions.iter().map(|session| session.id.as_str());
         let known: HashSet<&str> = known.chain(found.unwanted.iter().map(String::as_str)).collect();
         let mut ledger = Ledger::default();
-        let mut read: HashMap<usize, Done> =
+        let mut read: HashMap<usize, ScanResult> =
             scan::all(jobs, progress).into_iter().map(|done| (done.at, done)).collect();
-        let rows = sources.iter().map(Source::rows_about).sum();
-        let mut merged = Merged::with_capacity(rows);
+        let rows = sources.iter().map(RowSource::estimated_rows).sum();
+        let mut merged = MergeState::with_capacity(rows);
         ledger.rows.reserve(rows);
         for (at, (source, (file, session))) in sources.iter().zip(&files).enumerate() {
             // Cached data is decoded file by file, so that it is in memory only once.
             let cached = match source {
-                Source::Cache(facts) => Rows::decode(facts),
-                Source::File => None,
+                RowSource::Cache(facts) => Rows::decode(facts),
+                RowSource::File => None,
             };
             if let Some(rows) = cached {
                 ledger.merge(&rows, session, &known, &mut merged);
                 continue;
             }
             // Cached data that does not decode is read again.
-            let done = read.remove(&at).or_else(|| scan::all(vec![Job::new(at, file)], progress).pop());
+            let done = read.remove(&at).or_else(|| scan::all(vec![ScanJob::new(at, file)], progress).pop());
             if let Some(done) = done {
                 ledger.merge(&done.rows, session, &known, &mut merged);
                 merged.learnt.extend(done.mark.map(|mark| (*file, mark, done.rows.encode())));
@@ -132,15 +132,19 @@ impl Ledger {
         session: Option<&'a str>,
     ) -> impl Iterator<Item = Response<'a>> {
         let since = since.as_millisecond();
-        let recent = move |row: &&Row| row.claim.time != Millis::UNKNOWN && row.claim.time.0 >= since;
+        let recent = move |row: &&LedgerRow| row.claim.time != Millis::UNKNOWN && row.claim.time.0 >= since;
         let in_session =
-            move |row: &&Row| session.is_some_and(|id| self.names.get(row.session).starts_with(id));
+            move |row: &&LedgerRow| session.is_some_and(|id| self.names.get(row.session).starts_with(id));
         self.rows.iter().filter(move |row| recent(row) || in_session(row)).map(|row| self.response(row))
     }
 
     /// The block that is active at `now`, provided that the ledger has all responses since `since`.
-    pub fn running_block(&self, since: Timestamp, now: Timestamp) -> Running {
-        Block::running(self.rows.iter().filter_map(|row| row.claim.time.timestamp()).collect(), since, now)
+    pub fn running_block(&self, since: Timestamp, now: Timestamp) -> ActiveBlock {
+        BillingBlock::running(
+            self.rows.iter().filter_map(|row| row.claim.time.timestamp()).collect(),
+            since,
+            now,
+        )
     }
 
     /// Sums grouped as the query requests.
@@ -160,7 +164,7 @@ impl Ledger {
     }
 
     #[inline]
-    pub(super) fn response(&self, row: &Row) -> Response<'_> {
+    pub(super) fn response(&self, row: &LedgerRow) -> Response<'_> {
         Response {
             time: row.claim.time.timestamp(),
             session: self.names.get(row.session),
@@ -174,17 +178,17 @@ impl Ledger {
 
     /// Adds the rows of a file. A line without a session belongs to the file's session, and so does a line of
     /// a session without a file: it could not be looked up under that id.
-    fn merge(&mut self, file: &Rows, session: &str, known: &HashSet<&str>, merged: &mut Merged<'_>) {
+    fn merge(&mut self, file: &Rows, session: &str, known: &HashSet<&str>, merged: &mut MergeState<'_>) {
         self.oversized_lines += file.oversized;
         let own = self.names.get_or_add(session);
-        let names: Vec<Name> = file.names.iter().map(|name| self.names.get_or_add(name)).collect();
-        let sessions: Vec<Name> = std::iter::zip(file.names.iter(), &names)
+        let names: Vec<TextId> = file.names.iter().map(|name| self.names.get_or_add(name)).collect();
+        let sessions: Vec<TextId> = std::iter::zip(file.names.iter(), &names)
             .map(|(text, name)| if known.contains(text) { *name } else { own })
             .collect();
-        let name = |name: Name| names.get(name.0 as usize).copied().unwrap_or(Name::EMPTY);
+        let name = |name: TextId| names.get(name.0 as usize).copied().unwrap_or(TextId::EMPTY);
         for row in &file.list {
             let session = sessions.get(row.session.0 as usize).copied().unwrap_or(own);
-            let row = Row { session, cwd: name(row.cwd), model: name(row.model), ..*row };
+            let row = LedgerRow { session, cwd: name(row.cwd), model: name(row.model), ..*row };
             let at = *merged.by_key.entry(row.key).or_insert(self.rows.len());
             match self.rows.get_mut(at) {
                 Some(known) => known.merge(&row),
@@ -195,31 +199,31 @@ impl Ledger {
 }
 
 /// Origin of a file's rows.
-enum Source<'a> {
+enum RowSource<'a> {
     Cache(&'a [u8]),
     File,
 }
 
-impl Source<'_> {
+impl RowSource<'_> {
     /// Estimated number of rows, for allocation: a row takes about forty bytes.
-    fn rows_about(&self) -> usize {
+    fn estimated_rows(&self) -> usize {
         match self {
-            Source::Cache(facts) => facts.len() / 40,
-            Source::File => 0,
+            RowSource::Cache(facts) => facts.len() / 40,
+            RowSource::File => 0,
         }
     }
 }
 
 /// State that is needed only while files are merged.
-struct Merged<'a> {
+struct MergeState<'a> {
     by_key: KeyMap<usize>,
     /// Data that is not cached yet.
     learnt: Vec<(&'a FileInfo, Mark, Vec<u8>)>,
 }
 
-impl Merged<'_> {
+impl MergeState<'_> {
     fn with_capacity(rows: usize) -> Self {
-        Merged {
+        MergeState {
             by_key: KeyMap::with_capacity_and_hasher(rows, BuildHasherDefault::default()),
             learnt: Vec::new(),
         }

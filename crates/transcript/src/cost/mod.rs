@@ -52,7 +52,7 @@ mod time;
 mod tokens;
 mod walk;
 
-pub use block::{Block, Running};
+pub use block::{ActiveBlock, BillingBlock};
 pub use ledger::{Ledger, Response};
 pub use memo::Memo;
 pub use money::Money;

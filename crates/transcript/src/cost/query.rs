@@ -20,7 +20,7 @@ pub enum By {
     Project,
     /// A model, as written.
     Model,
-    /// A billing block of five hours; see [`Block`](super::Block).
+    /// A billing block of five hours; see [`BillingBlock`](super::BillingBlock).
     Block,
 }
 

@@ -7,14 +7,14 @@ use jiff::civil::Date;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::block::Block;
+use super::block::BillingBlock;
 use super::calendar::Calendar;
 use super::ledger::{Ledger, Response};
 use super::money::Money;
-use super::names::Name;
+use super::names::TextId;
 use super::prices::{Price, Prices};
 use super::query::{By, Query};
-use super::rows::Row as LedgerRow;
+use super::rows::LedgerRow;
 use super::time::Millis;
 use super::tokens::Tokens;
 
@@ -41,7 +41,7 @@ pub struct Row {
     /// Times of the first and the last response.
     pub times: Option<(Timestamp, Timestamp)>,
     /// The block, for sums by block.
-    pub block: Option<Block>,
+    pub block: Option<BillingBlock>,
     /// The project, for sums by session.
     pub project: Option<String>,
 }
@@ -94,7 +94,7 @@ pub(super) fn build(ledger: &Ledger, prices: &Prices, query: &Query) -> Report {
 
 /// The price of each model that occurs, by number of its name.
 fn price_of(ledger: &Ledger, prices: &Prices) -> Vec<Option<Price>> {
-    let models: BTreeSet<Name> = ledger.rows.iter().map(|row| row.model).collect();
+    let models: BTreeSet<TextId> = ledger.rows.iter().map(|row| row.model).collect();
     let mut price_of = vec![None; ledger.names.len()];
     for model in models {
         price_of[model.0 as usize] = prices.of(ledger.names.get(model));
@@ -112,8 +112,8 @@ struct Sums<'a> {
     /// True if the query needs the project.
     needs_project: bool,
     /// The folder in which each session began.
-    homes: HashMap<Name, (Millis, Name)>,
-    blocks: Vec<Block>,
+    homes: HashMap<TextId, (Millis, TextId)>,
+    blocks: Vec<BillingBlock>,
     /// By number of the model's name.
     price_of: Vec<Option<Price>>,
     total: Total,
@@ -133,15 +133,15 @@ enum Group {
     Date(Date),
     /// Year and week, or year and month.
     Part(i16, i8),
-    Name(Name),
+    Name(TextId),
     Block(Timestamp),
 }
 
 impl<'a> Sums<'a> {
     fn new(ledger: &'a Ledger, prices: &Prices, query: &'a Query) -> Self {
         let needs_project = matches!(query.by, By::Session | By::Project) || query.project.is_some();
-        let mut homes: HashMap<Name, (Millis, Name)> = HashMap::new();
-        for row in ledger.rows.iter().filter(|row| needs_project && row.cwd != Name::EMPTY) {
+        let mut homes: HashMap<TextId, (Millis, TextId)> = HashMap::new();
+        for row in ledger.rows.iter().filter(|row| needs_project && row.cwd != TextId::EMPTY) {
             let home = homes.entry(row.session).or_insert((row.claim.time, row.cwd));
             if row.claim.time < home.0 {
                 *home = (row.claim.time, row.cwd);
@@ -149,7 +149,7 @@ impl<'a> Sums<'a> {
         }
         let blocks = if query.by == By::Block {
             let times = ledger.rows.iter().filter_map(|row| row.claim.time.timestamp());
-            Block::of(times.collect(), query.now)
+            BillingBlock::of(times.collect(), query.now)
         } else {
             Vec::new()
         };
@@ -173,7 +173,7 @@ impl<'a> Sums<'a> {
 
     fn take(&mut self, row: &LedgerRow) {
         let response = self.ledger.response(row);
-        let project = if self.needs_project { self.project(row) } else { Name::EMPTY };
+        let project = if self.needs_project { self.project(row) } else { TextId::EMPTY };
         if !self.open && !self.query.wants(&response, self.ledger.names.get(project)) {
             return;
         }
@@ -194,11 +194,11 @@ impl<'a> Sums<'a> {
     }
 
     /// Index of a group's row, which is added if it does not exist.
-    fn place(&mut self, group: Group, project: Name) -> usize {
+    fn place(&mut self, group: Group, project: TextId) -> usize {
         if let Some(at) = self.places.get(&group) {
             return *at;
         }
-        let text = |name: Name| match self.ledger.names.get(name) {
+        let text = |name: TextId| match self.ledger.names.get(name) {
             "" => Row::UNKNOWN.to_owned(),
             text => text.to_owned(),
         };
@@ -211,10 +211,10 @@ impl<'a> Sums<'a> {
             Group::Block(start) => start.to_string(),
         };
         let block = match group {
-            Group::Block(start) => Block::at(&self.blocks, start).copied(),
+            Group::Block(start) => BillingBlock::at(&self.blocks, start).copied(),
             _ => None,
         };
-        let of_session = self.query.by == By::Session && project != Name::EMPTY;
+        let of_session = self.query.by == By::Session && project != TextId::EMPTY;
         let project = of_session.then(|| text(project));
         self.places.insert(group, self.rows.len());
         self.rows.push(Row { key, total: Total::default(), times: None, block, project });
@@ -227,7 +227,7 @@ impl<'a> Sums<'a> {
     ///
     /// A shell that changes into `src` does not start another project. The name of the file's folder cannot
     /// be used: many paths share one.
-    fn project(&self, row: &LedgerRow) -> Name {
+    fn project(&self, row: &LedgerRow) -> TextId {
         let Some((_, home)) = self.homes.get(&row.session) else { return row.cwd };
         let (cwd, home_path) = (self.ledger.names.get(row.cwd), self.ledger.names.get(*home));
         match cwd.strip_prefix(home_path) {
@@ -248,7 +248,7 @@ impl<'a> Sums<'a> {
         Money::ZERO
     }
 
-    fn group(&mut self, row: &LedgerRow, response: &Response<'_>, project: Name) -> Group {
+    fn group(&mut self, row: &LedgerRow, response: &Response<'_>, project: TextId) -> Group {
         let day = |sums: &mut Self| sums.calendar.day(row.claim.time);
         let group = match self.query.by {
             By::Day => day(self).map(Group::Date),
@@ -261,7 +261,7 @@ impl<'a> Sums<'a> {
             By::Project => Some(Group::Name(project)),
             By::Model => Some(Group::Name(row.model)),
             By::Block => {
-                let block = response.time.and_then(|time| Block::at(&self.blocks, time));
+                let block = response.time.and_then(|time| BillingBlock::at(&self.blocks, time));
                 block.map(|block| Group::Block(block.start))
             }
         };
@@ -322,7 +322,7 @@ impl Serialize for Row {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("key", &self.key)?;
         self.total.write(&mut map)?;
-        if let Some(Block { end, active, .. }) = &self.block {
+        if let Some(BillingBlock { end, active, .. }) = &self.block {
             map.serialize_entry("end", &end.to_string())?;
             map.serialize_entry("active", active)?;
         }

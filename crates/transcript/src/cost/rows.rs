@@ -1,8 +1,8 @@
 //! The responses in one file, and their encoding in the cache.
 
-use super::key::{Key, KeyMap};
+use super::key::{KeyMap, ResponseKey};
 use super::line::{Claim, Sighting, Teller};
-use super::names::{Name, Names};
+use super::names::{TextId, TextTable};
 use super::time::Millis;
 use super::tokens::Usage;
 use crate::cache::{Fields, Kind};
@@ -12,21 +12,21 @@ pub(super) const USAGE: Kind = Kind::new("usage", 1);
 
 /// One response, merged from all of its lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Row {
-    pub(super) key: Key,
+pub(super) struct LedgerRow {
+    pub(super) key: ResponseKey,
     pub(super) claim: Claim,
-    pub(super) session: Name,
-    pub(super) cwd: Name,
-    pub(super) model: Name,
+    pub(super) session: TextId,
+    pub(super) cwd: TextId,
+    pub(super) model: TextId,
     pub(super) usage: Usage,
 }
 
-impl Row {
+impl LedgerRow {
     /// Merges another occurrence of the same response. Among equal claims the first one wins.
-    pub(super) fn merge(&mut self, other: &Row) {
+    pub(super) fn merge(&mut self, other: &LedgerRow) {
         self.usage.take_larger(&other.usage);
         let (best, rest) = if other.claim < self.claim { (*other, *self) } else { (*self, *other) };
-        let either = |best: Name, rest: Name| if best == Name::EMPTY { rest } else { best };
+        let either = |best: TextId, rest: TextId| if best == TextId::EMPTY { rest } else { best };
         self.claim = best.claim;
         self.session = either(best.session, rest.session);
         self.cwd = either(best.cwd, rest.cwd);
@@ -37,8 +37,8 @@ impl Row {
 /// The responses of one file, each once.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    pub(super) list: Vec<Row>,
-    pub(super) names: Names,
+    pub(super) list: Vec<LedgerRow>,
+    pub(super) names: TextTable,
     /// Number of lines that are too long to read and may contain usage.
     pub(super) oversized: u64,
     by_key: KeyMap<usize>,
@@ -46,7 +46,7 @@ pub(super) struct Rows {
 
 impl Rows {
     pub(super) fn see(&mut self, seen: &Sighting<'_>) {
-        let row = Row {
+        let row = LedgerRow {
             key: seen.key,
             claim: seen.claim,
             session: self.names.get_or_add(&seen.session),
@@ -104,14 +104,14 @@ impl Rows {
         for _ in 0..fields.number()? {
             texts.push(std::str::from_utf8(fields.bytes()?).ok()?.into());
         }
-        let names = Names::from_texts(texts)?;
+        let names = TextTable::from_texts(texts)?;
         let count = usize::try_from(fields.number()?).ok()?;
         // A row is at least as long as its key, so a wrong count does not allocate more memory than the file
         // has bytes.
         let mut list = Vec::with_capacity(count.min(bytes.len() / 16));
         let mut before = 0i64;
         for _ in 0..count {
-            let key = Key(u128::from_le_bytes(*fields.array::<16>()?));
+            let key = ResponseKey(u128::from_le_bytes(*fields.array::<16>()?));
             let [flags] = *fields.array::<1>()?;
             let time = before.wrapping_add(unzigzag(fields.number()?));
             before = time;
@@ -122,7 +122,7 @@ impl Rows {
                 _ => return None,
             };
             let mut name =
-                || Some(Name(u32::try_from(fields.number()?).ok()?)).filter(|name| names.has(*name));
+                || Some(TextId(u32::try_from(fields.number()?).ok()?)).filter(|name| names.has(*name));
             let (session, cwd, model) = (name()?, name()?, name()?);
             let mut numbers = [0; Usage::NUMBERS];
             for number in &mut numbers {
@@ -131,7 +131,7 @@ impl Rows {
             let claim = Claim { teller, copied: flags & 4 != 0, time: Millis(time) };
             let (fast, ended) = (flags & 8 != 0, flags & 16 != 0);
             let usage = Usage { fast, ended, ..Usage::from_numbers(numbers) };
-            list.push(Row { key, claim, session, cwd, model, usage });
+            list.push(LedgerRow { key, claim, session, cwd, model, usage });
         }
         fields.is_empty().then_some(Rows { list, names, oversized, by_key: KeyMap::default() })
     }

@@ -9,7 +9,7 @@ use std::thread;
 
 use memchr::{memchr, memmem, memrchr};
 
-use super::line::{Eyes, MARK};
+use super::line::{MARK, UsageReader};
 use super::rows::Rows;
 use crate::Error;
 use crate::blocks::{Block, Blocks, Buffer};
@@ -28,7 +28,7 @@ pub struct Progress {
 
 /// A file to read, starting at an offset.
 #[derive(Debug)]
-pub(super) struct Job<'a> {
+pub(super) struct ScanJob<'a> {
     /// Index of the file; results come in any order.
     pub(super) at: usize,
     pub(super) file: &'a FileInfo,
@@ -37,16 +37,16 @@ pub(super) struct Job<'a> {
     pub(super) rows: Rows,
 }
 
-impl<'a> Job<'a> {
+impl<'a> ScanJob<'a> {
     /// A job for a whole file.
     pub(super) fn new(at: usize, file: &'a FileInfo) -> Self {
-        Job { at, file, offset: 0, rows: Rows::default() }
+        ScanJob { at, file, offset: 0, rows: Rows::default() }
     }
 }
 
 /// The result of a job.
 #[derive(Debug)]
-pub(super) struct Done {
+pub(super) struct ScanResult {
     pub(super) at: usize,
     pub(super) rows: Rows,
     /// Position up to which the file was read; `None` if it is unreadable, or has no complete line yet.
@@ -55,8 +55,8 @@ pub(super) struct Done {
 }
 
 /// Runs all jobs.
-pub(super) fn all(mut jobs: Vec<Job<'_>>, progress: &(dyn Fn(Progress) + Sync)) -> Vec<Done> {
-    let rest = |job: &Job<'_>| job.file.bytes.saturating_sub(job.offset);
+pub(super) fn all(mut jobs: Vec<ScanJob<'_>>, progress: &(dyn Fn(Progress) + Sync)) -> Vec<ScanResult> {
+    let rest = |job: &ScanJob<'_>| job.file.bytes.saturating_sub(job.offset);
     let bytes: u64 = jobs.iter().map(rest).sum();
     let threads = if bytes < COST_THREAD_BYTES_MIN { 1 } else { COST_THREADS_MAX };
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(threads).min(jobs.len());
@@ -107,14 +107,14 @@ impl Meter<'_> {
 #[derive(Default)]
 struct Buffers {
     blocks: Buffer,
-    eyes: Eyes,
+    eyes: UsageReader,
 }
 
-impl Job<'_> {
-    fn run(mut self, buffers: &mut Buffers, meter: &Meter<'_>) -> Done {
+impl ScanJob<'_> {
+    fn run(mut self, buffers: &mut Buffers, meter: &Meter<'_>) -> ScanResult {
         let rows = std::mem::take(&mut self.rows);
         let mark = (self.offset == 0).then(Mark::default);
-        let mut done = Done { at: self.at, rows, mark, error: None };
+        let mut done = ScanResult { at: self.at, rows, mark, error: None };
         if let Err(error) = self.read(&mut done, buffers, meter) {
             done.mark = None;
             done.error = Some(Error::io("read", &self.file.path, error));
@@ -122,7 +122,7 @@ impl Job<'_> {
         done
     }
 
-    fn read(&self, done: &mut Done, buffers: &mut Buffers, meter: &Meter<'_>) -> io::Result<()> {
+    fn read(&self, done: &mut ScanResult, buffers: &mut Buffers, meter: &Meter<'_>) -> io::Result<()> {
         let mut file = File::open(&self.file.path)?;
         if self.offset > 0 {
             file.seek(SeekFrom::Start(self.offset))?;
@@ -132,7 +132,7 @@ impl Job<'_> {
         while let Some(block) = blocks.next()? {
             match block {
                 Block::Lines { offset, bytes } => {
-                    see_lines(bytes, &finder, &mut buffers.eyes, &mut done.rows);
+                    read_lines(bytes, &finder, &mut buffers.eyes, &mut done.rows);
                     let end = offset + bytes.len() as u64;
                     if bytes.ends_with(b"\n") {
                         done.mark = Some(Mark::before(end, bytes));
@@ -150,7 +150,7 @@ impl Job<'_> {
 }
 
 /// Reads the lines that contain the mark; the others are skipped without looking for their ends.
-fn see_lines(bytes: &[u8], finder: &memmem::Finder<'_>, eyes: &mut Eyes, rows: &mut Rows) {
+fn read_lines(bytes: &[u8], finder: &memmem::Finder<'_>, eyes: &mut UsageReader, rows: &mut Rows) {
     let mut at = 0;
     while let Some(found) = bytes.get(at..).and_then(|rest| finder.find(rest)) {
         let mark = at + found;

@@ -29,7 +29,7 @@ pub(super) struct Members<'a> {
 
 /// The members of the object that fills `line`; `None` if it is irregular in any way.
 pub(super) fn line(line: &[u8]) -> Option<Members<'_>> {
-    let mut walk = Walk { bytes: line, at: 0 };
+    let mut walk = LineWalk { bytes: line, at: 0 };
     let mut found = Members::default();
     walk.object(|walk, key| {
         if key == b"message" {
@@ -65,53 +65,53 @@ pub(super) fn line(line: &[u8]) -> Option<Members<'_>> {
         }
         Some(())
     })?;
-    walk.white();
+    walk.skip_white_space();
     (walk.at == line.len()).then_some(found)
 }
 
 /// A cursor that moves forward through a line.
-struct Walk<'a> {
+struct LineWalk<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> LineWalk<'a> {
     fn peek(&self) -> u8 {
         self.bytes.get(self.at).copied().unwrap_or(0)
     }
 
-    fn white(&mut self) {
+    fn skip_white_space(&mut self) {
         while matches!(self.peek(), b' ' | b'\t' | b'\r') {
             self.at += 1;
         }
     }
 
-    fn eat(&mut self, byte: u8) -> Option<()> {
+    fn expect_byte(&mut self, byte: u8) -> Option<()> {
         (self.peek() == byte).then(|| self.at += 1)
     }
 
     /// Calls `each` for every key of the object here; `each` has to consume the value.
     fn object(&mut self, mut each: impl FnMut(&mut Self, &'a [u8]) -> Option<()>) -> Option<()> {
-        self.eat(b'{')?;
-        self.white();
+        self.expect_byte(b'{')?;
+        self.skip_white_space();
         if self.peek() == b'}' {
-            return self.eat(b'}');
+            return self.expect_byte(b'}');
         }
         loop {
-            self.white();
+            self.skip_white_space();
             let key = self.string()?;
             let key = key.get(1..key.len() - 1)?;
             if memchr(b'\\', key).is_some() {
                 return None;
             }
-            self.white();
-            self.eat(b':')?;
-            self.white();
+            self.skip_white_space();
+            self.expect_byte(b':')?;
+            self.skip_white_space();
             each(self, key)?;
-            self.white();
+            self.skip_white_space();
             match self.peek() {
                 b',' => self.at += 1,
-                _ => return self.eat(b'}'),
+                _ => return self.expect_byte(b'}'),
             }
         }
     }
@@ -134,7 +134,7 @@ impl<'a> Walk<'a> {
     /// Consumes a string, quotes included.
     fn string(&mut self) -> Option<&'a [u8]> {
         let start = self.at;
-        self.eat(b'"')?;
+        self.expect_byte(b'"')?;
         let inside = self.at;
         loop {
             let quote = self.at + memchr(b'"', self.bytes.get(self.at..)?)?;

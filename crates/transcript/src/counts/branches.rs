@@ -7,49 +7,49 @@ use std::collections::HashMap;
 
 use tidings_protocol::entry::{EntryKind, EntryRef};
 
-use super::part::{Part, hash};
+use super::role::{EntryRole, hash};
 
 /// Collects the entries of one file in the order of their lines.
 #[derive(Debug, Default)]
-pub(super) struct Branches {
-    nodes: Vec<Node>,
+pub(super) struct BranchCounter {
+    nodes: Vec<CountedEntry>,
     by_uuid: HashMap<u64, u32>,
     /// The leaf to resume from, and the number of entries when it was recorded.
     resume: Option<(u64, usize)>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Node {
-    part: Part,
+struct CountedEntry {
+    part: EntryRole,
     /// True if it holds text of a user, a tool or the model.
     speaks: bool,
     /// True if it holds text of the model.
     answers: bool,
-    parent: Parent,
+    parent: ParentRef,
     logical: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Parent {
+enum ParentRef {
     Root,
     /// The entry has no such key: it follows the line before.
     Before,
     Named(u64),
 }
 
-impl Branches {
+impl BranchCounter {
     /// Adds an entry of the tree.
-    pub(super) fn entry(&mut self, entry: &EntryRef<'_>, part: Part) {
+    pub(super) fn entry(&mut self, entry: &EntryRef<'_>, part: EntryRole) {
         let parent = match entry.parent_uuid() {
-            Some(uuid) => Parent::Named(hash(&uuid)),
-            None if entry.get("parentUuid").is_some() => Parent::Root,
-            None => Parent::Before,
+            Some(uuid) => ParentRef::Named(hash(&uuid)),
+            None if entry.get("parentUuid").is_some() => ParentRef::Root,
+            None => ParentRef::Before,
         };
         let logical = entry.logical_parent_uuid().map(|uuid| hash(&uuid));
         let speaks = matches!(entry.kind(), EntryKind::User | EntryKind::Assistant | EntryKind::Human);
         let by_client = || entry.said().model.is_some_and(|model| model.get() == "<synthetic>");
-        let answers = matches!(part, Part::Response(_)) && !by_client();
-        let node = Node { part, speaks, answers, parent, logical };
+        let answers = matches!(part, EntryRole::Response(_)) && !by_client();
+        let node = CountedEntry { part, speaks, answers, parent, logical };
         let Ok(next) = u32::try_from(self.nodes.len()) else { return };
         let uuid = entry.uuid().filter(|uuid| !uuid.is_empty());
         let known = uuid.map(|uuid| *self.by_uuid.entry(hash(&uuid)).or_insert(next));
@@ -70,7 +70,7 @@ impl Branches {
     /// Number of paths besides the active one.
     pub(super) fn left(&self) -> u64 {
         let above = self.above();
-        let units = Units::gather(&self.nodes, &above);
+        let units = CountedUnits::gather(&self.nodes, &above);
         let leaves = (0..units.parents.len()).filter(|unit| units.is_leaf(*unit)).count() as u64;
         leaves - u64::from(leaves > 0 && self.active_is_leaf(&units))
     }
@@ -83,23 +83,23 @@ impl Branches {
         for (at, node) in self.nodes.iter().enumerate() {
             let over = node.logical.and_then(|uuid| find(uuid, at));
             let parent = over.or_else(|| match node.parent {
-                Parent::Root => None,
-                Parent::Before => u32::try_from(at).ok()?.checked_sub(1),
-                Parent::Named(uuid) => find(uuid, at),
+                ParentRef::Root => None,
+                ParentRef::Before => u32::try_from(at).ok()?.checked_sub(1),
+                ParentRef::Named(uuid) => find(uuid, at),
             });
             // Only prompts and responses can begin a conversation; all others have a lost predecessor.
-            let begins = node.part.makes_branches() && !matches!(node.parent, Parent::Named(_));
+            let begins = node.part.makes_branches() && !matches!(node.parent, ParentRef::Named(_));
             lost[at] = parent.is_none() && !begins;
             above.push(parent);
         }
-        break_circles(&mut above, &mut lost);
+        break_cycles(&mut above, &mut lost);
         bridge(&mut above, &lost);
         above
     }
 
     /// Returns true if the active branch ends in a leaf. It does not if the client rewound and nothing
     /// followed, or if the last message hangs beside the path.
-    fn active_is_leaf(&self, units: &Units) -> bool {
+    fn active_is_leaf(&self, units: &CountedUnits) -> bool {
         let noted = self.resume.and_then(|(leaf, since)| Some((*self.by_uuid.get(&leaf)?, since)));
         let last = || self.nodes.iter().rposition(|node| node.speaks).and_then(|at| u32::try_from(at).ok());
         let Some((start, since)) = noted.or_else(|| last().map(|last| (last, 0))) else { return true };
@@ -126,7 +126,7 @@ impl Branches {
     }
 
     /// Returns true if the model answered in a unit or above it.
-    fn is_answered(&self, units: &Units, unit: u32) -> bool {
+    fn is_answered(&self, units: &CountedUnits, unit: u32) -> bool {
         let mut answered = vec![false; units.parents.len()];
         for (node, unit) in self.nodes.iter().zip(&units.of) {
             answered[*unit as usize] |= node.answers;
@@ -137,7 +137,7 @@ impl Branches {
 }
 
 /// Entries that belong together; parents have lower numbers than their children.
-struct Units {
+struct CountedUnits {
     of: Vec<u32>,
     parents: Vec<Option<u32>>,
     children: Vec<Vec<u32>>,
@@ -147,9 +147,9 @@ struct Units {
     lively: Vec<bool>,
 }
 
-impl Units {
-    fn gather(nodes: &[Node], above: &[Option<u32>]) -> Self {
-        let mut units = Units {
+impl CountedUnits {
+    fn gather(nodes: &[CountedEntry], above: &[Option<u32>]) -> Self {
+        let mut units = CountedUnits {
             of: vec![0; nodes.len()],
             parents: Vec::new(),
             children: Vec::new(),
@@ -163,8 +163,8 @@ impl Units {
             let before = above[at as usize];
             let going_on = before.and_then(|before| open[before as usize]);
             let joins = going_on.filter(|(_, response)| match node.part {
-                Part::ToolResult => true,
-                Part::Response(id) => response.is_some() && id == *response,
+                EntryRole::ToolResult => true,
+                EntryRole::Response(id) => response.is_some() && id == *response,
                 _ => false,
             });
             let unit = match joins {
@@ -175,9 +175,9 @@ impl Units {
             units.lively[unit as usize] |= node.part.makes_branches();
             units.firsts[unit as usize] = units.firsts[unit as usize].min(at);
             open[at as usize] = match node.part {
-                Part::Response(id) => Some((unit, id)),
-                Part::Prompt | Part::Break => None,
-                Part::ToolResult | Part::Beside => going_on,
+                EntryRole::Response(id) => Some((unit, id)),
+                EntryRole::Prompt | EntryRole::Break => None,
+                EntryRole::ToolResult | EntryRole::Beside => going_on,
             };
         }
         for unit in (0..units.parents.len()).rev() {
@@ -210,7 +210,7 @@ impl Units {
 }
 
 /// Cuts every cycle at its first entry, which then has a lost predecessor.
-fn break_circles(above: &mut [Option<u32>], lost: &mut [bool]) {
+fn break_cycles(above: &mut [Option<u32>], lost: &mut [bool]) {
     // The last walk that visited an entry; meeting it again means a cycle.
     let mut walked = vec![0_u32; above.len()];
     for (walk, start) in (1_u32..).zip(0..above.len()) {
@@ -220,7 +220,7 @@ fn break_circles(above: &mut [Option<u32>], lost: &mut [bool]) {
             let Some(parent) = above[at] else { break };
             at = parent as usize;
             if walked[at] == walk {
-                let lowest = lowest_in_circle(above, at);
+                let lowest = lowest_in_cycle(above, at);
                 above[lowest] = None;
                 lost[lowest] = true;
             }
@@ -228,7 +228,7 @@ fn break_circles(above: &mut [Option<u32>], lost: &mut [bool]) {
     }
 }
 
-fn lowest_in_circle(above: &[Option<u32>], member: usize) -> usize {
+fn lowest_in_cycle(above: &[Option<u32>], member: usize) -> usize {
     let (mut lowest, mut at) = (member, member);
     while let Some(parent) = above[at].map(|parent| parent as usize).filter(|parent| *parent != member) {
         lowest = lowest.min(parent);

@@ -13,10 +13,10 @@
 //! their session, but prompts to a sub-agent are not turns, and its messages are not counted.
 
 mod branches;
-mod part;
+mod file_counter;
 mod read;
+mod role;
 mod stats;
-mod tally;
 
 use std::collections::BTreeMap;
 

@@ -3,7 +3,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::tally::{Of, Tally};
+use super::file_counter::{FileCounter, FileOwner};
 use super::{Counts, KIND};
 use crate::Error;
 use crate::blocks::Buffer;
@@ -28,12 +28,12 @@ pub fn count(sessions: &[&SessionFiles], cache: &mut Cache, done: &(dyn Fn(u64) 
     let mut counted = Counted { sessions: vec![Counts::default(); sessions.len()], unreadable: Vec::new() };
     let mut jobs = Vec::new();
     for (session, files) in sessions.iter().enumerate() {
-        let main = files.main.iter().map(|file| (file, Of::Session));
-        let agents = files.agents.iter().map(|agent| (&agent.file, Of::Agent));
+        let main = files.main.iter().map(|file| (file, FileOwner::Session));
+        let agents = files.agents.iter().map(|agent| (&agent.file, FileOwner::Agent));
         for (file, of) in main.chain(agents) {
             match known(file, cache) {
                 Some(counts) => counted.sessions[session].add(&of.share(counts)),
-                None => jobs.push(Job { session, file, of }),
+                None => jobs.push(CountJob { session, file, of }),
             }
         }
     }
@@ -58,17 +58,17 @@ pub fn unread_bytes(session: &SessionFiles, cache: &Cache) -> u64 {
 }
 
 #[derive(Debug)]
-struct Job<'a> {
+struct CountJob<'a> {
     session: usize,
     file: &'a FileInfo,
-    of: Of,
+    of: FileOwner,
 }
 
 /// Reads all files, on a few threads.
 fn all<'j, 'f>(
-    jobs: &'j [Job<'f>],
+    jobs: &'j [CountJob<'f>],
     done: &(dyn Fn(u64) + Sync),
-) -> Vec<(&'j Job<'f>, Result<Counts, Error>)> {
+) -> Vec<(&'j CountJob<'f>, Result<Counts, Error>)> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(COUNT_THREADS_MAX);
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(jobs.len()));
@@ -92,10 +92,10 @@ fn all<'j, 'f>(
 }
 
 /// Counts one file. Branches need the whole tree, so a file that grew is read from its beginning.
-fn of_file(job: &Job<'_>, buffer: &mut Buffer) -> Result<Counts, Error> {
+fn of_file(job: &CountJob<'_>, buffer: &mut Buffer) -> Result<Counts, Error> {
     let path = &job.file.path;
     let file = File::open(path).at("read", path)?;
-    Tally::read(file, job.of, buffer).at("read", path)
+    FileCounter::read(file, job.of, buffer).at("read", path)
 }
 
 fn known(file: &FileInfo, cache: &Cache) -> Option<Counts> {

@@ -2,14 +2,14 @@ use std::fmt::Write as _;
 
 use proptest::prelude::*;
 
-use super::tally::{Of, Tally};
+use super::file_counter::{FileCounter, FileOwner};
 use super::*;
 use crate::blocks::Buffer;
 use crate::roots::SessionFiles;
 use crate::session::{LaneId, Session};
 
 fn counted(lines: &str) -> Counts {
-    Tally::read(lines.as_bytes(), Of::Session, &mut Buffer::default()).unwrap()
+    FileCounter::read(lines.as_bytes(), FileOwner::Session, &mut Buffer::default()).unwrap()
 }
 
 /// Lines from a short notation: `id parent kind`, where kind is a prompt, a response with calls, a result, …

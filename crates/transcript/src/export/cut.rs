@@ -2,16 +2,16 @@
 
 /// Number of bytes of a text to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Room {
+pub(super) struct CutLimits {
     /// Bytes of the beginning.
     pub(super) head: usize,
     /// Bytes of the end.
     pub(super) tail: usize,
 }
 
-impl Room {
+impl CutLimits {
     /// No limit.
-    pub(super) const UNLIMITED: Room = Room { head: usize::MAX, tail: 0 };
+    pub(super) const UNLIMITED: CutLimits = CutLimits { head: usize::MAX, tail: 0 };
 }
 
 /// A text, or its beginning and end.
@@ -37,7 +37,7 @@ impl Cut<'_> {
 }
 
 /// Cuts a text, at line ends if possible, and never to save only a few bytes.
-pub(super) fn cut(text: &str, room: Room) -> Cut<'_> {
+pub(super) fn cut(text: &str, room: CutLimits) -> Cut<'_> {
     let whole = Cut { head: text, missing_bytes: 0, missing_lines: 0, tail: "" };
     let wanted = room.head.saturating_add(room.tail);
     if text.len() <= wanted.saturating_add(wanted / 4) {
@@ -107,7 +107,7 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_is_lost_unseen(text in "[aé\\n]{0,300}", head in 0usize..60, tail in 0usize..60) {
-            let cut = cut(&text, Room { head, tail });
+            let cut = cut(&text, CutLimits { head, tail });
             prop_assert_eq!(cut.head.len() + cut.missing_bytes + cut.tail.len(), text.len());
             prop_assert!(text.starts_with(cut.head) && text.ends_with(cut.tail));
             prop_assert!(cut.missing_bytes == 0 || cut.head.len() <= head && cut.tail.len() <= tail);

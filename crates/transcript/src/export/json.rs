@@ -10,9 +10,9 @@ use tidings_protocol::entry::EntryRef;
 use tidings_protocol::json::Raw;
 use tidings_protocol::view::Block;
 
-use super::facts::Facts;
-use super::piece::{Call, Picture};
-use super::source::Source;
+use super::entry_part::{Picture, ToolCall};
+use super::metadata::SessionMetadata;
+use super::source::ExportSource;
 use super::walk::Numbers;
 use super::{Agents, Branches, Options};
 use crate::Error;
@@ -122,7 +122,7 @@ struct CompactionJson<'a> {
 
 /// Writes one entry per line.
 pub(super) fn lines(
-    source: &mut Source<'_>,
+    source: &mut ExportSource<'_>,
     options: &Options,
     path: &[NodeId],
     out: &mut dyn Write,
@@ -137,14 +137,14 @@ pub(super) fn lines(
 
 /// Writes one document.
 pub(super) fn document(
-    source: &mut Source<'_>,
+    source: &mut ExportSource<'_>,
     options: &Options,
     path: &[NodeId],
     out: &mut dyn Write,
     target: &Path,
 ) -> Result<(), Error> {
     let session = source.session;
-    let facts = Facts::read(source, options, path)?;
+    let facts = SessionMetadata::read(source, options, path)?;
     let uuid = |node: Option<NodeId>| node.and_then(|node| session.node(node).uuid.as_deref());
     let branches: Vec<BranchJson<'_>> = session
         .branches(LaneId::MAIN)
@@ -223,7 +223,12 @@ fn order(session: &Session, options: &Options, path: &[NodeId]) -> Vec<NodeId> {
     order
 }
 
-fn write(source: &mut Source<'_>, node: NodeId, out: &mut dyn Write, target: &Path) -> Result<(), Error> {
+fn write(
+    source: &mut ExportSource<'_>,
+    node: NodeId,
+    out: &mut dyn Write,
+    target: &Path,
+) -> Result<(), Error> {
     let session = source.session;
     let entry = source.entry(node)?;
     let json = to_json(&entry_json(session, node, &entry.as_ref()))?;
@@ -265,7 +270,7 @@ fn entry_json<'a>(session: &'a Session, id: NodeId, entry: &EntryRef<'_>) -> Ent
         }
     }
     for call in entry.tool_calls() {
-        let summary = Call::new(call.id.clone(), &call.name, call.input).summary;
+        let summary = ToolCall::new(call.id.clone(), &call.name, call.input).summary;
         json.tools.push(ToolJson {
             id: call.id.into_owned(),
             name: call.name.into_owned(),
@@ -280,7 +285,7 @@ fn entry_json<'a>(session: &'a Session, id: NodeId, entry: &EntryRef<'_>) -> Ent
             .results_of(id)
             .filter(|tool| result.tool_use_id.as_deref().is_none_or(|id| *tool.id == *id))
             .nth(number);
-        let mut outcome = super::piece::Outcome::default();
+        let mut outcome = super::entry_part::Outcome::default();
         if let Some(content) = result.content {
             super::outcome::read_content(content, &mut outcome);
         }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::source::Source;
+use super::source::ExportSource;
 use super::{Detail, Options};
 use crate::Error;
 use crate::blocks::{Block, Blocks, Buffer};
@@ -15,7 +15,7 @@ use crate::roots::SessionFiles;
 /// Damaged lines are written too: an export loses nothing. Secrets in a line that is too long to be read
 /// cannot be redacted; it is replaced by a line that notes this.
 pub(super) fn write(
-    source: &mut Source<'_>,
+    source: &mut ExportSource<'_>,
     files: &SessionFiles,
     options: &Options,
     out: &mut dyn Write,

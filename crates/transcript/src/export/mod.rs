@@ -21,16 +21,16 @@
 
 mod cut;
 mod diff;
-mod facts;
+mod entry_part;
 #[cfg(feature = "html")]
 mod html;
 mod json;
 mod lines;
 mod markdown;
+mod metadata;
 mod outcome;
-mod piece;
 mod pretty;
-mod safe;
+mod sanitize;
 mod source;
 mod text;
 mod walk;
@@ -41,17 +41,17 @@ use std::path::Path;
 
 use jiff::tz::TimeZone;
 
-pub use facts::Facts;
 pub use json::{EntryJson, ResultJson, ToolJson};
-pub use safe::safe_text;
+pub use metadata::SessionMetadata;
+pub use sanitize::safe_text;
 pub use text::Style;
 
 use crate::redact::Redactor;
 use crate::roots::SessionFiles;
 use crate::session::{LaneId, NodeId, Session, View};
 use crate::{Error, ErrorKind};
-use source::Source;
-use walk::Walk;
+use source::ExportSource;
+use walk::ExportWalk;
 
 /// The output format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,7 +138,7 @@ pub fn export(
     redactor: Option<&mut Redactor>,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    let mut source = Source::new(session, files, redactor);
+    let mut source = ExportSource::new(session, files, redactor);
     let target = Path::new("the export");
     if format == Format::Lines {
         return lines::write(&mut source, files, options, out, target);
@@ -151,14 +151,14 @@ pub fn export(
     };
     match format {
         Format::Text(style) => {
-            let facts = Facts::read(&mut source, options, &path)?;
+            let facts = SessionMetadata::read(&mut source, options, &path)?;
             let mut sink = text::TextSink::new(style, options, &facts);
-            Walk::new(&mut source, options, &mut sink, out, target).main(&path)
+            ExportWalk::new(&mut source, options, &mut sink, out, target).main(&path)
         }
         Format::Markdown => {
-            let facts = Facts::read(&mut source, options, &path)?;
+            let facts = SessionMetadata::read(&mut source, options, &path)?;
             let mut sink = markdown::MarkdownSink::new(options, &facts);
-            Walk::new(&mut source, options, &mut sink, out, target).main(&path)
+            ExportWalk::new(&mut source, options, &mut sink, out, target).main(&path)
         }
         #[cfg(feature = "html")]
         Format::Html => html::write(&mut source, options, &path, out, target),

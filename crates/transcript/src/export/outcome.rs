@@ -7,12 +7,12 @@ use tidings_protocol::view::Block;
 
 use super::Detail;
 use super::diff::diff;
-use super::piece::{Call, Outcome, Picture, string};
+use super::entry_part::{Outcome, Picture, ToolCall, string};
 use super::pretty::pretty;
-use super::source::Source;
+use super::source::ExportSource;
 use crate::limits::{OUTPUT_HEAD_BYTES, PERSISTED_BYTES_MAX};
 
-impl Source<'_> {
+impl ExportSource<'_> {
     /// The result of one call in an entry; `number` selects among several with one id. The block that the
     /// model received determines the text; the CLI's own copy beside it only supplies the diff and the path
     /// of the full output.
@@ -20,7 +20,7 @@ impl Source<'_> {
         &mut self,
         entry: &EntryRef<'_>,
         (id, number): (&str, usize),
-        call: Option<&Call<'_>>,
+        call: Option<&ToolCall<'_>>,
         detail: Detail,
     ) -> Option<Outcome> {
         let results = entry.tool_results();

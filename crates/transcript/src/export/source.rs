@@ -9,7 +9,7 @@ use crate::roots::SessionFiles;
 use crate::session::{NodeId, Session};
 
 /// The only source of an export's text, so that nothing bypasses the redactor.
-pub(super) struct Source<'s> {
+pub(super) struct ExportSource<'s> {
     pub(super) session: &'s Session,
     files: &'s SessionFiles,
     redactor: Option<&'s mut Redactor>,
@@ -22,13 +22,13 @@ pub(super) struct Persisted {
     pub(super) bytes: u64,
 }
 
-impl<'s> Source<'s> {
+impl<'s> ExportSource<'s> {
     pub(super) fn new(
         session: &'s Session,
         files: &'s SessionFiles,
         redactor: Option<&'s mut Redactor>,
     ) -> Self {
-        Source { session, files, redactor }
+        ExportSource { session, files, redactor }
     }
 
     /// Reads an entry, with secrets redacted if requested.

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::cut::{Room, cut};
-use super::facts::Facts;
-use super::piece::{Call, Head, Outcome, Piece, duration};
-use super::safe::{safe_line, safe_text, short_line};
+use super::cut::{CutLimits, cut};
+use super::entry_part::{EntryPart, Head, Outcome, ToolCall, duration};
+use super::metadata::SessionMetadata;
+use super::sanitize::{safe_line, safe_text, short_line};
 use super::walk::Sink;
 use super::{Detail, Options};
 use crate::session::{Agent, Branch, Compaction, Part};
@@ -39,7 +39,7 @@ pub(super) struct TextSink<'o> {
 const LINE_CHARS: usize = 100;
 
 impl<'o> TextSink<'o> {
-    pub(super) fn new(style: Style, options: &'o Options, facts: &Facts) -> Self {
+    pub(super) fn new(style: Style, options: &'o Options, facts: &SessionMetadata) -> Self {
         let mut sink = TextSink { out: String::new(), style, options, indent: 0, speaker: String::new() };
         let Style { bold, dim, plain, .. } = style;
         sink.line(&format!("{bold}{}{plain}", facts.title));
@@ -112,22 +112,22 @@ impl Sink for TextSink<'_> {
         &mut self.out
     }
 
-    fn piece(&mut self, head: &Head<'_>, piece: &Piece<'_>) {
+    fn piece(&mut self, head: &Head<'_>, piece: &EntryPart<'_>) {
         let Style { bold, dim, error, plain } = self.style;
         let full = self.options.detail == Detail::Full;
         match piece {
-            Piece::Compaction(compaction) => self.compaction(compaction),
-            Piece::Text(text) if head.part == Part::CompactSummary && !full => {
+            EntryPart::Compaction(compaction) => self.compaction(compaction),
+            EntryPart::Text(text) if head.part == Part::CompactSummary && !full => {
                 self.line(&format!("{dim}{}{plain}", short_line(text, LINE_CHARS)));
             }
-            Piece::Text(text) => {
+            EntryPart::Text(text) => {
                 self.speaker(head);
                 self.lines(text, "");
                 if head.is_aborted {
                     self.line(&format!("{error}(cut short){plain}"));
                 }
             }
-            Piece::Thinking(text) => {
+            EntryPart::Thinking(text) => {
                 self.speaker(head);
                 if full {
                     self.line(&format!("{dim}thinking{plain}"));
@@ -136,11 +136,11 @@ impl Sink for TextSink<'_> {
                     self.line(&format!("{dim}thinking: {}{plain}", short_line(text, LINE_CHARS)));
                 }
             }
-            Piece::Picture(picture) => {
+            EntryPart::Picture(picture) => {
                 self.speaker(head);
                 self.line(&picture.label());
             }
-            Piece::Command(tags) => {
+            EntryPart::Command(tags) => {
                 self.speaker(head);
                 if let Some(name) = &tags.name {
                     let args = tags.args.as_deref().unwrap_or_default();
@@ -150,7 +150,7 @@ impl Sink for TextSink<'_> {
                     self.lines(text, "  ");
                 }
             }
-            Piece::Note { name, text } => {
+            EntryPart::Note { name, text } => {
                 let name = safe_line(name);
                 if full && text.contains('\n') {
                     self.line(&format!("{dim}[{name}]{plain}"));
@@ -162,7 +162,7 @@ impl Sink for TextSink<'_> {
         }
     }
 
-    fn open_call(&mut self, head: &Head<'_>, call: &Call<'_>) {
+    fn open_call(&mut self, head: &Head<'_>, call: &ToolCall<'_>) {
         self.speaker(head);
         let Style { bold, dim, error, plain } = self.style;
         let full = self.options.detail == Detail::Full;
@@ -197,7 +197,7 @@ impl Sink for TextSink<'_> {
         self.indent += 2;
     }
 
-    fn close_call(&mut self, _head: &Head<'_>, call: &Call<'_>) {
+    fn close_call(&mut self, _head: &Head<'_>, call: &ToolCall<'_>) {
         self.indent -= 2;
         let Style { dim, error, plain, .. } = self.style;
         if let Some(outcome) = call.outcome.as_ref().filter(|_| self.options.detail == Detail::Full) {
@@ -212,8 +212,8 @@ impl Sink for TextSink<'_> {
     fn result(&mut self, head: &Head<'_>, tool: &str, outcome: &Outcome) {
         self.speaker(head);
         let room = match self.options.detail {
-            Detail::Folded => Room { head: LINE_CHARS, tail: 0 },
-            Detail::Full => Room::UNLIMITED,
+            Detail::Folded => CutLimits { head: LINE_CHARS, tail: 0 },
+            Detail::Full => CutLimits::UNLIMITED,
         };
         let cut = cut(&outcome.text, room);
         let more = if cut.missing_bytes > 0 { format!(" … {}", cut.note()) } else { String::new() };
@@ -266,7 +266,7 @@ pub(super) fn speaker(head: &Head<'_>) -> String {
 }
 
 /// The lines below the title of an export.
-pub(super) fn header(facts: &Facts, zone: &TimeZone) -> Vec<String> {
+pub(super) fn header(facts: &SessionMetadata, zone: &TimeZone) -> Vec<String> {
     let mut lines = vec![facts.id.clone()];
     let place: Vec<&str> =
         [facts.project.as_deref(), facts.git_branch.as_deref()].into_iter().flatten().collect();
@@ -288,7 +288,7 @@ pub(super) fn header(facts: &Facts, zone: &TimeZone) -> Vec<String> {
 }
 
 /// `3 prompts · 12 tool calls, 1 error · 1 sub-agent`.
-pub(super) fn counts(facts: &Facts) -> String {
+pub(super) fn counts(facts: &SessionMetadata) -> String {
     let counted = [
         (facts.prompts, "prompt", "prompts"),
         (facts.responses, "response", "responses"),

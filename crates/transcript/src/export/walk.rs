@@ -9,9 +9,9 @@ use tidings_protocol::entry::Entry;
 use tidings_protocol::json::Raw;
 use tidings_protocol::view::Block;
 
-use super::piece::{Call, Head, Outcome, Picture, Piece, string};
+use super::entry_part::{EntryPart, Head, Outcome, Picture, ToolCall, string};
 use super::pretty::pretty;
-use super::source::Source;
+use super::source::ExportSource;
 use super::{Agents, Branches, Detail, Options};
 use crate::Error;
 use crate::limits::AGENT_DEPTH_MAX;
@@ -22,11 +22,11 @@ pub(super) trait Sink {
     /// The text written since the last call.
     fn take(&mut self) -> &mut String;
     /// Writes a part of an entry.
-    fn piece(&mut self, head: &Head<'_>, piece: &Piece<'_>);
+    fn piece(&mut self, head: &Head<'_>, piece: &EntryPart<'_>);
     /// Begins a tool call; sub-agents that it started may follow.
-    fn open_call(&mut self, head: &Head<'_>, call: &Call<'_>);
+    fn open_call(&mut self, head: &Head<'_>, call: &ToolCall<'_>);
     /// Ends a tool call.
-    fn close_call(&mut self, head: &Head<'_>, call: &Call<'_>);
+    fn close_call(&mut self, head: &Head<'_>, call: &ToolCall<'_>);
     /// Writes a result whose call is unknown.
     fn result(&mut self, head: &Head<'_>, tool: &str, outcome: &Outcome);
     /// Begins a sub-agent's conversation.
@@ -40,7 +40,7 @@ pub(super) trait Sink {
 }
 
 /// A branch beside the exported path.
-struct Aside {
+struct SideBranch {
     /// Number in [`Session::branches`](crate::session::Session::branches), from 1 on.
     number: usize,
     branch: Branch,
@@ -49,8 +49,8 @@ struct Aside {
 }
 
 /// Feeds a session to a sink.
-pub(super) struct Walk<'w, 's, S> {
-    source: &'w mut Source<'s>,
+pub(super) struct ExportWalk<'w, 's, S> {
+    source: &'w mut ExportSource<'s>,
     options: &'w Options,
     sink: &'w mut S,
     out: &'w mut dyn Write,
@@ -61,9 +61,9 @@ pub(super) struct Walk<'w, 's, S> {
     compactions: HashMap<NodeId, &'s Compaction>,
 }
 
-impl<'w, 's, S: Sink> Walk<'w, 's, S> {
+impl<'w, 's, S: Sink> ExportWalk<'w, 's, S> {
     pub(super) fn new(
-        source: &'w mut Source<'s>,
+        source: &'w mut ExportSource<'s>,
         options: &'w Options,
         sink: &'w mut S,
         out: &'w mut dyn Write,
@@ -71,7 +71,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
     ) -> Self {
         let compactions =
             source.session.compactions().iter().map(|compaction| (compaction.node, compaction)).collect();
-        Walk {
+        ExportWalk {
             source,
             options,
             sink,
@@ -107,9 +107,9 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
     }
 
     /// The branches to show beside the path, by the entry of the path where they fork.
-    fn other_branches(&self, path: &[NodeId]) -> HashMap<Option<NodeId>, Vec<Aside>> {
+    fn other_branches(&self, path: &[NodeId]) -> HashMap<Option<NodeId>, Vec<SideBranch>> {
         let session = self.source.session;
-        let mut by_fork: HashMap<Option<NodeId>, Vec<Aside>> = HashMap::new();
+        let mut by_fork: HashMap<Option<NodeId>, Vec<SideBranch>> = HashMap::new();
         if self.options.branches != Branches::All {
             return by_fork;
         }
@@ -120,13 +120,13 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
             let fork = whole.iter().rev().find(|node| main.contains(node)).copied();
             let own: Vec<NodeId> = whole.into_iter().filter(|node| seen.insert(*node)).collect();
             if !own.is_empty() {
-                by_fork.entry(fork).or_default().push(Aside { number: index + 1, branch, own });
+                by_fork.entry(fork).or_default().push(SideBranch { number: index + 1, branch, own });
             }
         }
         by_fork
     }
 
-    fn aside(&mut self, aside: &Aside) -> Result<(), Error> {
+    fn aside(&mut self, aside: &SideBranch) -> Result<(), Error> {
         self.sink.open_branch(&aside.branch, aside.number, aside.own.len());
         for node in &aside.own {
             self.node(*node, 0)?;
@@ -172,7 +172,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
             is_deleted: node.is_deleted(),
         };
         if let Some(compaction) = self.compactions.get(&id) {
-            self.sink.piece(&head, &Piece::Compaction(compaction));
+            self.sink.piece(&head, &EntryPart::Compaction(compaction));
             return self.flush();
         }
         let entry = self.source.entry(id)?;
@@ -204,20 +204,20 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
                         .flatten();
                     match tags {
                         _ if text.trim().is_empty() => {}
-                        Some(tags) => self.sink.piece(head, &Piece::Command(tags)),
-                        None if is_thinking => self.sink.piece(head, &Piece::Thinking(text)),
-                        None => self.sink.piece(head, &Piece::Text(text)),
+                        Some(tags) => self.sink.piece(head, &EntryPart::Command(tags)),
+                        None if is_thinking => self.sink.piece(head, &EntryPart::Thinking(text)),
+                        None => self.sink.piece(head, &EntryPart::Text(text)),
                     }
                 }
                 Block::Thinking(text) => {
                     let text = text.get();
                     if !text.trim().is_empty() {
-                        self.sink.piece(head, &Piece::Thinking(text));
+                        self.sink.piece(head, &EntryPart::Thinking(text));
                     }
                 }
                 Block::ToolUse { id, name, input } => {
                     let number = calls.next(&id.get());
-                    self.call(head, Call::new(id.get(), &name.get(), input), number, depth)?;
+                    self.call(head, ToolCall::new(id.get(), &name.get(), input), number, depth)?;
                 }
                 Block::Other(raw) => self.other_block(head, raw),
                 _ => {}
@@ -226,7 +226,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
         if calls.0.is_empty() {
             for call in entry.tool_calls() {
                 let number = calls.next(&call.id);
-                self.call(head, Call::new(call.id, &call.name, call.input), number, depth)?;
+                self.call(head, ToolCall::new(call.id, &call.name, call.input), number, depth)?;
             }
         }
         Ok(())
@@ -234,13 +234,13 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
 
     fn other_block(&mut self, head: &Head<'_>, raw: Raw<'_>) {
         if let Some(picture) = Picture::of_block(raw) {
-            self.sink.piece(head, &Piece::Picture(picture));
+            self.sink.piece(head, &EntryPart::Picture(picture));
             return;
         }
         let name = string(raw.get("type")).unwrap_or_default();
         // Encrypted thinking is not readable.
         if name != "redacted_thinking" {
-            self.sink.piece(head, &Piece::Note { name, text: pretty(raw) });
+            self.sink.piece(head, &EntryPart::Note { name, text: pretty(raw) });
         }
     }
 
@@ -249,7 +249,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
     fn call(
         &mut self,
         head: &Head<'_>,
-        mut call: Call<'_>,
+        mut call: ToolCall<'_>,
         number: usize,
         depth: usize,
     ) -> Result<(), Error> {
@@ -306,7 +306,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
         for block in view.content_blocks() {
             match block {
                 Block::Text(text) if beside && !text.get().trim().is_empty() => {
-                    self.sink.piece(head, &Piece::Text(text.get()));
+                    self.sink.piece(head, &EntryPart::Text(text.get()));
                 }
                 Block::Other(raw) => self.other_block(head, raw),
                 _ => {}
@@ -331,7 +331,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
                     .join("\n"),
             };
             if !text.trim().is_empty() {
-                self.sink.piece(head, &Piece::Text(text.into()));
+                self.sink.piece(head, &EntryPart::Text(text.into()));
             }
             return;
         }
@@ -344,10 +344,10 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
         let name = attachment.unwrap_or_else(|| view.name());
         let text = match (text.trim().is_empty(), CommandTags::parse(&text)) {
             (true, _) => pretty(view.get("attachment").unwrap_or(view.json())),
-            (false, Some(tags)) => return self.sink.piece(head, &Piece::Command(tags)),
+            (false, Some(tags)) => return self.sink.piece(head, &EntryPart::Command(tags)),
             (false, None) => text,
         };
-        self.sink.piece(head, &Piece::Note { name, text });
+        self.sink.piece(head, &EntryPart::Note { name, text });
     }
 
     fn flush(&mut self) -> Result<(), Error> {

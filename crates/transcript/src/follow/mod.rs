@@ -25,7 +25,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod mark;
+mod fingerprint;
 mod tail;
 #[cfg(feature = "follow")]
 mod wake;
@@ -48,14 +48,14 @@ use crate::{Error, ErrorKind};
 /// Follows a session, or all sessions of some roots.
 #[derive(Debug)]
 pub struct Follow {
-    what: What,
+    what: FollowTarget,
     files: BTreeMap<PathBuf, Followed>,
     unreadable: Vec<Error>,
     buffer: Buffer,
 }
 
 #[derive(Debug)]
-enum What {
+enum FollowTarget {
     Session { main: PathBuf },
     All(Roots),
 }
@@ -88,7 +88,7 @@ struct Followed {
 }
 
 /// A file in a listing.
-struct Listed {
+struct ListedFile {
     session: String,
     agent: Option<String>,
     info: FileInfo,
@@ -106,7 +106,7 @@ impl Follow {
             Some(file) => file.path.clone(),
             None => session.folder.join(format!("{}.jsonl", session.id)),
         };
-        let mut follow = Self::new(What::Session { main: main.clone() });
+        let mut follow = Self::new(FollowTarget::Session { main: main.clone() });
         let tail = Tail::from_last(&main, count, &mut follow.buffer, counts)?;
         follow.files.insert(main, Followed::new(&session.id, None, tail));
         follow.begin_at_end(listed(session));
@@ -116,7 +116,7 @@ impl Follow {
     /// Follows every session, including those that begin later; existing lines are skipped.
     pub fn all(roots: Roots) -> Result<Self, Error> {
         let found = roots.scan()?;
-        let mut follow = Self::new(What::All(roots));
+        let mut follow = Self::new(FollowTarget::All(roots));
         follow.unreadable = found.unreadable;
         follow.begin_at_end(found.sessions.iter().flat_map(listed));
         Ok(follow)
@@ -130,8 +130,8 @@ impl Follow {
     /// The folders to watch for changes. New folders may have to be added later.
     pub fn folders(&self) -> Vec<PathBuf> {
         match &self.what {
-            What::All(roots) => roots.projects_folders(),
-            What::Session { main } => main.parent().map(Path::to_owned).into_iter().collect(),
+            FollowTarget::All(roots) => roots.projects_folders(),
+            FollowTarget::Session { main } => main.parent().map(Path::to_owned).into_iter().collect(),
         }
     }
 
@@ -142,13 +142,13 @@ impl Follow {
     ) -> Result<ControlFlow<()>, Error> {
         let mut there = HashSet::new();
         let mut stirred = Vec::new();
-        for Listed { session, agent, info } in self.list()? {
+        for ListedFile { session, agent, info } in self.list()? {
             let path = info.path.clone();
             let file = self.files.entry(path.clone()).or_insert_with(|| {
                 let tail = Tail::from_start(&path);
                 Followed::new(&session, agent, tail)
             });
-            if file.stirs(info) {
+            if file.may_have_changed(info) {
                 stirred.push(path.clone());
             }
             there.insert(path);
@@ -162,7 +162,7 @@ impl Follow {
                 return Ok(ControlFlow::Break(()));
             }
         }
-        self.forget_gone();
+        self.prune_gone();
         Ok(ControlFlow::Continue(()))
     }
 
@@ -172,7 +172,7 @@ impl Follow {
         paths: &[PathBuf],
         each: &mut dyn FnMut(News<'_>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
-        if paths.iter().any(|path| !self.files.contains_key(path) && self.may_matter(path)) {
+        if paths.iter().any(|path| !self.files.contains_key(path) && self.is_relevant(path)) {
             // A listing determines the session of a new file. It may report known files as unchanged, so they
             // are polled too.
             let looked = self.look(each)?;
@@ -188,12 +188,12 @@ impl Follow {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn new(what: What) -> Self {
+    fn new(what: FollowTarget) -> Self {
         Follow { what, files: BTreeMap::new(), unreadable: Vec::new(), buffer: Buffer::default() }
     }
 
-    fn begin_at_end(&mut self, listed: impl IntoIterator<Item = Listed>) {
-        for Listed { session, agent, info } in listed {
+    fn begin_at_end(&mut self, listed: impl IntoIterator<Item = ListedFile>) {
+        for ListedFile { session, agent, info } in listed {
             if self.files.contains_key(&info.path) {
                 continue;
             }
@@ -206,10 +206,10 @@ impl Follow {
         }
     }
 
-    fn list(&self) -> Result<Vec<Listed>, Error> {
+    fn list(&self) -> Result<Vec<ListedFile>, Error> {
         match &self.what {
-            What::All(roots) => Ok(roots.scan()?.sessions.iter().flat_map(listed).collect()),
-            What::Session { main } => match SessionFiles::of_file(main) {
+            FollowTarget::All(roots) => Ok(roots.scan()?.sessions.iter().flat_map(listed).collect()),
+            FollowTarget::Session { main } => match SessionFiles::of_file(main) {
                 Ok(session) => Ok(listed(&session).collect()),
                 // Known files are reported as gone by their tails.
                 Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
@@ -219,10 +219,10 @@ impl Follow {
     }
 
     /// Returns true if an unknown path may be a file to follow or a folder with such files.
-    fn may_matter(&self, path: &Path) -> bool {
+    fn is_relevant(&self, path: &Path) -> bool {
         let ours = match &self.what {
-            What::All(_) => true,
-            What::Session { main } => path.starts_with(main.with_extension("")),
+            FollowTarget::All(_) => true,
+            FollowTarget::Session { main } => path.starts_with(main.with_extension("")),
         };
         ours && path.extension().is_none_or(|extension| extension == OsStr::new("jsonl"))
     }
@@ -244,7 +244,7 @@ impl Follow {
         }
     }
 
-    fn forget_gone(&mut self) {
+    fn prune_gone(&mut self) {
         let gone = self.files.values().filter(|file| file.tail.is_gone()).count();
         if gone > FOLLOW_GONE_MAX {
             self.files.retain(|_, file| !file.tail.is_gone());
@@ -258,7 +258,7 @@ impl Followed {
     }
 
     /// Returns true if the file may have changed since it was last listed.
-    fn stirs(&mut self, info: FileInfo) -> bool {
+    fn may_have_changed(&mut self, info: FileInfo) -> bool {
         let same = self.info.as_ref() == Some(&info);
         let stirs = !(same && self.calm);
         self.calm = same;
@@ -267,8 +267,8 @@ impl Followed {
     }
 }
 
-fn listed(session: &SessionFiles) -> impl Iterator<Item = Listed> + use<'_> {
-    let of = |agent: Option<&str>, info: &FileInfo| Listed {
+fn listed(session: &SessionFiles) -> impl Iterator<Item = ListedFile> + use<'_> {
+    let of = |agent: Option<&str>, info: &FileInfo| ListedFile {
         session: session.id.clone(),
         agent: agent.map(str::to_owned),
         info: info.clone(),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use memchr::{memchr_iter, memrchr};
 
-use super::mark::{Mark, Marks};
+use super::fingerprint::{FileRange, Marks};
 use crate::Error;
 use crate::blocks::Buffer;
 use crate::error::At as _;
@@ -39,7 +39,7 @@ pub enum Change<'a> {
 #[derive(Debug)]
 pub struct Tail {
     path: PathBuf,
-    state: State,
+    state: TailState,
     presence: Presence,
     generation: u64,
 }
@@ -53,7 +53,7 @@ enum Presence {
 
 /// Progress of reading a file.
 #[derive(Debug, Clone, Default)]
-struct State {
+struct TailState {
     id: Option<FileId>,
     /// Offset of the first line that was not delivered yet.
     offset: u64,
@@ -67,7 +67,7 @@ struct State {
 impl Tail {
     /// Delivers the lines of a file from its beginning on. The file need not exist yet.
     pub fn from_start(path: impl Into<PathBuf>) -> Self {
-        let state = State { line: Some(1), ..State::default() };
+        let state = TailState { line: Some(1), ..TailState::default() };
         Tail { path: path.into(), state, presence: Presence::Unknown, generation: 0 }
     }
 
@@ -170,7 +170,7 @@ impl Tail {
         let marks = Marks::take(file, len)?;
         if !self.continues(file, id, len)? {
             let told = self.state.offset > 0;
-            self.state = State { line: Some(1), ..State::default() };
+            self.state = TailState { line: Some(1), ..TailState::default() };
             if told {
                 self.generation += 1;
                 if each(Change::Reset).is_break() {
@@ -190,12 +190,12 @@ impl Tail {
         }
         self.state.seen = len;
         self.state.marks = marks;
-        Ok(if self.state.marks.hold(file)? { Pass::Done } else { Pass::Replaced })
+        Ok(if self.state.marks.match_file(file)? { Pass::Done } else { Pass::Replaced })
     }
 
     fn continues(&self, file: &mut File, id: FileId, len: u64) -> io::Result<bool> {
         let same = self.state.id.is_none_or(|known| known == id);
-        Ok(same && len >= self.state.seen && self.state.marks.hold(file)?)
+        Ok(same && len >= self.state.seen && self.state.marks.match_file(file)?)
     }
 
     /// Delivers the lines up to `end`, which follows a line end.
@@ -239,7 +239,7 @@ impl Tail {
         let offset = last_line_end(&mut file, 0, len).at("read", &path)?.unwrap_or(0);
         let marks = Marks::take(&mut file, offset).at("read", &path)?;
         let line = (offset == 0).then_some(1);
-        self.state = State { id: Some(FileId::of(&metadata)), offset, line, seen: offset, marks };
+        self.state = TailState { id: Some(FileId::of(&metadata)), offset, line, seen: offset, marks };
         self.presence = Presence::There;
         Ok(())
     }
@@ -265,7 +265,7 @@ fn last_line_end(file: &mut File, from: u64, to: u64) -> io::Result<Option<u64>>
     let mut block = vec![0; FOLLOW_WINDOW_BYTES];
     while end > from {
         let start = end.saturating_sub(block.len() as u64).max(from);
-        let mark = Mark { start, len: end - start };
+        let mark = FileRange { start, len: end - start };
         let bytes = mark.read(file, &mut block)?;
         if let Some(at) = memrchr(b'\n', bytes) {
             return Ok(Some(start + at as u64 + 1));
@@ -284,7 +284,7 @@ fn count_lines(file: &mut File, to: u64) -> io::Result<u64> {
     let mut block = vec![0; BLOCK_BYTES];
     let (mut lines, mut at) = (0, 0);
     while at < to {
-        let mark = Mark { start: at, len: (to - at).min(block.len() as u64) };
+        let mark = FileRange { start: at, len: (to - at).min(block.len() as u64) };
         let bytes = mark.read(file, &mut block)?;
         if bytes.is_empty() {
             break;

@@ -5,7 +5,7 @@ use std::io::{self, Seek as _, SeekFrom};
 use fs_err::File;
 use rusqlite::{OptionalExtension as _, params};
 
-use super::files::{FileRow, State};
+use super::files::{FileRow, FileState};
 use super::line::LineTexts;
 use super::signature::Signature;
 use super::store::{COLUMNS, Store};
@@ -34,7 +34,7 @@ pub(super) struct Builder<'s> {
 
 /// A range of lines of a file, covered by one signature.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct CoveredLines {
     file: i64,
     start: u64,
     stop: u64,
@@ -44,7 +44,7 @@ struct Part {
 
 /// Position of reading in a file: after a whole line.
 #[derive(Debug, Clone, Copy)]
-struct Reached {
+struct ReadPosition {
     mark: Mark,
     lines: u64,
 }
@@ -68,16 +68,18 @@ impl<'s> Builder<'s> {
     }
 
     /// Indexes the new part of a file. A file that cannot be read is removed from the index.
-    pub(super) fn add(&mut self, file: &FileInfo, state: State<'_>) -> Result<io::Result<()>, Error> {
-        let nothing = Reached { mark: Mark::default(), lines: 0 };
+    pub(super) fn add(&mut self, file: &FileInfo, state: FileState<'_>) -> Result<io::Result<()>, Error> {
+        let nothing = ReadPosition { mark: Mark::default(), lines: 0 };
         let (id, from) = match state {
-            State::Same(_) => return Ok(Ok(())),
-            State::Grown(FileRow { id, stamp, lines }) => (*id, Reached { mark: stamp.mark, lines: *lines }),
-            State::Replaced(row) => {
+            FileState::Same(_) => return Ok(Ok(())),
+            FileState::Grown(FileRow { id, stamp, lines }) => {
+                (*id, ReadPosition { mark: stamp.mark, lines: *lines })
+            }
+            FileState::Replaced(row) => {
                 self.remove(row.id)?;
                 (self.new_file(file)?, nothing)
             }
-            State::New => (self.new_file(file)?, nothing),
+            FileState::New => (self.new_file(file)?, nothing),
         };
         let mut buffer = std::mem::take(&mut self.buffer);
         let reached = self.read(file, id, from, &mut buffer);
@@ -116,9 +118,9 @@ impl<'s> Builder<'s> {
         &mut self,
         file: &FileInfo,
         id: i64,
-        from: Reached,
+        from: ReadPosition,
         buffer: &mut Buffer,
-    ) -> Result<io::Result<Reached>, Error> {
+    ) -> Result<io::Result<ReadPosition>, Error> {
         let opened = File::open(&file.path).and_then(|mut source| {
             source.seek(SeekFrom::Start(from.mark.offset()))?;
             Ok(source)
@@ -128,7 +130,7 @@ impl<'s> Builder<'s> {
             Err(error) => return Ok(Err(error)),
         };
         let mut reached = from;
-        let mut part: Option<Part> = self.last_part(id)?;
+        let mut part: Option<CoveredLines> = self.last_part(id)?;
         let mut blocks = Blocks::new(source, from.mark.offset(), buffer);
         // A line that is too long counts once another follows: it may still be growing.
         let mut oversized: Option<u64> = None;
@@ -139,7 +141,7 @@ impl<'s> Builder<'s> {
                 Err(error) => return Ok(Err(error)),
             };
             if let Some(end) = oversized.take() {
-                reached = Reached { mark: Mark::before(end, b""), lines: reached.lines + 1 };
+                reached = ReadPosition { mark: Mark::before(end, b""), lines: reached.lines + 1 };
                 self.extend(&mut part, id, reached, end, 0)?;
             }
             match block {
@@ -170,9 +172,9 @@ impl<'s> Builder<'s> {
     /// is full.
     fn extend(
         &mut self,
-        part: &mut Option<Part>,
+        part: &mut Option<CoveredLines>,
         file: i64,
-        reached: Reached,
+        reached: ReadPosition,
         stop: u64,
         covers: u64,
     ) -> Result<(), Error> {
@@ -186,7 +188,7 @@ impl<'s> Builder<'s> {
             _ => {
                 let start = part.map_or(0, |part| part.stop);
                 self.store_part(part.take())?;
-                *part = Some(Part { file, start, stop, line: reached.lines, signature });
+                *part = Some(CoveredLines { file, start, stop, line: reached.lines, signature });
             }
         }
         Ok(())
@@ -225,7 +227,7 @@ impl<'s> Builder<'s> {
         Ok(self.store.connection.last_insert_rowid())
     }
 
-    fn last_part(&self, file: i64) -> Result<Option<Part>, Error> {
+    fn last_part(&self, file: i64) -> Result<Option<CoveredLines>, Error> {
         let read = || {
             let sql =
                 "SELECT start, stop, line, signature FROM part WHERE file = ?1 ORDER BY start DESC LIMIT 1";
@@ -233,15 +235,15 @@ impl<'s> Builder<'s> {
             let part = select.query_row([file], |row| {
                 let number = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
                 let (start, stop, line) = (number(0)?, number(1)?, number(2)?);
-                Ok(Part { file, start, stop, line, signature: row.get(3)? })
+                Ok(CoveredLines { file, start, stop, line, signature: row.get(3)? })
             });
             part.optional()
         };
         read().map_err(|error| self.store.failed(&error))
     }
 
-    fn store_part(&self, part: Option<Part>) -> Result<(), Error> {
-        let Some(Part { file, start, stop, line, signature }) = part else { return Ok(()) };
+    fn store_part(&self, part: Option<CoveredLines>) -> Result<(), Error> {
+        let Some(CoveredLines { file, start, stop, line, signature }) = part else { return Ok(()) };
         let numbers = params![file, start.cast_signed(), stop.cast_signed(), line.cast_signed(), signature];
         self.run("INSERT OR REPLACE INTO part VALUES (?1, ?2, ?3, ?4, ?5)", numbers)
     }

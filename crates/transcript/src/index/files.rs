@@ -21,7 +21,7 @@ pub(super) struct FileRow {
 
 /// State of a file compared with the index.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum State<'a> {
+pub(super) enum FileState<'a> {
     /// Unchanged.
     Same(&'a FileRow),
     /// Only appended to.
@@ -32,13 +32,13 @@ pub(super) enum State<'a> {
     New,
 }
 
-impl State<'_> {
+impl FileState<'_> {
     /// Number of bytes that are not indexed yet.
     pub(super) fn pending(&self, file: &FileInfo) -> u64 {
         match self {
-            State::Same(_) => 0,
-            State::Grown(row) => file.bytes.saturating_sub(row.stamp.mark.offset()),
-            State::Replaced(_) | State::New => file.bytes,
+            FileState::Same(_) => 0,
+            FileState::Grown(row) => file.bytes.saturating_sub(row.stamp.mark.offset()),
+            FileState::Replaced(_) | FileState::New => file.bytes,
         }
     }
 }
@@ -61,14 +61,14 @@ impl Files {
     }
 
     /// The state of a file; a changed file is opened, to see whether it only grew.
-    pub(super) fn state(&self, file: &FileInfo) -> State<'_> {
+    pub(super) fn state(&self, file: &FileInfo) -> FileState<'_> {
         match self.0.get(file.path.as_os_str().as_encoded_bytes()) {
-            None => State::New,
-            Some(row) if row.stamp.is_of(file) => State::Same(row),
-            Some(row) if row.stamp.may_be_beginning_of(file) && row.stamp.mark.still_stands(&file.path) => {
-                State::Grown(row)
+            None => FileState::New,
+            Some(row) if row.stamp.is_of(file) => FileState::Same(row),
+            Some(row) if row.stamp.may_be_beginning_of(file) && row.stamp.mark.is_valid(&file.path) => {
+                FileState::Grown(row)
             }
-            Some(row) => State::Replaced(row),
+            Some(row) => FileState::Replaced(row),
         }
     }
 

@@ -4,16 +4,16 @@
 //! ```no_run
 //! use tidings_transcript::index::Index;
 //! use tidings_transcript::roots::Roots;
-//! use tidings_transcript::search::{Flow, Options, Query};
+//! use tidings_transcript::search::{SearchFlow, Options, SearchQuery};
 //!
 //! let roots = Roots::new(["/home/dev/.claude"]);
 //! let sessions = roots.scan()?.sessions;
 //! let mut index = Index::create("/home/dev/.cache/tidings/index.sqlite".as_ref())?;
 //! index.update(&sessions, &roots.projects_folders(), |_bytes| {})?;
-//! let query = Query::new(Options { pattern: "segmentation fault".into(), ..Options::default() })?;
+//! let query = SearchQuery::new(Options { pattern: "segmentation fault".into(), ..Options::default() })?;
 //! index.search(&sessions, &query, |hit| {
 //!     println!("{}:{}", hit.file.path.display(), hit.line);
-//!     Flow::Continue
+//!     SearchFlow::Continue
 //! })?;
 //! # Ok::<(), tidings_transcript::Error>(())
 //! ```
@@ -34,10 +34,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::build::Builder;
-use self::files::{Files, State};
-use self::store::{COLUMNS, Missing, Store};
+use self::files::{FileState, Files};
+use self::store::{COLUMNS, IfMissing, Store};
 use crate::roots::{FileInfo, SessionFiles};
-use crate::search::{self, Flow, Hit, Part, Query, Summary, Task};
+use crate::search::{self, Hit, LineRange, SearchFlow, SearchQuery, Summary, Task};
 use crate::{Error, ErrorKind};
 
 /// An open index.
@@ -82,16 +82,16 @@ pub struct Status {
 impl Index {
     /// Opens the index at `path`, if there is one.
     pub fn open(path: &Path) -> Result<Option<Self>, Error> {
-        let store = Store::open(path, Missing::Leave)?;
+        let store = Store::open(path, IfMissing::Leave)?;
         Ok(store.map(|store| Index::of(store, path)))
     }
 
     /// Opens the index at `path`; creates an empty one if there is none, or a damaged one.
     pub fn create(path: &Path) -> Result<Self, Error> {
-        let opened = match Store::open(path, Missing::Create) {
+        let opened = match Store::open(path, IfMissing::Create) {
             Err(error) if error.kind() == ErrorKind::Damaged => {
                 store::remove(path)?;
-                Store::open(path, Missing::Create)
+                Store::open(path, IfMissing::Create)
             }
             opened => opened,
         };
@@ -159,7 +159,7 @@ impl Index {
         let missing = files.missing(folders, all(sessions).map(|file| file.path.as_path()));
         let changed: Vec<_> = all(sessions)
             .map(|file| (file, files.state(file)))
-            .filter(|(_, state)| !matches!(state, State::Same(_)))
+            .filter(|(_, state)| !matches!(state, FileState::Same(_)))
             .collect();
         if missing.is_empty() && changed.is_empty() {
             return Ok(updated);
@@ -177,10 +177,10 @@ impl Index {
                 continue;
             }
             match state {
-                State::Same(_) => {}
-                State::New => updated.added += 1,
-                State::Grown(_) => updated.grown += 1,
-                State::Replaced(_) => updated.replaced += 1,
+                FileState::Same(_) => {}
+                FileState::New => updated.added += 1,
+                FileState::Grown(_) => updated.grown += 1,
+                FileState::Replaced(_) => updated.replaced += 1,
             }
             updated.bytes += pending;
             each(pending);
@@ -200,8 +200,8 @@ impl Index {
     pub fn search<'f>(
         &self,
         sessions: &'f [SessionFiles],
-        query: &Query,
-        each: impl FnMut(Hit<'f>) -> Flow + Send,
+        query: &SearchQuery,
+        each: impl FnMut(Hit<'f>) -> SearchFlow + Send,
     ) -> Result<Summary, Error> {
         // A consistent view, whatever other processes write meanwhile.
         self.run("BEGIN")?;
@@ -213,16 +213,20 @@ impl Index {
         }
     }
 
-    fn tasks<'f>(&self, sessions: &'f [SessionFiles], query: &Query) -> Result<Option<Vec<Task<'f>>>, Error> {
+    fn tasks<'f>(
+        &self,
+        sessions: &'f [SessionFiles],
+        query: &SearchQuery,
+    ) -> Result<Option<Vec<Task<'f>>>, Error> {
         let Some(mut parts) = candidates::parts(&self.store, &query.literals)? else { return Ok(None) };
         let files = self.files()?;
         let mut parts_of = |file: &FileInfo| match files.state(file) {
-            State::New | State::Replaced(_) => vec![Part::WHOLE],
-            State::Same(row) | State::Grown(row) => {
+            FileState::New | FileState::Replaced(_) => vec![LineRange::WHOLE],
+            FileState::Same(row) | FileState::Grown(row) => {
                 let mut parts = parts.remove(&row.id).unwrap_or_default();
                 let reached = row.stamp.mark.offset();
                 if reached < file.bytes {
-                    parts.push(Part { bytes: reached..u64::MAX, line: row.lines + 1 });
+                    parts.push(LineRange { bytes: reached..u64::MAX, line: row.lines + 1 });
                     candidates::join(&mut parts);
                 }
                 parts

@@ -58,18 +58,18 @@ pub(super) struct Store {
 
 /// Handling of a missing index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Missing {
+pub(super) enum IfMissing {
     Create,
     Leave,
 }
 
 impl Store {
     /// Opens the index at `path`; `None` if there is none and it must not be created.
-    pub(super) fn open(path: &Path, missing: Missing) -> Result<Option<Self>, Error> {
-        if missing == Missing::Leave && !path.is_file() {
+    pub(super) fn open(path: &Path, missing: IfMissing) -> Result<Option<Self>, Error> {
+        if missing == IfMissing::Leave && !path.is_file() {
             return Ok(None);
         }
-        if missing == Missing::Create {
+        if missing == IfMissing::Create {
             make_private(path).map_err(|error| Error::io("write", path, error))?;
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

@@ -14,7 +14,7 @@ use serde::{Serialize, Serializer};
 
 pub use fill::{Effort, Filled, fill};
 
-use crate::manage::{Facts, FactsReader};
+use crate::manage::{SessionDetails, SessionDetailsReader};
 use crate::roots::SessionFiles;
 
 /// Selection and order of a list.
@@ -106,7 +106,7 @@ pub fn list<'f>(found: &'f [SessionFiles], wanted: &Wanted) -> Vec<(&'f SessionF
         First::Oldest => sessions.reverse(),
         First::Largest => sessions.sort_by_key(|session| std::cmp::Reverse(session.bytes())),
     }
-    let mut reader = FactsReader::default();
+    let mut reader = SessionDetailsReader::default();
     let mut rows = Vec::new();
     for session in sessions {
         if wanted.limit.is_some_and(|limit| rows.len() >= limit) {
@@ -122,21 +122,21 @@ pub fn list<'f>(found: &'f [SessionFiles], wanted: &Wanted) -> Vec<(&'f SessionF
     rows
 }
 
-fn listed(session: &SessionFiles, reader: &mut FactsReader) -> Listed {
+fn listed(session: &SessionFiles, reader: &mut SessionDetailsReader) -> Listed {
     // An unreadable file is listed all the same, with its name and size.
-    let facts = |reader: &mut FactsReader, file| reader.read(file).ok().flatten();
+    let facts = |reader: &mut SessionDetailsReader, file| reader.read(file).ok().flatten();
     let main = session.main.as_ref().and_then(|main| facts(reader, &main.path));
     let known = main.is_some();
     // If a session's own file is gone, its first sub-agent's file has at least the folder and the time.
     let agent = || session.agents.first().and_then(|agent| facts(reader, &agent.file.path));
-    let facts: Option<Facts> = main.or_else(agent);
+    let facts: Option<SessionDetails> = main.or_else(agent);
     let facts = facts.as_ref();
     Listed {
         id: session.id.clone(),
         path: session.files().next().map(|file| file.path.display().to_string()).unwrap_or_default(),
         project: session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         cwd: facts.and_then(|facts| facts.cwd.clone()),
-        title: facts.filter(|_| known).and_then(Facts::name).map(str::to_owned),
+        title: facts.filter(|_| known).and_then(SessionDetails::name).map(str::to_owned),
         created: facts.and_then(|facts| facts.created),
         modified: session.modified().and_then(|at| Timestamp::try_from(at).ok()),
         turns: None,

@@ -15,16 +15,16 @@ use crate::limits::SIDECAR_BYTES_MAX;
 
 /// `archiveSession`: marks a session as archived. Its files stay in place.
 pub fn archive_session(session: &SessionFile, now: Timestamp) -> Result<(), Error> {
-    mark(session, &Mark { archived: true, at: now, by: "sdk" })
+    mark(session, &ArchivedMark { archived: true, at: now, by: "sdk" })
 }
 
 /// `unarchiveSession`: removes the archived state of a session.
 pub fn unarchive_session(session: &SessionFile, now: Timestamp) -> Result<(), Error> {
-    mark(session, &Mark { archived: false, at: now, by: "sdk" })
+    mark(session, &ArchivedMark { archived: false, at: now, by: "sdk" })
 }
 
 #[derive(Serialize)]
-struct Mark {
+struct ArchivedMark {
     archived: bool,
     #[serde(serialize_with = "super::write::milliseconds")]
     at: Timestamp,
@@ -32,25 +32,25 @@ struct Mark {
 }
 
 /// The contents of an archived mark.
-pub(super) struct Said {
+pub(super) struct ArchivedState {
     pub(super) archived: bool,
     pub(super) at: Timestamp,
 }
 
 /// The mark of a session file, if it has one.
-pub(super) fn read(session: &Path) -> Option<Said> {
+pub(super) fn read(session: &Path) -> Option<ArchivedState> {
     let mut text = String::new();
     let file = crate::open::regular(&session.with_extension("").join(NAME)).ok()?;
     file.take(SIDECAR_BYTES_MAX).read_to_string(&mut text).ok()?;
     let mark = Raw::parse(&text).ok()?;
     let at = mark.get("at").and_then(Raw::text)?.get().parse().ok()?;
-    Some(Said { archived: mark.get("archived").and_then(Raw::bool)?, at })
+    Some(ArchivedState { archived: mark.get("archived").and_then(Raw::bool)?, at })
 }
 
 const NAME: &str = "archived.json";
 
 /// Writes a temporary file and renames it, so that a reader never sees half of it.
-fn mark(session: &SessionFile, mark: &Mark) -> Result<(), Error> {
+fn mark(session: &SessionFile, mark: &ArchivedMark) -> Result<(), Error> {
     let folder = session.dir();
     super::write::private_folder(&folder).at("make", &folder)?;
     let path = folder.join(NAME);

@@ -4,7 +4,7 @@ use memchr::memmem;
 use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::json::{Raw, Text};
 
-use super::facts::is_set;
+use super::details::is_set;
 
 /// Longer prompts are cut.
 const PROMPT_CHARS_MAX: usize = 200;

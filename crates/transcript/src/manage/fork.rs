@@ -8,16 +8,16 @@ use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::json::{Raw, Text, write_string};
 
 use super::first_prompt::is_space;
-use super::lines::{Spot, each_entry, is_transcript};
+use super::lines::{EntryPosition, each_entry, is_transcript};
 use super::session_id::is_uuid;
 use super::write::{create_new, iso};
-use super::{FactsReader, SessionFile};
+use super::{SessionDetailsReader, SessionFile};
 use crate::error::At as _;
 use crate::{Error, ErrorKind};
 
 /// Parameters of a fork.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Fork<'a> {
+pub struct ForkOptions<'a> {
     /// The last entry to copy; `None` copies all.
     pub up_to: Option<&'a str>,
     /// The title; by default the session's own with `(fork)` appended.
@@ -43,7 +43,7 @@ pub struct Forked {
 /// history are not copied. `now` becomes the time of the copy's last entry, from which the CLI resumes.
 pub fn fork_session(
     session: &SessionFile,
-    fork: Fork<'_>,
+    fork: ForkOptions<'_>,
     now: Timestamp,
     mut new_uuid: impl FnMut() -> String,
 ) -> Result<Forked, Error> {
@@ -51,7 +51,7 @@ pub fn fork_session(
         let hint = "an id looks like 550e8400-e29b-41d4-a716-446655440000";
         return Err(Error::new(ErrorKind::Invalid, format!("Not a message id: `{id}`"), hint));
     }
-    let mut source = Source::read(session)?;
+    let mut source = ForkSource::read(session)?;
     source.cut(session, fork.up_to)?;
     let title = match fork.title.map(|title| title.trim_matches(is_space)).filter(|title| !title.is_empty()) {
         Some(title) => title.to_owned(),
@@ -77,26 +77,26 @@ pub fn fork_session(
 }
 
 /// The entries to copy.
-struct Source {
-    nodes: Vec<Node>,
+struct ForkSource {
+    nodes: Vec<SourceEntry>,
     /// The items of all `content-replacement` entries.
     replacements: Vec<String>,
 }
 
-struct Node {
+struct SourceEntry {
     uuid: Box<str>,
     parent: Option<Box<str>>,
     is_progress: bool,
-    spot: Spot,
+    spot: EntryPosition,
 }
 
-impl Source {
+impl ForkSource {
     fn read(session: &SessionFile) -> Result<Self, Error> {
-        let mut source = Source { nodes: Vec::new(), replacements: Vec::new() };
+        let mut source = ForkSource { nodes: Vec::new(), replacements: Vec::new() };
         each_entry(&session.path, |entry, spot| {
             if is_transcript(entry.kind()) && !entry.is_sidechain() {
                 let Some(uuid) = entry.uuid() else { return };
-                source.nodes.push(Node {
+                source.nodes.push(SourceEntry {
                     uuid: uuid.into(),
                     parent: entry.parent_uuid().filter(|parent| !parent.is_empty()).map(Into::into),
                     is_progress: entry.kind() == EntryKind::Progress,
@@ -130,7 +130,7 @@ impl Source {
 
 struct Copy<'a> {
     session: &'a SessionFile,
-    source: &'a Source,
+    source: &'a ForkSource,
     ids: &'a HashMap<&'a str, String>,
     id: &'a str,
     now: String,
@@ -144,9 +144,9 @@ impl Copy<'_> {
         new_uuid: &mut impl FnMut() -> String,
     ) -> Result<usize, Error> {
         let path = &self.session.path;
-        let by_uuid: HashMap<&str, &Node> =
+        let by_uuid: HashMap<&str, &SourceEntry> =
             self.source.nodes.iter().map(|node| (&*node.uuid, node)).collect();
-        let parents = Parents::of(&self.source.nodes, &by_uuid);
+        let parents = NearestParents::of(&self.source.nodes, &by_uuid);
         let last = self.source.nodes.iter().rposition(|node| !node.is_progress);
         let mut file = File::open(path).at("read", path)?;
         let mut entries = 0;
@@ -187,7 +187,7 @@ impl Copy<'_> {
     }
 
     /// A copied entry: unchanged except for the references to the old session.
-    fn line(&self, entry: &EntryRef<'_>, node: &Node, parent: Option<&str>, is_last: bool) -> String {
+    fn line(&self, entry: &EntryRef<'_>, node: &SourceEntry, parent: Option<&str>, is_last: bool) -> String {
         let mapped = |uuid: Option<&str>| match uuid.and_then(|uuid| self.ids.get(uuid)) {
             Some(new) => quoted(new),
             None => "null".to_owned(),
@@ -214,10 +214,10 @@ impl Copy<'_> {
 }
 
 /// The nearest ancestor of each node that is not progress.
-struct Parents<'n>(HashMap<&'n str, Option<&'n str>>);
+struct NearestParents<'n>(HashMap<&'n str, Option<&'n str>>);
 
-impl<'n> Parents<'n> {
-    fn of(nodes: &'n [Node], by_uuid: &HashMap<&'n str, &'n Node>) -> Self {
+impl<'n> NearestParents<'n> {
+    fn of(nodes: &'n [SourceEntry], by_uuid: &HashMap<&'n str, &'n SourceEntry>) -> Self {
         let mut known: HashMap<&'n str, Option<&'n str>> = HashMap::new();
         for node in nodes {
             // Older versions wrote progress once a second: a walk over all of it per entry would be
@@ -239,10 +239,10 @@ impl<'n> Parents<'n> {
             };
             known.extend(walked.into_iter().map(|uuid| (uuid, found)));
         }
-        Parents(known)
+        NearestParents(known)
     }
 
-    fn get(&self, node: &Node) -> Option<&'n str> {
+    fn get(&self, node: &SourceEntry) -> Option<&'n str> {
         self.0.get(&*node.uuid).copied().flatten()
     }
 }
@@ -288,7 +288,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn derived_title(path: &Path) -> Result<String, Error> {
-    let facts = FactsReader::default().read(path).at("read", path)?;
+    let facts = SessionDetailsReader::default().read(path).at("read", path)?;
     let title = facts.and_then(|facts| facts.title.or(facts.first_prompt));
     Ok(format!("{} (fork)", title.as_deref().unwrap_or("Forked session")))
 }

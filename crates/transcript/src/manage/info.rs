@@ -2,7 +2,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
-use super::facts::{Facts, FactsReader};
+use super::details::{SessionDetails, SessionDetailsReader};
 use super::{Scope, SessionFile, SessionId};
 use crate::error::At as _;
 use crate::{Error, ErrorKind};
@@ -42,16 +42,19 @@ pub fn session_info(scope: &Scope<'_>, id: &str) -> Result<Option<SessionInfo>, 
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         found => found?,
     };
-    info(&session, &mut FactsReader::default())
+    info(&session, &mut SessionDetailsReader::default())
 }
 
-pub(super) fn info(session: &SessionFile, reader: &mut FactsReader) -> Result<Option<SessionInfo>, Error> {
+pub(super) fn info(
+    session: &SessionFile,
+    reader: &mut SessionDetailsReader,
+) -> Result<Option<SessionInfo>, Error> {
     let Some(facts) = reader.read(&session.path).at("read", &session.path)? else { return Ok(None) };
     Ok(SessionInfo::of(&session.id, facts, session.project.as_deref()))
 }
 
 impl SessionInfo {
-    fn of(id: &SessionId, facts: Facts, project: Option<&str>) -> Option<Self> {
+    fn of(id: &SessionId, facts: SessionDetails, project: Option<&str>) -> Option<Self> {
         if facts.is_sidechain {
             return None;
         }

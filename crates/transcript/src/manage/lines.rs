@@ -15,18 +15,21 @@ use crate::reader::{Content, DamageKind, Reader};
 ///
 /// Lines that the SDKs skip are skipped; invalid UTF-8 costs the SDKs more than a line, and here a few
 /// characters.
-pub(super) fn each_entry(path: &Path, mut see: impl FnMut(&EntryRef<'_>, Spot)) -> Result<(), Error> {
+pub(super) fn each_entry(
+    path: &Path,
+    mut see: impl FnMut(&EntryRef<'_>, EntryPosition),
+) -> Result<(), Error> {
     let file = File::open(path).at("read", path)?;
     let mut buffer = Buffer::default();
     let mut reader = Reader::new(file, &mut buffer);
     while let Some(line) = reader.next().at("read", path)? {
         match &line.content {
             Content::Entry(entry) => {
-                see(entry, Spot::Line { offset: line.place.offset, bytes: line.bytes.len() });
+                see(entry, EntryPosition::Line { offset: line.place.offset, bytes: line.bytes.len() });
             }
             Content::Damaged(damage) if damage.kind == DamageKind::Utf8 => {
                 for saved in &damage.salvaged {
-                    see(&saved.entry.as_ref(), Spot::Kept(Box::new(saved.entry.clone())));
+                    see(&saved.entry.as_ref(), EntryPosition::Kept(Box::new(saved.entry.clone())));
                 }
             }
             Content::Damaged(_) | Content::Blank => {}
@@ -37,7 +40,7 @@ pub(super) fn each_entry(path: &Path, mut see: impl FnMut(&EntryRef<'_>, Spot)) 
 
 /// The position of an entry, for reading it again.
 #[derive(Debug, Clone)]
-pub(super) enum Spot {
+pub(super) enum EntryPosition {
     Line {
         offset: u64,
         bytes: usize,
@@ -46,12 +49,12 @@ pub(super) enum Spot {
     Kept(Box<Entry>),
 }
 
-impl Spot {
+impl EntryPosition {
     /// Reads the entry again; `None` if the file changed.
     pub(super) fn entry(&self, file: &mut File, path: &Path) -> Result<Option<Entry>, Error> {
         match self {
-            Spot::Kept(entry) => Ok(Some((**entry).clone())),
-            Spot::Line { offset, bytes } => {
+            EntryPosition::Kept(entry) => Ok(Some((**entry).clone())),
+            EntryPosition::Line { offset, bytes } => {
                 let mut line = vec![0; *bytes];
                 file.seek(SeekFrom::Start(*offset)).at("read", path)?;
                 match file.read_exact(&mut line) {

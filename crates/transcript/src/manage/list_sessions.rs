@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::OsStr;
 
-use super::facts::FactsReader;
+use super::details::SessionDetailsReader;
 use super::info::info;
 use super::scope::Folder;
 use super::{Page, Scope, SessionFile, SessionId, SessionInfo};
@@ -14,7 +14,7 @@ use crate::{Error, ErrorKind};
 /// Only the ends of files are read. Files that vanish meanwhile, empty ones, and those of sub-agents are left
 /// out, and so are sessions without a title and a typed prompt.
 pub fn list_sessions(scope: &Scope<'_>, page: Page) -> Result<Vec<SessionInfo>, Error> {
-    let mut reader = FactsReader::default();
+    let mut reader = SessionDetailsReader::default();
     let mut newest: HashMap<String, SessionInfo> = HashMap::new();
     for Folder { path: folder, project } in scope.folders() {
         let entries = match std::fs::read_dir(&folder).at("look into", &folder) {

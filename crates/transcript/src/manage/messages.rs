@@ -4,7 +4,7 @@ use std::path::Path;
 use tidings_protocol::entry::EntryKind;
 use tidings_protocol::json::{Json, Raw, write_string};
 
-use super::chain::{Node, main_chain, nodes};
+use super::chain::{ChainNode, main_chain, nodes};
 use super::{Page, SessionFile};
 use crate::Error;
 use crate::error::At as _;
@@ -43,18 +43,22 @@ pub fn session_messages(session: &SessionFile, page: Page) -> Result<Vec<Session
     let chain = main_chain(&nodes).into_iter().map(|at| &nodes[at]);
     let visible =
         chain.filter(|node| node.is_message() && !node.is_meta && !node.is_sidechain && !node.is_team);
-    read(page.of(visible.collect()), &session.path, &Parents::default())
+    read(page.of(visible.collect()), &session.path, &AgentParents::default())
 }
 
 /// The origin of a sub-agent.
 #[derive(Debug, Default)]
-pub(super) struct Parents {
+pub(super) struct AgentParents {
     pub(super) tool_use_id: Option<String>,
     pub(super) agent_id: Option<String>,
 }
 
 /// Reads the messages of selected nodes. They are read only now, since most callers request a page.
-pub(super) fn read(nodes: Vec<&Node>, path: &Path, parents: &Parents) -> Result<Vec<SessionMessage>, Error> {
+pub(super) fn read(
+    nodes: Vec<&ChainNode>,
+    path: &Path,
+    parents: &AgentParents,
+) -> Result<Vec<SessionMessage>, Error> {
     let mut file = File::open(path).at("read", path)?;
     let mut messages = Vec::with_capacity(nodes.len());
     for node in nodes {

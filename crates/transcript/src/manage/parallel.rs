@@ -6,9 +6,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::chain::{ByUuid, Node};
+use super::chain::{ByUuid, ChainNode};
 
-pub(super) fn put_back(chain: Vec<usize>, nodes: &[Node], by_uuid: &ByUuid<'_>) -> Vec<usize> {
+pub(super) fn insert_missing(chain: Vec<usize>, nodes: &[ChainNode], by_uuid: &ByUuid<'_>) -> Vec<usize> {
     let mut anchors: HashMap<&str, usize> = HashMap::new();
     let mut responses: Vec<&str> = Vec::new();
     for &index in &chain {
@@ -21,7 +21,7 @@ pub(super) fn put_back(chain: Vec<usize>, nodes: &[Node], by_uuid: &ByUuid<'_>) 
     if responses.is_empty() {
         return chain;
     }
-    let index = Index::new(nodes, by_uuid);
+    let index = ResponseIndex::new(nodes, by_uuid);
     let mut on_chain: HashSet<&str> = chain.iter().map(|&index| &*nodes[index].uuid).collect();
     let answered: HashSet<&str> =
         chain.iter().flat_map(|&index| &nodes[index].answers).map(|call| &**call).collect();
@@ -38,8 +38,8 @@ pub(super) fn put_back(chain: Vec<usize>, nodes: &[Node], by_uuid: &ByUuid<'_>) 
 }
 
 /// Relations between entries, over the whole file.
-struct Index<'n> {
-    nodes: &'n [Node],
+struct ResponseIndex<'n> {
+    nodes: &'n [ChainNode],
     /// The entries of each response.
     members: HashMap<&'n str, Vec<usize>>,
     /// The entry that made a call; `None` if two responses claim it.
@@ -50,9 +50,9 @@ struct Index<'n> {
     order: HashMap<&'n str, usize>,
 }
 
-impl<'n> Index<'n> {
-    fn new(nodes: &'n [Node], by_uuid: &ByUuid<'n>) -> Self {
-        let mut index = Index {
+impl<'n> ResponseIndex<'n> {
+    fn new(nodes: &'n [ChainNode], by_uuid: &ByUuid<'n>) -> Self {
+        let mut index = ResponseIndex {
             nodes,
             members: HashMap::new(),
             callers: HashMap::new(),
@@ -122,7 +122,7 @@ impl<'n> Index<'n> {
                 if is_child { results.push(at) } else { strays.push(at) }
             }
         }
-        self.adopt(strays, &names, answered, &mut results);
+        self.add_side_results(strays, &names, answered, &mut results);
         calls.sort_by_key(|&at| &*nodes[at].timestamp);
         results.sort_by_key(|&at| &*nodes[at].timestamp);
         calls.extend(results);
@@ -130,7 +130,7 @@ impl<'n> Index<'n> {
     }
 
     /// Adds results elsewhere in the tree that answer an open call of the response.
-    fn adopt(
+    fn add_side_results(
         &self,
         mut strays: Vec<usize>,
         members: &HashSet<&str>,
@@ -159,6 +159,6 @@ impl<'n> Index<'n> {
     }
 }
 
-fn same_writer(one: &Node, other: &Node) -> bool {
+fn same_writer(one: &ChainNode, other: &ChainNode) -> bool {
     one.is_sidechain == other.is_sidechain && one.agent == other.agent
 }

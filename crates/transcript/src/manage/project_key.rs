@@ -32,9 +32,9 @@ pub(super) fn canonical(folder: &Path) -> String {
 ///
 /// The CLI replaces UTF-16 units and the Python SDK code points, so a path with an emoji has two names. The
 /// hashes after cut names differ as well, so any hash counts as a match.
-pub(super) struct Keys(Vec<String>);
+pub(super) struct ProjectKeys(Vec<String>);
 
-impl Keys {
+impl ProjectKeys {
     pub(super) fn of(path: &str) -> Self {
         let units: String = path
             .encode_utf16()
@@ -45,7 +45,7 @@ impl Keys {
         if points != keys[0] {
             keys.push(points);
         }
-        Keys(keys)
+        ProjectKeys(keys)
     }
 
     /// Returns true if a project folder with this name belongs to the path.
@@ -79,7 +79,7 @@ mod tests {
             (&long, &cut, false),
             (&long, &format!("{cut}y-1a2b3c"), false),
         ] {
-            assert_eq!(Keys::of(path).fit(name), fits, "{path} {name}");
+            assert_eq!(ProjectKeys::of(path).fit(name), fits, "{path} {name}");
         }
     }
 

@@ -11,12 +11,12 @@ pub fn rename_session(session: &SessionFile, title: &str) -> Result<(), Error> {
     if title.is_empty() {
         return Err(Error::new(ErrorKind::Invalid, "The title is empty", "give some text"));
     }
-    let line = Line { kind: "custom-title", title, session: session.id.as_str() };
+    let line = TitleLine { kind: "custom-title", title, session: session.id.as_str() };
     append(session, &serde_json::to_string(&line).unwrap_or_default())
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct TitleLine<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     #[serde(rename = "customTitle")]

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use super::SessionId;
-use super::project_key::{Keys, canonical};
+use super::project_key::{ProjectKeys, canonical};
 use crate::roots::{Roots, SessionFiles};
 use crate::{Error, ErrorKind};
 
@@ -25,7 +25,7 @@ pub struct SessionFile {
 
 /// A folder with sessions, and their working folder if it is known.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(super) struct ProjectFolder {
     pub(super) path: PathBuf,
     pub(super) project: Option<String>,
 }
@@ -47,7 +47,7 @@ impl<'a> Scope<'a> {
         let id = SessionId::parse(id)?;
         let name = format!("{id}.jsonl");
         let mut found: Option<(SessionFile, std::time::SystemTime)> = None;
-        for Folder { path, project } in self.folders() {
+        for ProjectFolder { path, project } in self.folders() {
             let path = path.join(&name);
             let Ok(metadata) = std::fs::metadata(&path) else { continue };
             let Ok(modified) = metadata.modified() else { continue };
@@ -64,10 +64,10 @@ impl<'a> Scope<'a> {
     }
 
     /// The folders to search.
-    pub(super) fn folders(&self) -> Vec<Folder> {
+    pub(super) fn folders(&self) -> Vec<ProjectFolder> {
         let Some((folder, worktrees)) = self.project else {
             let all = self.subfolders().into_iter();
-            return all.map(|(path, _)| Folder { path, project: None }).collect();
+            return all.map(|(path, _)| ProjectFolder { path, project: None }).collect();
         };
         let folder = canonical(folder);
         let mut wanted = vec![folder.clone()];
@@ -79,9 +79,9 @@ impl<'a> Scope<'a> {
         let mut left = self.subfolders();
         let mut folders = Vec::new();
         for project in wanted {
-            let keys = Keys::of(&project);
+            let keys = ProjectKeys::of(&project);
             for (path, _) in left.extract_if(.., |(_, name)| keys.fit(name)) {
-                folders.push(Folder { path, project: Some(project.clone()) });
+                folders.push(ProjectFolder { path, project: Some(project.clone()) });
             }
         }
         folders

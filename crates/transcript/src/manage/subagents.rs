@@ -3,8 +3,8 @@ use std::path::{Path, PathBuf};
 
 use tidings_protocol::json::Raw;
 
-use super::chain::{Node, agent_chain, nodes};
-use super::messages::{Parents, SessionMessage, read};
+use super::chain::{ChainNode, agent_chain, nodes};
+use super::messages::{AgentParents, SessionMessage, read};
 use super::{Page, SessionFile};
 use crate::limits::SIDECAR_BYTES_MAX;
 use crate::{Error, ErrorKind, open};
@@ -27,7 +27,8 @@ pub fn subagent_messages(
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         nodes => nodes?,
     };
-    let said = agent_chain(&nodes).into_iter().map(|at| &nodes[at]).filter(|node: &&Node| node.is_message());
+    let said =
+        agent_chain(&nodes).into_iter().map(|at| &nodes[at]).filter(|node: &&ChainNode| node.is_message());
     read(page.of(said.collect()), &path, &parents(&path))
 }
 
@@ -57,11 +58,11 @@ fn agents(session: &SessionFile) -> Vec<(String, PathBuf)> {
 }
 
 /// The origin of a sub-agent according to its sidecar; empty if that cannot be read.
-fn parents(agent: &Path) -> Parents {
+fn parents(agent: &Path) -> AgentParents {
     let mut text = String::new();
     let read = open::regular(&agent.with_extension("meta.json"))
         .and_then(|file| file.take(SIDECAR_BYTES_MAX).read_to_string(&mut text));
-    let Some(meta) = read.ok().and_then(|_| Raw::parse(&text).ok()) else { return Parents::default() };
+    let Some(meta) = read.ok().and_then(|_| Raw::parse(&text).ok()) else { return AgentParents::default() };
     let text = |key: &str| meta.get(key).and_then(Raw::text).map(|text| text.get().into_owned());
-    Parents { tool_use_id: text("toolUseId"), agent_id: text("parentAgentId") }
+    AgentParents { tool_use_id: text("toolUseId"), agent_id: text("parentAgentId") }
 }

@@ -19,14 +19,14 @@ pub fn tag_session(session: &SessionFile, tag: Option<&str>) -> Result<Option<St
             "give a word, or --clear to remove it",
         ));
     }
-    let line = Line { kind: "tag", tag: cleaned.as_deref().unwrap_or(""), session: session.id.as_str() };
+    let line = TagLine { kind: "tag", tag: cleaned.as_deref().unwrap_or(""), session: session.id.as_str() };
     append(session, &serde_json::to_string(&line).unwrap_or_default())?;
     Ok(cleaned)
 }
 
 /// The key order matters: the SDKs look for lines that begin with the type.
 #[derive(Serialize)]
-struct Line<'a> {
+struct TagLine<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     tag: &'a str,

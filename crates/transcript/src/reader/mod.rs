@@ -110,7 +110,7 @@ impl<'b, R: Read> Reader<'b, R> {
                     self.rest = 0..bytes.len();
                 }
                 Some(Block::Oversized { offset, len, .. }) => {
-                    let bytes = len - u64::from(self.blocks.given().ends_with(b"\n"));
+                    let bytes = len - u64::from(self.blocks.returned().ends_with(b"\n"));
                     let place = Place { line: self.line, offset, bytes };
                     let content = Content::Damaged(Damage::oversized(len));
                     return Ok(Some(Line { place, bytes: self.blocks.head(), content }));
@@ -118,7 +118,7 @@ impl<'b, R: Read> Reader<'b, R> {
             }
         }
         let start = self.rest.start;
-        let rest = &self.blocks.given()[self.rest.clone()];
+        let rest = &self.blocks.returned()[self.rest.clone()];
         let end = memchr(b'\n', rest);
         let bytes = &rest[..end.unwrap_or(rest.len())];
         self.rest.start += end.map_or(rest.len(), |end| end + 1);

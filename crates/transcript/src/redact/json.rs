@@ -21,7 +21,7 @@ impl Redactor {
         let mut out = String::new();
         let mut copied = 0;
         let mut at = 0;
-        let mut before = Before::default();
+        let mut before = StringContext::default();
         while let Some(string) = next_string(json, at) {
             // A name applies to its own value only, which may be a number.
             if json[at..string.open].trim() != ":" {
@@ -47,7 +47,7 @@ impl Redactor {
     }
 
     /// The string with its secrets replaced, if it has any.
-    fn redact_string(&mut self, text: &str, before: &Before) -> Option<String> {
+    fn redact_string(&mut self, text: &str, before: &StringContext) -> Option<String> {
         if is_blob(text) || (text.len() < SECRET_BYTES_MIN && before.name.is_none()) {
             return None;
         }
@@ -99,14 +99,14 @@ fn is_clean(json: &str) -> bool {
 
 /// Context from the preceding strings.
 #[derive(Default)]
-struct Before {
+struct StringContext {
     /// The key, if the last string was one and its name may indicate a secret.
     name: Option<String>,
     /// True inside of a private key: lists of lines hold such keys line by line.
     in_key_block: bool,
 }
 
-impl Before {
+impl StringContext {
     fn pass(&mut self, text: &str, is_key: bool) {
         self.name = (is_key && names_a_secret(text)).then(|| text.to_owned());
         if let Some(begin) = text.rfind("PRIVATE KEY") {

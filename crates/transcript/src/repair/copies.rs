@@ -2,37 +2,37 @@
 
 use std::collections::HashMap;
 
-use super::plan::{Plan, Treatment};
+use super::plan::{RepairPlan, Treatment};
 use super::survey::Survey;
 use crate::Rule;
 use crate::check::links::{Likeness, Link, Links};
-use crate::check::names::Name;
-use crate::check::pairing::Tools;
+use crate::check::names::NameId;
+use crate::check::pairing::EntryTools;
 
 const DUPLICATE: Rule = Rule::new("duplicate-line");
 const CONFLICT: Rule = Rule::new("conflicting-copies");
 
 /// Each entry once: at the position of its first copy, with the contents of its last.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct UniqueEntries {
     /// Positions are those of the first copies.
     pub(super) links: Links,
     /// Positions of the contents.
     pub(super) content: Vec<Link>,
-    pub(super) tools: Vec<Option<Tools>>,
-    pub(super) logical: Vec<Option<Name>>,
+    pub(super) tools: Vec<Option<EntryTools>>,
+    pub(super) logical: Vec<Option<NameId>>,
 }
 
 /// Selects among copies: the last one, unless it has invalid UTF-8 and another has not.
-pub(super) fn without_copies(survey: &mut Survey, plan: &mut Plan) -> Kept {
+pub(super) fn without_copies(survey: &mut Survey, plan: &mut RepairPlan) -> UniqueEntries {
     let links = std::mem::take(&mut survey.links);
-    let mut copies: HashMap<Name, Vec<usize>> = HashMap::new();
+    let mut copies: HashMap<NameId, Vec<usize>> = HashMap::new();
     for (number, link) in links.list.iter().enumerate() {
         if links.first(link.uuid) != Some(number) {
             copies.entry(link.uuid).or_default().push(number);
         }
     }
-    let mut kept = Kept::default();
+    let mut kept = UniqueEntries::default();
     let mut list = Vec::new();
     for (number, link) in
         links.list.iter().enumerate().filter(|(number, link)| links.first(link.uuid) == Some(*number))
@@ -60,7 +60,7 @@ pub(super) fn without_copies(survey: &mut Survey, plan: &mut Plan) -> Kept {
     kept
 }
 
-fn treat(links: &Links, first: usize, copies: &[usize], chosen: usize, plan: &mut Plan) {
+fn treat(links: &Links, first: usize, copies: &[usize], chosen: usize, plan: &mut RepairPlan) {
     let kept = &links.list[chosen];
     let first = &links.list[first];
     if first.likeness(kept) != Likeness::Same {

@@ -2,26 +2,26 @@
 
 use tidings_protocol::entry::EntryKind;
 
-use super::copies::Kept;
+use super::copies::UniqueEntries;
 use super::edit::NewParent;
-use super::plan::Plan;
-use super::results::Made;
+use super::plan::RepairPlan;
+use super::results::StandIns;
 use super::survey::Survey;
 use crate::Rule;
-use crate::check::links::Lane;
-use crate::check::names::Name;
-use crate::check::rings::rings;
+use crate::check::cycles::find_cycles;
+use crate::check::links::LaneKey;
+use crate::check::names::NameId;
 
 const PARENT: Rule = Rule::new("known-parent");
 const CYCLE: Rule = Rule::new("parent-cycle");
 const LEAF: Rule = Rule::new("phantom-leaf");
 
 /// Returns true if no entry has the uuid of a parent.
-pub(super) fn is_phantom(parent: Name, kept: &Kept, survey: &Survey) -> bool {
+pub(super) fn is_phantom(parent: NameId, kept: &UniqueEntries, survey: &Survey) -> bool {
     kept.links.first(parent).is_none() && !is_hidden(parent, kept, survey)
 }
 
-fn is_hidden(name: Name, kept: &Kept, survey: &Survey) -> bool {
+fn is_hidden(name: NameId, kept: &UniqueEntries, survey: &Survey) -> bool {
     !survey.hidden.uuids.is_empty() && survey.hidden.uuids.contains(kept.links.names.text(name).as_bytes())
 }
 
@@ -30,7 +30,7 @@ fn is_hidden(name: Name, kept: &Kept, survey: &Survey) -> bool {
 /// An entry with a missing parent follows the preceding entry in its lane. A cycle is cut at its first entry,
 /// which then follows the preceding entry in its lane, unless that depends on the cycle itself; then it
 /// becomes a root.
-pub(super) fn mend(kept: &Kept, survey: &Survey, made: &Made, plan: &mut Plan) {
+pub(super) fn plan_links(kept: &UniqueEntries, survey: &Survey, made: &StandIns, plan: &mut RepairPlan) {
     let list = &kept.links.list;
     let text = |number: usize| kept.links.names.text(list[number].uuid);
     let before = kept.links.before();
@@ -39,7 +39,7 @@ pub(super) fn mend(kept: &Kept, survey: &Survey, made: &Made, plan: &mut Plan) {
         Some(stand_in) => (stand_in.uuid.clone(), stand_in.call),
         None => (text(number), number),
     };
-    let known = |name: Name| !is_phantom(name, kept, survey) || made.claimed.contains_key(&name);
+    let known = |name: NameId| !is_phantom(name, kept, survey) || made.claimed.contains_key(&name);
     let mut parents = kept.links.parents();
     for (number, link) in list.iter().enumerate() {
         if let Some(stand_in) = made.follow.get(&number) {
@@ -73,12 +73,12 @@ pub(super) fn mend(kept: &Kept, survey: &Survey, made: &Made, plan: &mut Plan) {
             plan.treat(link.place).because(PARENT, sentence).edit.logical_parent = Some(end_of(before).0);
         }
     }
-    let found = rings(&parents);
-    for (ring, entries) in found.rings.iter().enumerate() {
+    let found = find_cycles(&parents);
+    for (cycle, entries) in found.cycles.iter().enumerate() {
         let first = entries[0];
         // Cycles are cut in order, so that earlier ones are resolved.
         let safe = before[first].map(|before| (before, end_of(before)));
-        let safe = safe.filter(|(_, (_, parent))| found.leads[*parent].is_none_or(|leads| leads < ring));
+        let safe = safe.filter(|(_, (_, parent))| found.leads[*parent].is_none_or(|leads| leads < cycle));
         let (new, sentence) = match safe {
             Some((before, (uuid, _))) => {
                 let line = list[before].place.line;
@@ -93,11 +93,11 @@ pub(super) fn mend(kept: &Kept, survey: &Survey, made: &Made, plan: &mut Plan) {
 
 /// Plans leaves to resume from: for the last mark of the file its last message, for an earlier one the
 /// message before it. If there is no such message, the last entry is used.
-fn leaves(kept: &Kept, survey: &Survey, made: &Made, plan: &mut Plan) {
+fn leaves(kept: &UniqueEntries, survey: &Survey, made: &StandIns, plan: &mut RepairPlan) {
     let list = &kept.links.list;
     // For every entry, the last message up to it.
     let messages = list.iter().enumerate().scan(None, |last, (number, link)| {
-        if link.lane == Lane::Main && matches!(link.kind, EntryKind::User | EntryKind::Assistant) {
+        if link.lane == LaneKey::Main && matches!(link.kind, EntryKind::User | EntryKind::Assistant) {
             *last = Some(number);
         }
         Some(*last)

@@ -2,11 +2,11 @@
 //!
 //! ```no_run
 //! use std::path::Path;
-//! use tidings_transcript::repair::{self, Event, Existing};
+//! use tidings_transcript::repair::{self, RepairEvent, Existing};
 //!
 //! let (file, copy) = (Path::new("talk.jsonl"), Path::new("repaired.jsonl"));
 //! let report = repair::file(file, copy, Existing::Refuse, |event| {
-//!     if let Event::Action(action) = event {
+//!     if let RepairEvent::Action(action) = event {
 //!         println!("line {}: {}", action.place.line, action.message);
 //!     }
 //! })?;
@@ -50,13 +50,13 @@ use std::path::{Path, PathBuf};
 
 use crate::blocks::Buffer;
 use crate::error::At as _;
-use crate::relatives::Elsewhere;
+use crate::other_files::OtherFiles;
 use crate::roots::FileInfo;
 use crate::{Error, ErrorKind, Place, Rule, encoding};
 use new_file::NewFile;
-use plan::Plan;
+use plan::RepairPlan;
 use survey::Survey;
-use write::Writing;
+use write::CopyWriter;
 
 /// Handling of files that exist already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub enum Existing {
 
 /// Progress of a repair.
 #[derive(Debug)]
-pub enum Event<'a> {
+pub enum RepairEvent<'a> {
     /// A repair was made.
     Action(&'a Action),
     /// Number of bytes that were copied since the last event.
@@ -93,7 +93,7 @@ pub struct Action {
 /// Counts of a repair.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Report {
+pub struct RepairReport {
     /// Number of lines of the damaged file.
     pub lines: u64,
     /// Number of repairs.
@@ -112,8 +112,8 @@ pub fn file(
     source: &Path,
     out: &Path,
     existing: Existing,
-    each: impl FnMut(Event<'_>),
-) -> Result<Report, Error> {
+    each: impl FnMut(RepairEvent<'_>),
+) -> Result<RepairReport, Error> {
     let info = FileInfo::of(source)?;
     let lost_path = write::lost_path(out);
     refuse_to_overwrite(source, &info, out, &lost_path, existing)?;
@@ -131,19 +131,19 @@ pub fn file(
         let hint = "nothing was written; the file may be another kind of file, or lost";
         return Err(Error::new(ErrorKind::Invalid, message, hint).about(source));
     }
-    survey.know_elsewhere(Elsewhere::of(source, &[source]));
-    let mut writing = Writing {
+    survey.add_other_files(OtherFiles::of(source, &[source]));
+    let mut writing = CopyWriter {
         source,
         elsewhere: File::open(source).at("read", source)?,
-        plan: Plan::of(survey),
+        plan: RepairPlan::of(survey),
         out: NewFile::begin(out)?,
         lost_path,
         lost: None,
-        report: Report::default(),
+        report: RepairReport::default(),
         each,
     };
     writing.all(&mut opened, info.bytes, &mut buffer)?;
-    let Writing { out, lost, lost_path, mut report, .. } = writing;
+    let CopyWriter { out, lost, lost_path, mut report, .. } = writing;
     // First the bytes that would be lost otherwise.
     if let Some(lost) = lost {
         lost.finish(permissions.clone())?;

@@ -5,18 +5,18 @@ use std::borrow::Cow;
 use tidings_protocol::entry::EntryRef;
 use tidings_protocol::json::{Raw, Text, write_string};
 
-use super::plan::Plan;
+use super::plan::RepairPlan;
 use super::survey::Survey;
 use crate::Rule;
 use crate::check::links::Links;
-use crate::check::pairing::Answer;
+use crate::check::pairing::ResultRef;
 
 const RULE: Rule = Rule::new("tool-call-missing");
 
 /// Plans to turn results without calls into text. A result in the flat dialect names no call and is left
 /// alone.
-pub(super) fn into_text(answers: Vec<Answer>, links: &Links, survey: &Survey, plan: &mut Plan) {
-    for Answer { link, id } in answers {
+pub(super) fn into_text(answers: Vec<ResultRef>, links: &Links, survey: &Survey, plan: &mut RepairPlan) {
+    for ResultRef { link, id } in answers {
         let Some(id) = id.filter(|id| !survey.hidden.called.contains(id.as_bytes())) else { continue };
         let sentence = format!("Turned the result of a missing tool call into text: `{id}`");
         plan.treat(links.list[link].place).because(RULE, sentence).edit.lost_calls.push(id);

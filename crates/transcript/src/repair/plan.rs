@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::copies::{Kept, without_copies};
+use super::copies::{UniqueEntries, without_copies};
 use super::edit::Edit;
 use super::links;
 use super::results;
@@ -11,13 +11,13 @@ use crate::{Place, Rule};
 
 /// The treatment of records, by their offset in the file.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
-    records: HashMap<u64, Record>,
+pub(super) struct RepairPlan {
+    records: HashMap<u64, RecordPlan>,
 }
 
 /// The treatment of one record. A record without a plan is copied.
 #[derive(Debug, Default)]
-pub(super) struct Record {
+pub(super) struct RecordPlan {
     pub(super) treatment: Treatment,
     pub(super) edit: Edit,
     /// Missing results, written after the record.
@@ -48,27 +48,27 @@ pub(super) struct MissingResult {
     pub(super) sentence: String,
 }
 
-impl Plan {
+impl RepairPlan {
     pub(super) fn of(mut survey: Survey) -> Self {
-        let mut plan = Plan::default();
-        let mut kept: Kept = without_copies(&mut survey, &mut plan);
+        let mut plan = RepairPlan::default();
+        let mut kept: UniqueEntries = without_copies(&mut survey, &mut plan);
         let made = results::restore(&mut kept, &survey, &mut plan);
-        links::mend(&kept, &survey, &made, &mut plan);
+        links::plan_links(&kept, &survey, &made, &mut plan);
         plan
     }
 
     /// The plan of the record at a position, to be filled in.
-    pub(super) fn treat(&mut self, place: Place) -> &mut Record {
+    pub(super) fn treat(&mut self, place: Place) -> &mut RecordPlan {
         self.records.entry(place.offset).or_default()
     }
 
     /// Removes and returns the plan of the record that begins at `offset`.
-    pub(super) fn take(&mut self, offset: u64) -> Record {
+    pub(super) fn take(&mut self, offset: u64) -> RecordPlan {
         self.records.remove(&offset).unwrap_or_default()
     }
 }
 
-impl Record {
+impl RecordPlan {
     pub(super) fn because(&mut self, rule: Rule, sentence: impl Into<String>) -> &mut Self {
         self.reasons.push((rule, sentence.into()));
         self

@@ -10,10 +10,10 @@ use tidings_protocol::entry::{EntryKind, EntryRef};
 use crate::Place;
 use crate::blocks::Buffer;
 use crate::check::links::Links;
-use crate::check::names::Name;
-use crate::check::pairing::Tools;
+use crate::check::names::NameId;
+use crate::check::pairing::EntryTools;
+use crate::other_files::OtherFiles;
 use crate::reader::{Content, DamageKind, Reader};
-use crate::relatives::Elsewhere;
 
 /// The contents of a file, as far as needed for a repair.
 #[derive(Debug, Default)]
@@ -22,21 +22,21 @@ pub(super) struct Survey {
     /// Numbers of entries with invalid UTF-8.
     pub(super) garbled: HashSet<usize>,
     /// Tool calls and results of entries, by number.
-    pub(super) tools: HashMap<usize, Tools>,
+    pub(super) tools: HashMap<usize, EntryTools>,
     /// Logical parents of compaction boundaries, by number.
-    pub(super) logical: HashMap<usize, Name>,
+    pub(super) logical: HashMap<usize, NameId>,
     /// Number of entries, inside and outside of the tree, and of lines that are too long to read.
     kept_lines: u64,
     /// Lines that name a leaf to resume from.
     pub(super) leaves: Vec<Leaf>,
     /// Names in lines that are too long to read, or in the session's other files: they exist, though not
     /// here.
-    pub(super) hidden: Hidden,
+    pub(super) hidden: HiddenNames,
 }
 
 /// Names in lines that are too long to read, and in the session's other files.
 #[derive(Debug, Default)]
-pub(super) struct Hidden {
+pub(super) struct HiddenNames {
     /// Uuids of entries.
     pub(super) uuids: HashSet<Box<[u8]>>,
     /// Ids of answered tool calls.
@@ -49,7 +49,7 @@ pub(super) struct Hidden {
 #[derive(Debug)]
 pub(super) struct Leaf {
     pub(super) place: Place,
-    pub(super) name: Name,
+    pub(super) name: NameId,
     /// Number of entries of the tree before it.
     pub(super) before: usize,
 }
@@ -80,7 +80,7 @@ impl Survey {
             }
         }
         for place in oversized {
-            survey.look_into(file, place)?;
+            survey.collect_names(file, place)?;
         }
         Ok(survey)
     }
@@ -92,7 +92,7 @@ impl Survey {
     }
 
     /// Adds the names in the session's other files: references to them are valid.
-    pub(super) fn know_elsewhere(&mut self, names: Elsewhere) {
+    pub(super) fn add_other_files(&mut self, names: OtherFiles) {
         let bytes = |name: Box<str>| name.into_boxed_bytes();
         self.hidden.uuids.extend(names.uuids.into_iter().map(bytes));
         self.hidden.called.extend(names.called.into_iter().map(bytes));
@@ -102,7 +102,7 @@ impl Survey {
     fn entry(&mut self, entry: &EntryRef<'_>, place: Place) {
         self.kept_lines += 1;
         if let Some(number) = self.links.add(entry, place) {
-            let tools = Tools::of(entry);
+            let tools = EntryTools::of(entry);
             if !tools.is_empty() {
                 self.tools.insert(number, tools);
             }
@@ -118,7 +118,7 @@ impl Survey {
     }
 
     /// Collects possible names in a line that is too long.
-    fn look_into(&mut self, file: &mut File, place: Place) -> io::Result<()> {
+    fn collect_names(&mut self, file: &mut File, place: Place) -> io::Result<()> {
         const WINDOW_BYTES: u64 = 1 << 20;
         file.seek(SeekFrom::Start(place.offset))?;
         let mut source = file.take(place.bytes);

@@ -3,7 +3,7 @@
 use tidings_protocol::entry::{Dialect, EntryRef};
 use tidings_protocol::json::write_string;
 
-use crate::check::names::spelled;
+use crate::check::names::format_uuid;
 
 /// The text that the model reads instead of the result.
 const TEXT: &str = "The result of this tool call was lost from the session file; whether the call had any effect is not known.";
@@ -53,7 +53,7 @@ pub(super) fn uuid(call_uuid: &str, id: &str, attempt: u8) -> String {
     let bytes = call_uuid.bytes().chain([0]).chain(id.bytes()).chain([0, attempt]);
     let hash = bytes.fold(OFFSET, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME));
     // Version 8: a custom scheme.
-    spelled(hash & !(0xf << 76) & !(0x3 << 62) | 0x8 << 76 | 0x2 << 62)
+    format_uuid(hash & !(0xf << 76) & !(0x3 << 62) | 0x8 << 76 | 0x2 << 62)
 }
 
 fn block(id: &str) -> String {

@@ -8,8 +8,8 @@ use tidings_protocol::entry::{Entry, EntryRef};
 
 use super::edit::Edit;
 use super::new_file::{NewFile, with_suffix};
-use super::plan::{Plan, Record, Treatment};
-use super::{Action, Event, Report, synthetic};
+use super::plan::{RecordPlan, RepairPlan, Treatment};
+use super::{Action, RepairEvent, RepairReport, synthetic};
 use crate::blocks::Buffer;
 use crate::error::At as _;
 use crate::reader::{Content, Damage, DamageKind, Line, Reader};
@@ -19,19 +19,19 @@ const LINE_END: Rule = Rule::new("line-end");
 const RESULT: Rule = super::results::RULE;
 
 /// A copy under construction.
-pub(super) struct Writing<'a, F> {
+pub(super) struct CopyWriter<'a, F> {
     pub(super) source: &'a Path,
     /// A second handle, to read other positions of the source than the current line.
     pub(super) elsewhere: File,
-    pub(super) plan: Plan,
+    pub(super) plan: RepairPlan,
     pub(super) out: NewFile,
     pub(super) lost_path: PathBuf,
     pub(super) lost: Option<NewFile>,
-    pub(super) report: Report,
+    pub(super) report: RepairReport,
     pub(super) each: F,
 }
 
-impl<F: FnMut(Event<'_>)> Writing<'_, F> {
+impl<F: FnMut(RepairEvent<'_>)> CopyWriter<'_, F> {
     /// Copies the first `len` bytes of the source, line by line.
     pub(super) fn all(&mut self, file: &mut File, len: u64, buffer: &mut Buffer) -> Result<(), Error> {
         file.rewind().at("read", self.source)?;
@@ -43,14 +43,14 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
                 !matches!(line.content, Content::Damaged(ref damage) if damage.kind != DamageKind::Oversized);
             self.line(line)?;
             if is_whole && place.offset + place.bytes == len {
-                self.act(
+                self.report_action(
                     place,
                     LINE_END,
                     None,
                     "Terminated the last line, so that an appended line stays separate",
                 );
             }
-            (self.each)(Event::Read(place.bytes + 1));
+            (self.each)(RepairEvent::Read(place.bytes + 1));
         }
         Ok(())
     }
@@ -70,22 +70,22 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
     }
 
     fn damaged(&mut self, bytes: &[u8], place: Place, damage: &Damage) -> Result<(), Error> {
-        let mut gone = Gone { nul: memchr::memchr_iter(0, bytes).count(), ..Gone::default() };
+        let mut gone = LineLoss { nul: memchr::memchr_iter(0, bytes).count(), ..LineLoss::default() };
         let mut at = 0;
         for saved in &damage.salvaged {
             let start = usize::try_from(saved.place.offset - place.offset).unwrap_or(at);
             let end = start + usize::try_from(saved.place.bytes).unwrap_or(0);
-            self.lose(bytes.get(at..start).unwrap_or_default(), &mut gone)?;
+            self.set_aside(bytes.get(at..start).unwrap_or_default(), &mut gone)?;
             at = end;
             gone.saved += 1;
             if saved.entry.is_damaged() {
                 gone.garbled += 1;
-                self.keep_bytes(saved.entry.raw())?;
+                self.write_lost(saved.entry.raw())?;
             }
         }
-        self.lose(bytes.get(at..).unwrap_or_default(), &mut gone)?;
+        self.set_aside(bytes.get(at..).unwrap_or_default(), &mut gone)?;
         let uuid = damage.salvaged.first().and_then(|saved| saved.entry.uuid());
-        self.act(place, damage.kind.rule(), uuid.as_deref(), gone.sentence());
+        self.report_action(place, damage.kind.rule(), uuid.as_deref(), gone.sentence());
         for saved in &damage.salvaged {
             let entry = saved.entry.as_ref();
             self.record(&entry, entry.raw(), saved.entry.raw(), saved.place)?;
@@ -101,26 +101,26 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
         found: &[u8],
         place: Place,
     ) -> Result<(), Error> {
-        let Record { treatment, edit, results, reasons } = self.plan.take(place.offset);
+        let RecordPlan { treatment, edit, results, reasons } = self.plan.take(place.offset);
         for (rule, sentence) in reasons {
-            self.act(place, rule, entry.uuid().as_deref(), sentence);
+            self.report_action(place, rule, entry.uuid().as_deref(), sentence);
         }
         match treatment {
             Treatment::Copy if edit.is_empty() => self.out.line(as_is)?,
             Treatment::Copy => self.edited(&edit, entry)?,
             Treatment::Replace(by) => {
-                self.keep_bytes(found)?;
+                self.write_lost(found)?;
                 if let Some(entry) = self.entry_at(by)? {
                     self.edited(&edit, &entry.as_ref())?;
                 }
             }
             Treatment::Remove => {}
-            Treatment::RemoveAndKeepBytes => self.keep_bytes(found)?,
+            Treatment::RemoveAndKeepBytes => self.write_lost(found)?,
         }
         for result in results {
             if let Some(call) = self.entry_at(result.call)? {
                 self.out.line(synthetic::result(&call.as_ref(), &result.id, &result.uuid).as_bytes())?;
-                self.act(result.call, RESULT, Some(&result.uuid), result.sentence);
+                self.report_action(result.call, RESULT, Some(&result.uuid), result.sentence);
             }
         }
         Ok(())
@@ -128,22 +128,22 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
 
     fn edited(&mut self, edit: &Edit, entry: &EntryRef<'_>) -> Result<(), Error> {
         for block in edit.results_without_calls(entry) {
-            self.keep_bytes(block.as_str().as_bytes())?;
+            self.write_lost(block.as_str().as_bytes())?;
         }
         self.out.line(&edit.apply(entry))
     }
 
     /// Sets aside bytes that belong to no entry.
-    fn lose(&mut self, bytes: &[u8], gone: &mut Gone) -> Result<(), Error> {
+    fn set_aside(&mut self, bytes: &[u8], gone: &mut LineLoss) -> Result<(), Error> {
         for piece in bytes.split(|byte| *byte == 0).map(<[u8]>::trim_ascii).filter(|piece| !piece.is_empty())
         {
             gone.bytes += piece.len();
-            self.keep_bytes(piece)?;
+            self.write_lost(piece)?;
         }
         Ok(())
     }
 
-    fn keep_bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    fn write_lost(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.report.lost_bytes += bytes.len() as u64;
         let lost = match &mut self.lost {
             Some(lost) => lost,
@@ -152,11 +152,11 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
         lost.line(bytes)
     }
 
-    fn act(&mut self, place: Place, rule: Rule, uuid: Option<&str>, message: impl Into<String>) {
+    fn report_action(&mut self, place: Place, rule: Rule, uuid: Option<&str>, message: impl Into<String>) {
         *self.report.rules.entry(rule).or_default() += 1;
         self.report.actions += 1;
         let action = Action { place, rule, message: message.into(), uuid: uuid.map(str::to_owned) };
-        (self.each)(Event::Action(&action));
+        (self.each)(RepairEvent::Action(&action));
     }
 
     fn entry_at(&mut self, place: Place) -> Result<Option<Entry>, Error> {
@@ -176,14 +176,14 @@ fn range(file: &mut File, place: Place) -> io::Result<io::Take<&mut File>> {
 
 /// The loss in a damaged line.
 #[derive(Default)]
-struct Gone {
+struct LineLoss {
     nul: usize,
     saved: usize,
     garbled: usize,
     bytes: usize,
 }
 
-impl Gone {
+impl LineLoss {
     fn sentence(&self) -> String {
         let mut parts = Vec::new();
         let entries = |count| if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") };

@@ -23,9 +23,9 @@ pub(super) fn projects_folder(root: &Path) -> Option<PathBuf> {
 }
 
 /// Filter of sessions, by id and main file.
-pub(super) type Wanted<'a> = &'a dyn Fn(&str, &FileInfo) -> bool;
+pub(super) type SessionFilter<'a> = &'a dyn Fn(&str, &FileInfo) -> bool;
 
-pub(super) fn root(root: &Path, wanted: Wanted<'_>, found: &mut Found) -> Result<(), Error> {
+pub(super) fn root(root: &Path, wanted: SessionFilter<'_>, found: &mut Found) -> Result<(), Error> {
     let Some(projects) = projects_folder(root) else {
         let message = format!("No such folder: `{}`", root.display());
         return Err(Error::new(ErrorKind::NotFound, message, "give the folder that contains `projects`"));
@@ -50,7 +50,7 @@ fn is_jsonl(path: &Path) -> bool {
 }
 
 /// Scans the folder of one project.
-fn project(folder: &Path, listed: &[Listed], wanted: Wanted<'_>, found: &mut Found) {
+fn project(folder: &Path, listed: &[FolderItem], wanted: SessionFilter<'_>, found: &mut Found) {
     let mut sessions: HashMap<String, SessionFiles> = HashMap::new();
     let of = |id: &str| SessionFiles {
         id: id.to_owned(),
@@ -126,7 +126,7 @@ pub(super) fn agents_below(folder: &Path, unreadable: &mut Vec<Error>) -> Vec<Ag
 }
 
 /// A sub-agent's file; its sidecar is in the same folder.
-fn agent(file: &Listed, beside: &[Listed], unreadable: &mut Vec<Error>) -> Option<AgentFile> {
+fn agent(file: &FolderItem, beside: &[FolderItem], unreadable: &mut Vec<Error>) -> Option<AgentFile> {
     let agent_id = file.path.file_stem()?.to_str()?.strip_prefix("agent-")?.to_owned();
     match file.info() {
         Ok(info) => {
@@ -182,7 +182,7 @@ pub(crate) fn relatives_of(path: &Path) -> Vec<PathBuf> {
     let beside = main.parent().unwrap_or(Path::new(""));
     let id = main.file_stem().unwrap_or_default().to_string_lossy();
     let loose = list(if beside == Path::new("") { Path::new(".") } else { beside }).unwrap_or_default();
-    let is_loose = |file: &Listed| file.name().is_some_and(|name| name.starts_with("agent-"));
+    let is_loose = |file: &FolderItem| file.name().is_some_and(|name| name.starts_with("agent-"));
     let mut loose: Vec<PathBuf> = loose.into_iter().filter(is_loose).map(|file| file.path).collect();
     loose.extend(
         agents_below(&beside.join("subagents"), &mut unreadable).into_iter().map(|agent| agent.file.path),
@@ -195,12 +195,12 @@ pub(crate) fn relatives_of(path: &Path) -> Vec<PathBuf> {
 /// An item of a folder. Its type comes from the folder's listing, and reading its metadata from there is
 /// cheaper than by path: there are thousands.
 #[derive(Debug)]
-struct Listed {
+struct FolderItem {
     path: PathBuf,
     entry: DirEntry,
 }
 
-impl Listed {
+impl FolderItem {
     fn name(&self) -> Option<&str> {
         self.path.file_name().and_then(OsStr::to_str)
     }
@@ -227,9 +227,9 @@ impl Listed {
 }
 
 /// The items of a folder, sorted by name.
-fn list(folder: &Path) -> io::Result<Vec<Listed>> {
+fn list(folder: &Path) -> io::Result<Vec<FolderItem>> {
     let entries = std::fs::read_dir(folder)?;
-    let listed = |entry: io::Result<DirEntry>| entry.map(|entry| Listed { path: entry.path(), entry });
+    let listed = |entry: io::Result<DirEntry>| entry.map(|entry| FolderItem { path: entry.path(), entry });
     let mut all = entries.map(listed).collect::<io::Result<Vec<_>>>()?;
     all.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
     Ok(all)

@@ -12,7 +12,7 @@ use crate::blocks::{Block, Blocks, Buffer};
 /// A result names its call by id, and the call stands further up: most often just above, so the current block
 /// is searched first. The rest of the file is read at most once, and only for a file with such a hit.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
+pub(super) struct CallNames {
     names: HashMap<String, String>,
     /// Offset up to which the calls of the file are known.
     read_to: u64,
@@ -21,7 +21,7 @@ pub(super) struct Calls {
 
 /// A line in its block.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Here<'a> {
+pub(super) struct LineInBlock<'a> {
     pub(super) path: &'a Path,
     /// Offset of the block in the file.
     pub(super) block_offset: u64,
@@ -30,7 +30,7 @@ pub(super) struct Here<'a> {
     pub(super) line_start: usize,
 }
 
-impl Calls {
+impl CallNames {
     /// Clears the state for another file.
     pub(super) fn forget(&mut self) {
         self.names.clear();
@@ -38,8 +38,8 @@ impl Calls {
     }
 
     /// The tool of the call `id` before a line.
-    pub(super) fn name_of(&mut self, id: &str, here: Here<'_>) -> Option<String> {
-        just_above(id, here).or_else(|| {
+    pub(super) fn name_of(&mut self, id: &str, here: LineInBlock<'_>) -> Option<String> {
+        in_current_block(id, here).or_else(|| {
             // An unreadable file has no names; the scan itself reports it.
             self.read_up_to(here).ok();
             self.names.get(id).cloned()
@@ -47,7 +47,7 @@ impl Calls {
     }
 
     /// Reads the calls up to the current block.
-    fn read_up_to(&mut self, here: Here<'_>) -> std::io::Result<()> {
+    fn read_up_to(&mut self, here: LineInBlock<'_>) -> std::io::Result<()> {
         use std::io::{Read as _, Seek as _};
         if self.read_to >= here.block_offset {
             return Ok(());
@@ -72,8 +72,8 @@ impl Calls {
     }
 }
 
-/// Like [`Calls::name_of`], if the call stands in the current block.
-fn just_above(id: &str, here: Here<'_>) -> Option<String> {
+/// Like [`CallNames::name_of`], if the call stands in the current block.
+fn in_current_block(id: &str, here: LineInBlock<'_>) -> Option<String> {
     // Other lines contain the id too: progress, hooks, earlier results.
     const TRIES: usize = 8;
     let above = &here.block[..here.line_start];

@@ -47,9 +47,9 @@ const AFTER_BYTES: usize = 240;
 impl Excerpt {
     /// An excerpt of `text` around `matched`, which lies on character boundaries.
     pub(super) fn of(text: &str, matched: Range<usize>) -> Self {
-        let start = border_before(text, matched.start.saturating_sub(BEFORE_BYTES));
-        let match_end = border_before(text, matched.end.min(matched.start + MATCH_BYTES));
-        let end = border_before(text, text.len().min(match_end + AFTER_BYTES));
+        let start = char_boundary_before(text, matched.start.saturating_sub(BEFORE_BYTES));
+        let match_end = char_boundary_before(text, matched.end.min(matched.start + MATCH_BYTES));
+        let end = char_boundary_before(text, text.len().min(match_end + AFTER_BYTES));
         Excerpt {
             text: text[start..end].to_owned(),
             matched: matched.start - start..match_end - start,
@@ -66,7 +66,7 @@ impl Excerpt {
 }
 
 /// The last character boundary at or before `at`.
-fn border_before(text: &str, mut at: usize) -> usize {
+fn char_boundary_before(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
         at -= 1;
     }

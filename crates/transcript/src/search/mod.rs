@@ -2,13 +2,13 @@
 //!
 //! ```no_run
 //! use tidings_transcript::roots::Roots;
-//! use tidings_transcript::search::{self, Flow, Options, Query};
+//! use tidings_transcript::search::{self, SearchFlow, Options, SearchQuery};
 //!
 //! let found = Roots::new(["/home/dev/.claude"]).scan()?;
-//! let query = Query::new(Options { pattern: "segmentation fault".into(), ..Options::default() })?;
+//! let query = SearchQuery::new(Options { pattern: "segmentation fault".into(), ..Options::default() })?;
 //! search::run(&found.sessions, &query, |hit| {
 //!     println!("{}:{} {}", hit.file.path.display(), hit.line, hit.excerpt.text);
-//!     Flow::Continue
+//!     SearchFlow::Continue
 //! });
 //! # Ok::<(), tidings_transcript::Error>(())
 //! ```
@@ -19,7 +19,7 @@
 mod calls;
 mod hit;
 mod literals;
-mod order;
+mod ordered_hits;
 mod pattern;
 mod prefilter;
 mod query;
@@ -32,7 +32,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 
 pub use hit::{Excerpt, Hit};
-pub use query::{Case, Options, Query, Sidechains, Syntax, ToolNames};
+pub use query::{Case, Options, SearchQuery, Sidechains, Syntax, ToolNames};
 pub use texts::Role;
 #[cfg(feature = "index")]
 pub(crate) use {
@@ -41,7 +41,7 @@ pub(crate) use {
     texts::{is_blob, texts},
 };
 
-use self::order::Gate;
+use self::ordered_hits::OrderedHits;
 use self::scan::Scan;
 use crate::Error;
 use crate::limits::{HITS_KEPT_MAX, SEARCH_THREADS};
@@ -49,7 +49,7 @@ use crate::roots::{FileInfo, SessionFiles};
 
 /// The continuation of a search after a hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
+pub enum SearchFlow {
     /// Continue with the next line.
     Continue,
     /// Continue with the next session.
@@ -75,11 +75,11 @@ pub struct Summary {
 /// Searches sessions in the given order and calls `each` for every matching line.
 pub fn run<'f>(
     sessions: &'f [SessionFiles],
-    query: &Query,
-    each: impl FnMut(Hit<'f>) -> Flow + Send,
+    query: &SearchQuery,
+    each: impl FnMut(Hit<'f>) -> SearchFlow + Send,
 ) -> Summary {
     let tasks = sessions.iter().map(|session| {
-        let files = session.files().map(|file| (file, vec![Part::WHOLE])).collect();
+        let files = session.files().map(|file| (file, vec![LineRange::WHOLE])).collect();
         Task::new(session, files)
     });
     run_tasks(&tasks.collect::<Vec<_>>(), query, each)
@@ -96,25 +96,25 @@ fn first_cwd(session: &SessionFiles) -> Option<String> {
 #[derive(Debug)]
 pub(crate) struct Task<'f> {
     session: &'f SessionFiles,
-    files: Vec<(&'f FileInfo, Vec<Part>)>,
+    files: Vec<(&'f FileInfo, Vec<LineRange>)>,
     project: OnceLock<Option<String>>,
 }
 
 /// A range of whole lines of a file.
 #[derive(Debug, Clone)]
-pub(crate) struct Part {
+pub(crate) struct LineRange {
     pub(crate) bytes: Range<u64>,
     /// Number of the first line.
     pub(crate) line: u64,
 }
 
-impl Part {
+impl LineRange {
     /// A file from beginning to end.
-    pub(crate) const WHOLE: Part = Part { bytes: 0..u64::MAX, line: 1 };
+    pub(crate) const WHOLE: LineRange = LineRange { bytes: 0..u64::MAX, line: 1 };
 }
 
 impl<'f> Task<'f> {
-    pub(crate) fn new(session: &'f SessionFiles, files: Vec<(&'f FileInfo, Vec<Part>)>) -> Self {
+    pub(crate) fn new(session: &'f SessionFiles, files: Vec<(&'f FileInfo, Vec<LineRange>)>) -> Self {
         Task { session, files, project: OnceLock::new() }
     }
 
@@ -127,10 +127,10 @@ impl<'f> Task<'f> {
 /// Like [`run`], for parts of files.
 pub(crate) fn run_tasks<'f>(
     tasks: &[Task<'f>],
-    query: &Query,
-    each: impl FnMut(Hit<'f>) -> Flow + Send,
+    query: &SearchQuery,
+    each: impl FnMut(Hit<'f>) -> SearchFlow + Send,
 ) -> Summary {
-    let gate = Gate::new(each);
+    let gate = OrderedHits::new(each);
     let next = AtomicUsize::new(0);
     let total = Mutex::new(Summary::default());
     let work = || {

@@ -36,8 +36,8 @@ impl Prefilter {
     }
 
     /// The lines of `block` that must be decoded, as ranges in it, without their line ends.
-    pub(super) fn lines<'a>(&'a self, block: &'a [u8]) -> Lines<'a> {
-        Lines { prefilter: self, block, from: 0, literal: None, escape: None }
+    pub(super) fn lines<'a>(&'a self, block: &'a [u8]) -> CandidateLines<'a> {
+        CandidateLines { prefilter: self, block, from: 0, literal: None, escape: None }
     }
 
     #[inline]
@@ -52,7 +52,7 @@ impl Prefilter {
 }
 
 /// The iterator of [`Prefilter::lines`].
-pub(super) struct Lines<'a> {
+pub(super) struct CandidateLines<'a> {
     prefilter: &'a Prefilter,
     block: &'a [u8],
     from: usize,
@@ -62,7 +62,7 @@ pub(super) struct Lines<'a> {
     escape: Option<usize>,
 }
 
-impl Iterator for Lines<'_> {
+impl Iterator for CandidateLines<'_> {
     type Item = (usize, usize);
 
     fn next(&mut self) -> Option<(usize, usize)> {

@@ -74,7 +74,7 @@ pub enum ToolNames {
 
 /// Checked and compiled options.
 #[derive(Debug)]
-pub struct Query {
+pub struct SearchQuery {
     pub(super) options: Options,
     pub(super) pattern: Pattern,
     pub(super) prefilter: Prefilter,
@@ -82,7 +82,7 @@ pub struct Query {
     pub(crate) literals: Literals,
 }
 
-impl Query {
+impl SearchQuery {
     /// Compiles a query; an empty or invalid pattern is an error.
     pub fn new(options: Options) -> Result<Self, Error> {
         let pattern = Pattern::new(&options)?;
@@ -91,7 +91,7 @@ impl Query {
             Syntax::Regex => literals::of_regex(&options.pattern, options.case),
         };
         let prefilter = Prefilter::new(&literals);
-        Ok(Query {
+        Ok(SearchQuery {
             options,
             pattern,
             prefilter,

@@ -9,11 +9,11 @@ use jiff::Timestamp;
 use tidings_protocol::entry::EntryRef;
 use tidings_protocol::json::Raw;
 
-use super::calls::{Calls, Here};
+use super::calls::{CallNames, LineInBlock};
 use super::hit::{Excerpt, Hit};
-use super::query::{Query, Sidechains, ToolNames};
-use super::texts::{Origin, Role, ToolOf, is_blob, texts};
-use super::{Part, Summary, Task};
+use super::query::{SearchQuery, Sidechains, ToolNames};
+use super::texts::{Role, TextOrigin, ToolOf, is_blob, texts};
+use super::{LineRange, Summary, Task};
 use crate::Error;
 use crate::blocks::{Block, Blocks, Buffer};
 use crate::reader::{Content, Reader, read_line};
@@ -22,17 +22,17 @@ use crate::roots::FileInfo;
 /// State of one thread, reused for every session.
 #[derive(Debug)]
 pub(super) struct Scan<'q> {
-    query: &'q Query,
+    query: &'q SearchQuery,
     buffer: Buffer,
     counting: Buffer,
-    calls: Calls,
+    calls: CallNames,
     pub(super) summary: Summary,
 }
 
 /// A line with its position.
 #[derive(Debug, Clone, Copy)]
-struct Line<'a> {
-    here: Here<'a>,
+struct CandidateLine<'a> {
+    here: LineInBlock<'a>,
     bytes: &'a [u8],
     file: &'a FileInfo,
 }
@@ -45,12 +45,12 @@ struct Match {
 }
 
 impl<'q> Scan<'q> {
-    pub(super) fn new(query: &'q Query) -> Self {
+    pub(super) fn new(query: &'q SearchQuery) -> Self {
         Scan {
             query,
             buffer: Buffer::default(),
             counting: Buffer::default(),
-            calls: Calls::default(),
+            calls: CallNames::default(),
             summary: Summary::default(),
         }
     }
@@ -94,7 +94,7 @@ impl<'q> Scan<'q> {
         &mut self,
         task: &Task<'f>,
         file: &'f FileInfo,
-        parts: &[Part],
+        parts: &[LineRange],
         buffer: &mut Buffer,
         each: &mut impl FnMut(Hit<'f>) -> ControlFlow<()>,
     ) -> io::Result<ControlFlow<()>> {
@@ -105,7 +105,7 @@ impl<'q> Scan<'q> {
                 source.seek(SeekFrom::Start(part.bytes.start))?;
             }
             let limited = (&mut source).take(part.bytes.end - part.bytes.start);
-            let mut lines = Lines { offset: part.bytes.start, line: part.line };
+            let mut lines = LineCounter { offset: part.bytes.start, line: part.line };
             let mut blocks = Blocks::new(limited, part.bytes.start, buffer);
             while let Some(block) = blocks.next()? {
                 let (offset, bytes) = match block {
@@ -118,9 +118,14 @@ impl<'q> Scan<'q> {
                 };
                 self.summary.bytes += bytes.len() as u64;
                 for (start, end) in self.query.prefilter.lines(bytes) {
-                    let here =
-                        Here { path: &file.path, block_offset: offset, block: bytes, line_start: start };
-                    let Some(mut hit) = self.line(task, Line { here, bytes: &bytes[start..end], file })
+                    let here = LineInBlock {
+                        path: &file.path,
+                        block_offset: offset,
+                        block: bytes,
+                        line_start: start,
+                    };
+                    let Some(mut hit) =
+                        self.line(task, CandidateLine { here, bytes: &bytes[start..end], file })
                     else {
                         continue;
                     };
@@ -136,7 +141,7 @@ impl<'q> Scan<'q> {
     }
 
     /// The hit in a line, without its line number.
-    fn line<'f>(&mut self, task: &Task<'f>, line: Line<'_>) -> Option<Hit<'f>> {
+    fn line<'f>(&mut self, task: &Task<'f>, line: CandidateLine<'_>) -> Option<Hit<'f>> {
         let place = crate::Place { line: 0, offset: 0, bytes: line.bytes.len() as u64 };
         match read_line(line.bytes, place, true) {
             Content::Blank => None,
@@ -165,7 +170,7 @@ impl<'q> Scan<'q> {
         }
     }
 
-    fn entry(&mut self, entry: &EntryRef<'_>, line: Line<'_>) -> Option<Match> {
+    fn entry(&mut self, entry: &EntryRef<'_>, line: CandidateLine<'_>) -> Option<Match> {
         let query = self.query;
         if query.options.sidechains == Sidechains::LeaveOut && entry.is_sidechain() {
             return None;
@@ -192,8 +197,8 @@ impl<'q> Scan<'q> {
     fn fitting(
         &mut self,
         entry: &EntryRef<'_>,
-        origin: Origin<'_>,
-        line: Line<'_>,
+        origin: TextOrigin<'_>,
+        line: CandidateLine<'_>,
         text: &str,
         at: Range<usize>,
     ) -> Option<Match> {
@@ -222,7 +227,7 @@ impl<'q> Scan<'q> {
         task: &Task<'f>,
         entry: Option<&EntryRef<'_>>,
         found: Match,
-        line: Line<'_>,
+        line: CandidateLine<'_>,
     ) -> Option<Hit<'f>> {
         let options = &self.query.options;
         let own = |text: Option<std::borrow::Cow<'_, str>>| text.map(std::borrow::Cow::into_owned);
@@ -314,14 +319,14 @@ fn time_of(text: &str) -> Option<Timestamp> {
 }
 
 /// Counts lines, but only in files that have hits.
-struct Lines {
+struct LineCounter {
     /// Offset of line number `line`.
     offset: u64,
     line: u64,
 }
 
-impl Lines {
-    fn number(&mut self, here: Here<'_>, buffer: &mut Buffer) -> io::Result<u64> {
+impl LineCounter {
+    fn number(&mut self, here: LineInBlock<'_>, buffer: &mut Buffer) -> io::Result<u64> {
         if self.offset < here.block_offset {
             let mut file = File::open(here.path)?;
             file.seek(SeekFrom::Start(self.offset))?;

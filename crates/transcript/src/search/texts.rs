@@ -26,7 +26,7 @@ pub enum Role {
 
 /// The speaker and the tool of a text.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Origin<'a> {
+pub(crate) struct TextOrigin<'a> {
     pub(crate) role: Role,
     pub(crate) tool: ToolOf<'a>,
 }
@@ -45,13 +45,13 @@ pub(crate) enum ToolOf<'a> {
 /// Calls `each` for every text of an entry until it breaks.
 pub(crate) fn texts<'a>(
     entry: &EntryRef<'a>,
-    mut each: impl FnMut(Origin<'a>, Text<'a>) -> ControlFlow<()>,
+    mut each: impl FnMut(TextOrigin<'a>, Text<'a>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let kind = entry.kind();
     if is_silent(kind) {
         return ControlFlow::Continue(());
     }
-    let plain = Origin { role: role_of(entry), tool: ToolOf::No };
+    let plain = TextOrigin { role: role_of(entry), tool: ToolOf::No };
     let mut answered = ToolOf::No;
     for (key, value) in entry.json().members() {
         if is_envelope(key.escaped()) {
@@ -66,7 +66,7 @@ pub(crate) fn texts<'a>(
                 block_texts(block, plain, &mut answered, &mut each)?;
             }
         } else if key == "toolUseResult" {
-            strings(value, Origin { role: Role::Tool, tool: answered }, &mut each)?;
+            strings(value, TextOrigin { role: Role::Tool, tool: answered }, &mut each)?;
         } else {
             strings(value, plain, &mut each)?;
         }
@@ -174,9 +174,9 @@ fn role_of(entry: &EntryRef<'_>) -> Role {
 /// One block of a message.
 fn block_texts<'a>(
     block: Raw<'a>,
-    plain: Origin<'a>,
+    plain: TextOrigin<'a>,
     answered: &mut ToolOf<'a>,
-    each: &mut impl FnMut(Origin<'a>, Text<'a>) -> ControlFlow<()>,
+    each: &mut impl FnMut(TextOrigin<'a>, Text<'a>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     if let Some(text) = block.text() {
         return each(plain, text);
@@ -184,7 +184,7 @@ fn block_texts<'a>(
     let block = Parts::of(block);
     match block.kind {
         Some("tool_use" | "server_tool_use") => {
-            let origin = Origin { tool: block.name.map_or(ToolOf::No, ToolOf::Named), ..plain };
+            let origin = TextOrigin { tool: block.name.map_or(ToolOf::No, ToolOf::Named), ..plain };
             block.name.map_or(ControlFlow::Continue(()), |name| each(origin, name))?;
             // An input consists of the model's words, whatever its keys are called.
             for (_, text) in block.input.into_iter().flat_map(Raw::strings) {
@@ -194,7 +194,7 @@ fn block_texts<'a>(
         }
         Some("tool_result") => {
             *answered = block.tool_use_id.map_or(ToolOf::No, ToolOf::Called);
-            let origin = Origin { role: Role::Tool, tool: *answered };
+            let origin = TextOrigin { role: Role::Tool, tool: *answered };
             block.content.map_or(ControlFlow::Continue(()), |content| strings(content, origin, each))
         }
         _ => strings(block.whole, plain, each),
@@ -231,8 +231,8 @@ impl<'a> Parts<'a> {
 
 fn strings<'a>(
     value: Raw<'a>,
-    origin: Origin<'a>,
-    each: &mut impl FnMut(Origin<'a>, Text<'a>) -> ControlFlow<()>,
+    origin: TextOrigin<'a>,
+    each: &mut impl FnMut(TextOrigin<'a>, Text<'a>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     for (key, text) in value.strings() {
         if !key.is_some_and(|key| is_mark(key.escaped())) {

@@ -5,21 +5,21 @@ use std::path::Path;
 
 use tidings_protocol::json::{Raw, Text};
 
-use super::facts::{Running, starts_agents};
-use super::load::{Launch, Loaded};
-use super::tools::Tools;
+use super::entry_facts::{AgentState, starts_agents};
+use super::load::{Launch, LoadedEntries};
+use super::tools::ToolUses;
 use super::{Join, Lane, LaneId, NodeId, Part};
 use crate::limits::{NESTING_MAX, SIDECAR_BYTES_MAX};
 use crate::open;
 use crate::roots::AgentFile;
 
 /// Links every sub-agent's lane to the call that started it.
-pub(super) fn join(loaded: &Loaded, tools: &Tools, lanes: &mut [Lane], files: &[AgentFile]) {
+pub(super) fn join(loaded: &LoadedEntries, tools: &ToolUses, lanes: &mut [Lane], files: &[AgentFile]) {
     let first_file = lanes.len() - files.len();
     let sidecars: Vec<Sidecar> = files.iter().map(|file| Sidecar::read(file.sidecar.as_deref())).collect();
     let nothing = Sidecar::default();
     let sidecar_of = |lane: usize| lane.checked_sub(first_file).map_or(&nothing, |file| &sidecars[file]);
-    let mut joining = Joining::new(loaded, tools);
+    let mut joining = AgentLinker::new(loaded, tools);
     // The reliable ways first, over all lanes, so that a guess never takes a call that belongs to another
     // lane.
     for way in [Join::Sidecar, Join::Result, Join::Prompt, Join::Parent, Join::Nearest] {
@@ -75,19 +75,19 @@ struct Start {
     tool: Option<usize>,
 }
 
-struct Joining<'l> {
-    loaded: &'l Loaded,
-    tools: &'l Tools,
+struct AgentLinker<'l> {
+    loaded: &'l LoadedEntries,
+    tools: &'l ToolUses,
     launches: HashMap<(NodeId, &'l str), &'l Launch>,
     /// Numbers of the calls that start agents, in the order of entries.
     starting: Vec<usize>,
     by_prompt: HashMap<u64, Vec<usize>>,
-    by_agent: HashMap<&'l str, (usize, Running)>,
+    by_agent: HashMap<&'l str, (usize, AgentState)>,
     taken: HashSet<usize>,
 }
 
-impl<'l> Joining<'l> {
-    fn new(loaded: &'l Loaded, tools: &'l Tools) -> Self {
+impl<'l> AgentLinker<'l> {
+    fn new(loaded: &'l LoadedEntries, tools: &'l ToolUses) -> Self {
         let launch = |call: &'l super::load::CallNote| Some(((call.node, &*call.id), call.launch.as_ref()?));
         let launches: HashMap<(NodeId, &str), &Launch> = loaded.calls.iter().filter_map(launch).collect();
         let mut starting = Vec::new();
@@ -111,7 +111,7 @@ impl<'l> Joining<'l> {
                 by_agent.entry(&**agent).or_insert((number, *running));
             }
         }
-        Joining { loaded, tools, launches, starting, by_prompt, by_agent, taken: HashSet::new() }
+        AgentLinker { loaded, tools, launches, starting, by_prompt, by_agent, taken: HashSet::new() }
     }
 
     fn find(&self, way: Join, lane: &Lane, sidecar: &Sidecar) -> Option<Start> {
@@ -178,7 +178,7 @@ impl<'l> Joining<'l> {
             return finished;
         }
         let Some(agent) = &lane.agent else { return true };
-        if let Some((_, Running::Done)) = agent.id.as_deref().and_then(|id| self.by_agent.get(id)) {
+        if let Some((_, AgentState::Done)) = agent.id.as_deref().and_then(|id| self.by_agent.get(id)) {
             return true;
         }
         let speaks = |id: &&NodeId| {
@@ -193,7 +193,7 @@ impl<'l> Joining<'l> {
 }
 
 /// Returns true if the lane of `node` was itself started from the lane `index`.
-fn circular(loaded: &Loaded, lanes: &[Lane], node: NodeId, index: usize) -> bool {
+fn circular(loaded: &LoadedEntries, lanes: &[Lane], node: NodeId, index: usize) -> bool {
     let mut at = loaded.nodes[node.index()].lane;
     for _ in 0..NESTING_MAX {
         if at.index() == index {
@@ -207,7 +207,7 @@ fn circular(loaded: &Loaded, lanes: &[Lane], node: NodeId, index: usize) -> bool
     true
 }
 
-fn depth(loaded: &Loaded, lanes: &[Lane], lane: usize) -> u32 {
+fn depth(loaded: &LoadedEntries, lanes: &[Lane], lane: usize) -> u32 {
     let mut at = LaneId(u32::try_from(lane).unwrap_or(u32::MAX));
     let mut depth = 0;
     // Bounded, since nesting is.

@@ -2,8 +2,8 @@ use std::collections::HashMap;
 
 use tidings_protocol::entry::Dialect;
 
-use super::facts::CompactionStep;
-use super::load::{CompactionNote, Loaded};
+use super::entry_facts::CompactionStep;
+use super::load::{CompactionNote, LoadedEntries};
 use super::units::Units;
 use super::{LaneId, NodeId, Part};
 
@@ -56,7 +56,7 @@ impl Trigger {
 }
 
 /// All compactions, in the order of entries.
-pub(super) fn find(loaded: &Loaded, units: &Units) -> Vec<Compaction> {
+pub(super) fn find(loaded: &LoadedEntries, units: &Units) -> Vec<Compaction> {
     let boundary = |note: &&CompactionNote| note.step == CompactionStep::Boundary;
     let mut found: Vec<Compaction> =
         loaded.compactions.iter().filter(boundary).map(|note| of_note(loaded, units, note)).collect();
@@ -71,7 +71,7 @@ pub(super) fn find(loaded: &Loaded, units: &Units) -> Vec<Compaction> {
     found
 }
 
-fn of_note(loaded: &Loaded, units: &Units, note: &CompactionNote) -> Compaction {
+fn of_note(loaded: &LoadedEntries, units: &Units, note: &CompactionNote) -> Compaction {
     let entry = &loaded.nodes[note.node.index()];
     let known = |uuid: &str| loaded.lookup(entry.file, uuid);
     let mut preserved: Vec<NodeId> = note.preserved.iter().filter_map(|uuid| known(uuid)).collect();
@@ -100,7 +100,7 @@ fn of_note(loaded: &Loaded, units: &Units, note: &CompactionNote) -> Compaction 
 }
 
 /// The trigger in the flat dialect, which does not record it: a command right before the compaction.
-fn asked_for(loaded: &Loaded, units: &Units, id: NodeId) -> Option<Trigger> {
+fn asked_for(loaded: &LoadedEntries, units: &Units, id: NodeId) -> Option<Trigger> {
     let mut at = units.above[id.index()]?;
     if loaded.nodes[at.index()].part == Part::Compaction {
         at = units.above[at.index()]?;

@@ -40,7 +40,7 @@ pub fn forks(sessions: &[&Session]) -> Vec<Fork> {
     by_mark(sessions, &mut pairs);
     let mut best: HashMap<usize, (Fork, usize)> = HashMap::new();
     for ((a, b), shared) in pairs {
-        let (fork, books) = shared.direct(sessions, a, b);
+        let (fork, books) = shared.determine_copy(sessions, a, b);
         // Two copies share as much with each other as with the original, but neither has its side records.
         let worth = |fork: &Fork, books| (fork.by, fork.shared, books, std::cmp::Reverse(fork.original));
         if best.get(&fork.copy).is_none_or(|(known, kept)| worth(&fork, books) > worth(known, *kept)) {
@@ -118,10 +118,10 @@ fn by_mark(sessions: &[&Session], pairs: &mut HashMap<(usize, usize), Shared>) {
 
 impl Shared {
     /// Determines the copy, and the number of side records that the original wrote during the shared entries.
-    fn direct(&self, sessions: &[&Session], a: usize, b: usize) -> (Fork, usize) {
+    fn determine_copy(&self, sessions: &[&Session], a: usize, b: usize) -> (Fork, usize) {
         let of_a: Vec<NodeId> = self.entries.iter().map(|(in_a, _)| *in_a).collect();
         let of_b: Vec<NodeId> = self.entries.iter().map(|(_, in_b)| *in_b).collect();
-        let (sign_of_a, sign_of_b) = (sign(sessions[a], &of_a), sign(sessions[b], &of_b));
+        let (sign_of_a, sign_of_b) = (evidence(sessions[a], &of_a), evidence(sessions[b], &of_b));
         let likely = if sign_of_a >= sign_of_b { a } else { b };
         let (original, by) = self.marked_original.unwrap_or((likely, ForkSign::SameUuids));
         let last = self.entries.iter().max_by_key(|(in_a, in_b)| if original == a { *in_b } else { *in_a });
@@ -134,7 +134,7 @@ impl Shared {
 
 /// Evidence that a session is the original of shared entries: side records are written during a conversation
 /// and are not copied; and the rest of a copy is newer than the copied part.
-fn sign(session: &Session, shared: &[NodeId]) -> (usize, std::cmp::Reverse<Option<jiff::Timestamp>>) {
+fn evidence(session: &Session, shared: &[NodeId]) -> (usize, std::cmp::Reverse<Option<jiff::Timestamp>>) {
     let offsets = shared.iter().map(|id| session.node(*id).place.offset);
     let (first, last) = offsets.fold((u64::MAX, 0), |(first, last), at| (first.min(at), last.max(at)));
     let file = session.lane(LaneId::MAIN).file;

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::forest::Children;
-use super::load::Loaded;
+use super::load::LoadedEntries;
 use super::{Agent, FileIndex, Lane, LaneId, NodeId};
 use crate::limits::NESTING_MAX;
 
 /// Assigns every entry to a lane: the main one, that of its file, or that of its inline sidechain.
-pub(super) fn assign(loaded: &mut Loaded, main: Option<FileIndex>, agents: &[Box<str>]) -> Vec<Lane> {
+pub(super) fn assign(loaded: &mut LoadedEntries, main: Option<FileIndex>, agents: &[Box<str>]) -> Vec<Lane> {
     let mut lanes = vec![Lane { file: main, ..Lane::default() }];
     let inline = main.map_or_else(Vec::new, |main| inline(loaded, main));
     lanes.extend(inline.iter().map(|agent| Lane {
@@ -34,8 +34,8 @@ pub(super) fn assign(loaded: &mut Loaded, main: Option<FileIndex>, agents: &[Box
 }
 
 /// Assigns the entries of sidechains in the main file to lanes of their own, and returns their agents' ids.
-fn inline(loaded: &mut Loaded, main: FileIndex) -> Vec<Option<Arc<str>>> {
-    let is_side = |loaded: &Loaded, id: NodeId| {
+fn inline(loaded: &mut LoadedEntries, main: FileIndex) -> Vec<Option<Arc<str>>> {
+    let is_side = |loaded: &LoadedEntries, id: NodeId| {
         let node = &loaded.nodes[id.index()];
         node.file == main && node.is_sidechain()
     };
@@ -81,7 +81,7 @@ fn inline(loaded: &mut Loaded, main: FileIndex) -> Vec<Option<Arc<str>>> {
 }
 
 /// For every entry, its nearest ancestor on another lane.
-pub(super) fn exits(loaded: &Loaded, order: &[NodeId]) -> Vec<Option<NodeId>> {
+pub(super) fn exits(loaded: &LoadedEntries, order: &[NodeId]) -> Vec<Option<NodeId>> {
     let mut exits = vec![None; loaded.nodes.len()];
     for id in order {
         let node = &loaded.nodes[id.index()];
@@ -93,7 +93,12 @@ pub(super) fn exits(loaded: &Loaded, order: &[NodeId]) -> Vec<Option<NodeId>> {
 }
 
 /// The nearest entry from `id` upwards on `lane`: a conversation continues where its sidechains began.
-pub(super) fn back_on(loaded: &Loaded, exits: &[Option<NodeId>], id: NodeId, lane: LaneId) -> Option<NodeId> {
+pub(super) fn back_on(
+    loaded: &LoadedEntries,
+    exits: &[Option<NodeId>],
+    id: NodeId,
+    lane: LaneId,
+) -> Option<NodeId> {
     let mut at = id;
     for _ in 0..NESTING_MAX {
         if loaded.nodes[at.index()].lane == lane {

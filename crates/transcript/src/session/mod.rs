@@ -22,7 +22,7 @@ mod agents;
 mod branch;
 mod commands;
 mod compactions;
-mod facts;
+mod entry_facts;
 mod flow;
 mod forest;
 mod forks;
@@ -33,7 +33,7 @@ mod load;
 mod node;
 mod parents;
 pub mod rules;
-mod side;
+mod side_records;
 mod source;
 mod tools;
 mod units;
@@ -52,23 +52,23 @@ pub use forks::{Fork, ForkSign, forks};
 pub use graph::{Root, RootKind};
 pub use lane::{Agent, Join, Lane};
 pub use node::{FileIndex, LaneId, Node, NodeId, Part};
-pub use side::{SideRecord, SideRecords};
+pub use side_records::{SideRecord, SideRecords};
 pub use tools::ToolUse;
 
 use crate::error::At as _;
-use crate::manage::{Facts, FactsReader};
+use crate::manage::{SessionDetails, SessionDetailsReader};
 use crate::roots::{FileInfo, SessionFiles};
 use crate::{Error, ErrorKind, Finding, Place, encoding};
-use load::{Lines, Loaded, Parent};
-use source::Source;
-use tools::Tools;
+use load::{LineOwner, LoadedEntries, Parent};
+use source::EntryFiles;
+use tools::ToolUses;
 use units::Units;
 
 /// A loaded session.
 #[derive(Debug)]
 pub struct Session {
     id: String,
-    source: Source,
+    source: EntryFiles,
     nodes: Vec<Node>,
     by_uuid: Vec<HashMap<Arc<str>, NodeId>>,
     copies: Vec<(NodeId, Place)>,
@@ -78,7 +78,7 @@ pub struct Session {
     /// Lanes with the entries that started them.
     started: Vec<(NodeId, LaneId)>,
     units: Units,
-    tools: Tools,
+    tools: ToolUses,
     compactions: Vec<Compaction>,
     side: SideRecords,
     labels: HashMap<NodeId, Arc<str>>,
@@ -109,12 +109,12 @@ impl Session {
     ///
     /// Damage inside them is not an error but a [`Finding`].
     pub fn open(files: &SessionFiles) -> Result<Session, Error> {
-        let source = Source::new(files.files().cloned().collect());
+        let source = EntryFiles::new(files.files().cloned().collect());
         let main = files.main.is_some().then_some(FileIndex(0));
-        let mut loaded = Loaded::default();
+        let mut loaded = LoadedEntries::default();
         for index in 0..u32::try_from(source.files().len()).unwrap_or(u32::MAX) {
             let file = FileIndex(index);
-            let lines = if Some(file) == main { Lines::OfMain } else { Lines::OfAgent };
+            let lines = if Some(file) == main { LineOwner::OfMain } else { LineOwner::OfAgent };
             loaded.read(&files.id, file, lines, &source)?;
         }
         loaded.settle();
@@ -122,7 +122,7 @@ impl Session {
         let agents: Vec<Box<str>> = files.agents.iter().map(|agent| agent.agent_id.as_str().into()).collect();
         let mut lanes = lanes::assign(&mut loaded, main, &agents);
         let units = Units::of(&loaded);
-        let tools = Tools::pair(&mut loaded);
+        let tools = ToolUses::pair(&mut loaded);
         agents::join(&loaded, &tools, &mut lanes, &files.agents);
         let compactions = compactions::find(&loaded, &units);
         loaded.findings.sort_by_key(|(file, finding)| (*file, finding.place));
@@ -174,8 +174,8 @@ impl Session {
     /// The session's title as lists show it: its title, the last prompt, a summary or the first prompt.
     pub fn title(&self) -> Option<String> {
         let main = self.lane(LaneId::MAIN).file.map(|file| self.files()[file.index()].path.as_path());
-        let facts = main.and_then(|path| FactsReader::default().read(path).ok().flatten());
-        let name = facts.as_ref().and_then(Facts::name).or_else(|| self.side.title());
+        let facts = main.and_then(|path| SessionDetailsReader::default().read(path).ok().flatten());
+        let name = facts.as_ref().and_then(SessionDetails::name).or_else(|| self.side.title());
         name.filter(|title| !title.trim().is_empty()).map(str::to_owned)
     }
 
@@ -324,7 +324,7 @@ impl Session {
     }
 }
 
-fn missing_parents(loaded: &Loaded) -> Vec<(NodeId, Box<str>)> {
+fn missing_parents(loaded: &LoadedEntries) -> Vec<(NodeId, Box<str>)> {
     let nodes = (0_u32..).map(NodeId).zip(loaded.nodes.iter().zip(&loaded.links));
     let missing = nodes.filter_map(|(id, (node, link))| match &link.parent {
         Parent::Named(uuid) if node.is_orphan() => Some((id, uuid.clone())),

@@ -1,12 +1,12 @@
 //! Resolution of parents.
 
 use super::forest::break_cycles;
-use super::load::{Loaded, Parent};
+use super::load::{LoadedEntries, Parent};
 use super::{NodeId, node, rules};
 use crate::Severity;
 
 /// Sets the parents of all entries, and reports missing ones.
-pub(super) fn resolve(loaded: &mut Loaded) {
+pub(super) fn resolve(loaded: &mut LoadedEntries) {
     let mut parents: Vec<Option<NodeId>> = Vec::with_capacity(loaded.nodes.len());
     let mut flags = Vec::new();
     let mut findings = Vec::new();
@@ -17,13 +17,13 @@ pub(super) fn resolve(loaded: &mut Loaded) {
             None
         };
         parents.push(match find(loaded, index, &loaded.links[index].parent) {
-            Found::None => None,
-            Found::Entry(parent) if parent.index() == index => {
+            ParentLookup::None => None,
+            ParentLookup::Entry(parent) if parent.index() == index => {
                 let message = "The entry names itself as its parent".to_owned();
                 report(rules::PARENT_CYCLE, Severity::Error, node::CUT, message)
             }
-            Found::Entry(parent) => Some(parent),
-            Found::Missing(uuid) => {
+            ParentLookup::Entry(parent) => Some(parent),
+            ParentLookup::Missing(uuid) => {
                 let message = format!("No file of the session contains the parent: `{uuid}`");
                 report(rules::KNOWN_PARENT, Severity::Warning, node::ORPHAN, message)
             }
@@ -45,29 +45,29 @@ pub(super) fn resolve(loaded: &mut Loaded) {
 }
 
 /// The logical parent of a boundary, which has no parent.
-pub(super) fn logical(loaded: &Loaded, id: NodeId) -> Option<NodeId> {
+pub(super) fn logical(loaded: &LoadedEntries, id: NodeId) -> Option<NodeId> {
     match find(loaded, id.index(), &loaded.links[id.index()].logical) {
-        Found::Entry(parent) if parent != id => Some(parent),
+        ParentLookup::Entry(parent) if parent != id => Some(parent),
         _ => None,
     }
 }
 
-enum Found<'l> {
+enum ParentLookup<'l> {
     None,
     Entry(NodeId),
     Missing(&'l str),
 }
 
-fn find<'l>(loaded: &'l Loaded, index: usize, parent: &'l Parent) -> Found<'l> {
+fn find<'l>(loaded: &'l LoadedEntries, index: usize, parent: &'l Parent) -> ParentLookup<'l> {
     match parent {
-        Parent::None => Found::None,
-        Parent::Known(id) => Found::Entry(*id),
+        Parent::None => ParentLookup::None,
+        Parent::Known(id) => ParentLookup::Entry(*id),
         // A parent may come later in the file.
         Parent::Named(uuid) => {
             let file = loaded.nodes[index].file;
             match loaded.lookup(file, uuid).or_else(|| loaded.lookup_elsewhere(file, uuid)) {
-                Some(id) => Found::Entry(id),
-                None => Found::Missing(uuid),
+                Some(id) => ParentLookup::Entry(id),
+                None => ParentLookup::Missing(uuid),
             }
         }
     }

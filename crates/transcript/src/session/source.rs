@@ -12,16 +12,16 @@ use crate::{Error, ErrorKind, Place};
 
 /// The files of a session, for reading single entries.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct EntryFiles {
     files: Vec<FileInfo>,
     /// The file read last stays open: neighbouring entries are read one after the other, and a session may
     /// have more files than a process may open.
     open: Mutex<Option<(FileIndex, File)>>,
 }
 
-impl Source {
+impl EntryFiles {
     pub(super) fn new(files: Vec<FileInfo>) -> Self {
-        Source { files, open: Mutex::new(None) }
+        EntryFiles { files, open: Mutex::new(None) }
     }
 
     pub(super) fn files(&self) -> &[FileInfo] {

@@ -1,7 +1,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use super::load::{AnswerNote, CallNote, Loaded};
+use super::load::{AnswerNote, CallNote, LoadedEntries};
 use super::{FileIndex, LaneId, Node, NodeId, Part, rules};
 use crate::{Finding, Severity};
 
@@ -25,7 +25,7 @@ pub struct ToolUse {
 
 /// Tool calls with their results, indexed by entry.
 #[derive(Debug, Default)]
-pub(super) struct Tools {
+pub(super) struct ToolUses {
     pub(super) uses: Vec<ToolUse>,
     by_call: Vec<(NodeId, u32)>,
     by_result: Vec<(NodeId, u32)>,
@@ -33,17 +33,17 @@ pub(super) struct Tools {
     by_id: HashMap<Box<str>, Vec<u32>>,
 }
 
-impl Tools {
+impl ToolUses {
     /// Pairs by id, and without ids by parent or order.
     ///
     /// Some servers restart the ids of their calls in every response, so that one id is used many times in a
     /// file: then a result belongs to the entry that it names, and otherwise to the nearest call without a
     /// result.
-    pub(super) fn pair(loaded: &mut Loaded) -> Self {
+    pub(super) fn pair(loaded: &mut LoadedEntries) -> Self {
         let nodes = &loaded.nodes;
         let mut uses: Vec<ToolUse> = loaded.calls.iter().map(|note| of_call(note, nodes)).collect();
         let mut results: Vec<(u32, NodeId)> = Vec::new();
-        let mut calls = Calls::of(loaded);
+        let mut calls = CallsById::of(loaded);
         let mut found: Vec<Option<u32>> = loaded.answers.iter().map(|note| calls.named_by(note)).collect();
         // A guess does not take a call that another result names.
         for (found, note) in found.iter_mut().zip(&loaded.answers) {
@@ -78,7 +78,7 @@ impl Tools {
             results.into_iter().map(|(index, node)| (node, index)).collect();
         by_call.sort_unstable();
         by_result.sort_unstable();
-        Tools { uses, by_call, by_result, by_id }
+        ToolUses { uses, by_call, by_result, by_id }
     }
 
     pub(super) fn calls_of(&self, id: NodeId) -> impl Iterator<Item = &ToolUse> {
@@ -133,8 +133,8 @@ fn of_answer(note: &AnswerNote, nodes: &[Node]) -> ToolUse {
 }
 
 /// The calls of all files by id, during pairing.
-struct Calls<'l> {
-    loaded: &'l Loaded,
+struct CallsById<'l> {
+    loaded: &'l LoadedEntries,
     by_id: HashMap<(FileIndex, &'l str), SameId>,
 }
 
@@ -147,14 +147,14 @@ struct SameId {
     answered: Option<u32>,
 }
 
-impl<'l> Calls<'l> {
-    fn of(loaded: &'l Loaded) -> Self {
+impl<'l> CallsById<'l> {
+    fn of(loaded: &'l LoadedEntries) -> Self {
         let mut by_id: HashMap<_, SameId> = HashMap::new();
         for (index, note) in (0_u32..).zip(&loaded.calls) {
             let file = loaded.nodes[note.node.index()].file;
             by_id.entry((file, &*note.id)).or_default().open.push_back(index);
         }
-        Calls { loaded, by_id }
+        CallsById { loaded, by_id }
     }
 
     /// The call in the entry that a result names, or else in its parent.
@@ -217,7 +217,7 @@ struct Batch {
 
 /// Pairs calls and results without ids: a result belongs to the call that is its parent, or if several
 /// results share a parent, to the first call without a result.
-fn by_order(loaded: &Loaded, uses: &mut [ToolUse]) -> Vec<(u32, NodeId)> {
+fn by_order(loaded: &LoadedEntries, uses: &mut [ToolUse]) -> Vec<(u32, NodeId)> {
     let nodes = &loaded.nodes;
     let mut calls: HashMap<NodeId, u32> = HashMap::new();
     for (index, tool) in (0_u32..).zip(uses.iter()) {

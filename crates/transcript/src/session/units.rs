@@ -6,7 +6,7 @@
 
 use super::forest::{Children, break_cycles};
 use super::lanes::{back_on, exits};
-use super::load::Loaded;
+use super::load::LoadedEntries;
 use super::parents::logical;
 use super::{Node, NodeId, Part};
 
@@ -32,7 +32,7 @@ pub(super) struct Units {
 pub(super) type UnitId = NodeId;
 
 impl Units {
-    pub(super) fn of(loaded: &Loaded) -> Self {
+    pub(super) fn of(loaded: &LoadedEntries) -> Self {
         let physical: Vec<Option<NodeId>> = loaded.nodes.iter().map(|node| node.parent).collect();
         let order = Children::of(&physical).parents_first();
         let (above, bridged) = follow(loaded, &order);
@@ -83,7 +83,7 @@ impl Units {
 
 /// The predecessor of every entry on its own lane: the logical parent, the parent, or if that is missing the
 /// entry before it in the file.
-fn follow(loaded: &Loaded, order: &[NodeId]) -> (Vec<Option<NodeId>>, Vec<bool>) {
+fn follow(loaded: &LoadedEntries, order: &[NodeId]) -> (Vec<Option<NodeId>>, Vec<bool>) {
     let exits = exits(loaded, order);
     let mut bridged = vec![false; loaded.nodes.len()];
     let mut above: Vec<Option<NodeId>> = Vec::with_capacity(loaded.nodes.len());
@@ -139,7 +139,7 @@ fn gather(nodes: &[Node], above: &[Option<NodeId>], order: &[NodeId]) -> (Vec<Un
     let mut unit_of = vec![NodeId(0); nodes.len()];
     let mut parents: Vec<Option<UnitId>> = Vec::new();
     // The unfinished response at an entry.
-    let mut open: Vec<Option<Open>> = vec![None; nodes.len()];
+    let mut open: Vec<Option<OpenResponse>> = vec![None; nodes.len()];
     for id in order {
         let node = &nodes[id.index()];
         let before = above[id.index()];
@@ -154,7 +154,7 @@ fn gather(nodes: &[Node], above: &[Option<NodeId>], order: &[NodeId]) -> (Vec<Un
         );
         unit_of[id.index()] = unit;
         open[id.index()] = match node.part {
-            Part::Response => Some(Open { unit, response: node.response }),
+            Part::Response => Some(OpenResponse { unit, response: node.response }),
             Part::Prompt | Part::Command | Part::Notification | Part::Compaction | Part::CompactSummary => {
                 None
             }
@@ -165,12 +165,12 @@ fn gather(nodes: &[Node], above: &[Option<NodeId>], order: &[NodeId]) -> (Vec<Un
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct OpenResponse {
     unit: UnitId,
     response: Option<u32>,
 }
 
-impl Open {
+impl OpenResponse {
     fn takes(self, node: &Node, before: Option<&Node>) -> bool {
         match node.part {
             Part::ToolResult => true,

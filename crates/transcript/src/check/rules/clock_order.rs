@@ -1,4 +1,4 @@
-use super::super::context::{Check, File, Found};
+use super::super::context::{Check, File, Findings};
 use crate::limits::CLOCK_SLACK_MILLIS;
 use crate::{Place, Rule, Severity};
 
@@ -10,7 +10,7 @@ const RULE: Rule = Rule::new("clock-order");
 pub(super) struct ClockOrder;
 
 impl Check for ClockOrder {
-    fn finish(&mut self, file: &File<'_>, found: &mut Found) {
+    fn finish(&mut self, file: &File<'_>, found: &mut Findings) {
         let links = file.links;
         let mut first: Option<Place> = None;
         let (mut count, mut most) = (0_u64, 0);

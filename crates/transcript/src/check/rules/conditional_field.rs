@@ -2,7 +2,7 @@ use tidings_protocol::entry::{CompactOperation, Dialect, EntryKind};
 use tidings_protocol::json::Raw;
 
 use super::super::Profile;
-use super::super::context::{Check, File, Found, Seen};
+use super::super::context::{Check, CheckedEntry, File, Findings};
 use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("conditional-field");
@@ -12,7 +12,7 @@ const RULE: Rule = Rule::new("conditional-field");
 pub(super) struct ConditionalField;
 
 impl Check for ConditionalField {
-    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, found: &mut Found) {
+    fn entry(&mut self, seen: &CheckedEntry<'_>, file: &File<'_>, found: &mut Findings) {
         let (missing, because) = match seen.entry.kind() {
             EntryKind::User if is_missing_message(seen) && !is_command(seen) => {
                 ("message", "a `user` entry that is not a command")
@@ -35,17 +35,17 @@ impl Check for ConditionalField {
 }
 
 /// An empty message counts as present.
-fn is_missing_message(seen: &Seen<'_>) -> bool {
+fn is_missing_message(seen: &CheckedEntry<'_>) -> bool {
     seen.get("message").is_none_or(Raw::is_null)
 }
 
 /// Slash commands in the flat dialect need no text.
-fn is_command(seen: &Seen<'_>) -> bool {
+fn is_command(seen: &CheckedEntry<'_>) -> bool {
     seen.entry.subtype().as_deref() == Some("command")
         || ["command", "commandName"].iter().any(|key| !seen.is_missing(key))
 }
 
-fn is_compacted(seen: &Seen<'_>) -> bool {
+fn is_compacted(seen: &CheckedEntry<'_>) -> bool {
     let operation = seen.get("message").and_then(Raw::text);
     operation.is_some_and(|operation| operation == CompactOperation::COMPACTED.as_str())
 }

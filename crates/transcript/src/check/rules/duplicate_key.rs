@@ -1,6 +1,6 @@
 use tidings_protocol::json::Text;
 
-use super::super::context::{Check, File, Found, Seen};
+use super::super::context::{Check, CheckedEntry, File, Findings};
 use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("duplicate-key");
@@ -11,7 +11,7 @@ const RULE: Rule = Rule::new("duplicate-key");
 pub(super) struct DuplicateKey;
 
 impl Check for DuplicateKey {
-    fn entry(&mut self, seen: &Seen<'_>, _: &File<'_>, found: &mut Found) {
+    fn entry(&mut self, seen: &CheckedEntry<'_>, _: &File<'_>, found: &mut Findings) {
         let mut keys = repeated(seen.members.iter().map(|(key, _)| *key));
         if let Some(message) = seen.get("message") {
             let inside = repeated(message.members().map(|(key, _)| key));

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};
 
 use super::super::Profile;
-use super::super::context::{Check, File, Found, Seen, lines};
+use super::super::context::{Check, CheckedEntry, File, Findings, lines};
 use super::super::links::Likeness;
 use crate::{Place, Rule, Severity};
 
@@ -22,7 +22,7 @@ pub(super) struct DuplicateLine {
 const LARGE_BYTES: u64 = 64 << 10;
 
 impl Check for DuplicateLine {
-    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, found: &mut Found) {
+    fn entry(&mut self, seen: &CheckedEntry<'_>, file: &File<'_>, found: &mut Findings) {
         let Some(number) = seen.link else {
             if seen.place.bytes >= LARGE_BYTES {
                 let mut hasher = DefaultHasher::new();
@@ -51,7 +51,7 @@ impl Check for DuplicateLine {
         }
     }
 
-    fn finish(&mut self, _: &File<'_>, found: &mut Found) {
+    fn finish(&mut self, _: &File<'_>, found: &mut Findings) {
         for (place, copies) in std::mem::take(&mut self.large).into_values().filter(|(_, copies)| *copies > 0)
         {
             let copies_repeat = if copies == 1 { "repeats" } else { "repeat" };

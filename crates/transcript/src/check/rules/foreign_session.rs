@@ -1,4 +1,4 @@
-use super::super::context::{Check, File, Found, Role, Seen, Tally, lines};
+use super::super::context::{Check, CheckedEntry, File, FileRole, Findings, Occurrences, lines};
 use super::super::names;
 use crate::{Rule, Severity};
 
@@ -9,15 +9,17 @@ const RULE: Rule = Rule::new("foreign-session");
 #[derive(Debug, Default)]
 pub(super) struct ForeignSession {
     own: Option<Box<str>>,
-    foreign: Tally,
+    foreign: Occurrences,
 }
 
 impl Check for ForeignSession {
-    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, _: &mut Found) {
+    fn entry(&mut self, seen: &CheckedEntry<'_>, file: &File<'_>, _: &mut Findings) {
         let Some(id) = seen.entry.session_id() else { return };
         let own = self.own.get_or_insert_with(|| match file.role {
             // A copy may have any file name; then the session of its first line counts.
-            Role::Main { id: own, .. } | Role::Agent { id: own, .. } if names::uuid(own).is_some() => {
+            FileRole::Main { id: own, .. } | FileRole::Agent { id: own, .. }
+                if names::uuid(own).is_some() =>
+            {
                 own.into()
             }
             _ => id.as_ref().into(),
@@ -27,7 +29,7 @@ impl Check for ForeignSession {
         }
     }
 
-    fn finish(&mut self, _: &File<'_>, found: &mut Found) {
+    fn finish(&mut self, _: &File<'_>, found: &mut Findings) {
         for (id, count, place) in self.foreign.take() {
             let message = format!("{} of another session, `{id}`, starting here", lines(count));
             found.add(RULE, Severity::Note, place, None, message);

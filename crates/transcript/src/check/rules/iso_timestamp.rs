@@ -1,6 +1,6 @@
 use tidings_protocol::entry::Dialect;
 
-use super::super::context::{Check, File, Found, Seen};
+use super::super::context::{Check, CheckedEntry, File, Findings};
 use super::super::time;
 use crate::{Rule, Severity};
 
@@ -11,7 +11,7 @@ const RULE: Rule = Rule::new("iso-timestamp");
 pub(super) struct IsoTimestamp;
 
 impl Check for IsoTimestamp {
-    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, found: &mut Found) {
+    fn entry(&mut self, seen: &CheckedEntry<'_>, file: &File<'_>, found: &mut Findings) {
         if seen.entry.timestamp().is_some_and(|at| time::millis(&at).is_some()) {
             return;
         }

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
-use super::super::context::{Check, File, Found, Missing, Seen};
-use super::super::names::Name;
+use super::super::context::{Check, CheckedEntry, File, Findings, MissingItem};
+use super::super::names::NameId;
 use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("known-parent");
@@ -14,13 +14,13 @@ pub(super) struct KnownParent {
 }
 
 impl Check for KnownParent {
-    fn entry(&mut self, seen: &Seen<'_>, _: &File<'_>, _: &mut Found) {
+    fn entry(&mut self, seen: &CheckedEntry<'_>, _: &File<'_>, _: &mut Findings) {
         if let (Some(number), Some(parent)) = (seen.link, seen.entry.logical_parent_uuid()) {
             self.logical.push((number, parent.into()));
         }
     }
 
-    fn finish(&mut self, file: &File<'_>, found: &mut Found) {
+    fn finish(&mut self, file: &File<'_>, found: &mut Findings) {
         let links = file.links;
         let mut lanes = HashSet::new();
         for link in &links.list {
@@ -30,9 +30,9 @@ impl Check for KnownParent {
             let lenient = if is_first_of_lane { Severity::Note } else { Severity::Warning };
             let message = format!("No readable line contains the parent: `{}`", links.names.text(parent));
             let uuid = links.names.text(link.uuid);
-            let missing = Missing::Entry(links.names.text(parent).into());
+            let missing = MissingItem::Entry(links.names.text(parent).into());
             let severity = file.profile.severity(lenient);
-            found.unless_elsewhere(missing, RULE, severity, link.place, &uuid, message);
+            found.add_pending(missing, RULE, severity, link.place, &uuid, message);
         }
         for (number, parent) in std::mem::take(&mut self.logical) {
             if !links.has(&parent) && !file.session.has_entry(&parent) {
@@ -41,13 +41,13 @@ impl Check for KnownParent {
                 let message = format!(
                     "No readable line contains the logical parent of the compaction boundary: `{parent}`"
                 );
-                let missing = Missing::Entry(parent);
-                found.unless_elsewhere(missing, RULE, Severity::Note, link.place, &uuid, message);
+                let missing = MissingItem::Entry(parent);
+                found.add_pending(missing, RULE, Severity::Note, link.place, &uuid, message);
             }
         }
     }
 }
 
-fn is_phantom(parent: Name, file: &File<'_>) -> bool {
+fn is_phantom(parent: NameId, file: &File<'_>) -> bool {
     file.links.first(parent).is_none() && !file.session.has_entry(&file.links.names.text(parent))
 }

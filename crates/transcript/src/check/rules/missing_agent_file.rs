@@ -1,4 +1,4 @@
-use super::super::context::Found;
+use super::super::context::Findings;
 use super::super::session::AgentCall;
 use crate::roots::SessionFiles;
 use crate::{Rule, Severity};
@@ -7,7 +7,7 @@ const RULE: Rule = Rule::new("missing-agent-file");
 const SIDECAR: Rule = Rule::new("missing-sidecar");
 
 /// The sub-agent that a result names has a file, and a sidecar beside it.
-pub(crate) fn check(call: &AgentCall, files: &SessionFiles, found: &mut Found) {
+pub(crate) fn check(call: &AgentCall, files: &SessionFiles, found: &mut Findings) {
     let agent = files.agents.iter().find(|agent| agent.agent_id == *call.agent_id);
     let (rule, severity, message) = match agent {
         Some(agent) if agent.sidecar.is_some() => return,

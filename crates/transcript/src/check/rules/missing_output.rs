@@ -2,7 +2,7 @@ use std::path::Path;
 
 use tidings_protocol::json::Text;
 
-use super::super::context::{Check, File, Found, Seen};
+use super::super::context::{Check, CheckedEntry, File, Findings};
 use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("missing-output");
@@ -12,7 +12,7 @@ const RULE: Rule = Rule::new("missing-output");
 pub(super) struct MissingOutput;
 
 impl Check for MissingOutput {
-    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, found: &mut Found) {
+    fn entry(&mut self, seen: &CheckedEntry<'_>, file: &File<'_>, found: &mut Findings) {
         let Some(folder) = file.role.tool_results() else { return };
         let Some(path) = seen.tool_use_result().and_then(|result| result.get("persistedOutputPath")) else {
             return;

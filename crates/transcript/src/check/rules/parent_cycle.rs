@@ -1,6 +1,6 @@
-use super::super::context::{Check, File, Found};
+use super::super::context::{Check, File, Findings};
+use super::super::cycles::find_cycles;
 use super::super::links::Links;
-use super::super::rings::rings;
 use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("parent-cycle");
@@ -10,16 +10,16 @@ const RULE: Rule = Rule::new("parent-cycle");
 pub(super) struct ParentCycle;
 
 impl Check for ParentCycle {
-    fn finish(&mut self, file: &File<'_>, found: &mut Found) {
+    fn finish(&mut self, file: &File<'_>, found: &mut Findings) {
         let links = file.links;
         let parents = links.parents();
-        for cycle in rings(&parents).rings {
+        for cycle in find_cycles(&parents).cycles {
             let message = match cycle[..] {
                 [_] => "The entry is its own parent".to_owned(),
                 _ => format!(
                     "{} entries are each other's ancestors (cycle in `parentUuid`): {}",
                     cycle.len(),
-                    ring(&cycle, links)
+                    lines_of(&cycle, links)
                 ),
             };
             let link = &links.list[cycle[0]];
@@ -29,7 +29,7 @@ impl Check for ParentCycle {
 }
 
 /// The lines of a cycle; the first few of a long one.
-fn ring(cycle: &[usize], links: &Links) -> String {
+fn lines_of(cycle: &[usize], links: &Links) -> String {
     const SHOWN_MAX: usize = 8;
     let shown: Vec<String> = cycle
         .iter()

@@ -1,6 +1,6 @@
 use tidings_protocol::entry::EntryKind;
 
-use super::super::context::{Check, File, Found, Seen};
+use super::super::context::{Check, CheckedEntry, File, Findings};
 use crate::{Place, Rule, Severity};
 
 const RULE: Rule = Rule::new("phantom-leaf");
@@ -15,7 +15,7 @@ pub(super) struct PhantomLeaf {
 }
 
 impl Check for PhantomLeaf {
-    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, _: &mut Found) {
+    fn entry(&mut self, seen: &CheckedEntry<'_>, file: &File<'_>, _: &mut Findings) {
         if seen.entry.kind() != EntryKind::LastPrompt {
             return;
         }
@@ -26,7 +26,7 @@ impl Check for PhantomLeaf {
         }
     }
 
-    fn finish(&mut self, file: &File<'_>, found: &mut Found) {
+    fn finish(&mut self, file: &File<'_>, found: &mut Findings) {
         for (leaf, place, before) in std::mem::take(&mut self.ahead) {
             if file.links.has(&leaf) {
                 continue;

@@ -1,6 +1,6 @@
 use tidings_protocol::entry::EntryKind;
 
-use super::super::context::{Check, File, Found};
+use super::super::context::{Check, File, Findings};
 use crate::{Place, Rule, Severity};
 
 const RULE: Rule = Rule::new("progress-link");
@@ -10,7 +10,7 @@ const RULE: Rule = Rule::new("progress-link");
 pub(super) struct ProgressLink;
 
 impl Check for ProgressLink {
-    fn finish(&mut self, file: &File<'_>, found: &mut Found) {
+    fn finish(&mut self, file: &File<'_>, found: &mut Findings) {
         let links = file.links;
         let mut first: Option<Place> = None;
         let mut count = 0_u64;

@@ -2,7 +2,7 @@ use tidings_protocol::entry::{AssistantSubtype, CompactOperation, Dialect, Entry
 use tidings_protocol::json::{Raw, Text};
 
 use super::super::Profile;
-use super::super::context::{Check, File, Found, Seen};
+use super::super::context::{Check, CheckedEntry, File, Findings};
 use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("shape-matches-type");
@@ -12,7 +12,7 @@ const RULE: Rule = Rule::new("shape-matches-type");
 pub(super) struct ShapeMatchesType;
 
 impl Check for ShapeMatchesType {
-    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, found: &mut Found) {
+    fn entry(&mut self, seen: &CheckedEntry<'_>, file: &File<'_>, found: &mut Findings) {
         let mut wrong = Vec::new();
         fields(seen, &mut wrong);
         match file.profile {
@@ -28,7 +28,7 @@ impl Check for ShapeMatchesType {
 }
 
 /// Types of the common keys, for every type of entry.
-fn fields(seen: &Seen<'_>, wrong: &mut Vec<String>) {
+fn fields(seen: &CheckedEntry<'_>, wrong: &mut Vec<String>) {
     if !seen.entry.kind().is_chained() && seen.entry.kind() != EntryKind::Unknown {
         return;
     }
@@ -51,7 +51,7 @@ fn fields(seen: &Seen<'_>, wrong: &mut Vec<String>) {
 }
 
 /// The message of an entry in a file of the CLI.
-fn message(seen: &Seen<'_>, wrong: &mut Vec<String>) {
+fn message(seen: &CheckedEntry<'_>, wrong: &mut Vec<String>) {
     let role = match seen.entry.kind() {
         EntryKind::User => "user",
         EntryKind::Assistant => "assistant",
@@ -81,7 +81,7 @@ fn message(seen: &Seen<'_>, wrong: &mut Vec<String>) {
 }
 
 /// The tables of the session specification: the shape of a message, and the keys of each type.
-fn seed(seen: &Seen<'_>, wrong: &mut Vec<String>) {
+fn seed(seen: &CheckedEntry<'_>, wrong: &mut Vec<String>) {
     let kind = seen.entry.kind();
     let own: &[&str] = match kind {
         EntryKind::User => &["userType"],
@@ -120,7 +120,7 @@ fn seed(seen: &Seen<'_>, wrong: &mut Vec<String>) {
 }
 
 /// The fields required by a subtype.
-fn subtype(seen: &Seen<'_>, wrong: &mut Vec<String>) {
+fn subtype(seen: &CheckedEntry<'_>, wrong: &mut Vec<String>) {
     let subtype = seen.entry.subtype();
     let flag = |key: &str| seen.get(key).and_then(Raw::bool) == Some(true);
     match (seen.entry.kind(), subtype.as_deref()) {

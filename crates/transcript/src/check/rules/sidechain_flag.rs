@@ -2,8 +2,8 @@ use tidings_protocol::entry::{Dialect, EntryKind};
 use tidings_protocol::json::Raw;
 
 use super::super::Profile;
-use super::super::context::{Check, File, Found, Role, Seen};
-use super::super::links::{Lane, Link};
+use super::super::context::{Check, CheckedEntry, File, FileRole, Findings};
+use super::super::links::{LaneKey, Link};
 use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("sidechain-flag");
@@ -13,13 +13,13 @@ const RULE: Rule = Rule::new("sidechain-flag");
 pub(super) struct SidechainFlag;
 
 impl Check for SidechainFlag {
-    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, found: &mut Found) {
+    fn entry(&mut self, seen: &CheckedEntry<'_>, file: &File<'_>, found: &mut Findings) {
         let entry = &seen.entry;
         if entry.is_sidechain() || seen.link.is_none() {
             return;
         }
         let severity = file.profile.severity(Severity::Warning);
-        if matches!(file.role, Role::Agent { .. }) {
+        if matches!(file.role, FileRole::Agent { .. }) {
             found.about(
                 RULE,
                 severity,
@@ -41,7 +41,7 @@ impl Check for SidechainFlag {
         }
     }
 
-    fn finish(&mut self, file: &File<'_>, found: &mut Found) {
+    fn finish(&mut self, file: &File<'_>, found: &mut Findings) {
         let links = file.links;
         for link in &links.list {
             let parent = link.parent.and_then(|parent| links.first(parent)).map(|number| &links.list[number]);
@@ -58,11 +58,11 @@ fn broken(parent: &Link, child: &Link) -> Option<String> {
     let line = parent.place.line;
     match (parent.lane, child.lane) {
         // A sidechain begins with a prompt.
-        (Lane::Main, Lane::Side(_)) if child.kind != EntryKind::User => {
+        (LaneKey::Main, LaneKey::Side(_)) if child.kind != EntryKind::User => {
             Some(format!("The entry is marked as part of a sidechain, and its parent in line {line} is not"))
         }
         // A sidechain ends with an answer.
-        (Lane::Side(_), Lane::Main) if parent.kind != EntryKind::Assistant => {
+        (LaneKey::Side(_), LaneKey::Main) if parent.kind != EntryKind::Assistant => {
             Some(format!("The parent in line {line} is marked as part of a sidechain, and the entry is not"))
         }
         _ => None,

@@ -1,5 +1,5 @@
 use super::super::Profile;
-use super::super::context::{Check, File, Found, Seen};
+use super::super::context::{Check, CheckedEntry, File, Findings};
 use super::super::links::Likeness;
 use crate::{Rule, Severity};
 
@@ -11,7 +11,7 @@ const RULE: Rule = Rule::new("unique-uuid");
 pub(super) struct UniqueUuid;
 
 impl Check for UniqueUuid {
-    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, found: &mut Found) {
+    fn entry(&mut self, seen: &CheckedEntry<'_>, file: &File<'_>, found: &mut Findings) {
         let Some(number) = seen.link.filter(|_| file.profile == Profile::Strict) else { return };
         let link = &file.links.list[number];
         if let Some(first) = file.links.first(link.uuid).filter(|first| *first != number) {

@@ -1,6 +1,6 @@
 use tidings_protocol::json::Raw;
 
-use super::super::context::Found;
+use super::super::context::Findings;
 use super::super::session::SessionFacts;
 use crate::limits::SIDECAR_BYTES_MAX;
 use crate::roots::AgentFile;
@@ -10,7 +10,7 @@ const RULE: Rule = Rule::new("unstarted-agent");
 
 /// A tool call in one of the session's files started the sub-agent. Side questions and the like have no such
 /// call.
-pub(crate) fn check(agent: &AgentFile, facts: &SessionFacts, found: &mut Found) {
+pub(crate) fn check(agent: &AgentFile, facts: &SessionFacts, found: &mut Findings) {
     if facts.agent_calls.iter().any(|call| *call.agent_id == agent.agent_id) {
         return;
     }

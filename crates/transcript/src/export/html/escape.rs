@@ -1,4 +1,4 @@
-use super::super::safe::safe_text;
+use super::super::sanitize::safe_text;
 
 /// Appends escaped text to a page, for an element or an attribute in double quotes.
 pub(super) fn text(text: &str, out: &mut String) {

@@ -3,7 +3,7 @@
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
 use super::escape::escaped;
-use crate::export::safe::{is_safe_link, safe_text};
+use crate::export::sanitize::{is_safe_link, safe_text};
 use crate::limits::MARKDOWN_BYTES_MAX;
 
 /// Appends the text as HTML. Raw HTML in it is shown as text, links lead to web pages and mail only, and

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::HtmlSink;
 use super::escape::{escaped, text};
-use crate::export::facts::Facts;
-use crate::export::piece::duration;
+use crate::export::entry_part::duration;
+use crate::export::metadata::SessionMetadata;
 use crate::export::text::{counts, period, time};
 
 /// Forbids scripts and fetches, in case that some text escapes its container.
@@ -14,7 +14,7 @@ const POLICY: &str =
 
 impl HtmlSink<'_> {
     /// Writes everything before the conversation, except for the timeline and the table of contents.
-    pub(super) fn begin(&mut self, facts: &Facts) {
+    pub(super) fn begin(&mut self, facts: &SessionMetadata) {
         let title = escaped(&facts.title);
         let _ = write!(
             self.out,
@@ -44,7 +44,7 @@ impl HtmlSink<'_> {
     }
 
     /// Writes the table of contents: one line per prompt.
-    pub(super) fn contents(&mut self, facts: &Facts) {
+    pub(super) fn contents(&mut self, facts: &SessionMetadata) {
         if facts.contents.len() > 1 {
             let open = if facts.contents.len() <= 12 { " open" } else { "" };
             let _ = write!(

@@ -7,8 +7,8 @@ use jiff::tz::TimeZone;
 
 use super::axis::Axis;
 use super::escape::{escaped, text};
-use crate::export::facts::Facts;
-use crate::export::piece::duration;
+use crate::export::entry_part::duration;
+use crate::export::metadata::SessionMetadata;
 use crate::export::text::thousands;
 use crate::session::{Agent, NodeId, Part, Session};
 
@@ -28,12 +28,18 @@ const CURVE_POINTS_MAX: usize = 500;
 const CURVE_HEIGHT: f64 = 44.0;
 
 /// Appends the timeline with its legend; nothing if there are no times to draw.
-pub(super) fn push(session: &Session, path: &[NodeId], facts: &Facts, zone: &TimeZone, out: &mut String) {
+pub(super) fn push(
+    session: &Session,
+    path: &[NodeId],
+    facts: &SessionMetadata,
+    zone: &TimeZone,
+    out: &mut String,
+) {
     let own = path.iter().filter_map(|node| session.node(*node).at);
     let agents = spans(session);
     let times = own.chain(agents.iter().flat_map(|span| [span.first, span.last]));
     let Some(axis) = Axis::new(times.map(Timestamp::as_millisecond).collect(), LEFT, RIGHT) else { return };
-    let mut picture = Picture { axis, out: String::new(), y: 16.0, keys: Vec::new() };
+    let mut picture = Timeline { axis, out: String::new(), y: 16.0, keys: Vec::new() };
     picture.prompts(facts);
     picture.tools(session, path);
     picture.agents(&agents);
@@ -76,7 +82,7 @@ fn spans(session: &Session) -> Vec<Span<'_>> {
     spans
 }
 
-struct Picture {
+struct Timeline {
     axis: Axis,
     out: String,
     /// Vertical centre of the next row.
@@ -84,7 +90,7 @@ struct Picture {
     keys: Vec<(&'static str, &'static str)>,
 }
 
-impl Picture {
+impl Timeline {
     fn row(&mut self, name: &str) -> f64 {
         let y = self.y;
         let _ = write!(
@@ -96,7 +102,7 @@ impl Picture {
         y
     }
 
-    fn prompts(&mut self, facts: &Facts) {
+    fn prompts(&mut self, facts: &SessionMetadata) {
         let y = self.row("Prompts");
         self.keys.push(("user", "prompt"));
         let step = facts.contents.len().div_ceil(MARKS_MAX).max(1);
@@ -189,7 +195,7 @@ impl Picture {
     }
 
     /// Draws the context size.
-    fn context(&mut self, facts: &Facts) {
+    fn context(&mut self, facts: &SessionMetadata) {
         let Some(most) = facts.context.iter().map(|size| size.tokens).max().filter(|most| *most > 0) else {
             return;
         };

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
-use super::super::safe::{is_safe_link, safe_text};
+use super::super::sanitize::{is_safe_link, safe_text};
 use crate::limits::MARKDOWN_LAYERS_MAX;
 
 /// Markdown from a session as a separate block: HTML in it becomes text, and an open fence is closed. Images
@@ -40,7 +40,7 @@ fn active_in(text: &str) -> Vec<usize> {
                 marks.extend(tags.map(|(at, _)| place.start + at));
             }
             Event::Start(Tag::Image { .. }) => marks.push(place.start),
-            Event::Start(Tag::Link { dest_url, .. }) if !leads_somewhere(&dest_url) => {
+            Event::Start(Tag::Link { dest_url, .. }) if !is_harmless_target(&dest_url) => {
                 marks.push(place.start);
             }
             _ => {}
@@ -53,7 +53,7 @@ fn active_in(text: &str) -> Vec<usize> {
 }
 
 /// Returns true for a path, or a link to a web page or mail.
-fn leads_somewhere(url: &str) -> bool {
+fn is_harmless_target(url: &str) -> bool {
     let scheme = url.split(['/', '?', '#']).next().unwrap_or_default();
     !scheme.contains(':') || is_safe_link(url)
 }
@@ -78,7 +78,7 @@ fn without_marks(text: &str, marks: &[usize]) -> String {
 
 /// The text with its open fence closed; as code, if that does not help.
 fn closed(mut text: String) -> String {
-    if lets_others_follow(&text) {
+    if ends_cleanly(&text) {
         return text;
     }
     let fences = Parser::new(&text).into_offset_iter();
@@ -92,11 +92,11 @@ fn closed(mut text: String) -> String {
         let end: String = std::iter::repeat_n(mark, length).chain(['\n']).collect();
         text.push_str(&end);
     }
-    if lets_others_follow(&text) { text } else { fence(&text, "") }
+    if ends_cleanly(&text) { text } else { fence(&text, "") }
 }
 
 /// Returns true if text appended after it is a separate paragraph.
-fn lets_others_follow(text: &str) -> bool {
+fn ends_cleanly(text: &str) -> bool {
     let probe = format!("{text}\nx\n");
     let at = text.len() + 1;
     let follows = |(event, place): (Event<'_>, Range<usize>)| {
@@ -232,7 +232,7 @@ mod tests {
             let page = contained(&text);
             // Text after it is neither code nor part of an HTML block, and nothing in it is more than text.
             prop_assert!(active_in(&page).is_empty(), "{}", page);
-            prop_assert!(lets_others_follow(&page), "{}", page);
+            prop_assert!(ends_cleanly(&page), "{}", page);
         }
     }
 }

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::Flow;
+use super::SearchFlow;
 use super::hit::Hit;
 use crate::limits::HITS_WAITING_MAX;
 
 /// Receives hits of numbered tasks and passes them on in the order of the numbers.
 ///
 /// Tasks are started in that order, so the next one in turn is always running and never waits.
-pub(super) struct Gate<'f, F> {
-    state: Mutex<State<'f, F>>,
+pub(super) struct OrderedHits<'f, F> {
+    state: Mutex<GateState<'f, F>>,
     changed: Condvar,
 }
 
-struct State<'f, F> {
+struct GateState<'f, F> {
     each: F,
     turn: usize,
     /// Hits of tasks that finished before their turn.
@@ -25,10 +25,10 @@ struct State<'f, F> {
     stopped: bool,
 }
 
-impl<'f, F: FnMut(Hit<'f>) -> Flow> Gate<'f, F> {
+impl<'f, F: FnMut(Hit<'f>) -> SearchFlow> OrderedHits<'f, F> {
     pub(super) fn new(each: F) -> Self {
-        let state = State { each, turn: 0, done: BTreeMap::new(), waiting: 0, stopped: false };
-        Gate { state: Mutex::new(state), changed: Condvar::new() }
+        let state = GateState { each, turn: 0, done: BTreeMap::new(), waiting: 0, stopped: false };
+        OrderedHits { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     /// Passes on the hits of a task so far, once it is its turn; `Break` if the task can stop.
@@ -65,21 +65,21 @@ impl<'f, F: FnMut(Hit<'f>) -> Flow> Gate<'f, F> {
         if state.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<'f, F>> {
+    fn lock(&self) -> MutexGuard<'_, GateState<'f, F>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<'f, F: FnMut(Hit<'f>) -> Flow> State<'f, F> {
+impl<'f, F: FnMut(Hit<'f>) -> SearchFlow> GateState<'f, F> {
     fn give(&mut self, hits: impl Iterator<Item = Hit<'f>>) -> ControlFlow<()> {
         for hit in hits {
             if self.stopped {
                 return ControlFlow::Break(());
             }
             match (self.each)(hit) {
-                Flow::Continue => {}
-                Flow::NextSession => return ControlFlow::Break(()),
-                Flow::Stop => self.stopped = true,
+                SearchFlow::Continue => {}
+                SearchFlow::NextSession => return ControlFlow::Break(()),
+                SearchFlow::Stop => self.stopped = true,
             }
         }
         if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -10,7 +10,7 @@ use super::Detail;
 use super::cut::size;
 use super::diff::Diff;
 use super::pretty::{readable, readable_members};
-use super::safe::safe_line;
+use super::sanitize::safe_line;
 use crate::session::{Actor, CommandTags, Compaction, LaneId, NodeId, Part};
 
 /// The metadata of an entry, without its contents.
@@ -26,9 +26,9 @@ pub(super) struct Head<'a> {
     pub(super) is_deleted: bool,
 }
 
-/// A part of an entry. Tool calls are separate, see [`Call`].
+/// A part of an entry. Tool calls are separate, see [`ToolCall`].
 #[derive(Debug)]
-pub(super) enum Piece<'a> {
+pub(super) enum EntryPart<'a> {
     /// Markdown.
     Text(Cow<'a, str>),
     Thinking(Cow<'a, str>),
@@ -59,7 +59,7 @@ pub(super) struct Picture {
 
 /// A tool call with its outcome.
 #[derive(Debug)]
-pub(super) struct Call<'a> {
+pub(super) struct ToolCall<'a> {
     pub(super) id: Cow<'a, str>,
     pub(super) name: String,
     pub(super) input: Raw<'a>,
@@ -113,14 +113,14 @@ impl Picture {
     }
 }
 
-impl<'a> Call<'a> {
+impl<'a> ToolCall<'a> {
     pub(super) fn new(id: Cow<'a, str>, name: &str, input: Raw<'a>) -> Self {
         let typed = ToolInput::read(name, input).ok();
         let summary = match &typed {
             Some(typed) => typed.summary(),
             None => ToolInput::Other(input.to_json()).summary(),
         };
-        Call {
+        ToolCall {
             id,
             name: safe_line(name),
             input,
@@ -136,9 +136,12 @@ impl<'a> Call<'a> {
     pub(super) fn shown_input(&self, detail: Detail) -> Option<String> {
         let is_told = self.diff().is_some() || !self.agents.is_empty();
         let is_summed_up =
-            self.input.is_object() && self.input.members().all(|(_, value)| self.sums_up(value));
-        let untold =
-            || readable_members(self.input.members().filter(|(key, value)| !self.tells(&key.get(), *value)));
+            self.input.is_object() && self.input.members().all(|(_, value)| self.is_in_summary(value));
+        let untold = || {
+            readable_members(
+                self.input.members().filter(|(key, value)| !self.is_shown_elsewhere(&key.get(), *value)),
+            )
+        };
         let input = match (&self.typed, detail) {
             (Some(ToolInput::Bash(bash)), Detail::Folded) => format!("$ {}", bash.command),
             (Some(ToolInput::Bash(bash)), Detail::Full) => {
@@ -157,17 +160,17 @@ impl<'a> Call<'a> {
         self.outcome.as_ref()?.diff.as_ref()
     }
 
-    fn sums_up(&self, value: Raw<'_>) -> bool {
+    fn is_in_summary(&self, value: Raw<'_>) -> bool {
         value.text().is_some_and(|text| text.get() == self.summary)
     }
 
     /// Returns true if a member of the input is visible elsewhere in the displayed call.
-    fn tells(&self, key: &str, value: Raw<'_>) -> bool {
+    fn is_shown_elsewhere(&self, key: &str, value: Raw<'_>) -> bool {
         let in_diff = |diff: &Diff| value.text().is_some_and(|text| diff.shows(&text.get()));
         match &self.typed {
             Some(ToolInput::Bash(_)) => key == "command",
             _ if !self.agents.is_empty() && matches!(key, "prompt" | "description" | "subagent_type") => true,
-            _ => self.sums_up(value) || self.diff().is_some_and(in_diff),
+            _ => self.is_in_summary(value) || self.diff().is_some_and(in_diff),
         }
     }
 

@@ -12,15 +12,15 @@ use super::{CommandTags, Trigger};
 
 /// The index data of an entry.
 #[derive(Debug)]
-pub(super) struct Facts<'a> {
+pub(super) struct EntryFacts<'a> {
     pub(super) part: Part,
     pub(super) flags: u16,
     pub(super) dialect: Dialect,
     pub(super) at: Option<Timestamp>,
     pub(super) response: Option<Cow<'a, str>>,
-    pub(super) parent: Named<'a>,
-    pub(super) calls: Vec<Call<'a>>,
-    pub(super) results: Vec<Answer<'a>>,
+    pub(super) parent: NamedParent<'a>,
+    pub(super) calls: Vec<CallFacts<'a>>,
+    pub(super) results: Vec<ResultFacts<'a>>,
     pub(super) compaction: Option<CompactionFacts<'a>>,
     /// Hash of a sub-agent's prompt.
     pub(super) prompt_hash: Option<u64>,
@@ -31,7 +31,7 @@ pub(super) struct Facts<'a> {
 
 /// The parent that an entry names.
 #[derive(Debug, PartialEq)]
-pub(super) enum Named<'a> {
+pub(super) enum NamedParent<'a> {
     /// `null`: a root.
     Root,
     /// No such key: it follows the line before.
@@ -41,7 +41,7 @@ pub(super) enum Named<'a> {
 
 /// A tool call.
 #[derive(Debug)]
-pub(super) struct Call<'a> {
+pub(super) struct CallFacts<'a> {
     pub(super) id: Cow<'a, str>,
     pub(super) name: Cow<'a, str>,
     /// Data about the sub-agent that it starts.
@@ -57,18 +57,18 @@ pub(super) struct LaunchFacts<'a> {
 
 /// A tool result.
 #[derive(Debug)]
-pub(super) struct Answer<'a> {
+pub(super) struct ResultFacts<'a> {
     /// `None` in the flat dialect.
     pub(super) id: Option<Cow<'a, str>>,
     pub(super) is_error: bool,
     /// The entry that contains the call, according to the result.
     pub(super) source: Option<Cow<'a, str>>,
     /// The sub-agent that it came from, and its state.
-    pub(super) agent: Option<(Cow<'a, str>, Running)>,
+    pub(super) agent: Option<(Cow<'a, str>, AgentState)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Running {
+pub(super) enum AgentState {
     Done,
     InBackground,
 }
@@ -108,7 +108,7 @@ pub(super) fn starts_agents(tool: &str) -> bool {
 
 /// Top-level keys that the head of an [`EntryRef`] does not contain.
 #[derive(Default)]
-struct Keys<'a> {
+struct EntryKeys<'a> {
     parent: Option<Raw<'a>>,
     result: Option<Raw<'a>>,
     source: Option<Raw<'a>>,
@@ -121,9 +121,9 @@ struct Keys<'a> {
     is_summary: bool,
 }
 
-impl<'a> Keys<'a> {
+impl<'a> EntryKeys<'a> {
     fn of(entry: &EntryRef<'a>) -> Self {
-        let mut keys = Keys::default();
+        let mut keys = EntryKeys::default();
         for (key, value) in entry.json().members() {
             let set = |flag| if value.bool() == Some(true) { flag } else { 0 };
             match &*key.get() {
@@ -147,19 +147,19 @@ impl<'a> Keys<'a> {
     }
 }
 
-impl<'a> Facts<'a> {
+impl<'a> EntryFacts<'a> {
     pub(super) fn of(entry: &EntryRef<'a>) -> Self {
-        let keys = Keys::of(entry);
-        let mut facts = Facts {
+        let keys = EntryKeys::of(entry);
+        let mut facts = EntryFacts {
             part: Part::Other,
             flags: keys.flags,
             dialect: entry.dialect(),
             at: entry.timestamp().and_then(|time| when(&time)),
             response: None,
             parent: match entry.parent_uuid() {
-                Some(uuid) => Named::Parent(uuid),
-                None if keys.parent.is_some() => Named::Root,
-                None => Named::Implied,
+                Some(uuid) => NamedParent::Parent(uuid),
+                None if keys.parent.is_some() => NamedParent::Root,
+                None => NamedParent::Implied,
             },
             calls: Vec::new(),
             results: Vec::new(),
@@ -190,7 +190,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn user(&mut self, entry: &EntryRef<'a>, keys: &Keys<'a>) -> Part {
+    fn user(&mut self, entry: &EntryRef<'a>, keys: &EntryKeys<'a>) -> Part {
         let mut head: Option<Cow<'a, str>> = None;
         for block in entry.content_blocks() {
             match block {
@@ -198,7 +198,7 @@ impl<'a> Facts<'a> {
                     let agent = keys.result.and_then(agent_of);
                     self.set(node::ERROR, is_error);
                     let source = keys.source.and_then(string);
-                    self.results.push(Answer { id: Some(tool_use_id.get()), is_error, source, agent });
+                    self.results.push(ResultFacts { id: Some(tool_use_id.get()), is_error, source, agent });
                 }
                 Block::Text(text) if head.is_none() => head = Some(text.get()),
                 _ => {}
@@ -223,7 +223,7 @@ impl<'a> Facts<'a> {
         self.said_by_user(&text, keys)
     }
 
-    fn said_by_user(&mut self, text: &str, keys: &Keys<'_>) -> Part {
+    fn said_by_user(&mut self, text: &str, keys: &EntryKeys<'_>) -> Part {
         let text = text.trim_start();
         if let Some(tags) = CommandTags::parse(text) {
             let Some(name) = &tags.name else { return Part::CommandOutput };
@@ -264,7 +264,7 @@ impl<'a> Facts<'a> {
             });
             self.set(node::CALLS, true);
             self.set(node::DELEGATES, launch.is_some());
-            self.calls.push(Call { id: call.id, name: call.name, launch });
+            self.calls.push(CallFacts { id: call.id, name: call.name, launch });
         }
         // The client writes an assistant entry when the API fails.
         let by_client = said.model.is_some_and(|model| model.get() == "<synthetic>");
@@ -272,7 +272,7 @@ impl<'a> Facts<'a> {
         if by_client && self.flags & node::ERROR != 0 { Part::Error } else { Part::Response }
     }
 
-    fn system(&mut self, entry: &EntryRef<'a>, keys: &Keys<'a>) -> Part {
+    fn system(&mut self, entry: &EntryRef<'a>, keys: &EntryKeys<'a>) -> Part {
         self.set(node::TEXT, entry.said().content.is_some());
         let subtype = entry.subtype();
         match subtype.as_deref() {
@@ -285,7 +285,7 @@ impl<'a> Facts<'a> {
         }
         let results = entry.tool_results();
         if !results.is_empty() {
-            self.results.extend(results.into_iter().map(|result| Answer {
+            self.results.extend(results.into_iter().map(|result| ResultFacts {
                 id: result.tool_use_id,
                 source: None,
                 is_error: result.is_error,
@@ -300,7 +300,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn compact(&mut self, entry: &EntryRef<'a>, keys: &Keys<'a>) -> Part {
+    fn compact(&mut self, entry: &EntryRef<'a>, keys: &EntryKeys<'a>) -> Part {
         self.set(node::TEXT, true);
         let mut facts = boundary(keys.metadata);
         let operation = entry.get("message").and_then(string);
@@ -323,15 +323,15 @@ fn plain_command(text: &str) -> Option<&str> {
 }
 
 /// The sub-agent in a tool's structured output.
-fn agent_of(result: Raw<'_>) -> Option<(Cow<'_, str>, Running)> {
+fn agent_of(result: Raw<'_>) -> Option<(Cow<'_, str>, AgentState)> {
     if !result.is_object() {
         return None;
     }
-    let (mut id, mut running) = (None, Running::Done);
+    let (mut id, mut running) = (None, AgentState::Done);
     for (key, value) in result.members() {
         match &*key.get() {
             "agentId" => id = string(value),
-            "isAsync" if value.bool() == Some(true) => running = Running::InBackground,
+            "isAsync" if value.bool() == Some(true) => running = AgentState::InBackground,
             _ => {}
         }
     }

@@ -4,14 +4,14 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::Options;
-use super::source::Source;
+use super::source::ExportSource;
 use crate::Error;
 use crate::session::{LaneId, NodeId, Part};
 
 /// Metadata of a session in the head of an export. Its JSON is part of the `json` export.
 #[derive(Debug, Clone, Default, Serialize)]
 #[non_exhaustive]
-pub struct Facts {
+pub struct SessionMetadata {
     /// The session's id.
     pub id: String,
     /// Best available title.
@@ -87,11 +87,15 @@ pub(super) struct ContextSize {
 /// Number of characters of a prompt in the table of contents.
 const PROMPT_CHARS: usize = 120;
 
-impl Facts {
+impl SessionMetadata {
     /// Reads the entries of a path once, before they are written.
-    pub(super) fn read(source: &mut Source<'_>, options: &Options, path: &[NodeId]) -> Result<Self, Error> {
+    pub(super) fn read(
+        source: &mut ExportSource<'_>,
+        options: &Options,
+        path: &[NodeId],
+    ) -> Result<Self, Error> {
         let session = source.session;
-        let mut facts = Facts {
+        let mut facts = SessionMetadata {
             id: session.id().to_owned(),
             messages: session.nodes().len(),
             subagents: session.lanes().len().saturating_sub(1),
@@ -100,7 +104,7 @@ impl Facts {
             compactions: session.compactions().len(),
             orphans: session.nodes().iter().filter(|node| node.is_orphan()).count(),
             damaged: session.counts().damaged,
-            ..Facts::default()
+            ..SessionMetadata::default()
         };
         for tool in session.tools().iter().filter(|tool| tool.call.is_some()) {
             facts.tool_calls += 1;
@@ -124,11 +128,16 @@ impl Facts {
         let first_prompt = facts.contents.first().map(|prompt| prompt.text.as_str());
         let title = session.title().or_else(|| first_prompt.map(str::to_owned));
         let title = title.as_deref().unwrap_or("Session without a prompt");
-        facts.title = super::safe::short_line(&source.text(title), PROMPT_CHARS);
+        facts.title = super::sanitize::short_line(&source.text(title), PROMPT_CHARS);
         Ok(facts)
     }
 
-    fn pass(&mut self, source: &mut Source<'_>, id: NodeId, response: &mut Option<u32>) -> Result<(), Error> {
+    fn pass(
+        &mut self,
+        source: &mut ExportSource<'_>,
+        id: NodeId,
+        response: &mut Option<u32>,
+    ) -> Result<(), Error> {
         let node = source.session.node(id);
         if let Some(at) = node.at {
             self.first = Some(self.first.map_or(at, |first| first.min(at)));
@@ -140,9 +149,10 @@ impl Facts {
                 let entry = source.entry(id)?;
                 let entry = entry.as_ref();
                 let text = |key: &str| {
-                    super::piece::string(entry.get(key)).map(|text| super::safe::safe_line(&text))
+                    super::entry_part::string(entry.get(key)).map(|text| super::sanitize::safe_line(&text))
                 };
-                self.project = entry.cwd().map(|cwd| super::safe::safe_line(&cwd)).or(self.project.take());
+                self.project =
+                    entry.cwd().map(|cwd| super::sanitize::safe_line(&cwd)).or(self.project.take());
                 self.git_branch =
                     text("gitBranch").filter(|branch| !branch.is_empty()).or(self.git_branch.take());
                 self.version = text("version").or(self.version.take());
@@ -157,7 +167,7 @@ impl Facts {
                 self.contents.push(Prompt {
                     node: id,
                     at: node.at,
-                    text: super::safe::short_line(&shown, PROMPT_CHARS),
+                    text: super::sanitize::short_line(&shown, PROMPT_CHARS),
                 });
             }
             // One response is several entries, and each repeats its usage.
@@ -166,7 +176,7 @@ impl Facts {
                 self.responses += 1;
                 let entry = source.entry(id)?;
                 let said = entry.as_ref().said();
-                if let Some(model) = said.model.map(|model| super::safe::safe_line(&model.get()))
+                if let Some(model) = said.model.map(|model| super::sanitize::safe_line(&model.get()))
                     && model != "<synthetic>"
                     && !self.models.contains(&model)
                 {

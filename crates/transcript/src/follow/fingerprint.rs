@@ -8,11 +8,11 @@ use crate::limits::FOLLOW_WINDOW_BYTES;
 
 /// Hashes of the beginning of a file, and of the bytes before an offset.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Marks([Option<(Mark, u64)>; 2]);
+pub(super) struct Marks([Option<(FileRange, u64)>; 2]);
 
 /// A range of a file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Mark {
+pub(super) struct FileRange {
     pub(super) start: u64,
     pub(super) len: u64,
 }
@@ -21,7 +21,7 @@ impl Marks {
     /// Hashes the marks of a file that was read up to `end`.
     pub(super) fn take(file: &mut File, end: u64) -> io::Result<Self> {
         let len = end.min(FOLLOW_WINDOW_BYTES as u64);
-        let parts = [Mark { start: 0, len }, Mark { start: end - len, len }];
+        let parts = [FileRange { start: 0, len }, FileRange { start: end - len, len }];
         let mut marks = Marks::default();
         for (mark, part) in marks.0.iter_mut().zip(parts) {
             *mark = Some((part, part.hash(file)?));
@@ -30,7 +30,7 @@ impl Marks {
     }
 
     /// Returns true if the file still has the same bytes there.
-    pub(super) fn hold(&self, file: &mut File) -> io::Result<bool> {
+    pub(super) fn match_file(&self, file: &mut File) -> io::Result<bool> {
         for (mark, hash) in self.0.iter().flatten() {
             if mark.hash(file)? != *hash {
                 return Ok(false);
@@ -40,7 +40,7 @@ impl Marks {
     }
 }
 
-impl Mark {
+impl FileRange {
     /// Reads the bytes, fewer if the file is shorter by now; `block` must have room for them.
     pub(super) fn read<'b>(&self, file: &mut File, block: &'b mut [u8]) -> io::Result<&'b [u8]> {
         file.seek(SeekFrom::Start(self.start))?;

@@ -1,7 +1,7 @@
 use tidings_protocol::entry::{CostState, EntryBody, EntryKind, EntryRef, LastPrompt, PrLink, Summary};
 
 use super::FileIndex;
-use super::load::Lines;
+use super::load::LineOwner;
 use crate::Place;
 
 /// Number of earlier pull requests that are compared, so that a file of nothing else is still read in linear
@@ -53,10 +53,10 @@ pub struct SideRecord {
 }
 
 impl SideRecords {
-    pub(super) fn add(&mut self, entry: &EntryRef<'_>, file: FileIndex, place: Place, lines: Lines) {
+    pub(super) fn add(&mut self, entry: &EntryRef<'_>, file: FileIndex, place: Place, lines: LineOwner) {
         self.records.push(SideRecord { file, place, kind: entry.kind() });
         // Records in files of sub-agents are not about the session.
-        if lines == Lines::OfAgent || !is_kept(entry.kind()) {
+        if lines == LineOwner::OfAgent || !is_kept(entry.kind()) {
             return;
         }
         match entry.body() {

@@ -17,7 +17,7 @@ use crate::reader::{Content, Reader};
 
 /// The details of a session that stand at either end of its file, without reading the part in between.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
+pub struct SessionDetails {
     /// Size of the file in bytes.
     pub bytes: u64,
     /// Time of the last write.
@@ -46,7 +46,7 @@ pub struct Facts {
     pub is_sidechain: bool,
 }
 
-impl Facts {
+impl SessionDetails {
     /// Display name of the session: title, last prompt, summary, or first prompt.
     pub fn name(&self) -> Option<&str> {
         let ranked = [&self.title, &self.last_prompt, &self.summary, &self.first_prompt];
@@ -56,14 +56,14 @@ impl Facts {
 
 /// Reads the details of one file after the other in the same memory.
 #[derive(Debug)]
-pub struct FactsReader {
+pub struct SessionDetailsReader {
     ends: EndBuffers,
     more: Buffer,
-    keys: Keys,
+    keys: DetailFields,
 }
 
 #[derive(Debug)]
-struct Keys {
+struct DetailFields {
     custom_title: Field,
     ai_title: Field,
     last_prompt: Field,
@@ -74,9 +74,9 @@ struct Keys {
     tag: Field,
 }
 
-impl Default for FactsReader {
+impl Default for SessionDetailsReader {
     fn default() -> Self {
-        let keys = Keys {
+        let keys = DetailFields {
             custom_title: Field::new("\"customTitle\""),
             ai_title: Field::new("\"aiTitle\""),
             last_prompt: Field::new("\"lastPrompt\""),
@@ -86,27 +86,27 @@ impl Default for FactsReader {
             timestamp: Field::new("\"timestamp\""),
             tag: Field::new("\"tag\""),
         };
-        FactsReader { ends: EndBuffers::default(), more: Buffer::default(), keys }
+        SessionDetailsReader { ends: EndBuffers::default(), more: Buffer::default(), keys }
     }
 }
 
-impl FactsReader {
+impl SessionDetailsReader {
     /// Reads the details of a session file; `None` if it is empty.
-    pub fn read(&mut self, path: &Path) -> io::Result<Option<Facts>> {
-        let FactsReader { ends, more, keys } = self;
+    pub fn read(&mut self, path: &Path) -> io::Result<Option<SessionDetails>> {
+        let SessionDetailsReader { ends, more, keys } = self;
         let Some(mut ends) = ends.read(path)? else { return Ok(None) };
         let mut facts = keys.facts(&ends, path);
         let lacks = facts.first_prompt.is_none() || facts.cwd.is_none() || facts.created.is_none();
         if lacks && ends.goes_on() {
             // One line can be longer than the head: a list of tools, an image.
-            read_on(&mut ends, more, &mut facts)?;
+            read_missing_details(&mut ends, more, &mut facts)?;
         }
         Ok(Some(facts))
     }
 }
 
-impl Keys {
-    fn facts(&self, ends: &Ends<'_>, path: &Path) -> Facts {
+impl DetailFields {
+    fn facts(&self, ends: &Ends<'_>, path: &Path) -> SessionDetails {
         let Ends { head, tail, .. } = *ends;
         let last = |field: &Field| {
             let whole = std::ptr::eq(head, tail);
@@ -119,7 +119,7 @@ impl Keys {
         let summary =
             if title.is_none() && last_prompt.is_none() { filled(self.summary.last(tail)) } else { None };
         let first_line = &head[..memchr(b'\n', head).unwrap_or(head.len())];
-        Facts {
+        SessionDetails {
             bytes: ends.bytes,
             modified: ends.modified,
             created: self.timestamp.first(head).and_then(|text| text.parse().ok()),
@@ -170,7 +170,11 @@ fn prompted_after(time: Timestamp, head: &[u8], tail: &[u8]) -> bool {
 }
 
 /// Reads details that are missing in the head from the lines after it.
-fn read_on(ends: &mut Ends<'_>, buffer: &mut Buffer, facts: &mut Facts) -> io::Result<()> {
+fn read_missing_details(
+    ends: &mut Ends<'_>,
+    buffer: &mut Buffer,
+    facts: &mut SessionDetails,
+) -> io::Result<()> {
     ends.file.seek(SeekFrom::Start(0))?;
     let mut reader = Reader::new((&ends.file).take(HEAD_BYTES_MAX), buffer);
     let mut prompt = Search::default();

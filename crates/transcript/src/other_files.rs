@@ -9,13 +9,13 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::blocks::Buffer;
-use crate::check::pairing::Tools;
+use crate::check::pairing::EntryTools;
 use crate::reader::{Content, Reader};
 use crate::roots::relatives_of;
 
 /// Uuids and tool call ids in the other files of a session.
 #[derive(Debug, Default)]
-pub(crate) struct Elsewhere {
+pub(crate) struct OtherFiles {
     /// Uuids of entries.
     pub(crate) uuids: HashSet<Box<str>>,
     /// Ids of tool calls.
@@ -24,10 +24,10 @@ pub(crate) struct Elsewhere {
     pub(crate) answered: HashSet<Box<str>>,
 }
 
-impl Elsewhere {
+impl OtherFiles {
     /// The names in the session's other files, except for those in `known`. Unreadable files are skipped.
     pub(crate) fn of(path: &Path, known: &[&Path]) -> Self {
-        let mut names = Elsewhere::default();
+        let mut names = OtherFiles::default();
         let same =
             |a: &Path, b: &Path| a == b || fs_err::canonicalize(a).ok() == fs_err::canonicalize(b).ok();
         let others: Vec<PathBuf> = relatives_of(path);
@@ -54,7 +54,7 @@ impl Elsewhere {
 
     fn entry(&mut self, entry: &tidings_protocol::entry::EntryRef<'_>) {
         self.uuids.extend(entry.uuid().filter(|_| entry.is_chained()).map(Box::from));
-        let (calls, answers) = Tools::of(entry).into_ids();
+        let (calls, answers) = EntryTools::of(entry).into_ids();
         self.called.extend(calls);
         self.answered.extend(answers);
     }
