@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Measures `tidings sessions` on many sessions, beside other programs that do the same job.
 
-Builds the program, generates a folder of sessions, installs the other programs once, and fails when a limit is exceeded.
+Builds the program, generates a folder of sessions, installs the other programs once, and fails when a limit is
+exceeded.
 The options can also be given as variables, as `make bench` does: ROUNDS, SIZE, TREE, PEERS=0, UPDATE=1.
 """
 

@@ -47,7 +47,7 @@ pub struct Blocks<'b, R> {
     /// Offset in the file of the buffer's first byte.
     offset: u64,
     /// Number of bytes that were returned already.
-    given: usize,
+    returned: usize,
     /// Number of bytes in the buffer that were read from the file.
     filled: usize,
     ended: bool,
@@ -67,7 +67,7 @@ impl<'b, R: Read> Blocks<'b, R> {
             // Zeroed pages from the operating system cost nothing.
             *buffer = vec![0; size];
         }
-        Blocks { source, buffer, cap, offset, given: 0, filled: 0, ended: false }
+        Blocks { source, buffer, cap, offset, returned: 0, filled: 0, ended: false }
     }
 
     /// The next block; `None` at the end.
@@ -95,23 +95,23 @@ impl<'b, R: Read> Blocks<'b, R> {
 
     /// The bytes of the block that was returned last.
     pub(crate) fn returned(&self) -> &[u8] {
-        &self.buffer[..self.given]
+        &self.buffer[..self.returned]
     }
 
     /// The first bytes of the oversized line that was returned last.
     pub(crate) fn head(&self) -> &[u8] {
-        &self.buffer[..self.given.min(OVERSIZED_HEAD_BYTES)]
+        &self.buffer[..self.returned.min(OVERSIZED_HEAD_BYTES)]
     }
 
     fn discard_returned(&mut self) {
-        self.buffer.copy_within(self.given..self.filled, 0);
-        self.offset += self.given as u64;
-        self.filled -= self.given;
-        self.given = 0;
+        self.buffer.copy_within(self.returned..self.filled, 0);
+        self.offset += self.returned as u64;
+        self.filled -= self.returned;
+        self.returned = 0;
     }
 
     fn return_lines(&mut self, end: usize) -> Block<'_> {
-        self.given = end;
+        self.returned = end;
         Block::Lines { offset: self.offset, bytes: &self.buffer[..end] }
     }
 
@@ -141,7 +141,7 @@ impl<'b, R: Read> Blocks<'b, R> {
                 let after = head + at + 1;
                 len += at as u64 + 1;
                 self.offset = offset + len - after as u64;
-                self.given = after;
+                self.returned = after;
                 self.filled = chunk.end;
                 break;
             }
@@ -149,7 +149,7 @@ impl<'b, R: Read> Blocks<'b, R> {
             if read == 0 {
                 self.ended = true;
                 self.offset = offset + len - head as u64;
-                self.given = head;
+                self.returned = head;
                 self.filled = head;
                 break;
             }

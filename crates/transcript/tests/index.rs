@@ -230,7 +230,7 @@ fn many_small_updates_do_not_make_a_large_index() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_else_may_read_an_index() {
+fn only_the_owner_may_read_an_index() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = TestRoot::new();
     place.write("p/a.jsonl", &says("secret"));

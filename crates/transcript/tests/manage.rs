@@ -11,9 +11,9 @@ use insta::assert_snapshot;
 use jiff::Timestamp;
 use tidings_transcript::ErrorKind;
 use tidings_transcript::manage::{
-    FactsReader, ForkOptions, Page, Scope, SessionFile, SessionMessage, archive_session, delete_session,
-    fork_session, list_sessions, list_subagents, rename_session, session_info, session_messages,
-    subagent_messages, tag_session, unarchive_session, worktrees,
+    ForkOptions, Page, Scope, SessionDetailsReader, SessionFile, SessionMessage, archive_session,
+    delete_session, fork_session, list_sessions, list_subagents, rename_session, session_info,
+    session_messages, subagent_messages, tag_session, unarchive_session, worktrees,
 };
 use tidings_transcript::roots::Roots;
 
@@ -75,7 +75,7 @@ fn blanks_around_colons_change_nothing_in_what_the_ends_tell() {
     ];
     let facts = |text: &str| {
         let place = TestRoot::new();
-        let mut facts = FactsReader::default().read(&place.session(&[text])).unwrap().unwrap();
+        let mut facts = SessionDetailsReader::default().read(&place.session(&[text])).unwrap().unwrap();
         (facts.bytes, facts.modified) = (0, std::time::SystemTime::UNIX_EPOCH);
         facts
     };

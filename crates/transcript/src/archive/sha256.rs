@@ -126,7 +126,7 @@ mod tests {
 
     /// The examples of FIPS 180-4, and lengths around the end of a block, summed with `sha256sum`.
     #[test]
-    fn sums_are_those_of_everybody() {
+    fn sums_match_the_published_examples() {
         for (text, expected) in [
             (String::new(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
             ("abc".to_owned(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),

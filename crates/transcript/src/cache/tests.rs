@@ -122,7 +122,7 @@ fn missing_files_are_forgotten_in_the_folders_that_were_looked_at_only() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_else_may_read_the_cache() {
+fn only_the_owner_may_read_the_cache() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = CacheFolder::new();
     drop(folder.filled());

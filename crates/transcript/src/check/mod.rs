@@ -230,7 +230,7 @@ impl Run<'_> {
         let mut links = Links::default();
         let mut found = Findings::default();
         self.report.files = 1;
-        let mut told = 0;
+        let mut reported = 0;
         loop {
             let line = match reader.next() {
                 Ok(Some(line)) => line,
@@ -258,11 +258,11 @@ impl Run<'_> {
                 }
             }
             let read = line.place.offset + line.place.bytes;
-            if read - told >= TELL_BYTES {
-                if each(LineStep::Read(read - told)).is_break() {
+            if read - reported >= PROGRESS_BYTES {
+                if each(LineStep::Read(read - reported)).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
-                told = read;
+                reported = read;
             }
             if found.findings.len() >= FINDINGS_HELD_MAX && self.report(&mut found, &mut each).is_break() {
                 return Ok(ControlFlow::Break(()));
@@ -335,7 +335,7 @@ impl Run<'_> {
 }
 
 /// Interval of progress events in bytes.
-const TELL_BYTES: u64 = 1 << 20;
+const PROGRESS_BYTES: u64 = 1 << 20;
 
 /// The dialect of most of the first entries that have one; in a tie, the CLI's.
 fn dialect_of(file: &mut Opened, buffer: &mut Buffer) -> io::Result<Dialect> {

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 
 use super::block::{ActiveBlock, BillingBlock};
 use super::key::KeyMap;
-use super::line::Teller;
+use super::line::SightingSource;
 use super::money::Money;
 use super::names::{TextId, TextTable};
 use super::prices::Prices;
@@ -98,11 +98,11 @@ impl Ledger {
             let done = read.remove(&at).or_else(|| scan::all(vec![ScanJob::new(at, file)], progress).pop());
             if let Some(done) = done {
                 ledger.merge(&done.rows, session, &known, &mut merged);
-                merged.learnt.extend(done.mark.map(|mark| (*file, mark, done.rows.encode())));
+                merged.new_data.extend(done.mark.map(|mark| (*file, mark, done.rows.encode())));
                 ledger.unreadable.extend(done.error);
             }
         }
-        for (file, mark, facts) in merged.learnt {
+        for (file, mark, facts) in merged.new_data {
             cache.keep(file, USAGE, mark, facts);
         }
         ledger
@@ -172,7 +172,7 @@ impl Ledger {
             model: self.names.get(row.model),
             tokens: row.usage.tokens(),
             fast: row.usage.fast,
-            sub_agent: row.claim.teller != Teller::Conversation,
+            sub_agent: row.claim.source != SightingSource::Conversation,
         }
     }
 
@@ -218,14 +218,14 @@ impl RowSource<'_> {
 struct MergeState<'a> {
     by_key: KeyMap<usize>,
     /// Data that is not cached yet.
-    learnt: Vec<(&'a FileInfo, Mark, Vec<u8>)>,
+    new_data: Vec<(&'a FileInfo, Mark, Vec<u8>)>,
 }
 
 impl MergeState<'_> {
     fn with_capacity(rows: usize) -> Self {
         MergeState {
             by_key: KeyMap::with_capacity_and_hasher(rows, BuildHasherDefault::default()),
-            learnt: Vec::new(),
+            new_data: Vec::new(),
         }
     }
 }

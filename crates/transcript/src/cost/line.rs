@@ -34,7 +34,7 @@ pub(super) struct Sighting<'a> {
 /// unknown one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Claim {
-    pub(super) teller: SightingSource,
+    pub(super) source: SightingSource,
     pub(super) copied: bool,
     pub(super) time: Millis,
 }
@@ -82,7 +82,7 @@ impl UsageReader {
             return Ok(None);
         }
         let is_set = |value: Option<&[u8]>| value.is_some_and(|value| value != b"null");
-        let teller = if members.sidechain == Some(b"true") {
+        let source = if members.sidechain == Some(b"true") {
             SightingSource::SubAgent
         } else {
             SightingSource::Conversation
@@ -105,7 +105,7 @@ impl UsageReader {
         };
         Ok(Some(Sighting {
             key,
-            claim: Claim { teller, copied: is_set(members.forked_from), time: Millis::read(Some(time)) },
+            claim: Claim { source, copied: is_set(members.forked_from), time: Millis::read(Some(time)) },
             session,
             cwd: text(members.cwd)?,
             model,
@@ -160,11 +160,11 @@ fn sighting<'a>(entry: &EntryRef<'a>) -> Option<Sighting<'a>> {
     match entry.kind() {
         EntryKind::Assistant => {
             let said = entry.said();
-            let teller =
+            let source =
                 if entry.is_sidechain() { SightingSource::SubAgent } else { SightingSource::Conversation };
             let ended = said.stop_reason.is_some_and(|reason| !reason.is_null());
             let usage = Usage { ended, ..usage(said.usage?)? };
-            response(entry, said.message_id, said.model, usage, teller)
+            response(entry, said.message_id, said.model, usage, source)
         }
         EntryKind::Progress => {
             let message = entry.get("data")?.get("message")?;
@@ -188,7 +188,7 @@ fn response<'a>(
     id: Option<Text<'a>>,
     model: Option<Text<'a>>,
     usage: Usage,
-    teller: SightingSource,
+    source: SightingSource,
 ) -> Option<Sighting<'a>> {
     let model = model.map(Text::get).unwrap_or_default();
     let api_error = entry.get("isApiErrorMessage").and_then(Raw::bool) == Some(true);
@@ -199,7 +199,7 @@ fn response<'a>(
     let snake = || entry.get("session_id")?.text().map(Text::get);
     Some(Sighting {
         key: ResponseKey::of(id.map(Text::get).as_deref(), entry),
-        claim: Claim { teller, copied, time: Millis::read(entry.timestamp()) },
+        claim: Claim { source, copied, time: Millis::read(entry.timestamp()) },
         session: entry.session_id().filter(|id| !id.is_empty()).or_else(snake).unwrap_or_default(),
         cwd: entry.cwd().unwrap_or_default(),
         model,

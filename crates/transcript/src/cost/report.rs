@@ -112,7 +112,7 @@ struct Sums<'a> {
     /// True if the query needs the project.
     needs_project: bool,
     /// The folder in which each session began.
-    homes: HashMap<TextId, (Millis, TextId)>,
+    start_folders: HashMap<TextId, (Millis, TextId)>,
     blocks: Vec<BillingBlock>,
     /// By number of the model's name.
     price_of: Vec<Option<Price>>,
@@ -140,9 +140,9 @@ enum Group {
 impl<'a> Sums<'a> {
     fn new(ledger: &'a Ledger, prices: &Prices, query: &'a Query) -> Self {
         let needs_project = matches!(query.by, By::Session | By::Project) || query.project.is_some();
-        let mut homes: HashMap<TextId, (Millis, TextId)> = HashMap::new();
+        let mut start_folders: HashMap<TextId, (Millis, TextId)> = HashMap::new();
         for row in ledger.rows.iter().filter(|row| needs_project && row.cwd != TextId::EMPTY) {
-            let home = homes.entry(row.session).or_insert((row.claim.time, row.cwd));
+            let home = start_folders.entry(row.session).or_insert((row.claim.time, row.cwd));
             if row.claim.time < home.0 {
                 *home = (row.claim.time, row.cwd);
             }
@@ -159,7 +159,7 @@ impl<'a> Sums<'a> {
             calendar: Calendar::new(query.zone.clone()),
             open: query.is_open(),
             needs_project,
-            homes,
+            start_folders,
             blocks,
             price_of: price_of(ledger, prices),
             total: Total::default(),
@@ -228,7 +228,7 @@ impl<'a> Sums<'a> {
     /// A shell that changes into `src` does not start another project. The name of the file's folder cannot
     /// be used: many paths share one.
     fn project(&self, row: &LedgerRow) -> TextId {
-        let Some((_, home)) = self.homes.get(&row.session) else { return row.cwd };
+        let Some((_, home)) = self.start_folders.get(&row.session) else { return row.cwd };
         let (cwd, home_path) = (self.ledger.names.get(row.cwd), self.ledger.names.get(*home));
         match cwd.strip_prefix(home_path) {
             Some(below) if below.is_empty() || below.starts_with(['/', '\\']) => *home,

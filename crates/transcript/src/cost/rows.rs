@@ -1,7 +1,7 @@
 //! The responses in one file, and their encoding in the cache.
 
 use super::key::{KeyMap, ResponseKey};
-use super::line::{Claim, Sighting, Teller};
+use super::line::{Claim, Sighting, SightingSource};
 use super::names::{TextId, TextTable};
 use super::time::Millis;
 use super::tokens::Usage;
@@ -79,10 +79,10 @@ impl Rows {
         let mut before = 0i64;
         for row in &self.list {
             out.extend_from_slice(&row.key.0.to_le_bytes());
-            let Claim { teller, copied, time } = row.claim;
+            let Claim { source, copied, time } = row.claim;
             let Usage { fast, ended, .. } = row.usage;
             let flags = [copied, fast, ended].map(u8::from);
-            out.push(teller as u8 | flags[0] << 2 | flags[1] << 3 | flags[2] << 4);
+            out.push(source as u8 | flags[0] << 2 | flags[1] << 3 | flags[2] << 4);
             // Times differ little from row to row.
             Fields::write_number(&mut out, zigzag(time.0.wrapping_sub(before)));
             before = time.0;
@@ -115,10 +115,10 @@ impl Rows {
             let [flags] = *fields.array::<1>()?;
             let time = before.wrapping_add(unzigzag(fields.number()?));
             before = time;
-            let teller = match flags & 3 {
-                0 => Teller::Conversation,
-                1 => Teller::SubAgent,
-                2 => Teller::Progress,
+            let source = match flags & 3 {
+                0 => SightingSource::Conversation,
+                1 => SightingSource::SubAgent,
+                2 => SightingSource::Progress,
                 _ => return None,
             };
             let mut name =
@@ -128,7 +128,7 @@ impl Rows {
             for number in &mut numbers {
                 *number = fields.number()?;
             }
-            let claim = Claim { teller, copied: flags & 4 != 0, time: Millis(time) };
+            let claim = Claim { source, copied: flags & 4 != 0, time: Millis(time) };
             let (fast, ended) = (flags & 8 != 0, flags & 16 != 0);
             let usage = Usage { fast, ended, ..Usage::from_numbers(numbers) };
             list.push(LedgerRow { key, claim, session, cwd, model, usage });

@@ -154,7 +154,7 @@ fn f76_of_copies_that_differ_the_last_whole_one_counts() {
 }
 
 #[test]
-fn what_nobody_typed_is_no_turn() {
+fn text_that_was_not_typed_is_not_a_turn() {
     for (line, turns, messages) in [
         ("x c prompt", 2, 4),
         ("x c command", 2, 4),

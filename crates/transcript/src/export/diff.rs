@@ -58,7 +58,7 @@ impl Diff {
 
 /// The diff of a call: from its output, or else from its input.
 pub(super) fn diff(input: Option<&ToolInput>, output: Option<&ToolOutput>) -> Option<Diff> {
-    let told = output.and_then(|output| match output {
+    let from_output = output.and_then(|output| match output {
         ToolOutput::Edit(edit) => {
             let hunks = edit.structured_patch.as_deref().filter(|hunks| !hunks.is_empty());
             match (hunks, &edit.old_string, &edit.new_string) {
@@ -81,7 +81,7 @@ pub(super) fn diff(input: Option<&ToolInput>, output: Option<&ToolOutput>) -> Op
         }
         _ => None,
     });
-    told.or_else(|| match input? {
+    from_output.or_else(|| match input? {
         ToolInput::Edit(EditInput { file_path, old_string: Some(old), new_string: Some(new), .. }) => {
             Some(of_texts(file_path, old, new))
         }

@@ -175,7 +175,7 @@ impl Sink for TextSink<'_> {
             Some(outcome) if !full => {
                 let took = outcome.took.map(|took| format!(" in {}", duration(took))).unwrap_or_default();
                 let text = outcome.text.trim();
-                let told = if outcome.is_error {
+                let shown = if outcome.is_error {
                     format!("{error}error: {}{plain}", short_line(text, LINE_CHARS))
                 } else if outcome.diff.is_none()
                     && !text.is_empty()
@@ -186,7 +186,7 @@ impl Sink for TextSink<'_> {
                 } else {
                     format!("{dim}{}{plain}", outcome.summary())
                 };
-                let _ = write!(line, " {dim}→{plain} {told}{dim}{took}{plain}");
+                let _ = write!(line, " {dim}→{plain} {shown}{dim}{took}{plain}");
             }
             Some(_) => {}
         }

@@ -82,7 +82,7 @@ struct Followed {
     info: Option<FileInfo>,
     /// True if two listings in a row found the same state. One is not enough: file times are coarse, and a
     /// second change may have the time of the first.
-    calm: bool,
+    unchanged_twice: bool,
     /// True once an unreadable file was reported.
     unreadable: bool,
 }
@@ -141,7 +141,7 @@ impl Follow {
         each: &mut dyn FnMut(News<'_>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
         let mut there = HashSet::new();
-        let mut stirred = Vec::new();
+        let mut changed = Vec::new();
         for ListedFile { session, agent, info } in self.list()? {
             let path = info.path.clone();
             let file = self.files.entry(path.clone()).or_insert_with(|| {
@@ -149,15 +149,15 @@ impl Follow {
                 Followed::new(&session, agent, tail)
             });
             if file.may_have_changed(info) {
-                stirred.push(path.clone());
+                changed.push(path.clone());
             }
             there.insert(path);
         }
         let missing = |(path, file): &(&PathBuf, &Followed)| !file.tail.is_gone() && !there.contains(*path);
-        stirred.extend(self.files.iter().filter(missing).map(|(path, _)| path.clone()));
+        changed.extend(self.files.iter().filter(missing).map(|(path, _)| path.clone()));
         // Changes in several files have no order; sorting by name makes it deterministic.
-        stirred.sort_unstable();
-        for path in stirred {
+        changed.sort_unstable();
+        for path in changed {
             if self.poll(&path, each).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -254,16 +254,23 @@ impl Follow {
 
 impl Followed {
     fn new(session: &str, agent: Option<String>, tail: Tail) -> Self {
-        Followed { session: session.to_owned(), agent, tail, info: None, calm: false, unreadable: false }
+        Followed {
+            session: session.to_owned(),
+            agent,
+            tail,
+            info: None,
+            unchanged_twice: false,
+            unreadable: false,
+        }
     }
 
     /// Returns true if the file may have changed since it was last listed.
     fn may_have_changed(&mut self, info: FileInfo) -> bool {
         let same = self.info.as_ref() == Some(&info);
-        let stirs = !(same && self.calm);
-        self.calm = same;
+        let may_have_changed = !(same && self.unchanged_twice);
+        self.unchanged_twice = same;
         self.info = Some(info);
-        stirs
+        may_have_changed
     }
 }
 

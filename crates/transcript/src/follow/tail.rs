@@ -169,9 +169,9 @@ impl Tail {
         let (id, len) = (FileId::of(&metadata), metadata.len());
         let marks = Marks::take(file, len)?;
         if !self.continues(file, id, len)? {
-            let told = self.state.offset > 0;
+            let had_lines = self.state.offset > 0;
             self.state = TailState { line: Some(1), ..TailState::default() };
-            if told {
+            if had_lines {
                 self.generation += 1;
                 if each(Change::Reset).is_break() {
                     return Ok(Pass::Stopped);
@@ -226,8 +226,8 @@ impl Tail {
         Ok(given)
     }
 
-    /// Skips to `place`, or to the last line end of the file if that comes first.
-    fn skip_to(&mut self, place: u64) -> Result<(), Error> {
+    /// Skips to `offset`, or to the last line end of the file if that comes first.
+    fn skip_to(&mut self, offset: u64) -> Result<(), Error> {
         let path = self.path.clone();
         let mut file = match File::open(&path) {
             Ok(file) => file,
@@ -235,7 +235,7 @@ impl Tail {
             Err(error) => return Err(Error::io("read", &path, error)),
         };
         let metadata = file.metadata().at("read", &path)?;
-        let len = metadata.len().min(place);
+        let len = metadata.len().min(offset);
         let offset = last_line_end(&mut file, 0, len).at("read", &path)?.unwrap_or(0);
         let marks = Marks::take(&mut file, offset).at("read", &path)?;
         let line = (offset == 0).then_some(1);
@@ -275,9 +275,9 @@ fn last_line_end(file: &mut File, from: u64, to: u64) -> io::Result<Option<u64>>
     Ok(None)
 }
 
-/// The first start of a line at or before `place`.
-fn line_start(file: &mut File, place: u64) -> io::Result<u64> {
-    Ok(last_line_end(file, 0, place)?.unwrap_or(0))
+/// The first start of a line at or before `offset`.
+fn line_start(file: &mut File, offset: u64) -> io::Result<u64> {
+    Ok(last_line_end(file, 0, offset)?.unwrap_or(0))
 }
 
 fn count_lines(file: &mut File, to: u64) -> io::Result<u64> {

@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hint_does_not_send_anybody_to_build_an_index_where_nobody_may_write() {
+    fn the_hint_for_a_read_only_folder_does_not_suggest_a_rebuild() {
         for (code, expected) in [
             (ffi::SQLITE_READONLY, "check the permissions"),
             (ffi::SQLITE_CANTOPEN, "check the permissions"),

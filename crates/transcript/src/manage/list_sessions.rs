@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use super::details::SessionDetailsReader;
 use super::info::info;
-use super::scope::Folder;
+use super::scope::ProjectFolder;
 use super::{Page, Scope, SessionFile, SessionId, SessionInfo};
 use crate::error::At as _;
 use crate::{Error, ErrorKind};
@@ -16,7 +16,7 @@ use crate::{Error, ErrorKind};
 pub fn list_sessions(scope: &Scope<'_>, page: Page) -> Result<Vec<SessionInfo>, Error> {
     let mut reader = SessionDetailsReader::default();
     let mut newest: HashMap<String, SessionInfo> = HashMap::new();
-    for Folder { path: folder, project } in scope.folders() {
+    for ProjectFolder { path: folder, project } in scope.folders() {
         let entries = match std::fs::read_dir(&folder).at("look into", &folder) {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             entries => entries?,

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_composed_and_lose_what_nobody_sees() {
+    fn tags_are_composed_and_lose_invisible_characters() {
         for (tag, expected) in [
             ("plain", "plain"),
             ("e\u{301}t\u{e9}", "été"),
