@@ -82,8 +82,8 @@ pub fn session(
         } else {
             FileRole::Agent { id: &files.id, tool_results }
         };
-        let about = FileProperties { number, files: count, role, profile };
-        let ended = read_file(&file.path, about, &mut facts, &mut buffer, &mut report, &mut each);
+        let properties = FileProperties { number, files: count, role, profile };
+        let ended = read_file(&file.path, properties, &mut facts, &mut buffer, &mut report, &mut each);
         let ended = ended.unwrap_or_else(|error| {
             facts.unread = true;
             let finding = unreadable(&error);
@@ -133,8 +133,8 @@ pub fn file(
 ) -> Result<CheckReport, Error> {
     let (mut facts, mut buffer, mut report) =
         (SessionFacts::default(), Buffer::default(), CheckReport::default());
-    let about = FileProperties { number: 0, files: 1, role: FileRole::Alone, profile };
-    let _ended = read_file(path, about, &mut facts, &mut buffer, &mut report, &mut each)?;
+    let properties = FileProperties { number: 0, files: 1, role: FileRole::Alone, profile };
+    let _ended = read_file(path, properties, &mut facts, &mut buffer, &mut report, &mut each)?;
     Ok(report)
 }
 
@@ -174,7 +174,7 @@ struct FileProperties<'a> {
 
 fn read_file(
     path: &Path,
-    about: FileProperties<'_>,
+    properties: FileProperties<'_>,
     facts: &mut SessionFacts,
     buffer: &mut Buffer,
     report: &mut CheckReport,
@@ -189,9 +189,9 @@ fn read_file(
         return Ok(each(CheckEvent::Finding { file: path, finding: &finding }));
     }
     let dialect = dialect_of(&mut opened, buffer).at("read", path)?;
-    let profile = about.profile.unwrap_or_else(|| Profile::suits(dialect));
-    let (role, number) = (about.role, about.number);
-    let only = (about.files == 1).then_some(path);
+    let profile = properties.profile.unwrap_or_else(|| Profile::suits(dialect));
+    let (role, number) = (properties.role, properties.number);
+    let only = (properties.files == 1).then_some(path);
     let mut run = Run { profile, dialect, role, number, only, facts, report: CheckReport::default() };
     let ended = run.read(opened, buffer, |step| match step {
         LineStep::Finding(finding) => each(CheckEvent::Finding { file: path, finding }),
@@ -340,7 +340,7 @@ const PROGRESS_BYTES: u64 = 1 << 20;
 /// The dialect of most of the first entries that have one; in a tie, the CLI's.
 fn dialect_of(file: &mut Opened, buffer: &mut Buffer) -> io::Result<Dialect> {
     const LINES_MAX: usize = 1000;
-    const TELLING_MAX: usize = 32;
+    const SAMPLES_MAX: usize = 32;
     let mut reader = Reader::new(&mut *file, buffer);
     let (mut real, mut seed, mut rewrite) = (0, 0, 0);
     for _ in 0..LINES_MAX {
@@ -355,7 +355,7 @@ fn dialect_of(file: &mut Opened, buffer: &mut Buffer) -> io::Result<Dialect> {
             Dialect::Rewrite => rewrite += 1,
             _ => real += 1,
         }
-        if real + seed + rewrite == TELLING_MAX {
+        if real + seed + rewrite == SAMPLES_MAX {
             break;
         }
     }

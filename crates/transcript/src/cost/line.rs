@@ -59,14 +59,14 @@ pub(super) struct UsageReader {
 impl UsageReader {
     /// Calls `see` for every response in a line, including those in whole entries of a damaged line.
     pub(super) fn read(&mut self, line: &[u8], mut see: impl FnMut(Sighting<'_>)) {
-        match walk::line(line).ok_or(Irregular).and_then(|members| self.from_walk(line, &members)) {
+        match walk::line(line).ok_or(Irregular).and_then(|members| self.read_quickly(line, &members)) {
             Ok(sighting) => sighting.into_iter().for_each(see),
-            Err(Irregular) => self.from_reader(line, &mut see),
+            Err(Irregular) => self.read_fully(line, &mut see),
         }
     }
 
     /// The result of a quick walk: a response, or none.
-    fn from_walk<'a>(
+    fn read_quickly<'a>(
         &mut self,
         line: &'a [u8],
         members: &Members<'a>,
@@ -125,7 +125,7 @@ impl UsageReader {
 
     /// The slow path, for lines that are damaged or unusual.
     #[cold]
-    fn from_reader(&mut self, line: &[u8], see: &mut dyn FnMut(Sighting<'_>)) {
+    fn read_fully(&mut self, line: &[u8], see: &mut dyn FnMut(Sighting<'_>)) {
         let mut reader = Reader::new(line, &mut self.spare);
         // Reading from memory does not fail.
         while let Ok(Some(line)) = reader.next() {
@@ -250,7 +250,7 @@ mod tests {
                 let (mut walked, mut checked) = (Vec::new(), Vec::new());
                 let mut eyes = UsageReader::default();
                 eyes.read(line.as_bytes(), |seen| walked.push(format!("{seen:?}")));
-                eyes.from_reader(line.as_bytes(), &mut |seen| checked.push(format!("{seen:?}")));
+                eyes.read_fully(line.as_bytes(), &mut |seen| checked.push(format!("{seen:?}")));
                 assert_eq!(walked, checked, "{line}");
             }
         }

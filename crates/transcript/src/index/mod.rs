@@ -128,7 +128,8 @@ impl Index {
 
     /// Indexes new data, and removes the files below `folders` that are no longer among the sessions.
     ///
-    /// `each` is called with the size of every file. Indexed data stays if the update is interrupted.
+    /// `each` is called with the number of bytes read from every file. Indexed data stays if the update is
+    /// interrupted.
     pub fn update(
         &mut self,
         sessions: &[SessionFiles],

@@ -11,7 +11,7 @@ use crate::roots::{Found, SessionFiles};
 /// Amount of data that may be read to fill in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
-    /// Takes a fraction of a second; other fields stay empty.
+    /// Reads only as much as takes a fraction of a second; other fields stay empty.
     Little,
     /// Everything.
     Any,
@@ -23,7 +23,7 @@ pub enum Effort {
 pub struct Filled {
     /// Number of sessions that were not counted, because too much would have to be read.
     pub left: usize,
-    /// Size of their unread files in bytes.
+    /// Number of bytes that counting all sessions would read.
     pub left_bytes: u64,
     /// Errors about files that could not be read.
     pub unreadable: Vec<Error>,

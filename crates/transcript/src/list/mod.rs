@@ -38,7 +38,7 @@ pub enum First {
     /// Last changed first.
     #[default]
     Newest,
-    /// Last changed last.
+    /// Least recently changed first.
     Oldest,
     /// Most bytes first.
     Largest,

@@ -101,7 +101,7 @@ pub struct Turn {
     pub prompt: Option<NodeId>,
     /// All entries, the prompt included.
     pub nodes: Vec<NodeId>,
-    /// The flow with the highest rank in it.
+    /// The highest flow in it, in the order of [`Flow`].
     pub flow: Flow,
 }
 

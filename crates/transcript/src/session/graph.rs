@@ -21,7 +21,7 @@ pub struct Root {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RootKind {
-    /// The entry is marked as a root.
+    /// The entry has no parent.
     Explicit,
     /// Its parent is not in the file.
     Orphan,
