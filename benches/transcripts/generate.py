@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes a configuration folder with sessions like those of Claude Code, and writes down what is true about it.
+"""Generates a configuration folder with sessions like those of Claude Code, and the expected results for it.
 
 The shapes are those of version 2.1: a line per content block with the usage of the whole response on each, usage that
 grows from line to line, sub-agents in files of their own, forks that repeat ids, side questions that replay responses,
@@ -33,7 +33,7 @@ PRICES = {
 }
 MODELS = list(PRICES)
 
-# How often things happen: per session, per response or per line, as the name says.
+# Probabilities per session, turn, response or line, according to the name.
 FORKED_SESSIONS = 0.08
 SIDE_QUESTION_SESSIONS = 0.05
 HOUR_CACHE_SESSIONS = 0.25
@@ -66,7 +66,7 @@ def encode(record: dict) -> str:
 
 
 class Texts:
-    """Slices of one long text, which is much faster than making each anew."""
+    """Slices of one long text, which is much faster than generating each anew."""
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
@@ -88,7 +88,7 @@ class Texts:
 
 
 class Truth:
-    """What a program should find."""
+    """The results that a correct program finds."""
 
     def __init__(self) -> None:
         self.total, self.per_day, self.per_model = Sum(), {}, {}
@@ -178,7 +178,7 @@ class Writer:
             "parentUuid": parent or self.parent,
             "isSidechain": self.agent is not None,
             **({"agentId": self.agent} if self.agent else {}),
-            # Answers have their type behind them, everything else in front.
+            # The type comes last in assistant entries, and first in all others.
             **({**body, "type": kind} if kind == "assistant" else {"type": kind, **body}),
             "uuid": own,
             "timestamp": self.time(),
@@ -218,7 +218,7 @@ class Writer:
         return usage
 
     def response(self, tool: str | None) -> str | None:
-        """One answer of the API: a line per block, each with the usage of all."""
+        """One response of the API: a line per block, each with the usage of the whole response."""
         world, rng = self.world, self.rng
         blocks: list[dict] = []
         if rng.random() < 0.5:
@@ -268,7 +268,7 @@ class Writer:
         world.truth.count("tool_results")
 
     def turn(self, steps: int) -> None:
-        """A prompt, some tools, and a last word."""
+        """Some tool calls with their results, and a final answer."""
         for _ in range(steps):
             tool = self.rng.choice(["Bash", "Read", "Edit", "Grep", "Read", "Bash"])
             call = self.response(tool)
@@ -286,7 +286,7 @@ class Writer:
         self.world.truth.count("compactions")
 
     def damage(self) -> None:
-        """A line that is no entry. None of them carries usage, so that the truth stays what it is."""
+        """Adds a damaged line. It has no usage, so the expected results do not change."""
         record = {"type": "queue-operation", "operation": "enqueue", "content": self.world.texts.some(200)}
         whole = encode({**record, "timestamp": self.time(), "sessionId": self.session}).encode()
         half = whole[: self.rng.randint(20, 150)]
@@ -313,7 +313,7 @@ class Writer:
 
 
 class World:
-    """The folder and what it is filled with."""
+    """The generated folder."""
 
     def __init__(self, root: Path, size: int, seed: int) -> None:
         self.root, self.size = root, size
@@ -350,7 +350,7 @@ class World:
             self.truth.word_lines += sum(WORD.encode() in line for line in data.split(b"\n"))
 
     def fill(self) -> None:
-        # One session is far larger than the rest; half a percent of the whole has been seen.
+        # One session is far larger than the rest, as in real folders.
         budget = max(self.size // 48, 1 << 20)
         while self.written < self.size:
             number = self.rng.randrange(max(self.size >> 25, 4))
@@ -431,7 +431,7 @@ class World:
             self.side_question(main, project)
 
     def side_question(self, main: Writer, project: Path) -> None:
-        """A file that repeats what the parent said, under the same message ids."""
+        """A file that repeats the responses of its parent session, with the same message ids."""
         agent = f"aside{self.rng.getrandbits(48):012x}"
         replayed = []
         for line in main.lines:
@@ -445,7 +445,7 @@ class World:
         self.truth.count("side_question_files")
 
     def fork(self, origin: Writer, project: Path) -> None:
-        """A session that begins with a copy of another one, ids and all, and goes its own way."""
+        """A session that begins with a copy of another one, including its ids, and continues separately."""
         identity = self.uuid()
         fork = Writer(self, project / f"{identity}.jsonl", identity, None, origin.now)
         fork.hour_cache, fork.model, fork.parent = origin.hour_cache, origin.model, origin.parent
@@ -467,12 +467,12 @@ def size_of(text: str) -> int:
 
 
 def make(folder: Path, size: int, seed: int) -> dict:
-    """Fills `folder/.claude` and gives the truth about it."""
+    """Fills `folder/.claude` and returns the expected results."""
     root = folder / ".claude"
     world = World(root, size, seed)
     world.fill()
     truth = world.truth.to_json(size=size, seed=seed, bytes=world.written, largest=world.largest[1])
-    # Last of all: a folder without it is not complete.
+    # Written last: a folder without it is not complete.
     (root / "truth.json").write_text(json.dumps(truth, indent=1) + "\n")
     return truth
 
@@ -480,7 +480,7 @@ def make(folder: Path, size: int, seed: int) -> dict:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--size", type=size_of, default="64M", help="how much to write: 64M, 1G")
+    parser.add_argument("--size", type=size_of, default="64M", help="amount of data: 64M, 1G")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     truth = make(options.folder, options.size, options.seed)

@@ -1,4 +1,4 @@
-"""What is measured: jobs, and for each the programs that do it."""
+"""The measured jobs, and for each the programs that do it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from peers import Peer, Peers
 from tree import Tree
 
 OURS = "tidings"
-# What takes longer than this is not run in every round.
+# Programs that take longer than this are not run in every round.
 SLOW_SECONDS = 15.0
 SLOW_ROUNDS = 2
 
 
 @dataclass
 class World:
-    """Where everything is."""
+    """Paths of the programs, the sessions and the scratch folder."""
 
     tidings: Path
     tree: Tree
@@ -37,7 +37,7 @@ class World:
         return self.scratch / "cache"
 
     def env(self) -> dict[str, str]:
-        """Nothing of the user's: no settings, no caches, no sessions."""
+        """An environment without the user's settings, caches and sessions."""
         return {
             "HOME": str(self.scratch / "home"),
             "CLAUDE_CONFIG_DIR": str(self.tree.root),
@@ -49,7 +49,7 @@ class World:
         }
 
     def forget(self) -> None:
-        """As if our program had never run."""
+        """Removes the cache of our program."""
         shutil.rmtree(self.cache, ignore_errors=True)
 
     def ours(self, *arguments: str) -> list[str]:
@@ -62,7 +62,7 @@ class Row:
 
     title: str
     command: list[str]
-    # Says what the program found, and raises if it found nothing that can be understood.
+    # Describes the output of the program; raises if it cannot be parsed.
     found: Callable[[Sample], str]
     prepare: Callable[[], None] = lambda: None
     stdin: bytes = b""
@@ -75,13 +75,13 @@ class Job:
     name: str
     title: str
     rows: list[Row]
-    # Of these runs only ours counts, and there is nobody to compare with.
+    # There is no other program to compare with.
     alone: bool = False
 
 
 @dataclass
 class Measured:
-    """A row and what it took."""
+    """The measurements of a row."""
 
     title: str
     cpu: list[float] = field(default_factory=list)
@@ -110,7 +110,7 @@ class Result:
 
 
 def measure_in_turns(job: Job, rounds: int, world: World) -> Result:
-    """Programs take turns, so that whatever else the machine does meets all of them alike."""
+    """Runs the programs in turns, so that other load on the machine affects all of them alike."""
     measured = [Measured(row.title, failed=row.missing) for row in job.rows]
     for number in range(rounds + 1):
         for row, own in zip(job.rows, measured):
@@ -123,11 +123,11 @@ def measure_in_turns(job: Job, rounds: int, world: World) -> Result:
                 own.failed = f"exit code {sample.code}: {message_of(sample)}"
                 continue
             if number == 0:
-                # This round is for the caches, and shows whether the answer is right.
+                # The first round fills the caches and checks the output.
                 try:
                     own.found = row.found(sample)
                 except (ValueError, KeyError, IndexError, TypeError, OSError) as error:
-                    own.failed = f"its answer was not understood: {type(error).__name__} {error}"
+                    own.failed = f"its output could not be parsed: {type(error).__name__} {error}"
                 if sample.wall_seconds <= SLOW_SECONDS:
                     continue
             own.add(sample)
@@ -175,8 +175,8 @@ def again(world: World) -> Job:
 
 def status_line(world: World) -> Job:
     session = world.tree.largest
-    told = {"session_id": session.stem, "transcript_path": str(session), "cwd": "/", "model": {"id": "x"}}
-    row = Row(OURS, world.ours("cost", "--statusline"), text_of, stdin=json.dumps(told).encode())
+    status = {"session_id": session.stem, "transcript_path": str(session), "cwd": "/", "model": {"id": "x"}}
+    row = Row(OURS, world.ours("cost", "--statusline"), text_of, stdin=json.dumps(status).encode())
     return Job("statusline", "A status line, from the cache", [row], alone=True)
 
 
@@ -232,7 +232,7 @@ def index_query(world: World) -> Job:
 def peer(
     peer: Peer, arguments: list[str], found: Callable[[Sample], str], prepare: Callable[[], None] = lambda: None
 ) -> Row:
-    # Programs that search exit with 1 when a file has no match.
+    # Search programs exit with 1 when a file has no match.
     return Row(peer.title, [*peer.command, *arguments], found, prepare, good_codes=(0, 1), missing=peer.missing)
 
 

@@ -1,4 +1,4 @@
-"""Runs a program and says what it took: CPU time of it and its children, and the memory that they held at most."""
+"""Runs a program and measures it: CPU time and peak memory, its children included."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ POLL_SECONDS = 0.01
 
 @dataclass
 class Sample:
-    """One run."""
+    """The measurements of one run."""
 
     cpu_seconds: float
     wall_seconds: float
@@ -25,7 +25,7 @@ class Sample:
 
 
 def run(command: list[str], env: dict[str, str], scratch: Path, stdin: bytes = b"") -> Sample:
-    """Runs to the end with nothing but `env` in the environment; what it prints goes through files, not pipes."""
+    """Runs a command to its end with only `env` in the environment; its output goes through files, not pipes."""
     paths = [scratch / name for name in ("stdin", "stdout", "stderr")]
     paths[0].write_bytes(stdin)
     with open(paths[0], "rb") as source, open(paths[1], "wb") as out, open(paths[2], "wb") as errors:
@@ -33,12 +33,12 @@ def run(command: list[str], env: dict[str, str], scratch: Path, stdin: bytes = b
         process = subprocess.Popen(command, env=env, cwd=scratch, stdin=source, stdout=out, stderr=errors)
         watcher = Watcher(process.pid)
         watcher.start()
-        # Of all children that were waited for, grandchildren included.
+        # The usage includes all children that were waited for, and grandchildren.
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.monotonic() - began
         process.returncode = os.waitstatus_to_exitcode(status)
         watcher.stop()
-    # A run that was over before anybody looked. This one counts what was there before the program began, too.
+    # The run ended before the first poll. `ru_maxrss` also includes memory from before the program began.
     peak = watcher.peak_kib or usage.ru_maxrss
     output, messages = paths[1].read_bytes(), paths[2].read_bytes()
     cpu = usage.ru_utime + usage.ru_stime
@@ -46,7 +46,7 @@ def run(command: list[str], env: dict[str, str], scratch: Path, stdin: bytes = b
 
 
 class Watcher(threading.Thread):
-    """Looks at the memory of a process and its descendants until it is told to stop."""
+    """Polls the memory of a process and its descendants until it is stopped."""
 
     def __init__(self, pid: int) -> None:
         super().__init__(daemon=True)
@@ -80,7 +80,7 @@ def memory(pid: int, key: str) -> int:
             if line.startswith(key):
                 return int(line.split()[1])
     except (OSError, ValueError):
-        # It has ended meanwhile.
+        # The process has ended meanwhile.
         pass
     return 0
 

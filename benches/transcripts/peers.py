@@ -1,4 +1,4 @@
-"""Brings the programs that we are measured against into a folder, once, in the versions that the tables name."""
+"""Installs the programs to compare with into a folder, once, in the versions that the tables name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CLAUDE_CODE_LOG = "1.7.0"
 
 @dataclass
 class Peer:
-    """A program to measure; `missing` says why it cannot be."""
+    """A program to measure; `missing` is the reason why it is not available."""
 
     title: str
     command: list[str]
@@ -24,7 +24,7 @@ class Peer:
 
 
 class Peers:
-    """All of them."""
+    """All programs to compare with."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -40,14 +40,14 @@ class Peers:
 
 
 def ccusage(folder: Path) -> Peer:
-    # The program itself; the script around it would start Node first.
+    # The program itself; its wrapper script would start Node first.
     program = folder / "node_modules/@ccusage/ccusage-linux-x64/bin/ccusage"
     why = ""
     if not program.exists():
         why = install("npm", ["install", "--silent", "--no-audit", "--prefix", str(folder), f"ccusage@{CCUSAGE}"])
     if program.exists():
         program.chmod(0o755)
-    return Peer(f"ccusage {CCUSAGE}", [str(program)], "" if program.exists() else why or "npm did not bring it")
+    return Peer(f"ccusage {CCUSAGE}", [str(program)], "" if program.exists() else why or "npm did not install it")
 
 
 def ccost(folder: Path) -> Peer:
@@ -55,7 +55,7 @@ def ccost(folder: Path) -> Peer:
     why = ""
     if not program.exists():
         why = install("cargo", ["install", "--quiet", "--locked", "--root", str(folder), f"ccost@{CCOST}"])
-    return Peer(f"ccost {CCOST}", [str(program)], "" if program.exists() else why or "cargo did not bring it")
+    return Peer(f"ccost {CCOST}", [str(program)], "" if program.exists() else why or "cargo did not install it")
 
 
 def python_packages(folder: Path) -> tuple[Peer, Peer]:
@@ -66,7 +66,7 @@ def python_packages(folder: Path) -> tuple[Peer, Peer]:
             str(python),
             ["-m", "pip", "install", "--quiet", f"claude-agent-sdk=={AGENT_SDK}", f"claude-code-log=={CLAUDE_CODE_LOG}"],
         )
-    missing = "" if log.exists() else why or "pip did not bring it"
+    missing = "" if log.exists() else why or "pip did not install it"
     list_sessions = "import claude_agent_sdk as sdk; print(len(sdk.list_sessions()))"
     return (
         Peer(f"Agent SDK for Python {AGENT_SDK}", [str(python), "-c", list_sessions], missing),
@@ -84,7 +84,7 @@ def system(title: str, name: str, hint: str) -> Peer:
 
 
 def install(program: str, arguments: list[str]) -> str:
-    """Why it failed; empty if it did not."""
+    """Runs an installer; returns the reason of a failure, or an empty string."""
     if shutil.which(program) is None:
         return f"`{program}` is not installed"
     print(f"installing: {Path(program).name} {' '.join(arguments)}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Tables, bars, and the page that they are published on."""
+"""Tables and limits, and the page on which they are published."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BEGIN, END = "<!-- sessions: begin -->", "<!-- sessions: end -->"
 
 @dataclass
 class Bar:
-    """Something that must hold."""
+    """A limit that a measurement must not exceed."""
 
     what: str
     bar: str
@@ -47,16 +47,16 @@ def times(row: Measured, ours: Measured | None) -> str:
 
 
 def ratio(row: Measured, base: Measured) -> float:
-    """Per round, then the median: what disturbs a round disturbs both."""
+    """The median of the ratios per round: a disturbance of a round affects both."""
     pairs = list(zip(row.cpu, base.cpu))
     return statistics.median(own / other for own, other in pairs)
 
 
 def bars(results: list[Result], tree: Tree) -> list[Bar]:
-    """Those that can be judged from what was measured."""
+    """The limits that the measurements cover."""
     found: list[Bar] = []
     by_name = {result.job.name: result for result in results}
-    # Bars in seconds are for a gibibyte of sessions.
+    # Limits in seconds are for a gibibyte of sessions.
     size = tree.bytes / (1 << 30)
 
     def at_most(what: str, job: str, peer: str, limit: float, words: str) -> None:
@@ -108,7 +108,7 @@ def bar_table(bars: list[Bar]) -> str:
 
 
 def update(page: Path, results: list[Result], bars: list[Bar], tree: Tree, rounds: int) -> None:
-    """Puts the tables between the marks on the page."""
+    """Replaces the tables between the marks on the page."""
     text = page.read_text()
     before, rest = text.split(BEGIN)
     _, after = rest.split(END)

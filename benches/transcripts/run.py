@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Measures what `tidings sessions` takes on many sessions, beside other programs that do the same job.
+"""Measures `tidings sessions` on many sessions, beside other programs that do the same job.
 
-Builds the program, makes a folder of sessions, brings the other programs once, and fails when a bar is missed.
+Builds the program, generates a folder of sessions, installs the other programs once, and fails when a limit is
+exceeded.
 The options can also be given as variables, as `make bench` does: ROUNDS, SIZE, TREE, PEERS=0, UPDATE=1.
 """
 
@@ -29,11 +30,11 @@ def options() -> argparse.Namespace:
     given = os.environ.get
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=int(given("ROUNDS", "5")))
-    parser.add_argument("--size", type=generate.size_of, default=given("SIZE", "1G"), help="of the folder: 64M, 1G")
+    parser.add_argument("--size", type=generate.size_of, default=given("SIZE", "1G"), help="size of the folder: 64M, 1G")
     parser.add_argument("--tree", type=Path, default=given("TREE"), help="an existing configuration folder instead")
-    parser.add_argument("--word", help="the rare word to search for, if the tree does not say")
+    parser.add_argument("--word", help="the rare word to search for, if the tree does not define it")
     parser.add_argument("--scratch", type=Path, default=HERE / "scratch")
-    parser.add_argument("--peers", type=Path, help="where the other programs are kept")
+    parser.add_argument("--peers", type=Path, help="folder of the other programs")
     parser.add_argument("--no-peers", action="store_true", default=given("PEERS") == "0")
     parser.add_argument("--only", action="append", help="run only these jobs")
     parser.add_argument("--tidings", type=Path, help="the program, if it is built already")

@@ -1,4 +1,4 @@
-"""The sessions that are measured on, and what is true about them."""
+"""The sessions to measure with, and the expected results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SEED = 7
 
 @dataclass
 class Tree:
-    """A configuration folder; what is not known about it is `None` and is not checked."""
+    """A configuration folder; unknown results are `None` and not checked."""
 
     root: Path
     bytes: int
@@ -31,13 +31,13 @@ class Tree:
 
     @classmethod
     def made(cls, folder: Path, size: int) -> Tree:
-        """Makes the folder unless it is there already."""
+        """Generates the folder unless it exists already."""
         root = folder / ".claude"
         truth = read_truth(root)
         if truth is None or (truth.get("size"), truth.get("seed")) != (size, SEED):
             if root.exists():
-                raise SystemExit(f"error: {root} holds something else\nhint: remove it, or name another --scratch")
-            print(f"making {size >> 20} MiB of sessions in {root}", file=sys.stderr)
+                raise SystemExit(f"error: {root} holds other data\nhint: remove it, or give another --scratch")
+            print(f"generating {size >> 20} MiB of sessions in {root}", file=sys.stderr)
             generate.make(folder, size, SEED)
         return cls.existing(root, None)
 
@@ -47,7 +47,7 @@ class Tree:
         truth = read_truth(root) or {}
         mains = list((root / "projects").glob("*/*.jsonl"))
         if not mains:
-            raise SystemExit(f"error: there are no sessions in {root}\nhint: give the folder that holds `projects`")
+            raise SystemExit(f"error: there are no sessions in {root}\nhint: give the folder that contains `projects`")
         total = truth.get("total")
         return cls(
             root=root,

@@ -104,10 +104,10 @@ fn check_says_where_and_what_like_a_compiler() {
     exit: 1
     --- stdout
     ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:2: warning[duplicate-line] The line repeats line 1 byte for byte
-    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:3: error[tool-result-missing] The result of the Bash call `toolu_1` is missing, though the model went on
-    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:4: error[glued-line] Another record begins before the line is over; 1 entry could be saved
-    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:4: warning[known-parent] The parent is in no line that can be read: `00000003-0000-4000-8000-000000000000`
-    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:7: note[unknown-type] 1 line of a type that is not known, `�[2J`, this one first
+    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:3: error[tool-result-missing] The result of the Bash call `toolu_1` is missing, although the model continued
+    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:4: error[glued-line] Another record begins before the line ends; 1 entry can be salvaged
+    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:4: warning[known-parent] No readable line contains the parent: `00000003-0000-4000-8000-000000000000`
+    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:7: note[unknown-type] 1 line of an unknown type, `�[2J`, starting with this one
     ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:8: warning[torn-tail] The last line is cut off after 40 bytes
     8 lines in 1 file: 5 entries, 2 damaged (1 entry saved), 1 blank
     2 errors, 3 warnings, 1 note
@@ -122,10 +122,10 @@ fn check_json_has_the_keys_that_scripts_rely_on() {
     exit: 1
     --- stdout
     {"file":"ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl","line":2,"offset":231,"rule":"duplicate-line","severity":"warning","message":"The line repeats line 1 byte for byte","uuid":"00000001-0000-4000-8000-000000000000"}
-    {"file":"ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl","line":3,"offset":462,"rule":"tool-result-missing","severity":"error","message":"The result of the Bash call `toolu_1` is missing, though the model went on","uuid":"00000002-0000-4000-8000-000000000000"}
-    {"file":"ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl","line":4,"offset":839,"rule":"glued-line","severity":"error","message":"Another record begins before the line is over; 1 entry could be saved","uuid":"00000004-0000-4000-8000-000000000000"}
-    {"file":"ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl","line":4,"offset":899,"rule":"known-parent","severity":"warning","message":"The parent is in no line that can be read: `00000003-0000-4000-8000-000000000000`","uuid":"00000004-0000-4000-8000-000000000000"}
-    {"file":"ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl","line":7,"offset":1506,"rule":"unknown-type","severity":"note","message":"1 line of a type that is not known, `\u001b[2J`, this one first"}
+    {"file":"ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl","line":3,"offset":462,"rule":"tool-result-missing","severity":"error","message":"The result of the Bash call `toolu_1` is missing, although the model continued","uuid":"00000002-0000-4000-8000-000000000000"}
+    {"file":"ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl","line":4,"offset":839,"rule":"glued-line","severity":"error","message":"Another record begins before the line ends; 1 entry can be salvaged","uuid":"00000004-0000-4000-8000-000000000000"}
+    {"file":"ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl","line":4,"offset":899,"rule":"known-parent","severity":"warning","message":"No readable line contains the parent: `00000003-0000-4000-8000-000000000000`","uuid":"00000004-0000-4000-8000-000000000000"}
+    {"file":"ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl","line":7,"offset":1506,"rule":"unknown-type","severity":"note","message":"1 line of an unknown type, `\u001b[2J`, starting with this one"}
     {"file":"ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl","line":8,"offset":1578,"rule":"torn-tail","severity":"warning","message":"The last line is cut off after 40 bytes"}
     {"summary":{"files":1,"lines":8,"entries":5,"damaged":2,"blank":1,"salvaged":1,"errors":2,"warnings":3,"notes":1,"dialect":"real","rules":{"duplicate-line":1,"glued-line":1,"known-parent":1,"tool-result-missing":1,"torn-tail":1,"unknown-type":1}}}
     --- stderr
@@ -196,10 +196,10 @@ fn repair_says_what_it_did_and_the_copy_checks_clean() {
     assert_snapshot!(folder.run(&["repair", ID, "-o", "copy.jsonl"]), @"
     exit: 0
     --- stdout
-    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:2: repaired[duplicate-line] Took out the copy of line 1
-    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:3: repaired[tool-result-missing] Put an error in the place of the lost result of the Bash call `toolu_1`
-    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:4: repaired[glued-line] Saved 1 entry, set 60 bytes aside that are no entry
-    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:8: repaired[torn-tail] Set 40 bytes aside that are no entry
+    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:2: repaired[duplicate-line] Removed the copy of line 1
+    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:3: repaired[tool-result-missing] Added an error in place of the lost result of the Bash call `toolu_1`
+    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:4: repaired[glued-line] Salvaged 1 entry, set aside 60 bytes that are not an entry
+    ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:8: repaired[torn-tail] Set aside 40 bytes that are not an entry
     4 repairs; the copy is copy.jsonl
     100 bytes that are in no line of it are in copy.jsonl.lost
     --- stderr
@@ -208,7 +208,7 @@ fn repair_says_what_it_did_and_the_copy_checks_clean() {
     assert_snapshot!(folder.run(&["check", "copy.jsonl"]), @"
     exit: 0
     --- stdout
-    copy.jsonl:7: note[unknown-type] 1 line of a type that is not known, `�[2J`, this one first
+    copy.jsonl:7: note[unknown-type] 1 line of an unknown type, `�[2J`, starting with this one
     7 lines in 1 file: 6 entries, 0 damaged, 1 blank
     0 errors, 0 warnings, 1 note
     --- stderr
@@ -231,10 +231,10 @@ fn repair_json_has_a_line_for_each_repair_and_a_summary() {
     assert_snapshot!(folder.run(&["repair", ID, "-o", "copy.jsonl", "--json"]), @r#"
     exit: 0
     --- stdout
-    {"line":2,"offset":231,"rule":"duplicate-line","message":"Took out the copy of line 1","uuid":"00000001-0000-4000-8000-000000000000"}
-    {"line":3,"offset":462,"rule":"tool-result-missing","message":"Put an error in the place of the lost result of the Bash call `toolu_1`","uuid":"00000003-0000-4000-8000-000000000000"}
-    {"line":4,"offset":839,"rule":"glued-line","message":"Saved 1 entry, set 60 bytes aside that are no entry","uuid":"00000004-0000-4000-8000-000000000000"}
-    {"line":8,"offset":1578,"rule":"torn-tail","message":"Set 40 bytes aside that are no entry"}
+    {"line":2,"offset":231,"rule":"duplicate-line","message":"Removed the copy of line 1","uuid":"00000001-0000-4000-8000-000000000000"}
+    {"line":3,"offset":462,"rule":"tool-result-missing","message":"Added an error in place of the lost result of the Bash call `toolu_1`","uuid":"00000003-0000-4000-8000-000000000000"}
+    {"line":4,"offset":839,"rule":"glued-line","message":"Salvaged 1 entry, set aside 60 bytes that are not an entry","uuid":"00000004-0000-4000-8000-000000000000"}
+    {"line":8,"offset":1578,"rule":"torn-tail","message":"Set aside 40 bytes that are not an entry"}
     {"summary":{"output":"copy.jsonl","lines":8,"actions":4,"lost_bytes":100,"lost":"copy.jsonl.lost","rules":{"duplicate-line":1,"glued-line":1,"tool-result-missing":1,"torn-tail":1}}}
     --- stderr
     "#);
@@ -249,9 +249,9 @@ fn repair_overwrites_only_when_told_and_never_the_file_itself() {
     exit: 2
     --- stdout
     --- stderr
-    error: There is a file of that name: `copy.jsonl`
+    error: The file exists already: `copy.jsonl`
 
-    hint: give another name, or --force to write over it
+    hint: give another name, or --force to overwrite it
     ");
     assert_snapshot!(folder.run(&["repair", &name, "-o", &name, "--force"]), @"
     exit: 2
@@ -259,7 +259,7 @@ fn repair_overwrites_only_when_told_and_never_the_file_itself() {
     --- stderr
     error: The copy would overwrite the file itself: `11111111-2222-4333-8444-555555555555.jsonl`
 
-    hint: give the copy another name, look at it, then move it
+    hint: give the copy another name, review it, then move it
     ");
     folder.tidings(&["repair", ID, "-o", "copy.jsonl", "--force"]).assert().success();
     assert_ne!(fs::read(folder.project().join("copy.jsonl")).unwrap(), b"mine");

@@ -335,9 +335,9 @@ fn the_books_of_the_client_are_compared() {
     fork                                      0.000000      0.547500     +0.547500  counted elsewhere
     one                                       0.602250      0.602250     +0.000000  same
 
-    counted elsewhere: lines that another session has too, such as the one it was forked from, are counted there
+    counted elsewhere: lines shared with another session, such as the one it was forked from, are counted there
     hidden calls: titles, classifiers and compactions leave no line behind
-    same: the lines hold what the client reckons
+    same: the lines agree with the client's cost record
     --- stderr
     "#);
     assert_snapshot!(home.run(&["--verify", "--json"]), @r#"

@@ -339,7 +339,7 @@ fn fork_makes_a_session_that_can_be_listed() {
 fn a_fork_can_end_at_every_entry_that_the_tree_names() {
     let place = Place::new();
     let unknown = place.run(&["fork", FIRST, "--up-to", SECOND]);
-    assert!(unknown.contains("hint: `tidings sessions tree --full` shows the ids"), "{unknown}");
+    assert!(unknown.contains("hint: `tidings sessions tree --full` lists the ids"), "{unknown}");
     let tree = place.run(&["tree", FIRST, "--full"]);
     let ids: Vec<&str> = tree.split_whitespace().filter(|word| word.starts_with("a1111111-")).collect();
     assert_eq!(ids.len(), 2, "{tree}");

@@ -204,7 +204,7 @@ fn a_wrong_pattern_or_time_says_what_is_wrong() {
     exit: 2
     --- stdout
     --- stderr
-    error: This is no regular expression (unclosed group): `a(b`
+    error: Not a regular expression (unclosed group): `a(b`
 
     hint: leave out --regex to search for the text as it is
     ");
@@ -219,7 +219,7 @@ fn a_wrong_pattern_or_time_says_what_is_wrong() {
     assert_snapshot!(place.run(&["--json", "search", ""]), @r#"
     exit: 2
     --- stdout
-    {"error":{"code":"usage","message":"The pattern is empty","hint":"give a word; `.` with --regex finds every line that has text"}}
+    {"error":{"code":"usage","message":"The pattern is empty","hint":"give a word; `.` with --regex matches every line with text"}}
     --- stderr
     "#);
 }

@@ -1,4 +1,4 @@
-//! Everything on disk that belongs to a session, wherever in the configuration folder it lies.
+//! All files that belong to a session, in every part of the configuration folder.
 
 use std::ffi::OsStr;
 use std::fs::Metadata;
@@ -9,48 +9,48 @@ use std::time::SystemTime;
 use crate::Error;
 use crate::roots::SessionFiles;
 
-/// What a file is for.
+/// The purpose of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Part {
+pub enum FilePurpose {
     /// The conversation itself.
     Main,
-    /// Conversations of sub-agents, and what started them.
+    /// Conversations of sub-agents, and their sidecars.
     Agents,
     /// Outputs that were too large for a line.
     ToolResults,
-    /// Titles, marks and whatever else lies in the session's folder.
+    /// Titles, marks and all other files in the session's folder.
     Marks,
-    /// Copies of edited files, for going back.
+    /// Copies of edited files, from which Claude Code rewinds.
     FileHistory,
-    /// Lists of tasks and things to do.
+    /// Task lists and to-do lists.
     Tasks,
-    /// Logs and settings of the session's processes, and what was pasted or uploaded.
+    /// Logs and settings of the session's processes, and pasted or uploaded files.
     Other,
 }
 
-impl Part {
+impl FilePurpose {
     /// Every part, in the order of reports.
-    pub const ALL: &'static [Part] = &[
-        Part::Main,
-        Part::Agents,
-        Part::ToolResults,
-        Part::Marks,
-        Part::FileHistory,
-        Part::Tasks,
-        Part::Other,
+    pub const ALL: &'static [FilePurpose] = &[
+        FilePurpose::Main,
+        FilePurpose::Agents,
+        FilePurpose::ToolResults,
+        FilePurpose::Marks,
+        FilePurpose::FileHistory,
+        FilePurpose::Tasks,
+        FilePurpose::Other,
     ];
 
     /// One word, for reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            Part::Main => "main",
-            Part::Agents => "agents",
-            Part::ToolResults => "tool-results",
-            Part::Marks => "marks",
-            Part::FileHistory => "file-history",
-            Part::Tasks => "tasks",
-            Part::Other => "other",
+            FilePurpose::Main => "main",
+            FilePurpose::Agents => "agents",
+            FilePurpose::ToolResults => "tool-results",
+            FilePurpose::Marks => "marks",
+            FilePurpose::FileHistory => "file-history",
+            FilePurpose::Tasks => "tasks",
+            FilePurpose::Other => "other",
         }
     }
 }
@@ -58,104 +58,104 @@ impl Part {
 /// One file of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Belonging {
-    /// Where it is.
+    /// Full path.
     pub path: PathBuf,
-    /// Where it is below the configuration folder: `projects/<project>/<session>.jsonl`.
+    /// Path below the configuration folder: `projects/<project>/<session>.jsonl`.
     pub relative: PathBuf,
-    /// What it is for.
-    pub part: Part,
-    /// Its size.
+    /// Purpose of the file.
+    pub part: FilePurpose,
+    /// Size in bytes.
     pub bytes: u64,
-    /// When it was last written to.
+    /// Time of the last write.
     pub modified: SystemTime,
 }
 
 /// The files of a session.
 #[derive(Debug, Default)]
 pub struct Belongings {
-    /// All files, the main one first. Links are not followed and not among them.
+    /// All files, the main one first. Symbolic links are neither followed nor listed.
     pub files: Vec<Belonging>,
-    /// Files and folders that are the session's alone; together they are the session.
+    /// Files and folders that belong to this session alone; together they make up the session.
     pub tops: Vec<PathBuf>,
-    /// What could not be looked at.
+    /// Errors about files and folders that could not be read.
     pub unreadable: Vec<Error>,
 }
 
 impl Belongings {
-    /// Looks for the files of a session.
+    /// Finds the files of a session.
     pub fn of(session: &SessionFiles) -> Self {
         let mut found = Belongings::default();
         let folder_name = session.folder.file_name().unwrap_or_default();
         let project = Path::new("projects").join(folder_name);
         if let Some(file) = &session.main {
-            found.top(&file.path, &project, Part::Main);
+            found.add_top(&file.path, &project, FilePurpose::Main);
         }
         for agent in &session.agents {
-            // Those in the session's own folder come with it; older versions kept them beside it.
+            // Agent files in the session's own folder are added with it; older versions kept them beside it.
             if !agent.file.path.starts_with(session.dir()) {
                 let relative = agent.file.path.strip_prefix(&session.folder).unwrap_or(&agent.file.path);
                 let relative = project.join(relative.parent().unwrap_or(Path::new("")));
-                found.top(&agent.file.path, &relative, Part::Agents);
+                found.add_top(&agent.file.path, &relative, FilePurpose::Agents);
                 if let Some(sidecar) = &agent.sidecar {
-                    found.top(sidecar, &relative, Part::Agents);
+                    found.add_top(sidecar, &relative, FilePurpose::Agents);
                 }
             }
         }
         if !names_one_session(&session.id) {
             return found;
         }
-        found.top(&session.dir(), &project, Part::Marks);
+        found.add_top(&session.dir(), &project, FilePurpose::Marks);
         let released = format!("{}.desktop-released.json", session.id);
-        found.top(&session.folder.join(released), &project, Part::Marks);
+        found.add_top(&session.folder.join(released), &project, FilePurpose::Marks);
         if let Some(root) = config_folder(session) {
-            found.below_root(&root, &session.id);
+            found.add_from_root(&root, &session.id);
         }
         found
     }
 
-    /// Leaves only what lies below a folder.
+    /// Keeps only files and folders below `folder`.
     pub(crate) fn retain_below(&mut self, folder: &Path) {
         self.retain_tops(|path| path.starts_with(folder));
     }
 
-    /// Leaves only some of the files and folders that are the session's alone, and what lies in them.
+    /// Keeps only those top-level files and folders for which `keep` is true, and the files inside them.
     pub(crate) fn retain_tops(&mut self, keep: impl FnMut(&PathBuf) -> bool) {
         self.tops.retain(keep);
         self.files.retain(|file| self.tops.iter().any(|top| file.path.starts_with(top)));
     }
 
-    /// The size of all files.
+    /// Total size of all files in bytes.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
-    fn below_root(&mut self, root: &Path, id: &str) {
+    fn add_from_root(&mut self, root: &Path, id: &str) {
         let places = [
-            ("file-history", id.to_owned(), Part::FileHistory),
-            ("tasks", id.to_owned(), Part::Tasks),
-            ("session-env", id.to_owned(), Part::Other),
-            ("debug", format!("{id}.txt"), Part::Other),
-            ("image-cache", id.to_owned(), Part::Other),
-            ("uploads", id.to_owned(), Part::Other),
-            ("jobs", id.to_owned(), Part::Other),
-            ("jobs", format!("{id}.json"), Part::Other),
+            ("file-history", id.to_owned(), FilePurpose::FileHistory),
+            ("tasks", id.to_owned(), FilePurpose::Tasks),
+            ("session-env", id.to_owned(), FilePurpose::Other),
+            ("debug", format!("{id}.txt"), FilePurpose::Other),
+            ("image-cache", id.to_owned(), FilePurpose::Other),
+            ("uploads", id.to_owned(), FilePurpose::Other),
+            ("jobs", id.to_owned(), FilePurpose::Other),
+            ("jobs", format!("{id}.json"), FilePurpose::Other),
         ];
         for (folder, name, part) in places {
-            self.top(&root.join(folder).join(name), Path::new(folder), part);
+            self.add_top(&root.join(folder).join(name), Path::new(folder), part);
         }
         let todos = root.join("todos");
         for path in list(&todos).unwrap_or_default() {
             let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
             let rest = name.strip_prefix(id).unwrap_or_default();
             if rest == ".json" || rest.starts_with("-agent-") {
-                self.top(&path, Path::new("todos"), Part::Tasks);
+                self.add_top(&path, Path::new("todos"), FilePurpose::Tasks);
             }
         }
     }
 
-    /// Adds a file or a whole folder that stands in the folder `relative`; one that does not exist is nothing.
-    fn top(&mut self, path: &Path, relative: &Path, part: Part) {
-        // A main file without an ending is called what its folder would be called.
+    /// Adds a file or a whole folder that lies in the folder `relative`; does nothing if it does not exist.
+    fn add_top(&mut self, path: &Path, relative: &Path, part: FilePurpose) {
+        // A main file without an extension has the path of the session's folder.
         if self.tops.iter().any(|known| known == path) {
             return;
         }
@@ -163,7 +163,7 @@ impl Belongings {
         let mut waiting = vec![(path.to_owned(), relative, part)];
         let mut exists = false;
         while let Some((path, relative, part)) = waiting.pop() {
-            match look(&path, part) {
+            match metadata_of(&path, part) {
                 Ok(metadata) => {
                     exists = true;
                     if metadata.is_dir() {
@@ -191,31 +191,33 @@ impl Belongings {
     }
 }
 
-/// The configuration folder that a session lies in; none if its project lies in no `projects` folder.
+/// The configuration folder of a session; `None` if its project does not lie in a `projects` folder.
 pub fn config_folder(session: &SessionFiles) -> Option<PathBuf> {
     let projects = session.folder.parent()?;
     (projects.file_name() == Some(OsStr::new("projects"))).then(|| projects.parent().map(Path::to_owned))?
 }
 
-/// Files can have names such as `..jsonl`, and what would belong to the session `.` is everybody's.
+/// Checks that an id belongs to a single session: a file may be called `..jsonl`, and folders named after the
+/// session `.` would be shared by all sessions.
 fn names_one_session(id: &str) -> bool {
     !matches!(id, "" | "." | "..") && !id.contains(['/', '\\'])
 }
 
-/// The main file may be a link, as every reader follows it; below the session's folders links lead anywhere.
-fn look(path: &Path, part: Part) -> io::Result<Metadata> {
-    if part == Part::Main { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) }
+/// Metadata of a file. The main file may be a symbolic link, since every reader follows it; links below the
+/// session's folders may lead anywhere and are not followed.
+fn metadata_of(path: &Path, part: FilePurpose) -> io::Result<Metadata> {
+    if part == FilePurpose::Main { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) }
 }
 
-fn part_inside(part: Part, name: &OsStr) -> Part {
+fn part_inside(part: FilePurpose, name: &OsStr) -> FilePurpose {
     match name.to_str() {
-        Some("subagents") if part == Part::Marks => Part::Agents,
-        Some("tool-results") if part == Part::Marks => Part::ToolResults,
+        Some("subagents") if part == FilePurpose::Marks => FilePurpose::Agents,
+        Some("tool-results") if part == FilePurpose::Marks => FilePurpose::ToolResults,
         _ => part,
     }
 }
 
-/// The paths in a folder, in order of their names.
+/// The paths in a folder, sorted by name.
 fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = std::fs::read_dir(folder)?;
     let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;

@@ -1,4 +1,4 @@
-//! A file as blocks of whole lines: what every pass over many gigabytes is built on.
+//! A file as blocks of whole lines: the basis of every pass over many gigabytes.
 
 use std::io::{self, Read};
 
@@ -6,33 +6,33 @@ use memchr::{memchr, memrchr};
 
 use crate::limits::{BLOCK_BYTES, LINE_BYTES_MAX, OVERSIZED_HEAD_BYTES};
 
-/// A part of a file that ends with a line.
+/// A part of a file that ends at a line end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Block<'a> {
-    /// One or more whole lines with their ends; only the last line of a file may lack its end.
+    /// One or more whole lines with their line ends; only the last line of a file may lack one.
     Lines {
-        /// Where in the file they begin.
+        /// Offset in the file of the first line.
         offset: u64,
         /// The lines.
         bytes: &'a [u8],
     },
-    /// A line over the cap. Its bytes are gone but for the first few.
+    /// A line over the cap. Only its first bytes are kept.
     Oversized {
-        /// Where in the file it begins.
+        /// Offset of the line in the file.
         offset: u64,
-        /// Its length with the line end.
+        /// Length in bytes, line end included.
         len: u64,
-        /// How it begins.
+        /// First bytes of the line.
         head: &'a [u8],
     },
 }
 
-/// Memory for reading, to be used again for the next file.
+/// Memory for reading, reused from file to file.
 #[derive(Debug, Default)]
 pub struct Buffer(Vec<u8>);
 
 impl Buffer {
-    /// How many bytes it takes.
+    /// Allocated bytes.
     pub fn capacity(&self) -> usize {
         self.0.capacity()
     }
@@ -44,47 +44,47 @@ pub struct Blocks<'b, R> {
     source: R,
     buffer: &'b mut Vec<u8>,
     cap: usize,
-    /// Where in the file the buffer begins.
+    /// Offset in the file of the buffer's first byte.
     offset: u64,
-    /// What was handed out already.
-    given: usize,
-    /// What holds bytes of the file.
+    /// Number of bytes that were returned already.
+    returned: usize,
+    /// Number of bytes in the buffer that were read from the file.
     filled: usize,
     ended: bool,
 }
 
 impl<'b, R: Read> Blocks<'b, R> {
-    /// Blocks of `source` from `offset` on, which it stands at; lines of up to [`LINE_BYTES_MAX`] are kept.
+    /// Blocks of `source`, which is positioned at `offset`; lines of up to [`LINE_BYTES_MAX`] bytes are kept.
     pub fn new(source: R, offset: u64, buffer: &'b mut Buffer) -> Self {
         Self::with_cap(source, offset, buffer, LINE_BYTES_MAX)
     }
 
-    /// The same with another cap.
+    /// Like [`Blocks::new`], with another cap.
     pub fn with_cap(source: R, offset: u64, buffer: &'b mut Buffer, cap: usize) -> Self {
         let buffer = &mut buffer.0;
         let size = BLOCK_BYTES.min(cap.max(1));
         if buffer.len() < size {
-            // The system hands out zeros for nothing.
+            // Zeroed pages from the operating system cost nothing.
             *buffer = vec![0; size];
         }
-        Blocks { source, buffer, cap, offset, given: 0, filled: 0, ended: false }
+        Blocks { source, buffer, cap, offset, returned: 0, filled: 0, ended: false }
     }
 
     /// The next block; `None` at the end.
     #[expect(
         clippy::should_implement_trait,
-        reason = "the block borrows the buffer, which an iterator cannot say"
+        reason = "the block borrows the buffer, which an iterator cannot express"
     )]
     pub fn next(&mut self) -> io::Result<Option<Block<'_>>> {
-        self.forget_given();
+        self.discard_returned();
         let mut searched = 0;
         loop {
             if let Some(at) = memrchr(b'\n', &self.buffer[searched..self.filled]) {
-                return Ok(Some(self.give(searched + at + 1)));
+                return Ok(Some(self.return_lines(searched + at + 1)));
             }
             searched = self.filled;
             if self.ended {
-                return Ok((self.filled > 0).then(|| self.give(self.filled)));
+                return Ok((self.filled > 0).then(|| self.return_lines(self.filled)));
             }
             if self.filled > self.cap {
                 return self.pass_oversized().map(Some);
@@ -93,31 +93,31 @@ impl<'b, R: Read> Blocks<'b, R> {
         }
     }
 
-    /// The bytes of the block that was handed out last.
-    pub(crate) fn given(&self) -> &[u8] {
-        &self.buffer[..self.given]
+    /// The bytes of the block that was returned last.
+    pub(crate) fn returned(&self) -> &[u8] {
+        &self.buffer[..self.returned]
     }
 
-    /// How the line over the cap begins that was handed out last.
+    /// The first bytes of the oversized line that was returned last.
     pub(crate) fn head(&self) -> &[u8] {
-        &self.buffer[..self.given.min(OVERSIZED_HEAD_BYTES)]
+        &self.buffer[..self.returned.min(OVERSIZED_HEAD_BYTES)]
     }
 
-    fn forget_given(&mut self) {
-        self.buffer.copy_within(self.given..self.filled, 0);
-        self.offset += self.given as u64;
-        self.filled -= self.given;
-        self.given = 0;
+    fn discard_returned(&mut self) {
+        self.buffer.copy_within(self.returned..self.filled, 0);
+        self.offset += self.returned as u64;
+        self.filled -= self.returned;
+        self.returned = 0;
     }
 
-    fn give(&mut self, end: usize) -> Block<'_> {
-        self.given = end;
+    fn return_lines(&mut self, end: usize) -> Block<'_> {
+        self.returned = end;
         Block::Lines { offset: self.offset, bytes: &self.buffer[..end] }
     }
 
     fn fill(&mut self) -> io::Result<()> {
         if self.filled == self.buffer.len() {
-            // One byte over the cap tells a line that is too long from one that just fits.
+            // One byte over the cap distinguishes a line that is too long from one that just fits.
             let size = (self.buffer.len() * 2).min(self.cap + 1);
             self.buffer.reserve_exact(size - self.filled);
             self.buffer.resize(size, 0);
@@ -128,10 +128,10 @@ impl<'b, R: Read> Blocks<'b, R> {
         Ok(())
     }
 
-    /// Reads on to the end of a line that is too long, keeping its head and what follows it.
+    /// Reads to the end of a line that is too long; keeps its head and the bytes after it.
     fn pass_oversized(&mut self) -> io::Result<Block<'_>> {
         let offset = self.offset;
-        // The rest of the buffer is what is read into.
+        // The rest of the buffer is scratch space for reading.
         let head = OVERSIZED_HEAD_BYTES.min(self.buffer.len() / 2);
         let mut len = self.filled as u64;
         loop {
@@ -141,7 +141,7 @@ impl<'b, R: Read> Blocks<'b, R> {
                 let after = head + at + 1;
                 len += at as u64 + 1;
                 self.offset = offset + len - after as u64;
-                self.given = after;
+                self.returned = after;
                 self.filled = chunk.end;
                 break;
             }
@@ -149,7 +149,7 @@ impl<'b, R: Read> Blocks<'b, R> {
             if read == 0 {
                 self.ended = true;
                 self.offset = offset + len - head as u64;
-                self.given = head;
+                self.returned = head;
                 self.filled = head;
                 break;
             }
@@ -173,7 +173,7 @@ mod tests {
 
     use super::*;
 
-    /// Hands out a few bytes at a time.
+    /// Returns a few bytes per read.
     struct Slow<'a>(&'a [u8], usize);
 
     impl Read for Slow<'_> {
@@ -185,7 +185,7 @@ mod tests {
         }
     }
 
-    /// Lines as (offset, length, kept or not).
+    /// Lines as (offset, length, kept).
     fn lines(text: &[u8], step: usize, cap: usize) -> Vec<(u64, u64, bool)> {
         let mut buffer = Buffer::default();
         let mut blocks = Blocks::with_cap(Slow(text, step), 0, &mut buffer, cap);
@@ -196,7 +196,7 @@ mod tests {
                     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
                         let start = usize::try_from(offset).unwrap();
                         assert_eq!(line, &text[start..start + line.len()]);
-                        // Several lines of a block may be over a small cap; only one that does not end is cut.
+                        // Several lines of a block may exceed a small cap; only a line without an end is cut.
                         lines.push((offset, line.len() as u64, true));
                         offset += line.len() as u64;
                     }

@@ -1,4 +1,4 @@
-//! Where the bytes are.
+//! Disk usage of sessions.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,18 +8,18 @@ use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::view::Block;
 
 use crate::Error;
-use crate::belongings::{Belongings, Part};
+use crate::belongings::{Belongings, FilePurpose};
 use crate::blocks::Buffer;
 use crate::error::At as _;
 use crate::reader::{Content, Reader};
 use crate::roots::SessionFiles;
 
-/// Bytes, and how many files or lines they are in.
+/// A number of bytes, and of the files or lines that hold them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Weight {
     /// Bytes.
     pub bytes: u64,
-    /// Files, or lines where it is about kinds of entries.
+    /// Number of files; number of lines for kinds of entries.
     pub count: u64,
 }
 
@@ -30,18 +30,18 @@ impl Weight {
     }
 }
 
-/// What one session takes.
+/// Disk usage of one session.
 #[derive(Debug, Default)]
 pub struct SessionWeight {
     /// All of its files.
     pub total: Weight,
-    /// By what the files are for.
-    pub parts: BTreeMap<Part, Weight>,
-    /// What could not be looked at.
+    /// Usage by purpose of the files.
+    pub parts: BTreeMap<FilePurpose, Weight>,
+    /// Errors about files and folders that could not be read.
     pub unreadable: Vec<Error>,
 }
 
-/// Measures the files of a session without looking inside.
+/// Sums the sizes of a session's files without reading them.
 pub fn weigh(session: &SessionFiles) -> SessionWeight {
     let belongings = Belongings::of(session);
     let mut weight = SessionWeight { unreadable: belongings.unreadable, ..SessionWeight::default() };
@@ -52,7 +52,7 @@ pub fn weigh(session: &SessionFiles) -> SessionWeight {
     weight
 }
 
-/// How many bytes each kind of entry takes, line ends included.
+/// Bytes of each kind of entry, line ends included.
 #[derive(Debug, Default)]
 pub struct Kinds(BTreeMap<String, Weight>);
 
@@ -78,7 +78,7 @@ impl Kinds {
         Ok(())
     }
 
-    /// The kinds, the heaviest first.
+    /// The kinds, largest first.
     pub fn heaviest(&self) -> Vec<(&str, Weight)> {
         let mut kinds: Vec<_> = self.0.iter().map(|(kind, weight)| (kind.as_str(), *weight)).collect();
         kinds.sort_by(|a, b| b.1.bytes.cmp(&a.1.bytes).then(a.0.cmp(b.0)));
@@ -86,7 +86,8 @@ impl Kinds {
     }
 }
 
-/// The name of a kind, with what tells large ones from small ones.
+/// The name of an entry's kind; attachments, tool calls and results are named separately, since their sizes
+/// differ.
 fn kind<'a>(entry: &EntryRef<'a>) -> Cow<'a, str> {
     match entry.kind() {
         EntryKind::Attachment => match entry.attachment_type() {

@@ -3,14 +3,14 @@
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
 
-/// Bytes that are looked at.
+/// Number of bytes that are inspected.
 const HEAD_BYTES: u64 = 512;
 
 /// Hint for a file in UTF-16.
 pub(crate) const UTF_16_HINT: &str =
     "session files are UTF-8; convert a copy: `iconv -f UTF-16 -t UTF-8 FILE > COPY`, then use the copy";
 
-/// Whether a file is text in UTF-16, as redirections in PowerShell write it. The file is rewound.
+/// Returns true for text in UTF-16, as redirections in PowerShell write it. Rewinds the file.
 pub(crate) fn is_utf_16(file: &mut File) -> io::Result<bool> {
     let mut head = Vec::new();
     file.rewind()?;
@@ -19,7 +19,7 @@ pub(crate) fn is_utf_16(file: &mut File) -> io::Result<bool> {
     Ok(looks_like_utf_16(&head))
 }
 
-/// A byte order mark, or ASCII of which every second byte is NUL.
+/// Detects a byte order mark, or ASCII with a NUL in every second byte.
 fn looks_like_utf_16(head: &[u8]) -> bool {
     if head.starts_with(&[0xff, 0xfe]) || head.starts_with(&[0xfe, 0xff]) {
         return true;

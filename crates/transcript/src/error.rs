@@ -1,23 +1,24 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What went wrong, to branch on.
+/// Category of an error, to branch on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// No such session, file or folder.
     NotFound,
-    /// Several sessions fit what was asked for.
+    /// Several sessions match the request.
     Ambiguous,
-    /// What was asked for makes no sense: a bad id, pattern, zone or price file.
+    /// The request is not valid: a bad id, pattern, time zone or price file.
     Invalid,
     /// A file could not be read or written.
     Io,
-    /// A file of our own, which can be built anew, is damaged.
+    /// A file written by this crate, which can be rebuilt, is damaged.
     Damaged,
 }
 
-/// What was asked for cannot be done. Damage inside session files is no error but a [`Finding`](crate::Finding).
+/// A request that could not be carried out. Damage inside session files is not an error but a
+/// [`Finding`](crate::Finding).
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
@@ -29,18 +30,18 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error of a kind, with a sentence to show and a hint to act on.
+    /// An error of a kind, with a message and a hint on what to do.
     pub fn new(kind: ErrorKind, message: impl Into<String>, hint: &'static str) -> Self {
         Error { kind, message: message.into(), hint, path: None, source: None }
     }
 
-    /// A file or folder that cannot be read or written; the sentence names it.
+    /// An error about a file or folder that cannot be read or written; the message names it.
     pub fn io(doing: &str, path: &Path, source: io::Error) -> Self {
         let kind = if source.kind() == io::ErrorKind::NotFound { ErrorKind::NotFound } else { ErrorKind::Io };
         let hint = match source.kind() {
             io::ErrorKind::NotFound => "check the path",
             io::ErrorKind::IsADirectory => "name a file, not a folder",
-            io::ErrorKind::PermissionDenied => "check who may read and write it",
+            io::ErrorKind::PermissionDenied => "check its permissions",
             io::ErrorKind::StorageFull => "make room on the disk",
             _ => "",
         };
@@ -48,17 +49,17 @@ impl Error {
         Error { kind, message, hint, path: Some(path.to_owned()), source: Some(source) }
     }
 
-    /// The same, about a file or folder that the sentence names.
+    /// The same error with the path of the file or folder that it is about.
     pub(crate) fn about(self, path: &Path) -> Self {
         Error { path: Some(path.to_owned()), ..self }
     }
 
-    /// To branch on.
+    /// The category, to branch on.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// What to do about it; may be empty.
+    /// A hint on what to do; may be empty.
     pub fn hint(&self) -> &'static str {
         self.hint
     }
@@ -69,7 +70,7 @@ impl Error {
     }
 }
 
-/// Names the file in an I/O error: `fs_err::File::open(path).at("read", path)?`.
+/// Adds the path to an I/O error: `fs_err::File::open(path).at("read", path)?`.
 pub(crate) trait At<T> {
     fn at(self, doing: &str, path: impl Into<PathBuf>) -> Result<T, Error>;
 }

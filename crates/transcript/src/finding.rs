@@ -1,24 +1,24 @@
 use std::fmt;
 
-/// Where something stands in a file.
+/// Position in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// The line, counted from 1; 0 where it is about the file as a whole.
+    /// The line, counted from 1; 0 for the file as a whole.
     pub line: u64,
-    /// The first byte, counted from 0.
+    /// Offset of the first byte, counted from 0.
     pub offset: u64,
-    /// How many bytes, the line end not included.
+    /// Length in bytes without the line end.
     pub bytes: u64,
 }
 
 /// The name of a rule, as scripts see it: `unique-uuid`, `cut-line`, …
 ///
-/// A rule is declared where it is checked, so that its file is the only place to change.
+/// A rule is declared in the module that checks it, and nowhere else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rule(&'static str);
 
 impl Rule {
-    /// A rule of that name.
+    /// A rule with this name.
     pub const fn new(name: &'static str) -> Self {
         Rule(name)
     }
@@ -35,19 +35,19 @@ impl fmt::Display for Rule {
     }
 }
 
-/// How much a finding matters.
+/// Importance of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Worth knowing.
+    /// For information.
     Note,
-    /// Odd, and nothing is lost by it.
+    /// Unusual, but no data is lost.
     Warning,
-    /// Something is lost or does not hold.
+    /// Data is lost or a rule is violated.
     Error,
 }
 
 impl Severity {
-    /// One word, for reports.
+    /// One lowercase word, for reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Severity::Note => "note",
@@ -57,17 +57,17 @@ impl Severity {
     }
 }
 
-/// A remark about a line of a session file.
+/// An observation about a line of a session file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The rule that does not hold.
+    /// The violated rule.
     pub rule: Rule,
-    /// How much it matters.
+    /// Importance.
     pub severity: Severity,
-    /// Where.
+    /// Position in the file.
     pub place: Place,
-    /// A sentence to show.
+    /// Message to show.
     pub message: String,
-    /// The entry, where it has a name.
+    /// Uuid of the entry, if it has one.
     pub uuid: Option<String>,
 }

@@ -1,23 +1,24 @@
 //! Claude Code sessions on disk.
 //!
-//! - [`roots`] finds the files; [`reader`] reads them line by line, and every line is accounted for.
-//! - [`session`] has a session as a tree: branches, sub-agents, compactions, who speaks, which result belongs to which call.
+//! - [`roots`] finds the files; [`reader`] reads them line by line and accounts for every line.
+//! - [`session`] holds a session as a tree: branches, sub-agents, compactions, actors, and tool calls with
+//!   their results.
 //! - [`export`] writes a session as text, Markdown, HTML or JSON.
-//! - [`redact`] takes secrets out of text and JSON.
-//! - [`follow`] reads them while they are being written.
-//! - [`cost`] sums up tokens and dollars, each response counted once.
-//! - [`cache`] keeps facts about files from run to run.
-//! - [`check`] says which rules a file does not keep; [`repair`] writes a copy that keeps them.
-//! - [`search`] finds text in all of them.
+//! - [`redact`] removes secrets from text and JSON.
+//! - [`follow`] reads session files while they are being written.
+//! - [`cost`] sums tokens and dollars and counts each response once.
+//! - [`cache`] stores derived data about files between runs.
+//! - [`check`] validates files; [`repair`] writes a valid copy.
+//! - [`search`] finds text in all sessions.
 //! - [`counts`] counts turns, tools, errors and branches in one pass.
-//! - [`list`] tells of every session what its file's ends tell.
-//! - [`manage`] lists, reads, names, forks and deletes sessions as the official SDKs do.
-//! - [`belongings`] lists all that belongs to a session; [`du`] measures it, [`retention`] says when Claude Code will
-//!   delete it, [`prune`] removes it.
+//! - [`list`] lists sessions with the details that stand at either end of their files.
+//! - [`manage`] lists, reads, renames, forks and deletes sessions as the official SDKs do.
+//! - [`belongings`] lists all files of a session; [`du`] measures them, [`retention`] computes when Claude
+//!   Code will delete them, [`prune`] removes them.
 #![cfg_attr(feature = "archive", doc = "- [`archive`] keeps compressed copies.")]
 #![cfg_attr(feature = "index", doc = "- [`index`] makes searching tens of gigabytes quick.")]
 //!
-//! Nothing here prints, reads the environment or looks at a clock: places, times and ids are handed in.
+//! Nothing here prints, reads the environment or reads a clock: paths, times and ids are parameters.
 
 #[cfg(feature = "archive")]
 pub mod archive;
@@ -39,10 +40,10 @@ pub mod limits;
 pub mod list;
 pub mod manage;
 mod open;
+mod other_files;
 pub mod prune;
 pub mod reader;
 pub mod redact;
-mod relatives;
 pub mod repair;
 pub mod retention;
 pub mod roots;

@@ -1,125 +1,135 @@
-//! Every bound of this crate, each with its reason.
+//! All limits of this crate, each with its reason.
 
-/// What is read at once. Large enough that the calls do not count, small enough to stay in the processor's cache.
+/// Bytes per read. Large enough that system calls do not matter, small enough to stay in the processor's
+/// cache.
 pub const BLOCK_BYTES: usize = 512 << 10;
 
-/// The longest line that is read; a longer one is reported with its place. Pictures travel inside lines, and two of
-/// these must fit into what reading a file of any size may take.
+/// The longest line that is read; a longer one is reported with its position. Images are embedded in lines,
+/// and two lines of this size must fit into the memory that reading a file of any size may use.
 pub const LINE_BYTES_MAX: usize = 24 << 20;
 
-/// How much of a line over the cap is kept to recognise it by.
+/// Bytes kept of a line over the cap, to identify it.
 pub const OVERSIZED_HEAD_BYTES: usize = 4096;
 
-/// How many times over the bytes of a damaged line may be looked at to find whole records in it.
+/// Number of passes over the bytes of a damaged line when whole records are salvaged from it.
 pub const SALVAGE_PASSES_MAX: usize = 16;
 
-/// How much of a followed file is compared to notice that it was replaced. A line names itself and its time within
-/// far less.
+/// Bytes of a followed file that are compared to detect its replacement. A line's uuid and timestamp stand
+/// within far fewer.
 pub const FOLLOW_WINDOW_BYTES: usize = 4 << 10;
 
-/// How often one look at a followed file begins anew because somebody rewrites it at the same time.
+/// Number of restarts within one poll of a followed file that another process rewrites at the same time.
 pub const FOLLOW_PASSES_MAX: usize = 4;
 
-/// How many deleted files a follower remembers, in case they come back.
+/// Number of deleted files that a follower remembers, in case they come back.
 pub const FOLLOW_GONE_MAX: usize = 1024;
 
-/// The largest cache that is read. One takes about 40 bytes per response, so that only damage makes it this large.
+/// The largest cache file that is read. A cache takes about 40 bytes per response, so only a damaged one gets
+/// this large.
 pub const CACHE_BYTES_MAX: u64 = 512 << 20;
 
-/// How many findings about one file are put in order before they are handed out.
+/// Number of findings about one file that are sorted before they are reported.
 pub const FINDINGS_HELD_MAX: usize = 4096;
 
-/// How far clocks of neighbours may be apart. The CLI stamps lines up to a second before the line they follow.
+/// Tolerated difference between the clocks of neighbouring lines. The CLI stamps lines up to a second earlier
+/// than the line before them.
 pub const CLOCK_SLACK_MILLIS: i64 = 1000;
 
-/// The largest sidecar of a sub-agent that is read; real ones have some hundred bytes.
+/// The largest sidecar of a sub-agent that is read; real ones have a few hundred bytes.
 pub const SIDECAR_BYTES_MAX: u64 = 1 << 20;
 
-/// The longest id or name that the index of a session keeps as it is. Real ones have less than a hundred bytes.
+/// The longest id or name that the index of a session stores as it is. Real ones have less than a hundred
+/// bytes.
 pub const NAME_BYTES_MAX: usize = 256;
 
-/// How many threads search. Two keep up with most disks and leave the rest of the machine to others.
+/// Number of search threads. Two keep up with most disks and leave the rest of the machine to other programs.
 pub const SEARCH_THREADS: usize = 2;
 
-/// How many hits of one session may wait for the sessions before it, until its thread waits too.
+/// Number of hits of one session that may be buffered behind earlier sessions before its thread blocks.
 pub const HITS_KEPT_MAX: usize = 1024;
 
-/// How many hits of finished sessions may wait for those before them, until a thread waits too.
+/// Number of hits of finished sessions that may be buffered behind earlier ones before a thread blocks.
 pub const HITS_WAITING_MAX: usize = 4096;
 
-/// How much of either end of a session file is read for a list. The official SDKs read as much, so that both see the
-/// same titles.
+/// Bytes read at either end of a session file for a list. The official SDKs read the same amount, so both
+/// show the same titles.
 pub const END_BYTES: usize = 64 << 10;
 
-/// How much of the beginning is read when the usual part shows no prompt: a first line with pictures in it fits.
+/// Bytes read from the start of a file when the first [`END_BYTES`] contain no prompt: room for a first line
+/// with images.
 pub const HEAD_BYTES_MAX: u64 = 4 << 20;
 
-/// How much is searched at once when the last value of a key is wanted: most keys stand in every line.
+/// Bytes searched per step for the last value of a key: most keys stand in every line.
 pub(crate) const FIELD_WINDOW_BYTES: usize = 8 << 10;
 
-/// How much may be read to fill in the counts of a list that nobody asked for: about a third of a second.
+/// Bytes that may be read to fill in counts of a list that were not explicitly requested: about a third of a
+/// second.
 pub const LIST_UNREAD_BYTES_MAX: u64 = 64 << 20;
 
-/// The longest description of an archived session that is read: room for tens of thousands of files.
+/// The longest manifest of an archived session that is read: room for tens of thousands of files.
 pub const MANIFEST_BYTES_MAX: u64 = 64 << 20;
 
-/// The texts of an edit that are compared line by line; of longer ones all old lines stand before all new ones, since
-/// comparing takes more than linear time.
+/// Bytes of an edit's texts that are compared line by line. For longer ones all old lines stand before all
+/// new ones, since comparing takes more than linear time.
 pub const DIFF_BYTES_MAX: usize = 512 << 10;
 
-/// Markdown that is shown as such; longer text stands as it is, since a page of its markup would stall a phone.
+/// Bytes of Markdown that are rendered; longer text stays plain, since the markup of so long a page would
+/// stall a phone.
 pub const MARKDOWN_BYTES_MAX: usize = 512 << 10;
 
-/// What is shown of a tool's output, unless everything is wanted: a page of it at its beginning…
+/// Bytes shown from the beginning of a tool's output, unless the full output is requested: about a page…
 pub const OUTPUT_HEAD_BYTES: usize = 6 << 10;
 
-/// … and a few lines of its end, where errors stand.
+/// … and from its end: a few lines, where errors stand.
 pub const OUTPUT_TAIL_BYTES: usize = 2 << 10;
 
-/// What is shown of a tool's input, of thinking and of a diff, unless everything is wanted.
+/// Bytes shown of a tool's input, of thinking and of a diff, unless the full text is requested.
 pub const INPUT_BYTES_SHOWN: usize = 12 << 10;
 
-/// The part of an output in a file of its own that is taken into an export when everything is wanted.
+/// Bytes that an export takes from an output stored in a file of its own, when the full output is requested.
 pub const PERSISTED_BYTES_MAX: u64 = 8 << 20;
 
-/// The largest picture that is put into a page, unless everything is wanted.
+/// The largest image that is embedded in a page, unless everything is requested.
 pub const PICTURE_BYTES_MAX: usize = 1 << 20;
 
-/// How deep sub-agents of sub-agents are shown inside each other. The CLI itself nests a few levels at most; this
-/// keeps a damaged session from filling the stack.
+/// Maximum nesting of sub-agents in an export. The CLI itself nests a few levels; the limit keeps a damaged
+/// session from overflowing the stack.
 pub const AGENT_DEPTH_MAX: usize = 12;
 
-/// How many bits of a signature may be set before the index begins another: an eighth. Then a text of several trigrams
-/// that does not stand there seldom seems to.
+/// Number of bits of a signature that may be set before the index begins another one: an eighth. At this
+/// density a text of several trigrams rarely matches a signature that does not contain it.
 pub const SIGNATURE_FILL_MAX: u32 = 1 << 13;
 
-/// How many bytes of session files one signature stands for at most, so that looking there is quick.
+/// Bytes of session files that one signature covers at most, so that searching them is quick.
 pub const SIGNATURE_COVERS_MAX: u64 = 128 << 10;
 
-/// How many trigrams of a text the index is asked for; more do not tell more.
+/// Number of trigrams of a text that are looked up in the index; more do not narrow the result.
 pub const TRIGRAMS_ASKED_MAX: usize = 48;
 
-/// How much unread text a search first adds to the index; more is searched without it.
+/// Bytes of unindexed text that a search adds to the index first; more is searched without it.
 pub const INDEX_CATCH_UP_BYTES: u64 = 32 << 20;
 
-/// How many threads count at most: more than these wait for the disk.
+/// Maximum number of counting threads: more than these wait for the disk.
 pub(crate) const COUNT_THREADS_MAX: usize = 4;
 
-/// How many threads read for a sum of costs. The disk is the bound for more, and two leave the machine usable.
+/// Number of threads that read for a cost report. With more the disk is the limit, and two leave the machine
+/// usable.
 pub const COST_THREADS_MAX: usize = 2;
 
-/// Below this, starting a second thread takes longer than it saves.
+/// Below this size, starting a second thread takes longer than it saves.
 pub const COST_THREAD_BYTES_MIN: u64 = 4 << 20;
 
-/// How many conversations an entry may be nested in before the chain is given up. Real agents go a few deep.
+/// Number of conversations in which an entry may be nested before the chain is abandoned. Real agents go a
+/// few deep.
 pub(crate) const NESTING_MAX: usize = 256;
 
-/// How many sessions may share an entry before the others are left out: with more, somebody copied a template.
+/// Number of sessions that may share an entry before the rest are left out: more means that a template was
+/// copied.
 pub(crate) const SHARERS_MAX: usize = 64;
 
-/// How often HTML and links are looked for again in Markdown. What was hidden by a tag shows once the tag is text; more
-/// than a few layers of that are nobody's prose.
+/// Number of passes that look for HTML and links in Markdown. Text inside a tag becomes visible once the tag
+/// is escaped; more than a few such layers do not occur in real prose.
 pub(crate) const MARKDOWN_LAYERS_MAX: usize = 8;
 
-/// More alternatives of a pattern than this are not worth looking for.
+/// Number of alternatives of a pattern up to which a literal prefilter pays off.
 pub(crate) const ALTERNATIVES_MAX: usize = 32;

@@ -1,4 +1,4 @@
-//! Removing sessions that are not needed any more.
+//! Removing sessions that are no longer needed.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -9,28 +9,29 @@ use crate::error::At as _;
 use crate::roots::SessionFiles;
 use crate::{Error, ErrorKind};
 
-/// Somebody may be about to go on with a session that changed so recently.
+/// Sessions that changed this recently may still be in use and are kept.
 pub const FRESH: Duration = Duration::from_secs(60 * 60);
 
-/// Which sessions to remove: those that meet every condition that is given.
+/// Selects the sessions to remove: those that meet every condition that is set.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Choice {
-    /// These sessions, by [`SessionFiles::dir`]. They may be as fresh as they like.
+    /// These sessions, by [`SessionFiles::dir`], however recently they changed.
     pub named: HashSet<PathBuf>,
-    /// Not changed since.
+    /// Sessions that did not change since this time.
     pub before: Option<SystemTime>,
-    /// All files together are larger.
+    /// Sessions whose files together have more bytes than this.
     pub larger_than: Option<u64>,
-    /// This stands in the name of the project's folder, in which everything but letters and digits is a dash.
+    /// Sessions whose project folder contains this in its name, in which everything but letters and digits is
+    /// a dash.
     pub project: Option<String>,
 }
 
-/// What will be removed.
+/// The sessions to be removed.
 #[derive(Debug, Default)]
 pub struct Plan {
-    /// Sessions to remove, and what belongs to them.
+    /// Sessions to remove, with their files.
     pub remove: Vec<Doomed>,
-    /// Sessions that fit but stay.
+    /// Matching sessions that are kept.
     pub spared: Vec<(SessionFiles, Spared)>,
 }
 
@@ -39,11 +40,11 @@ pub struct Plan {
 pub struct Doomed {
     /// The session.
     pub session: SessionFiles,
-    /// Everything that goes with it.
+    /// All files that are removed with it.
     pub belongings: Belongings,
 }
 
-/// Why a session stays.
+/// Reason why a session is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spared {
     /// A process has it open.
@@ -53,7 +54,7 @@ pub enum Spared {
 }
 
 impl Plan {
-    /// Chooses among sessions; `running` are those that a process has open. Nothing is removed yet.
+    /// Selects among sessions; `running` are those that a process has open. Does not remove anything yet.
     pub fn new(
         sessions: impl IntoIterator<Item = SessionFiles>,
         choice: &Choice,
@@ -84,17 +85,18 @@ impl Plan {
         staying.extend(plan.spared.iter().map(|(session, _)| session.id.clone()));
         let mut taken = HashSet::new();
         for Doomed { session, belongings } in &mut plan.remove {
-            // A session that moved to another project left a copy behind, and what lies elsewhere is needed there.
+            // A session that moved to another project left a copy behind, and its files elsewhere are still
+            // needed there.
             if staying.contains(&session.id) {
                 belongings.retain_below(&session.folder);
             }
-            // Where both copies go, what lies elsewhere goes once.
+            // If both copies are removed, their common files are listed once.
             belongings.retain_tops(|path| taken.insert(path.to_owned()));
         }
         plan
     }
 
-    /// How many bytes the plan sets free.
+    /// Number of bytes that the plan frees.
     pub fn bytes(&self) -> u64 {
         self.remove.iter().map(|doomed| doomed.belongings.bytes()).sum()
     }
@@ -111,10 +113,10 @@ impl Choice {
 }
 
 impl Doomed {
-    /// Removes the session, its main file last, so that one that could not be removed whole is still found.
+    /// Removes the session, its main file last, so that a partly removed session is still found.
     ///
-    /// What lies outside of the configuration folder, because a folder on the way is a link, is left alone; so is a
-    /// session that changed since the plan was made. Gives the files and folders that are gone.
+    /// Files outside of the configuration folder (behind a symbolic link) are left alone; so is a session
+    /// that changed since the plan was made. Returns the removed files and folders.
     pub fn remove(&self) -> Result<Vec<PathBuf>, Error> {
         let main = self.session.main.as_ref();
         if let Some(main) = main
@@ -122,7 +124,7 @@ impl Doomed {
             && now != *main
         {
             let message = format!("The session `{}` has changed meanwhile", self.session.id);
-            return Err(Error::new(ErrorKind::Invalid, message, "look again at what would be removed"));
+            return Err(Error::new(ErrorKind::Invalid, message, "review again what would be removed"));
         }
         let root = config_folder(&self.session).unwrap_or_else(|| self.session.folder.clone());
         let root = fs_err::canonicalize(&root).at("look at", &root)?;
@@ -136,7 +138,7 @@ impl Doomed {
     }
 }
 
-/// Removes a file or a folder; a link is removed and not followed.
+/// Removes a file or a folder; a symbolic link is removed and not followed.
 fn remove_inside(root: &Path, path: &Path) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(root);
     let folder = fs_err::canonicalize(folder).at("look at", folder)?;
@@ -156,7 +158,8 @@ fn remove_inside(root: &Path, path: &Path) -> Result<(), Error> {
     }
 }
 
-/// When anything of the session last changed: a sub-agent may still write when the conversation itself does not.
+/// Time of the last change to any file of the session: a sub-agent may still write when the main conversation
+/// does not.
 fn changed(session: &SessionFiles, belongings: &Belongings) -> Option<SystemTime> {
     belongings.files.iter().map(|file| file.modified).max().or_else(|| session.modified())
 }

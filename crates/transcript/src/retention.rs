@@ -1,25 +1,25 @@
-//! When Claude Code will delete what.
+//! The deadline after which Claude Code deletes session files.
 
 use std::io::Read as _;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// How long Claude Code keeps sessions.
+/// The period for which Claude Code keeps sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention {
     /// Days after the last change.
     pub days: u64,
-    /// Whether the settings say so; otherwise it is the default.
+    /// True if the period comes from the settings, false for the default.
     pub configured: bool,
 }
 
 impl Retention {
-    /// What Claude Code does unless it is told otherwise.
+    /// The default of Claude Code.
     pub const DEFAULT: Retention = Retention { days: 30, configured: false };
 
     /// Reads `cleanupPeriodDays` from the settings in a configuration folder.
     ///
-    /// Settings in other places (of a project, or of an organisation) can say otherwise and are not looked at.
+    /// Settings in other places (of a project, or of an organisation) can override it and are not read.
     pub fn of(config_folder: &Path) -> Self {
         const BYTES_MAX: u64 = 1 << 20;
         let mut text = String::new();
@@ -32,7 +32,8 @@ impl Retention {
         days.map_or(Self::DEFAULT, |days| Retention { days, configured: true })
     }
 
-    /// When a file that was last changed at `modified` may be deleted; none if that is beyond all calendars.
+    /// Earliest time at which a file last changed at `modified` may be deleted; `None` if the calendar does
+    /// not reach that far.
     pub fn until(self, modified: SystemTime) -> Option<SystemTime> {
         modified.checked_add(Duration::from_secs(self.days.checked_mul(24 * 60 * 60)?))
     }

@@ -1,4 +1,4 @@
-//! What checking finds in files of the CLI.
+//! Findings of a check in files of the CLI.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -6,11 +6,11 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use tidings_transcript::check::{self, Event, Profile, Report};
+use tidings_transcript::check::{self, CheckEvent, CheckReport, Profile};
 use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::{Finding, Severity};
 
-/// A recorded session with three tools at once.
+/// A recorded session with three parallel tools.
 const PARALLEL: &str = include_str!("fixtures/parallel.jsonl");
 /// Its prompt, its three calls and their results, and the answer, by line.
 const PROMPT: usize = 3;
@@ -22,7 +22,7 @@ fn shown(finding: &Finding) -> String {
     format!("{}: {}[{}] {}", finding.place.line, finding.severity.as_str(), finding.rule, finding.message)
 }
 
-/// What a lenient check finds in lines.
+/// The findings of a lenient check.
 fn found(lines: &[String]) -> Vec<String> {
     let text = lines.join("\n");
     let mut found = Vec::new();
@@ -34,14 +34,14 @@ fn lines() -> Vec<String> {
     PARALLEL.lines().map(str::to_owned).collect()
 }
 
-/// The session with one line gone, counted from 1.
+/// The session without one line, counted from 1.
 fn without(line: usize) -> Vec<String> {
     let mut lines = lines();
     lines.remove(line - 1);
     lines
 }
 
-/// The session with something in one line changed.
+/// The session with a change in one line.
 fn changed(line: usize, from: &str, to: &str) -> Vec<String> {
     let mut lines = lines();
     assert!(lines[line - 1].contains(from), "{} lacks {from}", lines[line - 1]);
@@ -55,10 +55,10 @@ fn value(line: usize, key: &str) -> String {
     from[..from.find('"').unwrap()].to_owned()
 }
 
-fn session(path: &Path) -> (Vec<String>, Report) {
+fn session(path: &Path) -> (Vec<String>, CheckReport) {
     let mut found = Vec::new();
     let report = check::session(&SessionFiles::of_file(path).unwrap(), None, |event| {
-        if let Event::Finding { file, finding } = event {
+        if let CheckEvent::Finding { file, finding } = event {
             let name = file.file_stem().unwrap().to_string_lossy();
             found.push(format!("{name}:{}", shown(finding)));
         }
@@ -100,7 +100,7 @@ fn under_the_rules_of_seed_001_a_real_file_fails() {
     assert_eq!(report.rules.keys().map(|rule| rule.as_str()).collect::<Vec<_>>(), ["shape-matches-type"]);
 }
 
-/// A lost result makes the API refuse the whole conversation: `anthropics/claude-code#45286`.
+/// A lost result makes the API reject the whole conversation: `anthropics/claude-code#45286`.
 #[test]
 fn f83_a_lost_result_is_reported_with_the_id_of_its_call() {
     for (call, result) in CALLS.into_iter().zip(RESULTS) {
@@ -108,7 +108,7 @@ fn f83_a_lost_result_is_reported_with_the_id_of_its_call() {
         let found = found(&without(result));
         let expected = format!("{call}: error[tool-result-missing] The result of the ");
         assert!(found[0].starts_with(&expected) && found[0].contains(&id), "{found:?}");
-        // The next line hangs on the result that came last.
+        // The next line follows the last result.
         assert_eq!(found.len(), if result == RESULTS[0] { 2 } else { 1 }, "{found:?}");
     }
 }
@@ -135,19 +135,20 @@ fn a_result_without_its_call_is_an_error() {
     );
 }
 
-/// Five percent of a session were reachable behind a parent that was never written: `anthropics/claude-code#58554`.
+/// Five percent of a session were reachable behind a parent that was never written:
+/// `anthropics/claude-code#58554`.
 #[test]
 fn f74_a_parent_that_is_not_there_is_a_warning_where_it_cuts_something_off() {
     let parent = value(ANSWER, "parentUuid");
     let lost = "00000000-0000-4000-8000-000000000000";
     assert_eq!(
         found(&changed(ANSWER, &parent, lost)),
-        [format!("{ANSWER}: warning[known-parent] The parent is in no line that can be read: `{lost}`")]
+        [format!("{ANSWER}: warning[known-parent] No readable line contains the parent: `{lost}`")]
     );
     let first = changed(PROMPT, "\"parentUuid\":null", &format!("\"parentUuid\":\"{lost}\""));
     assert_eq!(
         found(&first),
-        [format!("{PROMPT}: note[known-parent] The parent is in no line that can be read: `{lost}`")]
+        [format!("{PROMPT}: note[known-parent] No readable line contains the parent: `{lost}`")]
     );
 }
 
@@ -162,7 +163,10 @@ fn f75_entries_on_progress_lines_are_noted_once() {
     lines.insert(ANSWER - 1, progress);
     assert_eq!(
         found(&lines),
-        [format!("{}: note[progress-link] 1 entry hangs on `progress` lines, this one first", ANSWER + 1)]
+        [format!(
+            "{}: note[progress-link] 1 entry follows `progress` lines, starting with this one",
+            ANSWER + 1
+        )]
     );
 }
 
@@ -181,8 +185,8 @@ fn f76_copies_are_told_apart_by_what_they_change() {
         found(&lines),
         [
             "35: warning[duplicate-line] The line repeats line 33 byte for byte",
-            "36: warning[conflicting-copies] The entry of line 33 stands here again with other metadata",
-            "37: error[conflicting-copies] The entry of line 33 stands here again and says something else",
+            "36: warning[conflicting-copies] The entry of line 33 is repeated here with other metadata",
+            "37: error[conflicting-copies] The entry of line 33 is repeated here with other contents",
         ]
     );
 }
@@ -206,7 +210,9 @@ fn f78_rings_of_parents_are_found() {
         changed(PROMPT, "\"parentUuid\":null", &format!("\"parentUuid\":\"{}\"", value(PROMPT + 2, "uuid")));
     assert_eq!(
         found(&ring),
-        ["3: error[parent-cycle] The parents go round in a ring of 3 entries: line 3 → line 5 → line 4"]
+        [
+            "3: error[parent-cycle] 3 entries are each other's ancestors (cycle in `parentUuid`): line 3 → line 5 → line 4"
+        ]
     );
 }
 
@@ -238,29 +244,27 @@ fn other_oddities_are_named() {
     for (lines, expected) in [
         (
             changed(ANSWER, "\"isSidechain\":false", "\"isSidechain\":false,\"type\":\"assistant\""),
-            "33: warning[duplicate-key] The key `type` stands there more than once",
+            "33: warning[duplicate-key] The key `type` occurs more than once",
         ),
         (
             changed(ANSWER, "\"role\":\"assistant\"", "\"role\":\"assistant\",\"role\":\"assistant\""),
-            "33: warning[duplicate-key] The key `message.role` stands there more than once",
+            "33: warning[duplicate-key] The key `message.role` occurs more than once",
         ),
         (
             changed(ANSWER, id, "another"),
-            "33: note[foreign-session] 1 line of another session, `another`, from here on",
+            "33: note[foreign-session] 1 line of another session, `another`, starting here",
         ),
         (
             changed(34, "cost-state", "gossip"),
-            "34: note[unknown-type] 1 line of a type that is not known, `gossip`, this one first",
+            "34: note[unknown-type] 1 line of an unknown type, `gossip`, starting with this one",
         ),
         (
             changed(31, &leaf, "nowhere"),
-            "31: warning[phantom-leaf] The leaf to resume from is in no line that can be read: `nowhere`",
+            "31: warning[phantom-leaf] No readable line contains the leaf to resume from: `nowhere`",
         ),
         (
             lines()[..31].to_vec(),
-            &format!(
-                "31: note[phantom-leaf] The leaf to resume from is in no line that can be read: `{leaf}`"
-            ),
+            &format!("31: note[phantom-leaf] No readable line contains the leaf to resume from: `{leaf}`"),
         ),
         (
             changed(ANSWER, "\"role\":\"assistant\"", "\"role\":\"user\""),
@@ -286,7 +290,7 @@ fn entries_out_of_damaged_lines_count_as_parents() {
     lines[ANSWER - 3].push_str(&second);
     let found = found(&lines);
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].contains("error[glued-line]") && found[0].contains("2 entries could be saved"));
+    assert!(found[0].contains("error[glued-line]") && found[0].contains("2 entries can be salvaged"));
 }
 
 #[test]
@@ -337,7 +341,7 @@ fn an_output_that_was_moved_out_of_its_line_is_missed() {
     assert_eq!(
         session(&main).0,
         [format!(
-            "b29f9972-d8f7-469e-a381-397080c501a7:28: note[missing-output] The output of the tool is not where the session keeps such files: `{path}`"
+            "b29f9972-d8f7-469e-a381-397080c501a7:28: note[missing-output] The output file of the tool is not in the session's folder: `{path}`"
         )]
     );
     let outputs = main.with_extension("").join("tool-results");
@@ -353,12 +357,12 @@ fn a_file_that_cannot_be_read_is_a_finding_and_the_others_are_checked() {
     let (_, whole) = session(&main);
     let lines = fs::read_to_string(&main).unwrap().lines().count() as u64;
     let files = SessionFiles::of_file(&main).unwrap();
-    // A folder can be opened and not be read, whoever tries.
+    // A folder can be opened and not be read, whatever the permissions.
     fs::remove_file(&main).unwrap();
     fs::create_dir(&main).unwrap();
     let mut found = Vec::new();
     let report = check::session(&files, None, |event| {
-        if let Event::Finding { file, finding } = event {
+        if let CheckEvent::Finding { file, finding } = event {
             found.push((file.to_owned(), finding.rule.as_str(), finding.severity, finding.place.line));
         }
         ControlFlow::Continue(())
@@ -391,7 +395,7 @@ fn findings_come_in_the_order_of_lines_and_can_be_cut_short() {
     fs::write(&path, "nonsense\n".repeat(10_000)).unwrap();
     let mut last = 0;
     let report = check::file(&path, None, |event| {
-        if let Event::Finding { finding, .. } = event {
+        if let CheckEvent::Finding { finding, .. } = event {
             assert!(finding.place.line > last);
             last = finding.place.line;
         }
@@ -403,7 +407,8 @@ fn findings_come_in_the_order_of_lines_and_can_be_cut_short() {
     assert_eq!((all.lines, all.damaged, all.errors), (10_000, 10_000, 10_000));
 }
 
-/// Several entries with an empty uuid were taken for copies of one, and a repair would have dropped all but one.
+/// Several entries with an empty uuid were mistaken for copies of one, and a repair would have dropped all
+/// but one.
 #[test]
 fn entries_with_an_empty_uuid_are_no_copies_of_each_other() {
     let mut lines = lines();

@@ -13,15 +13,15 @@ use tidings_transcript::follow::{Change, Follow, Tail};
 use tidings_transcript::reader::Content;
 use tidings_transcript::roots::{Roots, SessionFiles};
 
-/// What somebody knows who believes everything that a tail tells.
+/// The file contents according to the changes of a tail.
 #[derive(Debug, Default, PartialEq)]
-struct Believed {
+struct ObservedFile {
     lines: Vec<Vec<u8>>,
     resets: usize,
     gone: usize,
 }
 
-fn poll(tail: &mut Tail, believed: &mut Believed) {
+fn poll(tail: &mut Tail, believed: &mut ObservedFile) {
     let flow = tail.poll(&mut Buffer::default(), &mut |change| {
         match change {
             Change::Line(line) => {
@@ -57,9 +57,9 @@ fn record(number: usize, bytes: usize) -> Vec<u8> {
     format!("{{\"type\":\"user\",\"uuid\":\"u-{number}\",\"message\":\"{text}\"}}\n").into_bytes()
 }
 
-/// One thing that programs do to a file.
+/// One operation of a program on a file.
 #[derive(Debug, Clone)]
-enum Deed {
+enum FileOperation {
     Append {
         bytes: usize,
     },
@@ -71,7 +71,7 @@ enum Deed {
     Truncate {
         percent: u64,
     },
-    /// Cut to nothing and written anew under the same name, perhaps longer than before.
+    /// Truncated and written anew under the same name, perhaps longer than before.
     Rewrite {
         records: usize,
     },
@@ -84,76 +84,77 @@ enum Deed {
     Look,
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn deed() -> impl Strategy<Value = FileOperation> {
     prop_oneof![
-        4 => (0usize..6000).prop_map(|bytes| Deed::Append { bytes }),
-        2 => (1usize..60, any::<bool>()).prop_map(|(keep, finish)| Deed::Tear { keep, finish }),
-        1 => (0u64..100).prop_map(|percent| Deed::Truncate { percent }),
-        1 => (0usize..8).prop_map(|records| Deed::Rewrite { records }),
-        1 => (0usize..8).prop_map(|records| Deed::Replace { records }),
-        1 => Just(Deed::Delete),
-        1 => Just(Deed::AwayAndBack),
-        4 => Just(Deed::Look),
+        4 => (0usize..6000).prop_map(|bytes| FileOperation::Append { bytes }),
+        2 => (1usize..60, any::<bool>()).prop_map(|(keep, finish)| FileOperation::Tear { keep, finish }),
+        1 => (0u64..100).prop_map(|percent| FileOperation::Truncate { percent }),
+        1 => (0usize..8).prop_map(|records| FileOperation::Rewrite { records }),
+        1 => (0usize..8).prop_map(|records| FileOperation::Replace { records }),
+        1 => Just(FileOperation::Delete),
+        1 => Just(FileOperation::AwayAndBack),
+        4 => Just(FileOperation::Look),
     ]
 }
 
-fn apply(deed: &Deed, path: &Path, next: &mut usize) {
+fn apply(deed: &FileOperation, path: &Path, next: &mut usize) {
     let mut records = |count: usize, bytes: usize| -> Vec<u8> {
         let made = (0..count).flat_map(|index| record(*next + index, bytes)).collect();
         *next += count;
         made
     };
     match deed {
-        Deed::Append { bytes } => append(path, &records(1, *bytes)),
-        Deed::Tear { keep, finish } => {
+        FileOperation::Append { bytes } => append(path, &records(1, *bytes)),
+        FileOperation::Tear { keep, finish } => {
             let record = records(1, 40);
             append(path, &record[..*keep]);
             if *finish {
                 append(path, &record[*keep..]);
             }
         }
-        Deed::Truncate { percent } => {
+        FileOperation::Truncate { percent } => {
             if let Ok(file) = OpenOptions::new().write(true).open(path) {
                 let len = file.metadata().unwrap().len();
                 file.set_len(len * percent / 100).unwrap();
             }
         }
-        Deed::Rewrite { records: count } => fs::write(path, records(*count, 300)).unwrap(),
-        Deed::Replace { records: count } => {
+        FileOperation::Rewrite { records: count } => fs::write(path, records(*count, 300)).unwrap(),
+        FileOperation::Replace { records: count } => {
             let other = path.with_extension("new");
             fs::write(&other, records(*count, 300)).unwrap();
             fs::rename(&other, path).unwrap();
         }
-        Deed::Delete => drop(fs::remove_file(path)),
-        Deed::AwayAndBack => {
+        FileOperation::Delete => drop(fs::remove_file(path)),
+        FileOperation::AwayAndBack => {
             let other = path.with_extension("away");
             if fs::rename(path, &other).is_ok() {
                 fs::rename(&other, path).unwrap();
             }
         }
-        Deed::Look => {}
+        FileOperation::Look => {}
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
 
-    /// Followers kept half a line over a truncation, or read one stretch twice when several triggers came at once.
+    /// Followers kept half a line across a truncation, or read a part twice when several triggers came at
+    /// once.
     #[test]
     fn f90_a_storm_of_changes_leaves_exactly_the_final_records(deeds in prop::collection::vec(deed(), 1..40)) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.jsonl");
         let mut tail = Tail::from_start(&path);
-        let mut believed = Believed::default();
+        let mut believed = ObservedFile::default();
         let mut next = 0;
         for deed in &deeds {
             apply(deed, &path, &mut next);
-            if matches!(deed, Deed::Look) {
+            if matches!(deed, FileOperation::Look) {
                 poll(&mut tail, &mut believed);
             }
         }
         poll(&mut tail, &mut believed);
-        // Another trigger for the same change gives nothing twice.
+        // Another trigger for the same change delivers nothing twice.
         poll(&mut tail, &mut believed);
         if path.exists() {
             prop_assert_eq!(&believed.lines, &whole_lines(&path));
@@ -169,13 +170,13 @@ fn f90_a_truncated_file_drops_its_half_line_and_says_reset() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let mut tail = Tail::from_start(&path);
-    let mut believed = Believed::default();
+    let mut believed = ObservedFile::default();
     fs::write(&path, "{\"a\":1}\n{\"b\":").unwrap();
     poll(&mut tail, &mut believed);
     assert_eq!(believed.lines, [b"{\"a\":1}"]);
     fs::write(&path, "2}\n").unwrap();
     poll(&mut tail, &mut believed);
-    assert_eq!(believed, Believed { lines: vec![b"2}".to_vec()], resets: 1, gone: 0 });
+    assert_eq!(believed, ObservedFile { lines: vec![b"2}".to_vec()], resets: 1, gone: 0 });
 }
 
 #[test]
@@ -237,7 +238,7 @@ fn a_listener_that_breaks_off_gets_the_rest_later() {
 fn the_last_entries_that_count_come_first_with_their_true_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
-    // Most lines do not count, and a block does not hold the ones that do.
+    // Most lines do not count, and those that do are not in the last block.
     let mut text = Vec::new();
     for number in 0..400 {
         text.extend(record(number, if number % 50 == 0 { 10 } else { 5000 }));
@@ -259,7 +260,7 @@ fn the_last_entries_that_count_come_first_with_their_true_numbers() {
     }
 }
 
-/// The news of a session as short words.
+/// The changes of a session in a short notation.
 fn news(follow: &mut Follow) -> Vec<String> {
     let mut told = Vec::new();
     let flow = follow.look(&mut |news| {
@@ -303,7 +304,7 @@ fn a_session_is_followed_with_agents_that_start_later() {
     assert_eq!(news(&mut follow), [""; 0]);
 }
 
-/// Claude Code removes files after 30 days, also under a program that reads them.
+/// Claude Code removes files after 30 days, also while a program reads them.
 #[test]
 fn f85_a_deleted_session_is_reported_as_gone_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -328,7 +329,7 @@ fn f80_lines_of_several_writers_all_come_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let mut tail = Tail::from_start(&path);
-    let mut believed = Believed::default();
+    let mut believed = ObservedFile::default();
     std::thread::scope(|scope| {
         for writer in 0..3 {
             let path = &path;

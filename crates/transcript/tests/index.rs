@@ -1,4 +1,4 @@
-//! The index finds what a scan finds, whatever happens to the files.
+//! The index gives the same results as a scan, whatever happens to the files.
 
 #![cfg(feature = "index")]
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
@@ -12,18 +12,18 @@ use tempfile::TempDir;
 use tidings_transcript::ErrorKind;
 use tidings_transcript::index::{Index, Updated};
 use tidings_transcript::roots::{Roots, SessionFiles};
-use tidings_transcript::search::{self, Case, Flow, Hit, Options, Query, Summary, Syntax};
+use tidings_transcript::search::{self, Case, Hit, Options, SearchFlow, SearchQuery, Summary, Syntax};
 
 /// A root with sessions, and an index beside it.
-struct Place {
+struct TestRoot {
     folder: TempDir,
 }
 
-impl Place {
+impl TestRoot {
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
         fs::create_dir_all(folder.path().join("root/projects")).unwrap();
-        Place { folder }
+        TestRoot { folder }
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -64,21 +64,22 @@ impl Place {
         [updated.added, updated.grown, updated.replaced, updated.removed]
     }
 
-    /// What both ways find, as `session:line text`, and how many bytes the one with the index read.
+    /// The common result of both searches, as `session:line text`, and the bytes that the one with the index
+    /// read.
     fn both(&self, options: &Options) -> (Vec<String>, u64) {
         let sessions = self.sessions();
-        let query = Query::new(options.clone()).unwrap();
+        let query = SearchQuery::new(options.clone()).unwrap();
         let shown = |hit: Hit<'_>| format!("{}:{} {}", hit.session.id, hit.line, hit.excerpt.text);
         let (mut scanned, mut indexed) = (Vec::new(), Vec::new());
         search::run(&sessions, &query, |hit| {
             scanned.push(shown(hit));
-            Flow::Continue
+            SearchFlow::Continue
         });
         let index = Index::open(&self.index()).unwrap().unwrap();
         let Summary { bytes, .. } = index
             .search(&sessions, &query, |hit| {
                 indexed.push(shown(hit));
-                Flow::Continue
+                SearchFlow::Continue
             })
             .unwrap();
         assert_eq!(indexed, scanned, "{options:?}");
@@ -108,7 +109,7 @@ fn chatter(lines: std::ops::Range<u32>) -> String {
 
 #[test]
 fn an_index_reads_only_where_something_may_be_found() {
-    let place = Place::new();
+    let place = TestRoot::new();
     for number in 0..10 {
         place.write(&format!("p/s{number}.jsonl"), &chatter(number * 500..(number + 1) * 500));
     }
@@ -126,7 +127,7 @@ fn an_index_reads_only_where_something_may_be_found() {
     check(&Options { case: Case::Ignore, ..literal("ZEBRAFINCH") }, 1);
     check(&Options { syntax: Syntax::Regex, ..literal(r"zebra\w+ (of|in) \w*artz") }, 1);
     check(&Options { syntax: Syntax::Regex, ..literal(r"zebrafinch$|platypus") }, 0);
-    // Nothing can be said about these, so that everything is read.
+    // The index cannot narrow these, so everything is read.
     assert_eq!(place.both(&literal("ze")).0.len(), 1);
     assert_eq!(place.both(&Options { syntax: Syntax::Regex, ..literal(r"\bz\w+ch\b") }).0.len(), 1);
 }
@@ -145,7 +146,7 @@ fn noise(lines: std::ops::Range<u64>) -> String {
 
 #[test]
 fn full_segments_and_young_signatures_find_the_same() {
-    let place = Place::new();
+    let place = TestRoot::new();
     place.write("p/a.jsonl", &noise(0..200));
     place.write("p/b.jsonl", &noise(200..400));
     place.update();
@@ -163,7 +164,7 @@ fn full_segments_and_young_signatures_find_the_same() {
 
 #[test]
 fn an_update_reads_only_what_changed() {
-    let place = Place::new();
+    let place = TestRoot::new();
     place.write("p/a.jsonl", &(says("first needle") + &says("second")));
     place.write("p/b.jsonl", &says("another needle"));
     place.write("p/c.jsonl", &says("third needle"));
@@ -176,7 +177,7 @@ fn an_update_reads_only_what_changed() {
     assert_eq!((updated.grown, updated.bytes), (1, says("appended needle").len() as u64));
     assert_eq!(place.found("needle").len(), 4);
 
-    // Half a line is searched, and counts as one until its other half is there.
+    // Half a line is searched, and counts as a line until its other half is there.
     let line = says("torn needle in half");
     place.append("p/a.jsonl", &line[..line.len() - 12]);
     assert_eq!(place.updated(), [0, 1, 0, 0]);
@@ -204,7 +205,7 @@ fn an_update_reads_only_what_changed() {
 
 #[test]
 fn files_below_other_roots_stay_in_the_index() {
-    let (one, other) = (Place::new(), Place::new());
+    let (one, other) = (TestRoot::new(), TestRoot::new());
     one.write("p/a.jsonl", &says("needle"));
     other.write("p/b.jsonl", &says("needle"));
     let mut index = Index::create(&one.index()).unwrap();
@@ -216,7 +217,7 @@ fn files_below_other_roots_stay_in_the_index() {
 
 #[test]
 fn many_small_updates_do_not_make_a_large_index() {
-    let place = Place::new();
+    let place = TestRoot::new();
     place.write("p/a.jsonl", "");
     for number in 0..60 {
         place.append("p/a.jsonl", &says(&format!("line number {number}")));
@@ -229,9 +230,9 @@ fn many_small_updates_do_not_make_a_large_index() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_else_may_read_an_index() {
+fn only_the_owner_may_read_an_index() {
     use std::os::unix::fs::PermissionsExt as _;
-    let place = Place::new();
+    let place = TestRoot::new();
     place.write("p/a.jsonl", &says("secret"));
     place.update();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -241,7 +242,7 @@ fn nobody_else_may_read_an_index() {
 
 #[test]
 fn an_index_that_cannot_be_used_is_an_error_or_made_anew() {
-    let place = Place::new();
+    let place = TestRoot::new();
     assert!(Index::open(&place.index()).unwrap().is_none());
     place.write("p/a.jsonl", &says("needle"));
     place.update();
@@ -262,15 +263,15 @@ fn an_index_that_cannot_be_used_is_an_error_or_made_anew() {
     assert_eq!(Index::remove(&place.index()).unwrap(), 0);
 }
 
-/// Damage in every page: an error or an answer, never a panic.
+/// Damage in every page: an error or a result, never a panic.
 #[test]
 fn a_damaged_index_does_not_bring_the_process_down() {
-    let place = Place::new();
+    let place = TestRoot::new();
     place.write("p/a.jsonl", &(chatter(0..500) + &says("needle")));
     place.update();
     let whole = fs::read(place.index()).unwrap();
     let sessions = place.sessions();
-    let query = Query::new(literal("needle")).unwrap();
+    let query = SearchQuery::new(literal("needle")).unwrap();
     for at in (0..whole.len()).step_by(1024) {
         let mut damaged = whole.clone();
         let end = (at + 1024).min(damaged.len());
@@ -278,14 +279,14 @@ fn a_damaged_index_does_not_bring_the_process_down() {
         Index::remove(&place.index()).unwrap();
         fs::write(place.index(), damaged).unwrap();
         if let Ok(Some(mut index)) = Index::open(&place.index()) {
-            drop(index.search(&sessions, &query, |_| Flow::Continue));
+            drop(index.search(&sessions, &query, |_| SearchFlow::Continue));
             drop(index.update(&sessions, &place.roots().projects_folders(), |_| {}));
             drop(index.status());
         }
     }
 }
 
-/// Lines of every sort: what people say in letters that change with case, escaped in odd ways, and damage.
+/// Lines of every kind: text in letters with upper and lower case, unusual escapes, and damage.
 fn line() -> impl Strategy<Value = String> {
     let text = "[a-cA-CkKsS\u{212a}\u{17f}éÉ \"\\\\/\n.-]{0,30}";
     prop_oneof![
@@ -312,7 +313,7 @@ proptest! {
         more in prop::collection::vec(line(), 0..6),
         needles in prop::collection::vec("[a-cA-CkKsSéÉ \"\\\\/.-]{1,6}", 8),
     ) {
-        let place = Place::new();
+        let place = TestRoot::new();
         place.write("p/a.jsonl", &first.concat());
         place.write("p/a/subagents/agent-x.jsonl", &more.concat());
         place.update();

@@ -1,5 +1,5 @@
-//! Sessions whose conversation passes through several files: the main file and files of sub-agents that follow one of
-//! its entries and that it goes on from, as compactions and suggested prompts do.
+//! Sessions whose conversation passes through several files: the main file and files of sub-agents that
+//! follow one of its entries and from which it continues, as compactions and suggested prompts do.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -7,7 +7,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use tidings_transcript::check::{self, Event};
+use tidings_transcript::check::{self, CheckEvent};
 use tidings_transcript::repair::{self, Existing};
 use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::session::{LaneId, Session, View};
@@ -44,7 +44,7 @@ fn text(text: &str) -> String {
 const CALL: &str = r#"[{"type":"tool_use","id":"toolu_read","name":"Read","input":{"file_path":"/p/a"}}]"#;
 const RESULT: &str = r#"[{"type":"tool_result","tool_use_id":"toolu_read","content":"ok"}]"#;
 
-/// The main file and two sub-agents, one of which answers a call of the main file. No file is damaged.
+/// The main file and two sub-agents; one of them answers a call of the main file. No file is damaged.
 fn write(agents: &Path, main: &Path) -> Vec<PathBuf> {
     let boundary = r#""subtype":"compact_boundary","content":"Conversation compacted","isMeta":false,"level":"info","logicalParentUuid":"c1","compactMetadata":{"trigger":"auto","preTokens":155000}"#;
     let progress = r#""data":{"type":"hook_progress"},"toolUseID":"x""#;
@@ -89,13 +89,13 @@ fn layouts(folder: &Path) -> [Vec<PathBuf>; 2] {
 fn found(path: &Path) -> Vec<String> {
     let mut found = Vec::new();
     check::session(&SessionFiles::of_file(path).unwrap(), None, |event| {
-        if let Event::Finding { file, finding } = event {
+        if let CheckEvent::Finding { file, finding } = event {
             let file = file.file_stem().unwrap().to_string_lossy().into_owned();
             found.push(format!("{file}:{} {} {}", finding.place.line, finding.rule, finding.message));
         }
         ControlFlow::Continue(())
     });
-    // Hanging on `progress` is worth a note in any file.
+    // A `progress` parent is worth a note in any file.
     found.retain(|line| !line.contains("progress-link"));
     found
 }

@@ -11,22 +11,22 @@ use insta::assert_snapshot;
 use jiff::Timestamp;
 use tidings_transcript::ErrorKind;
 use tidings_transcript::manage::{
-    FactsReader, Fork, Page, Scope, SessionFile, SessionMessage, archive_session, delete_session,
-    fork_session, list_sessions, list_subagents, rename_session, session_info, session_messages,
-    subagent_messages, tag_session, unarchive_session, worktrees,
+    ForkOptions, Page, Scope, SessionDetailsReader, SessionFile, SessionMessage, archive_session,
+    delete_session, fork_session, list_sessions, list_subagents, rename_session, session_info,
+    session_messages, subagent_messages, tag_session, unarchive_session, worktrees,
 };
 use tidings_transcript::roots::Roots;
 
 const ID: &str = "11111111-1111-4111-8111-111111111111";
 
 /// A configuration folder with sessions in it.
-struct Place {
+struct TestRoot {
     temp: tempfile::TempDir,
 }
 
-impl Place {
+impl TestRoot {
     fn new() -> Self {
-        Place { temp: tempfile::tempdir().unwrap() }
+        TestRoot { temp: tempfile::tempdir().unwrap() }
     }
 
     fn root(&self) -> PathBuf {
@@ -63,7 +63,7 @@ fn now() -> Timestamp {
 
 const PROMPT: &str = r#"{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"Fix the build"},"uuid":"a0000000-0000-4000-8000-000000000001","timestamp":"2026-11-14T10:00:00.000Z","cwd":"/home/dev/demo","sessionId":"11111111-1111-4111-8111-111111111111","gitBranch":"main","slug":"brave-fox"}"#;
 
-/// JSON may have blanks around its colons, and programs that rewrite sessions put them there.
+/// JSON may have blanks around its colons, and programs that rewrite sessions add them.
 #[test]
 fn blanks_around_colons_change_nothing_in_what_the_ends_tell() {
     let lines = [
@@ -74,8 +74,8 @@ fn blanks_around_colons_change_nothing_in_what_the_ends_tell() {
         r#"{"type":"tag","tag":"urgent"}"#,
     ];
     let facts = |text: &str| {
-        let place = Place::new();
-        let mut facts = FactsReader::default().read(&place.session(&[text])).unwrap().unwrap();
+        let place = TestRoot::new();
+        let mut facts = SessionDetailsReader::default().read(&place.session(&[text])).unwrap().unwrap();
         (facts.bytes, facts.modified) = (0, std::time::SystemTime::UNIX_EPOCH);
         facts
     };
@@ -87,7 +87,7 @@ fn blanks_around_colons_change_nothing_in_what_the_ends_tell() {
     }
 }
 
-/// A turn with two tools at once, progress between them, a sidechain, a compaction and a team's entry.
+/// A turn with two parallel tools, progress between them, a sidechain, a compaction and a team's entry.
 const WHOLE: &[&str] = &[
     r#"{"type":"permission-mode","permissionMode":"default","sessionId":"11111111-1111-4111-8111-111111111111"}"#,
     PROMPT,
@@ -108,20 +108,21 @@ fn ids(messages: &[SessionMessage]) -> Vec<&str> {
 
 #[test]
 fn parallel_calls_and_their_results_are_put_back() {
-    let place = Place::new();
+    let place = TestRoot::new();
     place.session(WHOLE);
     let all = session_messages(&place.find(), Page::default()).unwrap();
-    // The way goes over the progress of the first call; the second call and its result come back behind the first.
+    // The path goes over the progress of the first call; the second call and its result are inserted after
+    // the first.
     assert_eq!(ids(&all), ["1", "2", "3", "4", "5", "7"]);
     let page = session_messages(&place.find(), Page { offset: 1, limit: Some(2) }).unwrap();
     assert_eq!(ids(&page), ["2", "3"]);
-    // What was said stays as it is written, half a surrogate pair too.
+    // Message contents stay as they are written, half a surrogate pair too.
     assert!(all[5].to_line().contains(r#""text":"Done \ud83d""#), "{}", all[5].to_line());
 }
 
 #[test]
 fn one_bad_line_costs_a_line_and_not_the_session() {
-    let place = Place::new();
+    let place = TestRoot::new();
     let mut bytes = joined(WHOLE).into_bytes();
     bytes.extend_from_slice(b"{\"type\":\"user\",\"uuid\":\"a0000000-0000-4000-8000-000000000008\",\"parentUuid\":\"a0000000-0000-4000-8000-000000000007\",\"message\":{\"role\":\"user\",\"content\":\"\xff\"},\"sessionId\":\"s\"}\n[1,2]\n{\"type\":\"us");
     fs::write(place.session(WHOLE), bytes).unwrap();
@@ -131,14 +132,14 @@ fn one_bad_line_costs_a_line_and_not_the_session() {
 
 #[test]
 fn a_fork_has_new_ids_and_says_where_it_is_from() {
-    let place = Place::new();
+    let place = TestRoot::new();
     place.session(WHOLE);
     let mut number = 0;
     let uuid = || {
         number += 1;
         format!("f0000000-0000-4000-8000-{number:012}")
     };
-    let fork = fork_session(&place.find(), Fork::default(), now(), uuid).unwrap();
+    let fork = fork_session(&place.find(), ForkOptions::default(), now(), uuid).unwrap();
     assert_eq!((fork.title.as_str(), fork.entries), ("Build fixed (fork)", 6));
     let mode = fs::metadata(&fork.path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
@@ -147,30 +148,30 @@ fn a_fork_has_new_ids_and_says_where_it_is_from() {
 
 #[test]
 fn a_fork_can_end_early_and_have_a_title() {
-    let place = Place::new();
+    let place = TestRoot::new();
     place.session(WHOLE);
     let fork = |up_to: &str, title: &str| {
-        let fork = Fork { up_to: Some(up_to), title: Some(title) };
+        let fork = ForkOptions { up_to: Some(up_to), title: Some(title) };
         fork_session(&place.find(), fork, now(), || "f0000000-0000-4000-8000-000000000000".to_owned())
     };
     for (up_to, expected) in [
         ("not a uuid", ErrorKind::Invalid),
         ("a0000000-0000-4000-8000-000000000099", ErrorKind::NotFound),
-        // Sub-agents are not copied, so that nothing can end there.
+        // Sub-agents are not copied, so a fork cannot end there.
         ("a0000000-0000-4000-8000-000000000006", ErrorKind::NotFound),
     ] {
         assert_eq!(fork(up_to, "x").unwrap_err().kind(), expected, "{up_to}");
     }
     let made = fork("a0000000-0000-4000-8000-000000000002", " Mine ").unwrap();
     assert_eq!((made.title.as_str(), made.entries), ("Mine", 2));
-    // The same id again: nothing that exists is written over.
+    // The same id again: existing files are not overwritten.
     assert_eq!(fork("a0000000-0000-4000-8000-000000000001", "x").unwrap_err().kind(), ErrorKind::Io);
     assert_eq!(fs::read_to_string(&made.path).unwrap().lines().count(), 4);
 }
 
 #[test]
 fn titles_and_tags_are_lines_at_the_end() {
-    let place = Place::new();
+    let place = TestRoot::new();
     place.session(&[PROMPT]);
     let session = place.find();
     rename_session(&session, " A \"title\" \n").unwrap();
@@ -191,7 +192,7 @@ fn titles_and_tags_are_lines_at_the_end() {
 
 #[test]
 fn appending_creates_nothing_and_never_joins_half_a_line() {
-    let place = Place::new();
+    let place = TestRoot::new();
     let path = place.session(&[PROMPT]);
     let session = place.find();
     fs::write(&path, format!("{PROMPT}\n{{\"type\":\"us")).unwrap();
@@ -208,7 +209,7 @@ fn appending_creates_nothing_and_never_joins_half_a_line() {
 
 #[test]
 fn ids_cannot_leave_the_folder() {
-    let place = Place::new();
+    let place = TestRoot::new();
     place.write("-home-dev-demo/secret.jsonl", PROMPT);
     fs::write(place.temp.path().join("outside.jsonl"), PROMPT).unwrap();
     let roots = Roots::new([place.root()]);
@@ -221,7 +222,7 @@ fn ids_cannot_leave_the_folder() {
 
 #[test]
 fn deleting_takes_everything_of_a_session_and_nothing_else() {
-    let place = Place::new();
+    let place = TestRoot::new();
     let path = place.session(&[PROMPT]);
     place.write(&format!("-home-dev-demo/{ID}/subagents/agent-a1.jsonl"), PROMPT);
     let other = place.write("-home-dev-demo/22222222-2222-4222-8222-222222222222.jsonl", PROMPT);
@@ -233,7 +234,7 @@ fn deleting_takes_everything_of_a_session_and_nothing_else() {
 
 #[test]
 fn deleting_does_not_follow_links() {
-    let place = Place::new();
+    let place = TestRoot::new();
     let path = place.session(&[PROMPT]);
     let precious = place.temp.path().join("precious");
     fs::create_dir(&precious).unwrap();
@@ -245,7 +246,7 @@ fn deleting_does_not_follow_links() {
 
 #[test]
 fn subagents_are_found_in_folders_below_and_know_who_started_them() {
-    let place = Place::new();
+    let place = TestRoot::new();
     place.session(WHOLE);
     let said = |agent: &str, parent: &str, uuid: &str, kind: &str| {
         format!(
@@ -275,7 +276,7 @@ fn subagents_are_found_in_folders_below_and_know_who_started_them() {
 
 #[test]
 fn a_first_line_longer_than_the_head_hides_nothing() {
-    let place = Place::new();
+    let place = TestRoot::new();
     let long = format!(r#"{{"type":"api-request-shape","shape":"{}"}}"#, "x".repeat(200_000));
     place.session(&[&long, PROMPT]);
     let roots = Roots::new([place.root()]);
@@ -284,10 +285,10 @@ fn a_first_line_longer_than_the_head_hides_nothing() {
     assert_eq!(info.created_at, Some(1_794_650_400_000));
 }
 
-/// A file of any size is listed, whatever stands in it, and only its ends are read.
+/// A file of any size is listed, whatever it contains, and only its ends are read.
 #[test]
 fn f86_a_huge_file_is_listed_by_its_ends() {
-    let place = Place::new();
+    let place = TestRoot::new();
     let path = place.session(&[PROMPT]);
     let file = fs::OpenOptions::new().append(true).open(&path).unwrap();
     file.set_len(4 << 30).unwrap();
@@ -300,7 +301,7 @@ fn f86_a_huge_file_is_listed_by_its_ends() {
 
 #[test]
 fn an_archive_mark_lasts_until_the_next_prompt() {
-    let place = Place::new();
+    let place = TestRoot::new();
     let path = place.session(&[PROMPT]);
     let roots = Roots::new([place.root()]);
     let archived = || session_info(&Scope::everywhere(&roots), ID).unwrap().unwrap().archived;
@@ -320,7 +321,7 @@ fn an_archive_mark_lasts_until_the_next_prompt() {
 
 #[test]
 fn a_project_is_its_folder_and_its_worktrees() {
-    let place = Place::new();
+    let place = TestRoot::new();
     let project = fs::canonicalize(place.temp.path()).unwrap().join("repo");
     let key = |path: &Path| -> String {
         path.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()

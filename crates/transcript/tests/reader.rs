@@ -1,4 +1,4 @@
-//! Damaged files: every line is accounted for, and nothing whole is lost.
+//! Damaged files: every line is accounted for, and whole entries are not lost.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -13,7 +13,8 @@ use tidings_transcript::limits::LINE_BYTES_MAX;
 use tidings_transcript::reader::{Content, DamageKind, Reader};
 use tidings_transcript::{Place, Severity};
 
-/// What was read: uuids of whole and of salvaged entries with their places, damage with its place, and counts.
+/// The lines read: uuids of whole and of salvaged entries with their positions, damage with its position, and
+/// counts.
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
     uuids: Vec<String>,
@@ -52,15 +53,15 @@ fn read(file: impl Read) -> Seen {
     read
 }
 
-/// An entry with everything in it that a search for the next one could take for one.
+/// An entry that contains everything that could be mistaken for the start of the next one.
 fn line(number: usize) -> String {
     format!(
         r#"{{"parentUuid":null,"type":"assistant","message":{{"id":"msg_{number}","content":[{{"type":"text","text":"é {{\"type\":\"user\",\"uuid\":\"inside\"}}"}},{{"type":"tool_use","id":"toolu_1","name":"Bash","input":{{"type":"user","command":"{{\"a\"}}"}}}}]}},"uuid":"u-{number}","timestamp":"2026-11-15T00:00:00.000Z","sessionId":"s"}}"#
     )
 }
 
-/// A record that was cut anywhere, with the next one glued on: `anthropics/claude-code#52387` and others. The second
-/// is whole and must come back; of the first it must be said where it was.
+/// A record that was cut anywhere, with the next one glued on: `anthropics/claude-code#52387` and others. The
+/// second is whole and must be recovered; the position of the first must be reported.
 #[test]
 fn f71_a_record_glued_to_a_cut_one_is_recovered() {
     let (first, second, third) = (line(1), line(2), line(3));
@@ -118,9 +119,9 @@ fn f72_nul_bytes_cost_nothing_but_themselves() {
     }
 }
 
-/// One bad line made a session of 2,800 lines show as empty: `anthropics/claude-code#53821`, `#50347`. Wherever it
-/// stands, every other line must come back. Blocks end at different lines for each position, which is all that a
-/// longer file would add.
+/// One bad line made a session of 2,800 lines show as empty: `anthropics/claude-code#53821`, `#50347`.
+/// Wherever it stands, every other line must be read. Blocks end at different lines for each position, which
+/// is all that a longer file would add.
 #[test]
 fn f73_a_bad_line_anywhere_costs_only_itself() {
     const LINES: usize = 2800;
@@ -147,13 +148,14 @@ fn f73_a_cut_last_line_is_a_torn_tail_and_costs_only_itself() {
         assert_eq!(read.uuids, ["u-1"], "cut at {cut}");
         assert_eq!(read.damage[0].0, DamageKind::TornTail, "cut at {cut}");
     }
-    // A writer that is not done is no error.
+    // An unfinished line of a writer is not an error.
     let mut buffer = Buffer::default();
     let mut reader = Reader::new(&br#"{"type":"us"#[..], &mut buffer);
     assert_eq!(reader.next().unwrap().unwrap().finding().unwrap().severity, Severity::Warning);
 }
 
-/// A file of any size, made up while it is read: lines of `width` bytes, and in the middle one that is too long.
+/// A file of any size, generated while it is read: lines of `width` bytes, and in the middle one that is too
+/// long.
 struct Endless {
     left: u64,
     width: u64,
@@ -175,8 +177,8 @@ impl Read for Endless {
     }
 }
 
-/// Files of gigabytes made readers hang or run out of memory: `anthropics/claude-code#21022`, `#22365`, and lines of
-/// more than 100 MB occur. What reading takes does not grow with the file, nor with its longest line.
+/// Files of gigabytes made readers hang or run out of memory: `anthropics/claude-code#21022`, `#22365`, and
+/// lines of more than 100 MB occur. Memory does not grow with the file, nor with its longest line.
 #[test]
 fn f86_memory_does_not_grow_with_the_file() {
     const SIZE: u64 = 160 << 20;
@@ -230,7 +232,7 @@ proptest! {
             let bytes = &file[usize::try_from(place.offset).unwrap()..][..usize::try_from(place.bytes).unwrap()];
             prop_assert!(tidings_protocol::entry::Entry::decode_lossy(bytes).is_ok());
         }
-        // A line that no harm reached is read as before.
+        // An undamaged line is read as before.
         for (number, line) in lines.iter().enumerate() {
             if file.split(|byte| *byte == b'\n').any(|found| found == line.as_bytes()) {
                 let uuid = format!("u-{number}");

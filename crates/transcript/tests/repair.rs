@@ -15,16 +15,16 @@ use tidings_protocol::json::Json;
 use tidings_transcript::blocks::Buffer;
 use tidings_transcript::check::{self, Profile};
 use tidings_transcript::reader::{Content, Reader};
-use tidings_transcript::repair::{self, Event, Existing};
+use tidings_transcript::repair::{self, Existing, RepairEvent};
 use tidings_transcript::{ErrorKind, Severity};
 
-/// A recorded session with three tools at once.
+/// A recorded session with three parallel tools.
 const PARALLEL: &str = include_str!("fixtures/parallel.jsonl");
 
 /// A line that is an entry, and one that is not.
 const DAMAGED: &str = "{\"type\":\"summary\",\"summary\":\"x\"}\nnonsense\n";
 
-/// A repaired copy: its bytes, what was set aside, and what was done.
+/// A repaired copy: its bytes, the bytes set aside, and the actions.
 #[derive(Debug)]
 struct Repaired {
     copy: Vec<u8>,
@@ -38,7 +38,7 @@ fn repair(file: &[u8]) -> Repaired {
     fs::write(&source, file).unwrap();
     let mut actions = Vec::new();
     let report = repair::file(&source, &out, Existing::Refuse, |event| {
-        if let Event::Action(action) = event {
+        if let RepairEvent::Action(action) = event {
             actions.push(format!("{}: {} {}", action.place.line, action.rule, action.message));
         }
     })
@@ -51,7 +51,7 @@ fn repair(file: &[u8]) -> Repaired {
     Repaired { copy: fs::read(&out).unwrap(), lost, actions }
 }
 
-/// What a lenient check still finds, notes aside.
+/// The remaining findings of a lenient check, without notes.
 fn left(file: &[u8]) -> Vec<String> {
     let mut left = Vec::new();
     check::source(file, Some(Profile::Lenient), |finding| {
@@ -63,7 +63,7 @@ fn left(file: &[u8]) -> Vec<String> {
     left
 }
 
-/// Repairs, holds the copy to its promises, and gives what was done.
+/// Repairs, checks the guarantees about the copy, and returns the result.
 fn repaired(file: &[u8]) -> Repaired {
     let repaired = repair(file);
     assert_eq!(left(&repaired.copy), [""; 0], "{:?}", repaired.actions);
@@ -113,10 +113,10 @@ fn damaged_lines_give_what_is_whole_and_the_rest_is_set_aside() {
     file.extend_from_slice(torn.as_bytes());
     let repaired = repaired(&file);
     assert_snapshot!(repaired.actions.join("\n"), @"
-    3: invalid-utf8 Saved 1 entry, put U+FFFD for bytes that are no UTF-8 in 1 entry
-    10: glued-line Saved 1 entry, set 40 bytes aside that are no entry
-    20: nul-bytes Saved 1 entry, took out 9000 NUL bytes
-    34: torn-tail Set 70 bytes aside that are no entry
+    3: invalid-utf8 Salvaged 1 entry, replaced invalid UTF-8 with U+FFFD in 1 entry
+    10: glued-line Salvaged 1 entry, set aside 40 bytes that are not an entry
+    20: nul-bytes Salvaged 1 entry, removed 9000 NUL bytes
+    34: torn-tail Set aside 70 bytes that are not an entry
     ");
     assert_eq!(entry_in(&repaired.copy, 3).text(), "\u{fffd}o parallel");
     let lost = String::from_utf8_lossy(&repaired.lost);
@@ -125,7 +125,7 @@ fn damaged_lines_give_what_is_whole_and_the_rest_is_set_aside() {
         lost,
         [&PARALLEL.lines().nth(2).unwrap()[..40], &PARALLEL.lines().nth(9).unwrap()[..40], &torn[..40]]
     );
-    // Whatever was whole is there byte for byte.
+    // Every whole line is copied byte for byte.
     let copy = String::from_utf8(repaired.copy).unwrap();
     for (number, line) in PARALLEL.lines().enumerate().filter(|(number, _)| ![2, 9].contains(number)) {
         assert!(copy.lines().any(|copied| copied == line), "line {}", number + 1);
@@ -138,7 +138,7 @@ fn the_last_line_gets_its_end() {
     assert!(repaired.copy == PARALLEL.as_bytes());
     assert_eq!(
         repaired.actions,
-        ["34: line-end Ended the last line, so that the next one does not stick to it"]
+        ["34: line-end Terminated the last line, so that an appended line stays separate"]
     );
 }
 
@@ -150,9 +150,9 @@ fn f76_copies_become_one_entry_where_the_first_stood_with_what_the_last_says() {
     lines.push(last.clone());
     let repaired = repaired(&joined(&lines));
     assert_snapshot!(repaired.actions.join("\n"), @"
-    3: conflicting-copies Took what the copy in line 36 says
-    4: conflicting-copies Took out the copy of line 3, which says something else
-    36: conflicting-copies Moved to line 3, where the entry stood first
+    3: conflicting-copies Used the contents of the copy in line 36
+    4: conflicting-copies Removed the copy of line 3, which has other contents
+    36: conflicting-copies Moved to line 3, where the entry occurs first
     ");
     assert_eq!(entry_in(&repaired.copy, 3).raw(), last.as_bytes());
     assert_eq!(String::from_utf8_lossy(&repaired.copy).lines().count(), 34);
@@ -174,7 +174,7 @@ fn f74_a_parent_that_is_not_there_becomes_the_entry_before_in_the_same_lane() {
     let mut lines = lines();
     lines.remove(6);
     let repaired = repaired(&joined(&lines));
-    assert_snapshot!(repaired.actions.join("\n"), @"7: known-parent Linked to line 6 instead of a parent that is not there: `a7f3ebb2-8115-4fdb-9dd6-127dda48745d`");
+    assert_snapshot!(repaired.actions.join("\n"), @"7: known-parent Linked to line 6 instead of a missing parent: `a7f3ebb2-8115-4fdb-9dd6-127dda48745d`");
     assert_eq!(entry_in(&repaired.copy, 7).parent_uuid(), entry_in(&repaired.copy, 6).uuid());
     // A sub-agent's entry follows the sub-agent's.
     let lane = |uuid: &str, parent: &str, agent: &str| {
@@ -220,13 +220,13 @@ fn f78_a_ring_is_cut_at_its_first_entry() {
     }
 }
 
-/// The lost result bore a name that the next entry still knows, so the new one takes it.
+/// The next entry still refers to the uuid of the lost result, so the new one takes it.
 #[test]
 fn f83_a_lost_result_gets_a_stand_in_that_bears_its_name() {
     let mut lines = lines();
     let lost = Entry::decode(lines.remove(27).as_bytes()).unwrap();
     let repaired = repaired(&joined(&lines));
-    assert_snapshot!(repaired.actions.join("\n"), @"23: tool-result-missing Put an error in the place of the lost result of the Bash call `toolu_01ojR6iJwsYWfUtdduDiQJ4w`");
+    assert_snapshot!(repaired.actions.join("\n"), @"23: tool-result-missing Added an error in place of the lost result of the Bash call `toolu_01ojR6iJwsYWfUtdduDiQJ4w`");
     let stand_in = entry_in(&repaired.copy, 28);
     assert_eq!(stand_in.uuid(), lost.uuid());
     assert_eq!(stand_in.parent_uuid(), lost.parent_uuid());
@@ -235,7 +235,7 @@ fn f83_a_lost_result_gets_a_stand_in_that_bears_its_name() {
     assert_eq!(results.0[0].tool_use_id, results.1[0].tool_use_id);
     assert!(results.0[0].is_error);
     assert!(stand_in.typed().refused.is_empty());
-    // Every other line is as it was.
+    // Every other line is unchanged.
     let copy = String::from_utf8(repaired.copy.clone()).unwrap();
     let others: Vec<&str> =
         copy.lines().enumerate().filter(|(at, _)| *at != 27).map(|(_, line)| line).collect();
@@ -266,10 +266,10 @@ fn f83_what_hung_on_the_call_hangs_on_the_stand_in() {
     lines[25] = lines[25].replace(&orphan, &call);
     let repaired = repaired(&joined(&lines));
     assert_snapshot!(repaired.actions.join("\n"), @"
-    23: tool-result-missing Put an error in the place of the lost result of the Bash call `toolu_01ojR6iJwsYWfUtdduDiQJ4w`
-    24: tool-result-missing Put an error in the place of the lost result of the Read call `toolu_019WtMLC5VLEsN8GXSePNS1k`
-    25: tool-result-missing Put an error in the place of the lost result of the Bash call `toolu_01K7xbVqmEXpon5AY7SHhrHU`
-    26: tool-result-missing Hung on the result that took the place of the lost one
+    23: tool-result-missing Added an error in place of the lost result of the Bash call `toolu_01ojR6iJwsYWfUtdduDiQJ4w`
+    24: tool-result-missing Added an error in place of the lost result of the Read call `toolu_019WtMLC5VLEsN8GXSePNS1k`
+    25: tool-result-missing Added an error in place of the lost result of the Bash call `toolu_01K7xbVqmEXpon5AY7SHhrHU`
+    26: tool-result-missing Linked to the result that replaces the lost one
     ");
     assert_eq!(entry_in(&repaired.copy, 29).parent_uuid(), entry_in(&repaired.copy, 28).uuid());
 }
@@ -292,7 +292,7 @@ fn f83_in_seed_001_the_stand_in_is_a_system_entry() {
     assert_eq!((strict.errors, strict.warnings), (0, 0));
 }
 
-/// The API refuses a result without a call, and `check` does too.
+/// The API rejects a result without a call, and `check` reports it.
 #[test]
 fn f83_a_result_whose_call_is_lost_becomes_text_that_says_so() {
     for call in [22, 23, 24] {
@@ -303,7 +303,7 @@ fn f83_a_result_whose_call_is_lost_becomes_text_that_says_so() {
             lines.iter().position(|line| line.contains("tool_result") && line.contains(&id)).unwrap();
         let before = Entry::decode(lines[answer].as_bytes()).unwrap();
         let repaired = repaired(&joined(&lines));
-        let sentence = format!("Made text of the result of a tool call that is not there: `{id}`");
+        let sentence = format!("Turned the result of a missing tool call into text: `{id}`");
         assert!(repaired.actions.iter().any(|action| action.ends_with(&sentence)), "{:?}", repaired.actions);
         let after = entry_in(&repaired.copy, answer + 1);
         assert_eq!((after.uuid(), after.tool_results().len()), (before.uuid(), 0));
@@ -339,10 +339,10 @@ fn a_call_at_the_end_is_left_to_the_cli() {
 #[test]
 fn a_leaf_that_is_not_there_becomes_the_last_message() {
     let mut lines = lines();
-    // The answer that both marks speak of is gone: the first one means what came before it.
+    // The answer that both marks refer to is gone: the first one means the message before it.
     lines.truncate(32);
     let repaired = repaired(&joined(&lines));
-    assert_snapshot!(repaired.actions.join("\n"), @"31: phantom-leaf Resumes from line 28 now; the leaf is not there: `d4326213-5d3f-4e76-a4c9-1b2f435a6a28`");
+    assert_snapshot!(repaired.actions.join("\n"), @"31: phantom-leaf Set the leaf to line 28, since the old one is missing: `d4326213-5d3f-4e76-a4c9-1b2f435a6a28`");
     assert_eq!(entry_in(&repaired.copy, 31).leaf_uuid(), entry_in(&repaired.copy, 28).uuid());
 }
 
@@ -408,7 +408,7 @@ fn nothing_is_overwritten_unless_asked_and_the_file_itself_never() {
     assert_eq!(fs::read(&out).unwrap(), b"{\"type\":\"summary\",\"summary\":\"x\"}\n");
 }
 
-/// The names of all entries, those in damaged lines too.
+/// The uuids of all entries, those in damaged lines too.
 fn uuids(file: &[u8]) -> std::collections::BTreeSet<String> {
     let mut buffer = Buffer::default();
     let mut reader = Reader::new(file, &mut buffer);
@@ -425,7 +425,7 @@ fn uuids(file: &[u8]) -> std::collections::BTreeSet<String> {
     uuids
 }
 
-/// What a repair takes care of. Other rules, such as that of a key written twice, are not its business.
+/// The rules that a repair restores. Others, such as that of a repeated key, are out of its scope.
 const REPAIRED: [&str; 14] = [
     "torn-tail",
     "cut-line",
@@ -501,7 +501,7 @@ fn c6_a_repair_that_would_keep_no_entry_fails_and_writes_nothing() {
         assert_eq!(fs::read(&source).unwrap(), bytes);
         let mut rules = Vec::new();
         check::file(&source, None, |event| {
-            if let check::Event::Finding { finding, .. } = event {
+            if let check::RepairEvent::Finding { finding, .. } = event {
                 rules.push(finding.rule.as_str());
             }
             std::ops::ControlFlow::Continue(())

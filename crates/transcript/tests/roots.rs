@@ -1,4 +1,4 @@
-//! Which files belong to which session.
+//! Assignment of files to sessions.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 use std::path::Path;
@@ -63,7 +63,7 @@ fn a_root_may_be_the_folder_of_projects_or_of_files_and_counts_once() {
     assert_eq!(twice.sessions.len(), 1);
 }
 
-/// To open a pipe is to wait for somebody to write into it, and a folder cannot be read at all.
+/// Opening a pipe blocks until a process writes into it, and a folder cannot be read at all.
 #[cfg(unix)]
 #[test]
 fn what_is_no_file_is_no_session_whatever_its_name() {
@@ -97,7 +97,7 @@ fn a_session_is_found_by_id_by_beginning_and_by_path() {
     let roots = Roots::new([root.path()]);
     let kind = |name: &str| roots.find(name).map(|session| session.id).map_err(|error| error.kind());
     assert_eq!(kind("abc-12"), Ok("abc-12".to_owned()));
-    // An id that begins another id is still an id.
+    // An id that is the beginning of another id is still an id.
     assert_eq!(kind("abc-1"), Ok("abc-1".to_owned()));
     assert_eq!(kind("abc"), Err(ErrorKind::Ambiguous));
     assert_eq!(kind("x"), Err(ErrorKind::NotFound));

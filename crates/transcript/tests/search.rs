@@ -1,4 +1,4 @@
-//! What is found, where, and in which order.
+//! Search results, their positions and their order.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -9,9 +9,9 @@ use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 use tidings_transcript::ErrorKind;
 use tidings_transcript::roots::Roots;
-use tidings_transcript::search::{self, Case, Flow, Options, Query, Role, Sidechains, Syntax};
+use tidings_transcript::search::{self, Case, Options, Role, SearchFlow, SearchQuery, Sidechains, Syntax};
 
-/// A root with one session, `s`, in which these are the lines.
+/// A root with one session, `s`, with these lines.
 fn session(lines: &[&str]) -> TempDir {
     let root = TempDir::new().unwrap();
     write(root.path(), "p/s.jsonl", lines.join("\n").as_bytes());
@@ -32,12 +32,12 @@ fn literal(pattern: &str) -> Options {
 fn found(root: &Path, options: Options) -> Vec<String> {
     let sessions = Roots::new([root]).scan().unwrap().sessions;
     let mut found = Vec::new();
-    let summary = search::run(&sessions, &Query::new(options).unwrap(), |hit| {
+    let summary = search::run(&sessions, &SearchQuery::new(options).unwrap(), |hit| {
         let role = hit.role.map_or("?".to_owned(), |role| format!("{role:?}").to_lowercase());
         let tool = hit.tool.map(|tool| format!(" {tool}")).unwrap_or_default();
         let name = hit.file.path.file_stem().unwrap().to_string_lossy().into_owned();
         found.push(format!("{name}:{} {role}{tool}: {}", hit.line, hit.excerpt.parts().1));
-        Flow::Continue
+        SearchFlow::Continue
     });
     assert!(summary.unreadable.is_empty());
     found
@@ -93,7 +93,7 @@ fn case_matters_unless_it_is_ignored() {
     assert_eq!(lines(root.path(), Options { case: Case::Ignore, ..literal("STRAßE") }), [1, 2]);
 }
 
-/// One of each kind of text, and of what is no text; the word in each is its line's number.
+/// One line of each kind, with text and without; the word in each is its line's number.
 const KINDS: &[&str] = &[
     r#"{"type":"user","uuid":"u-1","cwd":"/home/dev/parser","timestamp":"2026-11-01T10:00:00.000Z","message":{"role":"user","content":"needle prompt"}}"#,
     r#"{"type":"assistant","uuid":"u-2","cwd":"/home/dev/parser","timestamp":"2026-11-02T10:00:00.000Z","message":{"role":"assistant","id":"m-1","model":"needle-model","content":[{"type":"thinking","thinking":"needle thought","signature":"needle"}]}}"#,
@@ -133,7 +133,8 @@ fn everything_that_a_person_reads_is_searched_and_ids_are_not() {
     ");
 }
 
-/// Tool output stands twice in a line, in the message and in the structured result (anthropics/claude-code#85179).
+/// Tool output stands twice in a line, in the message and in the structured result
+/// (anthropics/claude-code#85179).
 #[test]
 fn f89_output_that_stands_twice_in_a_line_is_found_once() {
     let root = session(&KINDS[2..4]);
@@ -251,11 +252,11 @@ fn many() -> TempDir {
 fn hits_come_newest_session_first_and_line_by_line_whatever_the_threads_do() {
     let root = many();
     let sessions = Roots::new([root.path()]).scan().unwrap().sessions;
-    let query = Query::new(literal("needle")).unwrap();
+    let query = SearchQuery::new(literal("needle")).unwrap();
     let mut order = Vec::new();
     search::run(&sessions, &query, |hit| {
         order.push((std::cmp::Reverse(hit.session.id.clone()), hit.line));
-        Flow::Continue
+        SearchFlow::Continue
     });
     assert_eq!(
         order.len(),
@@ -269,27 +270,27 @@ fn hits_come_newest_session_first_and_line_by_line_whatever_the_threads_do() {
 fn a_search_stops_or_skips_to_the_next_session_when_told() {
     let root = many();
     let sessions = Roots::new([root.path()]).scan().unwrap().sessions;
-    let query = Query::new(literal("needle")).unwrap();
+    let query = SearchQuery::new(literal("needle")).unwrap();
     let mut ids = Vec::new();
     search::run(&sessions, &query, |hit| {
         ids.push(hit.session.id.clone());
-        Flow::NextSession
+        SearchFlow::NextSession
     });
     let expected: Vec<String> = (0..40).rev().map(|number| format!("s{number:02}")).collect();
     assert_eq!(ids, expected);
     let mut count = 0;
     search::run(&sessions, &query, |_| {
         count += 1;
-        if count == 100 { Flow::Stop } else { Flow::Continue }
+        if count == 100 { SearchFlow::Stop } else { SearchFlow::Continue }
     });
     assert_eq!(count, 100);
 }
 
 #[test]
 fn a_pattern_that_makes_no_sense_is_an_error() {
-    let error = |options| Query::new(options).unwrap_err();
+    let error = |options| SearchQuery::new(options).unwrap_err();
     assert_eq!(error(literal("")).kind(), ErrorKind::Invalid);
     let wrong = error(Options { syntax: Syntax::Regex, ..literal("a(b") });
     assert_eq!(wrong.kind(), ErrorKind::Invalid);
-    insta::assert_snapshot!(wrong, @"This is no regular expression (unclosed group): `a(b`");
+    insta::assert_snapshot!(wrong, @"Not a regular expression (unclosed group): `a(b`");
 }

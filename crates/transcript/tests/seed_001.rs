@@ -1,6 +1,6 @@
-//! Seed 001 item by item: its types are read, can be written, and its rules are checked.
+//! The session specification item by item: its types are read, can be written, and its rules are checked.
 //!
-//! Items about trees, pairs and flows (S1.17 to S1.19, S1.21 to S1.26) are tested where sessions are.
+//! Items about trees, pairs and flows (S1.17 to S1.19, S1.21 to S1.26) are tested with the sessions.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -15,7 +15,7 @@ use tidings_transcript::check::{self, Profile};
 use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::session::{Actor, Session};
 
-/// The page's examples.
+/// The examples of the specification's page.
 const HUMAN: &str = r#"{"type":"user","uuid":"msg-001","parentUuid":"msg-000","timestamp":"2025-01-27T10:00:00Z","sessionId":"session-123","message":"Please help me write a Python script"}"#;
 const CLAUDE_AS_USER: &str = r#"{"type":"user","uuid":"msg-002","parentUuid":"msg-001","timestamp":"2025-01-27T10:00:05Z","sessionId":"session-123","message":"Analyze this code for potential improvements","isSidechain":true,"userType":"external"}"#;
 const RESPONSE: &str = r#"{"type":"assistant","uuid":"msg-003","parentUuid":"msg-002","timestamp":"2025-01-27T10:00:10Z","sessionId":"session-123","message":"I'll help you create a Python script.","subtype":"response"}"#;
@@ -29,7 +29,7 @@ fn entry(line: &str) -> Entry {
     Entry::decode(line.as_bytes()).unwrap()
 }
 
-/// What a strict check has to say: `line rule` of each error.
+/// The errors of a strict check, as `line rule`.
 fn errors(lines: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     check::source(lines.join("\n").as_bytes(), Some(Profile::Strict), |finding| {
@@ -41,14 +41,14 @@ fn errors(lines: &[&str]) -> Vec<String> {
     found
 }
 
-/// An example without what it refers to.
+/// An example without its references.
 fn root(line: &str) -> String {
     let parent = line.find("\"parentUuid\"").unwrap();
     let end = parent + line[parent..].find(',').unwrap() + 1;
     format!("{}{}", &line[..parent], &line[end..])
 }
 
-/// An example as a root, with one thing in it changed.
+/// An example as a root, with one change.
 fn changed(line: &str, from: &str, to: &str) -> String {
     assert!(line.contains(from), "{line} lacks {from}");
     root(line).replacen(from, to, 1)
@@ -346,7 +346,7 @@ fn s1_31_a_parent_exists_or_is_null() {
     assert_eq!(errors(&[&changed(HUMAN, "\"type\"", "\"parentUuid\":null,\"type\"")]), [""; 0]);
     let reply = RESPONSE.replace("msg-002", "msg-001");
     assert_eq!(errors(&[&root(HUMAN), &reply]), [""; 0]);
-    // It may stand further down.
+    // It may come later in the file.
     assert_eq!(errors(&[&reply, &root(HUMAN)]), [""; 0]);
 }
 
@@ -407,11 +407,11 @@ fn s1_34_the_sidechain_flag_is_consistent() {
     let mut bad = good.clone();
     bad[3] = line("assistant", "4", "3", false);
     assert_eq!(of(&bad), ["4 sidechain-flag"]);
-    // An answer is marked, and what it answers is not.
+    // An answer is marked, and its prompt is not.
     let mut bad = good.clone();
     bad[1] = line("assistant", "2", "1", true);
     assert_eq!(of(&bad), ["2 sidechain-flag"]);
-    // The model is the user, and nothing says that this is a sidechain.
+    // The model is the user, and the entry is not marked as a sidechain.
     let unmarked = changed(CLAUDE_AS_USER, "\"isSidechain\":true,", "");
     assert_eq!(errors(&[&unmarked]), ["1 sidechain-flag"]);
 }

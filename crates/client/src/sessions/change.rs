@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use tidings_transcript::manage::{self, Fork};
+use tidings_transcript::manage::{self, ForkOptions};
 
 use super::{Forked, Sessions};
 use crate::error::Error;
@@ -28,7 +28,7 @@ impl Sessions {
         let (up_to, title) = (up_to.map(str::to_owned), title.map(str::to_owned));
         let ids = self.ids.clone();
         self.run_with(id, move |session| {
-            let fork = Fork { up_to: up_to.as_deref(), title: title.as_deref() };
+            let fork = ForkOptions { up_to: up_to.as_deref(), title: title.as_deref() };
             manage::fork_session(session, fork, now(), || ids.next())
         })
         .await

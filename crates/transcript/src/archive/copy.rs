@@ -1,4 +1,4 @@
-//! One file, compressed and read back.
+//! Compressing one file, and reading the copy back.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Write};
@@ -9,28 +9,28 @@ use crate::error::At as _;
 use crate::limits::BLOCK_BYTES;
 use crate::{Error, ErrorKind};
 
-/// Beyond this, sessions hardly get smaller and copying takes several times as long.
+/// Higher levels hardly make sessions smaller and take several times as long.
 const LEVEL: i32 = 6;
 
-/// What a file or a copy holds.
+/// Size and SHA-256 of a file's contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Sum {
     pub(super) bytes: u64,
     pub(super) sha256: String,
 }
 
-/// Copies `source` to `target`, which takes its place only once it has been read back; gives what was copied and how
-/// large the copy is.
+/// Copies `source` to `target`, which is put in place only after it was read back. Returns the sum of the
+/// contents and the size of the copy.
 pub(super) fn compress(source: &Path, target: &Path) -> Result<(Sum, u64), Error> {
     let (sum, stored_bytes, part) = prepare(source, target)?;
     part.put(target)?;
     Ok((sum, stored_bytes))
 }
 
-/// The same, without putting it there yet.
-pub(super) fn prepare(source: &Path, target: &Path) -> Result<(Sum, u64, Part), Error> {
+/// Like [`compress`], but leaves putting the file in place to the caller.
+pub(super) fn prepare(source: &Path, target: &Path) -> Result<(Sum, u64, PartialFile), Error> {
     let file = File::open(source).at("read", source)?;
-    // What is appended meanwhile is for the next time.
+    // Bytes appended meanwhile are copied next time.
     let len = file.metadata().at("read", source)?.len();
     let (stored, part) = create_private(target)?;
     let written = write_compressed(file.take(len), stored);
@@ -39,58 +39,58 @@ pub(super) fn prepare(source: &Path, target: &Path) -> Result<(Sum, u64, Part), 
     let stored_bytes = stored.metadata().at("write", &part.path)?.len();
     if sum_of_copy(&part.path)? != sum {
         let message = format!("The copy of `{}` does not read back as it was written", source.display());
-        return Err(Error::new(ErrorKind::Io, message, "check the disk that the archive is on"));
+        return Err(Error::new(ErrorKind::Io, message, "check the disk of the archive"));
     }
     Ok((sum, stored_bytes, part))
 }
 
-/// What a copy holds.
+/// The sum of a copy's contents.
 pub(super) fn sum_of_copy(copy: &Path) -> Result<Sum, Error> {
     let file = File::open(copy).at("read", copy)?;
     let decoder = zstd::stream::read::Decoder::new(file).at("read", copy)?;
     sum(decoder).at("unpack", copy)
 }
 
-/// What the first bytes of a file hold; fewer if it is shorter.
+/// The sum of a file's first bytes; of all of them if it is shorter.
 pub(super) fn sum_of_beginning(path: &Path, bytes: u64) -> Result<Sum, Error> {
     sum(File::open(path).at("read", path)?.take(bytes)).at("read", path)
 }
 
-/// What the first bytes of a copy hold.
+/// The sum of the first bytes of a copy's contents.
 pub(super) fn sum_of_copy_beginning(copy: &Path, bytes: u64) -> Result<Sum, Error> {
     let file = File::open(copy).at("read", copy)?;
     let decoder = zstd::stream::read::Decoder::new(file).at("read", copy)?;
     sum(decoder.take(bytes)).at("unpack", copy)
 }
 
-/// Unpacks a copy to `target`, which takes its place only if it holds what is expected.
+/// Unpacks a copy to `target`, which is put in place only if it has the expected sum.
 pub(super) fn unpack(copy: &Path, target: &Path, expected: &Sum) -> Result<(), Error> {
     let file = File::open(copy).at("read", copy)?;
     let decoder = zstd::stream::read::Decoder::new(file).at("read", copy)?;
     let (unpacked, part) = create_private(target)?;
-    let mut both = Both(unpacked, Sha256::default());
+    let mut both = HashingWriter(unpacked, Sha256::default());
     let copied = pass(decoder, &mut both).at("unpack", copy);
-    let Both(unpacked, hash) = both;
+    let HashingWriter(unpacked, hash) = both;
     let found = Sum { bytes: hash.bytes(), sha256: hash.finish() };
     copied?;
     if found != *expected {
         let message = format!("The copy `{}` is not what was archived", copy.display());
-        return Err(Error::new(ErrorKind::Io, message, "the archive is damaged; a backup of it may help"));
+        return Err(Error::new(ErrorKind::Io, message, "the archive is damaged; restore it from a backup"));
     }
     unpacked.sync_all().at("write", &part.path)?;
     part.put(target)
 }
 
-/// A file that is not complete yet. Unless it is put in its place it is removed, so that a disk that is full does not
-/// stay so because of it.
+/// A file that is not complete yet. It is removed on drop unless it was put in place, so that it does not
+/// keep a full disk full.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct PartialFile {
     path: PathBuf,
     is_put: bool,
 }
 
-impl Part {
-    /// Puts it in its place.
+impl PartialFile {
+    /// Moves the file into place.
     pub(super) fn put(mut self, target: &Path) -> Result<(), Error> {
         std::fs::rename(&self.path, target).at("write", target)?;
         self.is_put = true;
@@ -98,7 +98,7 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for PartialFile {
     fn drop(&mut self) {
         if !self.is_put {
             drop(std::fs::remove_file(&self.path));
@@ -106,8 +106,8 @@ impl Drop for Part {
     }
 }
 
-/// A file beside `path` that only its owner may read, to be put there once it is complete.
-pub(super) fn create_private(path: &Path) -> Result<(File, Part), Error> {
+/// Creates a file beside `path` that only its owner may read, to be moved there once it is complete.
+pub(super) fn create_private(path: &Path) -> Result<(File, PartialFile), Error> {
     if let Some(folder) = path.parent() {
         create_private_folder(folder).at("create", folder)?;
     }
@@ -118,7 +118,7 @@ pub(super) fn create_private(path: &Path) -> Result<(File, Part), Error> {
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    Ok((options.open(&part).at("write", &part)?, Part { path: part, is_put: false }))
+    Ok((options.open(&part).at("write", &part)?, PartialFile { path: part, is_put: false }))
 }
 
 fn create_private_folder(folder: &Path) -> io::Result<()> {
@@ -132,9 +132,9 @@ fn create_private_folder(folder: &Path) -> io::Result<()> {
 fn write_compressed(source: impl Read, target: File) -> io::Result<(Sum, File)> {
     let mut encoder = zstd::stream::write::Encoder::new(target, LEVEL)?;
     encoder.include_checksum(true)?;
-    let mut both = Both(encoder, Sha256::default());
+    let mut both = HashingWriter(encoder, Sha256::default());
     pass(source, &mut both)?;
-    let Both(encoder, hash) = both;
+    let HashingWriter(encoder, hash) = both;
     let target = encoder.finish()?;
     Ok((Sum { bytes: hash.bytes(), sha256: hash.finish() }, target))
 }
@@ -149,10 +149,10 @@ fn pass(source: impl Read, target: &mut impl Write) -> io::Result<u64> {
     io::copy(&mut BufReader::with_capacity(BLOCK_BYTES, source), target)
 }
 
-/// Writes to a file and sums up what it writes.
-struct Both<W>(W, Sha256);
+/// Writes to a file and hashes the written bytes.
+struct HashingWriter<W>(W, Sha256);
 
-impl<W: Write> Write for Both<W> {
+impl<W: Write> Write for HashingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.0.write(bytes)?;
         self.1.update(&bytes[..written]);

@@ -10,18 +10,18 @@ use crate::error::At as _;
 use crate::limits::MANIFEST_BYTES_MAX;
 use crate::{Error, ErrorKind};
 
-/// What an archive holds of one session.
+/// The archived files of one session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// The version of this description.
+    /// Version of the manifest format.
     pub format: u32,
     /// The session's id.
     pub session: String,
-    /// The name of its project's folder.
+    /// Name of the project's folder.
     pub project: String,
-    /// The configuration folder that it was copied from.
+    /// The configuration folder that the session was copied from.
     pub root: Option<PathBuf>,
-    /// When it was last copied, in ISO 8601.
+    /// Time of the last copy, in ISO 8601.
     pub archived: String,
     /// The copies.
     pub files: Vec<StoredFile>,
@@ -30,34 +30,34 @@ pub struct Manifest {
 /// The copy of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredFile {
-    /// Where it lay below the configuration folder; with `.zst` added, where it is in the archive.
+    /// Path below the configuration folder; with `.zst` appended, the path in the archive.
     pub path: PathBuf,
-    /// The size of what was copied.
+    /// Size of the original in bytes, when it was copied.
     pub bytes: u64,
     /// Its SHA-256.
     pub sha256: String,
-    /// The size of the copy.
+    /// Size of the copy in bytes.
     pub stored_bytes: u64,
-    /// The original when it was last looked at: its size …
+    /// Size of the original when it was last examined …
     pub seen_bytes: u64,
-    /// … and when it was last changed, in ISO 8601.
+    /// … and the time of its last change, in ISO 8601.
     pub seen_modified: String,
 }
 
 impl Manifest {
     pub(super) const FORMAT: u32 = 1;
 
-    /// The size of everything that was copied.
+    /// Size of all originals in bytes.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
-    /// The size of the copies.
+    /// Size of all copies in bytes.
     pub fn stored_bytes(&self) -> u64 {
         self.files.iter().map(|file| file.stored_bytes).sum()
     }
 
-    /// When the originals were last changed.
+    /// Time of the last change to an original.
     pub fn modified(&self) -> Option<SystemTime> {
         let times = self.files.iter().filter_map(|file| file.seen_modified.parse::<Timestamp>().ok());
         times.max().map(SystemTime::from)
@@ -72,12 +72,8 @@ impl Manifest {
         let mut text = String::new();
         file.take(MANIFEST_BYTES_MAX).read_to_string(&mut text).at("read", path)?;
         let invalid = |why: String| {
-            let message = format!("`{}` does not describe a session of the archive: {why}", path.display());
-            Error::new(
-                ErrorKind::Invalid,
-                message,
-                "archive the session again; copies that are there are taken over",
-            )
+            let message = format!("`{}` is not a manifest of an archived session: {why}", path.display());
+            Error::new(ErrorKind::Invalid, message, "archive the session again; existing copies are reused")
         };
         let manifest: Manifest = serde_json::from_str(&text).map_err(|error| invalid(error.to_string()))?;
         if manifest.format != Self::FORMAT {
@@ -87,7 +83,7 @@ impl Manifest {
         let stays_inside = names.iter().all(|name| is_inside(Path::new(name)))
             && manifest.files.iter().all(|file| is_inside(&file.path));
         if !stays_inside {
-            return Err(invalid("a path in it leads elsewhere".to_owned()));
+            return Err(invalid("it contains a path outside of the archive".to_owned()));
         }
         Ok(Some(manifest))
     }
@@ -104,7 +100,7 @@ impl Manifest {
     }
 }
 
-/// Whether a path stays below the folder that it is joined to.
+/// Checks that a path stays below the folder that it is joined to.
 fn is_inside(path: &Path) -> bool {
     let mut parts = path.components().peekable();
     parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))

@@ -1,42 +1,43 @@
-//! Compressed copies of sessions, since Claude Code deletes its own after a while.
+//! Compressed copies of sessions, since Claude Code deletes its own files after a while.
 //!
-//! An archive is a folder with the layout of a configuration folder: `projects/<project>/<session>.jsonl` is kept as
-//! `projects/<project>/<session>.jsonl.zst`, and so is everything else that [belongs](crate::belongings) to the
-//! session. Unpacking all of it (`zstd -dr`) gives a folder that [`Roots`](crate::roots::Roots) reads. Beside it,
-//! `sessions/<project>/<session>.json` says for every copy how large it is and what its SHA-256 is.
+//! An archive is a folder with the layout of a configuration folder: `projects/<project>/<session>.jsonl` is
+//! stored as `projects/<project>/<session>.jsonl.zst`, and so is every other file that
+//! [belongs](crate::belongings) to the session. Unpacking all of it (`zstd -dr`) gives a folder that
+//! [`Roots`](crate::roots::Roots) reads. `sessions/<project>/<session>.json` holds the size and SHA-256 of
+//! every copy.
 //!
-//! A copy is read back and compared before it takes its place, and nothing that was kept is ever lost: a file that
-//! has grown replaces its copy, one that was cut short does not, and when a file went another way than its copy, the
-//! copy moves to `earlier/<n>/`.
+//! A copy is read back and compared before it is moved into place, and stored data is never lost: a file that
+//! has grown replaces its copy, a truncated one does not, and the copy of a file that diverged from it moves
+//! to `earlier/<n>/`.
 
 mod copy;
-mod keep;
 mod manifest;
 mod restore;
 mod sha256;
+mod update;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-pub use keep::{Done, Kept, KeptFile};
 pub use manifest::{Manifest, StoredFile};
 pub use restore::{Restored, RestoredFile, Returned};
+pub use update::{ArchivedFile, ArchivedSession, CopyOutcome};
 
 use crate::error::At as _;
 use crate::{Error, ErrorKind};
 
-/// A folder of copies.
+/// A folder of compressed copies.
 #[derive(Debug, Clone)]
 pub struct Archive {
     folder: PathBuf,
 }
 
-/// What is in an archive.
+/// The sessions in an archive.
 #[derive(Debug, Default)]
 pub struct Contents {
     /// Every session, by project and id.
     pub sessions: Vec<Manifest>,
-    /// Descriptions that cannot be read.
+    /// Errors about manifests that cannot be read.
     pub unreadable: Vec<Error>,
 }
 
@@ -51,7 +52,7 @@ impl Archive {
         &self.folder
     }
 
-    /// Everything that was kept; nothing if there is no archive yet.
+    /// Lists all archived sessions; empty if there is no archive yet.
     pub fn contents(&self) -> Result<Contents, Error> {
         let mut contents = Contents::default();
         let top = self.folder.join("sessions");
@@ -69,9 +70,9 @@ impl Archive {
         Ok(contents)
     }
 
-    /// The session that `name` means: an id, or the beginning of an id that fits only one.
+    /// Finds a session by its id, or by the beginning of an id that only one session has.
     pub fn find(&self, name: &str) -> Result<Manifest, Error> {
-        const HINT: &str = "`tidings sessions archive --list` shows what was kept";
+        const HINT: &str = "`tidings sessions archive --list` lists the archived sessions";
         let mut fitting = self.contents()?.sessions;
         fitting.retain(|manifest| !name.is_empty() && manifest.session.starts_with(name));
         if fitting.iter().any(|manifest| manifest.session == name) {
@@ -85,7 +86,7 @@ impl Archive {
             1 => Ok(fitting.swap_remove(0)),
             count => {
                 let message = format!("{count} sessions in the archive begin with `{name}`");
-                Err(Error::new(ErrorKind::Ambiguous, message, "give more of the id"))
+                Err(Error::new(ErrorKind::Ambiguous, message, "give more characters of the id"))
             }
         }
     }
@@ -94,7 +95,7 @@ impl Archive {
         self.folder.join("sessions").join(project).join(format!("{session}.json"))
     }
 
-    /// Where the copy of a file is.
+    /// Path of the copy of a file.
     fn stored_path(&self, relative: &Path) -> PathBuf {
         self.folder.join(with_zst(relative))
     }
@@ -106,7 +107,7 @@ fn with_zst(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The paths in a folder by name; none if it does not exist.
+/// The paths in a folder, sorted by name; empty if it does not exist.
 fn folders_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,

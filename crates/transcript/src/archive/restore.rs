@@ -8,44 +8,45 @@ use super::{Archive, Manifest, StoredFile};
 use crate::Error;
 use crate::error::At as _;
 
-/// What was done to bring a session back.
+/// The result of restoring a session.
 #[derive(Debug)]
 pub struct Restored {
-    /// Every file of it.
+    /// All files of the session.
     pub files: Vec<RestoredFile>,
-    /// Copies that could not be unpacked.
+    /// Errors about copies that could not be unpacked.
     pub failed: Vec<Error>,
 }
 
-/// What became of a file that was to be brought back.
+/// The result of restoring a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RestoredFile {
-    /// Where it is now.
+    /// Path of the restored file.
     pub path: PathBuf,
-    /// The size of what was archived.
+    /// Size of the archived contents in bytes.
     pub bytes: u64,
-    /// What was done.
+    /// Effect on the file.
     pub returned: Returned,
 }
 
-/// What was done with one file.
+/// Effect of restoring on one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Returned {
-    /// It was not there, and now it is.
+    /// The file did not exist and was created.
     New,
-    /// It was there, but cut short, and is whole again.
+    /// The file was truncated and is complete again.
     Completed,
-    /// It was there already.
+    /// The file already had these contents.
     Same,
-    /// Something else is there, which was left alone: it is newer, or another file.
+    /// The file was left alone: it is newer than the copy, or different.
     Left,
 }
 
 impl Archive {
-    /// Unpacks a session into a configuration folder. A file that is there is never lost: only one that is not newer
-    /// than the copy, and that the copy begins with, is replaced.
+    /// Unpacks a session into a configuration folder. Existing data is never lost: a file is replaced only if
+    /// it is not newer than the copy and the copy begins with it.
     ///
-    /// The files count as changed now. With their old times Claude Code would delete them at its next start.
+    /// The files get the current time as time of change. With their old times Claude Code would delete them
+    /// at its next start.
     pub fn restore(&self, manifest: &Manifest, to: &Path) -> Result<Restored, Error> {
         let mut restored = Restored { files: Vec::new(), failed: Vec::new() };
         for file in &manifest.files {

@@ -1,8 +1,8 @@
-//! SHA-256, so that anybody can check a copy with the tools of any system.
+//! SHA-256, so that a copy can be checked with the standard tools of any system.
 
 use std::io::{self, Write};
 
-/// A sum in the making.
+/// An unfinished SHA-256 sum.
 #[derive(Debug, Clone)]
 pub(super) struct Sha256 {
     state: [u32; 8],
@@ -28,7 +28,7 @@ impl Default for Sha256 {
 }
 
 impl Sha256 {
-    /// How many bytes went in.
+    /// Number of bytes that were hashed.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -124,9 +124,9 @@ fn compress(state: &mut [u32; 8], block: &[u8; 64]) {
 mod tests {
     use super::*;
 
-    /// The examples of FIPS 180-4, and lengths around the end of a block, summed by `sha256sum`.
+    /// The examples of FIPS 180-4, and lengths around the end of a block, summed with `sha256sum`.
     #[test]
-    fn sums_are_those_of_everybody() {
+    fn sums_match_the_published_examples() {
         for (text, expected) in [
             (String::new(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
             ("abc".to_owned(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),

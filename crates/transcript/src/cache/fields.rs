@@ -1,6 +1,6 @@
-/// Reads and writes the parts that facts are made of: numbers that take as many bytes as they need, and bytes.
+/// Reads and writes the fields of an encoded record: numbers of variable length, and byte strings.
 ///
-/// Nothing here trusts what it reads: everything that does not fit is `None`.
+/// Input is not trusted: everything that does not decode is `None`.
 ///
 /// ```
 /// use tidings_transcript::cache::Fields;
@@ -16,7 +16,7 @@
 pub struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// The fields in `bytes`, from the first on.
+    /// A reader of the fields in `bytes`.
     pub fn new(bytes: &'a [u8]) -> Self {
         Fields(bytes)
     }
@@ -40,7 +40,7 @@ impl<'a> Fields<'a> {
     /// The next number.
     #[inline]
     pub fn number(&mut self) -> Option<u64> {
-        // Most are small.
+        // Most numbers are small.
         match self.0 {
             [byte, rest @ ..] if *byte < 0x80 => {
                 self.0 = rest;
@@ -82,12 +82,12 @@ impl<'a> Fields<'a> {
         Some(bytes)
     }
 
-    /// Whether everything was read.
+    /// Returns true once everything was read.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What was not read yet.
+    /// The bytes that were not read yet.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.0
     }

@@ -1,4 +1,4 @@
-//! How the cache lies on disk: a head, a checksum, and the records in order of their keys.
+//! The cache file: a head, a checksum, and the records in order of their keys.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -6,16 +6,16 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
-use super::{Fields, Key, Mark};
+use super::{Fields, Mark, RecordKey};
 use crate::Error;
 use crate::error::At as _;
 use crate::limits::CACHE_BYTES_MAX;
 use crate::roots::{FileId, FileInfo};
 
-/// Begins the file; another layout gets another number.
+/// First bytes of the file; another layout gets another number.
 const MAGIC: &[u8; 16] = b"tidings cache 1\n";
 
-/// The file that facts were read from, as it stood then.
+/// The state of a file when it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(super) version: u32,
@@ -31,12 +31,13 @@ impl Stamp {
         Stamp { version, mark, id: file.id, bytes: file.bytes, modified: nanos(file) }
     }
 
-    /// Whether nothing happened to the file since.
+    /// Checks that the file did not change since.
     pub(crate) fn is_of(&self, file: &FileInfo) -> bool {
         self.bytes == file.bytes && self.modified == nanos(file) && self.id == file.id
     }
 
-    /// Whether the file may have been appended to, and nothing else. One that changed at the same size was rewritten.
+    /// Checks that the file may only have been appended to. A file that changed at the same size was
+    /// rewritten.
     pub(crate) fn may_be_beginning_of(&self, file: &FileInfo) -> bool {
         self.id == file.id && self.bytes < file.bytes && self.mark.offset <= file.bytes
     }
@@ -66,30 +67,30 @@ fn nanos(file: &FileInfo) -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Facts that are not on disk yet.
+/// A record that is not on disk yet.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(super) struct CacheRecord {
     pub(super) stamp: Stamp,
     pub(super) facts: Vec<u8>,
 }
 
-/// What is on disk, or will be.
+/// The contents of a cache file.
 #[derive(Debug, Default)]
-pub(super) struct Loaded {
-    /// The whole file; the rest points into it.
+pub(super) struct CacheContents {
+    /// The whole file; `records` points into it.
     file: Vec<u8>,
-    /// In order of their keys.
-    records: Vec<Place>,
+    /// Sorted by key.
+    records: Vec<RecordRange>,
 }
 
 #[derive(Debug)]
-struct Place {
+struct RecordRange {
     key: Range<usize>,
     stamp: Stamp,
     facts: Range<usize>,
 }
 
-impl Loaded {
+impl CacheContents {
     /// The cache at `path`, or an empty one.
     pub(super) fn read(path: &Path) -> Self {
         let small = std::fs::metadata(path).is_ok_and(|file| file.len() <= CACHE_BYTES_MAX);
@@ -107,7 +108,7 @@ impl Loaded {
             return None;
         }
         let mut fields = head;
-        let mut records: Vec<Place> = Vec::new();
+        let mut records: Vec<RecordRange> = Vec::new();
         while !fields.is_empty() {
             let key = place(&file, fields.bytes()?);
             let stamp = Stamp::read(&mut fields)?;
@@ -115,12 +116,12 @@ impl Loaded {
             if records.last().is_some_and(|last| file[last.key.clone()] >= file[key.clone()]) {
                 return None;
             }
-            records.push(Place { key, stamp, facts });
+            records.push(RecordRange { key, stamp, facts });
         }
-        Some(Loaded { file, records })
+        Some(CacheContents { file, records })
     }
 
-    pub(super) fn find(&self, key: &Key) -> Option<(&Stamp, &[u8])> {
+    pub(super) fn find(&self, key: &RecordKey) -> Option<(&Stamp, &[u8])> {
         let at = self.records.binary_search_by(|record| self.file[record.key.clone()].cmp(&key.0)).ok()?;
         let record = &self.records[at];
         Some((&record.stamp, &self.file[record.facts.clone()]))
@@ -130,8 +131,8 @@ impl Loaded {
         self.records.iter().map(|record| &self.file[record.key.clone()])
     }
 
-    /// The same with changes; `None` takes a record out.
-    pub(super) fn with(&self, changed: &BTreeMap<Key, Option<Record>>) -> Self {
+    /// The same contents with changes; `None` removes a record.
+    pub(super) fn with(&self, changed: &BTreeMap<RecordKey, Option<CacheRecord>>) -> Self {
         let mut records: BTreeMap<&[u8], (&Stamp, &[u8])> = BTreeMap::new();
         for record in &self.records {
             records.insert(&self.file[record.key.clone()], (&record.stamp, &self.file[record.facts.clone()]));
@@ -161,19 +162,19 @@ impl Loaded {
     }
 }
 
-/// Replaces the file at `path` as a whole: a reader sees the old one or the new one.
+/// Replaces the file at `path` as a whole: readers see the old one or the new one.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let doing = "store the cache at";
     if let Some(folder) = path.parent() {
         private_folder(folder).at(doing, path)?;
     }
-    // Every process has its own, so that two at once do not write into one.
+    // Every process has a temporary file of its own, so that two processes do not write into one.
     let new = path.with_extension(format!("{}.new", std::process::id()));
     let stored = private_file(&new)
         .and_then(|mut file| file.write_all(bytes))
         .and_then(|()| std::fs::rename(&new, path));
     if stored.is_err() {
-        // Nobody needs half a cache; that it could not be stored is what gets reported.
+        // A partial cache is useless; the error that is returned is about storing it.
         drop(std::fs::remove_file(&new));
     }
     stored.at(doing, path)
@@ -184,7 +185,7 @@ fn place(file: &[u8], part: &[u8]) -> Range<usize> {
     start..start + part.len()
 }
 
-/// Paths of projects are nobody else's business.
+/// Paths of projects are private.
 fn private_folder(folder: &Path) -> std::io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -201,7 +202,8 @@ fn private_file(path: &Path) -> std::io::Result<std::fs::File> {
     options.open(path)
 }
 
-/// Tells damaged bytes from whole ones, eight at a time. No protection against somebody who wants to deceive.
+/// A fast checksum that detects damage, eight bytes at a time. It does not protect against deliberate
+/// manipulation.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(PRIME).rotate_left(29);

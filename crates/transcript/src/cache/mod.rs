@@ -1,24 +1,25 @@
-//! Facts about session files, kept from run to run so that only what was written since is read.
+//! Derived data about session files, stored between runs so that only newly written bytes are read.
 //!
-//! One file holds facts of several kinds, each kind written and understood by one module only: this one carries bytes.
-//! A kind asks for what is known of a file, reads what is missing, and hands the new facts in:
+//! One file holds data of several kinds. Each kind is written and decoded by one module only; this module
+//! transports bytes. A module looks up the stored data of a file, reads the missing part of the file, and
+//! stores the new data:
 //!
 //! ```no_run
 //! use tidings_transcript::cache::{Cache, Kind, Known, Mark};
 //! use tidings_transcript::roots::FileInfo;
 //!
-//! /// Raise the version when the meaning of the bytes changes; facts of other versions are not seen again.
+//! /// Raise the version when the meaning of the bytes changes; data of other versions is ignored.
 //! const LINES: Kind = Kind::new("lines", 1);
 //!
 //! # fn count_lines(_: &FileInfo, from: u64) -> (u64, Mark) { (1, Mark::before(from + 2, b"{}")) }
 //! # let file: FileInfo = unimplemented!();
 //! let mut cache = Cache::open("/home/dev/.cache/tidings/sessions.cache".as_ref());
 //! let (known, from) = match cache.known(&file, LINES) {
-//!     // Nothing was written since.
+//!     // The file did not change.
 //!     Known::Whole(facts) => (facts.to_vec(), None),
-//!     // The file grew: what stands before the offset is as it was.
+//!     // The file grew: the part before the offset is unchanged.
 //!     Known::UpTo { facts, offset } => (facts.to_vec(), Some(offset)),
-//!     // Never seen, or another file by now.
+//!     // Unknown, or replaced by another file.
 //!     Known::Nothing => (vec![0; 8], Some(0)),
 //! };
 //! if let Some(from) = from {
@@ -30,8 +31,9 @@
 //! # Ok::<(), tidings_transcript::Error>(())
 //! ```
 //!
-//! A cache that cannot be used is no error: it is forgotten and built anew. Two processes may use it at once; the file
-//! is replaced as a whole, and what the slower one did not know is only read once more.
+//! A cache that cannot be used is not an error: it is discarded and built anew. Two processes may use it at
+//! once; the file is replaced as a whole, and data that the slower process did not have is only read once
+//! more.
 
 mod fields;
 mod file;
@@ -42,13 +44,13 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 pub use fields::Fields;
-use file::{Loaded, Record};
+use file::{CacheContents, CacheRecord};
 pub(crate) use file::{Stamp, hash, replace};
 
 use crate::Error;
 use crate::roots::FileInfo;
 
-/// A kind of facts, with the version of how they are written.
+/// A kind of derived data, with the version of its encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Kind {
     name: &'static str,
@@ -56,29 +58,29 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// Facts of that name and version.
+    /// A kind with this name and version.
     pub const fn new(name: &'static str, version: u32) -> Self {
         Kind { name, version }
     }
 }
 
-/// What is known of a file.
+/// Stored data about a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Known<'a> {
-    /// Nothing: read all of it.
+    /// Nothing is stored: read the whole file.
     Nothing,
-    /// Everything: the file is as it was.
+    /// The file did not change since.
     Whole(&'a [u8]),
-    /// The file was appended to: read on from `offset`, where a line begins.
+    /// The file was appended to: continue reading at `offset`, where a line begins.
     UpTo {
-        /// The facts about what stands before.
+        /// The stored data about the part before the offset.
         facts: &'a [u8],
-        /// Where they end.
+        /// End of that part.
         offset: u64,
     },
 }
 
-/// Where reading a file came to: the end of the last whole line, and how to recognise the place.
+/// Position up to which a file was read: the end of the last whole line, and a hash of the bytes before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Mark {
     offset: u64,
@@ -87,22 +89,22 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// How many bytes before a place tell whether it is still the same place.
+    /// Number of bytes before the offset that are hashed to recognise it.
     const BYTES: usize = 256;
 
-    /// The place `offset`, with what stands right before it in the file; only the last few bytes are looked at.
+    /// A mark at `offset`, with the bytes right before it in the file; only the last few are used.
     pub fn before(offset: u64, bytes: &[u8]) -> Self {
         let bytes = &bytes[bytes.len().saturating_sub(Self::BYTES)..];
         Mark { offset, len: bytes.len() as u64, hash: file::hash(bytes) }
     }
 
-    /// Where the next line begins.
+    /// Offset of the next line.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Whether the file at `path` still has the same bytes before the place.
-    pub(crate) fn still_stands(&self, path: &Path) -> bool {
+    /// Checks that the file at `path` still has the same bytes before the mark.
+    pub(crate) fn is_valid(&self, path: &Path) -> bool {
         let mut bytes = Vec::with_capacity(Self::BYTES);
         let Ok(mut file) = std::fs::File::open(path) else { return false };
         let start = SeekFrom::Start(self.offset.saturating_sub(self.len));
@@ -112,31 +114,32 @@ impl Mark {
     }
 }
 
-/// Facts about files, by path and kind.
+/// Derived data about files, by path and kind.
 #[derive(Debug, Default)]
 pub struct Cache {
-    /// Where it is stored; nowhere for one that is not.
+    /// Path of the stored cache; `None` for a cache in memory only.
     path: Option<PathBuf>,
-    /// Read when something is asked for: a status line often has nothing to ask.
-    loaded: OnceLock<Loaded>,
-    /// What came or went since; `None` for what went.
-    changed: BTreeMap<Key, Option<Record>>,
+    /// Read on the first lookup: a status line often needs none.
+    loaded: OnceLock<CacheContents>,
+    /// Changes since loading; `None` for removed records.
+    changed: BTreeMap<RecordKey, Option<CacheRecord>>,
 }
 
 impl Cache {
-    /// A cache that knows nothing and is stored nowhere.
+    /// An empty cache that is not stored.
     pub fn none() -> Self {
         Cache::default()
     }
 
-    /// The cache stored at `path`; an empty one if there is none, or none that can be used.
+    /// The cache stored at `path`; an empty one if there is no usable one.
     pub fn open(path: &Path) -> Self {
         Cache { path: Some(path.to_owned()), ..Cache::default() }
     }
 
-    /// What is known of a file as it stands now. A file that changed is looked into, to see how.
+    /// Looks up the data stored about a file in its current state. A changed file is opened, to see whether
+    /// it only grew.
     pub fn known(&self, file: &FileInfo, kind: Kind) -> Known<'_> {
-        let key = Key::new(&file.path, kind);
+        let key = RecordKey::new(&file.path, kind);
         let (stamp, facts) = match self.changed.get(&key) {
             Some(Some(record)) => (&record.stamp, &record.facts[..]),
             Some(None) => return Known::Nothing,
@@ -149,23 +152,23 @@ impl Cache {
             Known::Nothing
         } else if stamp.is_of(file) {
             Known::Whole(facts)
-        } else if stamp.may_be_beginning_of(file) && stamp.mark.still_stands(&file.path) {
+        } else if stamp.may_be_beginning_of(file) && stamp.mark.is_valid(&file.path) {
             Known::UpTo { facts, offset: stamp.mark.offset }
         } else {
             Known::Nothing
         }
     }
 
-    /// Keeps facts about a file that was read up to `mark`.
+    /// Stores data about a file that was read up to `mark`.
     ///
-    /// `file` is how it stood *before* it was read: what was written meanwhile then shows as a change.
+    /// `file` is its state *before* it was read, so that bytes written meanwhile show as a change.
     pub fn keep(&mut self, file: &FileInfo, kind: Kind, mark: Mark, facts: Vec<u8>) {
-        let record = Record { stamp: Stamp::of(file, kind.version, mark), facts };
-        self.changed.insert(Key::new(&file.path, kind), Some(record));
+        let record = CacheRecord { stamp: Stamp::of(file, kind.version, mark), facts };
+        self.changed.insert(RecordKey::new(&file.path, kind), Some(record));
     }
 
-    /// Forgets the files below `folders` that are not among the `existing` ones, so that the cache does not grow for
-    /// ever. What is known of other folders stays.
+    /// Removes the data of files below `folders` that are not among the `existing` ones, so that the cache
+    /// does not grow without bound. Data about other folders stays.
     pub fn forget_missing<'a>(&mut self, folders: &[PathBuf], existing: impl Iterator<Item = &'a Path>) {
         let mut existing: Vec<&[u8]> = existing.map(|path| path.as_os_str().as_encoded_bytes()).collect();
         existing.sort_unstable();
@@ -176,14 +179,15 @@ impl Cache {
             })
         };
         let missing = |key: &&[u8]| {
-            let path = Key::path(key);
+            let path = RecordKey::path(key);
             existing.binary_search(&path).is_err() && below(path)
         };
-        let gone: Vec<Key> = self.loaded().keys().filter(missing).map(|key| Key(key.into())).collect();
+        let gone: Vec<RecordKey> =
+            self.loaded().keys().filter(missing).map(|key| RecordKey(key.into())).collect();
         self.changed.extend(gone.into_iter().map(|key| (key, None)));
     }
 
-    /// Stores the cache if anything in it changed.
+    /// Writes the cache to disk if it changed.
     pub fn save(&mut self) -> Result<(), Error> {
         match &self.path {
             Some(path) if !self.changed.is_empty() => {
@@ -197,19 +201,19 @@ impl Cache {
         }
     }
 
-    fn loaded(&self) -> &Loaded {
-        self.loaded.get_or_init(|| self.path.as_deref().map(Loaded::read).unwrap_or_default())
+    fn loaded(&self) -> &CacheContents {
+        self.loaded.get_or_init(|| self.path.as_deref().map(CacheContents::read).unwrap_or_default())
     }
 }
 
-/// A path and the name of a kind: what facts are found by.
+/// A path and the name of a kind: the key of a record.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Key(Box<[u8]>);
+struct RecordKey(Box<[u8]>);
 
-impl Key {
+impl RecordKey {
     fn new(path: &Path, kind: Kind) -> Self {
-        // No path holds a NUL byte.
-        Key([path.as_os_str().as_encoded_bytes(), b"\0", kind.name.as_bytes()].concat().into())
+        // Paths do not contain NUL bytes.
+        RecordKey([path.as_os_str().as_encoded_bytes(), b"\0", kind.name.as_bytes()].concat().into())
     }
 
     fn path(key: &[u8]) -> &[u8] {

@@ -8,11 +8,11 @@ use super::*;
 const LINES: Kind = Kind::new("lines", 1);
 const OTHER: Kind = Kind::new("other", 1);
 
-struct Folder(tempfile::TempDir);
+struct CacheFolder(tempfile::TempDir);
 
-impl Folder {
+impl CacheFolder {
     fn new() -> Self {
-        Folder(tempfile::tempdir().unwrap())
+        CacheFolder(tempfile::tempdir().unwrap())
     }
 
     fn session(&self) -> PathBuf {
@@ -23,7 +23,7 @@ impl Folder {
         self.0.path().join("deep/er/sessions.cache")
     }
 
-    /// Writes the session with a time of its own, so that no two writes look alike.
+    /// Writes the session with a distinct time, so that no two writes look alike.
     fn write(&self, text: &str, second: u64) -> FileInfo {
         fs::write(self.session(), text).unwrap();
         self.touch(second)
@@ -41,7 +41,7 @@ impl Folder {
         self.touch(second)
     }
 
-    /// A cache with one fact about a session of two lines, the second one unfinished.
+    /// A cache with one record about a session of two lines, the second one unfinished.
     fn filled(&self) -> Cache {
         let file = self.write("one\ntw", 1);
         let mut cache = Cache::open(&self.store());
@@ -53,7 +53,7 @@ impl Folder {
 
 #[test]
 fn a_file_that_did_not_change_is_known_whole() {
-    let folder = Folder::new();
+    let folder = CacheFolder::new();
     let cache = folder.filled();
     let file = FileInfo::of(&folder.session()).unwrap();
     assert_eq!(cache.known(&file, LINES), Known::Whole(b"1 line"));
@@ -63,7 +63,7 @@ fn a_file_that_did_not_change_is_known_whole() {
 
 #[test]
 fn a_file_that_grew_is_known_up_to_its_last_whole_line() {
-    let folder = Folder::new();
+    let folder = CacheFolder::new();
     let cache = folder.filled();
     let file = folder.append("o\nthree\n", 2);
     assert_eq!(cache.known(&file, LINES), Known::UpTo { facts: b"1 line", offset: 4 });
@@ -71,8 +71,8 @@ fn a_file_that_grew_is_known_up_to_its_last_whole_line() {
 
 #[test]
 fn a_file_that_became_another_is_not_known() {
-    type Change = fn(&Folder) -> FileInfo;
-    let changes: [(&str, Change); 4] = [
+    type FileChange = fn(&CacheFolder) -> FileInfo;
+    let changes: [(&str, FileChange); 4] = [
         ("cut", |folder| folder.write("on", 2)),
         ("rewritten at the same size", |folder| folder.write("two\non", 2)),
         ("rewritten and longer", |folder| folder.write("two\none\nthree", 2)),
@@ -85,7 +85,7 @@ fn a_file_that_became_another_is_not_known() {
         }),
     ];
     for (how, change) in changes {
-        let folder = Folder::new();
+        let folder = CacheFolder::new();
         let cache = folder.filled();
         let file = change(&folder);
         assert_eq!(cache.known(&file, LINES), Known::Nothing, "{how}");
@@ -94,7 +94,7 @@ fn a_file_that_became_another_is_not_known() {
 
 #[test]
 fn kinds_do_not_disturb_one_another() {
-    let folder = Folder::new();
+    let folder = CacheFolder::new();
     let mut cache = folder.filled();
     let file = folder.append("o\n", 2);
     cache.keep(&file, OTHER, Mark::before(8, b"one\ntwo\n"), b"other".to_vec());
@@ -107,7 +107,7 @@ fn kinds_do_not_disturb_one_another() {
 
 #[test]
 fn missing_files_are_forgotten_in_the_folders_that_were_looked_at_only() {
-    let folder = Folder::new();
+    let folder = CacheFolder::new();
     let mut cache = folder.filled();
     let file = FileInfo::of(&folder.session()).unwrap();
     cache.forget_missing(&[PathBuf::from("/elsewhere")], std::iter::empty());
@@ -122,19 +122,19 @@ fn missing_files_are_forgotten_in_the_folders_that_were_looked_at_only() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_else_may_read_the_cache() {
+fn only_the_owner_may_read_the_cache() {
     use std::os::unix::fs::PermissionsExt as _;
-    let folder = Folder::new();
+    let folder = CacheFolder::new();
     drop(folder.filled());
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&folder.store()), mode(folder.store().parent().unwrap())), (0o600, 0o700));
-    // Nothing else is left behind.
+    // No other files remain.
     assert_eq!(fs::read_dir(folder.store().parent().unwrap()).unwrap().count(), 1);
 }
 
 #[test]
 fn a_cache_without_a_place_is_not_stored() {
-    let folder = Folder::new();
+    let folder = CacheFolder::new();
     let file = folder.write("one\n", 1);
     let mut cache = Cache::none();
     cache.keep(&file, LINES, Mark::before(4, b"one\n"), b"1".to_vec());
@@ -144,7 +144,7 @@ fn a_cache_without_a_place_is_not_stored() {
 
 #[test]
 fn a_cache_that_cannot_be_used_is_forgotten() {
-    let folder = Folder::new();
+    let folder = CacheFolder::new();
     drop(folder.filled());
     let file = FileInfo::of(&folder.session()).unwrap();
     let whole = fs::read(folder.store()).unwrap();
@@ -161,9 +161,9 @@ fn a_cache_that_cannot_be_used_is_forgotten() {
 proptest! {
     #[test]
     fn any_bytes_are_opened_without_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let folder = Folder::new();
+        let folder = CacheFolder::new();
         let path = folder.0.path().join("sessions.cache");
-        // With a right head and sum, so that the records are looked at.
+        // With a valid head and checksum, so that the records are decoded.
         let mut file = b"tidings cache 1\n".to_vec();
         file.extend_from_slice(&super::file::hash(&bytes).to_le_bytes());
         file.extend_from_slice(&bytes);

@@ -1,4 +1,4 @@
-//! What rules are told, and where they say what they found.
+//! The context that rules read from, and the collection that they report to.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,24 +11,24 @@ use super::links::Links;
 use super::session::SessionFacts;
 use crate::{Finding, Place, Rule, Severity};
 
-/// A rule: one file, one struct with what it has to remember.
+/// A rule: one file, one struct with its state.
 pub(super) trait Check {
-    /// An entry, in the order of the file.
-    fn entry(&mut self, _seen: &Seen<'_>, _file: &File<'_>, _found: &mut Found) {}
+    /// Handles an entry, in the order of the file.
+    fn entry(&mut self, _seen: &CheckedEntry<'_>, _file: &File<'_>, _found: &mut Findings) {}
 
-    /// The file is over.
-    fn finish(&mut self, _file: &File<'_>, _found: &mut Found) {}
+    /// Handles the end of the file.
+    fn finish(&mut self, _file: &File<'_>, _found: &mut Findings) {}
 }
 
-/// An entry and what all rules want to know of it.
+/// An entry with the data that all rules need.
 #[derive(Debug)]
-pub(super) struct Seen<'a> {
+pub(super) struct CheckedEntry<'a> {
     pub(super) entry: EntryRef<'a>,
-    /// Its members, looked up once for all rules.
+    /// Its members, parsed once for all rules.
     pub(super) members: Vec<(Text<'a>, Raw<'a>)>,
     pub(super) dialect: Dialect,
     pub(super) place: Place,
-    /// Its number in [`Links`], if it has a place in the tree.
+    /// Its number in [`Links`], if it is part of the tree.
     pub(super) link: Option<usize>,
 }
 
@@ -37,65 +37,65 @@ pub(super) struct Seen<'a> {
 pub(super) struct File<'a> {
     pub(super) profile: Profile,
     pub(super) dialect: Dialect,
-    pub(super) role: Role<'a>,
+    pub(super) role: FileRole<'a>,
     pub(super) links: &'a Links,
-    /// The session's other files that were read before.
+    /// Facts from the session's files that were read before.
     pub(super) session: &'a SessionFacts,
 }
 
-/// Which file of a session it is.
+/// The role of a file in its session.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Role<'a> {
-    /// The conversation itself; outputs that were too large for a line lie in `tool_results`.
+pub(super) enum FileRole<'a> {
+    /// The main conversation; outputs that were too large for a line lie in `tool_results`.
     Main { id: &'a str, tool_results: Option<&'a Path> },
-    /// A sub-agent's.
+    /// The conversation of a sub-agent.
     Agent { id: &'a str, tool_results: Option<&'a Path> },
-    /// Nobody said.
+    /// A file without a known session.
     Alone,
 }
 
-impl Role<'_> {
+impl FileRole<'_> {
     pub(super) fn tool_results(&self) -> Option<&Path> {
         match self {
-            Role::Main { tool_results, .. } | Role::Agent { tool_results, .. } => *tool_results,
-            Role::Alone => None,
+            FileRole::Main { tool_results, .. } | FileRole::Agent { tool_results, .. } => *tool_results,
+            FileRole::Alone => None,
         }
     }
 }
 
-impl<'a> Seen<'a> {
-    /// The value of a key; of duplicate keys the last counts.
+impl<'a> CheckedEntry<'a> {
+    /// The value of a key; the last one if the key is repeated.
     pub(super) fn get(&self, key: &str) -> Option<Raw<'a>> {
         self.members.iter().rev().find(|(name, _)| *name == key).map(|(_, value)| *value)
     }
 
-    /// Whether a key is not there, or there for nothing.
+    /// Returns true if a key is absent or `null`.
     pub(super) fn is_missing(&self, key: &str) -> bool {
         self.get(key).is_none_or(|value| value.is_null() || value.as_str() == "\"\"")
     }
 
-    /// The tool's whole output, of an entry that has one.
+    /// The complete tool output of an entry that has one.
     pub(super) fn tool_use_result(&self) -> Option<Raw<'a>> {
         if self.entry.kind() == EntryKind::User { self.get("toolUseResult") } else { None }
     }
 
-    /// Whether this is a further copy of an entry that stands further up.
+    /// Returns true for a repeated copy of an earlier entry.
     pub(super) fn is_copy(&self, links: &Links) -> bool {
         self.link.is_some_and(|number| links.first(links.list[number].uuid) != Some(number))
     }
 }
 
-/// What was found.
+/// The findings about a file.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct Findings {
     pub(super) findings: Vec<Finding>,
-    /// Findings that hold unless another file of the session has what is missing.
-    pub(super) pending: Vec<(Missing, Finding)>,
+    /// Findings that hold unless another file of the session contains the missing item.
+    pub(super) pending: Vec<(MissingItem, Finding)>,
 }
 
-/// The name of something that a file refers to and does not have.
+/// The name of an item that a file refers to and does not contain.
 #[derive(Debug)]
-pub(super) enum Missing {
+pub(super) enum MissingItem {
     /// The uuid of an entry.
     Entry(Box<str>),
     /// The id of a tool call.
@@ -104,7 +104,7 @@ pub(super) enum Missing {
     Result(Box<str>),
 }
 
-impl Found {
+impl Findings {
     pub(super) fn add(
         &mut self,
         rule: Rule,
@@ -117,10 +117,10 @@ impl Found {
         self.findings.push(Finding { rule, severity, place, message: message.into(), uuid });
     }
 
-    /// Something that is not in this file, and may be in another file of the session.
-    pub(super) fn unless_elsewhere(
+    /// Reports an item that is not in this file and may be in another file of the session.
+    pub(super) fn add_pending(
         &mut self,
-        missing: Missing,
+        missing: MissingItem,
         rule: Rule,
         severity: Severity,
         place: Place,
@@ -131,25 +131,26 @@ impl Found {
         self.pending.push((missing, finding));
     }
 
-    /// About an entry.
+    /// Reports a finding about an entry.
     pub(super) fn about(
         &mut self,
         rule: Rule,
         severity: Severity,
-        seen: &Seen<'_>,
+        seen: &CheckedEntry<'_>,
         message: impl Into<String>,
     ) {
         self.add(rule, severity, seen.place, seen.entry.uuid().as_deref(), message);
     }
 }
 
-/// How often something was seen, and where first: for remarks that would else be repeated on every line.
+/// Counts repeated observations, with the position of the first, so that each is reported once instead of on
+/// every line.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct Occurrences {
     seen: BTreeMap<Box<str>, (u64, Place)>,
 }
 
-impl Tally {
+impl Occurrences {
     pub(super) fn count(&mut self, what: &str, place: Place) {
         match self.seen.get_mut(what) {
             Some((count, _)) => *count += 1,
@@ -157,7 +158,7 @@ impl Tally {
         }
     }
 
-    /// What was seen, how often, and where first.
+    /// The counted observations, with number and first position.
     pub(super) fn take(&mut self) -> impl Iterator<Item = (Box<str>, u64, Place)> {
         std::mem::take(&mut self.seen).into_iter().map(|(what, (count, place))| (what, count, place))
     }

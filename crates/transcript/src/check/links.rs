@@ -1,4 +1,4 @@
-//! What is kept of each entry that has a place in the tree: numbers, so that a long file fits.
+//! The data stored per entry of the tree: numbers, so that a long file fits into memory.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hasher as _};
 use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::json::Text;
 
-use super::names::{Name, Names};
+use super::names::{NameId, NameTable};
 use super::time;
 use crate::Place;
 
@@ -14,49 +14,49 @@ use crate::Place;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Link {
     pub(crate) place: Place,
-    pub(crate) uuid: Name,
-    pub(crate) parent: Option<Name>,
+    pub(crate) uuid: NameId,
+    pub(crate) parent: Option<NameId>,
     pub(crate) kind: EntryKind,
-    pub(crate) lane: Lane,
-    /// The API response that the entry is a block of; none where no model was asked.
-    pub(crate) response: Option<Name>,
+    pub(crate) lane: LaneKey,
+    /// The API response that the entry is a block of; `None` for entries without a model.
+    pub(crate) response: Option<NameId>,
     pub(crate) at_millis: Option<i64>,
-    /// Fingerprints of what the entry says, and of everything else on its line.
+    /// Fingerprints of the entry's message, and of everything else on its line.
     payload: u64,
     around: u64,
 }
 
-/// Which conversation of a file an entry belongs to: the main one, or that of a sub-agent.
+/// The conversation that an entry belongs to: the main one, or that of a sub-agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Lane {
+pub(crate) enum LaneKey {
     Main,
-    /// A sub-agent; older files and seed 001 do not say which.
-    Side(Option<Name>),
+    /// A sub-agent; older files and the session specification do not identify it.
+    Side(Option<NameId>),
 }
 
-/// How two entries with one uuid compare.
+/// Result of comparing two entries with one uuid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Likeness {
-    /// Byte for byte.
+    /// Equal byte for byte.
     Same,
-    /// They say the same, and their metadata differ.
+    /// Equal messages with different metadata.
     SaysTheSame,
     Different,
 }
 
-/// The entries of one file that have a place in the tree, in the order of the file.
+/// The entries of one file that are part of the tree, in the order of the file.
 #[derive(Debug, Default)]
 pub(crate) struct Links {
-    pub(crate) names: Names,
+    pub(crate) names: NameTable,
     pub(crate) list: Vec<Link>,
-    /// By name: the first entry of that uuid, counted from 1.
+    /// By name: number of the first entry with that uuid, counted from 1.
     first: Vec<u32>,
 }
 
 impl Links {
-    /// Takes an entry in, if it has a place in the tree, and gives its number.
+    /// Adds an entry if it is part of the tree, and returns its number.
     pub(crate) fn add(&mut self, entry: &EntryRef<'_>, place: Place) -> Option<usize> {
-        // An empty uuid names nothing, so that several of them are no copies of one entry.
+        // An empty uuid is not an identity: several entries with one are not copies of each other.
         let uuid = entry.uuid().filter(|uuid| entry.is_chained() && !uuid.is_empty())?;
         let said = entry.said();
         let mut payload = DefaultHasher::new();
@@ -72,7 +72,7 @@ impl Links {
             }
             None => around.write(raw),
         }
-        // Seed 001 has an entry for each call, and several calls make one answer.
+        // The flat dialect has one entry per call, and several calls make one response.
         let answered = entry.kind() == EntryKind::Assistant
             && said.model.is_none_or(|model| model != "<synthetic>")
             && entry.subtype().as_deref() != Some("tool_use");
@@ -82,10 +82,10 @@ impl Links {
             parent: entry.parent_uuid().map(|parent| self.names.of(&parent)),
             kind: entry.kind(),
             lane: match (entry.is_sidechain(), entry.agent_id()) {
-                (false, _) => Lane::Main,
-                (true, agent) => Lane::Side(agent.map(|agent| self.names.of(&agent))),
+                (false, _) => LaneKey::Main,
+                (true, agent) => LaneKey::Side(agent.map(|agent| self.names.of(&agent))),
             },
-            // An answer without an id is one of its own.
+            // A response without an id counts as one of its own.
             response: answered.then(|| self.names.of(&said.message_id.map_or(uuid, Text::get))),
             at_millis: entry.timestamp().and_then(|at| time::millis(&at)),
             payload: payload.finish(),
@@ -94,8 +94,8 @@ impl Links {
         Some(self.push(link))
     }
 
-    /// The same entries with others left out.
-    pub(crate) fn rebuilt(names: Names, list: impl IntoIterator<Item = Link>) -> Self {
+    /// Rebuilds the list from a selection of its entries.
+    pub(crate) fn rebuilt(names: NameTable, list: impl IntoIterator<Item = Link>) -> Self {
         let mut links = Links { names, ..Links::default() };
         for link in list {
             links.push(link);
@@ -117,12 +117,12 @@ impl Links {
     }
 
     /// The number of the first entry with that uuid.
-    pub(crate) fn first(&self, uuid: Name) -> Option<usize> {
+    pub(crate) fn first(&self, uuid: NameId) -> Option<usize> {
         let found = *self.first.get(uuid.index())?;
         (found > 0).then(|| found as usize - 1)
     }
 
-    /// Whether some entry has that uuid.
+    /// Returns true if an entry has that uuid.
     pub(crate) fn has(&self, uuid: &str) -> bool {
         self.names.find(uuid).is_some_and(|name| self.first(name).is_some())
     }
@@ -132,14 +132,14 @@ impl Links {
         self.list.iter().map(|link| self.first(link.parent?)).collect()
     }
 
-    /// For every entry the one before it in its lane.
+    /// For every entry, the preceding one in its lane.
     pub(crate) fn before(&self) -> Vec<Option<usize>> {
         let mut last = HashMap::new();
         self.list.iter().enumerate().map(|(number, link)| last.insert(link.lane, number)).collect()
     }
 
-    /// For every entry the one that it follows: its parent, or, where no entry has that name, the one before it in
-    /// its lane.
+    /// For every entry, the one that it follows: its parent, or the preceding one in its lane if the parent
+    /// does not exist.
     pub(crate) fn followed(&self) -> Vec<Option<usize>> {
         let before = self.before();
         let followed = self.list.iter().zip(before).map(|(link, before)| self.first(link.parent?).or(before));

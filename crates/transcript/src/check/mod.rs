@@ -1,4 +1,4 @@
-//! Whether session files keep the rules: those of seed 001, and what happens to real files.
+//! Validation of session files: the rules of the session specification, and damage that occurs in real files.
 //!
 //! ```
 //! use tidings_transcript::check::{self, Profile};
@@ -11,16 +11,16 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! A file is read once, line by line. What grows with it is a few numbers per entry of the tree; findings are handed
-//! out as they come, so that a report on gigabytes need not be kept.
+//! A file is read once, line by line. Memory grows by a few numbers per entry of the tree; findings are
+//! passed to the caller as they come, so that a report on gigabytes need not be stored.
 
 mod context;
+pub(crate) mod cycles;
 pub(crate) mod links;
 pub(crate) mod names;
 pub(crate) mod pairing;
 mod profile;
 mod report;
-pub(crate) mod rings;
 mod rules;
 mod session;
 pub(crate) mod time;
@@ -33,43 +33,43 @@ use std::path::Path;
 use tidings_protocol::entry::{Dialect, EntryKind, EntryRef};
 
 pub use profile::Profile;
-pub use report::Report;
+pub use report::CheckReport;
 
 use crate::blocks::Buffer;
 use crate::error::At as _;
 use crate::limits::FINDINGS_HELD_MAX;
+use crate::other_files::OtherFiles;
 use crate::reader::{Content, Reader};
-use crate::relatives::Elsewhere;
 use crate::roots::SessionFiles;
 use crate::{Error, Finding, Place, Rule, Severity, encoding};
-use context::{Check, File, Found, Missing, Role, Seen};
+use context::{Check, CheckedEntry, File, FileRole, Findings, MissingItem};
 use links::Links;
 use session::SessionFacts;
 
-/// What happens while files are checked.
+/// Progress of a check.
 #[derive(Debug)]
-pub enum Event<'a> {
-    /// Something does not hold.
+pub enum CheckEvent<'a> {
+    /// A rule is violated.
     Finding {
-        /// In this file.
+        /// The file.
         file: &'a Path,
-        /// What, and where.
+        /// The finding.
         finding: &'a Finding,
     },
-    /// So many more bytes were read.
+    /// Number of bytes that were read since the last event.
     Read(u64),
 }
 
-/// Checks all files of a session, its main one first, and how they hang together.
+/// Checks all files of a session, its main one first, and the links between them.
 ///
-/// Without a profile, each file is held to the rules of its own dialect. A file that cannot be read is a finding, and
-/// the others are checked all the same. `each` may end the search early.
+/// Without a profile, each file is checked against the rules of its own dialect. An unreadable file is a
+/// finding, and the others are checked all the same. `each` may end the check early.
 pub fn session(
     files: &SessionFiles,
     profile: Option<Profile>,
-    mut each: impl FnMut(Event<'_>) -> ControlFlow<()>,
-) -> Report {
-    let mut report = Report::default();
+    mut each: impl FnMut(CheckEvent<'_>) -> ControlFlow<()>,
+) -> CheckReport {
+    let mut report = CheckReport::default();
     let mut facts = SessionFacts::default();
     let mut buffer = Buffer::default();
     let tool_results = files.tool_results();
@@ -78,35 +78,35 @@ pub fn session(
     for (number, file) in files.files().enumerate() {
         let is_main = number == 0 && files.main.is_some();
         let role = if is_main {
-            Role::Main { id: &files.id, tool_results }
+            FileRole::Main { id: &files.id, tool_results }
         } else {
-            Role::Agent { id: &files.id, tool_results }
+            FileRole::Agent { id: &files.id, tool_results }
         };
-        let about = About { number, files: count, role, profile };
-        let ended = read_file(&file.path, about, &mut facts, &mut buffer, &mut report, &mut each);
+        let properties = FileProperties { number, files: count, role, profile };
+        let ended = read_file(&file.path, properties, &mut facts, &mut buffer, &mut report, &mut each);
         let ended = ended.unwrap_or_else(|error| {
             facts.unread = true;
             let finding = unreadable(&error);
             report.count(&finding);
-            each(Event::Finding { file: &file.path, finding: &finding })
+            each(CheckEvent::Finding { file: &file.path, finding: &finding })
         });
         if ended.is_break() {
             return report;
         }
     }
     let paths: Vec<&Path> = files.files().map(|file| file.path.as_path()).collect();
-    let mut found = not_elsewhere(&paths, &mut facts);
+    let mut found = missing_in_all_files(&paths, &mut facts);
     found.extend(between_files(files, &facts));
     for (number, finding) in &found {
         report.count(finding);
-        if each(Event::Finding { file: paths[*number], finding }).is_break() {
+        if each(CheckEvent::Finding { file: paths[*number], finding }).is_break() {
             break;
         }
     }
     report
 }
 
-/// What could not be read, as a finding: anything may stand in it.
+/// A finding for a file that could not be read.
 pub fn unreadable(error: &Error) -> Finding {
     const RULE: Rule = Rule::new("unreadable");
     let message = match std::error::Error::source(error) {
@@ -117,7 +117,7 @@ pub fn unreadable(error: &Error) -> Finding {
     Finding { rule: RULE, severity: Severity::Error, place, message, uuid: None }
 }
 
-/// A file in another encoding, as one finding rather than one for each line.
+/// A finding for a file in UTF-16, instead of one per line.
 fn utf_16() -> Finding {
     const RULE: Rule = Rule::new("utf-16");
     let message = format!("The file is UTF-16: {}", encoding::UTF_16_HINT);
@@ -125,35 +125,36 @@ fn utf_16() -> Finding {
     Finding { rule: RULE, severity: Severity::Error, place, message, uuid: None }
 }
 
-/// Checks one file by itself.
+/// Checks a single file.
 pub fn file(
     path: &Path,
     profile: Option<Profile>,
-    mut each: impl FnMut(Event<'_>) -> ControlFlow<()>,
-) -> Result<Report, Error> {
-    let (mut facts, mut buffer, mut report) = (SessionFacts::default(), Buffer::default(), Report::default());
-    let about = About { number: 0, files: 1, role: Role::Alone, profile };
-    let _ended = read_file(path, about, &mut facts, &mut buffer, &mut report, &mut each)?;
+    mut each: impl FnMut(CheckEvent<'_>) -> ControlFlow<()>,
+) -> Result<CheckReport, Error> {
+    let (mut facts, mut buffer, mut report) =
+        (SessionFacts::default(), Buffer::default(), CheckReport::default());
+    let properties = FileProperties { number: 0, files: 1, role: FileRole::Alone, profile };
+    let _ended = read_file(path, properties, &mut facts, &mut buffer, &mut report, &mut each)?;
     Ok(report)
 }
 
-/// Checks lines from anywhere. Without a profile they are taken for the CLI's.
+/// Checks lines from any reader. Without a profile they are checked as files of the CLI.
 pub fn source(
     source: impl Read,
     profile: Option<Profile>,
     mut each: impl FnMut(&Finding),
-) -> io::Result<Report> {
+) -> io::Result<CheckReport> {
     let mut run = Run {
         profile: profile.unwrap_or(Profile::Lenient),
         dialect: Dialect::Unknown,
-        role: Role::Alone,
+        role: FileRole::Alone,
         number: 0,
         only: None,
         facts: &mut SessionFacts::default(),
-        report: Report::default(),
+        report: CheckReport::default(),
     };
     let _ended = run.read(source, &mut Buffer::default(), |step| {
-        if let Step::Finding(finding) = step {
+        if let LineStep::Finding(finding) = step {
             each(finding);
         }
         ControlFlow::Continue(())
@@ -161,23 +162,23 @@ pub fn source(
     Ok(run.report)
 }
 
-/// What is known of a file before it is read.
+/// Properties of a file that are known before it is read.
 #[derive(Clone, Copy)]
-struct About<'a> {
+struct FileProperties<'a> {
     number: usize,
     /// Number of files of the session.
     files: usize,
-    role: Role<'a>,
+    role: FileRole<'a>,
     profile: Option<Profile>,
 }
 
 fn read_file(
     path: &Path,
-    about: About<'_>,
+    properties: FileProperties<'_>,
     facts: &mut SessionFacts,
     buffer: &mut Buffer,
-    report: &mut Report,
-    each: &mut impl FnMut(Event<'_>) -> ControlFlow<()>,
+    report: &mut CheckReport,
+    each: &mut impl FnMut(CheckEvent<'_>) -> ControlFlow<()>,
 ) -> Result<ControlFlow<()>, Error> {
     let mut opened = Opened::open(path).at("read", path)?;
     if encoding::is_utf_16(&mut opened).at("read", path)? {
@@ -185,34 +186,34 @@ fn read_file(
         report.files += 1;
         let finding = utf_16();
         report.count(&finding);
-        return Ok(each(Event::Finding { file: path, finding: &finding }));
+        return Ok(each(CheckEvent::Finding { file: path, finding: &finding }));
     }
     let dialect = dialect_of(&mut opened, buffer).at("read", path)?;
-    let profile = about.profile.unwrap_or_else(|| Profile::suits(dialect));
-    let (role, number) = (about.role, about.number);
-    let only = (about.files == 1).then_some(path);
-    let mut run = Run { profile, dialect, role, number, only, facts, report: Report::default() };
+    let profile = properties.profile.unwrap_or_else(|| Profile::suits(dialect));
+    let (role, number) = (properties.role, properties.number);
+    let only = (properties.files == 1).then_some(path);
+    let mut run = Run { profile, dialect, role, number, only, facts, report: CheckReport::default() };
     let ended = run.read(opened, buffer, |step| match step {
-        Step::Finding(finding) => each(Event::Finding { file: path, finding }),
-        Step::Read(bytes) => each(Event::Read(bytes)),
+        LineStep::Finding(finding) => each(CheckEvent::Finding { file: path, finding }),
+        LineStep::Read(bytes) => each(CheckEvent::Read(bytes)),
     });
     report.add(&run.report);
     ended.at("read", path)
 }
 
-/// One file being checked.
+/// The check of one file.
 struct Run<'a> {
     profile: Profile,
     dialect: Dialect,
-    role: Role<'a>,
+    role: FileRole<'a>,
     number: usize,
-    /// The path of the file where it is the only one of its session.
+    /// The path of the file if it is the only one of its session.
     only: Option<&'a Path>,
     facts: &'a mut SessionFacts,
-    report: Report,
+    report: CheckReport,
 }
 
-enum Step<'a> {
+enum LineStep<'a> {
     Finding(&'a Finding),
     Read(u64),
 }
@@ -222,21 +223,21 @@ impl Run<'_> {
         &mut self,
         source: impl Read,
         buffer: &mut Buffer,
-        mut each: impl FnMut(Step<'_>) -> ControlFlow<()>,
+        mut each: impl FnMut(LineStep<'_>) -> ControlFlow<()>,
     ) -> io::Result<ControlFlow<()>> {
         let mut reader = Reader::new(source, buffer);
         let mut rules = rules::all();
         let mut links = Links::default();
-        let mut found = Found::default();
+        let mut found = Findings::default();
         self.report.files = 1;
-        let mut told = 0;
+        let mut reported = 0;
         loop {
             let line = match reader.next() {
                 Ok(Some(line)) => line,
                 Ok(None) => break,
                 Err(error) => {
-                    // What was found before holds all the same.
-                    let _ended = self.hand_out(&mut found, &mut each);
+                    // Findings up to the error are still valid.
+                    let _ended = self.report(&mut found, &mut each);
                     return Err(error);
                 }
             };
@@ -257,13 +258,13 @@ impl Run<'_> {
                 }
             }
             let read = line.place.offset + line.place.bytes;
-            if read - told >= TELL_BYTES {
-                if each(Step::Read(read - told)).is_break() {
+            if read - reported >= PROGRESS_BYTES {
+                if each(LineStep::Read(read - reported)).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
-                told = read;
+                reported = read;
             }
-            if found.findings.len() >= FINDINGS_HELD_MAX && self.hand_out(&mut found, &mut each).is_break() {
+            if found.findings.len() >= FINDINGS_HELD_MAX && self.report(&mut found, &mut each).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -277,18 +278,18 @@ impl Run<'_> {
         for rule in &mut rules {
             rule.finish(&file, &mut found);
         }
-        self.facts.file_over(links);
+        self.facts.end_file(links);
         let pending = std::mem::take(&mut found.pending);
         match (self.role, self.only) {
-            (Role::Alone, _) => found.findings.extend(pending.into_iter().map(|(_, finding)| finding)),
+            (FileRole::Alone, _) => found.findings.extend(pending.into_iter().map(|(_, finding)| finding)),
             (_, only) => {
                 self.facts.keep_pending(self.number, pending);
-                // Findings of the only file can stand in the order of its lines.
-                let rest = only.map(|path| not_elsewhere(&[path], self.facts)).unwrap_or_default();
+                // The findings of a session's only file can be reported in the order of its lines.
+                let rest = only.map(|path| missing_in_all_files(&[path], self.facts)).unwrap_or_default();
                 found.findings.extend(rest.into_iter().map(|(_, finding)| finding));
             }
         }
-        Ok(self.hand_out(&mut found, &mut each))
+        Ok(self.report(&mut found, &mut each))
     }
 
     fn entry(
@@ -297,15 +298,15 @@ impl Run<'_> {
         place: Place,
         links: &mut Links,
         rules: &mut [Box<dyn Check>],
-        found: &mut Found,
+        found: &mut Findings,
     ) {
         let link = links.add(&entry, place);
         let dialect = entry.dialect();
         if entry.kind().is_chained() {
             *self.report.dialects.entry(dialect).or_default() += 1;
         }
-        let seen = Seen { entry, members: entry.json().members().collect(), dialect, place, link };
-        self.facts.learn(&seen, self.number);
+        let seen = CheckedEntry { entry, members: entry.json().members().collect(), dialect, place, link };
+        self.facts.record(&seen, self.number);
         let file = File {
             profile: self.profile,
             dialect: self.dialect,
@@ -318,34 +319,34 @@ impl Run<'_> {
         }
     }
 
-    /// Hands out what was found so far, in the order of the lines.
-    fn hand_out(
+    /// Reports the findings so far, in the order of the lines.
+    fn report(
         &mut self,
-        found: &mut Found,
-        each: &mut impl FnMut(Step<'_>) -> ControlFlow<()>,
+        found: &mut Findings,
+        each: &mut impl FnMut(LineStep<'_>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         found.findings.sort_by_key(|finding| finding.place.offset);
         for finding in found.findings.drain(..) {
             self.report.count(&finding);
-            each(Step::Finding(&finding))?;
+            each(LineStep::Finding(&finding))?;
         }
         ControlFlow::Continue(())
     }
 }
 
-/// How often to say how far reading has come.
-const TELL_BYTES: u64 = 1 << 20;
+/// Interval of progress events in bytes.
+const PROGRESS_BYTES: u64 = 1 << 20;
 
-/// The dialect of most of the first entries that have one; a draw goes to the CLI's.
+/// The dialect of most of the first entries that have one; in a tie, the CLI's.
 fn dialect_of(file: &mut Opened, buffer: &mut Buffer) -> io::Result<Dialect> {
     const LINES_MAX: usize = 1000;
-    const TELLING_MAX: usize = 32;
+    const SAMPLES_MAX: usize = 32;
     let mut reader = Reader::new(&mut *file, buffer);
     let (mut real, mut seed, mut rewrite) = (0, 0, 0);
     for _ in 0..LINES_MAX {
         let Some(line) = reader.next()? else { break };
         let Content::Entry(entry) = line.content else { continue };
-        // An attachment is the CLI's whoever wrote the rest.
+        // Attachments are written by the CLI only, whatever the dialect of the other entries.
         if !entry.kind().is_chained() || entry.kind() == EntryKind::Attachment {
             continue;
         }
@@ -354,7 +355,7 @@ fn dialect_of(file: &mut Opened, buffer: &mut Buffer) -> io::Result<Dialect> {
             Dialect::Rewrite => rewrite += 1,
             _ => real += 1,
         }
-        if real + seed + rewrite == TELLING_MAX {
+        if real + seed + rewrite == SAMPLES_MAX {
             break;
         }
     }
@@ -367,32 +368,32 @@ fn dialect_of(file: &mut Opened, buffer: &mut Buffer) -> io::Result<Dialect> {
     })
 }
 
-/// The findings about missing entries and calls that no other file of the session has, by number of the file.
-fn not_elsewhere(paths: &[&Path], facts: &mut SessionFacts) -> Vec<(usize, Finding)> {
+/// Findings about entries and calls that are missing in all files of the session, by number of the file.
+fn missing_in_all_files(paths: &[&Path], facts: &mut SessionFacts) -> Vec<(usize, Finding)> {
     let mut pending = std::mem::take(&mut facts.pending);
     pending.retain(|(_, missing, _)| !facts.has(missing));
-    // A file of a sub-agent may be checked by itself, and older versions keep them beside the main file.
+    // An agent's file may be checked alone, and older versions store agents' files beside the main file.
     if let (Some(path), false) = (paths.first(), pending.is_empty()) {
-        let elsewhere = Elsewhere::of(path, paths);
+        let elsewhere = OtherFiles::of(path, paths);
         pending.retain(|(_, missing, _)| match missing {
-            Missing::Entry(uuid) => !elsewhere.uuids.contains(uuid),
-            Missing::Call(id) => !elsewhere.called.contains(id),
-            Missing::Result(id) => !elsewhere.answered.contains(id),
+            MissingItem::Entry(uuid) => !elsewhere.uuids.contains(uuid),
+            MissingItem::Call(id) => !elsewhere.called.contains(id),
+            MissingItem::Result(id) => !elsewhere.answered.contains(id),
         });
     }
     pending.sort_by_key(|(file, _, finding)| (*file, finding.place.offset));
     pending.into_iter().map(|(file, _, finding)| (file, finding)).collect()
 }
 
-/// What the files of a session say of each other, by number of the file.
+/// Findings about links between the files of a session, by number of the file.
 fn between_files(files: &SessionFiles, facts: &SessionFacts) -> Vec<(usize, Finding)> {
     let mut all = Vec::new();
-    let mut found = Found::default();
+    let mut found = Findings::default();
     for call in &facts.agent_calls {
         rules::missing_agent_file::check(call, files, &mut found);
         all.extend(found.findings.drain(..).map(|finding| (call.file, finding)));
     }
-    // What was not read may have started any of them.
+    // A file that was not read may have started any of them.
     let all_read = files.main.is_some() && !facts.unread;
     let first = usize::from(files.main.is_some());
     let started = |number: &usize| !facts.is_forked_off(first + number);

@@ -1,18 +1,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Gives names small numbers, so that what is kept per line does not grow with the length of its names.
+/// Interns names as small numbers, so that the memory per line does not grow with the length of its names.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
-    /// Nearly all names are uuids, which fit into a number.
-    uuids: HashMap<u128, Name>,
-    others: HashMap<Arc<str>, Name>,
+pub(crate) struct NameTable {
+    /// Nearly all names are uuids, which fit into 128 bits.
+    uuids: HashMap<u128, NameId>,
+    others: HashMap<Arc<str>, NameId>,
     list: Vec<Spelling>,
 }
 
-/// A name that [`Names`] knows.
+/// A name interned by [`NameTable`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Name(u32);
+pub(crate) struct NameId(u32);
 
 #[derive(Debug)]
 enum Spelling {
@@ -20,13 +20,13 @@ enum Spelling {
     Other(Arc<str>),
 }
 
-impl Names {
-    pub(crate) fn of(&mut self, text: &str) -> Name {
+impl NameTable {
+    pub(crate) fn of(&mut self, text: &str) -> NameId {
         if let Some(known) = self.find(text) {
             return known;
         }
-        // Files with four thousand million names do not fit on a disk.
-        let name = Name(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
+        // Files with 2³² names do not fit on a disk.
+        let name = NameId(u32::try_from(self.list.len()).unwrap_or(u32::MAX));
         if let Some(number) = uuid(text) {
             self.uuids.insert(number, name);
             self.list.push(Spelling::Uuid(number));
@@ -38,8 +38,8 @@ impl Names {
         name
     }
 
-    /// The number of a name, if it was seen.
-    pub(crate) fn find(&self, text: &str) -> Option<Name> {
+    /// The number of a name, if it was interned.
+    pub(crate) fn find(&self, text: &str) -> Option<NameId> {
         match uuid(text) {
             Some(number) => self.uuids.get(&number),
             None => self.others.get(text),
@@ -47,30 +47,30 @@ impl Names {
         .copied()
     }
 
-    /// The name as it was written.
-    pub(crate) fn text(&self, name: Name) -> String {
+    /// The name as it was spelled.
+    pub(crate) fn text(&self, name: NameId) -> String {
         match self.list.get(name.index()) {
-            Some(Spelling::Uuid(number)) => spelled(*number),
+            Some(Spelling::Uuid(number)) => format_uuid(*number),
             Some(Spelling::Other(text)) => text.as_ref().to_owned(),
             None => String::new(),
         }
     }
 }
 
-impl Name {
-    /// To keep something per name in a list.
+impl NameId {
+    /// Index into a list with one item per name.
     pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 /// A uuid in its usual spelling.
-pub(crate) fn spelled(uuid: u128) -> String {
+pub(crate) fn format_uuid(uuid: u128) -> String {
     let digits = format!("{uuid:032x}");
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 
-/// The number that a uuid in its usual spelling stands for. Any other spelling is another name.
+/// The number of a uuid in its usual spelling. Any other spelling is another name.
 pub(crate) fn uuid(text: &str) -> Option<u128> {
     let bytes = text.as_bytes();
     if bytes.len() != 36 {
@@ -98,8 +98,8 @@ mod tests {
     fn a_name_has_one_number_and_a_number_one_name() {
         let names =
             ["", "u-1", "00000000-0000-0000-0000-00000000000a", "00000000-0000-0000-0000-00000000000A"];
-        let mut known = Names::default();
-        let numbers: Vec<Name> = names.iter().map(|name| known.of(name)).collect();
+        let mut known = NameTable::default();
+        let numbers: Vec<NameId> = names.iter().map(|name| known.of(name)).collect();
         for (at, name) in names.iter().enumerate() {
             assert_eq!(known.of(name), numbers[at]);
             assert_eq!(known.find(name), Some(numbers[at]));

@@ -1,74 +1,74 @@
-//! Which tool calls of a file have their results.
+//! Matches the tool calls of a file with their results.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use tidings_protocol::entry::{Dialect, EntryKind, EntryRef};
 
-use super::links::{Lane, Links};
-use super::names::Name;
+use super::links::{LaneKey, Links};
+use super::names::NameId;
 
-/// Calls and results of one file, as they come.
+/// Calls and results of one file, in the order of its lines.
 #[derive(Debug, Default)]
 pub(crate) struct Pairing {
-    /// Calls by id that wait for a result. Ids are repeated by odd servers, so each is a queue.
-    open: HashMap<Box<str>, VecDeque<Call>>,
-    /// Results by id whose call was not seen; it may come later in the file.
-    early: HashMap<Box<str>, VecDeque<Answer>>,
-    /// Seed 001 has no ids: there a result answers its parent, or else the oldest open call of its lane.
-    open_seed: HashMap<Lane, VecDeque<Call>>,
-    early_seed: Vec<Answer>,
+    /// Calls without a result, by id. Some servers repeat ids, so each is a queue.
+    open: HashMap<Box<str>, VecDeque<CallRef>>,
+    /// Results without a call, by id; the call may come later in the file.
+    early: HashMap<Box<str>, VecDeque<ResultRef>>,
+    /// The flat dialect has no ids: a result answers its parent, or else the oldest open call of its lane.
+    open_seed: HashMap<LaneKey, VecDeque<CallRef>>,
+    early_seed: Vec<ResultRef>,
 }
 
 /// A tool call.
 #[derive(Debug, Clone)]
-pub(crate) struct Call {
+pub(crate) struct CallRef {
     /// The entry's number in [`Links`].
     pub(crate) link: usize,
-    /// The call's id; in seed 001 the entry's.
+    /// The call's id; in the flat dialect, the entry's uuid.
     pub(crate) id: Box<str>,
     pub(crate) tool: Box<str>,
-    /// Whether the API demands a result; seed 001 does not.
+    /// True if the API requires a result; calls in the flat dialect do not.
     pub(crate) is_api: bool,
 }
 
 /// A result.
 #[derive(Debug, Clone)]
-pub(crate) struct Answer {
+pub(crate) struct ResultRef {
     pub(crate) link: usize,
-    /// The id of the call that it answers; seed 001 has none.
+    /// The id of the call that it answers; `None` in the flat dialect.
     pub(crate) id: Option<Box<str>>,
 }
 
-/// What is without a counterpart.
+/// Calls and results without a counterpart.
 #[derive(Debug, Default)]
 pub(crate) struct Unpaired {
-    /// Calls after which the model answered all the same, so that there was a result once.
-    pub(crate) lost_results: Vec<Call>,
+    /// Calls that the model continued after, so that there was a result once.
+    pub(crate) lost_results: Vec<CallRef>,
     /// Calls at the open end of a conversation.
-    pub(crate) waiting: Vec<Call>,
-    pub(crate) lost_calls: Vec<Answer>,
+    pub(crate) waiting: Vec<CallRef>,
+    pub(crate) lost_calls: Vec<ResultRef>,
 }
 
-/// What an entry has to do with tools.
+/// The tool calls and results in an entry.
 #[derive(Debug, Default)]
-pub(crate) struct Tools {
+pub(crate) struct EntryTools {
     /// Ids and names of the tools that are called.
     calls: Vec<(Box<str>, Box<str>)>,
-    /// Ids of the calls that are answered.
+    /// Ids of the calls that results belong to.
     answers: Vec<Box<str>>,
     seed: Option<SeedTools>,
 }
 
-/// What the entry is where calls have no ids.
+/// The role of an entry in the flat dialect, where calls have no ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SeedTools {
     Call,
     Result,
-    /// After a call, what became of it.
+    /// An error entry after a call: its outcome.
     Error,
 }
 
-impl Tools {
+impl EntryTools {
     pub(crate) fn of(entry: &EntryRef<'_>) -> Self {
         let calls = entry.tool_calls().into_iter().map(|call| (Box::from(&*call.id), Box::from(&*call.name)));
         let calls: Vec<_> = calls.collect();
@@ -80,14 +80,14 @@ impl Tools {
                 Some("error") => Some(SeedTools::Error),
                 _ => None,
             };
-            return Tools { calls, answers: Vec::new(), seed };
+            return EntryTools { calls, answers: Vec::new(), seed };
         }
         let answers = entry.tool_results().into_iter();
         let answers = answers.map(|result| result.tool_use_id.unwrap_or_default().into()).collect();
-        Tools { calls, answers, seed: None }
+        EntryTools { calls, answers, seed: None }
     }
 
-    /// The ids of calls and the ids of answered calls; the flat dialect has none.
+    /// The ids of calls and of answered calls; the flat dialect has none.
     pub(crate) fn into_ids(self) -> (Vec<Box<str>>, Vec<Box<str>>) {
         if self.seed.is_some() {
             return (Vec::new(), Vec::new());
@@ -99,17 +99,17 @@ impl Tools {
         self.calls.is_empty() && self.answers.is_empty() && self.seed.is_none()
     }
 
-    /// Whether the entry is the result of a call.
+    /// Returns true if the entry is the result of a call.
     pub(crate) fn is_result(&self) -> bool {
         !self.answers.is_empty() || matches!(self.seed, Some(SeedTools::Result | SeedTools::Error))
     }
 }
 
 impl Pairing {
-    /// Takes in an entry that [`Links`] knows by `number`. Copies of an entry must be left out.
-    pub(crate) fn add(&mut self, tools: Tools, number: usize, links: &Links) {
+    /// Adds an entry by its `number` in [`Links`]. The caller must skip copies of an entry.
+    pub(crate) fn add(&mut self, tools: EntryTools, number: usize, links: &Links) {
         for (id, tool) in tools.calls {
-            let call = Call { link: number, id, tool, is_api: tools.seed.is_none() };
+            let call = CallRef { link: number, id, tool, is_api: tools.seed.is_none() };
             if tools.seed.is_some() {
                 self.open_seed.entry(links.list[number].lane).or_default().push_back(call);
             } else if !take(&mut self.early, &call.id) {
@@ -118,7 +118,7 @@ impl Pairing {
         }
         for id in tools.answers {
             if !take(&mut self.open, &id) {
-                let answer = Answer { link: number, id: Some(id.clone()) };
+                let answer = ResultRef { link: number, id: Some(id.clone()) };
                 self.early.entry(id).or_default().push_back(answer);
             }
         }
@@ -135,16 +135,16 @@ impl Pairing {
         let own = open.iter().position(|call| Some(call.link) == parent);
         match own.or((is_result && !open.is_empty()).then_some(0)) {
             Some(at) => drop(open.remove(at)),
-            None if is_result => self.early_seed.push(Answer { link: number, id: None }),
+            None if is_result => self.early_seed.push(ResultRef { link: number, id: None }),
             None => {}
         }
     }
 
-    /// What is left over when the file is over.
+    /// The calls and results without a counterpart at the end of the file.
     pub(crate) fn finish(self, links: &Links) -> Unpaired {
         let mut unpaired = Unpaired::default();
         let open = self.open.into_values().chain(self.open_seed.into_values()).flatten();
-        let mut open: Vec<Call> = open.collect();
+        let mut open: Vec<CallRef> = open.collect();
         open.sort_by_key(|call| call.link);
         if !open.is_empty() {
             let answered = answered(links);
@@ -165,16 +165,16 @@ fn take<T>(waiting: &mut HashMap<Box<str>, VecDeque<T>>, id: &str) -> bool {
     waiting.get_mut(id).is_some_and(|queue| queue.pop_front().is_some())
 }
 
-/// The entries and responses after which the model said something else.
+/// The entries and responses that are followed by another response of the model.
 struct Answered {
     links: Vec<bool>,
-    responses: HashSet<Name>,
+    responses: HashSet<NameId>,
 }
 
 fn answered(links: &Links) -> Answered {
     let followed = links.followed();
     let mut answered = Answered { links: vec![false; links.list.len()], responses: HashSet::new() };
-    // Entries from which the way up was gone already for their own response, so that none is passed twice for it.
+    // Entries whose ancestors were already visited for their own response, so that each is passed once.
     let mut gone = vec![false; links.list.len()];
     for (number, link) in links.list.iter().enumerate() {
         let Some(response) = link.response else { continue };

@@ -2,17 +2,17 @@ use tidings_protocol::entry::Dialect;
 
 use crate::Severity;
 
-/// How much is asked of a file.
+/// Strictness of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Profile {
-    /// The rules of seed 001 to the letter.
+    /// The rules of the session specification to the letter.
     Strict,
-    /// What files of the CLI keep: oddities that nothing is lost by are no errors.
+    /// The rules that files of the CLI follow: oddities without loss of data are not errors.
     Lenient,
 }
 
 impl Profile {
-    /// What suits a file of that dialect: its own rules.
+    /// The profile for files of a dialect: its own rules.
     pub fn suits(dialect: Dialect) -> Self {
         match dialect {
             Dialect::Seed | Dialect::Rewrite => Profile::Strict,
@@ -20,7 +20,7 @@ impl Profile {
         }
     }
 
-    /// How much one of seed 001's own rules matters: an error where they are the law, else `lenient`.
+    /// Severity of a rule from the session specification: an error in the strict profile, else `lenient`.
     pub(super) fn severity(self, lenient: Severity) -> Severity {
         match self {
             Profile::Strict => Severity::Error,

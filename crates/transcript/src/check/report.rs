@@ -4,21 +4,21 @@ use tidings_protocol::entry::Dialect;
 
 use crate::{Finding, Rule, Severity};
 
-/// What was counted while checking. Every line is an entry, damaged or blank.
+/// Counts of a check. Every line is an entry, damaged or blank.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Report {
+pub struct CheckReport {
     /// Files that were read.
     pub files: u64,
     /// All lines: `entries + damaged + blank`.
     pub lines: u64,
     /// Lines that are an entry.
     pub entries: u64,
-    /// Lines that are none.
+    /// Lines that are damaged.
     pub damaged: u64,
     /// Lines of white space.
     pub blank: u64,
-    /// Entries that stand in damaged lines all the same.
+    /// Entries salvaged from damaged lines.
     pub salvaged: u64,
     /// Findings that are errors.
     pub errors: u64,
@@ -26,15 +26,15 @@ pub struct Report {
     pub warnings: u64,
     /// Findings that are notes.
     pub notes: u64,
-    /// Entries of the tree by the way they are written.
+    /// Entries of the tree by dialect.
     pub dialects: BTreeMap<Dialect, u64>,
     /// Findings by rule.
     pub rules: BTreeMap<Rule, u64>,
 }
 
-impl Report {
-    /// Adds what was counted elsewhere.
-    pub fn add(&mut self, other: &Report) {
+impl CheckReport {
+    /// Adds the counts of another report.
+    pub fn add(&mut self, other: &CheckReport) {
         self.files += other.files;
         self.lines += other.lines;
         self.entries += other.entries;

@@ -1,9 +1,9 @@
-//! Times as ISO 8601 writes them.
+//! Parsing of ISO 8601 times.
 
 use jiff::civil::{Date, DateTime, Time};
 
-/// Milliseconds since 1970 of a date and time in ISO 8601, extended (`2025-01-27T10:00:00Z`) or basic
-/// (`20250127T100000Z`); without a zone it counts as UTC. `None` for anything else.
+/// Milliseconds since 1970 of an ISO 8601 date and time, extended (`2025-01-27T10:00:00Z`) or basic
+/// (`20250127T100000Z`); UTC if it has no zone. `None` for anything else.
 pub(crate) fn millis(text: &str) -> Option<i64> {
     let (date, rest) = text.split_once('T')?;
     let date = match date.len() {
@@ -27,7 +27,7 @@ pub(crate) fn millis(text: &str) -> Option<i64> {
         4 => (whole.get(..2)?, whole.get(2..)?, "00"),
         _ => return None,
     };
-    // A leap second reads as the one before it; the order of lines does not hang on it.
+    // A leap second reads as the second before it; the order of lines does not depend on it.
     let second = number(second)?.min(if second == "60" { 59 } else { i16::MAX });
     let time = Time::new(
         number(hour)?.try_into().ok()?,
@@ -50,7 +50,7 @@ fn day(year: &str, month: &str, day: &str) -> Option<Date> {
     Date::new(number(year)?, number(month)?.try_into().ok()?, number(day)?.try_into().ok()?).ok()
 }
 
-/// The clock and how many minutes it is ahead of UTC.
+/// The time without its zone, and the zone's offset from UTC in minutes.
 fn zone(text: &str) -> Option<(&str, i64)> {
     if let Some(clock) = text.strip_suffix('Z') {
         return Some((clock, 0));
@@ -77,7 +77,7 @@ fn fraction_millis(digits: &str) -> Option<i64> {
 }
 
 fn number(digits: &str) -> Option<i16> {
-    // `parse` alone would take a sign.
+    // `parse` alone would accept a sign.
     if digits.bytes().all(|byte| byte.is_ascii_digit()) { digits.parse().ok() } else { None }
 }
 

@@ -2,51 +2,51 @@ use jiff::Timestamp;
 
 use super::calendar::{five_hours_after, hour_floor};
 
-/// Five hours of work, as subscriptions count them.
+/// A billing block: five hours of work, as subscriptions count them.
 ///
-/// A block begins at the full hour (UTC) of the first response that belongs to none, and lasts five hours; the next
-/// response after that begins another. The one that `now` lies in is active.
+/// A block begins at the full hour (UTC) of the first response outside of any block, and lasts five hours;
+/// the next response after that begins another. The block that contains `now` is active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Block {
-    /// The hour it began.
+pub struct BillingBlock {
+    /// The full hour at which it begins.
     pub start: Timestamp,
-    /// Five hours later; no longer part of it.
+    /// Its end, five hours later (exclusive).
     pub end: Timestamp,
-    /// Whether it is running.
+    /// True for the block that contains `now`.
     pub active: bool,
 }
 
-/// Whether a block is running.
+/// The block that is active now, if any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Running {
-    /// This one.
-    Block(Block),
-    /// None.
+pub enum ActiveBlock {
+    /// The active block.
+    Block(BillingBlock),
+    /// No block is active.
     None,
-    /// Somebody has worked without a pause for longer than what was read: read more.
+    /// Undetermined, because there was no pause in the period that was read: read an earlier period.
     Unknown,
 }
 
-impl Block {
+impl BillingBlock {
     /// The blocks of responses at these times, in order.
-    pub(super) fn of(mut times: Vec<Timestamp>, now: Timestamp) -> Vec<Block> {
+    pub(super) fn of(mut times: Vec<Timestamp>, now: Timestamp) -> Vec<BillingBlock> {
         times.sort_unstable();
-        let mut blocks: Vec<Block> = Vec::new();
+        let mut blocks: Vec<BillingBlock> = Vec::new();
         for time in times {
             if blocks.last().is_none_or(|last| time >= last.end) {
                 let start = hour_floor(time);
                 let end = five_hours_after(start);
-                blocks.push(Block { start, end, active: (start..end).contains(&now) });
+                blocks.push(BillingBlock { start, end, active: (start..end).contains(&now) });
             }
         }
         blocks
     }
 
-    /// The block that is running at `now`, of responses at these times. Those before `since` may be missing.
-    pub(super) fn running(mut times: Vec<Timestamp>, since: Timestamp, now: Timestamp) -> Running {
+    /// The block that is active at `now`, from the times of responses. Those before `since` may be missing.
+    pub(super) fn running(mut times: Vec<Timestamp>, since: Timestamp, now: Timestamp) -> ActiveBlock {
         times.retain(|time| (since..=now).contains(time));
         times.sort_unstable();
-        // Whoever paused for five hours begins anew, whatever came before.
+        // After a pause of five hours a new block begins, whatever came before.
         let mut before = since;
         let mut begin = (since == Timestamp::MIN).then_some(0);
         for (at, time) in times.iter().enumerate() {
@@ -56,17 +56,17 @@ impl Block {
             before = *time;
         }
         match begin {
-            _ if five_hours_after(before) <= now => Running::None,
-            None => Running::Unknown,
+            _ if five_hours_after(before) <= now => ActiveBlock::None,
+            None => ActiveBlock::Unknown,
             Some(at) => {
-                let block = Block::of(times.split_off(at), now).into_iter().find(|block| block.active);
-                block.map_or(Running::None, Running::Block)
+                let block = BillingBlock::of(times.split_off(at), now).into_iter().find(|block| block.active);
+                block.map_or(ActiveBlock::None, ActiveBlock::Block)
             }
         }
     }
 
-    /// The block that holds a moment.
-    pub(super) fn at(blocks: &[Block], time: Timestamp) -> Option<&Block> {
+    /// The block that contains a time.
+    pub(super) fn at(blocks: &[BillingBlock], time: Timestamp) -> Option<&BillingBlock> {
         let at = blocks.partition_point(|block| block.end <= time);
         blocks.get(at).filter(|block| block.start <= time)
     }
@@ -82,7 +82,7 @@ mod tests {
         let times: Vec<Timestamp> =
             times.iter().map(|time| format!("2026-11-14T{time}:00Z").parse().unwrap()).collect();
         let now = "2026-11-15T03:59:59Z".parse().unwrap();
-        let blocks = Block::of(times.iter().rev().copied().collect(), now);
+        let blocks = BillingBlock::of(times.iter().rev().copied().collect(), now);
         let shown: Vec<String> =
             blocks.iter().map(|block| format!("{} {} {}", block.start, block.end, block.active)).collect();
         assert_eq!(
@@ -94,9 +94,11 @@ mod tests {
             ]
         );
         for time in times {
-            assert!(Block::at(&blocks, time).is_some_and(|block| (block.start..block.end).contains(&time)));
+            assert!(
+                BillingBlock::at(&blocks, time).is_some_and(|block| (block.start..block.end).contains(&time))
+            );
         }
-        assert_eq!(Block::at(&blocks, "2026-11-14T20:00:00Z".parse().unwrap()), None);
+        assert_eq!(BillingBlock::at(&blocks, "2026-11-14T20:00:00Z".parse().unwrap()), None);
     }
 
     #[test]
@@ -104,25 +106,25 @@ mod tests {
         let time = |text: &str| -> Timestamp { format!("2026-11-{text}:00Z").parse().unwrap() };
         let all = ["13T01:30", "13T05:30", "13T09:30", "13T20:10", "14T00:30", "14T02:00"].map(time).to_vec();
         let now = time("14T03:30");
-        let whole = Block::of(all.clone(), now).into_iter().find(|block| block.active).unwrap();
+        let whole = BillingBlock::of(all.clone(), now).into_iter().find(|block| block.active).unwrap();
         assert_eq!(whole.start, time("14T02:00"));
         for (since, expected) in [
-            ("12T00:00", Running::Block(whole)),
-            ("13T02:00", Running::Block(whole)),
-            // The pause before 20:10 is seen.
-            ("13T10:00", Running::Block(whole)),
-            ("13T15:10", Running::Block(whole)),
-            // It may or may not have been one.
-            ("13T15:11", Running::Unknown),
-            ("14T01:00", Running::Unknown),
+            ("12T00:00", ActiveBlock::Block(whole)),
+            ("13T02:00", ActiveBlock::Block(whole)),
+            // The pause before 20:10 is visible.
+            ("13T10:00", ActiveBlock::Block(whole)),
+            ("13T15:10", ActiveBlock::Block(whole)),
+            // It is unknown if there was a pause.
+            ("13T15:11", ActiveBlock::Unknown),
+            ("14T01:00", ActiveBlock::Unknown),
         ] {
-            assert_eq!(Block::running(all.clone(), time(since), now), expected, "{since}");
+            assert_eq!(BillingBlock::running(all.clone(), time(since), now), expected, "{since}");
         }
-        assert_eq!(Block::running(all.clone(), Timestamp::MIN, now), Running::Block(whole));
-        assert_eq!(Block::running(all, time("14T01:00"), time("14T07:00")), Running::None);
-        assert_eq!(Block::running(Vec::new(), Timestamp::MIN, now), Running::None);
-        // Clocks differ: a response from the future begins nothing yet.
+        assert_eq!(BillingBlock::running(all.clone(), Timestamp::MIN, now), ActiveBlock::Block(whole));
+        assert_eq!(BillingBlock::running(all, time("14T01:00"), time("14T07:00")), ActiveBlock::None);
+        assert_eq!(BillingBlock::running(Vec::new(), Timestamp::MIN, now), ActiveBlock::None);
+        // Clocks differ: a response from the future does not begin a block yet.
         let ahead = ["14T02:00", "14T09:00"].map(time).to_vec();
-        assert_eq!(Block::running(ahead, time("13T00:00"), now), Running::Block(whole));
+        assert_eq!(BillingBlock::running(ahead, time("13T00:00"), now), ActiveBlock::Block(whole));
     }
 }

@@ -1,7 +1,7 @@
-//! The client's own books, to hold our sums against.
+//! The client's own cost records, for comparison with our sums.
 //!
-//! Since 2.1.325 Claude Code writes a `cost-state` line when it ends: what the session cost by its own reckoning. It
-//! knows of calls that leave no line behind, and it does not know of what happened after it was written.
+//! Since 2.1.325 Claude Code writes a `cost-state` line when it ends: the session's cost by its own count. It
+//! includes calls that leave no line in the file, and excludes everything after it was written.
 
 use std::fs::File;
 use std::io;
@@ -19,37 +19,37 @@ use crate::blocks::{Block, Blocks, Buffer};
 use crate::cache::Cache;
 use crate::roots::{Found, SessionFiles};
 
-/// A session's books beside our sum.
+/// A session's cost record and our sum.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Compared {
     /// The session.
     pub session: String,
-    /// What the client reckons, in dollars.
+    /// Cost in the record, in dollars.
     pub books_usd: f64,
-    /// What we reckon.
+    /// Our cost.
     pub ours: Money,
-    /// Tokens in the books.
+    /// Tokens in the record.
     pub books_tokens: Tokens,
     /// Tokens in the lines.
     pub our_tokens: Tokens,
-    /// Why they differ.
+    /// Reason for the difference.
     pub verdict: Verdict,
 }
 
-/// What a difference between the books and the lines comes from.
+/// Reason for a difference between the cost record and the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// They agree.
+    /// No difference.
     Same,
-    /// The books hold more: calls that left no line, such as titles, classifiers and compactions.
+    /// The record has more: calls without a line, such as titles, classifiers and compactions.
     HiddenCalls,
-    /// The books hold more: some of its lines are those of another session too, and are counted there.
+    /// The record has more: another session contains some of the lines too, and they are counted there.
     Elsewhere,
-    /// The lines hold more: the session went on after the books were written, or was forked from another.
+    /// The lines have more: the session continued after the record was written, or was forked from another.
     LaterCalls,
-    /// The tokens agree and the prices do not.
+    /// The tokens agree, the prices differ.
     Prices,
 }
 
@@ -68,19 +68,19 @@ impl Verdict {
     /// A sentence that explains it.
     pub fn reason(self) -> &'static str {
         match self {
-            Verdict::Same => "the lines hold what the client reckons",
+            Verdict::Same => "the lines agree with the client's cost record",
             Verdict::HiddenCalls => "titles, classifiers and compactions leave no line behind",
             Verdict::Elsewhere => {
-                "lines that another session has too, such as the one it was forked from, are counted there"
+                "lines shared with another session, such as the one it was forked from, are counted there"
             }
-            Verdict::LaterCalls => "the session went on after the client wrote its books",
-            Verdict::Prices => "the tokens are the same, the prices are not",
+            Verdict::LaterCalls => "the session continued after the client wrote its cost record",
+            Verdict::Prices => "the tokens agree, the prices differ",
         }
     }
 }
 
 impl Compared {
-    /// How much more the books hold, in dollars.
+    /// Cost in the record minus our cost, in dollars.
     pub fn difference_usd(&self) -> f64 {
         self.books_usd - self.ours.dollars()
     }
@@ -101,9 +101,10 @@ impl Compared {
     }
 }
 
-/// Compares every session that has books with what the ledger has for it; the largest difference first.
+/// Compares every session that has a cost record with the ledger; the largest difference first.
 ///
-/// Reads every file once, since books are in no cache. Files that cannot be read are handed out beside.
+/// Reads every file once, since cost records are not cached. Errors about unreadable files are returned
+/// beside.
 pub fn compare(found: &Found, ledger: &Ledger, prices: &Prices) -> (Vec<Compared>, Vec<Error>) {
     let (mut compared, mut unreadable) = (Vec::new(), Vec::new());
     let sums = ledger.by_session(prices);
@@ -132,7 +133,7 @@ pub fn compare(found: &Found, ledger: &Ledger, prices: &Prices) -> (Vec<Compared
     (compared, unreadable)
 }
 
-/// What the lines of a session hold, whichever session they are counted for.
+/// Tokens in the lines of a session, also those counted for another session.
 fn tokens_in(session: &SessionFiles) -> Tokens {
     let alone = Found { sessions: vec![session.clone()], ..Found::default() };
     let mut sum = Tokens::default();
@@ -146,7 +147,7 @@ fn total(tokens: &Tokens) -> u64 {
     tokens.prompt().saturating_add(tokens.output)
 }
 
-/// The last books in a file: each time the client ends it writes them anew.
+/// The last cost record in a file: the client writes a new one each time it ends.
 fn last_books(path: &Path, buffer: &mut Buffer) -> io::Result<Option<CostState>> {
     let finder = memmem::FinderRev::new(b"\"cost-state\"");
     let mut last = None;

@@ -4,13 +4,14 @@ use jiff::{Timestamp, ToSpan as _};
 
 use super::time::Millis;
 
-/// Which day a moment belongs to, in a zone with all its changes of the clock.
+/// Maps times to days in a time zone with all its clock changes.
 ///
-/// Days are looked up in the zone once and then known by where they begin and end: there are many more moments.
+/// Each day is looked up in the zone once and then stored with its start and end: there are far more times
+/// than days.
 #[derive(Debug)]
 pub(super) struct Calendar {
     zone: TimeZone,
-    /// Begin, end and date, in order.
+    /// Start, end and date, sorted.
     days: Vec<(i64, i64, Date)>,
     last: usize,
 }
@@ -20,7 +21,7 @@ impl Calendar {
         Calendar { zone, days: Vec::new(), last: 0 }
     }
 
-    /// The day; `None` if the moment is not known or at the very edge of time.
+    /// The day; `None` if the time is unknown or at the limit of the calendar.
     pub(super) fn day(&mut self, time: Millis) -> Option<Date> {
         let holds = |day: &&(i64, i64, Date)| (day.0..day.1).contains(&time.0);
         if let Some(day) = self.days.get(self.last).filter(holds) {
@@ -39,7 +40,7 @@ impl Calendar {
     }
 }
 
-/// The full hour at or before a moment, in UTC.
+/// The full hour at or before a time, in UTC.
 pub(super) fn hour_floor(time: Timestamp) -> Timestamp {
     let past = time.as_second().rem_euclid(3600);
     Timestamp::from_second(time.as_second() - past).unwrap_or(time)
@@ -54,7 +55,7 @@ pub(super) fn five_hours_after(time: Timestamp) -> Timestamp {
 mod tests {
     use super::*;
 
-    /// F135: a day is a day of the zone, also where the clock was changed, and where midnight did not happen.
+    /// F135: a day is a day of the zone, also across a clock change, and where midnight was skipped.
     #[test]
     fn f135_days_are_those_of_the_zone() {
         let cases = [
@@ -68,24 +69,24 @@ mod tests {
             ("Europe/Berlin", "2026-10-24T22:00:00.000Z", "2026-10-25"),
             ("Europe/Berlin", "2026-10-25T22:59:59.999Z", "2026-10-25"),
             ("Europe/Berlin", "2026-10-25T23:00:00.000Z", "2026-10-26"),
-            // The same moment in three days.
+            // One moment on three days.
             ("Pacific/Kiritimati", "2026-06-30T10:30:00.000Z", "2026-07-01"),
             ("UTC", "2026-06-30T10:30:00.000Z", "2026-06-30"),
             ("Pacific/Niue", "2026-06-30T10:30:00.000Z", "2026-06-29"),
-            // Midnight of 16 October 2016 did not happen in São Paulo.
+            // Midnight of 16 October 2016 was skipped in São Paulo.
             ("America/Sao_Paulo", "2016-10-16T02:59:59.999Z", "2016-10-15"),
             ("America/Sao_Paulo", "2016-10-16T03:00:00.000Z", "2016-10-16"),
-            // All of 30 December 2011 did not happen in Samoa.
+            // All of 30 December 2011 was skipped in Samoa.
             ("Pacific/Apia", "2011-12-30T09:59:59.999Z", "2011-12-29"),
             ("Pacific/Apia", "2011-12-30T10:00:00.000Z", "2011-12-31"),
-            // Half an hour off.
+            // An offset of half an hour.
             ("Asia/Kolkata", "2026-11-14T18:29:59.999Z", "2026-11-14"),
             ("Asia/Kolkata", "2026-11-14T18:30:00.000Z", "2026-11-15"),
         ];
         for (zone, time, day) in cases {
             let mut calendar = Calendar::new(TimeZone::get(zone).unwrap());
             let time = Millis::read(Some(time.into()));
-            // Twice: looked up, and remembered.
+            // Twice: computed, and from memory.
             for _ in 0..2 {
                 assert_eq!(
                     calendar.day(time).map(|date| date.to_string()).as_deref(),

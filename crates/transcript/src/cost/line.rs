@@ -1,4 +1,4 @@
-//! What one line tells about an API response.
+//! The response data in one line.
 
 use std::borrow::Cow;
 
@@ -6,20 +6,20 @@ use memchr::memchr;
 use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::json::{Raw, Text};
 
-use super::key::Key;
+use super::key::ResponseKey;
 use super::time::Millis;
 use super::tokens::Usage;
 use super::walk::{self, Members};
 use crate::blocks::Buffer;
 use crate::reader::{Content, Reader};
 
-/// Every line with usage holds this; text can hold it too, so that it only makes a line worth reading.
+/// Every line with usage contains this; text may contain it too, so it only selects lines to read.
 pub(super) const MARK: &[u8] = b"\"usage\"";
 
-/// One sighting of a response.
+/// One occurrence of a response.
 #[derive(Debug)]
 pub(super) struct Sighting<'a> {
-    pub(super) key: Key,
+    pub(super) key: ResponseKey,
     pub(super) claim: Claim,
     pub(super) session: Cow<'a, str>,
     pub(super) cwd: Cow<'a, str>,
@@ -27,49 +27,54 @@ pub(super) struct Sighting<'a> {
     pub(super) usage: Usage,
 }
 
-/// How good a claim a line has to say when and in which session a response was made; the least is the best.
+/// The rank of a line's claim to determine the time and session of a response; the smallest wins.
 ///
-/// Lines of the conversation come before those of sub-agents, which repeat them in side questions, and both before
-/// progress. Then copies come after what they were made from. Then the earliest counts, and a known time before none.
+/// Lines of the conversation come before those of sub-agents, which repeat them in side questions, and both
+/// before progress. Copies come after their originals. Then the earliest counts, and a known time before an
+/// unknown one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Claim {
-    pub(super) teller: Teller,
+    pub(super) source: SightingSource,
     pub(super) copied: bool,
     pub(super) time: Millis,
 }
 
-/// Who tells of the response.
+/// The kind of line that reports a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Teller {
+pub(super) enum SightingSource {
     Conversation,
     SubAgent,
     Progress,
 }
 
-/// Reads lines one after the other.
+/// Reads response data from lines.
 #[derive(Debug, Default)]
-pub(super) struct Eyes {
+pub(super) struct UsageReader {
     /// For damaged lines.
     spare: Buffer,
-    /// The last usage as it was written and read: lines of one response mostly repeat it.
+    /// The last usage as bytes and parsed: lines of one response mostly repeat it.
     last: (Vec<u8>, Usage),
 }
 
-impl Eyes {
-    /// Shows `see` every response in a line; whole entries in a damaged line count too.
+impl UsageReader {
+    /// Calls `see` for every response in a line, including those in whole entries of a damaged line.
     pub(super) fn read(&mut self, line: &[u8], mut see: impl FnMut(Sighting<'_>)) {
-        match walk::line(line).ok_or(Odd).and_then(|members| self.walked(line, &members)) {
+        match walk::line(line).ok_or(Irregular).and_then(|members| self.read_quickly(line, &members)) {
             Ok(sighting) => sighting.into_iter().for_each(see),
-            Err(Odd) => self.checked(line, &mut see),
+            Err(Irregular) => self.read_fully(line, &mut see),
         }
     }
 
-    /// What a walk found: a response, or that there is none.
-    fn walked<'a>(&mut self, line: &'a [u8], members: &Members<'a>) -> Result<Option<Sighting<'a>>, Odd> {
+    /// The result of a quick walk: a response, or none.
+    fn read_quickly<'a>(
+        &mut self,
+        line: &'a [u8],
+        members: &Members<'a>,
+    ) -> Result<Option<Sighting<'a>>, Irregular> {
         if members.kind != Some(b"\"assistant\"") {
-            // Only progress tells of a response too, and a name may be written with escapes.
+            // Only progress lines report responses too, and a type may be written with escapes.
             let plain = |kind: &[u8]| memchr(b'\\', kind).is_none() && kind != b"\"progress\"";
-            return if members.kind.is_some_and(plain) { Ok(None) } else { Err(Odd) };
+            return if members.kind.is_some_and(plain) { Ok(None) } else { Err(Irregular) };
         }
         let usage = members.usage.filter(|usage| members.message && usage.starts_with(b"{"));
         let (Some(usage), model) = (usage, text(members.model)?) else { return Ok(None) };
@@ -77,11 +82,15 @@ impl Eyes {
             return Ok(None);
         }
         let is_set = |value: Option<&[u8]>| value.is_some_and(|value| value != b"null");
-        let teller = if members.sidechain == Some(b"true") { Teller::SubAgent } else { Teller::Conversation };
+        let source = if members.sidechain == Some(b"true") {
+            SightingSource::SubAgent
+        } else {
+            SightingSource::Conversation
+        };
         let key = match (&*text(members.id)?, &*text(members.uuid)?) {
-            ("", "") => Key::of_line(line.trim_ascii()),
-            ("", uuid) => Key::of_uuid(uuid),
-            (id, _) => Key::of_message(id),
+            ("", "") => ResponseKey::of_line(line.trim_ascii()),
+            ("", uuid) => ResponseKey::of_uuid(uuid),
+            (id, _) => ResponseKey::of_message(id),
         };
         let session = match text(members.session)? {
             session if session.is_empty() => text(members.session_snake)?,
@@ -89,12 +98,14 @@ impl Eyes {
         };
         let time = match members.timestamp {
             // A number is written without quotes.
-            Some(number) if !number.starts_with(b"\"") => std::str::from_utf8(number).or(Err(Odd))?.into(),
+            Some(number) if !number.starts_with(b"\"") => {
+                std::str::from_utf8(number).or(Err(Irregular))?.into()
+            }
             written => text(written)?,
         };
         Ok(Some(Sighting {
             key,
-            claim: Claim { teller, copied: is_set(members.forked_from), time: Millis::read(Some(time)) },
+            claim: Claim { source, copied: is_set(members.forked_from), time: Millis::read(Some(time)) },
             session,
             cwd: text(members.cwd)?,
             model,
@@ -102,19 +113,19 @@ impl Eyes {
         }))
     }
 
-    fn usage(&mut self, written: &[u8]) -> Result<Usage, Odd> {
+    fn usage(&mut self, written: &[u8]) -> Result<Usage, Irregular> {
         if self.last.0 != written {
-            let text = std::str::from_utf8(written).or(Err(Odd))?;
-            self.last.1 = Usage::read(Raw::parse(text).or(Err(Odd))?);
+            let text = std::str::from_utf8(written).or(Err(Irregular))?;
+            self.last.1 = Usage::read(Raw::parse(text).or(Err(Irregular))?);
             self.last.0.clear();
             self.last.0.extend_from_slice(written);
         }
         Ok(self.last.1)
     }
 
-    /// The long way, for lines that are damaged or unusual.
+    /// The slow path, for lines that are damaged or unusual.
     #[cold]
-    fn checked(&mut self, line: &[u8], see: &mut dyn FnMut(Sighting<'_>)) {
+    fn read_fully(&mut self, line: &[u8], see: &mut dyn FnMut(Sighting<'_>)) {
         let mut reader = Reader::new(line, &mut self.spare);
         // Reading from memory does not fail.
         while let Ok(Some(line)) = reader.next() {
@@ -131,35 +142,42 @@ impl Eyes {
     }
 }
 
-/// The line is not what a walk takes it for: it has to be checked.
+/// The line is not regular: it needs the full check.
 #[derive(Debug)]
-struct Odd;
+struct Irregular;
 
-/// The text of a value; empty where it is missing or no string.
-fn text(value: Option<&[u8]>) -> Result<Cow<'_, str>, Odd> {
+/// The text of a value; empty if it is missing or not a string.
+fn text(value: Option<&[u8]>) -> Result<Cow<'_, str>, Irregular> {
     let Some(value) = value.filter(|value| value.starts_with(b"\"")) else { return Ok(Cow::Borrowed("")) };
-    let value = std::str::from_utf8(value).or(Err(Odd))?;
+    let value = std::str::from_utf8(value).or(Err(Irregular))?;
     if memchr(b'\\', value.as_bytes()).is_some() {
-        return Raw::parse(value).ok().and_then(Raw::text).map(Text::get).ok_or(Odd);
+        return Raw::parse(value).ok().and_then(Raw::text).map(Text::get).ok_or(Irregular);
     }
-    value.get(1..value.len() - 1).map(Cow::Borrowed).ok_or(Odd)
+    value.get(1..value.len() - 1).map(Cow::Borrowed).ok_or(Irregular)
 }
 
 fn sighting<'a>(entry: &EntryRef<'a>) -> Option<Sighting<'a>> {
     match entry.kind() {
         EntryKind::Assistant => {
             let said = entry.said();
-            let teller = if entry.is_sidechain() { Teller::SubAgent } else { Teller::Conversation };
+            let source =
+                if entry.is_sidechain() { SightingSource::SubAgent } else { SightingSource::Conversation };
             let ended = said.stop_reason.is_some_and(|reason| !reason.is_null());
             let usage = Usage { ended, ..usage(said.usage?)? };
-            response(entry, said.message_id, said.model, usage, teller)
+            response(entry, said.message_id, said.model, usage, source)
         }
         EntryKind::Progress => {
             let message = entry.get("data")?.get("message")?;
-            // Either the message of the API or a whole entry around it.
+            // Either the API's message, or a whole entry around it.
             let message = message.get("message").filter(|inner| inner.is_object()).unwrap_or(message);
             let text = |key| message.get(key).and_then(Raw::text);
-            response(entry, text("id"), text("model"), usage(message.get("usage")?)?, Teller::Progress)
+            response(
+                entry,
+                text("id"),
+                text("model"),
+                usage(message.get("usage")?)?,
+                SightingSource::Progress,
+            )
         }
         _ => None,
     }
@@ -170,7 +188,7 @@ fn response<'a>(
     id: Option<Text<'a>>,
     model: Option<Text<'a>>,
     usage: Usage,
-    teller: Teller,
+    source: SightingSource,
 ) -> Option<Sighting<'a>> {
     let model = model.map(Text::get).unwrap_or_default();
     let api_error = entry.get("isApiErrorMessage").and_then(Raw::bool) == Some(true);
@@ -180,8 +198,8 @@ fn response<'a>(
     let copied = entry.get("forkedFrom").is_some_and(|from| !from.is_null());
     let snake = || entry.get("session_id")?.text().map(Text::get);
     Some(Sighting {
-        key: Key::of(id.map(Text::get).as_deref(), entry),
-        claim: Claim { teller, copied, time: Millis::read(entry.timestamp()) },
+        key: ResponseKey::of(id.map(Text::get).as_deref(), entry),
+        claim: Claim { source, copied, time: Millis::read(entry.timestamp()) },
         session: entry.session_id().filter(|id| !id.is_empty()).or_else(snake).unwrap_or_default(),
         cwd: entry.cwd().unwrap_or_default(),
         model,
@@ -197,7 +215,7 @@ fn usage(usage: Raw<'_>) -> Option<Usage> {
 mod tests {
     use super::*;
 
-    /// Both ways to read a line see the same.
+    /// Both ways to read a line give the same result.
     #[test]
     fn a_walk_sees_what_a_check_sees() {
         let long = "x".repeat(300);
@@ -230,9 +248,9 @@ mod tests {
             for message in &messages {
                 let line = format!(r#"{{"type":"assistant","message":{message}{more}}}"#);
                 let (mut walked, mut checked) = (Vec::new(), Vec::new());
-                let mut eyes = Eyes::default();
+                let mut eyes = UsageReader::default();
                 eyes.read(line.as_bytes(), |seen| walked.push(format!("{seen:?}")));
-                eyes.checked(line.as_bytes(), &mut |seen| checked.push(format!("{seen:?}")));
+                eyes.read_fully(line.as_bytes(), &mut |seen| checked.push(format!("{seen:?}")));
                 assert_eq!(walked, checked, "{line}");
             }
         }

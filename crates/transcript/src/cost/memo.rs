@@ -1,4 +1,4 @@
-//! The last answer, for whoever asks the same again while nothing was written.
+//! The last report, stored for a repeated query on unchanged files.
 
 use std::path::{Path, PathBuf};
 
@@ -13,28 +13,28 @@ use crate::Error;
 use crate::cache::{Fields, Mark, Stamp, hash, replace};
 use crate::roots::{Found, SessionFiles};
 
-/// The answer to one question, with what it was asked of: every file as it stood, and the question to the letter.
+/// A stored report, with a hash of the query and of the state of every file.
 ///
-/// An answer that cannot be used is no error: it is made anew.
+/// A stored report that cannot be used is not an error: it is computed again.
 #[derive(Debug)]
 pub struct Memo {
     path: PathBuf,
-    /// What was asked, of what; nothing for a question whose answer changes by itself.
+    /// Hash of the query and of the files; `None` for a query whose result depends on the time.
     question: Option<[u64; 2]>,
 }
 
-/// Raised with every change to how answers are made and written.
+/// Raised with every change to how reports are computed and stored.
 const VERSION: u64 = 3;
 
 impl Memo {
-    /// The memo at `path`, for one question. Prices of one's own and the block that is running are not remembered.
+    /// The memo at `path` for one query. Reports with custom prices or by block are not stored.
     pub fn new(path: &Path, found: &Found, prices: &Prices, query: &Query) -> Self {
         let lasting = prices.are_built_in() && query.by != By::Block && found.unreadable.is_empty();
         let question = if lasting { asked(query).map(|query| [query, state(found)]) } else { None };
         Memo { path: path.to_owned(), question }
     }
 
-    /// The answer, if the same was asked of the same files.
+    /// The stored report, if the query and the files are the same.
     pub fn known(&self, query: &Query) -> Option<Report> {
         let question = self.question?;
         let bytes = std::fs::read(&self.path).ok()?;
@@ -49,7 +49,7 @@ impl Memo {
         read(&mut fields, query).filter(|_| fields.is_empty())
     }
 
-    /// Remembers an answer.
+    /// Stores a report.
     pub fn keep(&self, report: &Report) -> Result<(), Error> {
         let Some(question) = self.question else { return Ok(()) };
         let mut body = Vec::new();
@@ -63,7 +63,7 @@ impl Memo {
     }
 }
 
-/// The question as a number. A zone without a name may be any.
+/// A hash of the query; `None` for a time zone without a name, which may be any.
 fn asked(query: &Query) -> Option<u64> {
     let Query { by, zone, now: _, since, until, project, model, session } = query;
     let zone = zone.iana_name()?;
@@ -72,7 +72,7 @@ fn asked(query: &Query) -> Option<u64> {
     Some(hash(text.as_bytes()))
 }
 
-/// Every file as it stands, as a number.
+/// A hash of the state of every file.
 fn state(found: &Found) -> u64 {
     let mut bytes = Vec::new();
     for file in found.sessions.iter().flat_map(SessionFiles::files) {

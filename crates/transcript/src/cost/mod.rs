@@ -1,4 +1,4 @@
-//! What sessions cost: tokens and dollars, each API response counted once.
+//! Cost of sessions: tokens and dollars, each API response counted once.
 //!
 //! ```no_run
 //! use jiff::{Timestamp, tz::TimeZone};
@@ -14,22 +14,23 @@
 //! # Ok::<(), tidings_transcript::Error>(())
 //! ```
 //!
-//! # What counts
+//! # Counting rules
 //!
-//! - A response is one `message.id`, over all files of all roots: main files, sub-agents, forks, resumed copies and
-//!   side questions that repeat it. Request ids and session ids do not matter. Without an id the entry's uuid stands
-//!   for it, and without that the line itself.
-//! - Every content block has a line of its own that repeats the usage, and early lines may hold placeholders: of each
-//!   number the largest counts. Output is taken from lines on which the model had stopped, where there are any.
-//! - Day, session, folder and model are those of the best line: one of the conversation before one of a sub-agent
-//!   before progress, an original before a fork that says so, then the earliest. Of equal ones the file written
-//!   longest ago decides, then the first path.
-//! - Messages that the client wrote itself (`<synthetic>`, API errors) cost nothing and are no responses.
-//! - `usage` counts only where it belongs, in `message` of an assistant entry (or of the progress of a sub-agent):
-//!   text may hold the same bytes.
+//! - A response is one `message.id`, over all files of all roots: main files, sub-agents, forks, resumed
+//!   copies and side questions that repeat it. Request ids and session ids do not matter. Without an id the
+//!   entry's uuid identifies it, and without that the line itself.
+//! - Every content block has a line of its own that repeats the usage, and early lines may hold placeholders:
+//!   the largest value of each number counts. Output is taken from lines written after the model stopped, if
+//!   there are any.
+//! - Day, session, folder and model are those of the best line: a line of the conversation before one of a
+//!   sub-agent before progress, an original before a marked fork, then the earliest. Among equal lines the
+//!   file with the oldest modification time decides, then the first path.
+//! - Messages that the client wrote itself (`<synthetic>`, API errors) cost nothing and are not responses.
+//! - `usage` counts only in `message` of an assistant entry (or of the progress of a sub-agent): text may
+//!   hold the same bytes.
 //!
-//! Some calls leave no line at all: titles, classifiers, compactions. The client's own books hold them where it wrote
-//! any; [`books`] compares.
+//! Some calls leave no line at all: titles, classifiers, compactions. The client's own cost records include
+//! them where it wrote any; [`books`] compares.
 
 mod block;
 pub mod books;
@@ -51,7 +52,7 @@ mod time;
 mod tokens;
 mod walk;
 
-pub use block::{Block, Running};
+pub use block::{ActiveBlock, BillingBlock};
 pub use ledger::{Ledger, Response};
 pub use memo::Memo;
 pub use money::Money;

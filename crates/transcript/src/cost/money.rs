@@ -4,28 +4,28 @@ use std::ops::{Add, AddAssign};
 
 use serde::{Serialize, Serializer};
 
-/// Dollars, counted in whole millionths of a millionth so that sums do not drift.
+/// Dollars in integer units of 10⁻¹², so that sums do not drift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Money(u128);
 
-/// How many parts a dollar has.
+/// Number of units in a dollar.
 const DOLLAR: u128 = 1_000_000_000_000;
 
 impl Money {
-    /// Nothing.
+    /// No money.
     pub const ZERO: Money = Money(0);
 
-    /// A count of things at a price in parts of a dollar.
+    /// The price of `count` items, at a price in units.
     pub(super) fn of(count: u64, price: u128) -> Self {
         Money(u128::from(count).saturating_mul(price))
     }
 
-    /// The same several times over.
+    /// A multiple of the amount.
     pub(super) fn times(self, factor: u32) -> Self {
         Money(self.0.saturating_mul(u128::from(factor)))
     }
 
-    /// In the smallest parts.
+    /// The amount in units.
     pub(super) fn parts(self) -> u128 {
         self.0
     }
@@ -34,12 +34,12 @@ impl Money {
         Money(parts)
     }
 
-    /// The nearest double. It prints as the exact amount as long as that has no more than 15 digits.
+    /// The nearest double. It prints as the exact amount up to 15 digits.
     pub fn dollars(self) -> f64 {
         self.to_string().parse().unwrap_or(f64::MAX)
     }
 
-    /// Rounded to cents, as people read it: `$1234.56`.
+    /// Rounded to cents, for display: `$1234.56`.
     pub fn cents(self) -> String {
         let cents = self.0.saturating_add(DOLLAR / 200) / (DOLLAR / 100);
         let (dollars, cents) = (cents / 100, cents % 100);
@@ -47,7 +47,7 @@ impl Money {
     }
 }
 
-/// All digits, without zeros at the end.
+/// All digits, without trailing zeros.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (whole, part) = (self.0 / DOLLAR, self.0 % DOLLAR);
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn ten_million_small_amounts_add_up_to_the_last_digit() {
-        // 0.1 cannot be written in binary; as doubles the sum would be off in the tenth digit.
+        // 0.1 has no exact binary representation; as doubles the sum would be off in the tenth digit.
         let sum: Money = (0..10_000_000).map(|_| Money::of(1, 100_000)).sum();
         assert_eq!(sum.to_string(), "1");
         assert_eq!(serde_json::to_string(&(sum + Money::of(1, 12_500_000))).unwrap(), "1.0000125");

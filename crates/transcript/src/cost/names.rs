@@ -1,52 +1,52 @@
 use std::collections::HashMap;
 
-/// A text that many responses share, by its number in [`Names`].
+/// A text that many responses share, as its number in [`TextTable`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Name(pub(super) u32);
+pub(super) struct TextId(pub(super) u32);
 
-impl Name {
-    /// The empty text: what was not there.
-    pub(super) const EMPTY: Name = Name(0);
+impl TextId {
+    /// The empty text, for missing values.
+    pub(super) const EMPTY: TextId = TextId(0);
 }
 
-/// Sessions, folders and models, each text once.
+/// Interned texts: sessions, folders and models.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct TextTable {
     texts: Vec<Box<str>>,
-    /// Built when it is needed: names that come from the cache are only looked up by number.
-    by_text: HashMap<Box<str>, Name>,
-    /// The texts that were asked for last; neighbours ask for the same ones.
-    recent: [Name; 4],
+    /// Built on demand: names from the cache are only looked up by number.
+    by_text: HashMap<Box<str>, TextId>,
+    /// The texts that were looked up last; neighbouring lines use the same ones.
+    recent: [TextId; 4],
     turn: usize,
 }
 
-impl Default for Names {
+impl Default for TextTable {
     fn default() -> Self {
-        Names { texts: vec!["".into()], by_text: HashMap::new(), recent: [Name::EMPTY; 4], turn: 0 }
+        TextTable { texts: vec!["".into()], by_text: HashMap::new(), recent: [TextId::EMPTY; 4], turn: 0 }
     }
 }
 
-impl Names {
-    /// Names as [`Names::iter`] gave them; the first is the empty one.
+impl TextTable {
+    /// Rebuilds the names from the output of [`TextTable::iter`]; the first is the empty one.
     pub(super) fn from_texts(texts: Vec<Box<str>>) -> Option<Self> {
-        (texts.first()?.is_empty()).then(|| Names { texts, ..Names::default() })
+        (texts.first()?.is_empty()).then(|| TextTable { texts, ..TextTable::default() })
     }
 
-    pub(super) fn get_or_add(&mut self, text: &str) -> Name {
+    pub(super) fn get_or_add(&mut self, text: &str) -> TextId {
         if let Some(recent) = self.recent.iter().find(|name| self.get(**name) == text) {
             return *recent;
         }
         if self.by_text.len() + 1 < self.texts.len() {
-            let named = |at: usize| Name(u32::try_from(at).unwrap_or(0));
+            let named = |at: usize| TextId(u32::try_from(at).unwrap_or(0));
             let texts = self.texts.iter().enumerate().skip(1);
             self.by_text = texts.map(|(at, text)| (text.clone(), named(at))).collect();
         }
         let name = match self.by_text.get(text) {
             Some(name) => *name,
-            None if text.is_empty() => Name::EMPTY,
+            None if text.is_empty() => TextId::EMPTY,
             None => {
-                // There are far fewer texts than lines, and no more lines than numbers.
-                let name = Name(u32::try_from(self.texts.len()).unwrap_or(0));
+                // There are far fewer texts than lines, and fewer lines than 2³².
+                let name = TextId(u32::try_from(self.texts.len()).unwrap_or(0));
                 self.texts.push(text.into());
                 self.by_text.insert(text.into(), name);
                 name
@@ -57,11 +57,11 @@ impl Names {
         name
     }
 
-    pub(super) fn get(&self, name: Name) -> &str {
+    pub(super) fn get(&self, name: TextId) -> &str {
         self.texts.get(name.0 as usize).map_or("", |text| text)
     }
 
-    pub(super) fn has(&self, name: Name) -> bool {
+    pub(super) fn has(&self, name: TextId) -> bool {
         (name.0 as usize) < self.texts.len()
     }
 

@@ -4,23 +4,23 @@ use serde::Serialize;
 
 use super::ledger::Response;
 
-/// What a sum is made for.
+/// Grouping of sums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
     /// A day in the query's zone.
     Day,
-    /// A week that begins on Monday, as ISO 8601 counts them: `2026-W46`.
+    /// A week that begins on Monday, numbered as in ISO 8601: `2026-W46`.
     Week,
     /// A month.
     Month,
     /// A session, its sub-agents included.
     Session,
-    /// A folder that sessions were started in.
+    /// The folder in which sessions were started.
     Project,
     /// A model, as written.
     Model,
-    /// Five hours of work; see [`Block`](super::Block).
+    /// A billing block of five hours; see [`BillingBlock`](super::BillingBlock).
     Block,
 }
 
@@ -38,31 +38,31 @@ impl By {
         }
     }
 
-    /// Whether sums follow one another in time; the others stand in order of their cost.
+    /// Returns true for groups in order of time; the others are sorted by cost.
     pub fn is_time(self) -> bool {
         matches!(self, By::Day | By::Week | By::Month | By::Block)
     }
 }
 
-/// Which responses to sum up, and for what.
+/// Selects the responses to sum, and the grouping.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Query {
-    /// What a sum is made for.
+    /// Grouping of the sums.
     pub by: By,
-    /// Where days begin.
+    /// Time zone of the days.
     pub zone: TimeZone,
-    /// The present moment: which block is running depends on it.
+    /// The current time, which determines the active block.
     pub now: Timestamp,
-    /// Only responses from this moment on. One whose time is not known is left out.
+    /// Only responses since this time. Those without a known time are left out.
     pub since: Option<Timestamp>,
-    /// Only responses before this moment. One whose time is not known is left out.
+    /// Only responses before this time (exclusive). Those without a known time are left out.
     pub until: Option<Timestamp>,
-    /// Only projects whose folder contains this text, in any case of letters.
+    /// Only projects whose folder contains this text, ignoring case.
     pub project: Option<String>,
-    /// Only models whose name contains this text, in any case of letters.
+    /// Only models whose name contains this text, ignoring case.
     pub model: Option<String>,
-    /// Only sessions whose id begins so.
+    /// Only sessions whose id begins with this text.
     pub session: Option<String>,
 }
 
@@ -72,7 +72,7 @@ impl Query {
         Query { by, zone, now, since: None, until: None, project: None, model: None, session: None }
     }
 
-    /// Whether it leaves nothing out.
+    /// Returns true if the query selects all responses.
     pub(super) fn is_open(&self) -> bool {
         let Query { by: _, zone: _, now: _, since, until, project, model, session } = self;
         (since, until, project, model, session) == (&None, &None, &None, &None, &None)

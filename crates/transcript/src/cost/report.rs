@@ -7,72 +7,72 @@ use jiff::civil::Date;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::block::Block;
+use super::block::BillingBlock;
 use super::calendar::Calendar;
 use super::ledger::{Ledger, Response};
 use super::money::Money;
-use super::names::Name;
+use super::names::TextId;
 use super::prices::{Price, Prices};
 use super::query::{By, Query};
-use super::rows::Row as LedgerRow;
+use super::rows::LedgerRow;
 use super::time::Millis;
 use super::tokens::Tokens;
 
 /// A sum over responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Total {
-    /// How many.
+    /// Number of responses.
     pub responses: u64,
-    /// What they used.
+    /// Token usage.
     pub tokens: Tokens,
-    /// What they cost, those without a price left out.
+    /// Cost, without the responses that have no price.
     pub cost: Money,
 }
 
-/// A sum for one day, session, model or whatever was asked for.
+/// The sum of one group: a day, session, model, …
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Row {
-    /// The day (`2026-11-14`), week (`2026-W46`), month (`2026-11`), begin of the block, session, folder or model;
-    /// [`Row::UNKNOWN`] where the lines do not tell.
+    /// The day (`2026-11-14`), week (`2026-W46`), month (`2026-11`), start of the block, session, folder or
+    /// model; [`Row::UNKNOWN`] if the lines do not contain it.
     pub key: String,
     /// The sum.
     pub total: Total,
-    /// When the first and the last of the responses came.
+    /// Times of the first and the last response.
     pub times: Option<(Timestamp, Timestamp)>,
     /// The block, for sums by block.
-    pub block: Option<Block>,
+    pub block: Option<BillingBlock>,
     /// The project, for sums by session.
     pub project: Option<String>,
 }
 
 impl Row {
-    /// The key of what lines do not tell.
+    /// The key for values that the lines do not contain.
     pub const UNKNOWN: &str = "unknown";
 }
 
-/// Responses of a model that has no price here.
+/// Responses of a model without a known price.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unpriced {
-    /// The model, as written; with ` (fast)` where only the price of the faster way is not known.
+    /// Name of the model, as written; with ` (fast)` if only the price of the faster mode is unknown.
     pub model: String,
-    /// How many.
+    /// Number of responses.
     pub responses: u64,
 }
 
-/// Sums by what a query asked for.
+/// Grouped sums: the result of a query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// What the sums are made for.
+    /// Grouping.
     pub by: By,
-    /// The name of the zone in which days begin.
+    /// Name of the time zone of the days.
     pub zone: String,
     /// The sum of everything.
     pub total: Total,
-    /// The sums, in order of time, or the dearest first.
+    /// The sums, in order of time, or the most expensive first.
     pub rows: Vec<Row>,
-    /// What is not in the costs.
+    /// Responses that are missing in the costs.
     pub unpriced: Vec<Unpriced>,
 }
 
@@ -94,7 +94,7 @@ pub(super) fn build(ledger: &Ledger, prices: &Prices, query: &Query) -> Report {
 
 /// The price of each model that occurs, by number of its name.
 fn price_of(ledger: &Ledger, prices: &Prices) -> Vec<Option<Price>> {
-    let models: BTreeSet<Name> = ledger.rows.iter().map(|row| row.model).collect();
+    let models: BTreeSet<TextId> = ledger.rows.iter().map(|row| row.model).collect();
     let mut price_of = vec![None; ledger.names.len()];
     for model in models {
         price_of[model.0 as usize] = prices.of(ledger.names.get(model));
@@ -102,54 +102,54 @@ fn price_of(ledger: &Ledger, prices: &Prices) -> Vec<Option<Price>> {
     price_of
 }
 
-/// Sums in the making.
+/// Sums under construction.
 struct Sums<'a> {
     ledger: &'a Ledger,
     query: &'a Query,
     calendar: Calendar,
-    /// Whether the query leaves nothing out.
+    /// True if the query selects all responses.
     open: bool,
-    /// Whether anybody asks for the project.
+    /// True if the query needs the project.
     needs_project: bool,
-    /// In which folder each session began.
-    homes: HashMap<Name, (Millis, Name)>,
-    blocks: Vec<Block>,
+    /// The folder in which each session began.
+    start_folders: HashMap<TextId, (Millis, TextId)>,
+    blocks: Vec<BillingBlock>,
     /// By number of the model's name.
     price_of: Vec<Option<Price>>,
     total: Total,
     rows: Vec<Row>,
-    /// The first and the last moment of each row.
+    /// First and last time of each row.
     spans: Vec<Option<(Millis, Millis)>>,
-    /// Where in the rows each sum is, and where the last one was: neighbours mostly belong to the same.
+    /// Index in the rows of each group, and of the last one used: neighbouring responses mostly share it.
     places: HashMap<Group, usize>,
     last: Option<(Group, usize)>,
     unpriced: BTreeMap<String, u64>,
 }
 
-/// What belongs to one sum: cheaper to tell apart than keys, which are texts.
+/// The identity of a sum: cheaper to compare than keys, which are texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Group {
     Unknown,
     Date(Date),
     /// Year and week, or year and month.
     Part(i16, i8),
-    Name(Name),
+    Name(TextId),
     Block(Timestamp),
 }
 
 impl<'a> Sums<'a> {
     fn new(ledger: &'a Ledger, prices: &Prices, query: &'a Query) -> Self {
         let needs_project = matches!(query.by, By::Session | By::Project) || query.project.is_some();
-        let mut homes: HashMap<Name, (Millis, Name)> = HashMap::new();
-        for row in ledger.rows.iter().filter(|row| needs_project && row.cwd != Name::EMPTY) {
-            let home = homes.entry(row.session).or_insert((row.claim.time, row.cwd));
+        let mut start_folders: HashMap<TextId, (Millis, TextId)> = HashMap::new();
+        for row in ledger.rows.iter().filter(|row| needs_project && row.cwd != TextId::EMPTY) {
+            let home = start_folders.entry(row.session).or_insert((row.claim.time, row.cwd));
             if row.claim.time < home.0 {
                 *home = (row.claim.time, row.cwd);
             }
         }
         let blocks = if query.by == By::Block {
             let times = ledger.rows.iter().filter_map(|row| row.claim.time.timestamp());
-            Block::of(times.collect(), query.now)
+            BillingBlock::of(times.collect(), query.now)
         } else {
             Vec::new()
         };
@@ -159,7 +159,7 @@ impl<'a> Sums<'a> {
             calendar: Calendar::new(query.zone.clone()),
             open: query.is_open(),
             needs_project,
-            homes,
+            start_folders,
             blocks,
             price_of: price_of(ledger, prices),
             total: Total::default(),
@@ -173,7 +173,7 @@ impl<'a> Sums<'a> {
 
     fn take(&mut self, row: &LedgerRow) {
         let response = self.ledger.response(row);
-        let project = if self.needs_project { self.project(row) } else { Name::EMPTY };
+        let project = if self.needs_project { self.project(row) } else { TextId::EMPTY };
         if !self.open && !self.query.wants(&response, self.ledger.names.get(project)) {
             return;
         }
@@ -193,12 +193,12 @@ impl<'a> Sums<'a> {
         }
     }
 
-    /// Where the sum of a group is; it begins here if it has not yet.
-    fn place(&mut self, group: Group, project: Name) -> usize {
+    /// Index of a group's row, which is added if it does not exist.
+    fn place(&mut self, group: Group, project: TextId) -> usize {
         if let Some(at) = self.places.get(&group) {
             return *at;
         }
-        let text = |name: Name| match self.ledger.names.get(name) {
+        let text = |name: TextId| match self.ledger.names.get(name) {
             "" => Row::UNKNOWN.to_owned(),
             text => text.to_owned(),
         };
@@ -211,10 +211,10 @@ impl<'a> Sums<'a> {
             Group::Block(start) => start.to_string(),
         };
         let block = match group {
-            Group::Block(start) => Block::at(&self.blocks, start).copied(),
+            Group::Block(start) => BillingBlock::at(&self.blocks, start).copied(),
             _ => None,
         };
-        let of_session = self.query.by == By::Session && project != Name::EMPTY;
+        let of_session = self.query.by == By::Session && project != TextId::EMPTY;
         let project = of_session.then(|| text(project));
         self.places.insert(group, self.rows.len());
         self.rows.push(Row { key, total: Total::default(), times: None, block, project });
@@ -222,12 +222,13 @@ impl<'a> Sums<'a> {
         self.rows.len() - 1
     }
 
-    /// The folder that the session began in, if it still works there or below; else the folder of the line itself.
+    /// The folder that the session began in, if it still works there or below; else the folder of the line
+    /// itself.
     ///
-    /// A shell that steps into `src` does not make another project of it. The name of the folder that the file lies
-    /// in is no help: many paths share one.
-    fn project(&self, row: &LedgerRow) -> Name {
-        let Some((_, home)) = self.homes.get(&row.session) else { return row.cwd };
+    /// A shell that changes into `src` does not start another project. The name of the file's folder cannot
+    /// be used: many paths share one.
+    fn project(&self, row: &LedgerRow) -> TextId {
+        let Some((_, home)) = self.start_folders.get(&row.session) else { return row.cwd };
         let (cwd, home_path) = (self.ledger.names.get(row.cwd), self.ledger.names.get(*home));
         match cwd.strip_prefix(home_path) {
             Some(below) if below.is_empty() || below.starts_with(['/', '\\']) => *home,
@@ -247,7 +248,7 @@ impl<'a> Sums<'a> {
         Money::ZERO
     }
 
-    fn group(&mut self, row: &LedgerRow, response: &Response<'_>, project: Name) -> Group {
+    fn group(&mut self, row: &LedgerRow, response: &Response<'_>, project: TextId) -> Group {
         let day = |sums: &mut Self| sums.calendar.day(row.claim.time);
         let group = match self.query.by {
             By::Day => day(self).map(Group::Date),
@@ -260,7 +261,7 @@ impl<'a> Sums<'a> {
             By::Project => Some(Group::Name(project)),
             By::Model => Some(Group::Name(row.model)),
             By::Block => {
-                let block = response.time.and_then(|time| Block::at(&self.blocks, time));
+                let block = response.time.and_then(|time| BillingBlock::at(&self.blocks, time));
                 block.map(|block| Group::Block(block.start))
             }
         };
@@ -273,7 +274,7 @@ impl<'a> Sums<'a> {
             row.times = span.and_then(|(first, last)| Some((first.timestamp()?, last.timestamp()?)));
         }
         if self.query.by.is_time() {
-            // By key is by time; what is not known comes last, since no date begins with a letter.
+            // Sorting by key sorts by time; unknown times come last, since no date begins with a letter.
             rows.sort_by(|a, b| a.key.cmp(&b.key));
         } else {
             rows.sort_by(|a, b| b.total.cost.cmp(&a.total.cost).then_with(|| a.key.cmp(&b.key)));
@@ -292,7 +293,7 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// The keys that scripts rely on; sums are integers, and only dollars are not.
+/// The keys that scripts rely on; all sums but the dollars are integers.
 impl Serialize for Total {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -321,7 +322,7 @@ impl Serialize for Row {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("key", &self.key)?;
         self.total.write(&mut map)?;
-        if let Some(Block { end, active, .. }) = &self.block {
+        if let Some(BillingBlock { end, active, .. }) = &self.block {
             map.serialize_entry("end", &end.to_string())?;
             map.serialize_entry("active", active)?;
         }

@@ -1,32 +1,32 @@
-//! The responses that one file tells of, and how they are kept in the cache.
+//! The responses in one file, and their encoding in the cache.
 
-use super::key::{Key, KeyMap};
-use super::line::{Claim, Sighting, Teller};
-use super::names::{Name, Names};
+use super::key::{KeyMap, ResponseKey};
+use super::line::{Claim, Sighting, SightingSource};
+use super::names::{TextId, TextTable};
 use super::time::Millis;
 use super::tokens::Usage;
 use crate::cache::{Fields, Kind};
 
-/// What the cache holds for a file; a change to what is counted or to how it is written needs a new version.
+/// The kind of cached data; a change to the counting or the encoding needs a new version.
 pub(super) const USAGE: Kind = Kind::new("usage", 1);
 
-/// One response, put together from all lines that tell of it.
+/// One response, merged from all of its lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Row {
-    pub(super) key: Key,
+pub(super) struct LedgerRow {
+    pub(super) key: ResponseKey,
     pub(super) claim: Claim,
-    pub(super) session: Name,
-    pub(super) cwd: Name,
-    pub(super) model: Name,
+    pub(super) session: TextId,
+    pub(super) cwd: TextId,
+    pub(super) model: TextId,
     pub(super) usage: Usage,
 }
 
-impl Row {
-    /// Takes in another sighting of the same response. Of equal claims the one seen first stays.
-    pub(super) fn merge(&mut self, other: &Row) {
+impl LedgerRow {
+    /// Merges another occurrence of the same response. Among equal claims the first one wins.
+    pub(super) fn merge(&mut self, other: &LedgerRow) {
         self.usage.take_larger(&other.usage);
         let (best, rest) = if other.claim < self.claim { (*other, *self) } else { (*self, *other) };
-        let either = |best: Name, rest: Name| if best == Name::EMPTY { rest } else { best };
+        let either = |best: TextId, rest: TextId| if best == TextId::EMPTY { rest } else { best };
         self.claim = best.claim;
         self.session = either(best.session, rest.session);
         self.cwd = either(best.cwd, rest.cwd);
@@ -37,16 +37,16 @@ impl Row {
 /// The responses of one file, each once.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
-    pub(super) list: Vec<Row>,
-    pub(super) names: Names,
-    /// Lines that are too long to read, in which usage may stand.
+    pub(super) list: Vec<LedgerRow>,
+    pub(super) names: TextTable,
+    /// Number of lines that are too long to read and may contain usage.
     pub(super) oversized: u64,
     by_key: KeyMap<usize>,
 }
 
 impl Rows {
     pub(super) fn see(&mut self, seen: &Sighting<'_>) {
-        let row = Row {
+        let row = LedgerRow {
             key: seen.key,
             claim: seen.claim,
             session: self.names.get_or_add(&seen.session),
@@ -79,10 +79,10 @@ impl Rows {
         let mut before = 0i64;
         for row in &self.list {
             out.extend_from_slice(&row.key.0.to_le_bytes());
-            let Claim { teller, copied, time } = row.claim;
+            let Claim { source, copied, time } = row.claim;
             let Usage { fast, ended, .. } = row.usage;
             let flags = [copied, fast, ended].map(u8::from);
-            out.push(teller as u8 | flags[0] << 2 | flags[1] << 3 | flags[2] << 4);
+            out.push(source as u8 | flags[0] << 2 | flags[1] << 3 | flags[2] << 4);
             // Times differ little from row to row.
             Fields::write_number(&mut out, zigzag(time.0.wrapping_sub(before)));
             before = time.0;
@@ -104,39 +104,40 @@ impl Rows {
         for _ in 0..fields.number()? {
             texts.push(std::str::from_utf8(fields.bytes()?).ok()?.into());
         }
-        let names = Names::from_texts(texts)?;
+        let names = TextTable::from_texts(texts)?;
         let count = usize::try_from(fields.number()?).ok()?;
-        // A row has no fewer bytes than its key, so that a wrong count asks for no more memory than the file has.
+        // A row is at least as long as its key, so a wrong count does not allocate more memory than the file
+        // has bytes.
         let mut list = Vec::with_capacity(count.min(bytes.len() / 16));
         let mut before = 0i64;
         for _ in 0..count {
-            let key = Key(u128::from_le_bytes(*fields.array::<16>()?));
+            let key = ResponseKey(u128::from_le_bytes(*fields.array::<16>()?));
             let [flags] = *fields.array::<1>()?;
             let time = before.wrapping_add(unzigzag(fields.number()?));
             before = time;
-            let teller = match flags & 3 {
-                0 => Teller::Conversation,
-                1 => Teller::SubAgent,
-                2 => Teller::Progress,
+            let source = match flags & 3 {
+                0 => SightingSource::Conversation,
+                1 => SightingSource::SubAgent,
+                2 => SightingSource::Progress,
                 _ => return None,
             };
             let mut name =
-                || Some(Name(u32::try_from(fields.number()?).ok()?)).filter(|name| names.has(*name));
+                || Some(TextId(u32::try_from(fields.number()?).ok()?)).filter(|name| names.has(*name));
             let (session, cwd, model) = (name()?, name()?, name()?);
             let mut numbers = [0; Usage::NUMBERS];
             for number in &mut numbers {
                 *number = fields.number()?;
             }
-            let claim = Claim { teller, copied: flags & 4 != 0, time: Millis(time) };
+            let claim = Claim { source, copied: flags & 4 != 0, time: Millis(time) };
             let (fast, ended) = (flags & 8 != 0, flags & 16 != 0);
             let usage = Usage { fast, ended, ..Usage::from_numbers(numbers) };
-            list.push(Row { key, claim, session, cwd, model, usage });
+            list.push(LedgerRow { key, claim, session, cwd, model, usage });
         }
         fields.is_empty().then_some(Rows { list, names, oversized, by_key: KeyMap::default() })
     }
 }
 
-/// Small numbers of either sign as small numbers.
+/// Maps small numbers of either sign to small numbers.
 #[expect(clippy::cast_sign_loss, reason = "only the bits matter")]
 fn zigzag(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)) as u64

@@ -1,4 +1,4 @@
-//! Reads the files that the cache does not know, on two threads.
+//! Reads the files that are not cached, on two threads.
 
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom};
@@ -9,7 +9,7 @@ use std::thread;
 
 use memchr::{memchr, memmem, memrchr};
 
-use super::line::{Eyes, MARK};
+use super::line::{MARK, UsageReader};
 use super::rows::Rows;
 use crate::Error;
 use crate::blocks::{Block, Blocks, Buffer};
@@ -17,51 +17,51 @@ use crate::cache::Mark;
 use crate::limits::{COST_THREAD_BYTES_MIN, COST_THREADS_MAX};
 use crate::roots::FileInfo;
 
-/// How far reading got.
+/// Progress of reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Bytes that are read already.
+    /// Bytes read so far.
     pub done: u64,
-    /// All bytes that have to be read.
+    /// Bytes to read in total.
     pub all: u64,
 }
 
-/// A file to read, from an offset on.
+/// A file to read, starting at an offset.
 #[derive(Debug)]
-pub(super) struct Job<'a> {
-    /// Which of the files it is; results come in any order.
+pub(super) struct ScanJob<'a> {
+    /// Index of the file; results come in any order.
     pub(super) at: usize,
     pub(super) file: &'a FileInfo,
     pub(super) offset: u64,
-    /// What is known of it up to there.
+    /// The rows before the offset.
     pub(super) rows: Rows,
 }
 
-impl<'a> Job<'a> {
-    /// All of a file.
+impl<'a> ScanJob<'a> {
+    /// A job for a whole file.
     pub(super) fn new(at: usize, file: &'a FileInfo) -> Self {
-        Job { at, file, offset: 0, rows: Rows::default() }
+        ScanJob { at, file, offset: 0, rows: Rows::default() }
     }
 }
 
-/// What came of a job.
+/// The result of a job.
 #[derive(Debug)]
-pub(super) struct Done {
+pub(super) struct ScanResult {
     pub(super) at: usize,
     pub(super) rows: Rows,
-    /// Up to where the file was read; not known if it could not be, or if no line of it is whole yet.
+    /// Position up to which the file was read; `None` if it is unreadable, or has no complete line yet.
     pub(super) mark: Option<Mark>,
     pub(super) error: Option<Error>,
 }
 
-/// Does all jobs.
-pub(super) fn all(mut jobs: Vec<Job<'_>>, progress: &(dyn Fn(Progress) + Sync)) -> Vec<Done> {
-    let rest = |job: &Job<'_>| job.file.bytes.saturating_sub(job.offset);
+/// Runs all jobs.
+pub(super) fn all(mut jobs: Vec<ScanJob<'_>>, progress: &(dyn Fn(Progress) + Sync)) -> Vec<ScanResult> {
+    let rest = |job: &ScanJob<'_>| job.file.bytes.saturating_sub(job.offset);
     let bytes: u64 = jobs.iter().map(rest).sum();
     let threads = if bytes < COST_THREAD_BYTES_MIN { 1 } else { COST_THREADS_MAX };
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(threads).min(jobs.len());
     let meter = Meter { done: AtomicU64::new(0), all: bytes, progress };
-    // The largest are begun first, so that the threads end at about the same time.
+    // The largest are started first, so that the threads end at about the same time.
     jobs.sort_by_key(rest);
     let jobs = Mutex::new(jobs);
     let work = || {
@@ -89,7 +89,7 @@ pub(super) fn all(mut jobs: Vec<Job<'_>>, progress: &(dyn Fn(Progress) + Sync)) 
     })
 }
 
-/// Counts what all threads have read.
+/// Counts the bytes read by all threads.
 struct Meter<'p> {
     done: AtomicU64,
     all: u64,
@@ -99,7 +99,7 @@ struct Meter<'p> {
 impl Meter<'_> {
     fn add(&self, bytes: u64) {
         let done = self.done.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
-        // Files may have grown since they were looked at.
+        // Files may have grown since they were listed.
         (self.progress)(Progress { done: done.min(self.all), all: self.all });
     }
 }
@@ -107,14 +107,14 @@ impl Meter<'_> {
 #[derive(Default)]
 struct Buffers {
     blocks: Buffer,
-    eyes: Eyes,
+    eyes: UsageReader,
 }
 
-impl Job<'_> {
-    fn run(mut self, buffers: &mut Buffers, meter: &Meter<'_>) -> Done {
+impl ScanJob<'_> {
+    fn run(mut self, buffers: &mut Buffers, meter: &Meter<'_>) -> ScanResult {
         let rows = std::mem::take(&mut self.rows);
         let mark = (self.offset == 0).then(Mark::default);
-        let mut done = Done { at: self.at, rows, mark, error: None };
+        let mut done = ScanResult { at: self.at, rows, mark, error: None };
         if let Err(error) = self.read(&mut done, buffers, meter) {
             done.mark = None;
             done.error = Some(Error::io("read", &self.file.path, error));
@@ -122,7 +122,7 @@ impl Job<'_> {
         done
     }
 
-    fn read(&self, done: &mut Done, buffers: &mut Buffers, meter: &Meter<'_>) -> io::Result<()> {
+    fn read(&self, done: &mut ScanResult, buffers: &mut Buffers, meter: &Meter<'_>) -> io::Result<()> {
         let mut file = File::open(&self.file.path)?;
         if self.offset > 0 {
             file.seek(SeekFrom::Start(self.offset))?;
@@ -132,7 +132,7 @@ impl Job<'_> {
         while let Some(block) = blocks.next()? {
             match block {
                 Block::Lines { offset, bytes } => {
-                    see_lines(bytes, &finder, &mut buffers.eyes, &mut done.rows);
+                    read_lines(bytes, &finder, &mut buffers.eyes, &mut done.rows);
                     let end = offset + bytes.len() as u64;
                     if bytes.ends_with(b"\n") {
                         done.mark = Some(Mark::before(end, bytes));
@@ -149,8 +149,8 @@ impl Job<'_> {
     }
 }
 
-/// Reads the lines in which the mark stands; the others are passed without finding out where they end.
-fn see_lines(bytes: &[u8], finder: &memmem::Finder<'_>, eyes: &mut Eyes, rows: &mut Rows) {
+/// Reads the lines that contain the mark; the others are skipped without looking for their ends.
+fn read_lines(bytes: &[u8], finder: &memmem::Finder<'_>, eyes: &mut UsageReader, rows: &mut Rows) {
     let mut at = 0;
     while let Some(found) = bytes.get(at..).and_then(|rest| finder.find(rest)) {
         let mark = at + found;

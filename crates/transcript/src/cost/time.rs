@@ -4,18 +4,18 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-/// When a line was written: milliseconds since 1970, or not known. What is not known sorts last.
+/// Time of a line: milliseconds since 1970, or unknown. Unknown times sort last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Millis(pub(super) i64);
 
 impl Millis {
     pub(super) const UNKNOWN: Millis = Millis(i64::MAX);
 
-    /// Reads what a line has for a time: ISO 8601, or milliseconds as a number.
+    /// Parses the time of a line: ISO 8601, or milliseconds as a number.
     pub(super) fn read(written: Option<Cow<'_, str>>) -> Self {
         let Some(written) = written else { return Millis::UNKNOWN };
         let time = canonical(written.as_bytes()).or_else(|| any(&written));
-        // Times that no calendar holds would only make trouble later.
+        // Times outside of the calendar count as unknown.
         time.filter(|ms| Timestamp::from_millisecond(*ms).is_ok()).map_or(Millis::UNKNOWN, Millis)
     }
 
@@ -24,7 +24,7 @@ impl Millis {
     }
 }
 
-/// The form that the CLI writes, `2026-11-14T09:30:00.000Z`: there is one on every line.
+/// The form that the CLI writes on every line: `2026-11-14T09:30:00.000Z`.
 fn canonical(text: &[u8]) -> Option<i64> {
     let text: &[u8; 24] = text.try_into().ok()?;
     if (text[4], text[7], text[10], text[13], text[16], text[19], text[23])
@@ -56,7 +56,7 @@ fn canonical(text: &[u8]) -> Option<i64> {
     Some((((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + number(20, 23)?)
 }
 
-/// Any other form; a time without a zone is one of UTC, as all others in these files are.
+/// Any other form; a time without a zone is UTC, like all others in these files.
 fn any(text: &str) -> Option<i64> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Some(time.as_millisecond());
@@ -78,7 +78,7 @@ mod tests {
         Millis::read(Some(Cow::Borrowed(text)))
     }
 
-    /// F138: a time may be missing, odd or absurd, and is then simply not known.
+    /// F138: a missing, odd or absurd time is unknown.
     #[test]
     fn f138_odd_times_are_unknown_and_no_error() {
         for odd in

@@ -1,6 +1,6 @@
 use tidings_protocol::json::Raw;
 
-/// What one or many responses used. Cached input is counted apart from `input`.
+/// Token usage of one or many responses. Cached input is not part of `input`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tokens {
     /// Input that was neither written to the cache nor read from it.
@@ -13,7 +13,7 @@ pub struct Tokens {
     pub cache_write_1h: u64,
     /// Input read from the cache.
     pub cache_read: u64,
-    /// Searches that the API ran itself; priced apiece.
+    /// Searches run by the API; priced per search.
     pub web_searches: u64,
 }
 
@@ -23,12 +23,12 @@ impl Tokens {
         self.cache_write_5m.saturating_add(self.cache_write_1h)
     }
 
-    /// All input, cached or not: what decides whether a prompt is a long one.
+    /// All input, cached or not; it determines whether a prompt counts as long.
     pub fn prompt(&self) -> u64 {
         self.input.saturating_add(self.cache_write()).saturating_add(self.cache_read)
     }
 
-    /// Adds another response.
+    /// Adds the usage of another response.
     pub fn add(&mut self, other: &Tokens) {
         for (sum, value) in self.fields_mut().into_iter().zip(other.fields()) {
             *sum = sum.saturating_add(value);
@@ -61,18 +61,18 @@ impl Tokens {
 /// A `usage` object as it stands in a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Usage {
-    /// As written; [`Usage::tokens`] is what counts.
+    /// The numbers as written; [`Usage::tokens`] gives the ones to count.
     pub(super) tokens: Tokens,
-    /// `cache_creation_input_tokens`: the sum of both kinds of writes, and in older lines all that there is.
+    /// `cache_creation_input_tokens`: the sum of both kinds of writes, and in older lines the only number.
     pub(super) written: u64,
-    /// Whether the faster and dearer way was taken.
+    /// True for the faster and more expensive mode.
     pub(super) fast: bool,
-    /// Whether the model had stopped when the line was written: until then the output is a placeholder.
+    /// True if the model had stopped when the line was written: until then the output is a placeholder.
     pub(super) ended: bool,
 }
 
 impl Usage {
-    /// How many numbers [`Usage::numbers`] gives.
+    /// Number of values in [`Usage::numbers`].
     pub(super) const NUMBERS: usize = 7;
 
     pub(super) fn read(usage: Raw<'_>) -> Self {
@@ -104,14 +104,14 @@ impl Usage {
         self.tokens.cache_write_1h = member(creation, "ephemeral_1h_input_tokens");
     }
 
-    /// A response may have taken several rounds. The usage around them holds their sum, except for compactions, which
-    /// it leaves out; and where it holds nothing, the rounds are all there is.
+    /// A response may consist of several rounds. The outer usage is their sum, without compactions; if it is
+    /// empty, only the rounds count.
     fn add_iterations(&mut self, iterations: Raw<'_>) {
         let empty = self.numbers() == [0; Self::NUMBERS];
         for iteration in iterations.items() {
             let compaction = iteration.get("type").is_some_and(|kind| kind.as_str() == "\"compaction\"");
             if empty || compaction {
-                // Rounds do not hold rounds, so this goes one level deep.
+                // Rounds do not contain rounds, so this is one level deep.
                 let mut round = Usage::default();
                 for (key, value) in iteration.members() {
                     let number = || value.u64().unwrap_or(0);
@@ -130,9 +130,10 @@ impl Usage {
         }
     }
 
-    /// The larger of each number: early lines of a response hold placeholders, and some proxies write zeros first.
+    /// Takes the larger value of each number: early lines of a response hold placeholders, and some proxies
+    /// write zeros first.
     ///
-    /// A placeholder of output may even be larger than what came out in the end, and then the end counts.
+    /// A placeholder of output may be larger than the final value; then the final value counts.
     pub(super) fn take_larger(&mut self, other: &Usage) {
         let output = match (self.ended, other.ended) {
             (true, false) if self.tokens.output > 0 => self.tokens.output,
@@ -148,19 +149,19 @@ impl Usage {
         self.fast |= other.fast;
     }
 
-    /// What is counted: writes of unknown kind are those of five minutes, which is what the API does unasked.
+    /// The tokens to count: writes of unknown kind count as five-minute writes, the API's default.
     pub(super) fn tokens(&self) -> Tokens {
         let unknown = self.written.saturating_sub(self.tokens.cache_write_1h);
         Tokens { cache_write_5m: self.tokens.cache_write_5m.max(unknown), ..self.tokens }
     }
 
-    /// All numbers, to store them; the flags come beside.
+    /// All numbers, for storage; the flags are stored separately.
     pub(super) fn numbers(&self) -> [u64; Self::NUMBERS] {
         let [input, output, five, hour, read, searches] = self.tokens.fields();
         [input, output, five, hour, read, searches, self.written]
     }
 
-    /// What [`Usage::numbers`] gave.
+    /// Rebuilds the usage from [`Usage::numbers`].
     pub(super) fn from_numbers(numbers: [u64; Self::NUMBERS]) -> Self {
         let [fields @ .., written] = numbers;
         let mut tokens = Tokens::default();
@@ -194,7 +195,7 @@ mod tests {
                 r#"{"cache_creation":{"ephemeral_5m_input_tokens":4,"ephemeral_1h_input_tokens":5}}"#,
                 [0, 0, 4, 5, 0, 0],
             ),
-            // The sum says more than its parts.
+            // The sum is larger than its parts.
             (
                 r#"{"cache_creation_input_tokens":10,"cache_creation":{"ephemeral_1h_input_tokens":4}}"#,
                 [0, 0, 6, 4, 0, 0],
@@ -203,17 +204,17 @@ mod tests {
                 r#"{ "input_tokens" : 1e2, "server_tool_use" : {"web_search_requests": 2} }"#,
                 [100, 0, 0, 0, 0, 2],
             ),
-            // Rounds that the numbers around them hold already.
+            // Rounds that are part of the outer numbers.
             (
                 r#"{"input_tokens":3,"output_tokens":4,"iterations":[{"input_tokens":3,"output_tokens":4}]}"#,
                 [3, 4, 0, 0, 0, 0],
             ),
-            // Rounds that are all there is.
+            // Rounds without outer numbers.
             (
                 r#"{"input_tokens":0,"iterations":[{"input_tokens":3,"output_tokens":4},{"input_tokens":1,"cache_creation_input_tokens":7}]}"#,
                 [4, 4, 7, 0, 0, 0],
             ),
-            // A compaction, which is left out of the numbers around it.
+            // A compaction, which is not part of the outer numbers.
             (
                 r#"{"input_tokens":3,"output_tokens":4,"iterations":[{"type":"compaction","input_tokens":50,"output_tokens":5},{"type":"message","input_tokens":3,"output_tokens":4}]}"#,
                 [53, 9, 0, 0, 0, 0],

@@ -1,12 +1,13 @@
-//! The few members of a line that counting needs, found in one walk that looks at nothing else.
+//! Finds the few members of a line that counting needs, in one pass that skips everything else.
 //!
-//! Checking a whole line takes four times as long as passing over its text, and there are hundreds of megabytes of it.
-//! So this only follows quotes and brackets; what it hands out is checked, and a line that is odd in any way (escaped
-//! keys, other bytes between the strings, something behind the object) is left to those who check everything.
+//! A full check of a line takes four times as long as skipping over its text, and there are hundreds of
+//! megabytes of it. So this only follows quotes and brackets; the members that it returns are checked, and an
+//! irregular line (escaped keys, other bytes between the strings, bytes after the object) is left to the full
+//! check.
 
 use memchr::memchr;
 
-/// Where the members of an assistant entry stand, as values with their quotes.
+/// The members of an assistant entry, as values with their quotes.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Members<'a> {
     pub(super) kind: Option<&'a [u8]>,
@@ -18,7 +19,7 @@ pub(super) struct Members<'a> {
     pub(super) sidechain: Option<&'a [u8]>,
     pub(super) api_error: Option<&'a [u8]>,
     pub(super) forked_from: Option<&'a [u8]>,
-    /// Whether `message` is an object; the rest stands in it.
+    /// True if `message` is an object; it contains the other members.
     pub(super) message: bool,
     pub(super) id: Option<&'a [u8]>,
     pub(super) model: Option<&'a [u8]>,
@@ -26,9 +27,9 @@ pub(super) struct Members<'a> {
     pub(super) usage: Option<&'a [u8]>,
 }
 
-/// The members of the object that fills `line`; `None` if it is odd in any way.
+/// The members of the object that fills `line`; `None` if it is irregular in any way.
 pub(super) fn line(line: &[u8]) -> Option<Members<'_>> {
-    let mut walk = Walk { bytes: line, at: 0 };
+    let mut walk = LineWalk { bytes: line, at: 0 };
     let mut found = Members::default();
     walk.object(|walk, key| {
         if key == b"message" {
@@ -64,58 +65,58 @@ pub(super) fn line(line: &[u8]) -> Option<Members<'_>> {
         }
         Some(())
     })?;
-    walk.white();
+    walk.skip_white_space();
     (walk.at == line.len()).then_some(found)
 }
 
-/// A place in a line, moving forward.
-struct Walk<'a> {
+/// A cursor that moves forward through a line.
+struct LineWalk<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> LineWalk<'a> {
     fn peek(&self) -> u8 {
         self.bytes.get(self.at).copied().unwrap_or(0)
     }
 
-    fn white(&mut self) {
+    fn skip_white_space(&mut self) {
         while matches!(self.peek(), b' ' | b'\t' | b'\r') {
             self.at += 1;
         }
     }
 
-    fn eat(&mut self, byte: u8) -> Option<()> {
+    fn expect_byte(&mut self, byte: u8) -> Option<()> {
         (self.peek() == byte).then(|| self.at += 1)
     }
 
-    /// Shows `each` key of the object here; `each` has to pass the value.
+    /// Calls `each` for every key of the object here; `each` has to consume the value.
     fn object(&mut self, mut each: impl FnMut(&mut Self, &'a [u8]) -> Option<()>) -> Option<()> {
-        self.eat(b'{')?;
-        self.white();
+        self.expect_byte(b'{')?;
+        self.skip_white_space();
         if self.peek() == b'}' {
-            return self.eat(b'}');
+            return self.expect_byte(b'}');
         }
         loop {
-            self.white();
+            self.skip_white_space();
             let key = self.string()?;
             let key = key.get(1..key.len() - 1)?;
             if memchr(b'\\', key).is_some() {
                 return None;
             }
-            self.white();
-            self.eat(b':')?;
-            self.white();
+            self.skip_white_space();
+            self.expect_byte(b':')?;
+            self.skip_white_space();
             each(self, key)?;
-            self.white();
+            self.skip_white_space();
             match self.peek() {
                 b',' => self.at += 1,
-                _ => return self.eat(b'}'),
+                _ => return self.expect_byte(b'}'),
             }
         }
     }
 
-    /// Passes a value.
+    /// Consumes a value.
     fn value(&mut self) -> Option<&'a [u8]> {
         let start = self.at;
         match self.peek() {
@@ -130,10 +131,10 @@ impl<'a> Walk<'a> {
         self.bytes.get(start..self.at).filter(|value| !value.is_empty())
     }
 
-    /// Passes a string, quotes included.
+    /// Consumes a string, quotes included.
     fn string(&mut self) -> Option<&'a [u8]> {
         let start = self.at;
-        self.eat(b'"')?;
+        self.expect_byte(b'"')?;
         let inside = self.at;
         loop {
             let quote = self.at + memchr(b'"', self.bytes.get(self.at..)?)?;
@@ -145,8 +146,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Passes an object or an array. Two records that run into each other have letters where none may stand, and a
-    /// record that is cut off has no end.
+    /// Consumes an object or an array. Two records that run into each other have letters in illegal
+    /// positions, and a truncated record has no end.
     fn container(&mut self) -> Option<()> {
         let mut depth = 0usize;
         loop {
@@ -242,11 +243,11 @@ mod tests {
                 r#"{{"a":{before},"message":{{"content":{content},"usage":{usage}}},"b":{after},"uuid":"u"}}"#
             );
             let found = line(text.as_bytes());
-            // Keys with escapes at the top are odd; nested ones are passed.
+            // Escaped keys at the top level are irregular; nested ones are skipped.
             let found = found.unwrap();
             prop_assert_eq!(found.usage, Some(usage.as_bytes()));
             prop_assert_eq!(found.uuid, Some(&b"\"u\""[..]));
-            // No beginning of it is a line.
+            // None of its proper prefixes is a line.
             for cut in (0..text.len()).step_by(7) {
                 prop_assert_eq!(line(&text.as_bytes()[..cut]), None);
             }
@@ -254,7 +255,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_walked_without_harm(bytes in prop::collection::vec(prop::sample::select(&b"{}[]\":,\\ a1\n"[..]), 0..60)) {
-            // None of them can spell a key.
+            // These bytes cannot spell a key.
             prop_assert!(line(&bytes).is_none_or(|found| found == Members::default()));
         }
     }

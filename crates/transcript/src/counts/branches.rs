@@ -1,81 +1,81 @@
-//! Ways through a conversation that were left for another one.
+//! Paths through a conversation that were abandoned for another one.
 //!
-//! Entries are gathered into units first: a response with the results of its tools is one, since parallel tools fork
-//! the chain of entries without anybody having gone another way. What forks between units is a branch.
+//! Entries are first gathered into units: a response with its tool results is one unit, since parallel tools
+//! fork the chain of entries without a change of path. Forks between units are branches.
 
 use std::collections::HashMap;
 
 use tidings_protocol::entry::{EntryKind, EntryRef};
 
-use super::part::{Part, hash};
+use super::role::{EntryRole, hash};
 
-/// Collects entries of one file in the order of their lines.
+/// Collects the entries of one file in the order of their lines.
 #[derive(Debug, Default)]
-pub(super) struct Branches {
-    nodes: Vec<Node>,
+pub(super) struct BranchCounter {
+    nodes: Vec<CountedEntry>,
     by_uuid: HashMap<u64, u32>,
-    /// Where the client meant to go on, and how many entries there were when it said so.
+    /// The leaf to resume from, and the number of entries when it was recorded.
     resume: Option<(u64, usize)>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Node {
-    part: Part,
-    /// Whether a person, a tool or the model says something in it.
+struct CountedEntry {
+    part: EntryRole,
+    /// True if it holds text of a user, a tool or the model.
     speaks: bool,
-    /// Whether the model itself answers in it.
+    /// True if it holds text of the model.
     answers: bool,
-    parent: Parent,
+    parent: ParentRef,
     logical: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Parent {
+enum ParentRef {
     Root,
-    /// The file has no such key: it follows what stands before.
+    /// The entry has no such key: it follows the line before.
     Before,
     Named(u64),
 }
 
-impl Branches {
-    /// An entry with a place in the tree.
-    pub(super) fn entry(&mut self, entry: &EntryRef<'_>, part: Part) {
+impl BranchCounter {
+    /// Adds an entry of the tree.
+    pub(super) fn entry(&mut self, entry: &EntryRef<'_>, part: EntryRole) {
         let parent = match entry.parent_uuid() {
-            Some(uuid) => Parent::Named(hash(&uuid)),
-            None if entry.get("parentUuid").is_some() => Parent::Root,
-            None => Parent::Before,
+            Some(uuid) => ParentRef::Named(hash(&uuid)),
+            None if entry.get("parentUuid").is_some() => ParentRef::Root,
+            None => ParentRef::Before,
         };
         let logical = entry.logical_parent_uuid().map(|uuid| hash(&uuid));
         let speaks = matches!(entry.kind(), EntryKind::User | EntryKind::Assistant | EntryKind::Human);
         let by_client = || entry.said().model.is_some_and(|model| model.get() == "<synthetic>");
-        let answers = matches!(part, Part::Response(_)) && !by_client();
-        let node = Node { part, speaks, answers, parent, logical };
+        let answers = matches!(part, EntryRole::Response(_)) && !by_client();
+        let node = CountedEntry { part, speaks, answers, parent, logical };
         let Ok(next) = u32::try_from(self.nodes.len()) else { return };
         let uuid = entry.uuid().filter(|uuid| !uuid.is_empty());
         let known = uuid.map(|uuid| *self.by_uuid.entry(hash(&uuid)).or_insert(next));
         match known {
-            // A line that stands twice is one entry; the later copy counts.
+            // A repeated entry counts once, with the later copy's contents.
             Some(at) if at < next => self.nodes[at as usize] = node,
             _ => self.nodes.push(node),
         }
     }
 
-    /// A `last-prompt` record.
+    /// Handles a `last-prompt` record.
     pub(super) fn last_prompt(&mut self, entry: &EntryRef<'_>) {
         if let Some(leaf) = entry.leaf_uuid() {
             self.resume = Some((hash(&leaf), self.nodes.len()));
         }
     }
 
-    /// How many ways there are beside the one that the conversation goes on in.
+    /// Number of paths besides the active one.
     pub(super) fn left(&self) -> u64 {
         let above = self.above();
-        let units = Units::gather(&self.nodes, &above);
+        let units = CountedUnits::gather(&self.nodes, &above);
         let leaves = (0..units.parents.len()).filter(|unit| units.is_leaf(*unit)).count() as u64;
         leaves - u64::from(leaves > 0 && self.active_is_leaf(&units))
     }
 
-    /// What each entry follows: over compactions, and over parents that are missing.
+    /// The predecessor of each entry: across compactions, and across missing parents.
     fn above(&self) -> Vec<Option<u32>> {
         let find = |uuid: u64, at: usize| self.by_uuid.get(&uuid).copied().filter(|id| *id as usize != at);
         let mut above: Vec<Option<u32>> = Vec::with_capacity(self.nodes.len());
@@ -83,23 +83,23 @@ impl Branches {
         for (at, node) in self.nodes.iter().enumerate() {
             let over = node.logical.and_then(|uuid| find(uuid, at));
             let parent = over.or_else(|| match node.parent {
-                Parent::Root => None,
-                Parent::Before => u32::try_from(at).ok()?.checked_sub(1),
-                Parent::Named(uuid) => find(uuid, at),
+                ParentRef::Root => None,
+                ParentRef::Before => u32::try_from(at).ok()?.checked_sub(1),
+                ParentRef::Named(uuid) => find(uuid, at),
             });
-            // Only who speaks can begin anew; all others were meant to follow something.
-            let begins = node.part.makes_branches() && !matches!(node.parent, Parent::Named(_));
+            // Only prompts and responses can begin a conversation; all others have a lost predecessor.
+            let begins = node.part.makes_branches() && !matches!(node.parent, ParentRef::Named(_));
             lost[at] = parent.is_none() && !begins;
             above.push(parent);
         }
-        break_circles(&mut above, &mut lost);
+        break_cycles(&mut above, &mut lost);
         bridge(&mut above, &lost);
         above
     }
 
-    /// Whether the branch with the conversation ends in a leaf. It does not where the client went back and nothing came
-    /// since, or where the last thing said hangs beside.
-    fn active_is_leaf(&self, units: &Units) -> bool {
+    /// Returns true if the active branch ends in a leaf. It does not if the client rewound and nothing
+    /// followed, or if the last message hangs beside the path.
+    fn active_is_leaf(&self, units: &CountedUnits) -> bool {
         let noted = self.resume.and_then(|(leaf, since)| Some((*self.by_uuid.get(&leaf)?, since)));
         let last = || self.nodes.iter().rposition(|node| node.speaks).and_then(|at| u32::try_from(at).ok());
         let Some((start, since)) = noted.or_else(|| last().map(|last| (last, 0))) else { return true };
@@ -113,7 +113,8 @@ impl Branches {
         {
             unit = *next;
         }
-        // Without an answer of the model it is not the conversation; the branch with the last answer ends in a leaf.
+        // A path without an answer of the model is not the conversation; the branch with the last answer ends
+        // in a leaf.
         if self.nodes.iter().any(|node| node.answers) && !self.is_answered(units, unit) {
             return true;
         }
@@ -124,8 +125,8 @@ impl Branches {
         units.is_leaf(unit as usize)
     }
 
-    /// Whether the model answered in a unit or above it.
-    fn is_answered(&self, units: &Units, unit: u32) -> bool {
+    /// Returns true if the model answered in a unit or above it.
+    fn is_answered(&self, units: &CountedUnits, unit: u32) -> bool {
         let mut answered = vec![false; units.parents.len()];
         for (node, unit) in self.nodes.iter().zip(&units.of) {
             answered[*unit as usize] |= node.answers;
@@ -136,34 +137,34 @@ impl Branches {
 }
 
 /// Entries that belong together; parents have lower numbers than their children.
-struct Units {
+struct CountedUnits {
     of: Vec<u32>,
     parents: Vec<Option<u32>>,
     children: Vec<Vec<u32>>,
     /// The first entry of each.
     firsts: Vec<u32>,
-    /// Whether a prompt or a response is in it or below it.
+    /// True if it contains, or leads to, a prompt or a response.
     lively: Vec<bool>,
 }
 
-impl Units {
-    fn gather(nodes: &[Node], above: &[Option<u32>]) -> Self {
-        let mut units = Units {
+impl CountedUnits {
+    fn gather(nodes: &[CountedEntry], above: &[Option<u32>]) -> Self {
+        let mut units = CountedUnits {
             of: vec![0; nodes.len()],
             parents: Vec::new(),
             children: Vec::new(),
             firsts: Vec::new(),
             lively: Vec::new(),
         };
-        // The response that is not over yet at an entry: its unit, and its id.
+        // The unfinished response at an entry: its unit, and its id.
         let mut open: Vec<Option<(u32, Option<u64>)>> = vec![None; nodes.len()];
         for at in parents_first(above) {
             let node = &nodes[at as usize];
             let before = above[at as usize];
             let going_on = before.and_then(|before| open[before as usize]);
             let joins = going_on.filter(|(_, response)| match node.part {
-                Part::ToolResult => true,
-                Part::Response(id) => response.is_some() && id == *response,
+                EntryRole::ToolResult => true,
+                EntryRole::Response(id) => response.is_some() && id == *response,
                 _ => false,
             });
             let unit = match joins {
@@ -174,9 +175,9 @@ impl Units {
             units.lively[unit as usize] |= node.part.makes_branches();
             units.firsts[unit as usize] = units.firsts[unit as usize].min(at);
             open[at as usize] = match node.part {
-                Part::Response(id) => Some((unit, id)),
-                Part::Prompt | Part::Break => None,
-                Part::ToolResult | Part::Beside => going_on,
+                EntryRole::Response(id) => Some((unit, id)),
+                EntryRole::Prompt | EntryRole::Break => None,
+                EntryRole::ToolResult | EntryRole::Beside => going_on,
             };
         }
         for unit in (0..units.parents.len()).rev() {
@@ -189,7 +190,7 @@ impl Units {
     }
 
     fn add(&mut self, before: Option<u32>, first: u32) -> u32 {
-        // There are not more units than entries, and those are counted in 32 bits.
+        // There are not more units than entries, which are counted in 32 bits.
         let unit = u32::try_from(self.parents.len()).unwrap_or(u32::MAX);
         let parent = before.map(|before| self.of[before as usize]);
         if let Some(parent) = parent {
@@ -202,15 +203,15 @@ impl Units {
         unit
     }
 
-    /// Whether a way ends here that somebody went.
+    /// Returns true at the end of a path with a prompt or a response.
     fn is_leaf(&self, unit: usize) -> bool {
         self.lively[unit] && !self.children[unit].iter().any(|child| self.lively[*child as usize])
     }
 }
 
-/// Cuts every circle at its first entry, which then is lost.
-fn break_circles(above: &mut [Option<u32>], lost: &mut [bool]) {
-    // The walk that came by, so that meeting it again means a circle.
+/// Cuts every cycle at its first entry, which then has a lost predecessor.
+fn break_cycles(above: &mut [Option<u32>], lost: &mut [bool]) {
+    // The last walk that visited an entry; meeting it again means a cycle.
     let mut walked = vec![0_u32; above.len()];
     for (walk, start) in (1_u32..).zip(0..above.len()) {
         let mut at = start;
@@ -219,7 +220,7 @@ fn break_circles(above: &mut [Option<u32>], lost: &mut [bool]) {
             let Some(parent) = above[at] else { break };
             at = parent as usize;
             if walked[at] == walk {
-                let lowest = lowest_in_circle(above, at);
+                let lowest = lowest_in_cycle(above, at);
                 above[lowest] = None;
                 lost[lowest] = true;
             }
@@ -227,7 +228,7 @@ fn break_circles(above: &mut [Option<u32>], lost: &mut [bool]) {
     }
 }
 
-fn lowest_in_circle(above: &[Option<u32>], member: usize) -> usize {
+fn lowest_in_cycle(above: &[Option<u32>], member: usize) -> usize {
     let (mut lowest, mut at) = (member, member);
     while let Some(parent) = above[at].map(|parent| parent as usize).filter(|parent| *parent != member) {
         lowest = lowest.min(parent);
@@ -236,8 +237,8 @@ fn lowest_in_circle(above: &[Option<u32>], member: usize) -> usize {
     lowest
 }
 
-/// Lets an entry that lost its parent follow the last one before it that belongs to an island that began earlier.
-/// Islands then follow each other by where they begin, and never in a circle.
+/// Links an entry with a lost parent to the last entry before it that belongs to an island that began
+/// earlier. Islands then follow each other by where they begin, without cycles.
 fn bridge(above: &mut [Option<u32>], is_lost: &[bool]) {
     let mut island = vec![0_u32; above.len()];
     for at in parents_first(above) {
@@ -254,7 +255,7 @@ fn bridge(above: &mut [Option<u32>], is_lost: &[bool]) {
     }
 }
 
-/// All entries, each behind the one that it follows.
+/// All entries, each after its predecessor.
 fn parents_first(above: &[Option<u32>]) -> Vec<u32> {
     let mut children: Vec<Vec<u32>> = vec![Vec::new(); above.len()];
     let mut order = Vec::with_capacity(above.len());

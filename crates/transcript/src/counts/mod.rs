@@ -1,21 +1,22 @@
-//! What a whole pass over a session file counts.
+//! Figures counted in one pass over a session file.
 //!
-//! - **Turns** are what a person asked: prompts and slash commands, on every branch. What tools give back, what the
-//!   client writes for the model, summaries of compactions and reports of background tasks are none.
+//! - **Turns** are inputs of a user: prompts and slash commands, on every branch. Tool results, text that the
+//!   client writes for the model, summaries of compactions and reports of background tasks are not turns.
 //! - **Messages** are turns and responses of the model. A response counts once, however many lines it has.
-//! - **Tool calls** count once per id in a file, **errors** are tools that failed and answers that the API refused.
-//! - **Branches** are ways that were left for another one, so that a straight conversation has none.
-//! - An entry that stands in a file several times counts once, as its last whole copy has it.
-//! - **Damaged** lines are those that are no entry; those that could be saved from them are counted above.
+//! - **Tool calls** count once per id in a file; **errors** are failed tools and requests that the API
+//!   rejected.
+//! - **Branches** are abandoned paths, so a straight conversation has none.
+//! - An entry that occurs in a file several times counts once; its last whole copy determines its contents.
+//! - **Damaged** lines are those that are not an entry; entries salvaged from them are counted above.
 //!
-//! Sub-agents have files of their own: their tool calls, errors, compactions and damaged lines are their session's
-//! too, but what the model asks a sub-agent is no turn, and what is said there no message.
+//! Sub-agents have files of their own: their tool calls, errors, compactions and damaged lines count for
+//! their session, but prompts to a sub-agent are not turns, and its messages are not counted.
 
 mod branches;
-mod part;
+mod file_counter;
 mod read;
+mod role;
 mod stats;
-mod tally;
 
 use std::collections::BTreeMap;
 
@@ -26,22 +27,22 @@ pub use stats::stats;
 
 use crate::cache::{Fields, Kind};
 
-/// What was counted, of a file, a session or many.
+/// Counts of a file, a session or many sessions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// What a person asked.
+    /// Prompts and slash commands of the user.
     pub turns: u64,
     /// Turns and responses.
     pub messages: u64,
     /// Calls by name of the tool.
     pub tools: BTreeMap<String, u64>,
-    /// Tools that failed, and answers that the API refused.
+    /// Failed tools, and requests that the API rejected.
     pub errors: u64,
-    /// Ways that were left for another one.
+    /// Abandoned paths through the conversation.
     pub branches: u64,
     /// Compactions.
     pub compactions: u64,
-    /// Lines that are no entry.
+    /// Lines that are not an entry.
     pub damaged: u64,
     /// Responses by model.
     pub models: BTreeMap<String, u64>,
@@ -51,7 +52,7 @@ pub struct Counts {
     pub last: Option<Timestamp>,
 }
 
-/// Raise the version when what is counted changes.
+/// Raise the version when the counting changes.
 const KIND: Kind = Kind::new("counts", 5);
 
 impl Counts {
@@ -60,7 +61,7 @@ impl Counts {
         self.tools.values().sum()
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds other counts.
     pub fn add(&mut self, other: &Counts) {
         self.turns += other.turns;
         self.messages += other.messages;
@@ -85,7 +86,7 @@ impl Counts {
             Fields::write_number(&mut facts, number);
         }
         for time in [self.first, self.last] {
-            // Shifted, so that nothing is 0 and times before 1970 have a number too.
+            // Shifted, so that 0 means none and times before 1970 have a number too.
             let time = time.map_or(0, |time| time.as_millisecond().wrapping_sub(i64::MIN).cast_unsigned());
             Fields::write_number(&mut facts, time);
         }

@@ -3,7 +3,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::tally::{Of, Tally};
+use super::file_counter::{FileCounter, FileOwner};
 use super::{Counts, KIND};
 use crate::Error;
 use crate::blocks::Buffer;
@@ -12,32 +12,32 @@ use crate::error::At as _;
 use crate::limits::COUNT_THREADS_MAX;
 use crate::roots::{FileInfo, SessionFiles};
 
-/// What was counted of several sessions.
+/// Counts of several sessions.
 #[derive(Debug, Default)]
 pub struct Counted {
-    /// Of each session, in the order in which they were given.
+    /// The counts of each session, in the given order.
     pub sessions: Vec<Counts>,
-    /// Files that could not be read; nothing of them is counted.
+    /// Errors about files that could not be read; nothing of them is counted.
     pub unreadable: Vec<Error>,
 }
 
-/// Counts sessions with their sub-agents. Files that did not change since are not read again.
+/// Counts sessions with their sub-agents. Unchanged files are not read again.
 ///
-/// `done` is told how many more bytes were read, from the threads that read. The caller saves the cache.
+/// `done` is called with the number of bytes just read, from the reading threads. The caller saves the cache.
 pub fn count(sessions: &[&SessionFiles], cache: &mut Cache, done: &(dyn Fn(u64) + Sync)) -> Counted {
     let mut counted = Counted { sessions: vec![Counts::default(); sessions.len()], unreadable: Vec::new() };
     let mut jobs = Vec::new();
     for (session, files) in sessions.iter().enumerate() {
-        let main = files.main.iter().map(|file| (file, Of::Session));
-        let agents = files.agents.iter().map(|agent| (&agent.file, Of::Agent));
+        let main = files.main.iter().map(|file| (file, FileOwner::Session));
+        let agents = files.agents.iter().map(|agent| (&agent.file, FileOwner::Agent));
         for (file, of) in main.chain(agents) {
             match known(file, cache) {
                 Some(counts) => counted.sessions[session].add(&of.share(counts)),
-                None => jobs.push(Job { session, file, of }),
+                None => jobs.push(CountJob { session, file, of }),
             }
         }
     }
-    // The largest first, so that no thread is left alone with one at the end.
+    // The largest first, so that no thread is left with a large one at the end.
     jobs.sort_by_key(|job| std::cmp::Reverse(job.file.bytes));
     for (job, counts) in all(&jobs, done) {
         match counts {
@@ -51,24 +51,24 @@ pub fn count(sessions: &[&SessionFiles], cache: &mut Cache, done: &(dyn Fn(u64) 
     counted
 }
 
-/// How much must be read to count a session.
+/// Number of bytes to read in order to count a session.
 pub fn unread_bytes(session: &SessionFiles, cache: &Cache) -> u64 {
     let unread = session.files().filter(|file| known(file, cache).is_none());
     unread.map(|file| file.bytes).sum()
 }
 
 #[derive(Debug)]
-struct Job<'a> {
+struct CountJob<'a> {
     session: usize,
     file: &'a FileInfo,
-    of: Of,
+    of: FileOwner,
 }
 
 /// Reads all files, on a few threads.
 fn all<'j, 'f>(
-    jobs: &'j [Job<'f>],
+    jobs: &'j [CountJob<'f>],
     done: &(dyn Fn(u64) + Sync),
-) -> Vec<(&'j Job<'f>, Result<Counts, Error>)> {
+) -> Vec<(&'j CountJob<'f>, Result<Counts, Error>)> {
     let threads = thread::available_parallelism().map_or(1, usize::from).min(COUNT_THREADS_MAX);
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::with_capacity(jobs.len()));
@@ -91,11 +91,11 @@ fn all<'j, 'f>(
     results.into_inner().unwrap_or_default()
 }
 
-/// Branches need the whole tree, so that a file that grew is read from its beginning.
-fn of_file(job: &Job<'_>, buffer: &mut Buffer) -> Result<Counts, Error> {
+/// Counts one file. Branches need the whole tree, so a file that grew is read from its beginning.
+fn of_file(job: &CountJob<'_>, buffer: &mut Buffer) -> Result<Counts, Error> {
     let path = &job.file.path;
     let file = File::open(path).at("read", path)?;
-    Tally::read(file, job.of, buffer).at("read", path)
+    FileCounter::read(file, job.of, buffer).at("read", path)
 }
 
 fn known(file: &FileInfo, cache: &Cache) -> Option<Counts> {

@@ -3,7 +3,7 @@ use tidings_protocol::api::TranscriptStats;
 use super::Counts;
 use crate::list::Listed;
 
-/// Figures about sessions, from their list and the sum of what was counted in them.
+/// Figures about sessions, from their list and the sum of their counts.
 pub fn stats<'a>(rows: impl Iterator<Item = &'a Listed>, sum: &Counts) -> TranscriptStats {
     let (sessions, subagents) = rows.fold((0, 0), |(count, agents), row| (count + 1, agents + row.subagents));
     TranscriptStats {

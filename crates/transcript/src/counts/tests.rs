@@ -2,17 +2,17 @@ use std::fmt::Write as _;
 
 use proptest::prelude::*;
 
-use super::tally::{Of, Tally};
+use super::file_counter::{FileCounter, FileOwner};
 use super::*;
 use crate::blocks::Buffer;
 use crate::roots::SessionFiles;
 use crate::session::{LaneId, Session};
 
 fn counted(lines: &str) -> Counts {
-    Tally::read(lines.as_bytes(), Of::Session, &mut Buffer::default()).unwrap()
+    FileCounter::read(lines.as_bytes(), FileOwner::Session, &mut Buffer::default()).unwrap()
 }
 
-/// Lines from a short notation: `id parent what`, where what is a prompt, a response with calls, a result, …
+/// Lines from a short notation: `id parent kind`, where kind is a prompt, a response with calls, a result, …
 fn file(notation: &str) -> String {
     let mut lines = String::new();
     for (second, line) in notation.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate() {
@@ -68,7 +68,7 @@ fn file(notation: &str) -> String {
     lines
 }
 
-/// A turn with two tools at once, of which the first answers last.
+/// A turn with two parallel tools; the first one answers last.
 const PARALLEL: &str = "
     p - prompt
     a p calls m1 t1
@@ -88,7 +88,7 @@ fn s1_49_a_session_is_counted_by_what_its_entries_are() {
     assert_eq!(counts.last, Some("2026-11-15T00:00:05Z".parse().unwrap()));
 }
 
-/// Some servers begin to count anew in every response, and a response may stand in the file again.
+/// Some servers restart ids in every response, and a response may be repeated in the file.
 #[test]
 fn calls_of_one_id_are_told_apart_by_their_responses() {
     let again = "
@@ -111,7 +111,7 @@ fn calls_of_one_id_in_one_entry_are_counted_each() {
     assert_eq!(counted(&lines).tools, BTreeMap::from([("Bash".to_owned(), 1), ("Read".to_owned(), 1)]));
 }
 
-/// An empty uuid names nothing, and an entry without one was said all the same.
+/// An empty uuid is not an identity, and an entry without one counts all the same.
 #[test]
 fn entries_without_a_name_are_counted_each() {
     let lines = file("p - prompt\na p says m1\nq a prompt\nb q says m2\n");
@@ -124,8 +124,8 @@ fn entries_without_a_name_are_counted_each() {
     }
 }
 
-/// A client that writes an entry again may have come to know more of it. The SDKs take the last copy, and so does
-/// whoever shows the session.
+/// A client that writes an entry again may have more data about it. The SDKs take the last copy, and so does
+/// everything that shows the session.
 #[test]
 fn f76_of_copies_that_differ_the_last_whole_one_counts() {
     for (first, last, expected) in [
@@ -140,7 +140,7 @@ fn f76_of_copies_that_differ_the_last_whole_one_counts() {
         let lines = file(&format!("{PARALLEL}{first}\n{last}"));
         let counts = counted(&lines);
         assert_eq!((counts.turns, counts.tool_calls(), counts.errors), expected, "{first}, {last}");
-        // Cut off behind the entry, as a client that was killed leaves it: the whole copy counts, wherever it stands.
+        // Truncated after the entry, as a killed client leaves it: the whole copy counts, wherever it stands.
         let mut cut: Vec<&str> = lines.lines().collect();
         let salvaged = format!("{}{{\"type\":\"us", cut.remove(cut.len() - 2));
         let counts = counted(&format!("{}\n{salvaged}\n", cut.join("\n")));
@@ -154,7 +154,7 @@ fn f76_of_copies_that_differ_the_last_whole_one_counts() {
 }
 
 #[test]
-fn what_nobody_typed_is_no_turn() {
+fn text_that_was_not_typed_is_not_a_turn() {
     for (line, turns, messages) in [
         ("x c prompt", 2, 4),
         ("x c command", 2, 4),
@@ -171,7 +171,7 @@ fn what_nobody_typed_is_no_turn() {
     }
 }
 
-/// What the tree of the same session says.
+/// The number of abandoned branches in the tree of the same session.
 fn left_in_the_tree(lines: &str) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
@@ -183,7 +183,7 @@ fn left_in_the_tree(lines: &str) -> u64 {
 #[test]
 fn branches_are_ways_that_were_left() {
     for (more, branches) in [
-        // Parallel tools fork the chain and nobody went another way.
+        // Parallel tools fork the chain without a change of path.
         ("", 0),
         ("q c prompt", 0),
         // An edited prompt.
@@ -192,21 +192,21 @@ fn branches_are_ways_that_were_left() {
         ("q c prompt \n d q says m3 \n r c prompt", 1),
         // The model was asked again.
         ("q p says m4", 1),
-        // Events hang beside, and so does what the client says: the conversation is where the model answered.
+        // Events and text of the client hang beside: the conversation is the path with the model's answers.
         ("q p event", 0),
         ("q p meta", 0),
         ("q p meta \n r c prompt", 0),
-        // A compaction follows what it stands for.
+        // A compaction follows the entries that it replaces.
         ("q - boundary c \n s q summary \n t s prompt", 0),
-        // A parent that was never written is no branch.
+        // A missing parent does not make a branch.
         ("q gone prompt", 0),
         // The same line again.
         ("c ra says m2", 0),
-        // The client went back, and nothing came since.
+        // The client rewound, and nothing followed.
         ("q c prompt \n l - last-prompt c", 1),
         ("l - last-prompt c \n q c prompt", 0),
         ("q c prompt \n d q says m3 \n l - last-prompt d", 0),
-        // Entries that follow each other in a circle.
+        // Entries in a cycle.
         ("q r prompt \n r q says m3", 0),
     ] {
         let lines = file(&format!("{PARALLEL}{more}"));
@@ -216,7 +216,7 @@ fn branches_are_ways_that_were_left() {
 }
 
 proptest! {
-    /// The tree has the rule and is far slower; both must see the same branches in whatever there is.
+    /// The tree defines the rule and is far slower; both must see the same branches in any input.
     #[test]
     fn the_count_of_branches_is_that_of_the_tree(
         entries in prop::collection::vec((0..14_usize, 0..9_usize, 0..4_usize), 1..14),
@@ -227,7 +227,7 @@ proptest! {
         let mut notation = String::new();
         for (at, (parent, what, twist)) in entries.iter().enumerate() {
             let parent = match (twist, parent) {
-                // Mostly what stands before, sometimes anything, a later one or nothing.
+                // Mostly the entry before, sometimes any other, a later one or none.
                 (0 | 1, _) if at > 0 => format!("e{}", at - 1),
                 (3, 13) => "-".to_owned(),
                 _ => format!("e{parent}"),

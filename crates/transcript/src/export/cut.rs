@@ -1,31 +1,31 @@
-//! Long text, shortened to what a reader wants to see of it: how it begins, and how it ends.
+//! Shortening of long text to its beginning and end.
 
-/// How much of a text is shown.
+/// Number of bytes of a text to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Room {
+pub(super) struct CutLimits {
     /// Bytes of the beginning.
     pub(super) head: usize,
     /// Bytes of the end.
     pub(super) tail: usize,
 }
 
-impl Room {
-    /// All of it.
-    pub(super) const UNLIMITED: Room = Room { head: usize::MAX, tail: 0 };
+impl CutLimits {
+    /// No limit.
+    pub(super) const UNLIMITED: CutLimits = CutLimits { head: usize::MAX, tail: 0 };
 }
 
-/// A text, or two pieces of it.
+/// A text, or its beginning and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cut<'t> {
     pub(super) head: &'t str,
-    /// How many bytes and lines are missing between the pieces; zero where nothing is.
+    /// Number of bytes and lines left out between the two parts; zero for a whole text.
     pub(super) missing_bytes: usize,
     pub(super) missing_lines: usize,
     pub(super) tail: &'t str,
 }
 
 impl Cut<'_> {
-    /// What is missing, in words.
+    /// A note on the missing part, for display.
     pub(super) fn note(&self) -> String {
         let lines = match self.missing_lines {
             0 => String::new(),
@@ -36,8 +36,8 @@ impl Cut<'_> {
     }
 }
 
-/// Cuts a text at ends of lines where there are some, and never for the sake of a few bytes.
-pub(super) fn cut(text: &str, room: Room) -> Cut<'_> {
+/// Cuts a text, at line ends if possible, and never to save only a few bytes.
+pub(super) fn cut(text: &str, room: CutLimits) -> Cut<'_> {
     let whole = Cut { head: text, missing_bytes: 0, missing_lines: 0, tail: "" };
     let wanted = room.head.saturating_add(room.tail);
     if text.len() <= wanted.saturating_add(wanted / 4) {
@@ -56,7 +56,7 @@ pub(super) fn cut(text: &str, room: Room) -> Cut<'_> {
     }
 }
 
-/// The nearest place at or before `at` where a character begins.
+/// The nearest character boundary at or before `at`.
 pub(super) fn floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
@@ -65,7 +65,7 @@ fn ceil(text: &str, at: usize) -> usize {
     (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
 }
 
-/// A number of bytes for people.
+/// A number of bytes for display.
 pub(super) fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
     if bytes < 1000 {
@@ -107,7 +107,7 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_is_lost_unseen(text in "[aé\\n]{0,300}", head in 0usize..60, tail in 0usize..60) {
-            let cut = cut(&text, Room { head, tail });
+            let cut = cut(&text, CutLimits { head, tail });
             prop_assert_eq!(cut.head.len() + cut.missing_bytes + cut.tail.len(), text.len());
             prop_assert!(text.starts_with(cut.head) && text.ends_with(cut.tail));
             prop_assert!(cut.missing_bytes == 0 || cut.head.len() <= head && cut.tail.len() <= tail);

@@ -1,8 +1,8 @@
-//! What an edit changed.
+//! Diffs of edits.
 
 use tidings_protocol::tools::{EditInput, Hunk, MultiEditOutput, ToolInput, ToolOutput};
 
-/// Lines of a unified diff, each with its mark.
+/// Lines of a unified diff, each with its sign.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Diff {
     pub(super) path: String,
@@ -11,7 +11,7 @@ pub(super) struct Diff {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum DiffLine {
-    /// Where the lines below stand.
+    /// Header of a hunk, with line numbers.
     Hunk(String),
     Same(String),
     Added(String),
@@ -19,7 +19,7 @@ pub(super) enum DiffLine {
 }
 
 impl DiffLine {
-    /// The line as a diff has it.
+    /// The sign and the text of the line.
     pub(super) fn parts(&self) -> (&'static str, &str) {
         match self {
             DiffLine::Hunk(text) => ("", text),
@@ -39,7 +39,7 @@ impl Diff {
         self.lines.iter().filter(|line| matches!(line, DiffLine::Removed(_))).count()
     }
 
-    /// Whether a text stands in it, line after line, as it was before or after.
+    /// Returns true if the diff contains a text line by line, in its old or its new version.
     pub(super) fn shows(&self, text: &str) -> bool {
         let side = |is_left_out: fn(&DiffLine) -> bool| {
             let lines = self.lines.iter().filter(|line| !is_left_out(line));
@@ -56,9 +56,9 @@ impl Diff {
     }
 }
 
-/// What a call changed: as its output tells, or else as its input asks for.
+/// The diff of a call: from its output, or else from its input.
 pub(super) fn diff(input: Option<&ToolInput>, output: Option<&ToolOutput>) -> Option<Diff> {
-    let told = output.and_then(|output| match output {
+    let from_output = output.and_then(|output| match output {
         ToolOutput::Edit(edit) => {
             let hunks = edit.structured_patch.as_deref().filter(|hunks| !hunks.is_empty());
             match (hunks, &edit.old_string, &edit.new_string) {
@@ -81,7 +81,7 @@ pub(super) fn diff(input: Option<&ToolInput>, output: Option<&ToolOutput>) -> Op
         }
         _ => None,
     });
-    told.or_else(|| match input? {
+    from_output.or_else(|| match input? {
         ToolInput::Edit(EditInput { file_path, old_string: Some(old), new_string: Some(new), .. }) => {
             Some(of_texts(file_path, old, new))
         }

@@ -10,33 +10,33 @@ use tidings_protocol::entry::EntryRef;
 use tidings_protocol::json::Raw;
 use tidings_protocol::view::Block;
 
-use super::facts::Facts;
-use super::piece::{Call, Picture};
-use super::source::Source;
+use super::entry_part::{Picture, ToolCall};
+use super::metadata::SessionMetadata;
+use super::source::ExportSource;
 use super::walk::Numbers;
 use super::{Agents, Branches, Options};
 use crate::Error;
 use crate::error::At as _;
 use crate::session::{LaneId, NodeId, Part, Session};
 
-/// An entry, with what is known of its place in the session.
+/// An entry with its position in the session.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct EntryJson<'a> {
-    /// Its id.
+    /// Uuid.
     pub uuid: Option<&'a str>,
-    /// The id of the entry that it follows.
+    /// Uuid of the entry that it follows.
     pub parent: Option<&'a str>,
-    /// Its line in its file, from 1.
+    /// Line number in its file, from 1.
     pub line: u64,
-    /// When it was made.
+    /// Timestamp of the entry.
     #[serde(serialize_with = "iso")]
     pub at: Option<Timestamp>,
     /// Its `type`.
     pub kind: &'a str,
-    /// What it is in the conversation: `prompt`, `response`, `tool-result`, …
+    /// Role in the conversation: `prompt`, `response`, `tool-result`, …
     pub part: &'static str,
-    /// Who speaks: `User`, `Assistant`, `Agent [Explore]`, …
+    /// The speaker: `User`, `Assistant`, `Agent [Explore]`, …
     pub actor: String,
     /// The flow that it is a step of: `linear`, `tool-use`, `sidechain`, `error-recovery`, `compaction`.
     pub flow: &'static str,
@@ -45,19 +45,19 @@ pub struct EntryJson<'a> {
     /// The model that answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What was said.
+    /// Text of the message.
     pub text: String,
-    /// What was thought.
+    /// Text of the thinking.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub thinking: String,
-    /// The tools that it calls.
+    /// Tool calls.
     pub tools: Vec<ToolJson>,
-    /// What tools gave back.
+    /// Tool results.
     pub results: Vec<ResultJson>,
-    /// Pictures and documents, as `[image: png, 12 KB]`.
+    /// Images and documents, as `[image: png, 12 KB]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pictures: Vec<String>,
-    /// Whether it tells of an error.
+    /// True for an error.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
 }
@@ -66,27 +66,27 @@ pub struct EntryJson<'a> {
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct ToolJson {
-    /// Its id.
+    /// Id of the call.
     pub id: String,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// What it is about, in one line.
+    /// Summary of the input in one line.
     pub summary: String,
     /// The input as it stands in the file.
     pub input: Option<Box<RawValue>>,
 }
 
-/// What a tool gave back.
+/// A tool result.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct ResultJson {
-    /// The id of the call.
+    /// Id of the call.
     pub id: Option<String>,
-    /// The tool, where its call is known.
+    /// Name of the tool, if its call is known.
     pub name: Option<String>,
-    /// Whether it failed.
+    /// True if the tool failed.
     pub is_error: bool,
-    /// What the model was given.
+    /// Text passed to the model.
     pub text: String,
 }
 
@@ -120,9 +120,9 @@ struct CompactionJson<'a> {
     post_tokens: Option<u64>,
 }
 
-/// One entry per line.
+/// Writes one entry per line.
 pub(super) fn lines(
-    source: &mut Source<'_>,
+    source: &mut ExportSource<'_>,
     options: &Options,
     path: &[NodeId],
     out: &mut dyn Write,
@@ -135,16 +135,16 @@ pub(super) fn lines(
     Ok(())
 }
 
-/// One document.
+/// Writes one document.
 pub(super) fn document(
-    source: &mut Source<'_>,
+    source: &mut ExportSource<'_>,
     options: &Options,
     path: &[NodeId],
     out: &mut dyn Write,
     target: &Path,
 ) -> Result<(), Error> {
     let session = source.session;
-    let facts = Facts::read(source, options, path)?;
+    let facts = SessionMetadata::read(source, options, path)?;
     let uuid = |node: Option<NodeId>| node.and_then(|node| session.node(node).uuid.as_deref());
     let branches: Vec<BranchJson<'_>> = session
         .branches(LaneId::MAIN)
@@ -194,15 +194,15 @@ pub(super) fn document(
     part(out, "\n]}\n", "")
 }
 
-/// The entries to write: the path, and behind each call the sub-agents that it started; or all of them in the order of
-/// files where all branches are wanted.
+/// The entries to write: the path, and after each call the sub-agents that it started; or all entries in the
+/// order of files if all branches are requested.
 fn order(session: &Session, options: &Options, path: &[NodeId]) -> Vec<NodeId> {
     let with_agents = options.agents == Agents::Shown;
     if options.branches == Branches::All {
         let wanted = |id: &NodeId| with_agents || session.node(*id).lane == LaneId::MAIN;
         return session.ids().filter(wanted).collect();
     }
-    // Sub-agents are put behind their calls without recursion, however deep they are nested.
+    // Sub-agents are put after their calls without recursion, however deep they are nested.
     let mut order = Vec::new();
     let mut waiting: Vec<std::vec::IntoIter<NodeId>> = vec![Vec::from(path).into_iter()];
     let mut seen = std::collections::HashSet::new();
@@ -223,7 +223,12 @@ fn order(session: &Session, options: &Options, path: &[NodeId]) -> Vec<NodeId> {
     order
 }
 
-fn write(source: &mut Source<'_>, node: NodeId, out: &mut dyn Write, target: &Path) -> Result<(), Error> {
+fn write(
+    source: &mut ExportSource<'_>,
+    node: NodeId,
+    out: &mut dyn Write,
+    target: &Path,
+) -> Result<(), Error> {
     let session = source.session;
     let entry = source.entry(node)?;
     let json = to_json(&entry_json(session, node, &entry.as_ref()))?;
@@ -265,7 +270,7 @@ fn entry_json<'a>(session: &'a Session, id: NodeId, entry: &EntryRef<'_>) -> Ent
         }
     }
     for call in entry.tool_calls() {
-        let summary = Call::new(call.id.clone(), &call.name, call.input).summary;
+        let summary = ToolCall::new(call.id.clone(), &call.name, call.input).summary;
         json.tools.push(ToolJson {
             id: call.id.into_owned(),
             name: call.name.into_owned(),
@@ -280,7 +285,7 @@ fn entry_json<'a>(session: &'a Session, id: NodeId, entry: &EntryRef<'_>) -> Ent
             .results_of(id)
             .filter(|tool| result.tool_use_id.as_deref().is_none_or(|id| *tool.id == *id))
             .nth(number);
-        let mut outcome = super::piece::Outcome::default();
+        let mut outcome = super::entry_part::Outcome::default();
         if let Some(content) = result.content {
             super::outcome::read_content(content, &mut outcome);
         }
@@ -295,8 +300,8 @@ fn entry_json<'a>(session: &'a Session, id: NodeId, entry: &EntryRef<'_>) -> Ent
     json
 }
 
-/// The value as it stands; a lone surrogate in it is no reason to refuse the whole, since these are bytes of a file
-/// that was checked.
+/// The value as it stands; a lone surrogate in it is not an error, since the bytes were checked when the file
+/// was read.
 fn raw_value(raw: Raw<'_>) -> Option<Box<RawValue>> {
     RawValue::from_string(raw.as_str().to_owned()).ok()
 }

@@ -3,19 +3,19 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::source::Source;
+use super::source::ExportSource;
 use super::{Detail, Options};
 use crate::Error;
 use crate::blocks::{Block, Blocks, Buffer};
 use crate::error::At as _;
 use crate::roots::SessionFiles;
 
-/// Writes the lines as they are, or without their secrets.
+/// Writes the lines as they are, or with secrets redacted.
 ///
-/// Damaged lines are written too: nothing is lost by an export. Of a line that is too long to be read, secrets cannot
-/// be taken out; then a line stands in its place that says so.
+/// Damaged lines are written too: an export loses nothing. Secrets in a line that is too long to be read
+/// cannot be redacted; it is replaced by a line that notes this.
 pub(super) fn write(
-    source: &mut Source<'_>,
+    source: &mut ExportSource<'_>,
     files: &SessionFiles,
     options: &Options,
     out: &mut dyn Write,
@@ -40,7 +40,7 @@ pub(super) fn write(
                     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
                         let text = String::from_utf8_lossy(line);
                         let redacted = source.line(&text);
-                        // A line without secrets keeps its bytes, even those that are no text.
+                        // A line without secrets keeps its bytes, even if they are not UTF-8.
                         let bytes = if redacted == text { line } else { redacted.as_bytes() };
                         out.write_all(bytes).at("write", target)?;
                     }

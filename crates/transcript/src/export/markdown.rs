@@ -7,11 +7,11 @@ use std::fmt::Write as _;
 use tidings_protocol::tools::ToolInput;
 
 use self::contain::{contained, fence, html_text, inline_code, quoted};
-use super::cut::{Cut, Room, cut};
+use super::cut::{Cut, CutLimits, cut};
 use super::diff::Diff;
-use super::facts::Facts;
-use super::piece::{Call, Head, Outcome, Piece, duration};
-use super::safe::{safe_line, safe_text, short_line};
+use super::entry_part::{EntryPart, Head, Outcome, ToolCall, duration};
+use super::metadata::SessionMetadata;
+use super::sanitize::{safe_line, safe_text, short_line};
 use super::text::{compaction_line, counts, period, speaker, time};
 use super::walk::Sink;
 use super::{Detail, Options};
@@ -21,23 +21,23 @@ use crate::session::{Agent, Branch, NodeId, Part};
 pub(super) struct MarkdownSink<'o> {
     out: String,
     options: &'o Options,
-    /// How many prompts of the main line there were.
+    /// Number of prompts of the main line so far.
     prompts: usize,
-    /// The prompt that has the last heading.
+    /// The prompt with the last heading.
     turn: Option<NodeId>,
-    /// Who spoke last.
+    /// The last speaker.
     speaker: String,
-    /// Whether what was handed on last ends with an empty line.
+    /// True if the text taken last ends with an empty line.
     is_after_gap: bool,
-    /// How many sub-agents and branches are open.
+    /// Number of open sub-agents and branches.
     depth: usize,
 }
 
-/// How much of a prompt stands in a heading.
+/// Number of characters of a prompt in a heading.
 const HEADING_CHARS: usize = 80;
 
 impl<'o> MarkdownSink<'o> {
-    pub(super) fn new(options: &'o Options, facts: &Facts) -> Self {
+    pub(super) fn new(options: &'o Options, facts: &SessionMetadata) -> Self {
         let mut sink = MarkdownSink {
             out: String::new(),
             options,
@@ -67,14 +67,14 @@ impl<'o> MarkdownSink<'o> {
         sink
     }
 
-    fn room(&self, head: usize, tail: usize) -> Room {
+    fn room(&self, head: usize, tail: usize) -> CutLimits {
         match self.options.detail {
-            Detail::Folded => Room { head, tail },
-            Detail::Full => Room::UNLIMITED,
+            Detail::Folded => CutLimits { head, tail },
+            Detail::Full => CutLimits::UNLIMITED,
         }
     }
 
-    /// An empty line, unless there is one: what follows HTML without one would be taken for HTML.
+    /// Writes an empty line, unless there is one: text right after HTML would be parsed as HTML.
     fn gap(&mut self) {
         let is_there = if self.out.is_empty() { self.is_after_gap } else { self.out.ends_with("\n\n") };
         if !is_there {
@@ -82,7 +82,7 @@ impl<'o> MarkdownSink<'o> {
         }
     }
 
-    /// A block of its own.
+    /// Writes a separate block.
     fn block(&mut self, text: &str) {
         self.gap();
         self.out.push_str(text);
@@ -91,7 +91,7 @@ impl<'o> MarkdownSink<'o> {
         }
     }
 
-    /// Who speaks: a heading for each prompt of the main line, bold text for the others.
+    /// Writes the speaker: a heading for each prompt of the main line, bold text for the others.
     fn speaker(&mut self, head: &Head<'_>) {
         let speaker = speaker(head);
         if speaker == self.speaker {
@@ -115,7 +115,7 @@ impl<'o> MarkdownSink<'o> {
         self.speaker.clear();
     }
 
-    fn fenced(&mut self, text: &str, language: &str, room: Room) {
+    fn fenced(&mut self, text: &str, language: &str, room: CutLimits) {
         let safe = safe_text(text);
         let Cut { head, missing_bytes, tail, .. } = cut(&safe, room);
         if missing_bytes == 0 {
@@ -169,24 +169,24 @@ impl Sink for MarkdownSink<'_> {
         &mut self.out
     }
 
-    fn piece(&mut self, head: &Head<'_>, piece: &Piece<'_>) {
+    fn piece(&mut self, head: &Head<'_>, piece: &EntryPart<'_>) {
         let full = self.options.detail == Detail::Full;
         match piece {
-            Piece::Compaction(compaction) => {
+            EntryPart::Compaction(compaction) => {
                 self.block(&format!("---\n\n*{}*", compaction_line(compaction)));
                 self.speaker.clear();
             }
-            Piece::Text(text) if head.part == Part::CompactSummary => {
+            EntryPart::Text(text) if head.part == Part::CompactSummary => {
                 self.details("Summary of the conversation so far");
                 self.block(&contained(text));
                 self.end_details();
             }
-            Piece::Text(text) if head.part == Part::Prompt => {
+            EntryPart::Text(text) if head.part == Part::Prompt => {
                 self.heading(head, text);
                 self.speaker(head);
                 self.block(&quoted(&contained(text)));
             }
-            Piece::Text(text) => {
+            EntryPart::Text(text) => {
                 self.speaker(head);
                 let text = contained(text);
                 self.block(&if head.is_error { quoted(&format!("**Error:** {text}")) } else { text });
@@ -194,17 +194,17 @@ impl Sink for MarkdownSink<'_> {
                     self.block("*(cut short)*");
                 }
             }
-            Piece::Thinking(text) => {
+            EntryPart::Thinking(text) => {
                 self.speaker(head);
                 self.details("Thinking");
                 self.block(&quoted(&contained(text)));
                 self.end_details();
             }
-            Piece::Picture(picture) => {
+            EntryPart::Picture(picture) => {
                 self.speaker(head);
                 self.block(&format!("*{}*", heading(&picture.label())));
             }
-            Piece::Command(tags) => {
+            EntryPart::Command(tags) => {
                 if let Some(name) = &tags.name {
                     let command = format!("{name} {}", tags.args.as_deref().unwrap_or_default());
                     self.heading(head, &command);
@@ -217,10 +217,10 @@ impl Sink for MarkdownSink<'_> {
                     self.fenced(text, "", room);
                 }
             }
-            Piece::Note { name, text } => {
+            EntryPart::Note { name, text } => {
                 if full && text.contains('\n') {
                     self.details(&html_text(&safe_line(name)));
-                    self.fenced(text, "", Room::UNLIMITED);
+                    self.fenced(text, "", CutLimits::UNLIMITED);
                     self.end_details();
                 } else {
                     self.block(&format!(
@@ -233,7 +233,7 @@ impl Sink for MarkdownSink<'_> {
         }
     }
 
-    fn open_call(&mut self, head: &Head<'_>, call: &Call<'_>) {
+    fn open_call(&mut self, head: &Head<'_>, call: &ToolCall<'_>) {
         self.speaker(head);
         let mark = if call.is_error() { "❌ " } else { "" };
         let mut about = call.outcome.as_ref().map_or_else(|| "no result".to_owned(), Outcome::summary);
@@ -250,7 +250,7 @@ impl Sink for MarkdownSink<'_> {
         }
     }
 
-    fn close_call(&mut self, _head: &Head<'_>, call: &Call<'_>) {
+    fn close_call(&mut self, _head: &Head<'_>, call: &ToolCall<'_>) {
         if let Some(outcome) = &call.outcome {
             self.outcome(outcome);
         }
@@ -296,7 +296,7 @@ impl Sink for MarkdownSink<'_> {
     }
 }
 
-/// One line of text in which nothing is markup.
+/// One line of text with all markup escaped.
 fn heading(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in safe_line(text).chars() {

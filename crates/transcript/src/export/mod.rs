@@ -1,4 +1,4 @@
-//! A session to read, to show and to keep: as text for a terminal, Markdown, one HTML file, JSON, or its own lines.
+//! Exports of a session: as text for a terminal, Markdown, one HTML file, JSON, or its own lines.
 //!
 //! ```no_run
 //! use tidings_transcript::export::{Format, Options, export};
@@ -14,23 +14,23 @@
 //! # Ok::<(), tidings_transcript::Error>(())
 //! ```
 //!
-//! Everything is written entry by entry: what is kept in memory is the index of the session and one entry.
-//! Text from the session cannot leave its place: it is escaped in HTML, fenced in Markdown, and freed from what steers
-//! terminals in text.
-//! With a [`Redactor`], no byte of an entry is written that the redactor has not seen; pictures are left as they are.
+//! Everything is written entry by entry: memory holds the index of the session and one entry. Text from the
+//! session cannot break out of its container: it is escaped in HTML, fenced in Markdown, and stripped of
+//! terminal control sequences in text. With a [`Redactor`], every byte of an entry passes through the
+//! redactor before it is written; images are left as they are.
 
 mod cut;
 mod diff;
-mod facts;
+mod entry_part;
 #[cfg(feature = "html")]
 mod html;
 mod json;
 mod lines;
 mod markdown;
+mod metadata;
 mod outcome;
-mod piece;
 mod pretty;
-mod safe;
+mod sanitize;
 mod source;
 mod text;
 mod walk;
@@ -41,63 +41,63 @@ use std::path::Path;
 
 use jiff::tz::TimeZone;
 
-pub use facts::Facts;
 pub use json::{EntryJson, ResultJson, ToolJson};
-pub use safe::safe_text;
+pub use metadata::SessionMetadata;
+pub use sanitize::safe_text;
 pub use text::Style;
 
 use crate::redact::Redactor;
 use crate::roots::SessionFiles;
 use crate::session::{LaneId, NodeId, Session, View};
 use crate::{Error, ErrorKind};
-use source::Source;
-use walk::Walk;
+use source::ExportSource;
+use walk::ExportWalk;
 
-/// What an export is written as.
+/// The output format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
     /// Text for a terminal.
     Text(Style),
-    /// Markdown as GitHub shows it.
+    /// GitHub-flavoured Markdown.
     Markdown,
-    /// One HTML file that needs nothing else.
+    /// One self-contained HTML file.
     #[cfg(feature = "html")]
     Html,
-    /// One JSON document: what is known of the session, and its entries.
+    /// One JSON document: the session's metadata, and its entries.
     Json,
     /// One [`EntryJson`] per line.
     JsonLines,
-    /// The session's own lines, byte for byte unless secrets are taken out; with [`Detail::Full`] also those of its
-    /// sub-agents, which say so themselves.
+    /// The session's own lines, byte for byte unless secrets are redacted; with [`Detail::Full`] also those
+    /// of its sub-agents, which are marked as such.
     Lines,
 }
 
-/// What of a session is written, and how.
+/// The selection and form of an export.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// How much.
+    /// Level of detail.
     pub detail: Detail,
-    /// Whether with sub-agents.
+    /// Visibility of sub-agents.
     pub agents: Agents,
-    /// Which branches.
+    /// Selection of branches.
     pub branches: Branches,
-    /// With what stands before compactions, or as the model sees it.
+    /// The full history, or the conversation as the model sees it after compactions.
     pub view: View,
-    /// For times that people read.
+    /// Time zone of displayed times.
     pub zone: TimeZone,
 }
 
-/// How much of a session is written.
+/// The level of detail of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// What was said; tools, thinking and long output in short or folded.
+    /// Messages; tools, thinking and long output shortened or folded.
     Folded,
-    /// Everything, also what the client told the model.
+    /// Everything, including text from the client to the model.
     Full,
 }
 
-/// Whether sub-agents are written.
+/// Visibility of sub-agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agents {
     /// Inside the calls that started them.
@@ -106,14 +106,14 @@ pub enum Agents {
     Hidden,
 }
 
-/// Which branches are written.
+/// Selection of branches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Branches {
-    /// The one with the conversation, [`Session::active_leaf`].
+    /// The active branch, [`Session::active_leaf`].
     Active,
-    /// The one that ends here.
+    /// The branch that ends at this entry.
     One(NodeId),
-    /// The active one, and the others where they fork off.
+    /// The active branch, and the others at their fork points.
     All,
 }
 
@@ -138,7 +138,7 @@ pub fn export(
     redactor: Option<&mut Redactor>,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    let mut source = Source::new(session, files, redactor);
+    let mut source = ExportSource::new(session, files, redactor);
     let target = Path::new("the export");
     if format == Format::Lines {
         return lines::write(&mut source, files, options, out, target);
@@ -151,14 +151,14 @@ pub fn export(
     };
     match format {
         Format::Text(style) => {
-            let facts = Facts::read(&mut source, options, &path)?;
+            let facts = SessionMetadata::read(&mut source, options, &path)?;
             let mut sink = text::TextSink::new(style, options, &facts);
-            Walk::new(&mut source, options, &mut sink, out, target).main(&path)
+            ExportWalk::new(&mut source, options, &mut sink, out, target).main(&path)
         }
         Format::Markdown => {
-            let facts = Facts::read(&mut source, options, &path)?;
+            let facts = SessionMetadata::read(&mut source, options, &path)?;
             let mut sink = markdown::MarkdownSink::new(options, &facts);
-            Walk::new(&mut source, options, &mut sink, out, target).main(&path)
+            ExportWalk::new(&mut source, options, &mut sink, out, target).main(&path)
         }
         #[cfg(feature = "html")]
         Format::Html => html::write(&mut source, options, &path, out, target),
@@ -196,11 +196,11 @@ pub fn hidden_branches(session: &Session, branches: Branches) -> HiddenBranches 
     hidden
 }
 
-/// How much of a uuid names an entry.
+/// Length of the shortest prefix of a uuid that identifies an entry.
 const UUID_PART_MIN: usize = 4;
 
-/// The end of the branch that `name` means: its number as [`Session::branches`] has it, from 1 on, or the uuid of one
-/// of its entries, or the beginning of one.
+/// Finds the last entry of a branch by `name`: its number in [`Session::branches`], from 1 on, or the uuid
+/// (or its beginning) of one of its entries.
 pub fn find_branch(session: &Session, name: &str) -> Result<NodeId, Error> {
     let branches = session.branches(LaneId::MAIN);
     if let Ok(number) = name.parse::<usize>()
@@ -208,8 +208,8 @@ pub fn find_branch(session: &Session, name: &str) -> Result<NodeId, Error> {
     {
         return Ok(branch.leaf);
     }
-    let hint = "`tidings sessions tree` shows the branches and their numbers";
-    // A short number that is no branch must not hit a uuid by chance.
+    let hint = "`tidings sessions tree` lists the branches and their numbers";
+    // A short number without a branch must not match a uuid by chance.
     let is_part = name.len() >= UUID_PART_MIN;
     let names = |node: &NodeId| {
         let uuid = session.node(*node).uuid.as_deref();

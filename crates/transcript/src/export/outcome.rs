@@ -1,4 +1,4 @@
-//! What a tool gave back, read from the entry that tells of it.
+//! The outcome of a tool call, read from the entry with its result.
 
 use tidings_protocol::entry::{EntryRef, ToolResult};
 use tidings_protocol::json::Raw;
@@ -7,19 +7,20 @@ use tidings_protocol::view::Block;
 
 use super::Detail;
 use super::diff::diff;
-use super::piece::{Call, Outcome, Picture, string};
+use super::entry_part::{Outcome, Picture, ToolCall, string};
 use super::pretty::pretty;
-use super::source::Source;
+use super::source::ExportSource;
 use crate::limits::{OUTPUT_HEAD_BYTES, PERSISTED_BYTES_MAX};
 
-impl Source<'_> {
-    /// The result of one call in an entry, if there are several of that id the one of that number. The block that the model was given is what counts; the copy that the CLI
-    /// keeps for itself beside it only tells what changed and where the rest lies.
+impl ExportSource<'_> {
+    /// The result of one call in an entry; `number` selects among several with one id. The block that the
+    /// model received determines the text; the CLI's own copy beside it only supplies the diff and the path
+    /// of the full output.
     pub(super) fn outcome(
         &mut self,
         entry: &EntryRef<'_>,
         (id, number): (&str, usize),
-        call: Option<&Call<'_>>,
+        call: Option<&ToolCall<'_>>,
         detail: Detail,
     ) -> Option<Outcome> {
         let results = entry.tool_results();
@@ -31,11 +32,11 @@ impl Source<'_> {
             read_content(content, &mut outcome);
         }
         if let Some(inner) = outcome.text.trim().strip_prefix("<tool_use_error>") {
-            // The mark is for the model.
+            // The tags are for the model.
             outcome.text = inner.strip_suffix("</tool_use_error>").unwrap_or(inner).to_owned();
         }
         outcome.bytes = outcome.text.len() as u64;
-        // It stands beside the blocks and does not say which one it belongs to.
+        // It stands beside the blocks and does not identify the one it belongs to.
         let kept = entry.tool_use_result().filter(|_| alone);
         if let Some(path) = kept.and_then(|kept| string(kept.get("persistedOutputPath"))) {
             let bytes_max = match detail {
@@ -57,7 +58,7 @@ impl Source<'_> {
     }
 }
 
-/// The text and the pictures of a result.
+/// Adds the text and the images of a result.
 pub(super) fn read_content(content: Raw<'_>, outcome: &mut Outcome) {
     if let Some(text) = content.text() {
         text.push_to(&mut outcome.text);

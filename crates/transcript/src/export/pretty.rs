@@ -3,9 +3,9 @@ use tidings_protocol::json::{Raw, Text};
 /// Deeper values are not indented any further: a page is only so wide.
 const INDENT_MAX: usize = 24;
 
-/// A JSON value over several lines, its spelling and the order of keys kept.
+/// A JSON value on several lines, with its spelling and the order of keys preserved.
 ///
-/// Goes through the text once and not through a tree, so that no depth is too much for it.
+/// Works on the text instead of a tree, so that no depth overflows the stack.
 pub(super) fn pretty(value: Raw<'_>) -> String {
     let text = value.as_str();
     let mut out = String::with_capacity(text.len() + text.len() / 4);
@@ -55,7 +55,7 @@ pub(super) fn pretty(value: Raw<'_>) -> String {
     out
 }
 
-/// The input of a tool for people: one member per line, and text as it reads instead of with escapes.
+/// The input of a tool for display: one member per line, and text without escapes.
 pub(super) fn readable(input: Raw<'_>) -> String {
     if !input.is_object() {
         return pretty(input);
@@ -63,7 +63,7 @@ pub(super) fn readable(input: Raw<'_>) -> String {
     readable_members(input.members())
 }
 
-/// The same for some members of it.
+/// Like [`readable`], for a selection of members.
 pub(super) fn readable_members<'a>(members: impl Iterator<Item = (Text<'a>, Raw<'a>)>) -> String {
     let mut out = String::new();
     for (key, value) in members {

@@ -8,8 +8,8 @@ use crate::redact::Redactor;
 use crate::roots::SessionFiles;
 use crate::session::{NodeId, Session};
 
-/// Where an export takes everything from that it writes, so that nothing gets past the redactor.
-pub(super) struct Source<'s> {
+/// The only source of an export's text, so that nothing bypasses the redactor.
+pub(super) struct ExportSource<'s> {
     pub(super) session: &'s Session,
     files: &'s SessionFiles,
     redactor: Option<&'s mut Redactor>,
@@ -18,20 +18,20 @@ pub(super) struct Source<'s> {
 /// An output that was too large for its line.
 pub(super) struct Persisted {
     pub(super) text: String,
-    /// The size of the file; more than `text` where that was cut.
+    /// Size of the file in bytes; more than `text` has if that was cut.
     pub(super) bytes: u64,
 }
 
-impl<'s> Source<'s> {
+impl<'s> ExportSource<'s> {
     pub(super) fn new(
         session: &'s Session,
         files: &'s SessionFiles,
         redactor: Option<&'s mut Redactor>,
     ) -> Self {
-        Source { session, files, redactor }
+        ExportSource { session, files, redactor }
     }
 
-    /// An entry, without its secrets if those are to go.
+    /// Reads an entry, with secrets redacted if requested.
     pub(super) fn entry(&mut self, node: NodeId) -> Result<Entry, Error> {
         let entry = self.session.entry(node)?;
         let Some(redactor) = &mut self.redactor else { return Ok(entry) };
@@ -41,14 +41,14 @@ impl<'s> Source<'s> {
             std::borrow::Cow::Owned(redacted) => Entry::decode(redacted.as_bytes()).map_err(|error| {
                 Error::new(
                     crate::ErrorKind::Invalid,
-                    format!("An entry broke when its secrets were taken out: {error}"),
+                    format!("Redacting secrets made an entry invalid: {error}"),
                     "please report this",
                 )
             }),
         }
     }
 
-    /// Any other text that comes from files.
+    /// Redacts any other text from files.
     pub(super) fn text(&mut self, text: &str) -> String {
         match &mut self.redactor {
             Some(redactor) => redactor.redact(text).into_owned(),
@@ -56,12 +56,12 @@ impl<'s> Source<'s> {
         }
     }
 
-    /// Whether secrets are taken out.
+    /// Returns true if secrets are redacted.
     pub(super) fn is_redacted(&self) -> bool {
         self.redactor.is_some()
     }
 
-    /// A line as it stands in a file.
+    /// Redacts a line of a file.
     pub(super) fn line(&mut self, line: &str) -> String {
         match &mut self.redactor {
             Some(redactor) => redactor.redact_json(line).into_owned(),
@@ -69,8 +69,8 @@ impl<'s> Source<'s> {
         }
     }
 
-    /// The output that a result names. Only a file in the session's own folder is read, whatever the path says, and
-    /// only its first `bytes_max` bytes.
+    /// Reads the output file that a result names. Only a file in the session's own folder is read, whatever
+    /// the path is, and only its first `bytes_max` bytes.
     pub(super) fn persisted(&mut self, path: &str, bytes_max: u64) -> Option<Persisted> {
         let name = path.rsplit(['/', '\\']).next().filter(|name| !name.is_empty() && *name != "..")?;
         let path = self.files.tool_results().join(name);
@@ -81,7 +81,7 @@ impl<'s> Source<'s> {
         let mut bytes = Vec::new();
         fs_err::File::open(&path).ok()?.take(bytes_max).read_to_end(&mut bytes).ok()?;
         let text = String::from_utf8_lossy(&bytes);
-        // A picture or the like says nothing as text.
+        // Binary data, such as an image, is not shown as text.
         let text = if text.contains('\0') {
             format!("[binary data: {}]", size(metadata.len()))
         } else {

@@ -5,20 +5,20 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::cut::{Room, cut};
-use super::facts::Facts;
-use super::piece::{Call, Head, Outcome, Piece, duration};
-use super::safe::{safe_line, safe_text, short_line};
+use super::cut::{CutLimits, cut};
+use super::entry_part::{EntryPart, Head, Outcome, ToolCall, duration};
+use super::metadata::SessionMetadata;
+use super::sanitize::{safe_line, safe_text, short_line};
 use super::walk::Sink;
 use super::{Detail, Options};
 use crate::session::{Agent, Branch, Compaction, Part};
 
-/// What surrounds parts of the text, such as the colours of a terminal; empty by default.
+/// Strings around parts of the text, such as terminal colours; empty by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Style {
-    /// Before who speaks and titles.
+    /// Before speakers and titles.
     pub bold: &'static str,
-    /// Before what matters less.
+    /// Before secondary text.
     pub dim: &'static str,
     /// Before errors.
     pub error: &'static str,
@@ -31,15 +31,15 @@ pub(super) struct TextSink<'o> {
     style: Style,
     options: &'o Options,
     indent: usize,
-    /// Who spoke last, so that a response in many pieces has one heading.
+    /// The last speaker, so that a response in several entries has one heading.
     speaker: String,
 }
 
-/// How much of an output or input stands on the line of its call.
+/// Number of characters of an output or input on the line of its call.
 const LINE_CHARS: usize = 100;
 
 impl<'o> TextSink<'o> {
-    pub(super) fn new(style: Style, options: &'o Options, facts: &Facts) -> Self {
+    pub(super) fn new(style: Style, options: &'o Options, facts: &SessionMetadata) -> Self {
         let mut sink = TextSink { out: String::new(), style, options, indent: 0, speaker: String::new() };
         let Style { bold, dim, plain, .. } = style;
         sink.line(&format!("{bold}{}{plain}", facts.title));
@@ -65,7 +65,7 @@ impl<'o> TextSink<'o> {
         }
     }
 
-    /// Who speaks, unless it is still the same.
+    /// Writes the speaker, unless it is still the same.
     fn speaker(&mut self, head: &Head<'_>) {
         let Style { bold, dim, error, plain } = self.style;
         let speaker = speaker(head);
@@ -112,22 +112,22 @@ impl Sink for TextSink<'_> {
         &mut self.out
     }
 
-    fn piece(&mut self, head: &Head<'_>, piece: &Piece<'_>) {
+    fn piece(&mut self, head: &Head<'_>, piece: &EntryPart<'_>) {
         let Style { bold, dim, error, plain } = self.style;
         let full = self.options.detail == Detail::Full;
         match piece {
-            Piece::Compaction(compaction) => self.compaction(compaction),
-            Piece::Text(text) if head.part == Part::CompactSummary && !full => {
+            EntryPart::Compaction(compaction) => self.compaction(compaction),
+            EntryPart::Text(text) if head.part == Part::CompactSummary && !full => {
                 self.line(&format!("{dim}{}{plain}", short_line(text, LINE_CHARS)));
             }
-            Piece::Text(text) => {
+            EntryPart::Text(text) => {
                 self.speaker(head);
                 self.lines(text, "");
                 if head.is_aborted {
                     self.line(&format!("{error}(cut short){plain}"));
                 }
             }
-            Piece::Thinking(text) => {
+            EntryPart::Thinking(text) => {
                 self.speaker(head);
                 if full {
                     self.line(&format!("{dim}thinking{plain}"));
@@ -136,11 +136,11 @@ impl Sink for TextSink<'_> {
                     self.line(&format!("{dim}thinking: {}{plain}", short_line(text, LINE_CHARS)));
                 }
             }
-            Piece::Picture(picture) => {
+            EntryPart::Picture(picture) => {
                 self.speaker(head);
                 self.line(&picture.label());
             }
-            Piece::Command(tags) => {
+            EntryPart::Command(tags) => {
                 self.speaker(head);
                 if let Some(name) = &tags.name {
                     let args = tags.args.as_deref().unwrap_or_default();
@@ -150,7 +150,7 @@ impl Sink for TextSink<'_> {
                     self.lines(text, "  ");
                 }
             }
-            Piece::Note { name, text } => {
+            EntryPart::Note { name, text } => {
                 let name = safe_line(name);
                 if full && text.contains('\n') {
                     self.line(&format!("{dim}[{name}]{plain}"));
@@ -162,7 +162,7 @@ impl Sink for TextSink<'_> {
         }
     }
 
-    fn open_call(&mut self, head: &Head<'_>, call: &Call<'_>) {
+    fn open_call(&mut self, head: &Head<'_>, call: &ToolCall<'_>) {
         self.speaker(head);
         let Style { bold, dim, error, plain } = self.style;
         let full = self.options.detail == Detail::Full;
@@ -175,7 +175,7 @@ impl Sink for TextSink<'_> {
             Some(outcome) if !full => {
                 let took = outcome.took.map(|took| format!(" in {}", duration(took))).unwrap_or_default();
                 let text = outcome.text.trim();
-                let told = if outcome.is_error {
+                let shown = if outcome.is_error {
                     format!("{error}error: {}{plain}", short_line(text, LINE_CHARS))
                 } else if outcome.diff.is_none()
                     && !text.is_empty()
@@ -186,7 +186,7 @@ impl Sink for TextSink<'_> {
                 } else {
                     format!("{dim}{}{plain}", outcome.summary())
                 };
-                let _ = write!(line, " {dim}→{plain} {told}{dim}{took}{plain}");
+                let _ = write!(line, " {dim}→{plain} {shown}{dim}{took}{plain}");
             }
             Some(_) => {}
         }
@@ -197,7 +197,7 @@ impl Sink for TextSink<'_> {
         self.indent += 2;
     }
 
-    fn close_call(&mut self, _head: &Head<'_>, call: &Call<'_>) {
+    fn close_call(&mut self, _head: &Head<'_>, call: &ToolCall<'_>) {
         self.indent -= 2;
         let Style { dim, error, plain, .. } = self.style;
         if let Some(outcome) = call.outcome.as_ref().filter(|_| self.options.detail == Detail::Full) {
@@ -212,8 +212,8 @@ impl Sink for TextSink<'_> {
     fn result(&mut self, head: &Head<'_>, tool: &str, outcome: &Outcome) {
         self.speaker(head);
         let room = match self.options.detail {
-            Detail::Folded => Room { head: LINE_CHARS, tail: 0 },
-            Detail::Full => Room::UNLIMITED,
+            Detail::Folded => CutLimits { head: LINE_CHARS, tail: 0 },
+            Detail::Full => CutLimits::UNLIMITED,
         };
         let cut = cut(&outcome.text, room);
         let more = if cut.missing_bytes > 0 { format!(" … {}", cut.note()) } else { String::new() };
@@ -258,15 +258,15 @@ impl Sink for TextSink<'_> {
     }
 }
 
-/// Who speaks, in a form in which two are the same only if no heading is needed between them: pieces of a response
-/// have one heading, and each prompt has its own.
+/// A key of the speaker that is equal only if no heading is needed in between: entries of a response share
+/// one heading, and each prompt has its own.
 pub(super) fn speaker(head: &Head<'_>) -> String {
     let node = matches!(head.part, Part::Prompt | Part::Command).then(|| head.node.index());
     format!("{}/{}/{}/{node:?}", head.lane.index(), head.actor, head.part == Part::Error)
 }
 
-/// What the head of an export says below the title.
-pub(super) fn header(facts: &Facts, zone: &TimeZone) -> Vec<String> {
+/// The lines below the title of an export.
+pub(super) fn header(facts: &SessionMetadata, zone: &TimeZone) -> Vec<String> {
     let mut lines = vec![facts.id.clone()];
     let place: Vec<&str> =
         [facts.project.as_deref(), facts.git_branch.as_deref()].into_iter().flatten().collect();
@@ -288,7 +288,7 @@ pub(super) fn header(facts: &Facts, zone: &TimeZone) -> Vec<String> {
 }
 
 /// `3 prompts · 12 tool calls, 1 error · 1 sub-agent`.
-pub(super) fn counts(facts: &Facts) -> String {
+pub(super) fn counts(facts: &SessionMetadata) -> String {
     let counted = [
         (facts.prompts, "prompt", "prompts"),
         (facts.responses, "response", "responses"),
@@ -344,7 +344,7 @@ pub(super) fn time(at: Timestamp, zone: &TimeZone) -> String {
     at.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string()
 }
 
-/// `2026-11-14 10:05 – 11:30`; the date stands there again only where it is another.
+/// `2026-11-14 10:05 – 11:30`; the second date is written only if it differs.
 pub(super) fn period(first: Timestamp, last: Timestamp, zone: &TimeZone) -> String {
     let (begin, end) = (date_time(first, zone), date_time(last, zone));
     match (begin.split_once(' '), end.split_once(' ')) {

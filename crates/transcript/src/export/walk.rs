@@ -1,5 +1,5 @@
-//! The order in which a session is told: each call with its result, sub-agents inside the call that started them,
-//! abandoned branches where they fork off.
+//! The order in which a session is exported: each call with its result, sub-agents inside the call that
+//! started them, abandoned branches at their fork points.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -9,48 +9,48 @@ use tidings_protocol::entry::Entry;
 use tidings_protocol::json::Raw;
 use tidings_protocol::view::Block;
 
-use super::piece::{Call, Head, Outcome, Picture, Piece, string};
+use super::entry_part::{EntryPart, Head, Outcome, Picture, ToolCall, string};
 use super::pretty::pretty;
-use super::source::Source;
+use super::source::ExportSource;
 use super::{Agents, Branches, Detail, Options};
 use crate::Error;
 use crate::limits::AGENT_DEPTH_MAX;
 use crate::session::{Agent, Branch, CommandTags, Compaction, LaneId, NodeId, Part, ToolUse};
 
-/// A format. Everything is written to a buffer that the walk empties from time to time.
+/// An output format. Everything is written to a buffer that the walk empties from time to time.
 pub(super) trait Sink {
-    /// What was written since it was asked last.
+    /// The text written since the last call.
     fn take(&mut self) -> &mut String;
-    /// A part of an entry.
-    fn piece(&mut self, head: &Head<'_>, piece: &Piece<'_>);
-    /// A tool call begins; sub-agents that it started may follow.
-    fn open_call(&mut self, head: &Head<'_>, call: &Call<'_>);
-    /// A tool call ends.
-    fn close_call(&mut self, head: &Head<'_>, call: &Call<'_>);
-    /// A result whose call is not known.
+    /// Writes a part of an entry.
+    fn piece(&mut self, head: &Head<'_>, piece: &EntryPart<'_>);
+    /// Begins a tool call; sub-agents that it started may follow.
+    fn open_call(&mut self, head: &Head<'_>, call: &ToolCall<'_>);
+    /// Ends a tool call.
+    fn close_call(&mut self, head: &Head<'_>, call: &ToolCall<'_>);
+    /// Writes a result whose call is unknown.
     fn result(&mut self, head: &Head<'_>, tool: &str, outcome: &Outcome);
-    /// A sub-agent's conversation begins.
+    /// Begins a sub-agent's conversation.
     fn open_agent(&mut self, agent: &Agent, entries: usize);
-    /// A sub-agent's conversation ends.
+    /// Ends a sub-agent's conversation.
     fn close_agent(&mut self);
-    /// A branch begins that was left again.
+    /// Begins an abandoned branch.
     fn open_branch(&mut self, branch: &Branch, number: usize, entries: usize);
-    /// Such a branch ends.
+    /// Ends an abandoned branch.
     fn close_branch(&mut self);
 }
 
-/// A branch beside the path that is being told.
-struct Aside {
-    /// As [`Session::branches`](crate::session::Session::branches) counts, from 1 on.
+/// A branch beside the exported path.
+struct SideBranch {
+    /// Number in [`Session::branches`](crate::session::Session::branches), from 1 on.
     number: usize,
     branch: Branch,
-    /// Its entries that nothing before it has.
+    /// Its entries that are not part of an earlier path.
     own: Vec<NodeId>,
 }
 
-/// Tells a session to a sink.
-pub(super) struct Walk<'w, 's, S> {
-    source: &'w mut Source<'s>,
+/// Feeds a session to a sink.
+pub(super) struct ExportWalk<'w, 's, S> {
+    source: &'w mut ExportSource<'s>,
     options: &'w Options,
     sink: &'w mut S,
     out: &'w mut dyn Write,
@@ -61,9 +61,9 @@ pub(super) struct Walk<'w, 's, S> {
     compactions: HashMap<NodeId, &'s Compaction>,
 }
 
-impl<'w, 's, S: Sink> Walk<'w, 's, S> {
+impl<'w, 's, S: Sink> ExportWalk<'w, 's, S> {
     pub(super) fn new(
-        source: &'w mut Source<'s>,
+        source: &'w mut ExportSource<'s>,
         options: &'w Options,
         sink: &'w mut S,
         out: &'w mut dyn Write,
@@ -71,7 +71,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
     ) -> Self {
         let compactions =
             source.session.compactions().iter().map(|compaction| (compaction.node, compaction)).collect();
-        Walk {
+        ExportWalk {
             source,
             options,
             sink,
@@ -83,7 +83,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
         }
     }
 
-    /// The main line along `path`, and everything that belongs to it.
+    /// Exports the main line along `path`, with sub-agents and branches.
     pub(super) fn main(&mut self, path: &[NodeId]) -> Result<(), Error> {
         self.flush()?;
         let session = self.source.session;
@@ -106,10 +106,10 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
         self.flush()
     }
 
-    /// The branches that are to be shown beside the path, by the entry of the path that they fork off.
-    fn other_branches(&self, path: &[NodeId]) -> HashMap<Option<NodeId>, Vec<Aside>> {
+    /// The branches to show beside the path, by the entry of the path where they fork.
+    fn other_branches(&self, path: &[NodeId]) -> HashMap<Option<NodeId>, Vec<SideBranch>> {
         let session = self.source.session;
-        let mut by_fork: HashMap<Option<NodeId>, Vec<Aside>> = HashMap::new();
+        let mut by_fork: HashMap<Option<NodeId>, Vec<SideBranch>> = HashMap::new();
         if self.options.branches != Branches::All {
             return by_fork;
         }
@@ -120,13 +120,13 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
             let fork = whole.iter().rev().find(|node| main.contains(node)).copied();
             let own: Vec<NodeId> = whole.into_iter().filter(|node| seen.insert(*node)).collect();
             if !own.is_empty() {
-                by_fork.entry(fork).or_default().push(Aside { number: index + 1, branch, own });
+                by_fork.entry(fork).or_default().push(SideBranch { number: index + 1, branch, own });
             }
         }
         by_fork
     }
 
-    fn aside(&mut self, aside: &Aside) -> Result<(), Error> {
+    fn aside(&mut self, aside: &SideBranch) -> Result<(), Error> {
         self.sink.open_branch(&aside.branch, aside.number, aside.own.len());
         for node in &aside.own {
             self.node(*node, 0)?;
@@ -135,7 +135,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
         self.flush()
     }
 
-    /// A sub-agent's conversation, once.
+    /// Exports a sub-agent's conversation, once.
     fn agent(&mut self, lane: LaneId, depth: usize) -> Result<(), Error> {
         let session = self.source.session;
         let Some(agent) = &session.lane(lane).agent else { return Ok(()) };
@@ -172,7 +172,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
             is_deleted: node.is_deleted(),
         };
         if let Some(compaction) = self.compactions.get(&id) {
-            self.sink.piece(&head, &Piece::Compaction(compaction));
+            self.sink.piece(&head, &EntryPart::Compaction(compaction));
             return self.flush();
         }
         let entry = self.source.entry(id)?;
@@ -183,14 +183,14 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
             Part::ToolResult => self.results(&head, &entry),
             _ => self.said(&head, &entry, depth)?,
         }
-        // Lanes that no call of the entry claims still belong here.
+        // Lanes without a call in the entry still belong here.
         for lane in session.lanes_of(id) {
             self.agent(lane, depth)?;
         }
         self.flush()
     }
 
-    /// What was said, block by block.
+    /// Exports the message, block by block.
     fn said(&mut self, head: &Head<'_>, entry: &Entry, depth: usize) -> Result<(), Error> {
         let entry = entry.as_ref();
         let is_thinking = entry.subtype().as_deref() == Some("thinking");
@@ -204,20 +204,20 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
                         .flatten();
                     match tags {
                         _ if text.trim().is_empty() => {}
-                        Some(tags) => self.sink.piece(head, &Piece::Command(tags)),
-                        None if is_thinking => self.sink.piece(head, &Piece::Thinking(text)),
-                        None => self.sink.piece(head, &Piece::Text(text)),
+                        Some(tags) => self.sink.piece(head, &EntryPart::Command(tags)),
+                        None if is_thinking => self.sink.piece(head, &EntryPart::Thinking(text)),
+                        None => self.sink.piece(head, &EntryPart::Text(text)),
                     }
                 }
                 Block::Thinking(text) => {
                     let text = text.get();
                     if !text.trim().is_empty() {
-                        self.sink.piece(head, &Piece::Thinking(text));
+                        self.sink.piece(head, &EntryPart::Thinking(text));
                     }
                 }
                 Block::ToolUse { id, name, input } => {
                     let number = calls.next(&id.get());
-                    self.call(head, Call::new(id.get(), &name.get(), input), number, depth)?;
+                    self.call(head, ToolCall::new(id.get(), &name.get(), input), number, depth)?;
                 }
                 Block::Other(raw) => self.other_block(head, raw),
                 _ => {}
@@ -226,7 +226,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
         if calls.0.is_empty() {
             for call in entry.tool_calls() {
                 let number = calls.next(&call.id);
-                self.call(head, Call::new(call.id, &call.name, call.input), number, depth)?;
+                self.call(head, ToolCall::new(call.id, &call.name, call.input), number, depth)?;
             }
         }
         Ok(())
@@ -234,21 +234,22 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
 
     fn other_block(&mut self, head: &Head<'_>, raw: Raw<'_>) {
         if let Some(picture) = Picture::of_block(raw) {
-            self.sink.piece(head, &Piece::Picture(picture));
+            self.sink.piece(head, &EntryPart::Picture(picture));
             return;
         }
         let name = string(raw.get("type")).unwrap_or_default();
-        // Encrypted thinking says nothing to anyone.
+        // Encrypted thinking is not readable.
         if name != "redacted_thinking" {
-            self.sink.piece(head, &Piece::Note { name, text: pretty(raw) });
+            self.sink.piece(head, &EntryPart::Note { name, text: pretty(raw) });
         }
     }
 
-    /// A call, and its number among those of its id in the entry: odd servers give one id to several.
+    /// Exports a call, by its number among those with its id in the entry: some servers give one id to
+    /// several.
     fn call(
         &mut self,
         head: &Head<'_>,
-        mut call: Call<'_>,
+        mut call: ToolCall<'_>,
         number: usize,
         depth: usize,
     ) -> Result<(), Error> {
@@ -279,7 +280,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
         Ok(())
     }
 
-    /// Results that were not shown with their calls, and what a person said beside them.
+    /// Exports results that were not shown with their calls, and the user's text beside them.
     fn results(&mut self, head: &Head<'_>, entry: &Entry) {
         let session = self.source.session;
         let view = entry.as_ref();
@@ -300,12 +301,12 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
                 self.sink.result(head, tool.map_or("", |tool| &tool.name), &outcome);
             }
         }
-        // In seed 001 the whole entry is the result.
+        // In the flat dialect the whole entry is the result.
         let beside = view.tool_results().iter().all(|result| result.tool_use_id.is_some());
         for block in view.content_blocks() {
             match block {
                 Block::Text(text) if beside && !text.get().trim().is_empty() => {
-                    self.sink.piece(head, &Piece::Text(text.get()));
+                    self.sink.piece(head, &EntryPart::Text(text.get()));
                 }
                 Block::Other(raw) => self.other_block(head, raw),
                 _ => {}
@@ -313,12 +314,12 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
         }
     }
 
-    /// What the client wrote: events, attachments, progress, kinds that nobody knows.
+    /// Exports an entry of the client: an event, an attachment, progress, or an unknown kind.
     fn note(&mut self, head: &Head<'_>, entry: &Entry) {
         let view = entry.as_ref();
         let attachment = view.attachment_type();
         if let Some("queued_command") = attachment.as_deref() {
-            // A person typed this while the model was at work.
+            // The user typed this while the model was working.
             let prompt = view.get("attachment").and_then(|attachment| attachment.get("prompt"));
             let text = match string(prompt) {
                 Some(text) => text.into_owned(),
@@ -330,7 +331,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
                     .join("\n"),
             };
             if !text.trim().is_empty() {
-                self.sink.piece(head, &Piece::Text(text.into()));
+                self.sink.piece(head, &EntryPart::Text(text.into()));
             }
             return;
         }
@@ -343,10 +344,10 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
         let name = attachment.unwrap_or_else(|| view.name());
         let text = match (text.trim().is_empty(), CommandTags::parse(&text)) {
             (true, _) => pretty(view.get("attachment").unwrap_or(view.json())),
-            (false, Some(tags)) => return self.sink.piece(head, &Piece::Command(tags)),
+            (false, Some(tags)) => return self.sink.piece(head, &EntryPart::Command(tags)),
             (false, None) => text,
         };
-        self.sink.piece(head, &Piece::Note { name, text });
+        self.sink.piece(head, &EntryPart::Note { name, text });
     }
 
     fn flush(&mut self) -> Result<(), Error> {
@@ -364,7 +365,7 @@ impl<'w, 's, S: Sink> Walk<'w, 's, S> {
 pub(super) struct Numbers(HashMap<String, usize>);
 
 impl Numbers {
-    /// How many of that id came before.
+    /// Number of earlier ones with that id.
     pub(super) fn next(&mut self, id: &str) -> usize {
         let count = self.0.entry(id.to_owned()).or_default();
         *count += 1;
@@ -372,7 +373,8 @@ impl Numbers {
     }
 }
 
-/// What only somebody wants to see who asked for everything. Attachments are looked at first: some hold prompts.
+/// Returns true for entries that are shown with [`Detail::Full`] only. Attachments are handled before: some
+/// contain prompts.
 fn is_hidden(part: Part) -> bool {
     matches!(part, Part::Injected | Part::Progress | Part::Other)
 }

@@ -1,8 +1,8 @@
-//! Sessions while they are being written.
+//! Reading sessions while they are being written.
 //!
-//! [`Tail`] reads one file and [`Follow`] a session or all of them. Neither waits: whoever owns the clock calls
-//! [`Follow::look`] once a second, or sooner when `Wake` (feature `follow`) says that a file changed. Files on
-//! network drives change without a word, so the clock is needed even then.
+//! [`Tail`] reads one file and [`Follow`] a session or all of them. Neither blocks: the caller calls
+//! [`Follow::look`] once a second, or sooner when `Wake` (feature `follow`) reports a changed file. Network
+//! drives do not report changes, so polling is needed even then.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -25,7 +25,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod mark;
+mod fingerprint;
 mod tail;
 #[cfg(feature = "follow")]
 mod wake;
@@ -45,31 +45,31 @@ use crate::reader::Line;
 use crate::roots::{FileInfo, Roots, SessionFiles};
 use crate::{Error, ErrorKind};
 
-/// A session, or all sessions of some roots, as they grow.
+/// Follows a session, or all sessions of some roots.
 #[derive(Debug)]
 pub struct Follow {
-    what: What,
+    what: FollowTarget,
     files: BTreeMap<PathBuf, Followed>,
     unreadable: Vec<Error>,
     buffer: Buffer,
 }
 
 #[derive(Debug)]
-enum What {
+enum FollowTarget {
     Session { main: PathBuf },
     All(Roots),
 }
 
-/// Something new in one of the files.
+/// A change in one of the files.
 #[derive(Debug)]
 pub struct News<'a> {
     /// The session.
     pub session: &'a str,
-    /// The sub-agent whose file it is.
+    /// Id of the sub-agent that the file belongs to.
     pub agent: Option<&'a str>,
     /// The file.
     pub path: &'a Path,
-    /// What changed.
+    /// The change.
     pub change: Change<'a>,
 }
 
@@ -78,25 +78,25 @@ struct Followed {
     session: String,
     agent: Option<String>,
     tail: Tail,
-    /// How the file looked when it was last listed.
+    /// State of the file when it was last listed.
     info: Option<FileInfo>,
-    /// Two listings in a row found the same. One is not enough: times of files are coarse, and a second change may
-    /// carry the time of the first.
-    calm: bool,
-    /// That it cannot be read was told already.
+    /// True if two listings in a row found the same state. One is not enough: file times are coarse, and a
+    /// second change may have the time of the first.
+    unchanged_twice: bool,
+    /// True once an unreadable file was reported.
     unreadable: bool,
 }
 
-/// One file of a listing.
-struct Listed {
+/// A file in a listing.
+struct ListedFile {
     session: String,
     agent: Option<String>,
     info: FileInfo,
 }
 
 impl Follow {
-    /// Follows one session, sub-agents that start later included. First come the last entries of the main file: as
-    /// many that `counts` says yes to as `count` says.
+    /// Follows one session, including sub-agents that start later. The first changes are the last entries of
+    /// the main file: the last `count` lines for which `counts` returns true.
     pub fn session(
         session: &SessionFiles,
         count: usize,
@@ -106,74 +106,75 @@ impl Follow {
             Some(file) => file.path.clone(),
             None => session.folder.join(format!("{}.jsonl", session.id)),
         };
-        let mut follow = Self::new(What::Session { main: main.clone() });
+        let mut follow = Self::new(FollowTarget::Session { main: main.clone() });
         let tail = Tail::from_last(&main, count, &mut follow.buffer, counts)?;
         follow.files.insert(main, Followed::new(&session.id, None, tail));
         follow.begin_at_end(listed(session));
         Ok(follow)
     }
 
-    /// Follows every session, those that begin later included; what is there already is left out.
+    /// Follows every session, including those that begin later; existing lines are skipped.
     pub fn all(roots: Roots) -> Result<Self, Error> {
         let found = roots.scan()?;
-        let mut follow = Self::new(What::All(roots));
+        let mut follow = Self::new(FollowTarget::All(roots));
         follow.unreadable = found.unreadable;
         follow.begin_at_end(found.sessions.iter().flat_map(listed));
         Ok(follow)
     }
 
-    /// Files and folders that could not be looked at in the beginning.
+    /// Files and folders that could not be read at the start.
     pub fn unreadable(&self) -> &[Error] {
         &self.unreadable
     }
 
-    /// The folders below which something may happen. A folder that is new since then may have to be added.
+    /// The folders to watch for changes. New folders may have to be added later.
     pub fn folders(&self) -> Vec<PathBuf> {
         match &self.what {
-            What::All(roots) => roots.projects_folders(),
-            What::Session { main } => main.parent().map(Path::to_owned).into_iter().collect(),
+            FollowTarget::All(roots) => roots.projects_folders(),
+            FollowTarget::Session { main } => main.parent().map(Path::to_owned).into_iter().collect(),
         }
     }
 
-    /// Looks at every file that may have changed, and for new ones. For a clock to call.
+    /// Polls every file that may have changed, and looks for new ones. Called at regular intervals.
     pub fn look(
         &mut self,
         each: &mut dyn FnMut(News<'_>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
         let mut there = HashSet::new();
-        let mut stirred = Vec::new();
-        for Listed { session, agent, info } in self.list()? {
+        let mut changed = Vec::new();
+        for ListedFile { session, agent, info } in self.list()? {
             let path = info.path.clone();
             let file = self.files.entry(path.clone()).or_insert_with(|| {
                 let tail = Tail::from_start(&path);
                 Followed::new(&session, agent, tail)
             });
-            if file.stirs(info) {
-                stirred.push(path.clone());
+            if file.may_have_changed(info) {
+                changed.push(path.clone());
             }
             there.insert(path);
         }
         let missing = |(path, file): &(&PathBuf, &Followed)| !file.tail.is_gone() && !there.contains(*path);
-        stirred.extend(self.files.iter().filter(missing).map(|(path, _)| path.clone()));
-        // Changes of several files have no order of their own; names give the same one every time.
-        stirred.sort_unstable();
-        for path in stirred {
+        changed.extend(self.files.iter().filter(missing).map(|(path, _)| path.clone()));
+        // Changes in several files have no order; sorting by name makes it deterministic.
+        changed.sort_unstable();
+        for path in changed {
             if self.poll(&path, each).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
-        self.forget_gone();
+        self.prune_gone();
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Looks at these files, because something says that they changed.
+    /// Polls these files, after a change notification.
     pub fn look_at(
         &mut self,
         paths: &[PathBuf],
         each: &mut dyn FnMut(News<'_>) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Error> {
-        if paths.iter().any(|path| !self.files.contains_key(path) && self.may_matter(path)) {
-            // A listing tells whose file it is. It may hold those that are known for unchanged, so they come too.
+        if paths.iter().any(|path| !self.files.contains_key(path) && self.is_relevant(path)) {
+            // A listing determines the session of a new file. It may report known files as unchanged, so they
+            // are polled too.
             let looked = self.look(each)?;
             if looked.is_break() {
                 return Ok(looked);
@@ -187,12 +188,12 @@ impl Follow {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn new(what: What) -> Self {
+    fn new(what: FollowTarget) -> Self {
         Follow { what, files: BTreeMap::new(), unreadable: Vec::new(), buffer: Buffer::default() }
     }
 
-    fn begin_at_end(&mut self, listed: impl IntoIterator<Item = Listed>) {
-        for Listed { session, agent, info } in listed {
+    fn begin_at_end(&mut self, listed: impl IntoIterator<Item = ListedFile>) {
+        for ListedFile { session, agent, info } in listed {
             if self.files.contains_key(&info.path) {
                 continue;
             }
@@ -205,23 +206,23 @@ impl Follow {
         }
     }
 
-    fn list(&self) -> Result<Vec<Listed>, Error> {
+    fn list(&self) -> Result<Vec<ListedFile>, Error> {
         match &self.what {
-            What::All(roots) => Ok(roots.scan()?.sessions.iter().flat_map(listed).collect()),
-            What::Session { main } => match SessionFiles::of_file(main) {
+            FollowTarget::All(roots) => Ok(roots.scan()?.sessions.iter().flat_map(listed).collect()),
+            FollowTarget::Session { main } => match SessionFiles::of_file(main) {
                 Ok(session) => Ok(listed(&session).collect()),
-                // Those that are known tell that they are gone.
+                // Known files are reported as gone by their tails.
                 Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
                 Err(error) => Err(error),
             },
         }
     }
 
-    /// Whether an unknown path may be a file to follow or a folder with some.
-    fn may_matter(&self, path: &Path) -> bool {
+    /// Returns true if an unknown path may be a file to follow or a folder with such files.
+    fn is_relevant(&self, path: &Path) -> bool {
         let ours = match &self.what {
-            What::All(_) => true,
-            What::Session { main } => path.starts_with(main.with_extension("")),
+            FollowTarget::All(_) => true,
+            FollowTarget::Session { main } => path.starts_with(main.with_extension("")),
         };
         ours && path.extension().is_none_or(|extension| extension == OsStr::new("jsonl"))
     }
@@ -243,7 +244,7 @@ impl Follow {
         }
     }
 
-    fn forget_gone(&mut self) {
+    fn prune_gone(&mut self) {
         let gone = self.files.values().filter(|file| file.tail.is_gone()).count();
         if gone > FOLLOW_GONE_MAX {
             self.files.retain(|_, file| !file.tail.is_gone());
@@ -253,21 +254,28 @@ impl Follow {
 
 impl Followed {
     fn new(session: &str, agent: Option<String>, tail: Tail) -> Self {
-        Followed { session: session.to_owned(), agent, tail, info: None, calm: false, unreadable: false }
+        Followed {
+            session: session.to_owned(),
+            agent,
+            tail,
+            info: None,
+            unchanged_twice: false,
+            unreadable: false,
+        }
     }
 
-    /// Whether the file may have changed since it was last listed.
-    fn stirs(&mut self, info: FileInfo) -> bool {
+    /// Returns true if the file may have changed since it was last listed.
+    fn may_have_changed(&mut self, info: FileInfo) -> bool {
         let same = self.info.as_ref() == Some(&info);
-        let stirs = !(same && self.calm);
-        self.calm = same;
+        let may_have_changed = !(same && self.unchanged_twice);
+        self.unchanged_twice = same;
         self.info = Some(info);
-        stirs
+        may_have_changed
     }
 }
 
-fn listed(session: &SessionFiles) -> impl Iterator<Item = Listed> + use<'_> {
-    let of = |agent: Option<&str>, info: &FileInfo| Listed {
+fn listed(session: &SessionFiles) -> impl Iterator<Item = ListedFile> + use<'_> {
+    let of = |agent: Option<&str>, info: &FileInfo| ListedFile {
         session: session.id.clone(),
         agent: agent.map(str::to_owned),
         info: info.clone(),

@@ -1,4 +1,4 @@
-//! One file that is being written, truncated, replaced or deleted while it is read.
+//! One file that may be written, truncated, replaced or deleted while it is read.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use memchr::{memchr_iter, memrchr};
 
-use super::mark::{Mark, Marks};
+use super::fingerprint::{FileRange, Marks};
 use crate::Error;
 use crate::blocks::Buffer;
 use crate::error::At as _;
@@ -15,31 +15,31 @@ use crate::limits::{BLOCK_BYTES, FOLLOW_PASSES_MAX, FOLLOW_WINDOW_BYTES};
 use crate::reader::{Content, DamageKind, Line, Reader};
 use crate::roots::FileId;
 
-/// What has become of a file since it was last looked at.
+/// A change to a file since the last poll.
 #[derive(Debug)]
 pub enum Change<'a> {
-    /// A line that is whole now.
+    /// A complete new line.
     Line(&'a Line<'a>),
-    /// The file was truncated or replaced: what was given so far is void, and what follows is its new content.
+    /// The file was truncated or replaced: earlier lines are void, and its new contents follow.
     Reset,
-    /// The file is not there any more.
+    /// The file was deleted.
     Gone,
-    /// The file cannot be read. It is looked at again, and this is told once until it can be.
+    /// The file cannot be read. It is polled again, and this is reported once until it can be read.
     Unreadable(&'a Error),
 }
 
-/// A place in a file up to which its lines have been given.
+/// Position in a file up to which its lines were delivered.
 ///
-/// A line counts once its end is written; what has no end yet is left where it is and read again later, so that
-/// there is no half line in memory that could outlive a truncation.
+/// A line counts once its end is written; an unfinished line is read again later, so that memory holds no
+/// half line that could outlive a truncation.
 ///
-/// Whether the file is still the one that was read is told by its identity, its size, and by what stands at its
-/// beginning and before the place that was reached. A program that changes bytes further inside, without changing
-/// any of these, goes unnoticed.
+/// The file counts as the same one while its identity, a size that does not shrink, its beginning and the
+/// bytes before the position stay the same. A program that changes bytes elsewhere in the file goes
+/// unnoticed.
 #[derive(Debug)]
 pub struct Tail {
     path: PathBuf,
-    state: State,
+    state: TailState,
     presence: Presence,
     generation: u64,
 }
@@ -51,34 +51,34 @@ enum Presence {
     Gone,
 }
 
-/// How far a file was read.
+/// Progress of reading a file.
 #[derive(Debug, Clone, Default)]
-struct State {
+struct TailState {
     id: Option<FileId>,
-    /// Where the first line begins that was not given yet.
+    /// Offset of the first line that was not delivered yet.
     offset: u64,
-    /// Its number; unknown until somebody needs it, since it takes counting.
+    /// Its line number; computed on demand, since that takes counting.
     line: Option<u64>,
-    /// There is no line end between `offset` and here.
+    /// There is no line end between `offset` and this offset.
     seen: u64,
     marks: Marks,
 }
 
 impl Tail {
-    /// Gives the lines of a file from its beginning on. The file need not exist yet.
+    /// Delivers the lines of a file from its beginning on. The file need not exist yet.
     pub fn from_start(path: impl Into<PathBuf>) -> Self {
-        let state = State { line: Some(1), ..State::default() };
+        let state = TailState { line: Some(1), ..TailState::default() };
         Tail { path: path.into(), state, presence: Presence::Unknown, generation: 0 }
     }
 
-    /// Gives only what is written from now on; a line that is half written now is given whole.
+    /// Delivers only lines that end after now; a half-written line is delivered whole.
     pub fn from_end(path: impl Into<PathBuf>) -> Result<Self, Error> {
         let mut tail = Self::from_start(path);
         tail.skip_to(u64::MAX)?;
         Ok(tail)
     }
 
-    /// Gives the last lines first: as many that `counts` says yes to as `count` says, and those between them.
+    /// Begins with the last `count` lines for which `counts` returns true, and the lines between them.
     pub fn from_last(
         path: impl Into<PathBuf>,
         count: usize,
@@ -119,18 +119,18 @@ impl Tail {
         &self.path
     }
 
-    /// Whether the file was not there when it was last looked at.
+    /// Returns true if the file did not exist at the last poll.
     pub fn is_gone(&self) -> bool {
         self.presence == Presence::Gone
     }
 
-    /// How many times the file was truncated or replaced.
+    /// Number of times the file was truncated or replaced.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Looks at the file and tells `each` what changed, in order, until it breaks off; it is then asked for the
-    /// rest the next time.
+    /// Polls the file and calls `each` for every change, in order, until it breaks; the rest follows at the
+    /// next poll.
     pub fn poll(
         &mut self,
         buffer: &mut Buffer,
@@ -153,12 +153,12 @@ impl Tail {
                 Pass::Replaced => {}
             }
         }
-        // Somebody rewrites the file faster than it can be read; the next look begins where this one stopped.
+        // The file is rewritten faster than it can be read; the next poll continues here.
         Ok(ControlFlow::Continue(()))
     }
 
-    /// One pass over what is new. The order of the steps matters: the new marks are taken first and the old ones
-    /// are checked after that, so that a rewrite at any moment is noticed by one of the checks.
+    /// One pass over the new lines. The order of the steps matters: the new marks are taken first and the old
+    /// ones are checked after that, so that one of the checks notices a rewrite at any moment.
     fn pass(
         &mut self,
         file: &mut File,
@@ -169,9 +169,9 @@ impl Tail {
         let (id, len) = (FileId::of(&metadata), metadata.len());
         let marks = Marks::take(file, len)?;
         if !self.continues(file, id, len)? {
-            let told = self.state.offset > 0;
-            self.state = State { line: Some(1), ..State::default() };
-            if told {
+            let had_lines = self.state.offset > 0;
+            self.state = TailState { line: Some(1), ..TailState::default() };
+            if had_lines {
                 self.generation += 1;
                 if each(Change::Reset).is_break() {
                     return Ok(Pass::Stopped);
@@ -190,15 +190,15 @@ impl Tail {
         }
         self.state.seen = len;
         self.state.marks = marks;
-        Ok(if self.state.marks.hold(file)? { Pass::Done } else { Pass::Replaced })
+        Ok(if self.state.marks.match_file(file)? { Pass::Done } else { Pass::Replaced })
     }
 
     fn continues(&self, file: &mut File, id: FileId, len: u64) -> io::Result<bool> {
         let same = self.state.id.is_none_or(|known| known == id);
-        Ok(same && len >= self.state.seen && self.state.marks.hold(file)?)
+        Ok(same && len >= self.state.seen && self.state.marks.match_file(file)?)
     }
 
-    /// Gives the lines up to `end`, which follows a line end.
+    /// Delivers the lines up to `end`, which follows a line end.
     fn give(
         &mut self,
         file: &mut File,
@@ -226,8 +226,8 @@ impl Tail {
         Ok(given)
     }
 
-    /// Leaves out what stands before `place`, or before the last line end of the file if that comes first.
-    fn skip_to(&mut self, place: u64) -> Result<(), Error> {
+    /// Skips to `offset`, or to the last line end of the file if that comes first.
+    fn skip_to(&mut self, offset: u64) -> Result<(), Error> {
         let path = self.path.clone();
         let mut file = match File::open(&path) {
             Ok(file) => file,
@@ -235,17 +235,17 @@ impl Tail {
             Err(error) => return Err(Error::io("read", &path, error)),
         };
         let metadata = file.metadata().at("read", &path)?;
-        let len = metadata.len().min(place);
+        let len = metadata.len().min(offset);
         let offset = last_line_end(&mut file, 0, len).at("read", &path)?.unwrap_or(0);
         let marks = Marks::take(&mut file, offset).at("read", &path)?;
         let line = (offset == 0).then_some(1);
-        self.state = State { id: Some(FileId::of(&metadata)), offset, line, seen: offset, marks };
+        self.state = TailState { id: Some(FileId::of(&metadata)), offset, line, seen: offset, marks };
         self.presence = Presence::There;
         Ok(())
     }
 }
 
-/// Of a line that is too long the place covers the line end, too.
+/// For a line that is too long, the range already covers the line end.
 fn line_end_bytes(line: &Line<'_>) -> u64 {
     match &line.content {
         Content::Damaged(damage) if damage.kind == DamageKind::Oversized => 0,
@@ -259,13 +259,13 @@ enum Pass {
     Replaced,
 }
 
-/// What follows the last line end between two places.
+/// Offset after the last line end between two offsets.
 fn last_line_end(file: &mut File, from: u64, to: u64) -> io::Result<Option<u64>> {
     let mut end = to;
     let mut block = vec![0; FOLLOW_WINDOW_BYTES];
     while end > from {
         let start = end.saturating_sub(block.len() as u64).max(from);
-        let mark = Mark { start, len: end - start };
+        let mark = FileRange { start, len: end - start };
         let bytes = mark.read(file, &mut block)?;
         if let Some(at) = memrchr(b'\n', bytes) {
             return Ok(Some(start + at as u64 + 1));
@@ -275,16 +275,16 @@ fn last_line_end(file: &mut File, from: u64, to: u64) -> io::Result<Option<u64>>
     Ok(None)
 }
 
-/// The first beginning of a line at `place` or before it.
-fn line_start(file: &mut File, place: u64) -> io::Result<u64> {
-    Ok(last_line_end(file, 0, place)?.unwrap_or(0))
+/// The first start of a line at or before `offset`.
+fn line_start(file: &mut File, offset: u64) -> io::Result<u64> {
+    Ok(last_line_end(file, 0, offset)?.unwrap_or(0))
 }
 
 fn count_lines(file: &mut File, to: u64) -> io::Result<u64> {
     let mut block = vec![0; BLOCK_BYTES];
     let (mut lines, mut at) = (0, 0);
     while at < to {
-        let mark = Mark { start: at, len: (to - at).min(block.len() as u64) };
+        let mark = FileRange { start: at, len: (to - at).min(block.len() as u64) };
         let bytes = mark.read(file, &mut block)?;
         if bytes.is_empty() {
             break;

@@ -1,4 +1,4 @@
-//! Told by the system that files changed.
+//! Change notifications of the operating system.
 
 use std::path::{Path, PathBuf};
 
@@ -6,28 +6,28 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use crate::{Error, ErrorKind};
 
-/// What the system said.
+/// A change notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Woken {
     /// These files or folders changed.
     Paths(Vec<PathBuf>),
-    /// Some did, and nobody knows which.
+    /// Unknown files changed.
     Somewhere,
 }
 
-/// Watches folders for as long as it lives.
+/// Watches folders until it is dropped.
 #[derive(Debug)]
 pub struct Wake {
     watcher: RecommendedWatcher,
 }
 
 impl Wake {
-    /// Calls `tell` from a thread of its own whenever something below one of the folders changes.
+    /// Calls `tell` from a separate thread whenever something below one of the folders changes.
     ///
-    /// Fails where the system has no such service or no room for another watch; a clock must do then.
+    /// Fails if the system has no such service or no room for another watch; then the caller has to poll.
     pub fn new(folders: &[PathBuf], tell: impl Fn(Woken) + Send + 'static) -> Result<Self, Error> {
         let handler = move |event: notify::Result<Event>| match event {
-            // Reading is no change, and our own reading would wake us for ever.
+            // Reading is not a change, and our own reading would wake us forever.
             Ok(event) if matches!(event.kind, EventKind::Access(_)) => {}
             Ok(event) if event.need_rescan() || event.paths.is_empty() => tell(Woken::Somewhere),
             Ok(event) => tell(Woken::Paths(event.paths)),
@@ -47,5 +47,5 @@ impl Wake {
 fn refused(error: &notify::Error, folder: Option<&Path>) -> Error {
     let place = folder.map(|folder| format!(" `{}`", folder.display())).unwrap_or_default();
     let message = format!("Failed to watch{place}: {error}");
-    Error::new(ErrorKind::Io, message, "looking once a second works everywhere")
+    Error::new(ErrorKind::Io, message, "polling once a second works everywhere")
 }

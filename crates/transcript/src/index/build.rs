@@ -5,7 +5,7 @@ use std::io::{self, Seek as _, SeekFrom};
 use fs_err::File;
 use rusqlite::{OptionalExtension as _, params};
 
-use super::files::{FileRow, State};
+use super::files::{FileRow, FileState};
 use super::line::LineTexts;
 use super::signature::Signature;
 use super::store::{COLUMNS, Store};
@@ -15,26 +15,26 @@ use crate::cache::{Mark, Stamp};
 use crate::limits::{SIGNATURE_COVERS_MAX, SIGNATURE_FILL_MAX};
 use crate::roots::FileInfo;
 
-/// The version of what a stamp stands for; the layout of the tables has a number of its own.
+/// Version of the meaning of a stamp; the table layout has a number of its own.
 const VERSION: u32 = 1;
 
 /// Adds files to an index, inside a transaction that the caller opens and closes.
 #[derive(Debug)]
 pub(super) struct Builder<'s> {
     store: &'s Store,
-    /// The segment that is being filled.
+    /// The segment under construction.
     segment: usize,
-    /// Its signatures so far, the last one open, and how many bytes each stands for.
+    /// Its signatures so far, the last one open, and the number of bytes that each covers.
     signatures: Vec<(Signature, u64)>,
-    /// The first of them that is not stored as it is now.
+    /// Index of the first signature that differs from the stored one.
     changed_from: usize,
     texts: LineTexts,
     buffer: Buffer,
 }
 
-/// Lines of a file that are in one signature.
+/// A range of lines of a file, covered by one signature.
 #[derive(Debug, Clone, Copy)]
-struct Part {
+struct CoveredLines {
     file: i64,
     start: u64,
     stop: u64,
@@ -42,9 +42,9 @@ struct Part {
     signature: i64,
 }
 
-/// Where reading a file stands: behind a whole line.
+/// Position of reading in a file: after a whole line.
 #[derive(Debug, Clone, Copy)]
-struct Reached {
+struct ReadPosition {
     mark: Mark,
     lines: u64,
 }
@@ -62,22 +62,24 @@ impl<'s> Builder<'s> {
         })
     }
 
-    /// How many segments are full.
+    /// Number of full segments.
     pub(super) fn segments(&self) -> usize {
         self.segment
     }
 
-    /// Reads what the index does not know of a file yet. A file that cannot be read is forgotten.
-    pub(super) fn add(&mut self, file: &FileInfo, state: State<'_>) -> Result<io::Result<()>, Error> {
-        let nothing = Reached { mark: Mark::default(), lines: 0 };
+    /// Indexes the new part of a file. A file that cannot be read is removed from the index.
+    pub(super) fn add(&mut self, file: &FileInfo, state: FileState<'_>) -> Result<io::Result<()>, Error> {
+        let nothing = ReadPosition { mark: Mark::default(), lines: 0 };
         let (id, from) = match state {
-            State::Same(_) => return Ok(Ok(())),
-            State::Grown(FileRow { id, stamp, lines }) => (*id, Reached { mark: stamp.mark, lines: *lines }),
-            State::Replaced(row) => {
+            FileState::Same(_) => return Ok(Ok(())),
+            FileState::Grown(FileRow { id, stamp, lines }) => {
+                (*id, ReadPosition { mark: stamp.mark, lines: *lines })
+            }
+            FileState::Replaced(row) => {
                 self.remove(row.id)?;
                 (self.new_file(file)?, nothing)
             }
-            State::New => (self.new_file(file)?, nothing),
+            FileState::New => (self.new_file(file)?, nothing),
         };
         let mut buffer = std::mem::take(&mut self.buffer);
         let reached = self.read(file, id, from, &mut buffer);
@@ -93,7 +95,7 @@ impl<'s> Builder<'s> {
         }
     }
 
-    /// Forgets a file. Its signatures stay, without telling anything any more.
+    /// Removes a file. Its signatures stay, unused.
     pub(super) fn remove(&self, file: i64) -> Result<(), Error> {
         self.run("DELETE FROM part WHERE file = ?1", [file])?;
         self.run("DELETE FROM file WHERE id = ?1", [file])
@@ -116,9 +118,9 @@ impl<'s> Builder<'s> {
         &mut self,
         file: &FileInfo,
         id: i64,
-        from: Reached,
+        from: ReadPosition,
         buffer: &mut Buffer,
-    ) -> Result<io::Result<Reached>, Error> {
+    ) -> Result<io::Result<ReadPosition>, Error> {
         let opened = File::open(&file.path).and_then(|mut source| {
             source.seek(SeekFrom::Start(from.mark.offset()))?;
             Ok(source)
@@ -128,7 +130,7 @@ impl<'s> Builder<'s> {
             Err(error) => return Ok(Err(error)),
         };
         let mut reached = from;
-        let mut part: Option<Part> = self.last_part(id)?;
+        let mut part: Option<CoveredLines> = self.last_part(id)?;
         let mut blocks = Blocks::new(source, from.mark.offset(), buffer);
         // A line that is too long counts once another follows: it may still be growing.
         let mut oversized: Option<u64> = None;
@@ -139,14 +141,14 @@ impl<'s> Builder<'s> {
                 Err(error) => return Ok(Err(error)),
             };
             if let Some(end) = oversized.take() {
-                reached = Reached { mark: Mark::before(end, b""), lines: reached.lines + 1 };
+                reached = ReadPosition { mark: Mark::before(end, b""), lines: reached.lines + 1 };
                 self.extend(&mut part, id, reached, end, 0)?;
             }
             match block {
                 Block::Oversized { offset, len, .. } => oversized = Some(offset + len),
                 Block::Lines { offset, bytes } => {
                     let mut at = 0;
-                    // What follows the last line end is not whole yet.
+                    // The bytes after the last line end are not a whole line yet.
                     while let Some(len) = memchr::memchr(b'\n', &bytes[at..]) {
                         let line = &bytes[at..at + len];
                         at += len + 1;
@@ -166,12 +168,13 @@ impl<'s> Builder<'s> {
         Ok(Ok(reached))
     }
 
-    /// Makes `part` reach to `stop`, the end of line number `reached.lines`; another one is begun if its signature is full.
+    /// Extends `part` to `stop`, the end of line number `reached.lines`; begins another one if its signature
+    /// is full.
     fn extend(
         &mut self,
-        part: &mut Option<Part>,
+        part: &mut Option<CoveredLines>,
         file: i64,
-        reached: Reached,
+        reached: ReadPosition,
         stop: u64,
         covers: u64,
     ) -> Result<(), Error> {
@@ -185,13 +188,13 @@ impl<'s> Builder<'s> {
             _ => {
                 let start = part.map_or(0, |part| part.stop);
                 self.store_part(part.take())?;
-                *part = Some(Part { file, start, stop, line: reached.lines, signature });
+                *part = Some(CoveredLines { file, start, stop, line: reached.lines, signature });
             }
         }
         Ok(())
     }
 
-    /// Sees to it that the last signature has room.
+    /// Ensures that the last signature has room.
     fn make_room(&mut self) -> Result<(), Error> {
         let has_room = |(signature, covers): &(Signature, u64)| {
             signature.set() < SIGNATURE_FILL_MAX && *covers < SIGNATURE_COVERS_MAX
@@ -218,13 +221,13 @@ impl<'s> Builder<'s> {
 
     fn new_file(&self, file: &FileInfo) -> Result<i64, Error> {
         let path = file.path.as_os_str().as_encoded_bytes();
-        // One whose stamp could not be read may be there still.
+        // A row with an unreadable stamp may still exist.
         self.run("DELETE FROM part WHERE file = (SELECT id FROM file WHERE path = ?1)", [path])?;
         self.run("INSERT OR REPLACE INTO file (path, stamp, lines) VALUES (?1, x'', 0)", [path])?;
         Ok(self.store.connection.last_insert_rowid())
     }
 
-    fn last_part(&self, file: i64) -> Result<Option<Part>, Error> {
+    fn last_part(&self, file: i64) -> Result<Option<CoveredLines>, Error> {
         let read = || {
             let sql =
                 "SELECT start, stop, line, signature FROM part WHERE file = ?1 ORDER BY start DESC LIMIT 1";
@@ -232,15 +235,15 @@ impl<'s> Builder<'s> {
             let part = select.query_row([file], |row| {
                 let number = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
                 let (start, stop, line) = (number(0)?, number(1)?, number(2)?);
-                Ok(Part { file, start, stop, line, signature: row.get(3)? })
+                Ok(CoveredLines { file, start, stop, line, signature: row.get(3)? })
             });
             part.optional()
         };
         read().map_err(|error| self.store.failed(&error))
     }
 
-    fn store_part(&self, part: Option<Part>) -> Result<(), Error> {
-        let Some(Part { file, start, stop, line, signature }) = part else { return Ok(()) };
+    fn store_part(&self, part: Option<CoveredLines>) -> Result<(), Error> {
+        let Some(CoveredLines { file, start, stop, line, signature }) = part else { return Ok(()) };
         let numbers = params![file, start.cast_signed(), stop.cast_signed(), line.cast_signed(), signature];
         self.run("INSERT OR REPLACE INTO part VALUES (?1, ?2, ?3, ?4, ?5)", numbers)
     }

@@ -1,14 +1,18 @@
-//! Which parts of which files a search must look into.
+//! The parts of files that a search must read.
 
 use std::collections::HashMap;
 
 use super::signature::{self, Signature};
 use super::store::{COLUMNS, ROW, Store};
 use crate::Error;
-use crate::search::{Literals, Part};
+use crate::search::{LineRange, Literals};
 
-/// The parts where one of the literals may stand, in order, by file; `None` if nothing can be said.
-pub(super) fn parts(store: &Store, literals: &Literals) -> Result<Option<HashMap<i64, Vec<Part>>>, Error> {
+/// The parts that may contain one of the literals, sorted, by file; `None` if the index cannot narrow the
+/// search.
+pub(super) fn parts(
+    store: &Store,
+    literals: &Literals,
+) -> Result<Option<HashMap<i64, Vec<LineRange>>>, Error> {
     let wanted: Vec<Vec<usize>> =
         literals.any_of.iter().map(|literal| signature::buckets(literal, literals.case)).collect();
     if wanted.is_empty() || wanted.iter().any(Vec::is_empty) {
@@ -16,14 +20,14 @@ pub(super) fn parts(store: &Store, literals: &Literals) -> Result<Option<HashMap
     }
     let mut signatures = in_segments(store, &wanted)?;
     signatures.extend(in_young(store, &wanted)?);
-    let mut parts: HashMap<i64, Vec<Part>> = HashMap::new();
-    let read = |signature: i64, parts: &mut HashMap<i64, Vec<Part>>| {
+    let mut parts: HashMap<i64, Vec<LineRange>> = HashMap::new();
+    let read = |signature: i64, parts: &mut HashMap<i64, Vec<LineRange>>| {
         let sql = "SELECT file, start, stop, line FROM part WHERE signature = ?1";
         let mut select = store.connection.prepare_cached(sql)?;
         let mut rows = select.query([signature])?;
         while let Some(row) = rows.next()? {
             let number = |at| row.get::<_, i64>(at).map(i64::cast_unsigned);
-            let part = Part { bytes: number(1)?..number(2)?, line: number(3)? };
+            let part = LineRange { bytes: number(1)?..number(2)?, line: number(3)? };
             parts.entry(row.get(0)?).or_default().push(part);
         }
         Ok(())
@@ -37,8 +41,8 @@ pub(super) fn parts(store: &Store, literals: &Literals) -> Result<Option<HashMap
     Ok(Some(parts))
 }
 
-/// Joins parts that follow each other, so that they are read at once.
-pub(super) fn join(parts: &mut Vec<Part>) {
+/// Merges adjacent parts, so that they are read at once.
+pub(super) fn join(parts: &mut Vec<LineRange>) {
     parts.sort_by_key(|part| part.bytes.start);
     parts.dedup_by(|next, part| {
         let follows = part.bytes.end == next.bytes.start;

@@ -6,39 +6,39 @@ use crate::Error;
 use crate::cache::{Fields, Stamp};
 use crate::roots::FileInfo;
 
-/// The files that an index knows, by path.
+/// The indexed files, by path.
 #[derive(Debug, Default)]
 pub(super) struct Files(HashMap<Vec<u8>, FileRow>);
 
-/// A file that is in the index.
+/// An indexed file.
 #[derive(Debug, Clone)]
 pub(super) struct FileRow {
     pub(super) id: i64,
     pub(super) stamp: Stamp,
-    /// Whole lines that were read.
+    /// Number of whole lines that were read.
     pub(super) lines: u64,
 }
 
-/// How a file stands to what the index knows of it.
+/// State of a file compared with the index.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum State<'a> {
-    /// As it was.
+pub(super) enum FileState<'a> {
+    /// Unchanged.
     Same(&'a FileRow),
     /// Only appended to.
     Grown(&'a FileRow),
-    /// Another file by now.
+    /// Replaced by another file.
     Replaced(&'a FileRow),
-    /// Never seen.
+    /// Not indexed.
     New,
 }
 
-impl State<'_> {
-    /// How many bytes are still to be read.
+impl FileState<'_> {
+    /// Number of bytes that are not indexed yet.
     pub(super) fn pending(&self, file: &FileInfo) -> u64 {
         match self {
-            State::Same(_) => 0,
-            State::Grown(row) => file.bytes.saturating_sub(row.stamp.mark.offset()),
-            State::Replaced(_) | State::New => file.bytes,
+            FileState::Same(_) => 0,
+            FileState::Grown(row) => file.bytes.saturating_sub(row.stamp.mark.offset()),
+            FileState::Replaced(_) | FileState::New => file.bytes,
         }
     }
 }
@@ -50,7 +50,7 @@ impl Files {
             let mut rows = select.query([])?;
             let mut files = HashMap::new();
             while let Some(row) = rows.next()? {
-                // A stamp that cannot be read leaves the file unknown, so that it is read again.
+                // An unreadable stamp leaves the file unknown, so that it is read again.
                 let Some(stamp) = Stamp::read(&mut Fields::new(row.get_ref(2)?.as_blob()?)) else { continue };
                 let lines = row.get::<_, i64>(3)?.cast_unsigned();
                 files.insert(row.get(1)?, FileRow { id: row.get(0)?, stamp, lines });
@@ -60,19 +60,19 @@ impl Files {
         read().map_err(|error| store.failed(&error))
     }
 
-    /// How a file stands; one that changed is looked into.
-    pub(super) fn state(&self, file: &FileInfo) -> State<'_> {
+    /// The state of a file; a changed file is opened, to see whether it only grew.
+    pub(super) fn state(&self, file: &FileInfo) -> FileState<'_> {
         match self.0.get(file.path.as_os_str().as_encoded_bytes()) {
-            None => State::New,
-            Some(row) if row.stamp.is_of(file) => State::Same(row),
-            Some(row) if row.stamp.may_be_beginning_of(file) && row.stamp.mark.still_stands(&file.path) => {
-                State::Grown(row)
+            None => FileState::New,
+            Some(row) if row.stamp.is_of(file) => FileState::Same(row),
+            Some(row) if row.stamp.may_be_beginning_of(file) && row.stamp.mark.is_valid(&file.path) => {
+                FileState::Grown(row)
             }
-            Some(row) => State::Replaced(row),
+            Some(row) => FileState::Replaced(row),
         }
     }
 
-    /// Those below `folders` that are not among the `existing` ones.
+    /// The files below `folders` that are not among the `existing` ones.
     pub(super) fn missing<'a>(
         &self,
         folders: &[PathBuf],

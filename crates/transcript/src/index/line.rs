@@ -7,14 +7,14 @@ use crate::Place;
 use crate::reader::{Content, read_line};
 use crate::search::{damaged_texts, is_blob, texts};
 
-/// Adds the text of lines to signatures: exactly what a search looks at, so that both find the same.
+/// Adds the text of lines to signatures: exactly the text that a search reads, so that both find the same.
 #[derive(Debug, Default)]
 pub(super) struct LineTexts {
     decoded: String,
 }
 
 impl LineTexts {
-    /// Adds one line without its end.
+    /// Adds one line without its line end.
     pub(super) fn add(&mut self, line: &[u8], to: &mut Signature) {
         let place = Place { line: 0, offset: 0, bytes: line.len() as u64 };
         match read_line(line, place, true) {
@@ -33,7 +33,7 @@ impl LineTexts {
     }
 
     fn entry(&mut self, entry: &EntryRef<'_>, to: &mut Signature) {
-        // Shorter ones are added sooner than compared.
+        // Adding shorter texts is cheaper than comparing them.
         const LONG: usize = 64;
         let mut seen: Vec<&str> = Vec::new();
         let _ = texts(entry, |_, text| {
@@ -42,7 +42,7 @@ impl LineTexts {
                 return ControlFlow::Continue(());
             }
             if escaped.len() >= LONG {
-                // What a tool gave back stands twice in a line.
+                // A tool's output stands twice in a line.
                 if seen.contains(&escaped) {
                     return ControlFlow::Continue(());
                 }

@@ -1,25 +1,26 @@
-//! A full-text index, for those with tens of gigabytes. A search finds exactly the same with it and without it.
+//! A full-text index, for tens of gigabytes of sessions. A search gives the same results with it and without
+//! it.
 //!
 //! ```no_run
 //! use tidings_transcript::index::Index;
 //! use tidings_transcript::roots::Roots;
-//! use tidings_transcript::search::{Flow, Options, Query};
+//! use tidings_transcript::search::{SearchFlow, Options, SearchQuery};
 //!
 //! let roots = Roots::new(["/home/dev/.claude"]);
 //! let sessions = roots.scan()?.sessions;
 //! let mut index = Index::create("/home/dev/.cache/tidings/index.sqlite".as_ref())?;
 //! index.update(&sessions, &roots.projects_folders(), |_bytes| {})?;
-//! let query = Query::new(Options { pattern: "segmentation fault".into(), ..Options::default() })?;
+//! let query = SearchQuery::new(Options { pattern: "segmentation fault".into(), ..Options::default() })?;
 //! index.search(&sessions, &query, |hit| {
 //!     println!("{}:{}", hit.file.path.display(), hit.line);
-//!     Flow::Continue
+//!     SearchFlow::Continue
 //! })?;
 //! # Ok::<(), tidings_transcript::Error>(())
 //! ```
 //!
-//! The index says in which parts of which files a text may stand; the ordinary search then looks only there. What it
-//! does not know yet, such as a file that was written a moment ago, is searched as well. It holds no text, but whoever
-//! can read it can guess words, so that only its owner may.
+//! The index narrows a search to parts of files that may contain the text; the ordinary search then reads
+//! only those. Unindexed data, such as a file that was just written, is searched as well. The index contains
+//! no text, but words can be guessed from it, so only its owner may read it.
 
 mod build;
 mod candidates;
@@ -33,64 +34,64 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::build::Builder;
-use self::files::{Files, State};
-use self::store::{COLUMNS, Missing, Store};
+use self::files::{FileState, Files};
+use self::store::{COLUMNS, IfMissing, Store};
 use crate::roots::{FileInfo, SessionFiles};
-use crate::search::{self, Flow, Hit, Part, Query, Summary, Task};
+use crate::search::{self, Hit, LineRange, SearchFlow, SearchQuery, Summary, Task};
 use crate::{Error, ErrorKind};
 
-/// An index that is open.
+/// An open index.
 #[derive(Debug)]
 pub struct Index {
     store: Store,
     path: PathBuf,
-    /// The files that it knows, with the version of the database that they were read from.
+    /// The indexed files, with the version of the database that they were read from.
     files: RefCell<(Option<i64>, Arc<Files>)>,
 }
 
-/// What bringing an index up to date came to.
+/// The result of an update.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Updated {
-    /// Files that it did not know.
+    /// Number of new files.
     pub added: u64,
-    /// Files that were appended to.
+    /// Number of files that were appended to.
     pub grown: u64,
-    /// Files that had become others.
+    /// Number of files that were replaced by others.
     pub replaced: u64,
-    /// Files that are gone.
+    /// Number of deleted files.
     pub removed: u64,
-    /// Bytes that were read.
+    /// Number of bytes read.
     pub bytes: u64,
-    /// Files that could not be read.
+    /// Errors about files that could not be read.
     pub unreadable: Vec<Error>,
 }
 
-/// What an index holds.
+/// Size figures of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Status {
-    /// Files in it.
+    /// Number of indexed files.
     pub files: u64,
-    /// Bytes of those files that are in it.
+    /// Number of bytes of those files that are indexed.
     pub covered: u64,
-    /// Bytes that it takes on the disk.
+    /// Size of the index on disk in bytes.
     pub bytes: u64,
 }
 
 impl Index {
-    /// The index at `path`, if there is one.
+    /// Opens the index at `path`, if there is one.
     pub fn open(path: &Path) -> Result<Option<Self>, Error> {
-        let store = Store::open(path, Missing::Leave)?;
+        let store = Store::open(path, IfMissing::Leave)?;
         Ok(store.map(|store| Index::of(store, path)))
     }
 
-    /// The index at `path`; an empty one is made if there is none, or only a damaged one.
+    /// Opens the index at `path`; creates an empty one if there is none, or a damaged one.
     pub fn create(path: &Path) -> Result<Self, Error> {
-        let opened = match Store::open(path, Missing::Create) {
+        let opened = match Store::open(path, IfMissing::Create) {
             Err(error) if error.kind() == ErrorKind::Damaged => {
                 store::remove(path)?;
-                Store::open(path, Missing::Create)
+                Store::open(path, IfMissing::Create)
             }
             opened => opened,
         };
@@ -104,7 +105,7 @@ impl Index {
         Index { store, path: path.to_owned(), files: RefCell::default() }
     }
 
-    /// The files that it knows; read again only if somebody else has written.
+    /// The indexed files; read again only if another process has written.
     fn files(&self) -> Result<Arc<Files>, Error> {
         let version = Some(self.store.ask("PRAGMA data_version")?);
         let mut kept = self.files.borrow_mut();
@@ -114,20 +115,21 @@ impl Index {
         Ok(kept.1.clone())
     }
 
-    /// Removes the index at `path`, whatever state it is in, and says how many bytes it took.
+    /// Removes the index at `path`, whatever its state, and returns its size in bytes.
     pub fn remove(path: &Path) -> Result<u64, Error> {
         store::remove(path)
     }
 
-    /// How many bytes of the sessions it has still to read.
+    /// Number of bytes of the sessions that are not indexed yet.
     pub fn pending(&self, sessions: &[SessionFiles]) -> Result<u64, Error> {
         let files = self.files()?;
         Ok(all(sessions).map(|file| files.state(file).pending(file)).sum())
     }
 
-    /// Reads what was written since, and forgets the files below `folders` that are no longer among the sessions.
+    /// Indexes new data, and removes the files below `folders` that are no longer among the sessions.
     ///
-    /// `each` is told about every file's bytes. What was read stays if the update is interrupted.
+    /// `each` is called with the number of bytes read from every file. Indexed data stays if the update is
+    /// interrupted.
     pub fn update(
         &mut self,
         sessions: &[SessionFiles],
@@ -136,7 +138,7 @@ impl Index {
     ) -> Result<Updated, Error> {
         self.run("BEGIN IMMEDIATE")?;
         let updated = self.update_inside(sessions, folders, &mut each);
-        // What this connection writes itself does not show as a new version.
+        // Writes of this connection do not change its own data version.
         self.files = RefCell::default();
         match updated {
             Ok(updated) => self.run("COMMIT").map(|()| updated),
@@ -158,7 +160,7 @@ impl Index {
         let missing = files.missing(folders, all(sessions).map(|file| file.path.as_path()));
         let changed: Vec<_> = all(sessions)
             .map(|file| (file, files.state(file)))
-            .filter(|(_, state)| !matches!(state, State::Same(_)))
+            .filter(|(_, state)| !matches!(state, FileState::Same(_)))
             .collect();
         if missing.is_empty() && changed.is_empty() {
             return Ok(updated);
@@ -176,14 +178,14 @@ impl Index {
                 continue;
             }
             match state {
-                State::Same(_) => {}
-                State::New => updated.added += 1,
-                State::Grown(_) => updated.grown += 1,
-                State::Replaced(_) => updated.replaced += 1,
+                FileState::Same(_) => {}
+                FileState::New => updated.added += 1,
+                FileState::Grown(_) => updated.grown += 1,
+                FileState::Replaced(_) => updated.replaced += 1,
             }
             updated.bytes += pending;
             each(pending);
-            // From time to time, so that little is lost, and little memory taken, on the way.
+            // Commits from time to time, to bound memory and the loss at an interruption.
             if builder.segments() > segments {
                 segments = builder.segments();
                 builder.flush()?;
@@ -194,14 +196,15 @@ impl Index {
         Ok(updated)
     }
 
-    /// Searches sessions as [`search::run`] does, but only where the index says that something may be found.
+    /// Searches sessions as [`search::run`] does, but only in parts that may contain a match according to the
+    /// index.
     pub fn search<'f>(
         &self,
         sessions: &'f [SessionFiles],
-        query: &Query,
-        each: impl FnMut(Hit<'f>) -> Flow + Send,
+        query: &SearchQuery,
+        each: impl FnMut(Hit<'f>) -> SearchFlow + Send,
     ) -> Result<Summary, Error> {
-        // One look at everything, whatever others write meanwhile.
+        // A consistent view, whatever other processes write meanwhile.
         self.run("BEGIN")?;
         let tasks = self.tasks(sessions, query);
         self.run("COMMIT")?;
@@ -211,16 +214,20 @@ impl Index {
         }
     }
 
-    fn tasks<'f>(&self, sessions: &'f [SessionFiles], query: &Query) -> Result<Option<Vec<Task<'f>>>, Error> {
+    fn tasks<'f>(
+        &self,
+        sessions: &'f [SessionFiles],
+        query: &SearchQuery,
+    ) -> Result<Option<Vec<Task<'f>>>, Error> {
         let Some(mut parts) = candidates::parts(&self.store, &query.literals)? else { return Ok(None) };
         let files = self.files()?;
         let mut parts_of = |file: &FileInfo| match files.state(file) {
-            State::New | State::Replaced(_) => vec![Part::WHOLE],
-            State::Same(row) | State::Grown(row) => {
+            FileState::New | FileState::Replaced(_) => vec![LineRange::WHOLE],
+            FileState::Same(row) | FileState::Grown(row) => {
                 let mut parts = parts.remove(&row.id).unwrap_or_default();
                 let reached = row.stamp.mark.offset();
                 if reached < file.bytes {
-                    parts.push(Part { bytes: reached..u64::MAX, line: row.lines + 1 });
+                    parts.push(LineRange { bytes: reached..u64::MAX, line: row.lines + 1 });
                     candidates::join(&mut parts);
                 }
                 parts
@@ -234,7 +241,7 @@ impl Index {
         Ok(Some(tasks.collect()))
     }
 
-    /// What it holds.
+    /// Size figures of the index.
     pub fn status(&self) -> Result<Status, Error> {
         let ask = |sql| self.store.ask(sql).map(i64::cast_unsigned);
         Ok(Status {
@@ -244,9 +251,9 @@ impl Index {
         })
     }
 
-    /// Whether most of it speaks of files that are gone, so that it should be built anew.
+    /// Returns true if most of the index is about deleted files, so that it should be rebuilt.
     pub fn is_worn(&self) -> Result<bool, Error> {
-        // A small one is cheap to keep.
+        // A small index is cheap to keep.
         const SEGMENTS_MIN: usize = 2;
         let segments = self.store.segments()?;
         let used = self.store.ask("SELECT COUNT(DISTINCT signature) FROM part")?;

@@ -1,7 +1,7 @@
-//! Which trigrams stand in some text, as a set of hashed bits.
+//! The set of trigrams in a text, as hashed bits.
 //!
-//! A text can only stand where all its trigrams do. That holds for any part of a word, for punctuation and for every
-//! script, which an index of words could not say.
+//! A text can only occur where all its trigrams do. That holds for parts of words, punctuation and every
+//! script, unlike an index of words.
 
 use std::borrow::Cow;
 
@@ -30,7 +30,7 @@ impl Signature {
         Signature { words: Box::new([0; WORDS]), set: 0 }
     }
 
-    /// A signature that was stored.
+    /// Decodes a stored signature.
     pub(super) fn of_bytes(bytes: &[u8]) -> Option<Self> {
         let mut signature = Signature::new();
         if bytes.len() != BYTES {
@@ -43,12 +43,12 @@ impl Signature {
         Some(signature)
     }
 
-    /// What is stored.
+    /// The stored form.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         self.words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
-    /// How many bits are set.
+    /// Number of bits that are set.
     pub(super) fn set(&self) -> u32 {
         self.set
     }
@@ -71,7 +71,7 @@ impl Signature {
         let [first, second, rest @ ..] = text.as_bytes() else { return };
         let mut trigram = with(with(0, *first), *second);
         let mut set = 0;
-        // Most bytes of a large index go through here: no branches, no checks.
+        // Most bytes of a large index pass through here: no branches, no checks.
         for byte in rest {
             trigram = with(trigram, *byte);
             let bucket = bucket(trigram);
@@ -88,24 +88,24 @@ impl Signature {
     }
 }
 
-/// The bits that are set wherever a text stands; none if it is too short to tell.
+/// The bits that are set wherever a text occurs; none if it is too short.
 pub(super) fn buckets(text: &str, case: Case) -> Vec<usize> {
     let text = folded(text);
     let mut buckets: Vec<usize> = text
         .as_bytes()
         .windows(3)
-        // Only letters of ASCII are folded in the index, so that others tell nothing when case does not matter.
+        // Only ASCII letters are folded in the index, so others cannot be used when case is ignored.
         .filter(|trigram| case == Case::Sensitive || trigram.is_ascii())
         .map(|trigram| bucket(trigram.iter().fold(0, |all, byte| with(all, *byte))).into())
         .collect();
     buckets.sort_unstable();
     buckets.dedup();
-    // Evenly, since the hash has mixed them.
+    // An even sample, since the hash has mixed them.
     let step = buckets.len().div_ceil(TRIGRAMS_ASKED_MAX).max(1);
     buckets.into_iter().step_by(step).collect()
 }
 
-/// The bytes so far and one more.
+/// The trigram after one more byte.
 #[inline]
 fn with(trigram: u32, byte: u8) -> u32 {
     trigram << 8 | u32::from(byte.to_ascii_lowercase())
@@ -118,7 +118,7 @@ fn bucket(trigram: u32) -> u16 {
     ((trigram & 0x00ff_ffff).wrapping_mul(PRIME) >> 16) as u16
 }
 
-/// The only two letters outside ASCII that are the same as one inside it when case does not matter.
+/// Replaces the only two letters outside ASCII that equal an ASCII letter when case is ignored.
 fn folded(text: &str) -> Cow<'_, str> {
     const KELVIN: &str = "\u{212a}";
     const LONG_S: &str = "\u{17f}";

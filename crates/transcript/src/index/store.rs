@@ -1,8 +1,8 @@
 //! The tables of the index.
 //!
-//! Signatures are numbered. A segment holds [`COLUMNS`] of them turned by a quarter, as bits in which the signatures
-//! stand side by side: asking for a trigram then reads one short row and answers for the whole segment. The youngest
-//! signatures, fewer than a segment, are kept as they are.
+//! Signatures are numbered. A segment holds [`COLUMNS`] of them transposed: the bits of all signatures stand
+//! side by side, so that looking up a trigram reads one short row for the whole segment. The newest
+//! signatures, fewer than a segment, are stored untransposed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,16 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, params}
 use super::signature::{BITS, Signature};
 use crate::{Error, ErrorKind};
 
-/// Signatures in a segment.
+/// Number of signatures in a segment.
 pub(super) const COLUMNS: usize = 512;
 
 /// Bytes of a row: one bit per signature of the segment.
 pub(super) const ROW: usize = COLUMNS / 8;
 
-/// Rows that are stored together; small enough that several fill a page of the database.
+/// Number of rows that are stored together; small enough that several fill a page of the database.
 const ROWS_TOGETHER: usize = 16;
 
-/// How the tables look. Another layout gets another number, and an index of an older one is built anew.
+/// Version of the table layout. An index with an older layout is rebuilt.
 const LAYOUT: i64 = 1;
 
 const TABLES: &str = "
@@ -56,20 +56,20 @@ pub(super) struct Store {
     path: PathBuf,
 }
 
-/// Whether an index may be made where there is none.
+/// Handling of a missing index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Missing {
+pub(super) enum IfMissing {
     Create,
     Leave,
 }
 
 impl Store {
-    /// Opens the index at `path`; `None` if there is none and none may be made.
-    pub(super) fn open(path: &Path, missing: Missing) -> Result<Option<Self>, Error> {
-        if missing == Missing::Leave && !path.is_file() {
+    /// Opens the index at `path`; `None` if there is none and it must not be created.
+    pub(super) fn open(path: &Path, missing: IfMissing) -> Result<Option<Self>, Error> {
+        if missing == IfMissing::Leave && !path.is_file() {
             return Ok(None);
         }
-        if missing == Missing::Create {
+        if missing == IfMissing::Create {
             make_private(path).map_err(|error| Error::io("write", path, error))?;
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -112,7 +112,7 @@ impl Store {
         self.ask("PRAGMA user_version")
     }
 
-    /// One number.
+    /// The single number that a query returns.
     pub(super) fn ask(&self, sql: &str) -> Result<i64, Error> {
         self.connection.query_row(sql, [], |row| row.get(0)).map_err(|error| self.failed(&error))
     }
@@ -121,7 +121,7 @@ impl Store {
         failed(&self.path, error)
     }
 
-    /// How many segments there are.
+    /// Number of segments.
     pub(super) fn segments(&self) -> Result<usize, Error> {
         let rows = self.ask("SELECT COALESCE(MAX(id) + 1, 0) FROM rows")?;
         Ok(usize::try_from(rows).unwrap_or(0) * ROWS_TOGETHER / BITS)
@@ -146,7 +146,7 @@ impl Store {
         Ok(())
     }
 
-    /// The row of a bucket: which signatures of a segment have it.
+    /// The row of a bucket: the signatures of a segment that have it set.
     pub(super) fn row(&self, segment: usize, bucket: usize) -> Result<[u8; ROW], Error> {
         let read = || {
             let mut select = self.connection.prepare_cached("SELECT bits FROM rows WHERE id = ?1")?;
@@ -162,7 +162,8 @@ impl Store {
         row.flatten().ok_or_else(|| damaged(&self.path))
     }
 
-    /// The youngest signatures, numbered from the end of the last segment on, and how many bytes each stands for.
+    /// The newest signatures, numbered from the end of the last segment on, and the number of bytes that each
+    /// covers.
     pub(super) fn young(&self) -> Result<Vec<(Signature, u64)>, Error> {
         let read = || {
             let mut select = self
@@ -182,7 +183,7 @@ impl Store {
     }
 }
 
-/// Removes an index with everything that belongs to it; how many bytes it took.
+/// Removes the files of an index and returns their size in bytes.
 pub(super) fn remove(path: &Path) -> Result<u64, Error> {
     let mut freed = 0;
     for path in files(path) {
@@ -196,7 +197,7 @@ pub(super) fn remove(path: &Path) -> Result<u64, Error> {
     Ok(freed)
 }
 
-/// The bytes that an index takes on the disk.
+/// Size of an index on disk in bytes.
 pub(super) fn size(path: &Path) -> u64 {
     files(path).iter().filter_map(|path| std::fs::metadata(path).ok()).map(|metadata| metadata.len()).sum()
 }
@@ -214,7 +215,7 @@ fn rows_id(segment: usize, bucket: usize) -> i64 {
     i64::try_from(id).unwrap_or(i64::MAX)
 }
 
-/// The folder and the file, for nobody else to read: sessions are private, and so is what stands in them.
+/// Creates the folder and the file readable by their owner only: sessions are private.
 fn make_private(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         let mut builder = std::fs::DirBuilder::new();
@@ -236,11 +237,11 @@ fn failed(path: &Path, error: &rusqlite::Error) -> Error {
         return damaged(path);
     }
     let hint = match code {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => "another program is at it; try again",
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => "another program uses it; try again",
         Some(ErrorCode::DiskFull) => "make room on the disk",
-        // Whoever may not write there cannot build another one either.
+        // Without permission to write, rebuilding fails too.
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-            "check who may write to its folder, or name another with TIDINGS_CACHE_DIR"
+            "check the permissions of its folder, or set another one with TIDINGS_CACHE_DIR"
         }
         _ => "build it anew with `tidings sessions index --rebuild`",
     };
@@ -259,11 +260,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hint_does_not_send_anybody_to_build_an_index_where_nobody_may_write() {
+    fn the_hint_for_a_read_only_folder_does_not_suggest_a_rebuild() {
         for (code, expected) in [
-            (ffi::SQLITE_READONLY, "check who may write"),
-            (ffi::SQLITE_CANTOPEN, "check who may write"),
-            (ffi::SQLITE_PERM, "check who may write"),
+            (ffi::SQLITE_READONLY, "check the permissions"),
+            (ffi::SQLITE_CANTOPEN, "check the permissions"),
+            (ffi::SQLITE_PERM, "check the permissions"),
             (ffi::SQLITE_BUSY, "try again"),
             (ffi::SQLITE_FULL, "make room"),
             (ffi::SQLITE_CORRUPT, "--rebuild"),

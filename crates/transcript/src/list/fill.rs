@@ -8,30 +8,31 @@ use crate::counts;
 use crate::limits::LIST_UNREAD_BYTES_MAX;
 use crate::roots::{Found, SessionFiles};
 
-/// How much may be read to fill a list in.
+/// Amount of data that may be read to fill in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
-    /// What takes a fraction of a second; what is not known yet stays open.
+    /// Reads only as much as takes a fraction of a second; other fields stay empty.
     Little,
     /// Everything.
     Any,
 }
 
-/// What was filled in.
+/// The result of filling in a list.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Filled {
-    /// Sessions that were not counted, because too much would have to be read.
+    /// Number of sessions that were not counted, because too much would have to be read.
     pub left: usize,
-    /// How much that is.
+    /// Number of bytes that counting all sessions would read.
     pub left_bytes: u64,
-    /// Files that could not be read.
+    /// Errors about files that could not be read.
     pub unreadable: Vec<Error>,
 }
 
-/// Adds what needs a pass over whole files: from the cache, and from the files where that is little or asked for.
+/// Fills in the fields that need a pass over whole files: from the cache, and from the files if that is quick
+/// or requested.
 ///
-/// `done` is told how many more bytes were read. The caller saves the cache.
+/// `done` is called with the number of bytes just read. The caller saves the cache.
 pub fn fill(
     found: &Found,
     rows: &mut [(&SessionFiles, Listed)],
@@ -57,7 +58,8 @@ pub fn fill(
     Filled { left, left_bytes, unreadable: counted.unreadable }
 }
 
-/// A response may stand in the files of several sessions and counts for one, so that costs need all files.
+/// Fills in costs. A response may occur in the files of several sessions and counts for one, so costs need
+/// all files.
 fn fill_costs(found: &Found, rows: &mut [(&SessionFiles, Listed)], cache: &mut Cache, effort: Effort) {
     if effort == Effort::Little && Ledger::unread_bytes(found, cache) > LIST_UNREAD_BYTES_MAX {
         return;

@@ -1,7 +1,7 @@
-//! The sessions of all projects, with what their files' ends tell.
+//! The sessions of all projects, with the details that stand at the ends of their files.
 //!
-//! A thousand sessions cost a few hundredths of a second, because only the ends are read. What needs a whole pass
-//! (turns, messages, branches, cost) is left open here and filled in by whoever has it.
+//! Listing a thousand sessions takes a few hundredths of a second, because only the ends are read. Fields
+//! that need a whole pass (turns, messages, branches, cost) stay empty here; [`fill()`] adds them.
 
 mod fill;
 mod projects;
@@ -14,83 +14,84 @@ use serde::{Serialize, Serializer};
 
 pub use fill::{Effort, Filled, fill};
 
-use crate::manage::{Facts, FactsReader};
+use crate::manage::{SessionDetails, SessionDetailsReader};
 use crate::roots::SessionFiles;
 
-/// Which sessions, and in which order.
+/// Selection and order of a list.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
-    /// A part of the folder that a session worked in, or of its project's name; upper and lower case are the same.
+    /// Only sessions whose folder or project name contains this text, ignoring case.
     pub project: Option<String>,
-    /// Those with this tag.
+    /// Only sessions with this tag.
     pub tag: Option<String>,
-    /// Changed since then.
+    /// Only sessions changed since this time.
     pub since: Option<SystemTime>,
-    /// Not more than these.
+    /// Maximum number of sessions.
     pub limit: Option<usize>,
-    /// What comes first.
+    /// Order of the list.
     pub first: First,
 }
 
-/// What comes first in a list.
+/// The order of a list, named after its first item.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum First {
-    /// What changed last.
+    /// Last changed first.
     #[default]
     Newest,
-    /// What changed first.
+    /// Least recently changed first.
     Oldest,
-    /// What has the most bytes.
+    /// Most bytes first.
     Largest,
 }
 
-/// One session of a list, as scripts see it. What needs a whole pass over the file is `None` until somebody fills it in.
+/// One session of a list, in the form that scripts see. Fields that need a whole pass over the file are
+/// `None` until they are filled in.
 #[derive(Debug, Clone, Serialize)]
 pub struct Listed {
-    /// Its id.
+    /// Session id.
     pub id: String,
-    /// Path of its main file, or of its first sub-agent's where that is gone.
+    /// Path of its main file, or of its first sub-agent's if that is gone.
     pub path: String,
-    /// A name for the folder it worked in: the last part of the path, or more of it where that is not enough.
+    /// Short name of the working folder: the last part of the path, or more parts if that is ambiguous.
     pub project: String,
-    /// That folder; a session moves with it when it is renamed, and one without any says nothing.
+    /// The working folder; a session moves with it when it is renamed. `None` if the file does not contain
+    /// it.
     pub cwd: Option<String>,
-    /// What to call it: title, last prompt, summary or first prompt.
+    /// Display name: title, last prompt, summary or first prompt.
     pub title: Option<String>,
-    /// When its first entry was written.
+    /// Time of the first entry.
     #[serde(serialize_with = "iso")]
     pub created: Option<Timestamp>,
-    /// When its file was last written to.
+    /// Time of the last write to its file.
     #[serde(serialize_with = "iso")]
     pub modified: Option<Timestamp>,
-    /// What a person asked, in numbers.
+    /// Number of the user's turns.
     pub turns: Option<u64>,
-    /// Entries of a person, the model and its tools.
+    /// Number of turns and responses.
     pub messages: Option<u64>,
-    /// Its sub-agents.
+    /// Number of sub-agents.
     pub subagents: u64,
-    /// Ways that were left for another one.
+    /// Number of abandoned branches.
     pub branches: Option<u64>,
-    /// Size of its files, those of sub-agents too.
+    /// Size of its files in bytes, sub-agents included.
     pub bytes: u64,
-    /// Dollars, sub-agents too.
+    /// Cost in dollars, sub-agents included.
     pub cost_usd: Option<f64>,
     /// The model that answered last.
     pub model: Option<String>,
-    /// A person's tag.
+    /// The user's tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
 }
 
-/// Number of sessions that a list has: a session that lies in several folders counts once, files without a byte do not
-/// count.
+/// Number of sessions in a list: a session in several folders counts once, empty files do not count.
 pub fn count(found: &[SessionFiles]) -> usize {
     let filled = found.iter().filter(|session| session.bytes() > 0);
     filled.map(|session| session.id.as_str()).collect::<HashSet<&str>>().len()
 }
 
-/// Reads the ends of the files of the wanted sessions. A session that lies in several folders is listed once, as it
-/// was written last; files without a byte are no sessions.
+/// Reads the ends of the files of the selected sessions. A session in several folders is listed once, in its
+/// last written version; empty files are not sessions.
 pub fn list<'f>(found: &'f [SessionFiles], wanted: &Wanted) -> Vec<(&'f SessionFiles, Listed)> {
     let mut sessions: Vec<&SessionFiles> = found.iter().collect();
     sessions.retain(|session| {
@@ -105,7 +106,7 @@ pub fn list<'f>(found: &'f [SessionFiles], wanted: &Wanted) -> Vec<(&'f SessionF
         First::Oldest => sessions.reverse(),
         First::Largest => sessions.sort_by_key(|session| std::cmp::Reverse(session.bytes())),
     }
-    let mut reader = FactsReader::default();
+    let mut reader = SessionDetailsReader::default();
     let mut rows = Vec::new();
     for session in sessions {
         if wanted.limit.is_some_and(|limit| rows.len() >= limit) {
@@ -121,21 +122,21 @@ pub fn list<'f>(found: &'f [SessionFiles], wanted: &Wanted) -> Vec<(&'f SessionF
     rows
 }
 
-fn listed(session: &SessionFiles, reader: &mut FactsReader) -> Listed {
-    // A file that cannot be read is listed all the same, with what its name and size tell.
-    let facts = |reader: &mut FactsReader, file| reader.read(file).ok().flatten();
+fn listed(session: &SessionFiles, reader: &mut SessionDetailsReader) -> Listed {
+    // An unreadable file is listed all the same, with its name and size.
+    let facts = |reader: &mut SessionDetailsReader, file| reader.read(file).ok().flatten();
     let main = session.main.as_ref().and_then(|main| facts(reader, &main.path));
     let known = main.is_some();
-    // Of a session whose own file is gone, the first sub-agent knows at least where and when.
+    // If a session's own file is gone, its first sub-agent's file has at least the folder and the time.
     let agent = || session.agents.first().and_then(|agent| facts(reader, &agent.file.path));
-    let facts: Option<Facts> = main.or_else(agent);
+    let facts: Option<SessionDetails> = main.or_else(agent);
     let facts = facts.as_ref();
     Listed {
         id: session.id.clone(),
         path: session.files().next().map(|file| file.path.display().to_string()).unwrap_or_default(),
         project: session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         cwd: facts.and_then(|facts| facts.cwd.clone()),
-        title: facts.filter(|_| known).and_then(Facts::name).map(str::to_owned),
+        title: facts.filter(|_| known).and_then(SessionDetails::name).map(str::to_owned),
         created: facts.and_then(|facts| facts.created),
         modified: session.modified().and_then(|at| Timestamp::try_from(at).ok()),
         turns: None,

@@ -1,14 +1,14 @@
-//! Names for projects, from the folders that sessions worked in.
+//! Names for projects, from the working folders of sessions.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Listed;
 use crate::roots::SessionFiles;
 
-/// Gives every row the shortest name that tells its folder from all others: the last part of the path, or the last
-/// two, …
+/// Gives every row the shortest name that distinguishes its folder from all others: the last part of the
+/// path, or the last two, …
 ///
-/// The name of the folder with the sessions is no help: two paths can have the same one (F84).
+/// The name of the project's folder cannot be used: two paths can have the same one (F84).
 pub(super) fn name(rows: &mut [(&SessionFiles, Listed)]) {
     let folders: BTreeSet<String> = rows.iter().filter_map(|(_, row)| row.cwd.clone()).collect();
     let names = names(&folders);
@@ -19,7 +19,7 @@ pub(super) fn name(rows: &mut [(&SessionFiles, Listed)]) {
     }
 }
 
-/// Whether a row is of the project that somebody means.
+/// Returns true if a row matches a project filter.
 pub(super) fn fits(row: &Listed, part: &str) -> bool {
     row.cwd.as_deref().unwrap_or(&row.project).to_lowercase().contains(&part.to_lowercase())
 }
@@ -34,7 +34,7 @@ fn names(folders: &BTreeSet<String>) -> HashMap<String, String> {
             by_name.entry(last_parts(folder, parts)).or_default().push(folder);
         }
         for (name, fitting) in by_name {
-            // A path that is all in its name cannot get a longer one.
+            // A name that is the whole path cannot get longer.
             let (done, left): (Vec<&String>, Vec<&String>) =
                 fitting.iter().partition(|folder| fitting.len() == 1 || ***folder == name);
             named.extend(done.into_iter().map(|folder| (folder.clone(), name.clone())));
@@ -45,7 +45,7 @@ fn names(folders: &BTreeSet<String>) -> HashMap<String, String> {
     named
 }
 
-/// The end of a path, of Unix or Windows; the whole path where it has no more parts.
+/// The last parts of a Unix or Windows path; the whole path if it has no more parts.
 fn last_parts(folder: &str, count: usize) -> String {
     let trimmed = folder.trim_end_matches(['/', '\\']);
     let start = trimmed.rmatch_indices(['/', '\\']).nth(count - 1).map(|(at, _)| at + 1);

@@ -1,4 +1,4 @@
-//! The mark of a session that was put aside: a small file beside it, which only the TypeScript SDK writes.
+//! The mark of an archived session: a small file beside it, which only the TypeScript SDK writes.
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -13,44 +13,44 @@ use crate::Error;
 use crate::error::At as _;
 use crate::limits::SIDECAR_BYTES_MAX;
 
-/// `archiveSession`: puts a session aside. It stays where it is; lists say so.
+/// `archiveSession`: marks a session as archived. Its files stay in place.
 pub fn archive_session(session: &SessionFile, now: Timestamp) -> Result<(), Error> {
-    mark(session, &Mark { archived: true, at: now, by: "sdk" })
+    mark(session, &ArchivedMark { archived: true, at: now, by: "sdk" })
 }
 
-/// `unarchiveSession`: takes a session back.
+/// `unarchiveSession`: removes the archived state of a session.
 pub fn unarchive_session(session: &SessionFile, now: Timestamp) -> Result<(), Error> {
-    mark(session, &Mark { archived: false, at: now, by: "sdk" })
+    mark(session, &ArchivedMark { archived: false, at: now, by: "sdk" })
 }
 
 #[derive(Serialize)]
-struct Mark {
+struct ArchivedMark {
     archived: bool,
     #[serde(serialize_with = "super::write::milliseconds")]
     at: Timestamp,
     by: &'static str,
 }
 
-/// What a mark says.
-pub(super) struct Said {
+/// The contents of an archived mark.
+pub(super) struct ArchivedState {
     pub(super) archived: bool,
     pub(super) at: Timestamp,
 }
 
 /// The mark of a session file, if it has one.
-pub(super) fn read(session: &Path) -> Option<Said> {
+pub(super) fn read(session: &Path) -> Option<ArchivedState> {
     let mut text = String::new();
     let file = crate::open::regular(&session.with_extension("").join(NAME)).ok()?;
     file.take(SIDECAR_BYTES_MAX).read_to_string(&mut text).ok()?;
     let mark = Raw::parse(&text).ok()?;
     let at = mark.get("at").and_then(Raw::text)?.get().parse().ok()?;
-    Some(Said { archived: mark.get("archived").and_then(Raw::bool)?, at })
+    Some(ArchivedState { archived: mark.get("archived").and_then(Raw::bool)?, at })
 }
 
 const NAME: &str = "archived.json";
 
-/// Writes the mark beside the old one and then moves it there, so that nobody ever reads half of it.
-fn mark(session: &SessionFile, mark: &Mark) -> Result<(), Error> {
+/// Writes a temporary file and renames it, so that a reader never sees half of it.
+fn mark(session: &SessionFile, mark: &ArchivedMark) -> Result<(), Error> {
     let folder = session.dir();
     super::write::private_folder(&folder).at("make", &folder)?;
     let path = folder.join(NAME);
@@ -59,7 +59,7 @@ fn mark(session: &SessionFile, mark: &Mark) -> Result<(), Error> {
     let written = create_new(&half).and_then(|mut file| file.write_all(text.as_bytes()));
     let moved = written.and_then(|()| std::fs::rename(&half, &path));
     if moved.is_err() {
-        // Best effort: what matters is the error that is on its way.
+        // Best effort: the original error is returned.
         drop(std::fs::remove_file(&half));
     }
     moved.at("write", path)

@@ -1,7 +1,7 @@
-//! Which entries make up a conversation, as the SDKs see it.
+//! The entries that make up a conversation according to the SDKs.
 //!
-//! This is not the whole story that `session` tells: one way through the tree, chosen by
-//! the SDKs' rules, and nothing from before a compaction.
+//! Unlike `session`, this is a single path through the tree, chosen by the SDKs' rules, without anything from
+//! before a compaction.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -9,51 +9,51 @@ use std::path::Path;
 use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::json::{Raw, Text};
 
-use super::lines::{Spot, each_entry, is_transcript};
+use super::lines::{EntryPosition, each_entry, is_transcript};
 use super::parallel;
 use crate::Error;
 
-/// What the rules ask of an entry.
+/// The properties of an entry that the rules use.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "marks of an entry that do not depend on each other")]
-pub(super) struct Node {
+pub(super) struct ChainNode {
     pub(super) uuid: Box<str>,
     pub(super) parent: Option<Box<str>>,
     pub(super) kind: EntryKind,
     pub(super) is_sidechain: bool,
     pub(super) is_meta: bool,
-    /// Written by a member of a team.
+    /// True if a team member wrote it.
     pub(super) is_team: bool,
     pub(super) agent: Option<Box<str>>,
-    /// Of an assistant entry, the response that it is a block of.
+    /// For an assistant entry, the response that it is a block of.
     pub(super) message_id: Option<Box<str>>,
-    /// The tool calls in it.
+    /// Ids of its tool calls.
     pub(super) calls: Vec<Box<str>>,
-    /// The calls that its results answer.
+    /// Ids of the calls that its results answer.
     pub(super) answers: Vec<Box<str>>,
     pub(super) has_results: bool,
-    /// Of a result, the entry that called the tool.
+    /// For a result, the entry that called the tool.
     pub(super) source: Option<Box<str>>,
     pub(super) timestamp: Box<str>,
-    pub(super) spot: Spot,
+    pub(super) spot: EntryPosition,
 }
 
 /// The entries of a file that can be part of a conversation.
-pub(super) fn nodes(path: &Path) -> Result<Vec<Node>, Error> {
+pub(super) fn nodes(path: &Path) -> Result<Vec<ChainNode>, Error> {
     let mut nodes = Vec::new();
-    each_entry(path, |entry, spot| nodes.extend(Node::of(entry, spot)))?;
+    each_entry(path, |entry, spot| nodes.extend(ChainNode::of(entry, spot)))?;
     Ok(nodes)
 }
 
-impl Node {
-    fn of(entry: &EntryRef<'_>, spot: Spot) -> Option<Self> {
+impl ChainNode {
+    fn of(entry: &EntryRef<'_>, spot: EntryPosition) -> Option<Self> {
         if !is_transcript(entry.kind()) {
             return None;
         }
         let text = |key: &str| entry.get(key).and_then(Raw::text).map(|text| Box::<str>::from(text.get()));
         let said = entry.said();
         let is_answer = entry.kind() == EntryKind::Assistant;
-        let mut node = Node {
+        let mut node = ChainNode {
             uuid: entry.uuid()?.into(),
             parent: entry.parent_uuid().filter(|parent| !parent.is_empty()).map(Into::into),
             kind: entry.kind(),
@@ -92,15 +92,15 @@ impl Node {
     }
 }
 
-/// The nodes by name. Of two with one name the later counts.
+/// Nodes by uuid. Of two with one uuid the later counts.
 pub(super) struct ByUuid<'n> {
     last: HashMap<&'n str, usize>,
-    /// Every name once, in the order in which they appeared first.
+    /// Every uuid once, in order of first occurrence.
     names: Vec<&'n str>,
 }
 
 impl<'n> ByUuid<'n> {
-    pub(super) fn new(nodes: &'n [Node]) -> Self {
+    pub(super) fn new(nodes: &'n [ChainNode]) -> Self {
         let mut by = ByUuid { last: HashMap::with_capacity(nodes.len()), names: Vec::new() };
         for (index, node) in nodes.iter().enumerate() {
             if by.last.insert(&node.uuid, index).is_none() {
@@ -118,28 +118,28 @@ impl<'n> ByUuid<'n> {
         self.names.iter().map(|name| self.last[name])
     }
 
-    fn parent(&self, node: &Node) -> Option<usize> {
+    fn parent(&self, node: &ChainNode) -> Option<usize> {
         self.get(node.parent.as_deref()?)
     }
 }
 
-/// The conversation of a session: the way from its root to the leaf that is latest in the file, with the parts of
-/// parallel tool calls that hang beside it.
-pub(super) fn main_chain(nodes: &[Node]) -> Vec<usize> {
+/// The conversation of a session: the path from its root to the last leaf in the file, with the side parts of
+/// parallel tool calls.
+pub(super) fn main_chain(nodes: &[ChainNode]) -> Vec<usize> {
     let by_uuid = ByUuid::new(nodes);
     let Some(leaf) = leaf(nodes, &by_uuid) else { return Vec::new() };
-    let chain = way_to(leaf, nodes, &by_uuid);
-    parallel::put_back(chain, nodes, &by_uuid)
+    let chain = path_to(leaf, nodes, &by_uuid);
+    parallel::insert_missing(chain, nodes, &by_uuid)
 }
 
-/// The conversation of a sub-agent: the way to the last thing said.
-pub(super) fn agent_chain(nodes: &[Node]) -> Vec<usize> {
+/// The conversation of a sub-agent: the path to its last message.
+pub(super) fn agent_chain(nodes: &[ChainNode]) -> Vec<usize> {
     let by_uuid = ByUuid::new(nodes);
-    let leaf = nodes.iter().rposition(Node::is_message);
-    leaf.map(|leaf| way_to(leaf, nodes, &by_uuid)).unwrap_or_default()
+    let leaf = nodes.iter().rposition(ChainNode::is_message);
+    leaf.map(|leaf| path_to(leaf, nodes, &by_uuid)).unwrap_or_default()
 }
 
-fn leaf(nodes: &[Node], by_uuid: &ByUuid<'_>) -> Option<usize> {
+fn leaf(nodes: &[ChainNode], by_uuid: &ByUuid<'_>) -> Option<usize> {
     let parents: HashSet<&str> = nodes.iter().filter_map(|node| node.parent.as_deref()).collect();
     let mut nearest = Nearest::new(nodes, by_uuid);
     let mut best: [Option<(usize, usize)>; 2] = [None, None];
@@ -160,7 +160,7 @@ fn leaf(nodes: &[Node], by_uuid: &ByUuid<'_>) -> Option<usize> {
     best[0].or(best[1]).map(|(_, leaf)| leaf)
 }
 
-fn way_to(leaf: usize, nodes: &[Node], by_uuid: &ByUuid<'_>) -> Vec<usize> {
+fn path_to(leaf: usize, nodes: &[ChainNode], by_uuid: &ByUuid<'_>) -> Vec<usize> {
     let mut seen = HashSet::new();
     let mut chain = Vec::new();
     let mut at = Some(leaf);
@@ -175,24 +175,24 @@ fn way_to(leaf: usize, nodes: &[Node], by_uuid: &ByUuid<'_>) -> Vec<usize> {
     chain
 }
 
-/// Finds the nearest message above a node, and remembers it: many leaves may hang on one long way.
+/// Finds the nearest message above a node, and stores it: many leaves may share one long path.
 struct Nearest<'a, 'n> {
-    nodes: &'n [Node],
+    nodes: &'n [ChainNode],
     by_uuid: &'a ByUuid<'n>,
-    known: Vec<Step>,
+    known: Vec<WalkStep>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Step {
+enum WalkStep {
     Open,
-    /// Being walked: to come back here is a circle.
+    /// On the current walk: meeting it again is a cycle.
     Walked,
     Done(Option<usize>),
 }
 
 impl<'a, 'n> Nearest<'a, 'n> {
-    fn new(nodes: &'n [Node], by_uuid: &'a ByUuid<'n>) -> Self {
-        Nearest { nodes, by_uuid, known: vec![Step::Open; nodes.len()] }
+    fn new(nodes: &'n [ChainNode], by_uuid: &'a ByUuid<'n>) -> Self {
+        Nearest { nodes, by_uuid, known: vec![WalkStep::Open; nodes.len()] }
     }
 
     fn message(&mut self, from: usize) -> Option<usize> {
@@ -201,19 +201,19 @@ impl<'a, 'n> Nearest<'a, 'n> {
         let found = loop {
             let Some(index) = at else { break None };
             match self.known[index] {
-                Step::Done(found) => break found,
-                Step::Walked => break None,
-                Step::Open => {}
+                WalkStep::Done(found) => break found,
+                WalkStep::Walked => break None,
+                WalkStep::Open => {}
             }
             if self.nodes[index].is_message() {
                 break Some(index);
             }
-            self.known[index] = Step::Walked;
+            self.known[index] = WalkStep::Walked;
             walked.push(index);
             at = self.by_uuid.parent(&self.nodes[index]);
         };
         for index in walked {
-            self.known[index] = Step::Done(found);
+            self.known[index] = WalkStep::Done(found);
         }
         found
     }

@@ -5,9 +5,10 @@ use super::scope::not_found;
 use crate::error::At as _;
 use crate::{Error, ErrorKind};
 
-/// `delete_session`: removes a session's file, and the folder beside it with its sub-agents, tool results and marks.
+/// `delete_session`: removes a session's file, and the folder beside it with its sub-agents, tool results and
+/// marks.
 ///
-/// Gives what was removed. A link in the folder's place is removed without a look at what it leads to.
+/// Returns the removed paths. If the folder is a symbolic link, only the link is removed.
 pub fn delete_session(session: &SessionFile) -> Result<Vec<PathBuf>, Error> {
     let file = &session.path;
     match std::fs::remove_file(file).at("delete", file) {

@@ -6,18 +6,18 @@ use std::time::SystemTime;
 use crate::limits::END_BYTES;
 use crate::open;
 
-/// The first and the last part of a file, and what the system knows about it.
+/// The first and the last part of a file, and its metadata.
 #[derive(Debug)]
 pub(super) struct Ends<'b> {
     pub(super) head: &'b [u8],
-    /// The same as the head where the file is not longer.
+    /// Equal to the head if the file is not longer.
     pub(super) tail: &'b [u8],
     pub(super) bytes: u64,
     pub(super) modified: SystemTime,
     pub(super) file: File,
 }
 
-/// Memory for both ends, to be used again for the next file.
+/// Memory for both ends, reused from file to file.
 #[derive(Debug, Default)]
 pub(super) struct EndBuffers {
     head: Vec<u8>,
@@ -25,7 +25,7 @@ pub(super) struct EndBuffers {
 }
 
 impl EndBuffers {
-    /// Reads both ends; `None` where the file is empty.
+    /// Reads both ends; `None` if the file is empty.
     pub(super) fn read(&mut self, path: &Path) -> io::Result<Option<Ends<'_>>> {
         let mut file = open::regular(path)?;
         let metadata = file.metadata()?;
@@ -45,7 +45,7 @@ impl EndBuffers {
 }
 
 impl Ends<'_> {
-    /// Whether there is more of the file than its head.
+    /// Returns true if the file is longer than its head.
     pub(super) fn goes_on(&self) -> bool {
         self.bytes > self.head.len() as u64
     }

@@ -1,20 +1,20 @@
 //! Values of keys in text that may begin and end in the middle of a line.
 //!
-//! Inside a JSON string every quote is escaped, so that `"key":"` can only stand where a key stands, with blanks around
-//! its colon or without; at which depth is not asked. The SDKs read this way, and it is what makes a list of sessions cheap.
+//! Inside a JSON string every quote is escaped, so `"key":"` can only be a key, with or without blanks around
+//! its colon; its depth is not checked. The SDKs read this way, and it makes a list of sessions cheap.
 
 use memchr::{memchr2, memmem};
 
 use crate::limits::FIELD_WINDOW_BYTES;
 
-/// A key whose string values are looked for.
+/// A key whose string values are extracted.
 #[derive(Debug)]
 pub(super) struct Field {
     finder: memmem::Finder<'static>,
 }
 
 impl Field {
-    /// `key` stands in quotes.
+    /// `key` is given in quotes.
     pub(super) fn new(key: &'static str) -> Self {
         Field { finder: memmem::Finder::new(key) }
     }
@@ -27,7 +27,7 @@ impl Field {
     /// The last value in a text.
     pub(super) fn last(&self, text: &[u8]) -> Option<String> {
         let mut end = text.len();
-        // Most keys stand near the end, so that only a part is looked at.
+        // Most keys stand near the end, so only a part is searched.
         while end > 0 {
             let start = end.saturating_sub(FIELD_WINDOW_BYTES);
             let window = &text[start..(end + self.finder.needle().len() - 1).min(text.len())];
@@ -54,7 +54,7 @@ impl Field {
     }
 }
 
-/// The text of a JSON string; one that cannot be read stays as it is written.
+/// The text of a JSON string; an invalid one stays as it is written.
 fn unescaped(escaped: &[u8]) -> String {
     let text = String::from_utf8_lossy(escaped);
     if !escaped.contains(&b'\\') {

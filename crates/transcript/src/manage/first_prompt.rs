@@ -1,16 +1,16 @@
-//! What a session began with: the first thing that a person typed.
+//! The first prompt of a session: the first text that the user typed.
 
 use memchr::memmem;
 use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::json::{Raw, Text};
 
-use super::facts::is_set;
+use super::details::is_set;
 
 /// Longer prompts are cut.
 const PROMPT_CHARS_MAX: usize = 200;
 
-/// A prompt as a session is called by it: in one line, and cut to 200 characters. `None` where there are no words in it, or
-/// where a client or a hook put them there.
+/// A prompt as a session's display name: in one line, and cut to 200 characters. `None` if it has no text, or
+/// if a client or a hook wrote it.
 pub fn prompt_line(text: &str) -> Option<String> {
     let line = text.replace('\n', " ");
     let line = line.trim_matches(is_space);
@@ -29,15 +29,15 @@ pub(super) fn first_prompt(head: &[u8]) -> Option<String> {
     head.split(|byte| *byte == b'\n').find_map(|line| search.line(line)).or(search.command)
 }
 
-/// Goes through the lines one by one.
+/// Examines lines one by one.
 #[derive(Debug, Default)]
 pub(super) struct Search {
-    /// The first slash command, to be used when nothing better comes.
+    /// The first slash command, used if there is no prompt.
     pub(super) command: Option<String>,
 }
 
 impl Search {
-    /// The prompt on a line, if it is the one.
+    /// The prompt on a line, if it has the first one.
     pub(super) fn line(&mut self, line: &[u8]) -> Option<String> {
         let has = |what: &str| memmem::find(line, what.as_bytes()).is_some();
         if !has("\"user\"") || has("\"tool_result\"") || NOT_TYPED.iter().any(|mark| is_set(line, mark)) {
@@ -47,7 +47,7 @@ impl Search {
         self.entry(&entry)
     }
 
-    /// The prompt of a user entry, if a person typed it.
+    /// The prompt of a user entry, if it was typed.
     pub(super) fn entry(&mut self, entry: &EntryRef<'_>) -> Option<String> {
         texts(entry).iter().find_map(|text| self.text(text))
     }
@@ -61,7 +61,8 @@ impl Search {
     }
 }
 
-/// What the entry says, block by block; a string is one block, and so is the whole message in seed 001.
+/// The texts of an entry, block by block; a string is one block, and so is the whole message in the flat
+/// dialect.
 fn texts(entry: &EntryRef<'_>) -> Vec<String> {
     let Some(message) = entry.get("message") else { return Vec::new() };
     if let Some(text) = message.text() {
@@ -78,10 +79,10 @@ fn texts(entry: &EntryRef<'_>) -> Vec<String> {
     content.items().filter_map(text_of).collect()
 }
 
-/// What is not true of a prompt.
+/// Flags that are never true for a prompt.
 const NOT_TYPED: [&str; 2] = ["\"isMeta\"", "\"isCompactSummary\""];
 
-/// What clients and hooks put where a prompt would stand.
+/// Returns true for text that clients and hooks write in place of a prompt.
 fn is_automatic(line: &str) -> bool {
     const BEGINNINGS: [&str; 4] = ["<local-command-stdout>", "<session-start-hook>", "<tick>", "<goal>"];
     BEGINNINGS.iter().any(|tag| line.starts_with(tag))
@@ -99,7 +100,7 @@ fn between<'a>(line: &'a str, open: &str, close: &str) -> Option<&'a str> {
     line[start..].find(close).map(|len| &line[start..start + len])
 }
 
-/// White space as Python has it: the four separators of ASCII count.
+/// White space as defined by Python, including the four ASCII separators.
 pub(super) fn is_space(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}')
 }

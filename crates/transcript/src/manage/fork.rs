@@ -8,23 +8,23 @@ use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::json::{Raw, Text, write_string};
 
 use super::first_prompt::is_space;
-use super::lines::{Spot, each_entry, is_transcript};
+use super::lines::{EntryPosition, each_entry, is_transcript};
 use super::session_id::is_uuid;
 use super::write::{create_new, iso};
-use super::{FactsReader, SessionFile};
+use super::{SessionDetailsReader, SessionFile};
 use crate::error::At as _;
 use crate::{Error, ErrorKind};
 
-/// How a fork is to be made.
+/// Parameters of a fork.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Fork<'a> {
-    /// The last entry to copy; all of them without one.
+pub struct ForkOptions<'a> {
+    /// The last entry to copy; `None` copies all.
     pub up_to: Option<&'a str>,
-    /// The title; without one it is the session's own and `(fork)`.
+    /// The title; by default the session's own with `(fork)` appended.
     pub title: Option<&'a str>,
 }
 
-/// A session that was made from another one.
+/// A session created as a copy of another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forked {
     /// Its id.
@@ -33,25 +33,25 @@ pub struct Forked {
     pub path: PathBuf,
     /// Its title.
     pub title: String,
-    /// How many entries were copied.
+    /// Number of copied entries.
     pub entries: usize,
 }
 
-/// `fork_session`: copies a session, so that the copy can go another way.
+/// `fork_session`: copies a session, so that the copy can continue separately.
 ///
-/// Every entry gets a new id from `new_uuid` and says where it is from; sub-agents, progress and the history of files
-/// stay behind. `now` is when the last entry of the copy was written, which is how the CLI finds where to go on.
+/// Every entry gets a new id from `new_uuid` and a reference to its origin; sub-agents, progress and the file
+/// history are not copied. `now` becomes the time of the copy's last entry, from which the CLI resumes.
 pub fn fork_session(
     session: &SessionFile,
-    fork: Fork<'_>,
+    fork: ForkOptions<'_>,
     now: Timestamp,
     mut new_uuid: impl FnMut() -> String,
 ) -> Result<Forked, Error> {
     if let Some(id) = fork.up_to.filter(|id| !is_uuid(id)) {
         let hint = "an id looks like 550e8400-e29b-41d4-a716-446655440000";
-        return Err(Error::new(ErrorKind::Invalid, format!("No id of a message: `{id}`"), hint));
+        return Err(Error::new(ErrorKind::Invalid, format!("Not a message id: `{id}`"), hint));
     }
-    let mut source = Source::read(session)?;
+    let mut source = ForkSource::read(session)?;
     source.cut(session, fork.up_to)?;
     let title = match fork.title.map(|title| title.trim_matches(is_space)).filter(|title| !title.is_empty()) {
         Some(title) => title.to_owned(),
@@ -69,34 +69,34 @@ pub fn fork_session(
     match written {
         Ok(entries) => Ok(Forked { id, path, title, entries }),
         Err(error) => {
-            // Half a copy is worse than none; what matters is the error that is on its way.
+            // A partial copy is removed; the original error is returned.
             drop(std::fs::remove_file(&path));
             Err(error)
         }
     }
 }
 
-/// What is to be copied.
-struct Source {
-    nodes: Vec<Node>,
+/// The entries to copy.
+struct ForkSource {
+    nodes: Vec<SourceEntry>,
     /// The items of all `content-replacement` entries.
     replacements: Vec<String>,
 }
 
-struct Node {
+struct SourceEntry {
     uuid: Box<str>,
     parent: Option<Box<str>>,
     is_progress: bool,
-    spot: Spot,
+    spot: EntryPosition,
 }
 
-impl Source {
+impl ForkSource {
     fn read(session: &SessionFile) -> Result<Self, Error> {
-        let mut source = Source { nodes: Vec::new(), replacements: Vec::new() };
+        let mut source = ForkSource { nodes: Vec::new(), replacements: Vec::new() };
         each_entry(&session.path, |entry, spot| {
             if is_transcript(entry.kind()) && !entry.is_sidechain() {
                 let Some(uuid) = entry.uuid() else { return };
-                source.nodes.push(Node {
+                source.nodes.push(SourceEntry {
                     uuid: uuid.into(),
                     parent: entry.parent_uuid().filter(|parent| !parent.is_empty()).map(Into::into),
                     is_progress: entry.kind() == EntryKind::Progress,
@@ -116,7 +116,7 @@ impl Source {
         if let Some(last) = up_to {
             let found = self.nodes.iter().position(|node| &*node.uuid == last).ok_or_else(|| {
                 let message = format!("No message `{last}` in session `{}`", session.id);
-                Error::new(ErrorKind::NotFound, message, "`tidings sessions tree --full` shows the ids")
+                Error::new(ErrorKind::NotFound, message, "`tidings sessions tree --full` lists the ids")
             })?;
             self.nodes.truncate(found + 1);
         }
@@ -130,7 +130,7 @@ impl Source {
 
 struct Copy<'a> {
     session: &'a SessionFile,
-    source: &'a Source,
+    source: &'a ForkSource,
     ids: &'a HashMap<&'a str, String>,
     id: &'a str,
     now: String,
@@ -144,9 +144,9 @@ impl Copy<'_> {
         new_uuid: &mut impl FnMut() -> String,
     ) -> Result<usize, Error> {
         let path = &self.session.path;
-        let by_uuid: HashMap<&str, &Node> =
+        let by_uuid: HashMap<&str, &SourceEntry> =
             self.source.nodes.iter().map(|node| (&*node.uuid, node)).collect();
-        let parents = Parents::of(&self.source.nodes, &by_uuid);
+        let parents = NearestParents::of(&self.source.nodes, &by_uuid);
         let last = self.source.nodes.iter().rposition(|node| !node.is_progress);
         let mut file = File::open(path).at("read", path)?;
         let mut entries = 0;
@@ -177,7 +177,7 @@ impl Copy<'_> {
         Ok(entries)
     }
 
-    /// The id and time that every line has which a fork adds.
+    /// Appends the id and time of a line that the fork adds.
     fn end(&self, line: &mut String, uuid: &str) {
         line.push_str(",\"uuid\":");
         write_string(uuid, line);
@@ -186,8 +186,8 @@ impl Copy<'_> {
         line.push_str("}\n");
     }
 
-    /// An entry of the copy: as it was, but for what ties it to the old session.
-    fn line(&self, entry: &EntryRef<'_>, node: &Node, parent: Option<&str>, is_last: bool) -> String {
+    /// A copied entry: unchanged except for the references to the old session.
+    fn line(&self, entry: &EntryRef<'_>, node: &SourceEntry, parent: Option<&str>, is_last: bool) -> String {
         let mapped = |uuid: Option<&str>| match uuid.and_then(|uuid| self.ids.get(uuid)) {
             Some(new) => quoted(new),
             None => "null".to_owned(),
@@ -213,14 +213,15 @@ impl Copy<'_> {
     }
 }
 
-/// The nearest ancestor of each node that is no progress.
-struct Parents<'n>(HashMap<&'n str, Option<&'n str>>);
+/// The nearest ancestor of each node that is not progress.
+struct NearestParents<'n>(HashMap<&'n str, Option<&'n str>>);
 
-impl<'n> Parents<'n> {
-    fn of(nodes: &'n [Node], by_uuid: &HashMap<&'n str, &'n Node>) -> Self {
+impl<'n> NearestParents<'n> {
+    fn of(nodes: &'n [SourceEntry], by_uuid: &HashMap<&'n str, &'n SourceEntry>) -> Self {
         let mut known: HashMap<&'n str, Option<&'n str>> = HashMap::new();
         for node in nodes {
-            // Progress was one entry per second once: a walk per entry over all of it would not end.
+            // Older versions wrote progress once a second: a walk over all of it per entry would be
+            // quadratic.
             let mut walked = Vec::new();
             let mut at = node;
             let found = loop {
@@ -238,15 +239,15 @@ impl<'n> Parents<'n> {
             };
             known.extend(walked.into_iter().map(|uuid| (uuid, found)));
         }
-        Parents(known)
+        NearestParents(known)
     }
 
-    fn get(&self, node: &Node) -> Option<&'n str> {
+    fn get(&self, node: &SourceEntry) -> Option<&'n str> {
         self.0.get(&*node.uuid).copied().flatten()
     }
 }
 
-/// An object with some values changed in place, those it lacks added, and what would leak from the old session left
+/// An object with some values replaced in place, missing ones added, and references to the old session left
 /// out. Everything else keeps its bytes.
 fn edited(object: Raw<'_>, mut changes: Vec<(&str, String)>) -> String {
     const LEFT_OUT: [&str; 4] = ["teamName", "agentName", "slug", "sourceToolAssistantUUID"];
@@ -268,7 +269,7 @@ fn edited(object: Raw<'_>, mut changes: Vec<(&str, String)>) -> String {
                 let (name, value) = changes.remove(at);
                 put(name, &value, &mut line);
             }
-            // A key that stands twice: the first already has the new value.
+            // A repeated key: its first occurrence already has the new value.
             None if names.contains(&&*key) => {}
             None => put(&key, value.as_str(), &mut line),
         }
@@ -287,7 +288,7 @@ fn quoted(text: &str) -> String {
 }
 
 fn derived_title(path: &Path) -> Result<String, Error> {
-    let facts = FactsReader::default().read(path).at("read", path)?;
+    let facts = SessionDetailsReader::default().read(path).at("read", path)?;
     let title = facts.and_then(|facts| facts.title.or(facts.first_prompt));
     Ok(format!("{} (fork)", title.as_deref().unwrap_or("Forked session")))
 }

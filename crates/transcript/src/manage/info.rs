@@ -2,56 +2,59 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 
-use super::facts::{Facts, FactsReader};
+use super::details::{SessionDetails, SessionDetailsReader};
 use super::{Scope, SessionFile, SessionId};
 use crate::error::At as _;
 use crate::{Error, ErrorKind};
 
-/// What the SDKs tell about a session, with the Python SDK's names.
+/// The details of a session that the SDKs report, with the Python SDK's names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SessionInfo {
-    /// Its id.
+    /// Session id.
     pub session_id: String,
-    /// What to call it: title, last prompt, summary or first prompt.
+    /// Display name: title, last prompt, summary or first prompt.
     pub summary: String,
     /// Milliseconds since 1970.
     pub last_modified: i64,
-    /// Bytes.
+    /// Size in bytes.
     pub file_size: u64,
-    /// By a person, or else by a model.
+    /// Title by the user, or else by a model.
     pub custom_title: Option<String>,
-    /// What was asked first.
+    /// The first prompt.
     pub first_prompt: Option<String>,
-    /// The branch it was on last.
+    /// The last git branch.
     pub git_branch: Option<String>,
-    /// The folder it worked in.
+    /// Working folder.
     pub cwd: Option<String>,
-    /// A person's tag.
+    /// The user's tag.
     pub tag: Option<String>,
     /// Milliseconds since 1970.
     pub created_at: Option<i64>,
-    /// Whether it was put aside; missing if that was never said. Only the TypeScript SDK tells this.
+    /// Archived state; absent if it was never set. Only the TypeScript SDK reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
 }
 
-/// `get_session_info`: facts about one session. `None` for a session that nobody named and nobody typed into, and
+/// `get_session_info`: details of one session. `None` for a session without a title and a typed prompt, and
 /// for one that belongs to a sub-agent.
 pub fn session_info(scope: &Scope<'_>, id: &str) -> Result<Option<SessionInfo>, Error> {
     let session = match scope.find(id) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         found => found?,
     };
-    info(&session, &mut FactsReader::default())
+    info(&session, &mut SessionDetailsReader::default())
 }
 
-pub(super) fn info(session: &SessionFile, reader: &mut FactsReader) -> Result<Option<SessionInfo>, Error> {
+pub(super) fn info(
+    session: &SessionFile,
+    reader: &mut SessionDetailsReader,
+) -> Result<Option<SessionInfo>, Error> {
     let Some(facts) = reader.read(&session.path).at("read", &session.path)? else { return Ok(None) };
     Ok(SessionInfo::of(&session.id, facts, session.project.as_deref()))
 }
 
 impl SessionInfo {
-    fn of(id: &SessionId, facts: Facts, project: Option<&str>) -> Option<Self> {
+    fn of(id: &SessionId, facts: SessionDetails, project: Option<&str>) -> Option<Self> {
         if facts.is_sidechain {
             return None;
         }

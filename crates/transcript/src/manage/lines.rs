@@ -1,4 +1,4 @@
-//! The entries that have a place in the conversation, light enough to keep for a whole file.
+//! The entries of a conversation, small enough to keep for a whole file.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -11,22 +11,25 @@ use crate::blocks::Buffer;
 use crate::error::At as _;
 use crate::reader::{Content, DamageKind, Reader};
 
-/// Hands every whole entry of a file to `see`, in order, with what is needed to read it again.
+/// Calls `see` for every whole entry of a file, in order, with the data needed to read it again.
 ///
-/// Lines that the SDKs pass over are passed over; only bytes that are no UTF-8 cost them more than a line, and here
-/// they cost a few characters.
-pub(super) fn each_entry(path: &Path, mut see: impl FnMut(&EntryRef<'_>, Spot)) -> Result<(), Error> {
+/// Lines that the SDKs skip are skipped; invalid UTF-8 costs the SDKs more than a line, and here a few
+/// characters.
+pub(super) fn each_entry(
+    path: &Path,
+    mut see: impl FnMut(&EntryRef<'_>, EntryPosition),
+) -> Result<(), Error> {
     let file = File::open(path).at("read", path)?;
     let mut buffer = Buffer::default();
     let mut reader = Reader::new(file, &mut buffer);
     while let Some(line) = reader.next().at("read", path)? {
         match &line.content {
             Content::Entry(entry) => {
-                see(entry, Spot::Line { offset: line.place.offset, bytes: line.bytes.len() });
+                see(entry, EntryPosition::Line { offset: line.place.offset, bytes: line.bytes.len() });
             }
             Content::Damaged(damage) if damage.kind == DamageKind::Utf8 => {
                 for saved in &damage.salvaged {
-                    see(&saved.entry.as_ref(), Spot::Kept(Box::new(saved.entry.clone())));
+                    see(&saved.entry.as_ref(), EntryPosition::Kept(Box::new(saved.entry.clone())));
                 }
             }
             Content::Damaged(_) | Content::Blank => {}
@@ -35,23 +38,23 @@ pub(super) fn each_entry(path: &Path, mut see: impl FnMut(&EntryRef<'_>, Spot)) 
     Ok(())
 }
 
-/// Where to read an entry again.
+/// The position of an entry, for reading it again.
 #[derive(Debug, Clone)]
-pub(super) enum Spot {
+pub(super) enum EntryPosition {
     Line {
         offset: u64,
         bytes: usize,
     },
-    /// Saved out of a damaged line.
+    /// Salvaged from a damaged line.
     Kept(Box<Entry>),
 }
 
-impl Spot {
-    /// Reads the entry again; `None` when the file is no longer what it was.
+impl EntryPosition {
+    /// Reads the entry again; `None` if the file changed.
     pub(super) fn entry(&self, file: &mut File, path: &Path) -> Result<Option<Entry>, Error> {
         match self {
-            Spot::Kept(entry) => Ok(Some((**entry).clone())),
-            Spot::Line { offset, bytes } => {
+            EntryPosition::Kept(entry) => Ok(Some((**entry).clone())),
+            EntryPosition::Line { offset, bytes } => {
                 let mut line = vec![0; *bytes];
                 file.seek(SeekFrom::Start(*offset)).at("read", path)?;
                 match file.read_exact(&mut line) {
@@ -64,7 +67,7 @@ impl Spot {
     }
 }
 
-/// The kinds that make up a conversation, as the SDKs see it.
+/// Returns true for the kinds of entries that make up a conversation according to the SDKs.
 pub(super) fn is_transcript(kind: EntryKind) -> bool {
     matches!(
         kind,

@@ -2,21 +2,21 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::OsStr;
 
-use super::facts::FactsReader;
+use super::details::SessionDetailsReader;
 use super::info::info;
-use super::scope::Folder;
+use super::scope::ProjectFolder;
 use super::{Page, Scope, SessionFile, SessionId, SessionInfo};
 use crate::error::At as _;
 use crate::{Error, ErrorKind};
 
-/// `list_sessions`: the sessions of a scope, those changed last first, each once.
+/// `list_sessions`: the sessions of a scope, last changed first, each once.
 ///
-/// Only the ends of files are read. Files that vanish meanwhile, empty ones, and those of sub-agents are left out, and
-/// so are sessions that nobody named and nobody typed into.
+/// Only the ends of files are read. Files that vanish meanwhile, empty ones, and those of sub-agents are left
+/// out, and so are sessions without a title and a typed prompt.
 pub fn list_sessions(scope: &Scope<'_>, page: Page) -> Result<Vec<SessionInfo>, Error> {
-    let mut reader = FactsReader::default();
+    let mut reader = SessionDetailsReader::default();
     let mut newest: HashMap<String, SessionInfo> = HashMap::new();
-    for Folder { path: folder, project } in scope.folders() {
+    for ProjectFolder { path: folder, project } in scope.folders() {
         let entries = match std::fs::read_dir(&folder).at("look into", &folder) {
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             entries => entries?,
@@ -28,7 +28,7 @@ pub fn list_sessions(scope: &Scope<'_>, page: Page) -> Result<Vec<SessionInfo>, 
             };
             let Ok(id) = SessionId::parse(stem) else { continue };
             let session = SessionFile { id, path, project: project.clone() };
-            // One file that cannot be read does not hide the others.
+            // One unreadable file does not hide the others.
             let Ok(Some(info)) = info(&session, &mut reader) else { continue };
             match newest.entry(info.session_id.clone()) {
                 Entry::Vacant(place) => drop(place.insert(info)),

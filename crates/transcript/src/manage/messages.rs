@@ -4,17 +4,17 @@ use std::path::Path;
 use tidings_protocol::entry::EntryKind;
 use tidings_protocol::json::{Json, Raw, write_string};
 
-use super::chain::{Node, main_chain, nodes};
+use super::chain::{ChainNode, main_chain, nodes};
 use super::{Page, SessionFile};
 use crate::Error;
 use crate::error::At as _;
 
-/// A message of a conversation, as the SDKs give it.
+/// A message of a conversation, as the SDKs return it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionMessage {
-    /// Who said it.
+    /// The speaker.
     pub speaker: Speaker,
-    /// The id of its entry.
+    /// Uuid of its entry.
     pub uuid: String,
     /// The session that the entry names.
     pub session_id: String,
@@ -26,16 +26,16 @@ pub struct SessionMessage {
     pub parent_agent_id: Option<String>,
 }
 
-/// Who says a message.
+/// The speaker of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
-    /// A person, or a tool that gives something back.
+    /// The user, or a tool result.
     User,
     /// The model.
     Assistant,
 }
 
-/// `get_session_messages`: what was said in a session, in order, without sub-agents and without what the client said.
+/// `get_session_messages`: the messages of a session, in order, without sub-agents and text of the client.
 ///
 /// After a compaction the conversation begins with its summary.
 pub fn session_messages(session: &SessionFile, page: Page) -> Result<Vec<SessionMessage>, Error> {
@@ -43,22 +43,26 @@ pub fn session_messages(session: &SessionFile, page: Page) -> Result<Vec<Session
     let chain = main_chain(&nodes).into_iter().map(|at| &nodes[at]);
     let visible =
         chain.filter(|node| node.is_message() && !node.is_meta && !node.is_sidechain && !node.is_team);
-    read(page.of(visible.collect()), &session.path, &Parents::default())
+    read(page.of(visible.collect()), &session.path, &AgentParents::default())
 }
 
-/// What started a sub-agent.
+/// The origin of a sub-agent.
 #[derive(Debug, Default)]
-pub(super) struct Parents {
+pub(super) struct AgentParents {
     pub(super) tool_use_id: Option<String>,
     pub(super) agent_id: Option<String>,
 }
 
-/// Only now the messages themselves are read: most callers want a page.
-pub(super) fn read(nodes: Vec<&Node>, path: &Path, parents: &Parents) -> Result<Vec<SessionMessage>, Error> {
+/// Reads the messages of selected nodes. They are read only now, since most callers request a page.
+pub(super) fn read(
+    nodes: Vec<&ChainNode>,
+    path: &Path,
+    parents: &AgentParents,
+) -> Result<Vec<SessionMessage>, Error> {
     let mut file = File::open(path).at("read", path)?;
     let mut messages = Vec::with_capacity(nodes.len());
     for node in nodes {
-        // A file that was changed meanwhile may no longer have it.
+        // A file that changed meanwhile may no longer have it.
         let Some(entry) = node.spot.entry(&mut file, path)? else { continue };
         messages.push(SessionMessage {
             speaker: if node.kind == EntryKind::User { Speaker::User } else { Speaker::Assistant },
@@ -73,7 +77,7 @@ pub(super) fn read(nodes: Vec<&Node>, path: &Path, parents: &Parents) -> Result<
 }
 
 impl SessionMessage {
-    /// The message as one line of JSON, with the SDKs' keys; what was said stays as it is written.
+    /// The message as one line of JSON, with the SDKs' keys; its contents stay as they are written.
     pub fn to_line(&self) -> String {
         let speaker = match self.speaker {
             Speaker::User => "user",

@@ -25,14 +25,14 @@
 //! # Ok::<(), tidings_transcript::Error>(())
 //! ```
 //!
-//! Where an SDK gives up, these go on: a first line longer than what is read of a file's beginning, bytes that are no
-//! UTF-8, a damaged line. New ids and the time are handed in.
+//! Input that an SDK gives up on is handled here: a first line that is longer than the head of a file,
+//! invalid UTF-8, a damaged line. New ids and the time are parameters.
 
 mod archived;
 mod chain;
 mod delete;
+mod details;
 mod ends;
-mod facts;
 mod fields;
 mod first_prompt;
 mod fork;
@@ -52,9 +52,9 @@ mod write;
 
 pub use archived::{archive_session, unarchive_session};
 pub use delete::delete_session;
-pub use facts::{Facts, FactsReader};
+pub use details::{SessionDetails, SessionDetailsReader};
 pub use first_prompt::prompt_line;
-pub use fork::{Fork, Forked, fork_session};
+pub use fork::{ForkOptions, Forked, fork_session};
 pub use info::{SessionInfo, session_info};
 pub use list_sessions::list_sessions;
 pub use messages::{SessionMessage, Speaker, session_messages};

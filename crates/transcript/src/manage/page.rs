@@ -1,9 +1,9 @@
 /// A part of a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Page {
-    /// How many are passed over.
+    /// Number of items to skip.
     pub offset: usize,
-    /// How many are wanted; none and 0 mean all, as in the SDKs.
+    /// Maximum number of items; `None` and 0 mean all, as in the SDKs.
     pub limit: Option<usize>,
 }
 

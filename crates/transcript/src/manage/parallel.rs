@@ -1,14 +1,14 @@
-//! Tools that ran at the same time.
+//! Parallel tool calls.
 //!
-//! A response with several calls is one entry per call, each the child of the one before; each result is a child of
-//! its own call, and the conversation goes on from one of them. The way from root to leaf therefore misses calls and
-//! results, which are put back after the last entry of their response.
+//! A response with several calls is one entry per call, each the child of the one before; each result is a
+//! child of its own call, and the conversation continues from one of them. The path from root to leaf
+//! therefore misses calls and results, which are inserted after the last entry of their response.
 
 use std::collections::{HashMap, HashSet};
 
-use super::chain::{ByUuid, Node};
+use super::chain::{ByUuid, ChainNode};
 
-pub(super) fn put_back(chain: Vec<usize>, nodes: &[Node], by_uuid: &ByUuid<'_>) -> Vec<usize> {
+pub(super) fn insert_missing(chain: Vec<usize>, nodes: &[ChainNode], by_uuid: &ByUuid<'_>) -> Vec<usize> {
     let mut anchors: HashMap<&str, usize> = HashMap::new();
     let mut responses: Vec<&str> = Vec::new();
     for &index in &chain {
@@ -21,7 +21,7 @@ pub(super) fn put_back(chain: Vec<usize>, nodes: &[Node], by_uuid: &ByUuid<'_>) 
     if responses.is_empty() {
         return chain;
     }
-    let index = Index::new(nodes, by_uuid);
+    let index = ResponseIndex::new(nodes, by_uuid);
     let mut on_chain: HashSet<&str> = chain.iter().map(|&index| &*nodes[index].uuid).collect();
     let answered: HashSet<&str> =
         chain.iter().flat_map(|&index| &nodes[index].answers).map(|call| &**call).collect();
@@ -37,22 +37,22 @@ pub(super) fn put_back(chain: Vec<usize>, nodes: &[Node], by_uuid: &ByUuid<'_>) 
     chain.into_iter().flat_map(with_missing).collect()
 }
 
-/// Who belongs to whom, over the whole file.
-struct Index<'n> {
-    nodes: &'n [Node],
+/// Relations between entries, over the whole file.
+struct ResponseIndex<'n> {
+    nodes: &'n [ChainNode],
     /// The entries of each response.
     members: HashMap<&'n str, Vec<usize>>,
-    /// The entry that made a call; `None` where two responses claim it.
+    /// The entry that made a call; `None` if two responses claim it.
     callers: HashMap<&'n str, Option<usize>>,
     /// The results that may belong to an entry.
     results: HashMap<&'n str, Vec<usize>>,
-    /// Where each name appeared first.
+    /// Position of the first occurrence of each uuid.
     order: HashMap<&'n str, usize>,
 }
 
-impl<'n> Index<'n> {
-    fn new(nodes: &'n [Node], by_uuid: &ByUuid<'n>) -> Self {
-        let mut index = Index {
+impl<'n> ResponseIndex<'n> {
+    fn new(nodes: &'n [ChainNode], by_uuid: &ByUuid<'n>) -> Self {
+        let mut index = ResponseIndex {
             nodes,
             members: HashMap::new(),
             callers: HashMap::new(),
@@ -85,8 +85,8 @@ impl<'n> Index<'n> {
         }
     }
 
-    /// A result belongs to its parent, to the entry that it names, and to those that made the calls it answers; the
-    /// last two only if the same agent wrote them.
+    /// A result belongs to its parent, to the entry that it names, and to those that made the calls it
+    /// answers; the last two only if the same agent wrote them.
     fn note_result(&mut self, at: usize, by_uuid: &ByUuid<'n>) {
         let nodes = self.nodes;
         let result = &nodes[at];
@@ -102,7 +102,8 @@ impl<'n> Index<'n> {
         }
     }
 
-    /// What of a response is not on the chain: first its calls, then results, each in the order of time.
+    /// The parts of a response that are not on the chain: first its calls, then results, each in order of
+    /// time.
     fn missing(&self, response: &str, on_chain: &HashSet<&str>, answered: &HashSet<&str>) -> Vec<usize> {
         let nodes = self.nodes;
         let members = self.members.get(response).map(Vec::as_slice).unwrap_or_default();
@@ -121,15 +122,15 @@ impl<'n> Index<'n> {
                 if is_child { results.push(at) } else { strays.push(at) }
             }
         }
-        self.adopt(strays, &names, answered, &mut results);
+        self.add_side_results(strays, &names, answered, &mut results);
         calls.sort_by_key(|&at| &*nodes[at].timestamp);
         results.sort_by_key(|&at| &*nodes[at].timestamp);
         calls.extend(results);
         calls
     }
 
-    /// Results that hang elsewhere are taken in if they answer a call of the response that is still open.
-    fn adopt(
+    /// Adds results elsewhere in the tree that answer an open call of the response.
+    fn add_side_results(
         &self,
         mut strays: Vec<usize>,
         members: &HashSet<&str>,
@@ -158,6 +159,6 @@ impl<'n> Index<'n> {
     }
 }
 
-fn same_writer(one: &Node, other: &Node) -> bool {
+fn same_writer(one: &ChainNode, other: &ChainNode) -> bool {
     one.is_sidechain == other.is_sidechain && one.agent == other.agent
 }

@@ -1,14 +1,14 @@
-//! From the folder that somebody works in to the folder that its sessions lie in; there is no way back.
+//! Maps a working folder to the folder of its sessions; the mapping cannot be reversed.
 
 use std::path::{Path, PathBuf};
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// Longer names are cut, and a hash follows.
+/// Longer names are cut, and a hash is appended.
 const KEY_CHARS_MAX: usize = 200;
 
-/// The real path of a folder, as keys are made from it: no links, composed characters. A part that does not exist
-/// stays as it is.
+/// The real path of a folder, from which keys are made: links resolved, characters composed. A part that does
+/// not exist stays as it is.
 pub(super) fn canonical(folder: &Path) -> String {
     let mut missing = Vec::new();
     let mut there = folder;
@@ -28,13 +28,13 @@ pub(super) fn canonical(folder: &Path) -> String {
     path.to_string_lossy().nfc().collect()
 }
 
-/// The names that the sessions of a folder may lie under, the CLI's own first.
+/// The names under which the sessions of a folder may be stored, the CLI's own first.
 ///
-/// The CLI replaces UTF-16 units and the Python SDK code points, so that a path with an emoji has two names; what
-/// follows a cut name differs between the two as well, so that it counts as fitting whatever follows.
-pub(super) struct Keys(Vec<String>);
+/// The CLI replaces UTF-16 units and the Python SDK code points, so a path with an emoji has two names. The
+/// hashes after cut names differ as well, so any hash counts as a match.
+pub(super) struct ProjectKeys(Vec<String>);
 
-impl Keys {
+impl ProjectKeys {
     pub(super) fn of(path: &str) -> Self {
         let units: String = path
             .encode_utf16()
@@ -45,10 +45,10 @@ impl Keys {
         if points != keys[0] {
             keys.push(points);
         }
-        Keys(keys)
+        ProjectKeys(keys)
     }
 
-    /// Whether the sessions of a folder of this name are meant.
+    /// Returns true if a project folder with this name belongs to the path.
     pub(super) fn fit(&self, name: &str) -> bool {
         self.0.iter().any(|key| match key.get(..KEY_CHARS_MAX) {
             Some(cut) if key.len() > KEY_CHARS_MAX => {
@@ -72,14 +72,14 @@ mod tests {
             ("/home/dev/demo", "-home-dev-demo-2", false),
             ("/home/dev/my_app.rs", "-home-dev-my-app-rs", true),
             ("/home/dev/über", "-home-dev--ber", true),
-            // The CLI sees two units where the Python SDK sees one character.
+            // The CLI counts two units where the Python SDK counts one character.
             ("/home/🦀", "-home---", true),
             ("/home/🦀", "-home--", true),
             (&long, &format!("{cut}-1a2b3c"), true),
             (&long, &cut, false),
             (&long, &format!("{cut}y-1a2b3c"), false),
         ] {
-            assert_eq!(Keys::of(path).fit(name), fits, "{path} {name}");
+            assert_eq!(ProjectKeys::of(path).fit(name), fits, "{path} {name}");
         }
     }
 

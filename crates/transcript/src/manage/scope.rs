@@ -1,31 +1,31 @@
 use std::path::{Path, PathBuf};
 
 use super::SessionId;
-use super::project_key::{Keys, canonical};
+use super::project_key::{ProjectKeys, canonical};
 use crate::roots::{Roots, SessionFiles};
 use crate::{Error, ErrorKind};
 
-/// Where a call looks: everywhere, or in the sessions of one folder and of the other worktrees of its repository.
+/// The scope of a call: all sessions, or those of one folder and of the other worktrees of its repository.
 #[derive(Debug, Clone, Copy)]
 pub struct Scope<'a> {
     roots: &'a Roots,
     project: Option<(&'a Path, &'a [PathBuf])>,
 }
 
-/// A session that was found, to be read or changed.
+/// A session that was found, for reading or changing it.
 #[derive(Debug, Clone)]
 pub struct SessionFile {
     /// Its id.
     pub id: SessionId,
     /// Its file.
     pub path: PathBuf,
-    /// The folder it was looked for under, where one was given: a session that names none worked there.
+    /// The folder it was looked up under, if one was given: the working folder of a session that names none.
     pub(super) project: Option<String>,
 }
 
-/// A folder with sessions, and the folder that they worked in where it is known.
+/// A folder with sessions, and their working folder if it is known.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(super) struct ProjectFolder {
     pub(super) path: PathBuf,
     pub(super) project: Option<String>,
 }
@@ -36,25 +36,25 @@ impl<'a> Scope<'a> {
         Scope { roots, project: None }
     }
 
-    /// The sessions of one folder. `worktrees` is what git says about it, see [`worktrees`]; without it only the
-    /// folder itself counts.
+    /// The sessions of one folder. `worktrees` are those reported by git, see [`worktrees`]; without them
+    /// only the folder itself counts.
     pub fn project(roots: &'a Roots, folder: &'a Path, worktrees: &'a [PathBuf]) -> Self {
         Scope { roots, project: Some((folder, worktrees)) }
     }
 
-    /// The session with this id. Empty files do not count, and of several the one written last is meant.
+    /// Finds the session with this id. Empty files do not count; of several the last written one is returned.
     pub fn find(&self, id: &str) -> Result<SessionFile, Error> {
         let id = SessionId::parse(id)?;
         let name = format!("{id}.jsonl");
         let mut found: Option<(SessionFile, std::time::SystemTime)> = None;
-        for Folder { path, project } in self.folders() {
+        for ProjectFolder { path, project } in self.folders() {
             let path = path.join(&name);
             let Ok(metadata) = std::fs::metadata(&path) else { continue };
             let Ok(modified) = metadata.modified() else { continue };
             if !metadata.is_file() || metadata.len() == 0 {
                 continue;
             }
-            // Of a project, its own folder comes before those of its worktrees.
+            // The project's own folder takes precedence over its worktrees.
             let better = found.as_ref().is_none_or(|(_, other)| self.project.is_none() && modified > *other);
             if better {
                 found = Some((SessionFile { id: id.clone(), path, project }, modified));
@@ -63,15 +63,15 @@ impl<'a> Scope<'a> {
         found.map(|(session, _)| session).ok_or_else(|| not_found(&id))
     }
 
-    /// The folders to look into.
-    pub(super) fn folders(&self) -> Vec<Folder> {
+    /// The folders to search.
+    pub(super) fn folders(&self) -> Vec<ProjectFolder> {
         let Some((folder, worktrees)) = self.project else {
             let all = self.subfolders().into_iter();
-            return all.map(|(path, _)| Folder { path, project: None }).collect();
+            return all.map(|(path, _)| ProjectFolder { path, project: None }).collect();
         };
         let folder = canonical(folder);
         let mut wanted = vec![folder.clone()];
-        // Git names the repository itself too, so that one alone is no worktree.
+        // Git lists the repository itself too, so a single item means that there is no worktree.
         if worktrees.len() > 1 {
             let others = worktrees.iter().map(|path| path.to_string_lossy().into_owned());
             wanted.extend(others.filter(|path| *path != folder));
@@ -79,15 +79,15 @@ impl<'a> Scope<'a> {
         let mut left = self.subfolders();
         let mut folders = Vec::new();
         for project in wanted {
-            let keys = Keys::of(&project);
+            let keys = ProjectKeys::of(&project);
             for (path, _) in left.extract_if(.., |(_, name)| keys.fit(name)) {
-                folders.push(Folder { path, project: Some(project.clone()) });
+                folders.push(ProjectFolder { path, project: Some(project.clone()) });
             }
         }
         folders
     }
 
-    /// Every folder with sessions and its name. One that cannot be read has none.
+    /// Every folder with sessions and its name. An unreadable folder has none.
     fn subfolders(&self) -> Vec<(PathBuf, String)> {
         let mut folders = Vec::new();
         for projects in self.roots.projects_folders() {

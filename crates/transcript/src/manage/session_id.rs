@@ -2,24 +2,24 @@ use std::fmt;
 
 use crate::{Error, ErrorKind};
 
-/// The id of a session: 32 hexadecimal digits in five groups. Nothing else may become part of a path.
+/// The id of a session: 32 hexadecimal digits in five groups. Only such ids may become part of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SessionId(String);
 
 impl SessionId {
-    /// Checks an id that somebody gave.
+    /// Checks and wraps an id.
     pub fn parse(text: &str) -> Result<Self, Error> {
         if is_uuid(text) {
             return Ok(SessionId(text.to_owned()));
         }
         Err(Error::new(
             ErrorKind::Invalid,
-            format!("No session id: `{text}`"),
+            format!("Not a session id: `{text}`"),
             "an id looks like 550e8400-e29b-41d4-a716-446655440000",
         ))
     }
 
-    /// The id of a session whose file was found: its name, which need not be a uuid where a person renamed it.
+    /// The id of an existing session file: its name, which need not be a uuid if the user renamed it.
     pub(super) fn of_file(stem: &str) -> Self {
         SessionId(stem.to_owned())
     }
@@ -36,7 +36,7 @@ impl fmt::Display for SessionId {
     }
 }
 
-/// Whether a text is an id of a session or of a message.
+/// Returns true for an id of a session or of a message.
 pub(super) fn is_uuid(text: &str) -> bool {
     let mut groups = text.split('-');
     let fits = [8, 4, 4, 4, 12].iter().all(|len| {

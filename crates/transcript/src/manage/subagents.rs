@@ -3,18 +3,18 @@ use std::path::{Path, PathBuf};
 
 use tidings_protocol::json::Raw;
 
-use super::chain::{Node, agent_chain, nodes};
-use super::messages::{Parents, SessionMessage, read};
+use super::chain::{ChainNode, agent_chain, nodes};
+use super::messages::{AgentParents, SessionMessage, read};
 use super::{Page, SessionFile};
 use crate::limits::SIDECAR_BYTES_MAX;
 use crate::{Error, ErrorKind, open};
 
-/// `list_subagents`: the ids of a session's sub-agents, by folder and name.
+/// `list_subagents`: the ids of a session's sub-agents, sorted by folder and name.
 pub fn list_subagents(session: &SessionFile) -> Vec<String> {
     agents(session).into_iter().map(|(id, _)| id).collect()
 }
 
-/// `get_subagent_messages`: what was said in the conversation of a sub-agent; empty if there is no such agent.
+/// `get_subagent_messages`: the messages of a sub-agent; empty if there is no such agent.
 pub fn subagent_messages(
     session: &SessionFile,
     agent_id: &str,
@@ -27,12 +27,13 @@ pub fn subagent_messages(
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         nodes => nodes?,
     };
-    let said = agent_chain(&nodes).into_iter().map(|at| &nodes[at]).filter(|node: &&Node| node.is_message());
+    let said =
+        agent_chain(&nodes).into_iter().map(|at| &nodes[at]).filter(|node: &&ChainNode| node.is_message());
     read(page.of(said.collect()), &path, &parents(&path))
 }
 
-/// The files of sub-agents in the session's folder and in those below it, as the SDKs order them: by name, and a
-/// folder's files where the folder stands.
+/// The files of sub-agents in the session's folder and below, in the order of the SDKs: by name, with a
+/// folder's files at the position of the folder.
 fn agents(session: &SessionFile) -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
     let mut left = vec![session.dir().join("subagents")];
@@ -56,12 +57,12 @@ fn agents(session: &SessionFile) -> Vec<(String, PathBuf)> {
     found
 }
 
-/// What the file beside a sub-agent's says about who started it; one that cannot be read says nothing.
-fn parents(agent: &Path) -> Parents {
+/// The origin of a sub-agent according to its sidecar; empty if that cannot be read.
+fn parents(agent: &Path) -> AgentParents {
     let mut text = String::new();
     let read = open::regular(&agent.with_extension("meta.json"))
         .and_then(|file| file.take(SIDECAR_BYTES_MAX).read_to_string(&mut text));
-    let Some(meta) = read.ok().and_then(|_| Raw::parse(&text).ok()) else { return Parents::default() };
+    let Some(meta) = read.ok().and_then(|_| Raw::parse(&text).ok()) else { return AgentParents::default() };
     let text = |key: &str| meta.get(key).and_then(Raw::text).map(|text| text.get().into_owned());
-    Parents { tool_use_id: text("toolUseId"), agent_id: text("parentAgentId") }
+    AgentParents { tool_use_id: text("toolUseId"), agent_id: text("parentAgentId") }
 }

@@ -9,24 +9,24 @@ use super::first_prompt::is_space;
 use super::write::append;
 use crate::{Error, ErrorKind};
 
-/// `tag_session`: tags a session, or takes its tag away. Gives the tag as it was written, cleaned.
+/// `tag_session`: tags a session, or removes its tag. Returns the normalised tag.
 pub fn tag_session(session: &SessionFile, tag: Option<&str>) -> Result<Option<String>, Error> {
     let cleaned = tag.map(|tag| cleaned(tag).trim_matches(is_space).to_owned());
     if cleaned.as_deref() == Some("") {
         return Err(Error::new(
             ErrorKind::Invalid,
             "The tag is empty",
-            "give a word, or --clear to take it away",
+            "give a word, or --clear to remove it",
         ));
     }
-    let line = Line { kind: "tag", tag: cleaned.as_deref().unwrap_or(""), session: session.id.as_str() };
+    let line = TagLine { kind: "tag", tag: cleaned.as_deref().unwrap_or(""), session: session.id.as_str() };
     append(session, &serde_json::to_string(&line).unwrap_or_default())?;
     Ok(cleaned)
 }
 
 /// The key order matters: the SDKs look for lines that begin with the type.
 #[derive(Serialize)]
-struct Line<'a> {
+struct TagLine<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     tag: &'a str,
@@ -34,13 +34,13 @@ struct Line<'a> {
     session: &'a str,
 }
 
-/// Composed characters only, and none that nobody sees: two tags that look the same are the same.
+/// Composes characters and removes invisible ones, so that two tags that look the same are the same.
 fn cleaned(tag: &str) -> String {
     const PASSES_MAX: usize = 10;
     let mut text = tag.to_owned();
     for _ in 0..PASSES_MAX {
         let composed: String = text.nfkc().collect();
-        // Removing a character can let its neighbours combine, hence the next pass.
+        // Removing a character can make its neighbours combine, hence the next pass.
         let next = UNSEEN.replace_all(&composed, "").into_owned();
         if next == text {
             break;
@@ -50,7 +50,7 @@ fn cleaned(tag: &str) -> String {
     text
 }
 
-/// Characters that format, that are private, or that are not assigned at all.
+/// Characters for formatting, for private use, or unassigned.
 static UNSEEN: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[\p{Cf}\p{Co}\p{Cn}]").expect("the pattern is fixed and tested"));
 
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_composed_and_lose_what_nobody_sees() {
+    fn tags_are_composed_and_lose_invisible_characters() {
         for (tag, expected) in [
             ("plain", "plain"),
             ("e\u{301}t\u{e9}", "été"),
@@ -67,7 +67,7 @@ mod tests {
             ("a\u{200b}b\u{202e}c\u{feff}", "abc"),
             ("\u{e000}private\u{f8ff}", "private"),
             ("\u{378}unassigned", "unassigned"),
-            // Without the mark between them the two letters become one.
+            // Without the joiner between them the two characters become one.
             ("e\u{200d}\u{301}", "é"),
             ("🦀 ok", "🦀 ok"),
             ("\u{200b}", ""),

@@ -1,4 +1,4 @@
-//! Writing as the CLI does: private files, nothing created by accident, nothing written over.
+//! Writing as the CLI does: private files, no accidental creation, no overwriting.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -12,10 +12,10 @@ use super::scope::not_found;
 use crate::Error;
 use crate::error::At as _;
 
-/// Appends one line to a session that exists. An empty file is no session.
+/// Appends one line to an existing session. An empty file is not a session.
 pub(super) fn append(session: &SessionFile, line: &str) -> Result<(), Error> {
     let path = &session.path;
-    // A pipe of that name would block whoever opens it.
+    // Opening a pipe of that name would block.
     if !std::fs::metadata(path).at("look at", path)?.is_file() {
         return Err(not_found(&session.id));
     }
@@ -23,7 +23,7 @@ pub(super) fn append(session: &SessionFile, line: &str) -> Result<(), Error> {
     if file.metadata().at("look at", path)?.len() == 0 {
         return Err(not_found(&session.id));
     }
-    // A writer that was killed may have left half a line; ours must not become part of it.
+    // A killed writer may have left half a line; ours must not become part of it.
     let text = if ends_with_a_line(&mut file).at("read", path)? {
         format!("{line}\n")
     } else {
@@ -33,7 +33,7 @@ pub(super) fn append(session: &SessionFile, line: &str) -> Result<(), Error> {
     file.write_all(text.as_bytes()).at("write to", path)
 }
 
-/// A new file that only its owner may read. One that exists already, or a link, is an error.
+/// Creates a file that only its owner may read. An existing file or a link is an error.
 pub(super) fn create_new(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -42,7 +42,8 @@ pub(super) fn create_new(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// A folder that only its owner may enter; one that exists stays as it is, and a link to one is an error.
+/// Creates a folder that only its owner may enter; an existing one stays as it is, and a link to one is an
+/// error.
 pub(super) fn private_folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
@@ -56,7 +57,7 @@ pub(super) fn private_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A time as the files have it: ISO 8601 in UTC with milliseconds.
+/// A time in the format of session files: ISO 8601 in UTC with milliseconds.
 pub(super) fn iso(time: Timestamp) -> String {
     format!("{time:.3}")
 }

@@ -2,30 +2,30 @@ use tidings_protocol::entry::Entry;
 
 use crate::{Finding, Place, Rule, Severity};
 
-/// How a line is damaged.
+/// The kind of damage of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DamageKind {
-    /// The last line ends in the middle: its writer is not done, or was killed.
+    /// The last line has no end: its writer is not done, or was killed.
     TornTail,
-    /// A line in the middle of the file ends too early.
+    /// A line in the middle of the file is truncated.
     Cut,
-    /// Another record begins before the line is over.
+    /// Another record begins before the line ends.
     Glued,
     /// NUL bytes, as a crash leaves them.
     Nul,
-    /// Bytes that are no UTF-8.
+    /// Invalid UTF-8.
     Utf8,
-    /// JSON, but no object; or no JSON at all.
+    /// JSON that is not an object, or no JSON at all.
     NotAnObject,
-    /// Begins as an object and is none.
+    /// Begins like an object and is not valid JSON.
     Syntax,
     /// Too long to read.
     Oversized,
 }
 
 impl DamageKind {
-    /// The rule that a line damaged so does not keep.
+    /// The rule that such a line violates.
     pub fn rule(self) -> Rule {
         Rule::new(match self {
             DamageKind::TornTail => "torn-tail",
@@ -48,21 +48,21 @@ impl DamageKind {
     }
 }
 
-/// A line that is no entry.
+/// A line that is not an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// How it is damaged.
+    /// Kind of damage.
     pub kind: DamageKind,
-    /// A sentence to show.
+    /// Message to show.
     pub reason: String,
-    /// Whole entries that stand in the line all the same.
+    /// Whole entries that the line contains.
     pub salvaged: Vec<Salvaged>,
 }
 
-/// A whole entry out of a damaged line.
+/// A whole entry salvaged from a damaged line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Salvaged {
-    /// Where it stands.
+    /// Position in the file.
     pub place: Place,
     /// The entry.
     pub entry: Entry,
@@ -74,12 +74,12 @@ impl Damage {
         Damage { kind: DamageKind::Oversized, reason, salvaged: Vec::new() }
     }
 
-    /// The remark about the line at `place`.
+    /// The finding about the line at `place`.
     pub fn finding(&self, place: Place) -> Finding {
         let message = match self.salvaged.len() {
             0 => self.reason.clone(),
-            1 => format!("{}; 1 entry could be saved", self.reason),
-            count => format!("{}; {count} entries could be saved", self.reason),
+            1 => format!("{}; 1 entry can be salvaged", self.reason),
+            count => format!("{}; {count} entries can be salvaged", self.reason),
         };
         let uuid = self.salvaged.first().and_then(|saved| saved.entry.uuid().map(Into::into));
         Finding { rule: self.kind.rule(), severity: self.kind.severity(), place, message, uuid }

@@ -1,4 +1,4 @@
-//! A session file line by line: each line is an entry, damage or blank, and its place is known.
+//! A session file line by line: each line is an entry, damaged or blank, and has a position.
 //!
 //! ```
 //! use tidings_transcript::blocks::Buffer;
@@ -19,7 +19,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! Memory is bounded whatever the size of the file, and no line makes the rest of it unreadable.
+//! Memory is bounded whatever the size of the file, and a damaged line does not affect the others.
 
 mod damage;
 mod salvage;
@@ -39,27 +39,27 @@ use crate::{Finding, Place};
 /// One line of a session file.
 #[derive(Debug, Clone)]
 pub struct Line<'a> {
-    /// Where it stands.
+    /// Position in the file.
     pub place: Place,
-    /// Its bytes without the line end; of a line that is too long, the first few.
+    /// Its bytes without the line end; the first few of a line that is too long.
     pub bytes: &'a [u8],
-    /// What it is.
+    /// Parsed contents.
     pub content: Content<'a>,
 }
 
-/// What a line is.
+/// The contents of a line.
 #[derive(Debug, Clone)]
 pub enum Content<'a> {
     /// A whole entry.
     Entry(EntryRef<'a>),
-    /// Something else; whole entries that could be saved out of it are inside.
+    /// Anything else; contains the whole entries that could be salvaged.
     Damaged(Damage),
     /// White space only.
     Blank,
 }
 
 impl Line<'_> {
-    /// The remark about the line, if it is damaged.
+    /// The finding about the line, if it is damaged.
     pub fn finding(&self) -> Option<Finding> {
         match &self.content {
             Content::Damaged(damage) => Some(damage.finding(self.place)),
@@ -74,7 +74,7 @@ pub struct Reader<'b, R> {
     blocks: Blocks<'b, R>,
     /// The rest of the current block.
     rest: Range<usize>,
-    /// Where in the file the current block begins.
+    /// Offset in the file of the current block.
     block_offset: u64,
     line: u64,
 }
@@ -85,7 +85,7 @@ impl<'b, R: Read> Reader<'b, R> {
         Self::resume(source, 0, 1, buffer)
     }
 
-    /// The lines from `offset` on, where `source` stands already and where line number `line` begins.
+    /// The lines from `offset` on; `source` is positioned there, at the start of line number `line`.
     pub fn resume(source: R, offset: u64, line: u64, buffer: &'b mut Buffer) -> Self {
         Reader {
             blocks: Blocks::new(source, offset, buffer),
@@ -98,7 +98,7 @@ impl<'b, R: Read> Reader<'b, R> {
     /// The next line; `None` at the end.
     #[expect(
         clippy::should_implement_trait,
-        reason = "the line borrows the buffer, which an iterator cannot say"
+        reason = "the line borrows the buffer, which an iterator cannot express"
     )]
     pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.line += 1;
@@ -110,7 +110,7 @@ impl<'b, R: Read> Reader<'b, R> {
                     self.rest = 0..bytes.len();
                 }
                 Some(Block::Oversized { offset, len, .. }) => {
-                    let bytes = len - u64::from(self.blocks.given().ends_with(b"\n"));
+                    let bytes = len - u64::from(self.blocks.returned().ends_with(b"\n"));
                     let place = Place { line: self.line, offset, bytes };
                     let content = Content::Damaged(Damage::oversized(len));
                     return Ok(Some(Line { place, bytes: self.blocks.head(), content }));
@@ -118,7 +118,7 @@ impl<'b, R: Read> Reader<'b, R> {
             }
         }
         let start = self.rest.start;
-        let rest = &self.blocks.given()[self.rest.clone()];
+        let rest = &self.blocks.returned()[self.rest.clone()];
         let end = memchr(b'\n', rest);
         let bytes = &rest[..end.unwrap_or(rest.len())];
         self.rest.start += end.map_or(rest.len(), |end| end + 1);

@@ -1,4 +1,4 @@
-//! One line: an entry, or what can be saved of it.
+//! Parsing one line: an entry, or the entries salvaged from it.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use super::{Content, Damage, DamageKind, Salvaged};
 use crate::Place;
 use crate::limits::SALVAGE_PASSES_MAX;
 
-/// Reads a line without its end; `last` if it has none because the file is over.
+/// Reads a line without its line end; `last` if it is the unterminated last line of the file.
 #[inline]
 pub(crate) fn read(line: &[u8], place: Place, last: bool) -> Content<'_> {
     match EntryRef::decode(line) {
@@ -46,18 +46,19 @@ fn reason(kind: DamageKind, line: &[u8], error: &DecodeError) -> String {
     match kind {
         DamageKind::TornTail => format!("The last line is cut off after {} bytes", line.len()),
         DamageKind::Cut => format!("The line is cut off after {} bytes", line.len()),
-        DamageKind::Glued => "Another record begins before the line is over".to_owned(),
+        DamageKind::Glued => "Another record begins before the line ends".to_owned(),
         DamageKind::Nul => {
             let count = memchr::memchr_iter(0, line).count();
             format!("{count} of {} bytes are NUL", line.len())
         }
-        DamageKind::Utf8 => format!("The line is no UTF-8 from byte {} on", error.at),
-        DamageKind::NotAnObject => "The line is no JSON object".to_owned(),
-        DamageKind::Syntax | DamageKind::Oversized => format!("The line is no valid JSON: {error}"),
+        DamageKind::Utf8 => format!("The line is not valid UTF-8 from byte {} on", error.at),
+        DamageKind::NotAnObject => "The line is not a JSON object".to_owned(),
+        DamageKind::Syntax | DamageKind::Oversized => format!("The line is not valid JSON: {error}"),
     }
 }
 
-/// Whether the grammar fails only because the line is over: at its end, or in a character or word that it cuts.
+/// Returns true if parsing fails only because the line ends: at its end, or in a character or word that it
+/// cuts.
 fn ends_early(line: &[u8], error: &DecodeError) -> bool {
     const LONGEST_TOKEN: usize = 6;
     let text = line.trim_ascii_end();
@@ -68,7 +69,7 @@ fn ends_early(line: &[u8], error: &DecodeError) -> bool {
 fn salvage(line: &[u8], place: Place) -> Vec<Salvaged> {
     let mut found = Vec::new();
     let mut budget = line.len().saturating_mul(SALVAGE_PASSES_MAX);
-    // NUL bytes never stand inside JSON, so they part what they stand between.
+    // NUL bytes are never part of JSON, so they separate records.
     for piece in line.split(|byte| *byte == 0).filter(|piece| !piece.is_empty()) {
         let at = piece.as_ptr() as usize - line.as_ptr() as usize;
         let here = Place { offset: place.offset + at as u64, bytes: piece.len() as u64, ..place };
@@ -82,7 +83,7 @@ fn salvage_piece(piece: &[u8], place: Place, budget: &mut usize, found: &mut Vec
         found.push(Salvaged { place, entry });
         return;
     }
-    // Bytes that are no UTF-8 become characters of the same length, so that places stay true.
+    // Invalid bytes become characters of the same length, so that offsets stay correct.
     let text = match std::str::from_utf8(piece) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => Cow::Owned(replaced(piece)),
@@ -105,9 +106,10 @@ fn salvage_piece(piece: &[u8], place: Place, budget: &mut usize, found: &mut Vec
     }
 }
 
-/// Records that fill `text` from its beginning on; the last may be cut off. Empty if anything else stands there.
+/// Records that fill `text` from its beginning on; the last may be truncated. Empty if there is anything
+/// else.
 ///
-/// Objects inside a cut record do not pass: what follows them is a comma or a bracket.
+/// Objects inside a truncated record do not qualify: they are followed by a comma or a bracket.
 fn records_to_the_end(text: &str, budget: &mut usize) -> Vec<(usize, usize)> {
     let mut records = Vec::new();
     let mut at = 0;
@@ -129,7 +131,7 @@ fn records_to_the_end(text: &str, budget: &mut usize) -> Vec<(usize, usize)> {
             }
             Err(error) => {
                 *budget = budget.saturating_sub(error.at);
-                // A further record that is cut off in its turn.
+                // A further record that is truncated in its turn.
                 let cut = rest.starts_with("{\"") && ends_early(rest.as_bytes(), &error);
                 return if cut { records } else { Vec::new() };
             }
@@ -147,7 +149,7 @@ fn looks_like_a_record(entry: &EntryRef<'_>) -> bool {
             || entry.get("messageId").is_some())
 }
 
-/// The text with one `?` for each byte that does not belong to UTF-8.
+/// The text with one `?` for each invalid UTF-8 byte.
 fn replaced(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {

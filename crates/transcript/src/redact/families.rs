@@ -1,45 +1,45 @@
 // tidy: flat table
 use super::plausible::{any, bare_value, key, marked_key, password, quoted_value, typed, yaml_value};
 
-// Parts that several patterns share; constants cannot stand in `concat!`.
+// Parts that several patterns share; `concat!` does not accept constants.
 
-/// The body of a key block up to its end, or as far as it goes where the end is missing. Lines may carry numbers or the
-/// marks of a diff, and line ends may be written as escapes.
+/// The body of a key block up to its end, or as far as it goes if the end is missing. Lines may carry numbers
+/// or the marks of a diff, and line ends may be escaped.
 macro_rules! key_body {
     () => {
         r"(?:(?:[^-]|-[^-])*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:(?:\s|\\[nr]|[0-9]{1,6}(?:→|:)|[+-])*[A-Za-z0-9+/=]{16,})*)"
     };
 }
 
-/// From a name to its value: an end of quotes (escaped or not), a sign, a beginning of quotes.
+/// From a name to its value: a closing quote (escaped or not), a sign, an opening quote.
 macro_rules! then {
     () => {
         r#"\\?["']?\]?\s*(?::=|=>|[:=])\s*\\?["'`]?"#
     };
 }
 
-/// The same where the value stands in quotes.
+/// The same for a value in quotes.
 macro_rules! then_quoted {
     () => {
         r#"\\?["']?\]?\s*(?::=|=>|[:=])\s*\\?["'`]"#
     };
 }
 
-/// A value: in quotes, with blanks or not, or a word.
+/// A value: in quotes, with or without blanks, or a word.
 macro_rules! value {
     () => {
         r#"(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"'`;&|<>]+))"#
     };
 }
 
-/// Blanks, line ends (written as escapes or not) and the line numbers of a listing.
+/// Blanks, line ends (escaped or not) and the line numbers of a listing.
 macro_rules! gap {
     () => {
         r"(?:\s|\\[nr]|[0-9]{1,6}→)+"
     };
 }
 
-/// Names of secrets that are no passwords.
+/// Names of secrets other than passwords.
 macro_rules! names {
     () => {
         "(?i)(?:secret|token|api[_-]?key|access[_-]?key|private[_-]?key|signing[_-]?key|encryption[_-]?key|account[_-]?key|auth[_-]?key|credential)s?"
@@ -49,13 +49,13 @@ macro_rules! names {
 /// A kind of secret.
 #[derive(Debug, Clone, Copy)]
 pub struct Family {
-    /// What stands in place of the secret.
+    /// Name written in place of the secret.
     pub name: &'static str,
-    /// A pattern that is quick to look for and fits every text that `pattern` fits.
+    /// A cheap pattern that matches every text that `pattern` matches.
     pub(super) hint: &'static str,
-    /// The secret, or more than it with the secret as the first group that takes part.
+    /// Matches the secret, or more with the secret as the first participating group.
     pub(super) pattern: &'static str,
-    /// Whether what was found looks like a secret.
+    /// Returns true if the match looks like a secret.
     pub(super) accept: fn(&str) -> bool,
 }
 
@@ -68,11 +68,11 @@ const fn family(
     Family { name, hint, pattern, accept }
 }
 
-/// Every kind of secret that is looked for, the more telling name first.
+/// All kinds of secrets, the more specific name first.
 ///
-/// Where letters of a key may be `_` or `-`, the pattern says so: one that stops there leaves half of the key behind.
+/// Patterns include `_` and `-` if a key may contain them: otherwise half of the key would stay.
 pub const FAMILIES: &[Family] = &[
-    // Keys in blocks.
+    // Keys in PEM blocks.
     family(
         "ssh-private-key",
         "BEGIN OPENSSH PRIVATE KEY",
@@ -92,7 +92,7 @@ pub const FAMILIES: &[Family] = &[
         any,
     ),
     family("age-secret-key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Za-z]{50,}", any),
-    // Models.
+    // Model providers.
     family("anthropic-key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{16,}", any),
     family("openrouter-key", "sk-or-v1-", r"sk-or-v1-[0-9a-f]{32,}", any),
     family("openai-key", "sk-", r"\bsk-[A-Za-z0-9_-]{20,}", key),
@@ -101,7 +101,7 @@ pub const FAMILIES: &[Family] = &[
     family("replicate-token", "r8_", r"\br8_[A-Za-z0-9]{30,}", marked_key),
     family("perplexity-key", "pplx-", r"\bpplx-[A-Za-z0-9]{40,}", marked_key),
     family("huggingface-token", "hf_", r"\bhf_[A-Za-z0-9]{30,}", marked_key),
-    // Code and packages.
+    // Code hosting and packages.
     family("github-token", "gh[pousr]_", r"gh[pousr]_[A-Za-z0-9_]{36,}", any),
     family("github-pat", "github_pat_", r"github_pat_[A-Za-z0-9_]{36,}", any),
     family(
@@ -118,7 +118,7 @@ pub const FAMILIES: &[Family] = &[
     family("atlassian-token", "ATATT3|ATCTT3", r"\b(?:ATATT3|ATCTT3)[A-Za-z0-9_=-]{50,}", any),
     family("linear-key", "lin_", r"\blin_(?:api|oauth)_[A-Za-z0-9]{32,}", any),
     family("notion-token", "ntn_", r"\bntn_[A-Za-z0-9]{40,}", any),
-    // Clouds.
+    // Cloud providers.
     family("aws-access-key", "AKIA|ASIA|ABIA|ACCA", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b", no_example),
     family(
         "aws-secret-key",
@@ -147,7 +147,7 @@ pub const FAMILIES: &[Family] = &[
     family("tailscale-key", "tskey-", r"\btskey-[a-z]+-[A-Za-z0-9-]{16,}", any),
     family("fly-token", "fm[12][ar]?_", r"\bfm[12][ar]?_[A-Za-z0-9+/=_,-]{50,}", any),
     family("heroku-key", "HRKU-", r"\bHRKU-[A-Za-z0-9_-]{36,}", any),
-    // Messages and money.
+    // Messaging and payments.
     family(
         "slack-token",
         "xox[abceoprs]|xapp-",
@@ -184,7 +184,7 @@ pub const FAMILIES: &[Family] = &[
     family("mailgun-key", "key-", r"\bkey-[0-9a-f]{32}\b", key),
     family("twilio-key", "SK[0-9a-f]", r"\bSK[0-9a-f]{32}\b", any),
     family("shopify-token", "shp[a-z]{2}_", r"\bshp(?:at|ca|pa|ss)_[0-9A-Fa-f]{32}", any),
-    // Watching and work.
+    // Monitoring and work tools.
     family("sentry-token", "sntry[su]_", r"\bsntry[su]_[A-Za-z0-9_=+/-]{40,}", any),
     family(
         "grafana-token",
@@ -195,7 +195,7 @@ pub const FAMILIES: &[Family] = &[
     family("newrelic-key", "NRAK-", r"\bNRAK-[A-Z0-9]{20,}", any),
     family("onepassword-token", "ops_eyJ", r"\bops_eyJ[A-Za-z0-9_-]{40,}={0,2}", any),
     family("figma-token", "figd_", r"\bfigd_[A-Za-z0-9_-]{30,}", any),
-    // Forms that many services share.
+    // Formats that many services share.
     family("jwt", "eyJ", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}", any),
     family(
         "database-url",
@@ -226,7 +226,7 @@ pub const FAMILIES: &[Family] = &[
         r#"\bcurl\b[^\n|;]*?\s(?:-u|--user)(?:\s+|=)["']?[^\s:"'$]+:([^\s"']{3,})"#,
         password,
     ),
-    // Names that say what the value is.
+    // Values identified by their names.
     family(
         "password",
         "(?i)pass(?:word|wd|phrase)|pwd",
@@ -328,12 +328,12 @@ pub const FAMILIES: &[Family] = &[
     ),
 ];
 
-/// Amazon's own documentation has keys that end so.
+/// Rejects the keys of Amazon's own documentation, which end in this way.
 fn no_example(text: &str) -> bool {
     !text.ends_with("EXAMPLE")
 }
 
-/// A quoted value after `token` and the like: prose and identifiers are no secrets.
+/// A quoted value after `token` and the like: prose and identifiers are not secrets.
 fn quoted_or_key(text: &str) -> bool {
     quoted_value(text) && text.bytes().any(|byte| byte.is_ascii_digit())
 }

@@ -5,15 +5,15 @@ use tidings_protocol::json::{Raw, write_string};
 
 use super::{FAMILIES, PATTERNS, Redactor, find};
 
-/// Strings of this length and more that hold nothing but base64 are pictures or other binary data.
+/// Minimum length of pure base64 strings that count as images or other binary data.
 const BLOB_BYTES_MIN: usize = 1024;
 
-/// No pattern fits a shorter text, and most strings of a session are shorter.
+/// No pattern matches a shorter text, and most strings of a session are shorter.
 const SECRET_BYTES_MIN: usize = 8;
 
 impl Redactor {
-    /// A JSON text without the secrets in its strings. What was valid JSON stays valid JSON; a damaged line is gone
-    /// through as far as its strings can be made out, and then once more as plain text.
+    /// A JSON text with the secrets in its strings replaced. Valid JSON stays valid; in a damaged line the
+    /// recognisable strings are redacted, and then the whole line as plain text.
     pub fn redact_json<'t>(&mut self, json: &'t str) -> Cow<'t, str> {
         if is_clean(json) {
             return Cow::Borrowed(json);
@@ -21,9 +21,9 @@ impl Redactor {
         let mut out = String::new();
         let mut copied = 0;
         let mut at = 0;
-        let mut before = Before::default();
+        let mut before = StringContext::default();
         while let Some(string) = next_string(json, at) {
-            // A name speaks of its own value only, which may be a number.
+            // A name applies to its own value only, which may be a number.
             if json[at..string.open].trim() != ":" {
                 before.name = None;
             }
@@ -46,8 +46,8 @@ impl Redactor {
         if Raw::parse(json).is_ok() { redacted } else { Cow::Owned(self.redact(&redacted).into_owned()) }
     }
 
-    /// The string without its secrets, if it has any.
-    fn redact_string(&mut self, text: &str, before: &Before) -> Option<String> {
+    /// The string with its secrets replaced, if it has any.
+    fn redact_string(&mut self, text: &str, before: &StringContext) -> Option<String> {
         if is_blob(text) || (text.len() < SECRET_BYTES_MIN && before.name.is_none()) {
             return None;
         }
@@ -63,13 +63,14 @@ impl Redactor {
         self.without(text, find(text))
     }
 
-    /// A name and its value are two strings here; joined they read as the table expects them.
+    /// Redacts a value with its name: they are two strings here, and joined they match the patterns of the
+    /// table.
     fn redact_value(&mut self, name: &str, text: &str) -> Option<String> {
         let joined = format!("{name}=\"{text}\"");
         let value = name.len() + 2..joined.len() - 1;
         let mut secrets = find(&joined);
         secrets.retain_mut(|secret| {
-            // The name was a string of its own and has been gone through.
+            // The name was redacted as a string of its own.
             secret.at.start = secret.at.start.max(value.start);
             secret.at.end = secret.at.end.min(value.end);
             !secret.at.is_empty()
@@ -87,25 +88,25 @@ impl Redactor {
     }
 }
 
-/// Whether nothing in a line can be a secret. Most lines are such, and one pass over their bytes tells.
+/// Returns true if a line cannot contain a secret. Most lines cannot, and one pass over their bytes shows it.
 ///
-/// No hint needs a character that JSON must escape, so that what is hidden by escapes is hidden by needless ones.
+/// No hint needs a character that JSON must escape, so only needless escapes can hide one.
 fn is_clean(json: &str) -> bool {
     let has_needless =
         ["\\u", "\\/"].iter().any(|escape| memmem::find(json.as_bytes(), escape.as_bytes()).is_some());
     !has_needless && !PATTERNS.hints.is_match(json)
 }
 
-/// What the strings before tell about the next one.
+/// Context from the preceding strings.
 #[derive(Default)]
-struct Before {
-    /// The key, if the last string was one and its name may matter.
+struct StringContext {
+    /// The key, if the last string was one and its name may indicate a secret.
     name: Option<String>,
-    /// A private key has begun and not ended: lists of lines hold such keys line by line.
+    /// True inside of a private key: lists of lines hold such keys line by line.
     in_key_block: bool,
 }
 
-impl Before {
+impl StringContext {
     fn pass(&mut self, text: &str, is_key: bool) {
         self.name = (is_key && names_a_secret(text)).then(|| text.to_owned());
         if let Some(begin) = text.rfind("PRIVATE KEY") {
@@ -114,10 +115,10 @@ impl Before {
     }
 }
 
-/// Whether the value of this key is worth a look together with its name.
+/// Returns true if the value of this key is examined together with its name.
 fn names_a_secret(name: &str) -> bool {
     const PARTS: &[&str] = &["pass", "pwd", "secret", "token", "key", "auth", "credential"];
-    // A long key is no name of anything, and one with quotes in it would read as something else.
+    // A long key is not a name, and one with quotes in it would change the meaning.
     let plain =
         name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-. ".contains(&byte));
     let lower = name.to_ascii_lowercase();
@@ -129,7 +130,7 @@ struct StringAt {
     after: usize,
 }
 
-/// The next string from `at` on, with its quotes. One that does not end is no string.
+/// The next string from `at` on, with its quotes; an unterminated one does not count.
 fn next_string(json: &str, at: usize) -> Option<StringAt> {
     let bytes = json.as_bytes();
     let open = at + memchr::memchr(b'"', &bytes[at..])?;

@@ -1,4 +1,4 @@
-//! Takes secrets out of text, so that a session can be shown to somebody else.
+//! Redaction of secrets in text, so that a session can be shared.
 //!
 //! ```
 //! use tidings_transcript::redact::Redactor;
@@ -13,13 +13,13 @@
 //! assert_eq!(redactor.counts().collect::<Vec<_>>(), [("github-token", 2)]);
 //! ```
 //!
-//! - The table of [families](FAMILIES) says what is looked for. It knows keys by the way they begin, and passwords by
-//!   the names that they are given; what has neither cannot be found by anyone.
-//! - The same secret gets the same number for as long as the redactor lives, so that a reader can follow it. The
-//!   secret itself is not kept, only a hash.
-//! - [`Redactor::redact_json`] goes through every string of a JSON text, keys too, as decoded: an escape in the middle
-//!   of a secret does not hide it. What changes is written anew, the rest stays byte for byte.
-//! - Pictures and other binary data are left alone.
+//! - The table of [families](FAMILIES) defines the secrets to find: keys by their prefixes, and passwords by
+//!   the names that they are assigned to; others cannot be recognised.
+//! - The same secret gets the same number for the lifetime of the redactor, so that a reader can follow it.
+//!   Only a hash of the secret is stored.
+//! - [`Redactor::redact_json`] examines every string of a JSON text, keys too, in decoded form: an escape in
+//!   the middle of a secret does not hide it. Changed strings are written anew, the rest stays byte for byte.
+//! - Images and other binary data are left alone.
 
 mod families;
 mod json;
@@ -38,26 +38,27 @@ use regex::{Regex, RegexSet};
 
 pub use families::{FAMILIES, Family};
 
-/// Replaces secrets by the names of their families.
+/// Replaces secrets with the names of their families.
 #[derive(Debug, Default)]
 pub struct Redactor {
-    /// The number that each secret got, by family and hash.
+    /// Number assigned to each secret, by family and hash.
     numbers: HashMap<(usize, u64), u32>,
-    /// How many different secrets of a family there were.
+    /// Number of different secrets of a family.
     different: HashMap<usize, u32>,
-    /// How often a family was found.
+    /// Number of replaced secrets of each family.
     found: Vec<u64>,
 }
 
-/// A secret in a text.
+/// A secret found in a text.
 struct Secret {
     family: usize,
     at: Range<usize>,
 }
 
-/// Built once for all redactors: compiling the patterns takes longer than most texts.
+/// Compiled once for all redactors: compiling the patterns takes longer than most texts.
 struct Patterns {
-    /// One cheap pattern per family, all tried in one pass: most texts hold nothing and cost no more than this.
+    /// One cheap pattern per family, all matched in one pass: most texts contain no secret and cost no more
+    /// than this.
     hints: RegexSet,
     families: Vec<Regex>,
 }
@@ -71,17 +72,17 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| Patterns {
 });
 
 impl Redactor {
-    /// A redactor that has seen nothing yet.
+    /// A redactor without any secrets seen.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The text without its secrets.
+    /// The text with its secrets replaced.
     pub fn redact<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
         self.without(text, find(text)).map_or(Cow::Borrowed(text), Cow::Owned)
     }
 
-    /// How often each family was found, for those that were, in the order of the table.
+    /// Number of replaced secrets of each family that occurred, in the order of the table.
     pub fn counts(&self) -> impl Iterator<Item = (&'static str, u64)> {
         FAMILIES
             .iter()
@@ -90,12 +91,12 @@ impl Redactor {
             .map(|(family, count)| (family.name, *count))
     }
 
-    /// How many secrets were replaced.
+    /// Number of replaced secrets.
     pub fn total(&self) -> u64 {
         self.found.iter().sum()
     }
 
-    /// The text with these secrets replaced; `None` where there are none.
+    /// The text with these secrets replaced; `None` if there are none.
     fn without(&mut self, text: &str, secrets: Vec<Secret>) -> Option<String> {
         if secrets.is_empty() {
             return None;
@@ -114,7 +115,7 @@ impl Redactor {
     fn replace(&mut self, family: usize, secret: &str, out: &mut String) {
         self.found.resize(FAMILIES.len(), 0);
         self.found[family] += 1;
-        // Two secrets with one hash would get one number, which misleads nobody about what was there.
+        // Two secrets with one hash would get one number, which is harmless.
         let mut hasher = DefaultHasher::new();
         secret.hash(&mut hasher);
         let number = self.numbers.entry((family, hasher.finish())).or_insert_with(|| {
@@ -127,13 +128,13 @@ impl Redactor {
     }
 }
 
-/// The secrets of a text in their order. Where several overlap they are one secret, so that no end of it stays, and it
-/// has the name of the family that stands first in the table.
+/// The secrets of a text in order. Overlapping ones are merged, so that no part of them stays, and get the
+/// name of the family that comes first in the table.
 fn find(text: &str) -> Vec<Secret> {
     let mut found: Vec<Secret> = Vec::new();
     for family in PATTERNS.hints.matches(text) {
         for captures in PATTERNS.families[family].captures_iter(text) {
-            // What stands around a password is not secret: such families mark the secret as a group.
+            // The text around a password is not secret: such families mark the secret as a group.
             let Some(secret) = captures.iter().skip(1).flatten().next().or_else(|| captures.get(0)) else {
                 continue;
             };

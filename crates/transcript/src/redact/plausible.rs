@@ -1,13 +1,13 @@
-//! Tells a secret from a word that stands where secrets stand.
+//! Distinguishes secrets from ordinary words in the same positions.
 
-/// Anything goes: the pattern alone is proof enough.
+/// Accepts everything: the pattern alone is proof enough.
 pub(super) fn any(_: &str) -> bool {
     true
 }
 
 /// A random-looking key: it has digits, and letters of both cases or many different characters.
 ///
-/// `sk-learn-contrib-extras` begins like a key and is none.
+/// `sk-learn-contrib-extras` begins like a key and is not one.
 pub(super) fn key(text: &str) -> bool {
     let has = |class: fn(&u8) -> bool| text.bytes().any(|byte| class(&byte));
     has(u8::is_ascii_digit)
@@ -16,8 +16,8 @@ pub(super) fn key(text: &str) -> bool {
         && !placeholder(text)
 }
 
-/// A random-looking key whose beginning no word of a language shares: one that happens to have letters only is a key
-/// too, unless it is small words with strokes between them.
+/// A random-looking key with a prefix that no word has: it may consist of letters only, unless it is short
+/// words joined by hyphens.
 pub(super) fn marked_key(text: &str) -> bool {
     let body = text.split_once(['-', '_']).map_or(text, |(_, body)| body);
     let has = |class: fn(&u8) -> bool| body.bytes().any(|byte| class(&byte));
@@ -26,14 +26,14 @@ pub(super) fn marked_key(text: &str) -> bool {
     key(text) || ((one_word || both_cases) && entropy(body) > 3.0 && !placeholder(text))
 }
 
-/// A value without quotes after a name such as `token`: code has many of those, so it must look random.
+/// A value without quotes after a name such as `token`: common in code, so it must look random.
 pub(super) fn bare_value(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
     letters > 0 && digits > 0 && entropy(text) >= 2.8 && !placeholder(text) && !path_or_code(text)
 }
 
-/// A value in quotes after such a name, or one of an environment file.
+/// A value in quotes after such a name, or in an environment file.
 pub(super) fn quoted_value(text: &str) -> bool {
     !placeholder(text)
         && !path_or_code(text)
@@ -41,17 +41,17 @@ pub(super) fn quoted_value(text: &str) -> bool {
         && distinct(text) >= 4
 }
 
-/// A password that stands where only a password can stand.
+/// A password in a position where only a password can stand.
 pub(super) fn password(text: &str) -> bool {
     !placeholder(text)
 }
 
-/// A password that is typed into a command.
+/// A password on a command line.
 pub(super) fn typed(text: &str) -> bool {
     !text.is_empty() && !text.starts_with(['-', '$', '<', '[', '{', '/', '~', '@']) && !is_stand_in(text)
 }
 
-/// The value of a YAML key that is named like a password. Types and fields of code stand there too.
+/// The value of a YAML key that is named like a password. Types and fields of code occur there too.
 pub(super) fn yaml_value(text: &str) -> bool {
     const WORDS: &[&str] = &[
         "str",
@@ -87,13 +87,14 @@ pub(super) fn yaml_value(text: &str) -> bool {
     !is_code && !WORDS.contains(&text.to_ascii_lowercase().as_str()) && !is_stand_in(text)
 }
 
-/// A placeholder. A short password may have few different letters, where only a password can stand.
+/// A placeholder. In a position where only a password can stand, a short password may have few different
+/// letters.
 fn is_stand_in(text: &str) -> bool {
     placeholder(text)
         && (distinct(text) > 2 || text.starts_with(['$', '%', '*', '.', '<']) || text.contains("xx"))
 }
 
-/// What people write where a secret would go.
+/// Words that are written in place of a secret.
 fn placeholder(text: &str) -> bool {
     const WORDS: &[&str] = &[
         "example",
@@ -148,7 +149,7 @@ fn placeholder(text: &str) -> bool {
         || distinct(text) <= 2
 }
 
-/// A path, an address, a call or a field of something: code that speaks of a secret, not a secret.
+/// A path, an address, a call or a field: code about a secret, not a secret.
 fn path_or_code(text: &str) -> bool {
     text.starts_with(['/', '.', '~', '@', '#', '&', '*', '(', '[', '{'])
         || text.contains("://")
@@ -159,7 +160,7 @@ fn path_or_code(text: &str) -> bool {
         || iso_time(text)
 }
 
-/// `config.auth.token`: names with dots between them, each one a word.
+/// `config.auth.token`: identifiers joined by dots.
 fn dotted_names(text: &str) -> bool {
     text.contains('.')
         && text.split('.').all(|name| {
@@ -170,7 +171,7 @@ fn dotted_names(text: &str) -> bool {
         })
 }
 
-/// `2026-11-14T…`: when a token expires is no secret.
+/// `2026-11-14T…`: the expiry of a token is not a secret.
 fn iso_time(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() >= 10
@@ -188,10 +189,10 @@ fn distinct(text: &str) -> usize {
     seen.iter().filter(|seen| **seen).count()
 }
 
-/// Bits of surprise per byte.
+/// Entropy in bits per byte.
 fn entropy(text: &str) -> f64 {
     let mut counts = [0_u32; 256];
-    // A secret is short; of anything longer the beginning tells as much.
+    // Secrets are short; the beginning of a longer text is a sufficient sample.
     let bytes = &text.as_bytes()[..text.len().min(1024)];
     for byte in bytes {
         counts[usize::from(*byte)] += 1;

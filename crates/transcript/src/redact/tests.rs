@@ -1,4 +1,4 @@
-//! Samples are put together when the tests run, so that no scanner takes this file for a leak.
+//! Samples are assembled at run time, so that scanners do not report this file as a leak.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use tidings_protocol::json::{Raw, write_string};
 
 use super::*;
 
-/// Letters and digits that look random; the same for the same seed.
+/// Random-looking letters and digits; the same for the same seed.
 fn random(seed: u64, length: usize, alphabet: &str) -> String {
     let alphabet: Vec<char> = alphabet.chars().collect();
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
@@ -21,7 +21,7 @@ fn random(seed: u64, length: usize, alphabet: &str) -> String {
 }
 
 fn mixed(length: usize) -> String {
-    // The marks are part of many alphabets, and a pattern must not stop at them.
+    // Many alphabets contain the marks, and a pattern must not stop at them.
     format!(
         "a1B_-{}",
         random(7, length - 5, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
@@ -44,7 +44,7 @@ fn upper(length: usize) -> String {
     random(9, length, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
 }
 
-/// Family, what stands before the secret, the secret, what stands behind it.
+/// Family, text before the secret, the secret, text after it.
 fn samples() -> Vec<(&'static str, &'static str, String, &'static str)> {
     let jwt = format!(
         "{}.{}.{}",
@@ -184,7 +184,7 @@ fn samples() -> Vec<(&'static str, &'static str, String, &'static str)> {
     ]
 }
 
-/// What begins like a secret, or stands where one stands, and is none.
+/// Text that looks like a secret or stands in its position, and is not one.
 const LOOK_ALIKES: &[&str] = &[
     "pip install sk-learn-contrib-extra-tools-more",
     "a risk-based-approach-to-everything",
@@ -353,7 +353,7 @@ fn f123_secrets_in_json_are_found_behind_escapes_and_the_line_stays_json() {
         let text = format!("{before}{secret}{after}");
         let mut string = String::new();
         write_string(&text, &mut string);
-        // Every second letter as an escape: no byte search would find it.
+        // Every second letter is escaped: a byte search would not find it.
         let split: String = text
             .chars()
             .enumerate()
@@ -433,7 +433,7 @@ proptest! {
     fn no_text_breaks_it(text in ".{0,200}") {
         let mut redactor = Redactor::new();
         let redacted = redactor.redact(&text).into_owned();
-        // What was redacted once has nothing left in it.
+        // Redacted text contains no further secrets.
         prop_assert_eq!(Redactor::new().redact(&redacted).into_owned(), redacted.clone());
         let mut json = String::new();
         write_string(&text, &mut json);

@@ -1,38 +1,38 @@
-//! Entries that stand in a file more than once.
+//! Entries that occur in a file more than once.
 
 use std::collections::HashMap;
 
-use super::plan::{Plan, Treatment};
+use super::plan::{RepairPlan, Treatment};
 use super::survey::Survey;
 use crate::Rule;
 use crate::check::links::{Likeness, Link, Links};
-use crate::check::names::Name;
-use crate::check::pairing::Tools;
+use crate::check::names::NameId;
+use crate::check::pairing::EntryTools;
 
 const DUPLICATE: Rule = Rule::new("duplicate-line");
 const CONFLICT: Rule = Rule::new("conflicting-copies");
 
-/// Each entry once: where its first copy stands, with what its last copy says.
+/// Each entry once: at the position of its first copy, with the contents of its last.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
-    /// Places are those of the first copies.
+pub(super) struct UniqueEntries {
+    /// Positions are those of the first copies.
     pub(super) links: Links,
-    /// Places of what is written there.
+    /// Positions of the contents.
     pub(super) content: Vec<Link>,
-    pub(super) tools: Vec<Option<Tools>>,
-    pub(super) logical: Vec<Option<Name>>,
+    pub(super) tools: Vec<Option<EntryTools>>,
+    pub(super) logical: Vec<Option<NameId>>,
 }
 
-/// Chooses among copies: the last counts, unless some of its bytes had to be replaced and another's had not.
-pub(super) fn without_copies(survey: &mut Survey, plan: &mut Plan) -> Kept {
+/// Selects among copies: the last one, unless it has invalid UTF-8 and another has not.
+pub(super) fn without_copies(survey: &mut Survey, plan: &mut RepairPlan) -> UniqueEntries {
     let links = std::mem::take(&mut survey.links);
-    let mut copies: HashMap<Name, Vec<usize>> = HashMap::new();
+    let mut copies: HashMap<NameId, Vec<usize>> = HashMap::new();
     for (number, link) in links.list.iter().enumerate() {
         if links.first(link.uuid) != Some(number) {
             copies.entry(link.uuid).or_default().push(number);
         }
     }
-    let mut kept = Kept::default();
+    let mut kept = UniqueEntries::default();
     let mut list = Vec::new();
     for (number, link) in
         links.list.iter().enumerate().filter(|(number, link)| links.first(link.uuid) == Some(*number))
@@ -52,7 +52,7 @@ pub(super) fn without_copies(survey: &mut Survey, plan: &mut Plan) -> Kept {
         kept.tools.push(survey.tools.remove(&chosen));
         kept.logical.push(survey.logical.remove(&chosen));
     }
-    // Leaves count entries, of which there are fewer now.
+    // Leaves refer to entry counts, which are smaller now.
     for leaf in &mut survey.leaves {
         leaf.before = list.partition_point(|link: &Link| link.place.offset < leaf.place.offset);
     }
@@ -60,24 +60,24 @@ pub(super) fn without_copies(survey: &mut Survey, plan: &mut Plan) -> Kept {
     kept
 }
 
-fn treat(links: &Links, first: usize, copies: &[usize], chosen: usize, plan: &mut Plan) {
+fn treat(links: &Links, first: usize, copies: &[usize], chosen: usize, plan: &mut RepairPlan) {
     let kept = &links.list[chosen];
     let first = &links.list[first];
     if first.likeness(kept) != Likeness::Same {
-        let sentence = format!("Took what the copy in line {} says", kept.place.line);
+        let sentence = format!("Used the contents of the copy in line {}", kept.place.line);
         plan.treat(first.place).because(CONFLICT, sentence).treatment = Treatment::Replace(kept.place);
     }
     for copy in copies.iter().map(|copy| &links.list[*copy]) {
         let line = first.place.line;
         if copy.likeness(kept) == Likeness::Same {
             let (rule, sentence) = if copy.place == kept.place && first.likeness(kept) != Likeness::Same {
-                (CONFLICT, format!("Moved to line {line}, where the entry stood first"))
+                (CONFLICT, format!("Moved to line {line}, where the entry occurs first"))
             } else {
-                (DUPLICATE, format!("Took out the copy of line {line}"))
+                (DUPLICATE, format!("Removed the copy of line {line}"))
             };
             plan.treat(copy.place).because(rule, sentence).treatment = Treatment::Remove;
         } else {
-            let sentence = format!("Took out the copy of line {line}, which says something else");
+            let sentence = format!("Removed the copy of line {line}, which has other contents");
             plan.treat(copy.place).because(CONFLICT, sentence).treatment = Treatment::RemoveAndKeepBytes;
         }
     }

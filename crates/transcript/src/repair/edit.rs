@@ -13,11 +13,11 @@ pub(super) struct Edit {
     pub(super) parent: Option<NewParent>,
     pub(super) logical_parent: Option<String>,
     pub(super) leaf: Option<String>,
-    /// Ids of calls that are not there: their results become text.
+    /// Ids of missing calls: their results become text.
     pub(super) lost_calls: Vec<Box<str>>,
 }
 
-/// What an entry follows from now on.
+/// The new parent of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NewParent {
     Nothing,
@@ -60,7 +60,7 @@ impl Edit {
         line
     }
 
-    /// The blocks of an entry that become text. Where some results of one id have their calls, those are the first.
+    /// The blocks of an entry that become text. If some results of one id have calls, those are the first.
     pub(super) fn results_without_calls<'a>(&self, entry: &EntryRef<'a>) -> Vec<Raw<'a>> {
         let mut wanted: Vec<&str> = self.lost_calls.iter().map(|id| &**id).collect();
         if wanted.is_empty() {
@@ -76,12 +76,12 @@ impl Edit {
     }
 }
 
-/// Where the value of a key stands; of duplicate keys the last counts.
+/// Range of a key's value; of duplicate keys the last counts.
 fn place_of(entry: &EntryRef<'_>, key: &str) -> Option<Range<usize>> {
     entry.get(key).map(|value| range_of(entry, value))
 }
 
-/// Where a part of an entry stands in it.
+/// Range of a part within its entry.
 fn range_of(entry: &EntryRef<'_>, part: Raw<'_>) -> Range<usize> {
     let start = part.as_str().as_ptr() as usize - entry.raw().as_ptr() as usize;
     start..start + part.as_str().len()

@@ -1,50 +1,51 @@
-//! Parents and leaves that no entry bears, and parents that go round in a ring.
+//! Missing parents and leaves, and cycles of parents.
 
 use tidings_protocol::entry::EntryKind;
 
-use super::copies::Kept;
+use super::copies::UniqueEntries;
 use super::edit::NewParent;
-use super::plan::Plan;
-use super::results::Made;
+use super::plan::RepairPlan;
+use super::results::StandIns;
 use super::survey::Survey;
 use crate::Rule;
-use crate::check::links::Lane;
-use crate::check::names::Name;
-use crate::check::rings::rings;
+use crate::check::cycles::find_cycles;
+use crate::check::links::LaneKey;
+use crate::check::names::NameId;
 
 const PARENT: Rule = Rule::new("known-parent");
 const CYCLE: Rule = Rule::new("parent-cycle");
 const LEAF: Rule = Rule::new("phantom-leaf");
 
-/// Whether no entry bears the name of a parent.
-pub(super) fn is_phantom(parent: Name, kept: &Kept, survey: &Survey) -> bool {
+/// Returns true if no entry has the uuid of a parent.
+pub(super) fn is_phantom(parent: NameId, kept: &UniqueEntries, survey: &Survey) -> bool {
     kept.links.first(parent).is_none() && !is_hidden(parent, kept, survey)
 }
 
-fn is_hidden(name: Name, kept: &Kept, survey: &Survey) -> bool {
+fn is_hidden(name: NameId, kept: &UniqueEntries, survey: &Survey) -> bool {
     !survey.hidden.uuids.is_empty() && survey.hidden.uuids.contains(kept.links.names.text(name).as_bytes())
 }
 
-/// Plans new parents and leaves where the old ones lead nowhere.
+/// Plans new parents and leaves for missing ones.
 ///
-/// An entry whose parent nobody bears follows the entry before it in its lane. A ring is cut at its first entry, which
-/// then follows the entry before it in its lane, unless that hangs on the ring itself; then it becomes a root.
-pub(super) fn mend(kept: &Kept, survey: &Survey, made: &Made, plan: &mut Plan) {
+/// An entry with a missing parent follows the preceding entry in its lane. A cycle is cut at its first entry,
+/// which then follows the preceding entry in its lane, unless that depends on the cycle itself; then it
+/// becomes a root.
+pub(super) fn plan_links(kept: &UniqueEntries, survey: &Survey, made: &StandIns, plan: &mut RepairPlan) {
     let list = &kept.links.list;
     let text = |number: usize| kept.links.names.text(list[number].uuid);
     let before = kept.links.before();
-    // An entry, or the stand-in behind it; and what to take for the parent when rings are looked for.
+    // An entry, or the stand-in after it; and the parent to use in the search for cycles.
     let end_of = |number: usize| match made.after.get(&number) {
         Some(stand_in) => (stand_in.uuid.clone(), stand_in.call),
         None => (text(number), number),
     };
-    let known = |name: Name| !is_phantom(name, kept, survey) || made.claimed.contains_key(&name);
+    let known = |name: NameId| !is_phantom(name, kept, survey) || made.claimed.contains_key(&name);
     let mut parents = kept.links.parents();
     for (number, link) in list.iter().enumerate() {
         if let Some(stand_in) = made.follow.get(&number) {
             parents[number] = Some(stand_in.call);
             let record = plan.treat(link.place);
-            record.because(super::results::RULE, "Hung on the result that took the place of the lost one");
+            record.because(super::results::RULE, "Linked to the result that replaces the lost one");
             record.edit.parent = Some(NewParent::Entry(stand_in.uuid.clone()));
         } else if let Some(call) = link.parent.and_then(|parent| made.claimed.get(&parent)) {
             parents[number] = Some(*call);
@@ -54,12 +55,9 @@ pub(super) fn mend(kept: &Kept, survey: &Survey, made: &Made, plan: &mut Plan) {
                     let (uuid, parent) = end_of(before);
                     parents[number] = Some(parent);
                     let line = list[before].place.line;
-                    (
-                        NewParent::Entry(uuid),
-                        format!("Linked to line {line} instead of a parent that is not there"),
-                    )
+                    (NewParent::Entry(uuid), format!("Linked to line {line} instead of a missing parent"))
                 }
-                None => (NewParent::Nothing, "Made a root, since its parent is not there".to_owned()),
+                None => (NewParent::Nothing, "Made a root, since its parent is missing".to_owned()),
             };
             let sentence = format!("{sentence}: `{}`", kept.links.names.text(parent));
             plan.treat(link.place).because(PARENT, sentence).edit.parent = Some(new);
@@ -69,37 +67,37 @@ pub(super) fn mend(kept: &Kept, survey: &Survey, made: &Made, plan: &mut Plan) {
         {
             let line = list[before].place.line;
             let sentence = format!(
-                "The boundary follows line {line} now; what it followed is not there: `{}`",
+                "Linked the boundary to line {line}, since its logical parent is missing: `{}`",
                 kept.links.names.text(parent)
             );
             plan.treat(link.place).because(PARENT, sentence).edit.logical_parent = Some(end_of(before).0);
         }
     }
-    let found = rings(&parents);
-    for (ring, entries) in found.rings.iter().enumerate() {
+    let found = find_cycles(&parents);
+    for (cycle, entries) in found.cycles.iter().enumerate() {
         let first = entries[0];
-        // Rings are cut in order, so that an earlier one is none any more.
+        // Cycles are cut in order, so that earlier ones are resolved.
         let safe = before[first].map(|before| (before, end_of(before)));
-        let safe = safe.filter(|(_, (_, parent))| found.leads[*parent].is_none_or(|leads| leads < ring));
+        let safe = safe.filter(|(_, (_, parent))| found.leads[*parent].is_none_or(|leads| leads < cycle));
         let (new, sentence) = match safe {
             Some((before, (uuid, _))) => {
                 let line = list[before].place.line;
-                (NewParent::Entry(uuid), format!("Cut a ring of parents: linked to line {line}"))
+                (NewParent::Entry(uuid), format!("Cut a cycle of parents: linked to line {line}"))
             }
-            None => (NewParent::Nothing, "Cut a ring of parents: made a root".to_owned()),
+            None => (NewParent::Nothing, "Cut a cycle of parents: made a root".to_owned()),
         };
         plan.treat(list[first].place).because(CYCLE, sentence).edit.parent = Some(new);
     }
     leaves(kept, survey, made, plan);
 }
 
-/// The leaf to resume from: for the last mark of the file its last message, for an earlier one the message before it.
-/// Where there is no such message, the last entry will do.
-fn leaves(kept: &Kept, survey: &Survey, made: &Made, plan: &mut Plan) {
+/// Plans leaves to resume from: for the last mark of the file its last message, for an earlier one the
+/// message before it. If there is no such message, the last entry is used.
+fn leaves(kept: &UniqueEntries, survey: &Survey, made: &StandIns, plan: &mut RepairPlan) {
     let list = &kept.links.list;
-    // For every entry the last message up to it.
+    // For every entry, the last message up to it.
     let messages = list.iter().enumerate().scan(None, |last, (number, link)| {
-        if link.lane == Lane::Main && matches!(link.kind, EntryKind::User | EntryKind::Assistant) {
+        if link.lane == LaneKey::Main && matches!(link.kind, EntryKind::User | EntryKind::Assistant) {
             *last = Some(number);
         }
         Some(*last)
@@ -117,8 +115,10 @@ fn leaves(kept: &Kept, survey: &Survey, made: &Made, plan: &mut Plan) {
         let end = if is_last { list.len() } else { leaf.before };
         let message = end.checked_sub(1).and_then(|last| messages[last]);
         let Some(message) = message.or(list.len().checked_sub(1)) else { continue };
-        let sentence =
-            format!("Resumes from line {} now; the leaf is not there: `{name}`", list[message].place.line);
+        let sentence = format!(
+            "Set the leaf to line {}, since the old one is missing: `{name}`",
+            list[message].place.line
+        );
         plan.treat(leaf.place).because(LEAF, sentence).edit.leaf =
             Some(kept.links.names.text(list[message].uuid));
     }

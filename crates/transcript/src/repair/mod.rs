@@ -1,12 +1,12 @@
-//! A repaired copy of a session file, and a list of what was done.
+//! Writes a repaired copy of a session file, with a list of all repairs.
 //!
 //! ```no_run
 //! use std::path::Path;
-//! use tidings_transcript::repair::{self, Event, Existing};
+//! use tidings_transcript::repair::{self, RepairEvent, Existing};
 //!
 //! let (file, copy) = (Path::new("talk.jsonl"), Path::new("repaired.jsonl"));
 //! let report = repair::file(file, copy, Existing::Refuse, |event| {
-//!     if let Event::Action(action) = event {
+//!     if let RepairEvent::Action(action) = event {
 //!         println!("line {}: {}", action.place.line, action.message);
 //!     }
 //! })?;
@@ -14,24 +14,24 @@
 //! # Ok::<(), tidings_transcript::Error>(())
 //! ```
 //!
-//! The file itself is never changed, and in the copy nothing changes but what has to:
+//! The file itself is never changed, and the copy differs only where necessary:
 //!
-//! - Cut, glued and NUL-filled lines: whole entries in them get lines of their own. Bytes that are no UTF-8 become
-//!   U+FFFD.
-//! - An entry that stands there several times stays where it stood first and says what its last copy says.
-//! - A tool call whose result is lost, though the model went on, gets a result that says so. The call at the end of a
-//!   conversation is left alone: the CLI itself deals with it.
-//! - A tool result whose call is lost becomes text that says so, since the API refuses it as it is; the result itself is
-//!   set aside.
-//! - A parent that no line bears is replaced by the entry before in the same lane: the main conversation is one, each
-//!   sub-agent's another. So is the parent of the first entry of a ring.
-//! - A leaf to resume from that no line bears is replaced by the last message before it, the last one of the file by
-//!   the file's last message.
+//! - Truncated, glued and NUL-filled lines: whole entries in them get lines of their own. Invalid UTF-8
+//!   becomes U+FFFD.
+//! - An entry that occurs several times stays at its first position with the contents of its last copy.
+//! - A tool call whose result is lost, although the model continued, gets a result that notes the loss. The
+//!   call at the end of a conversation is left alone: the CLI itself handles it.
+//! - A tool result whose call is lost becomes text that notes the loss, since the API would reject it; the
+//!   result itself is set aside.
+//! - A missing parent is replaced by the preceding entry in the same lane: the main conversation is one lane,
+//!   each sub-agent's another. So is the parent of the first entry of a cycle.
+//! - A missing leaf to resume from is replaced by the last message before it, the last one of the file by the
+//!   file's last message.
 //!
-//! A file in UTF-16, and one in which no entry can be read, are errors: nothing is written.
+//! A file in UTF-16, and a file without any readable entry, are errors: nothing is written.
 //!
-//! What cannot stay, and is nowhere else, goes to a file beside the copy. Files of sub-agents are files of their own.
-//! A copy of a repaired file has nothing left to repair.
+//! Bytes that cannot stay, and are nowhere else, go to a file beside the copy. Files of sub-agents are files
+//! of their own. A copy of a repaired file has nothing left to repair.
 
 mod copies;
 mod edit;
@@ -50,29 +50,29 @@ use std::path::{Path, PathBuf};
 
 use crate::blocks::Buffer;
 use crate::error::At as _;
-use crate::relatives::Elsewhere;
+use crate::other_files::OtherFiles;
 use crate::roots::FileInfo;
 use crate::{Error, ErrorKind, Place, Rule, encoding};
 use new_file::NewFile;
-use plan::Plan;
+use plan::RepairPlan;
 use survey::Survey;
-use write::Writing;
+use write::CopyWriter;
 
-/// What to do with files that are there already.
+/// Handling of files that exist already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
-    /// Leave them, and do nothing.
+    /// Refuse to write.
     Refuse,
-    /// Write over them.
+    /// Overwrite them.
     Replace,
 }
 
-/// What happens while a file is repaired.
+/// Progress of a repair.
 #[derive(Debug)]
-pub enum Event<'a> {
-    /// Something was done.
+pub enum RepairEvent<'a> {
+    /// A repair was made.
     Action(&'a Action),
-    /// So many more bytes were copied.
+    /// Number of bytes that were copied since the last event.
     Read(u64),
 }
 
@@ -80,39 +80,40 @@ pub enum Event<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Action {
-    /// Where in the damaged file.
+    /// Position in the damaged file.
     pub place: Place,
-    /// The rule that did not hold.
+    /// The violated rule.
     pub rule: Rule,
-    /// What was done, to show.
+    /// Description of the repair, to show.
     pub message: String,
-    /// The entry, where it has a name.
+    /// Uuid of the entry, if it has one.
     pub uuid: Option<String>,
 }
 
-/// What was done in all.
+/// Counts of a repair.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Report {
-    /// Lines of the damaged file.
+pub struct RepairReport {
+    /// Number of lines of the damaged file.
     pub lines: u64,
-    /// Repairs.
+    /// Number of repairs.
     pub actions: u64,
-    /// Repairs by rule.
+    /// Number of repairs by rule.
     pub rules: BTreeMap<Rule, u64>,
-    /// Bytes that are in no line of the copy.
+    /// Number of bytes that are in no line of the copy.
     pub lost_bytes: u64,
-    /// Where these are, if there are any.
+    /// Path of the file with these bytes, if there are any.
     pub lost: Option<PathBuf>,
 }
 
-/// Writes a repaired copy of `source` to `out`, and what had to go to `out` with `.lost` behind it.
+/// Writes a repaired copy of `source` to `out`, and the bytes that cannot stay to `out` with `.lost`
+/// appended.
 pub fn file(
     source: &Path,
     out: &Path,
     existing: Existing,
-    each: impl FnMut(Event<'_>),
-) -> Result<Report, Error> {
+    each: impl FnMut(RepairEvent<'_>),
+) -> Result<RepairReport, Error> {
     let info = FileInfo::of(source)?;
     let lost_path = write::lost_path(out);
     refuse_to_overwrite(source, &info, out, &lost_path, existing)?;
@@ -123,27 +124,27 @@ pub fn file(
     }
     let permissions = opened.metadata().at("look at", source)?.permissions();
     let mut buffer = Buffer::default();
-    // Lines that are appended while we read are none of ours.
+    // Lines appended meanwhile are ignored.
     let mut survey = Survey::of(&mut opened, info.bytes, &mut buffer).at("read", source)?;
     if info.bytes > 0 && !survey.has_content() {
-        let message = format!("Nothing in the file is a session entry: `{}`", source.display());
+        let message = format!("The file contains no session entry: `{}`", source.display());
         let hint = "nothing was written; the file may be another kind of file, or lost";
         return Err(Error::new(ErrorKind::Invalid, message, hint).about(source));
     }
-    survey.know_elsewhere(Elsewhere::of(source, &[source]));
-    let mut writing = Writing {
+    survey.add_other_files(OtherFiles::of(source, &[source]));
+    let mut writing = CopyWriter {
         source,
         elsewhere: File::open(source).at("read", source)?,
-        plan: Plan::of(survey),
+        plan: RepairPlan::of(survey),
         out: NewFile::begin(out)?,
         lost_path,
         lost: None,
-        report: Report::default(),
+        report: RepairReport::default(),
         each,
     };
     writing.all(&mut opened, info.bytes, &mut buffer)?;
-    let Writing { out, lost, lost_path, mut report, .. } = writing;
-    // First what would else be lost.
+    let CopyWriter { out, lost, lost_path, mut report, .. } = writing;
+    // First the bytes that would be lost otherwise.
     if let Some(lost) = lost {
         lost.finish(permissions.clone())?;
         report.lost = Some(lost_path);
@@ -169,17 +170,17 @@ fn refuse_to_overwrite(
         return Err(Error::new(
             ErrorKind::Invalid,
             message,
-            "give the copy another name, look at it, then move it",
+            "give the copy another name, review it, then move it",
         ));
     }
     if existing == Existing::Refuse {
         for path in [out, lost] {
             if path.symlink_metadata().is_ok() {
-                let message = format!("There is a file of that name: `{}`", path.display());
+                let message = format!("The file exists already: `{}`", path.display());
                 return Err(Error::new(
                     ErrorKind::Invalid,
                     message,
-                    "give another name, or --force to write over it",
+                    "give another name, or --force to overwrite it",
                 ));
             }
         }

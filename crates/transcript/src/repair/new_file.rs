@@ -1,4 +1,4 @@
-//! A file that is there whole or not at all.
+//! A file that is written completely or not at all.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 use crate::error::At as _;
 
-/// A file being written under another name. It gets its own when it is done, and goes away when it never is.
+/// A file that is written under a temporary name. It is renamed when it is complete, and removed on drop
+/// otherwise.
 #[derive(Debug)]
 pub(super) struct NewFile {
     path: PathBuf,
@@ -16,7 +17,7 @@ pub(super) struct NewFile {
 }
 
 impl NewFile {
-    /// Begins a file that nobody but its owner may read.
+    /// Begins a file that only its owner may read.
     pub(super) fn begin(path: &Path) -> Result<Self, Error> {
         let part = with_suffix(path, ".part");
         let mut options = OpenOptions::new();
@@ -27,7 +28,7 @@ impl NewFile {
         Ok(NewFile { path: path.to_owned(), part, writer: Some(BufWriter::with_capacity(256 << 10, file)) })
     }
 
-    /// Gives the file its name and its permissions.
+    /// Renames the file and sets its permissions.
     pub(super) fn finish(mut self, permissions: Permissions) -> Result<(), Error> {
         if let Some(writer) = self.writer.take() {
             let file = writer.into_inner().map_err(io::IntoInnerError::into_error).at("write", &self.part)?;
@@ -46,7 +47,7 @@ impl NewFile {
         }
     }
 
-    /// Copies bytes as they come, without a line end.
+    /// Copies bytes without adding a line end.
     pub(super) fn copy(&mut self, source: &mut impl io::Read) -> Result<(), Error> {
         match &mut self.writer {
             Some(writer) => io::copy(source, writer).map(drop).at("write", &self.part),
@@ -58,13 +59,13 @@ impl NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         if self.writer.take().is_some() {
-            // Nobody is left to tell if it cannot be removed.
+            // On drop, a failure to remove the file cannot be reported.
             drop(fs_err::remove_file(&self.part));
         }
     }
 }
 
-/// A path with something behind its name.
+/// A path with a suffix appended to its name.
 pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

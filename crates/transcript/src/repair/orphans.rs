@@ -1,23 +1,24 @@
-//! Results of tool calls that are no longer there. The API refuses them, so they become text that says what it is.
+//! Results of missing tool calls. The API rejects them, so they become text with an explanation.
 
 use std::borrow::Cow;
 
 use tidings_protocol::entry::EntryRef;
 use tidings_protocol::json::{Raw, Text, write_string};
 
-use super::plan::Plan;
+use super::plan::RepairPlan;
 use super::survey::Survey;
 use crate::Rule;
 use crate::check::links::Links;
-use crate::check::pairing::Answer;
+use crate::check::pairing::ResultRef;
 
 const RULE: Rule = Rule::new("tool-call-missing");
 
-/// Plans that results without calls become text. A result of seed 001 names no call and is left alone.
-pub(super) fn into_text(answers: Vec<Answer>, links: &Links, survey: &Survey, plan: &mut Plan) {
-    for Answer { link, id } in answers {
+/// Plans to turn results without calls into text. A result in the flat dialect names no call and is left
+/// alone.
+pub(super) fn into_text(answers: Vec<ResultRef>, links: &Links, survey: &Survey, plan: &mut RepairPlan) {
+    for ResultRef { link, id } in answers {
         let Some(id) = id.filter(|id| !survey.hidden.called.contains(id.as_bytes())) else { continue };
-        let sentence = format!("Made text of the result of a tool call that is not there: `{id}`");
+        let sentence = format!("Turned the result of a missing tool call into text: `{id}`");
         plan.treat(links.list[link].place).because(RULE, sentence).edit.lost_calls.push(id);
     }
 }
@@ -29,7 +30,7 @@ pub(super) fn results<'a>(entry: &EntryRef<'a>) -> Vec<(Cow<'a, str>, Raw<'a>)> 
     blocks.map(|block| (text_of(block, "tool_use_id"), block)).collect()
 }
 
-/// Blocks, with commas between them, that say what a result said. Pictures and the like stay what they are.
+/// Text blocks, separated by commas, with the contents of a result. Images and the like stay blocks.
 pub(super) fn as_text(result: Raw<'_>) -> String {
     let id = text_of(result, "tool_use_id");
     let failed = match result.get("is_error").and_then(Raw::bool) {

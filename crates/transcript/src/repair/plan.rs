@@ -1,28 +1,28 @@
-//! What is to be done with each record of a file, decided before anything is written.
+//! The treatment of each record of a file, decided before anything is written.
 
 use std::collections::HashMap;
 
-use super::copies::{Kept, without_copies};
+use super::copies::{UniqueEntries, without_copies};
 use super::edit::Edit;
 use super::links;
 use super::results;
 use super::survey::Survey;
 use crate::{Place, Rule};
 
-/// What is to be done, by where in the file a record begins.
+/// The treatment of records, by their offset in the file.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
-    records: HashMap<u64, Record>,
+pub(super) struct RepairPlan {
+    records: HashMap<u64, RecordPlan>,
 }
 
-/// What is to be done with one record. A record that the plan does not name is copied.
+/// The treatment of one record. A record without a plan is copied.
 #[derive(Debug, Default)]
-pub(super) struct Record {
+pub(super) struct RecordPlan {
     pub(super) treatment: Treatment,
     pub(super) edit: Edit,
-    /// Results that are missing, to be written after the record.
+    /// Missing results, written after the record.
     pub(super) results: Vec<MissingResult>,
-    /// Why, for the report.
+    /// Reasons, for the report.
     pub(super) reasons: Vec<(Rule, String)>,
 }
 
@@ -30,45 +30,45 @@ pub(super) struct Record {
 pub(super) enum Treatment {
     #[default]
     Copy,
-    /// Write what stands there instead.
+    /// Write the record at this position instead.
     Replace(Place),
     Remove,
-    /// The bytes say something that is nowhere else.
+    /// The bytes contain something that is nowhere else.
     RemoveAndKeepBytes,
 }
 
-/// A tool result to make up.
+/// A tool result to synthesise.
 #[derive(Debug)]
 pub(super) struct MissingResult {
     /// The entry with the call.
     pub(super) call: Place,
     pub(super) id: Box<str>,
-    /// What the new entry is called.
+    /// Uuid of the new entry.
     pub(super) uuid: String,
     pub(super) sentence: String,
 }
 
-impl Plan {
+impl RepairPlan {
     pub(super) fn of(mut survey: Survey) -> Self {
-        let mut plan = Plan::default();
-        let mut kept: Kept = without_copies(&mut survey, &mut plan);
+        let mut plan = RepairPlan::default();
+        let mut kept: UniqueEntries = without_copies(&mut survey, &mut plan);
         let made = results::restore(&mut kept, &survey, &mut plan);
-        links::mend(&kept, &survey, &made, &mut plan);
+        links::plan_links(&kept, &survey, &made, &mut plan);
         plan
     }
 
-    /// What to do with the record at a place, to be filled in.
-    pub(super) fn treat(&mut self, place: Place) -> &mut Record {
+    /// The plan of the record at a position, to be filled in.
+    pub(super) fn treat(&mut self, place: Place) -> &mut RecordPlan {
         self.records.entry(place.offset).or_default()
     }
 
-    /// What to do with the record that begins at `offset`.
-    pub(super) fn take(&mut self, offset: u64) -> Record {
+    /// Removes and returns the plan of the record that begins at `offset`.
+    pub(super) fn take(&mut self, offset: u64) -> RecordPlan {
         self.records.remove(&offset).unwrap_or_default()
     }
 }
 
-impl Record {
+impl RecordPlan {
     pub(super) fn because(&mut self, rule: Rule, sentence: impl Into<String>) -> &mut Self {
         self.reasons.push((rule, sentence.into()));
         self

@@ -1,34 +1,34 @@
-//! Results of tool calls that were lost.
+//! Lost results of tool calls.
 
 use std::collections::{HashMap, HashSet};
 
 use tidings_protocol::entry::EntryKind;
 
-use super::copies::Kept;
-use super::plan::{MissingResult, Plan};
+use super::copies::UniqueEntries;
+use super::plan::{MissingResult, RepairPlan};
 use super::survey::Survey;
 use super::{links, orphans, synthetic};
 use crate::Rule;
-use crate::check::links::Lane;
-use crate::check::names::Name;
-use crate::check::pairing::{Call, Pairing};
+use crate::check::links::LaneKey;
+use crate::check::names::NameId;
+use crate::check::pairing::{CallRef, Pairing};
 
 pub(super) const RULE: Rule = Rule::new("tool-result-missing");
 
-/// What was made up.
+/// The synthesised results.
 #[derive(Debug, Default)]
-pub(super) struct Made {
-    /// Names that nobody bore and a stand-in bears now, with its call.
-    pub(super) claimed: HashMap<Name, usize>,
+pub(super) struct StandIns {
+    /// Uuids without an entry that a stand-in has now, with its call.
+    pub(super) claimed: HashMap<NameId, usize>,
     /// The last stand-in after an entry.
     pub(super) after: HashMap<usize, StandIn>,
     /// Entries that follow a stand-in now.
     pub(super) follow: HashMap<usize, StandIn>,
-    /// The names that were made up as well.
+    /// The synthesised uuids.
     new: HashSet<String>,
 }
 
-/// A new entry in the place of a lost result.
+/// A new entry in place of a lost result.
 #[derive(Debug, Clone)]
 pub(super) struct StandIn {
     pub(super) uuid: String,
@@ -38,10 +38,10 @@ pub(super) struct StandIn {
 
 /// Plans a result for every call that lost its own, and text for every result that lost its call.
 ///
-/// The model answered the lost result, so the name of the result is often still known: it is the parent that an entry
-/// further down has and that no entry bears. Then the new entry takes that name, and the chain is whole again.
-/// Otherwise it gets a name that follows from the call's, and what hung on the call hangs on it.
-pub(super) fn restore(kept: &mut Kept, survey: &Survey, plan: &mut Plan) -> Made {
+/// The model answered the lost result, so the uuid of the result is often still known: it is the missing
+/// parent of an entry further down. Then the new entry takes that uuid, and the chain is complete again.
+/// Otherwise it gets a uuid derived from the call's, and the children of the call are linked to it.
+pub(super) fn restore(kept: &mut UniqueEntries, survey: &Survey, plan: &mut RepairPlan) -> StandIns {
     let mut pairing = Pairing::default();
     let mut is_result = vec![false; kept.links.list.len()];
     for (number, tools) in kept.tools.iter_mut().enumerate() {
@@ -54,7 +54,7 @@ pub(super) fn restore(kept: &mut Kept, survey: &Survey, plan: &mut Plan) -> Made
     orphans::into_text(unpaired.lost_calls, &kept.links, survey, plan);
     let mut lost = unpaired.lost_results;
     lost.retain(|call| !survey.hidden.answered.contains(call.id.as_bytes()));
-    let mut made = Made::default();
+    let mut made = StandIns::default();
     if lost.is_empty() {
         return made;
     }
@@ -76,15 +76,15 @@ pub(super) fn restore(kept: &mut Kept, survey: &Survey, plan: &mut Plan) -> Made
         by_call.insert(call.link, stand_in.clone());
         made.after.insert(after, stand_in);
         let sentence =
-            format!("Put an error in the place of the lost result of the {} call `{}`", call.tool, call.id);
+            format!("Added an error in place of the lost result of the {} call `{}`", call.tool, call.id);
         let result = MissingResult { call: kept.content[call.link].place, id: call.id, uuid, sentence };
         plan.treat(kept.links.list[after].place).results.push(result);
     }
-    rehang(kept, &is_result, &by_response, &by_call, &mut made);
+    relink_children(kept, &is_result, &by_response, &by_call, &mut made);
     made
 }
 
-fn unused_name(call: &Call, kept: &Kept, made: &mut Made) -> String {
+fn unused_name(call: &CallRef, kept: &UniqueEntries, made: &mut StandIns) -> String {
     let names = &kept.links.names;
     let of = |attempt| synthetic::uuid(&names.text(kept.links.list[call.link].uuid), &call.id, attempt);
     let unused = (0..=u8::MAX).map(of).find(|uuid| names.find(uuid).is_none() && !made.new.contains(uuid));
@@ -93,17 +93,17 @@ fn unused_name(call: &Call, kept: &Kept, made: &mut Made) -> String {
     uuid
 }
 
-/// What goes on from the call itself, past its result, goes on from the result now.
-fn rehang(
-    kept: &Kept,
+/// Links the entries that continue from the call itself, past its result, to the result.
+fn relink_children(
+    kept: &UniqueEntries,
     is_result: &[bool],
-    by_response: &HashMap<Name, StandIn>,
+    by_response: &HashMap<NameId, StandIn>,
     by_call: &HashMap<usize, StandIn>,
-    made: &mut Made,
+    made: &mut StandIns,
 ) {
     let list = &kept.links.list;
     let parents = kept.links.parents();
-    // Whether a message hangs on an entry, or it is one: what hooks leave beside a call need not move.
+    // True if an entry is a message or leads to one: entries of hooks beside a call need not move.
     let mut leads_on = vec![false; list.len()];
     for (number, link) in list.iter().enumerate() {
         let mut at = matches!(link.kind, EntryKind::User | EntryKind::Assistant).then_some(number);
@@ -126,27 +126,27 @@ fn rehang(
     }
 }
 
-/// Stretches of a lane from one prompt or response to the next.
+/// Sections of a lane from one prompt or response to the next.
 struct Turns {
     /// The turn of each entry.
     of: Vec<usize>,
     /// The last block or result of each turn.
     last: Vec<usize>,
-    /// Entries of each turn, and the first of the next, whose parent nobody bears. It may have been a result.
-    orphans: Vec<Vec<(usize, Name)>>,
-    /// The first entry that has a parent of that name.
-    first_child: HashMap<Name, usize>,
+    /// Entries of each turn, and the first of the next, with a missing parent. It may have been a result.
+    orphans: Vec<Vec<(usize, NameId)>>,
+    /// The first entry that has this parent.
+    first_child: HashMap<NameId, usize>,
 }
 
 impl Turns {
-    fn of(kept: &Kept, is_result: &[bool], survey: &Survey) -> Self {
+    fn of(kept: &UniqueEntries, is_result: &[bool], survey: &Survey) -> Self {
         let mut turns =
             Turns { of: Vec::new(), last: Vec::new(), orphans: Vec::new(), first_child: HashMap::new() };
-        // The turn that a lane is in, and the response that it consists of.
-        let mut current: HashMap<Lane, (usize, Option<Name>)> = HashMap::new();
+        // The current turn of each lane, and the response in it.
+        let mut current: HashMap<LaneKey, (usize, Option<NameId>)> = HashMap::new();
         for (number, link) in kept.links.list.iter().enumerate() {
             let lost_parent = link.parent.filter(|parent| links::is_phantom(*parent, kept, survey));
-            // What a result follows is its call, and no other result.
+            // The parent of a result is its call, not another result.
             let orphan = lost_parent.filter(|_| !is_result[number]).map(|parent| (number, parent));
             if let Some(parent) = lost_parent {
                 turns.first_child.entry(parent).or_insert(number);
@@ -183,12 +183,12 @@ impl Turns {
         self.last[self.of[number]]
     }
 
-    /// The first entry after this one, up to the beginning of the next turn, whose parent nobody bears, and that
-    /// parent; each once. A name that something further up knows was no result of this call.
-    fn orphan_after(&mut self, number: usize) -> Option<(usize, Name)> {
+    /// The first entry after this one, up to the beginning of the next turn, with a missing parent, and that
+    /// parent; each once. A uuid that an earlier entry refers to was not a result of this call.
+    fn orphan_after(&mut self, number: usize) -> Option<(usize, NameId)> {
         let first_child = &self.first_child;
         let orphans = &mut self.orphans[self.of[number]];
-        let fits = |(orphan, parent): &(usize, Name)| *orphan > number && first_child[parent] == *orphan;
+        let fits = |(orphan, parent): &(usize, NameId)| *orphan > number && first_child[parent] == *orphan;
         let at = orphans.iter().position(fits)?;
         Some(orphans.remove(at))
     }

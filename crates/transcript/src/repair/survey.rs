@@ -1,4 +1,4 @@
-//! The first reading: what stands where.
+//! The first pass: collects the records of a file with their positions.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -10,37 +10,38 @@ use tidings_protocol::entry::{EntryKind, EntryRef};
 use crate::Place;
 use crate::blocks::Buffer;
 use crate::check::links::Links;
-use crate::check::names::Name;
-use crate::check::pairing::Tools;
+use crate::check::names::NameId;
+use crate::check::pairing::EntryTools;
+use crate::other_files::OtherFiles;
 use crate::reader::{Content, DamageKind, Reader};
-use crate::relatives::Elsewhere;
 
-/// What a file holds, as far as repairing it needs to know.
+/// The contents of a file, as far as needed for a repair.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     pub(super) links: Links,
-    /// Entries with bytes that are no UTF-8, by number.
+    /// Numbers of entries with invalid UTF-8.
     pub(super) garbled: HashSet<usize>,
-    /// What entries have to do with tools, by number.
-    pub(super) tools: HashMap<usize, Tools>,
-    /// What compaction boundaries follow, by number.
-    pub(super) logical: HashMap<usize, Name>,
-    /// Number of entries, with or without a place in the tree, and of lines that are too long to read.
+    /// Tool calls and results of entries, by number.
+    pub(super) tools: HashMap<usize, EntryTools>,
+    /// Logical parents of compaction boundaries, by number.
+    pub(super) logical: HashMap<usize, NameId>,
+    /// Number of entries, inside and outside of the tree, and of lines that are too long to read.
     kept_lines: u64,
-    /// Where leaves to resume from are named.
+    /// Lines that name a leaf to resume from.
     pub(super) leaves: Vec<Leaf>,
-    /// What stands in lines that are too long to read, or in the session's other files: it is there, though not here.
-    pub(super) hidden: Hidden,
+    /// Names in lines that are too long to read, or in the session's other files: they exist, though not
+    /// here.
+    pub(super) hidden: HiddenNames,
 }
 
 /// Names in lines that are too long to read, and in the session's other files.
 #[derive(Debug, Default)]
-pub(super) struct Hidden {
-    /// Of entries.
+pub(super) struct HiddenNames {
+    /// Uuids of entries.
     pub(super) uuids: HashSet<Box<[u8]>>,
-    /// Of tool calls that are answered.
+    /// Ids of answered tool calls.
     pub(super) answered: HashSet<Box<[u8]>>,
-    /// Of tool calls, among other things that have ids.
+    /// Ids of tool calls, among other things with ids.
     pub(super) called: HashSet<Box<[u8]>>,
 }
 
@@ -48,8 +49,8 @@ pub(super) struct Hidden {
 #[derive(Debug)]
 pub(super) struct Leaf {
     pub(super) place: Place,
-    pub(super) name: Name,
-    /// How many entries of the tree stand before.
+    pub(super) name: NameId,
+    /// Number of entries of the tree before it.
     pub(super) before: usize,
 }
 
@@ -79,18 +80,19 @@ impl Survey {
             }
         }
         for place in oversized {
-            survey.look_into(file, place)?;
+            survey.collect_names(file, place)?;
         }
         Ok(survey)
     }
 
-    /// Whether the file has anything that a copy would keep: an entry, or a line that is too long to read.
+    /// Returns true if the file has anything that a copy would keep: an entry, or a line that is too long to
+    /// read.
     pub(super) fn has_content(&self) -> bool {
         self.kept_lines > 0
     }
 
-    /// Takes in the names of the session's other files: links to them lead somewhere.
-    pub(super) fn know_elsewhere(&mut self, names: Elsewhere) {
+    /// Adds the names in the session's other files: references to them are valid.
+    pub(super) fn add_other_files(&mut self, names: OtherFiles) {
         let bytes = |name: Box<str>| name.into_boxed_bytes();
         self.hidden.uuids.extend(names.uuids.into_iter().map(bytes));
         self.hidden.called.extend(names.called.into_iter().map(bytes));
@@ -100,7 +102,7 @@ impl Survey {
     fn entry(&mut self, entry: &EntryRef<'_>, place: Place) {
         self.kept_lines += 1;
         if let Some(number) = self.links.add(entry, place) {
-            let tools = Tools::of(entry);
+            let tools = EntryTools::of(entry);
             if !tools.is_empty() {
                 self.tools.insert(number, tools);
             }
@@ -115,8 +117,8 @@ impl Survey {
         }
     }
 
-    /// Finds what may be names in a line that is too long.
-    fn look_into(&mut self, file: &mut File, place: Place) -> io::Result<()> {
+    /// Collects possible names in a line that is too long.
+    fn collect_names(&mut self, file: &mut File, place: Place) -> io::Result<()> {
         const WINDOW_BYTES: u64 = 1 << 20;
         file.seek(SeekFrom::Start(place.offset))?;
         let mut source = file.take(place.bytes);
@@ -133,10 +135,10 @@ impl Survey {
     }
 }
 
-/// The longest name that is looked for; uuids have 36 bytes, ids of calls some 30.
+/// The longest name that is searched for; uuids have 36 bytes, ids of calls about 30.
 const NAME_BYTES_MAX: usize = 128;
 
-/// The text after a key, wherever it occurs; JSON may have blanks around its colon.
+/// The text values of a key, wherever it occurs; JSON may have blanks around its colon.
 fn values<'a>(text: &'a [u8], key: &'a [u8]) -> impl Iterator<Item = Box<[u8]>> + 'a {
     memmem::find_iter(text, key).filter_map(move |at| {
         let rest = &text[at + key.len()..];

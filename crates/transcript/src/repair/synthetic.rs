@@ -1,14 +1,14 @@
-//! The entry that takes the place of a lost tool result.
+//! The entry that replaces a lost tool result.
 
 use tidings_protocol::entry::{Dialect, EntryRef};
 use tidings_protocol::json::write_string;
 
-use crate::check::names::spelled;
+use crate::check::names::format_uuid;
 
-/// What the model reads instead of the result.
+/// The text that the model reads instead of the result.
 const TEXT: &str = "The result of this tool call was lost from the session file; whether the call had any effect is not known.";
 
-/// A line that answers the call `id` of `call` with an error, in the form of its file.
+/// A line that answers the call `id` of `call` with an error, in the dialect of its file.
 pub(super) fn result(call: &EntryRef<'_>, id: &str, uuid: &str) -> String {
     let mut line = Object::default();
     let parent = call.uuid().unwrap_or_default();
@@ -45,15 +45,15 @@ pub(super) fn result(call: &EntryRef<'_>, id: &str, uuid: &str) -> String {
     line.finish()
 }
 
-/// A name for an entry that never had one, always the same for the same call.
+/// A uuid for a new entry, always the same for the same call.
 pub(super) fn uuid(call_uuid: &str, id: &str, attempt: u8) -> String {
-    // FNV-1a: it need not withstand an attacker, who could write any name into the file anyway.
+    // FNV-1a: resistance to attackers is not needed, since they could write any uuid into the file anyway.
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     let bytes = call_uuid.bytes().chain([0]).chain(id.bytes()).chain([0, attempt]);
     let hash = bytes.fold(OFFSET, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME));
-    // Version 8: made by an own rule.
-    spelled(hash & !(0xf << 76) & !(0x3 << 62) | 0x8 << 76 | 0x2 << 62)
+    // Version 8: a custom scheme.
+    format_uuid(hash & !(0xf << 76) & !(0x3 << 62) | 0x8 << 76 | 0x2 << 62)
 }
 
 fn block(id: &str) -> String {
@@ -65,7 +65,7 @@ fn block(id: &str) -> String {
     block.finish()
 }
 
-/// An object being written, its keys in the order given.
+/// An object under construction, with its keys in the given order.
 #[derive(Default)]
 struct Object(String);
 
@@ -83,7 +83,7 @@ impl Object {
         self.raw(key, &text);
     }
 
-    /// Takes values over from another entry, where it has them.
+    /// Copies values from another entry, if it has them.
     fn copy(&mut self, from: &EntryRef<'_>, keys: &[&str]) {
         for key in keys {
             if let Some(value) = from.get(key) {

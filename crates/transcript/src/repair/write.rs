@@ -1,4 +1,4 @@
-//! The second reading: what the plan says is written.
+//! The second pass: writes the copy according to the plan.
 
 use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom};
@@ -8,8 +8,8 @@ use tidings_protocol::entry::{Entry, EntryRef};
 
 use super::edit::Edit;
 use super::new_file::{NewFile, with_suffix};
-use super::plan::{Plan, Record, Treatment};
-use super::{Action, Event, Report, synthetic};
+use super::plan::{RecordPlan, RepairPlan, Treatment};
+use super::{Action, RepairEvent, RepairReport, synthetic};
 use crate::blocks::Buffer;
 use crate::error::At as _;
 use crate::reader::{Content, Damage, DamageKind, Line, Reader};
@@ -18,20 +18,20 @@ use crate::{Error, Place, Rule};
 const LINE_END: Rule = Rule::new("line-end");
 const RESULT: Rule = super::results::RULE;
 
-/// A copy being written.
-pub(super) struct Writing<'a, F> {
+/// A copy under construction.
+pub(super) struct CopyWriter<'a, F> {
     pub(super) source: &'a Path,
-    /// To look at other places of the source than the line that is being read.
+    /// A second handle, to read other positions of the source than the current line.
     pub(super) elsewhere: File,
-    pub(super) plan: Plan,
+    pub(super) plan: RepairPlan,
     pub(super) out: NewFile,
     pub(super) lost_path: PathBuf,
     pub(super) lost: Option<NewFile>,
-    pub(super) report: Report,
+    pub(super) report: RepairReport,
     pub(super) each: F,
 }
 
-impl<F: FnMut(Event<'_>)> Writing<'_, F> {
+impl<F: FnMut(RepairEvent<'_>)> CopyWriter<'_, F> {
     /// Copies the first `len` bytes of the source, line by line.
     pub(super) fn all(&mut self, file: &mut File, len: u64, buffer: &mut Buffer) -> Result<(), Error> {
         file.rewind().at("read", self.source)?;
@@ -43,14 +43,14 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
                 !matches!(line.content, Content::Damaged(ref damage) if damage.kind != DamageKind::Oversized);
             self.line(line)?;
             if is_whole && place.offset + place.bytes == len {
-                self.act(
+                self.report_action(
                     place,
                     LINE_END,
                     None,
-                    "Ended the last line, so that the next one does not stick to it",
+                    "Terminated the last line, so that an appended line stays separate",
                 );
             }
-            (self.each)(Event::Read(place.bytes + 1));
+            (self.each)(RepairEvent::Read(place.bytes + 1));
         }
         Ok(())
     }
@@ -60,7 +60,7 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
             Content::Blank => self.out.line(line.bytes),
             Content::Entry(entry) => self.record(&entry, line.bytes, line.bytes, line.place),
             Content::Damaged(damage) if damage.kind == DamageKind::Oversized => {
-                // Too long for us, not for everybody: it stays as it is.
+                // Other programs may be able to read it: it stays as it is.
                 let mut range = range(&mut self.elsewhere, line.place).at("read", self.source)?;
                 self.out.copy(&mut range)?;
                 self.out.line(b"")
@@ -70,22 +70,22 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
     }
 
     fn damaged(&mut self, bytes: &[u8], place: Place, damage: &Damage) -> Result<(), Error> {
-        let mut gone = Gone { nul: memchr::memchr_iter(0, bytes).count(), ..Gone::default() };
+        let mut gone = LineLoss { nul: memchr::memchr_iter(0, bytes).count(), ..LineLoss::default() };
         let mut at = 0;
         for saved in &damage.salvaged {
             let start = usize::try_from(saved.place.offset - place.offset).unwrap_or(at);
             let end = start + usize::try_from(saved.place.bytes).unwrap_or(0);
-            self.lose(bytes.get(at..start).unwrap_or_default(), &mut gone)?;
+            self.set_aside(bytes.get(at..start).unwrap_or_default(), &mut gone)?;
             at = end;
             gone.saved += 1;
             if saved.entry.is_damaged() {
                 gone.garbled += 1;
-                self.keep_bytes(saved.entry.raw())?;
+                self.write_lost(saved.entry.raw())?;
             }
         }
-        self.lose(bytes.get(at..).unwrap_or_default(), &mut gone)?;
+        self.set_aside(bytes.get(at..).unwrap_or_default(), &mut gone)?;
         let uuid = damage.salvaged.first().and_then(|saved| saved.entry.uuid());
-        self.act(place, damage.kind.rule(), uuid.as_deref(), gone.sentence());
+        self.report_action(place, damage.kind.rule(), uuid.as_deref(), gone.sentence());
         for saved in &damage.salvaged {
             let entry = saved.entry.as_ref();
             self.record(&entry, entry.raw(), saved.entry.raw(), saved.place)?;
@@ -93,7 +93,7 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
         Ok(())
     }
 
-    /// Writes an entry as the plan says; `as_is` if it says nothing. `found` is what stands in the source.
+    /// Writes an entry according to the plan; `as_is` if it has no plan. `found` is the entry in the source.
     fn record(
         &mut self,
         entry: &EntryRef<'_>,
@@ -101,26 +101,26 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
         found: &[u8],
         place: Place,
     ) -> Result<(), Error> {
-        let Record { treatment, edit, results, reasons } = self.plan.take(place.offset);
+        let RecordPlan { treatment, edit, results, reasons } = self.plan.take(place.offset);
         for (rule, sentence) in reasons {
-            self.act(place, rule, entry.uuid().as_deref(), sentence);
+            self.report_action(place, rule, entry.uuid().as_deref(), sentence);
         }
         match treatment {
             Treatment::Copy if edit.is_empty() => self.out.line(as_is)?,
             Treatment::Copy => self.edited(&edit, entry)?,
             Treatment::Replace(by) => {
-                self.keep_bytes(found)?;
+                self.write_lost(found)?;
                 if let Some(entry) = self.entry_at(by)? {
                     self.edited(&edit, &entry.as_ref())?;
                 }
             }
             Treatment::Remove => {}
-            Treatment::RemoveAndKeepBytes => self.keep_bytes(found)?,
+            Treatment::RemoveAndKeepBytes => self.write_lost(found)?,
         }
         for result in results {
             if let Some(call) = self.entry_at(result.call)? {
                 self.out.line(synthetic::result(&call.as_ref(), &result.id, &result.uuid).as_bytes())?;
-                self.act(result.call, RESULT, Some(&result.uuid), result.sentence);
+                self.report_action(result.call, RESULT, Some(&result.uuid), result.sentence);
             }
         }
         Ok(())
@@ -128,22 +128,22 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
 
     fn edited(&mut self, edit: &Edit, entry: &EntryRef<'_>) -> Result<(), Error> {
         for block in edit.results_without_calls(entry) {
-            self.keep_bytes(block.as_str().as_bytes())?;
+            self.write_lost(block.as_str().as_bytes())?;
         }
         self.out.line(&edit.apply(entry))
     }
 
-    /// Sets bytes aside that are part of no entry.
-    fn lose(&mut self, bytes: &[u8], gone: &mut Gone) -> Result<(), Error> {
+    /// Sets aside bytes that belong to no entry.
+    fn set_aside(&mut self, bytes: &[u8], gone: &mut LineLoss) -> Result<(), Error> {
         for piece in bytes.split(|byte| *byte == 0).map(<[u8]>::trim_ascii).filter(|piece| !piece.is_empty())
         {
             gone.bytes += piece.len();
-            self.keep_bytes(piece)?;
+            self.write_lost(piece)?;
         }
         Ok(())
     }
 
-    fn keep_bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    fn write_lost(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.report.lost_bytes += bytes.len() as u64;
         let lost = match &mut self.lost {
             Some(lost) => lost,
@@ -152,11 +152,11 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
         lost.line(bytes)
     }
 
-    fn act(&mut self, place: Place, rule: Rule, uuid: Option<&str>, message: impl Into<String>) {
+    fn report_action(&mut self, place: Place, rule: Rule, uuid: Option<&str>, message: impl Into<String>) {
         *self.report.rules.entry(rule).or_default() += 1;
         self.report.actions += 1;
         let action = Action { place, rule, message: message.into(), uuid: uuid.map(str::to_owned) };
-        (self.each)(Event::Action(&action));
+        (self.each)(RepairEvent::Action(&action));
     }
 
     fn entry_at(&mut self, place: Place) -> Result<Option<Entry>, Error> {
@@ -164,7 +164,7 @@ impl<F: FnMut(Event<'_>)> Writing<'_, F> {
         range(&mut self.elsewhere, place)
             .and_then(|mut range| range.read_to_end(&mut bytes))
             .at("read", self.source)?;
-        // It was an entry when the file was read first, and what was read does not change but by other hands.
+        // It was an entry in the first pass, and only another process could have changed it since.
         Ok(Entry::decode_lossy(&bytes).ok())
     }
 }
@@ -174,38 +174,38 @@ fn range(file: &mut File, place: Place) -> io::Result<io::Take<&mut File>> {
     Ok(file.take(place.bytes))
 }
 
-/// What became of a damaged line.
+/// The loss in a damaged line.
 #[derive(Default)]
-struct Gone {
+struct LineLoss {
     nul: usize,
     saved: usize,
     garbled: usize,
     bytes: usize,
 }
 
-impl Gone {
+impl LineLoss {
     fn sentence(&self) -> String {
         let mut parts = Vec::new();
         let entries = |count| if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") };
         if self.saved > 0 {
-            parts.push(format!("saved {}", entries(self.saved)));
+            parts.push(format!("salvaged {}", entries(self.saved)));
         }
         if self.garbled > 0 {
-            parts.push(format!("put U+FFFD for bytes that are no UTF-8 in {}", entries(self.garbled)));
+            parts.push(format!("replaced invalid UTF-8 with U+FFFD in {}", entries(self.garbled)));
         }
         if self.nul > 0 {
-            parts.push(format!("took out {} NUL bytes", self.nul));
+            parts.push(format!("removed {} NUL bytes", self.nul));
         }
         if self.bytes > 0 {
-            parts.push(format!("set {} bytes aside that are no entry", self.bytes));
+            parts.push(format!("set aside {} bytes that are not an entry", self.bytes));
         }
-        let sentence = if parts.is_empty() { "took out the line".to_owned() } else { parts.join(", ") };
+        let sentence = if parts.is_empty() { "removed the line".to_owned() } else { parts.join(", ") };
         let mut letters = sentence.chars();
         letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
     }
 }
 
-/// Where bytes are kept that are in no line of the copy.
+/// Path of the file with the bytes that are in no line of the copy.
 pub(super) fn lost_path(out: &Path) -> PathBuf {
     with_suffix(out, ".lost")
 }

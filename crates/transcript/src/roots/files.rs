@@ -11,11 +11,11 @@ use crate::{Error, ErrorKind};
 pub struct SessionFiles {
     /// The session's id: the name of its main file.
     pub id: String,
-    /// The folder of its project, the one with the undecodable name.
+    /// The folder of its project, with the undecodable name.
     pub folder: PathBuf,
-    /// The conversation itself; missing where only files of sub-agents are left.
+    /// The main file; `None` if only files of sub-agents are left.
     pub main: Option<FileInfo>,
-    /// Sub-agents, nested ones too, by name of file.
+    /// Sub-agents, including nested ones, sorted by file name.
     pub agents: Vec<AgentFile>,
 }
 
@@ -26,34 +26,34 @@ pub struct AgentFile {
     pub agent_id: String,
     /// The file.
     pub file: FileInfo,
-    /// `agent-<id>.meta.json` beside it: what started the agent.
+    /// `agent-<id>.meta.json` beside it: the origin of the agent.
     pub sidecar: Option<PathBuf>,
 }
 
-/// A file as it stood when it was looked at.
+/// State of a file when it was examined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileInfo {
-    /// Where it is.
+    /// Path.
     pub path: PathBuf,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
-    /// When it was last written to.
+    /// Time of the last write.
     pub modified: SystemTime,
-    /// Stays the same when the file is renamed.
+    /// Identity that survives renaming.
     pub id: FileId,
 }
 
-/// A file's identity on its device; all zero where the system has none.
+/// A file's identity on its device; all zero if the system has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct FileId {
     /// The device.
     pub device: u64,
-    /// The file on it.
+    /// The inode.
     pub inode: u64,
 }
 
 impl SessionFiles {
-    /// The session of which `path` is the main file.
+    /// The session with the main file `path`.
     pub fn of_file(path: &Path) -> Result<Self, Error> {
         let main = FileInfo::of(path)?;
         let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -72,7 +72,7 @@ impl SessionFiles {
         self.folder.join(&self.id)
     }
 
-    /// Where outputs lie that were too large for a line. It need not exist.
+    /// The folder of outputs that were too large for a line. It need not exist.
     pub fn tool_results(&self) -> PathBuf {
         self.dir().join("tool-results")
     }
@@ -82,12 +82,12 @@ impl SessionFiles {
         self.main.iter().chain(self.agents.iter().map(|agent| &agent.file))
     }
 
-    /// The size of all files with entries.
+    /// Size of all files with entries, in bytes.
     pub fn bytes(&self) -> u64 {
         self.files().map(|file| file.bytes).sum()
     }
 
-    /// When the session was last written to: its main file, or else the youngest of the others.
+    /// Time of the last write: of the main file, or else of the newest other file.
     pub fn modified(&self) -> Option<SystemTime> {
         match &self.main {
             Some(main) => Some(main.modified),
@@ -97,9 +97,9 @@ impl SessionFiles {
 }
 
 impl FileInfo {
-    /// Looks at a file.
+    /// Reads the metadata of a file.
     ///
-    /// What is no file, or leads to none, is an error.
+    /// Anything but a regular file, or a link to one, is an error.
     pub fn of(path: &Path) -> Result<Self, Error> {
         Self::new(path, std::fs::metadata(path))
     }
@@ -108,7 +108,7 @@ impl FileInfo {
         let metadata = metadata.at("look at", path)?;
         if !metadata.is_file() {
             let message = format!("Not a regular file: `{}`", path.display());
-            let error = Error::new(ErrorKind::Io, message, "no session lies there; move it away");
+            let error = Error::new(ErrorKind::Io, message, "it cannot be a session; move it away");
             return Err(error.about(path));
         }
         let modified = metadata.modified().at("look at", path)?;

@@ -1,4 +1,4 @@
-//! Where sessions lie: one or several configuration folders and the files in them.
+//! Configuration folders, and the session files in them.
 //!
 //! ```no_run
 //! use tidings_transcript::roots::Roots;
@@ -10,8 +10,8 @@
 //! # Ok::<(), tidings_transcript::Error>(())
 //! ```
 //!
-//! Folder names under `projects/` cannot be decoded (every character that is no letter or digit became a dash), so
-//! nothing here tries: the folder that a session worked in stands inside its lines.
+//! Folder names under `projects/` cannot be decoded (every character other than a letter or digit became a
+//! dash), so nothing here tries: a session's lines contain its working folder.
 
 mod files;
 mod scan;
@@ -26,37 +26,37 @@ pub(crate) use scan::relatives_of;
 use crate::error::At as _;
 use crate::{Error, ErrorKind};
 
-/// Configuration folders (`~/.claude` and the like) to look for sessions in.
+/// Configuration folders (`~/.claude` and the like) that contain sessions.
 #[derive(Debug, Clone, Default)]
 pub struct Roots {
     roots: Vec<PathBuf>,
 }
 
-/// What to do about a name that fits no session.
+/// Hint for a name that matches no session.
 const HINT: &str = "`tidings sessions list` shows the ids; a unique beginning is enough";
 
-/// No session has that id, nor a beginning of it.
+/// The error for a name that matches no session.
 pub fn no_such_session(name: impl AsRef<OsStr>) -> Error {
     let message = format!("No such session: `{}`", name.as_ref().display());
     Error::new(ErrorKind::NotFound, message, HINT)
 }
 
-/// What was found in the roots.
+/// The sessions in the roots.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// Every session once per folder that holds it, those changed last first.
+    /// Every session once per folder that holds it, last changed first.
     pub sessions: Vec<SessionFiles>,
-    /// Folders and files that could not be looked at.
+    /// Errors about folders and files that could not be read.
     pub unreadable: Vec<Error>,
-    /// The ids of sessions that are there and were not wanted.
+    /// Ids of existing sessions that the filter rejected.
     pub(crate) unwanted: HashSet<String>,
 }
 
-/// Number of ids that an error about an ambiguous beginning names.
+/// Number of ids listed in an error about an ambiguous id.
 const CANDIDATES_MAX: usize = 5;
 
 impl Roots {
-    /// Looks in these folders. A root may also be a `projects` folder itself.
+    /// Roots at these folders. A root may also be a `projects` folder itself.
     pub fn new<P: Into<PathBuf>>(roots: impl IntoIterator<Item = P>) -> Self {
         let mut kept: Vec<PathBuf> = Vec::new();
         for root in roots {
@@ -80,14 +80,16 @@ impl Roots {
         self.roots.iter().filter_map(|root| scan::projects_folder(root)).collect()
     }
 
-    /// All sessions. A root that does not exist is an error; an unreadable folder inside one is reported.
+    /// Finds all sessions. A root that does not exist is an error; an unreadable folder inside one is
+    /// reported.
     pub fn scan(&self) -> Result<Found, Error> {
         self.scan_some(|_, _| true)
     }
 
-    /// The sessions whose id and main file are `wanted`; of the others nothing else is looked at.
+    /// Finds the sessions for which `wanted` returns true, by id and main file; no other files of the rest
+    /// are examined.
     ///
-    /// A session of which only files of sub-agents are left is always wanted.
+    /// A session with only files of sub-agents left is always included.
     pub fn scan_some(&self, wanted: impl Fn(&str, &FileInfo) -> bool) -> Result<Found, Error> {
         let mut found = Found::default();
         for root in &self.roots {
@@ -97,9 +99,10 @@ impl Roots {
         Ok(found)
     }
 
-    /// The session that `name` means: a path of a session file, an id, or the beginning of an id that fits only one.
+    /// Finds a session by `name`: the path of a session file, an id, or the beginning of an id that only one
+    /// session has.
     ///
-    /// Of copies of one session in several folders, the one written last is meant.
+    /// Of copies of one session in several folders, the last written one is returned.
     pub fn find(&self, name: impl AsRef<OsStr>) -> Result<SessionFiles, Error> {
         let name = name.as_ref();
         match file_named(name) {
@@ -108,9 +111,10 @@ impl Roots {
         }
     }
 
-    /// The session that `name` means in every folder that holds a copy of it, those changed last first.
+    /// Finds all copies of the session with this `name`, last changed first.
     ///
-    /// A path means that one copy, and has to lie in the roots: whoever removes sessions by name removes no others.
+    /// A path selects that one copy, and has to lie in the roots, so that removing sessions by name cannot
+    /// remove others.
     pub fn find_copies(&self, name: impl AsRef<OsStr>) -> Result<Vec<SessionFiles>, Error> {
         let name = name.as_ref();
         let Some(path) = file_named(name) else { return self.fitting(name) };
@@ -120,17 +124,17 @@ impl Roots {
         sessions.retain(|session| session.main.as_ref().is_some_and(is_it));
         if sessions.is_empty() {
             let message = format!("Not among the sessions: `{}`", path.display());
-            return Err(Error::new(ErrorKind::NotFound, message, "--root names another folder to look in"));
+            return Err(Error::new(ErrorKind::NotFound, message, "use --root to search another folder"));
         }
         Ok(sessions)
     }
 
-    /// The sessions with this id, or whose id begins so; there is one at least, and all have the same id.
+    /// The sessions with this id or prefix; at least one, and all with the same id.
     fn fitting(&self, name: &OsStr) -> Result<Vec<SessionFiles>, Error> {
         if name.is_empty() {
             return Err(Error::new(ErrorKind::Invalid, "The id of the session is empty", HINT));
         }
-        // Ids are plain text: what is none fits none of them.
+        // Ids are UTF-8: any other name matches none of them.
         let begins = |session: &SessionFiles| name.to_str().is_some_and(|name| session.id.starts_with(name));
         let mut fitting: Vec<SessionFiles> = self.scan()?.sessions.into_iter().filter(begins).collect();
         if fitting.iter().any(|session| session.id.as_str() == name) {
@@ -147,13 +151,13 @@ impl Roots {
                 ids.truncate(CANDIDATES_MAX);
                 let (name, ids) = (name.display(), ids.join(", "));
                 let message = format!("{count} sessions begin with `{name}`: {ids}{rest}");
-                Err(Error::new(ErrorKind::Ambiguous, message, "give more of the id"))
+                Err(Error::new(ErrorKind::Ambiguous, message, "give more characters of the id"))
             }
         }
     }
 }
 
-/// The file that a name leads to, if it is no id.
+/// The path that a name stands for, if it is not an id.
 fn file_named(name: &OsStr) -> Option<&Path> {
     let path = Path::new(name);
     ((path.extension().is_some() || path.components().count() > 1) && path.is_file()).then_some(path)

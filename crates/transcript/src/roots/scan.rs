@@ -1,4 +1,4 @@
-//! The folders below a root, in the layout of today and in older ones.
+//! The folders below a root, in the current layout and in older ones.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -18,20 +18,20 @@ pub(super) fn projects_folder(root: &Path) -> Option<PathBuf> {
     if projects.is_dir() {
         return Some(projects);
     }
-    // Somebody gave the folder of projects, or a copy of it, itself.
+    // The root is a `projects` folder, or a copy of one.
     root.is_dir().then(|| root.to_owned())
 }
 
-/// Which sessions to look at, by id and main file.
-pub(super) type Wanted<'a> = &'a dyn Fn(&str, &FileInfo) -> bool;
+/// Filter of sessions, by id and main file.
+pub(super) type SessionFilter<'a> = &'a dyn Fn(&str, &FileInfo) -> bool;
 
-pub(super) fn root(root: &Path, wanted: Wanted<'_>, found: &mut Found) -> Result<(), Error> {
+pub(super) fn root(root: &Path, wanted: SessionFilter<'_>, found: &mut Found) -> Result<(), Error> {
     let Some(projects) = projects_folder(root) else {
         let message = format!("No such folder: `{}`", root.display());
-        return Err(Error::new(ErrorKind::NotFound, message, "name the one that has `projects` in it"));
+        return Err(Error::new(ErrorKind::NotFound, message, "give the folder that contains `projects`"));
     };
     let folders = list(&projects).at("look into", &projects)?;
-    // Session files that lie in the root itself, with the folders that belong to them.
+    // Session files in the root itself, with their folders.
     let (own, folders): (Vec<_>, Vec<_>) = folders
         .into_iter()
         .partition(|listed| is_jsonl(&listed.path) || listed.path.with_extension("jsonl").is_file());
@@ -49,8 +49,8 @@ fn is_jsonl(path: &Path) -> bool {
     path.extension() == Some(OsStr::new("jsonl"))
 }
 
-/// One folder of a project.
-fn project(folder: &Path, listed: &[Listed], wanted: Wanted<'_>, found: &mut Found) {
+/// Scans the folder of one project.
+fn project(folder: &Path, listed: &[FolderItem], wanted: SessionFilter<'_>, found: &mut Found) {
     let mut sessions: HashMap<String, SessionFiles> = HashMap::new();
     let of = |id: &str| SessionFiles {
         id: id.to_owned(),
@@ -63,7 +63,7 @@ fn project(folder: &Path, listed: &[Listed], wanted: Wanted<'_>, found: &mut Fou
     for file in listed {
         let Some(id) = file.name().and_then(|name| name.strip_suffix(".jsonl")) else { continue };
         if id.starts_with("agent-") {
-            // Where older versions kept sub-agents.
+            // Older versions kept sub-agents here.
             loose.extend(agent(file, listed, &mut found.unreadable));
             continue;
         }
@@ -89,7 +89,7 @@ fn project(folder: &Path, listed: &[Listed], wanted: Wanted<'_>, found: &mut Fou
         }
     }
     for agent in loose {
-        // The folder does not tell whose it is, so its lines must.
+        // The folder does not identify the session; the file's lines do.
         let id = owner(&agent.file.path).unwrap_or_else(|| format!("agent-{}", agent.agent_id));
         if !unwanted.contains(id.as_str()) {
             sessions.entry(id.clone()).or_insert_with(|| of(&id)).agents.push(agent);
@@ -99,7 +99,7 @@ fn project(folder: &Path, listed: &[Listed], wanted: Wanted<'_>, found: &mut Fou
     found.unwanted.extend(unwanted.into_iter().map(str::to_owned));
 }
 
-/// The sub-agents in a folder and in the folders below it; a folder that does not exist has none.
+/// The sub-agents in a folder and below; a folder that does not exist has none.
 pub(super) fn agents_below(folder: &Path, unreadable: &mut Vec<Error>) -> Vec<AgentFile> {
     let mut agents = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -126,7 +126,7 @@ pub(super) fn agents_below(folder: &Path, unreadable: &mut Vec<Error>) -> Vec<Ag
 }
 
 /// A sub-agent's file; its sidecar is in the same folder.
-fn agent(file: &Listed, beside: &[Listed], unreadable: &mut Vec<Error>) -> Option<AgentFile> {
+fn agent(file: &FolderItem, beside: &[FolderItem], unreadable: &mut Vec<Error>) -> Option<AgentFile> {
     let agent_id = file.path.file_stem()?.to_str()?.strip_prefix("agent-")?.to_owned();
     match file.info() {
         Ok(info) => {
@@ -142,7 +142,7 @@ fn agent(file: &Listed, beside: &[Listed], unreadable: &mut Vec<Error>) -> Optio
     }
 }
 
-/// The session that the lines of a sub-agent's file name.
+/// The session that a sub-agent's lines name.
 fn owner(path: &Path) -> Option<String> {
     const LINES_MAX: usize = 100;
     let mut buffer = Buffer::default();
@@ -157,9 +157,9 @@ fn owner(path: &Path) -> Option<String> {
     None
 }
 
-/// The other files of the session that the file at `path` belongs to.
+/// The other files of the session of the file at `path`.
 ///
-/// A sub-agent's file lies in a folder `subagents`, or beside the main file where older versions kept it.
+/// A sub-agent's file lies in a folder `subagents`, or beside the main file if an older version wrote it.
 pub(crate) fn relatives_of(path: &Path) -> Vec<PathBuf> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -168,7 +168,7 @@ pub(crate) fn relatives_of(path: &Path) -> Vec<PathBuf> {
     let main = match (is_agent, subagents) {
         (false, _) => path.to_owned(),
         (true, Some(subagents)) => match (subagents.parent(), owner(path)) {
-            // Without a folder of the session around it, `subagents` lies beside the main files.
+            // Without a session folder around it, `subagents` lies beside the main files.
             (Some(dir), Some(id)) if !dir.ends_with(&id) => dir.join(format!("{id}.jsonl")),
             (Some(dir), _) => dir.with_extension("jsonl"),
             (None, _) => return Vec::new(),
@@ -182,7 +182,7 @@ pub(crate) fn relatives_of(path: &Path) -> Vec<PathBuf> {
     let beside = main.parent().unwrap_or(Path::new(""));
     let id = main.file_stem().unwrap_or_default().to_string_lossy();
     let loose = list(if beside == Path::new("") { Path::new(".") } else { beside }).unwrap_or_default();
-    let is_loose = |file: &Listed| file.name().is_some_and(|name| name.starts_with("agent-"));
+    let is_loose = |file: &FolderItem| file.name().is_some_and(|name| name.starts_with("agent-"));
     let mut loose: Vec<PathBuf> = loose.into_iter().filter(is_loose).map(|file| file.path).collect();
     loose.extend(
         agents_below(&beside.join("subagents"), &mut unreadable).into_iter().map(|agent| agent.file.path),
@@ -192,15 +192,15 @@ pub(crate) fn relatives_of(path: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Something in a folder. The folder's list tells what it is, and looking at it from there is cheaper than by its path:
-/// there are thousands.
+/// An item of a folder. Its type comes from the folder's listing, and reading its metadata from there is
+/// cheaper than by path: there are thousands.
 #[derive(Debug)]
-struct Listed {
+struct FolderItem {
     path: PathBuf,
     entry: DirEntry,
 }
 
-impl Listed {
+impl FolderItem {
     fn name(&self) -> Option<&str> {
         self.path.file_name().and_then(OsStr::to_str)
     }
@@ -209,7 +209,7 @@ impl Listed {
         self.entry.file_type().is_ok_and(|kind| kind.is_symlink())
     }
 
-    /// Whether it is a folder, or leads to one.
+    /// Returns true for a folder, or a link to one.
     fn is_dir(&self) -> bool {
         if self.is_symlink() {
             self.path.is_dir()
@@ -226,10 +226,10 @@ impl Listed {
     }
 }
 
-/// What is in a folder, in order of the names.
-fn list(folder: &Path) -> io::Result<Vec<Listed>> {
+/// The items of a folder, sorted by name.
+fn list(folder: &Path) -> io::Result<Vec<FolderItem>> {
     let entries = std::fs::read_dir(folder)?;
-    let listed = |entry: io::Result<DirEntry>| entry.map(|entry| Listed { path: entry.path(), entry });
+    let listed = |entry: io::Result<DirEntry>| entry.map(|entry| FolderItem { path: entry.path(), entry });
     let mut all = entries.map(listed).collect::<io::Result<Vec<_>>>()?;
     all.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
     Ok(all)

@@ -7,47 +7,47 @@ use tidings_protocol::entry::EntryRef;
 
 use crate::blocks::{Block, Blocks, Buffer};
 
-/// Which tool was called under which id, in one file.
+/// The tool names of call ids, in one file.
 ///
-/// A result names its call by id, and the call stands further up: most often just above, so that the block at hand is
-/// looked through first. The rest of the file is read at most once, and only for a file that has such a hit.
+/// A result names its call by id, and the call stands further up: most often just above, so the current block
+/// is searched first. The rest of the file is read at most once, and only for a file with such a hit.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
+pub(super) struct CallNames {
     names: HashMap<String, String>,
-    /// Up to where the file's calls are known.
+    /// Offset up to which the calls of the file are known.
     read_to: u64,
     buffer: Buffer,
 }
 
 /// A line in its block.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Here<'a> {
+pub(super) struct LineInBlock<'a> {
     pub(super) path: &'a Path,
-    /// Where in the file the block begins.
+    /// Offset of the block in the file.
     pub(super) block_offset: u64,
     pub(super) block: &'a [u8],
-    /// Where in the block the line begins.
+    /// Offset of the line in the block.
     pub(super) line_start: usize,
 }
 
-impl Calls {
-    /// Another file begins.
+impl CallNames {
+    /// Clears the state for another file.
     pub(super) fn forget(&mut self) {
         self.names.clear();
         self.read_to = 0;
     }
 
-    /// The tool that was called under `id` before a line.
-    pub(super) fn name_of(&mut self, id: &str, here: Here<'_>) -> Option<String> {
-        just_above(id, here).or_else(|| {
-            // What cannot be read has no names; the scan itself reports the file.
+    /// The tool of the call `id` before a line.
+    pub(super) fn name_of(&mut self, id: &str, here: LineInBlock<'_>) -> Option<String> {
+        in_current_block(id, here).or_else(|| {
+            // An unreadable file has no names; the scan itself reports it.
             self.read_up_to(here).ok();
             self.names.get(id).cloned()
         })
     }
 
-    /// Reads the calls up to the block at hand.
-    fn read_up_to(&mut self, here: Here<'_>) -> std::io::Result<()> {
+    /// Reads the calls up to the current block.
+    fn read_up_to(&mut self, here: LineInBlock<'_>) -> std::io::Result<()> {
         use std::io::{Read as _, Seek as _};
         if self.read_to >= here.block_offset {
             return Ok(());
@@ -72,9 +72,9 @@ impl Calls {
     }
 }
 
-/// The same, if the call stands in the block at hand.
-fn just_above(id: &str, here: Here<'_>) -> Option<String> {
-    // Other lines name the id too: progress, hooks, earlier results.
+/// Like [`CallNames::name_of`], if the call stands in the current block.
+fn in_current_block(id: &str, here: LineInBlock<'_>) -> Option<String> {
+    // Other lines contain the id too: progress, hooks, earlier results.
     const TRIES: usize = 8;
     let above = &here.block[..here.line_start];
     memmem::FinderRev::new(id).rfind_iter(above).take(TRIES).find_map(|at| {

@@ -3,27 +3,27 @@ use std::ops::Range;
 use crate::roots::{FileInfo, SessionFiles};
 use crate::search::Role;
 
-/// A line that matches.
+/// A matching line.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Hit<'a> {
     /// The session.
     pub session: &'a SessionFiles,
-    /// The file: the session's main file, or that of a sub-agent.
+    /// The session's main file, or that of a sub-agent.
     pub file: &'a FileInfo,
     /// The line, counted from 1.
     pub line: u64,
-    /// The entry's id, where it has one.
+    /// Uuid of the entry, if it has one.
     pub uuid: Option<String>,
-    /// Who said it; unknown in a damaged line.
+    /// The speaker; `None` in a damaged line.
     pub role: Option<Role>,
     /// The tool that was called or that answered.
     pub tool: Option<String>,
-    /// When, as written.
+    /// Timestamp, as written.
     pub at: Option<String>,
-    /// The folder that the session worked in, where the line says so.
+    /// The session's working folder, if the line contains it.
     pub cwd: Option<String>,
-    /// The first match and what stands around it.
+    /// The first match with its context.
     pub excerpt: Excerpt,
 }
 
@@ -32,11 +32,11 @@ pub struct Hit<'a> {
 pub struct Excerpt {
     /// The text.
     pub text: String,
-    /// Where in it the match stands.
+    /// Range of the match in the text.
     pub matched: Range<usize>,
-    /// Whether there is more before it.
+    /// True if there is more text before it.
     pub cut_before: bool,
-    /// Whether there is more after it.
+    /// True if there is more text after it.
     pub cut_after: bool,
 }
 
@@ -45,11 +45,11 @@ const MATCH_BYTES: usize = 1000;
 const AFTER_BYTES: usize = 240;
 
 impl Excerpt {
-    /// `matched` and its surroundings in `text`; `matched` lies on borders of characters.
+    /// An excerpt of `text` around `matched`, which lies on character boundaries.
     pub(super) fn of(text: &str, matched: Range<usize>) -> Self {
-        let start = border_before(text, matched.start.saturating_sub(BEFORE_BYTES));
-        let match_end = border_before(text, matched.end.min(matched.start + MATCH_BYTES));
-        let end = border_before(text, text.len().min(match_end + AFTER_BYTES));
+        let start = char_boundary_before(text, matched.start.saturating_sub(BEFORE_BYTES));
+        let match_end = char_boundary_before(text, matched.end.min(matched.start + MATCH_BYTES));
+        let end = char_boundary_before(text, text.len().min(match_end + AFTER_BYTES));
         Excerpt {
             text: text[start..end].to_owned(),
             matched: matched.start - start..match_end - start,
@@ -58,15 +58,15 @@ impl Excerpt {
         }
     }
 
-    /// What stands before the match, the match, and what stands after it.
+    /// The text before the match, the match, and the text after it.
     pub fn parts(&self) -> (&str, &str, &str) {
         let Range { start, end } = self.matched;
         (&self.text[..start], &self.text[start..end], &self.text[end..])
     }
 }
 
-/// `at`, or the last border between characters before it.
-fn border_before(text: &str, mut at: usize) -> usize {
+/// The last character boundary at or before `at`.
+fn char_boundary_before(text: &str, mut at: usize) -> usize {
     while !text.is_char_boundary(at) {
         at -= 1;
     }

@@ -1,4 +1,4 @@
-//! Text that must be there if a pattern is to match: what makes both the scan and the index fast.
+//! Literals that every match of a pattern contains: they make both the scan and the index fast.
 
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Hir, HirKind};
@@ -6,7 +6,7 @@ use regex_syntax::hir::{Hir, HirKind};
 use super::query::Case;
 use crate::limits::ALTERNATIVES_MAX;
 
-/// One of these stands in every text that matches; nothing is known if there are none.
+/// Alternatives; every matching text contains one of them. An empty list means that nothing is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Literals {
     pub(crate) any_of: Vec<String>,
@@ -19,16 +19,16 @@ impl Literals {
     }
 }
 
-/// The literals of a regular expression. One that is not understood has none: matching tells what is wrong with it.
+/// The literals of a regular expression. An invalid one has none: compiling it reports the error.
 pub(super) fn of_regex(pattern: &str, case: Case) -> Literals {
     let none = Literals { any_of: Vec::new(), case };
-    // Without regard to case the letters would come as classes, so they are read with regard to it.
+    // Ignoring case would turn letters into classes, so the pattern is parsed with case.
     let Ok(hir) = ParserBuilder::new().multi_line(true).build().parse(pattern) else { return none };
-    // Trees of the parser are bounded: it refuses what nests too deeply.
+    // The depth of parsed trees is bounded: the parser rejects deeper nesting.
     Literals { any_of: required(&hir).unwrap_or_default(), ..none }
 }
 
-/// Literals of which one stands in every match.
+/// Literals such that every match contains one of them.
 fn required(hir: &Hir) -> Option<Vec<String>> {
     match hir.kind() {
         HirKind::Literal(literal) => {
@@ -46,7 +46,7 @@ fn required(hir: &Hir) -> Option<Vec<String>> {
     }
 }
 
-/// The shortest one decides how much passes.
+/// Ranks a set of literals: the shortest one decides how many lines pass.
 fn worth(literals: &[String]) -> (usize, std::cmp::Reverse<usize>) {
     (literals.iter().map(String::len).min().unwrap_or(0), std::cmp::Reverse(literals.len()))
 }

@@ -1,25 +1,25 @@
-//! Full text of all sessions, without an index: as fast as a search of the bytes, and right about escapes.
+//! Full-text search in all sessions, without an index: as fast as a byte search, and correct about escapes.
 //!
 //! ```no_run
 //! use tidings_transcript::roots::Roots;
-//! use tidings_transcript::search::{self, Flow, Options, Query};
+//! use tidings_transcript::search::{self, SearchFlow, Options, SearchQuery};
 //!
 //! let found = Roots::new(["/home/dev/.claude"]).scan()?;
-//! let query = Query::new(Options { pattern: "segmentation fault".into(), ..Options::default() })?;
+//! let query = SearchQuery::new(Options { pattern: "segmentation fault".into(), ..Options::default() })?;
 //! search::run(&found.sessions, &query, |hit| {
 //!     println!("{}:{} {}", hit.file.path.display(), hit.line, hit.excerpt.text);
-//!     Flow::Continue
+//!     SearchFlow::Continue
 //! });
 //! # Ok::<(), tidings_transcript::Error>(())
 //! ```
 //!
-//! A line matches at most once, as with `grep -c`, even where a tool's output stands twice in it. Text is found however
-//! it is escaped in the file, and in damaged lines too. `texts` says what counts as text.
+//! A line matches at most once, as with `grep -c`, even if it contains a tool's output twice. Text is found
+//! however it is escaped in the file, and in damaged lines too. `texts` defines the searched text.
 
 mod calls;
 mod hit;
 mod literals;
-mod order;
+mod ordered_hits;
 mod pattern;
 mod prefilter;
 mod query;
@@ -32,7 +32,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 
 pub use hit::{Excerpt, Hit};
-pub use query::{Case, Options, Query, Sidechains, Syntax, ToolNames};
+pub use query::{Case, Options, SearchQuery, Sidechains, Syntax, ToolNames};
 pub use texts::Role;
 #[cfg(feature = "index")]
 pub(crate) use {
@@ -41,96 +41,96 @@ pub(crate) use {
     texts::{is_blob, texts},
 };
 
-use self::order::Gate;
+use self::ordered_hits::OrderedHits;
 use self::scan::Scan;
 use crate::Error;
 use crate::limits::{HITS_KEPT_MAX, SEARCH_THREADS};
 use crate::roots::{FileInfo, SessionFiles};
 
-/// Whether the search goes on after a hit.
+/// The continuation of a search after a hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
-    /// With the next line.
+pub enum SearchFlow {
+    /// Continue with the next line.
     Continue,
-    /// With the next session.
+    /// Continue with the next session.
     NextSession,
-    /// Not at all.
+    /// End the search.
     Stop,
 }
 
-/// What a search went through.
+/// Statistics of a search.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Files that were opened.
+    /// Number of opened files.
     pub files: u64,
-    /// Bytes that were read.
+    /// Number of bytes read.
     pub bytes: u64,
-    /// Lines that are too long to be searched.
+    /// Number of lines that are too long to be searched.
     pub oversized: u64,
-    /// Files that could not be read.
+    /// Errors about files that could not be read.
     pub unreadable: Vec<Error>,
 }
 
-/// Searches sessions in the order given and hands every matching line to `each`.
+/// Searches sessions in the given order and calls `each` for every matching line.
 pub fn run<'f>(
     sessions: &'f [SessionFiles],
-    query: &Query,
-    each: impl FnMut(Hit<'f>) -> Flow + Send,
+    query: &SearchQuery,
+    each: impl FnMut(Hit<'f>) -> SearchFlow + Send,
 ) -> Summary {
     let tasks = sessions.iter().map(|session| {
-        let files = session.files().map(|file| (file, vec![Part::WHOLE])).collect();
+        let files = session.files().map(|file| (file, vec![LineRange::WHOLE])).collect();
         Task::new(session, files)
     });
     run_tasks(&tasks.collect::<Vec<_>>(), query, each)
 }
 
-/// The folder that a session began in, as its first lines tell.
+/// The working folder at the start of a session, according to its first lines.
 fn first_cwd(session: &SessionFiles) -> Option<String> {
-    // What no file of the first few says, the others hardly do.
+    // If the first few files do not contain it, the others hardly do.
     const FILES_MAX: usize = 4;
     session.files().take(FILES_MAX).find_map(|file| scan::first_cwd(&file.path))
 }
 
-/// One session and what is to be searched of it.
+/// One session and the parts of it to search.
 #[derive(Debug)]
 pub(crate) struct Task<'f> {
     session: &'f SessionFiles,
-    files: Vec<(&'f FileInfo, Vec<Part>)>,
+    files: Vec<(&'f FileInfo, Vec<LineRange>)>,
     project: OnceLock<Option<String>>,
 }
 
-/// Whole lines of a file.
+/// A range of whole lines of a file.
 #[derive(Debug, Clone)]
-pub(crate) struct Part {
+pub(crate) struct LineRange {
     pub(crate) bytes: Range<u64>,
-    /// The number of the first line.
+    /// Number of the first line.
     pub(crate) line: u64,
 }
 
-impl Part {
-    /// A file from its beginning to wherever it ends.
-    pub(crate) const WHOLE: Part = Part { bytes: 0..u64::MAX, line: 1 };
+impl LineRange {
+    /// A file from beginning to end.
+    pub(crate) const WHOLE: LineRange = LineRange { bytes: 0..u64::MAX, line: 1 };
 }
 
 impl<'f> Task<'f> {
-    pub(crate) fn new(session: &'f SessionFiles, files: Vec<(&'f FileInfo, Vec<Part>)>) -> Self {
+    pub(crate) fn new(session: &'f SessionFiles, files: Vec<(&'f FileInfo, Vec<LineRange>)>) -> Self {
         Task { session, files, project: OnceLock::new() }
     }
 
-    /// The folder that the session began in, for lines that do not name one.
+    /// The working folder at the start of the session, for lines that do not name one.
     fn project(&self) -> Option<&str> {
         self.project.get_or_init(|| first_cwd(self.session)).as_deref()
     }
 }
 
-/// The same for parts of files.
+/// Like [`run`], for parts of files.
 pub(crate) fn run_tasks<'f>(
     tasks: &[Task<'f>],
-    query: &Query,
-    each: impl FnMut(Hit<'f>) -> Flow + Send,
+    query: &SearchQuery,
+    each: impl FnMut(Hit<'f>) -> SearchFlow + Send,
 ) -> Summary {
-    let gate = Gate::new(each);
+    let gate = OrderedHits::new(each);
     let next = AtomicUsize::new(0);
     let total = Mutex::new(Summary::default());
     let work = || {

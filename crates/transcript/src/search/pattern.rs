@@ -6,7 +6,7 @@ use regex::{Regex, RegexBuilder};
 use super::query::{Case, Options, Syntax};
 use crate::{Error, ErrorKind};
 
-/// What decides in the end, on decoded text.
+/// The exact matcher, applied to decoded text.
 #[derive(Debug)]
 pub(super) enum Pattern {
     Literal(Box<memmem::Finder<'static>>),
@@ -16,7 +16,7 @@ pub(super) enum Pattern {
 impl Pattern {
     pub(super) fn new(options: &Options) -> Result<Self, Error> {
         if options.pattern.is_empty() {
-            let hint = "give a word; `.` with --regex finds every line that has text";
+            let hint = "give a word; `.` with --regex matches every line with text";
             return Err(Error::new(ErrorKind::Invalid, "The pattern is empty", hint));
         }
         if options.syntax == Syntax::Literal && options.case == Case::Sensitive {
@@ -34,18 +34,18 @@ impl Pattern {
         built.map(Pattern::Regex).map_err(|error| {
             let hint = "leave out --regex to search for the text as it is";
             let reason = match error {
-                // Its own text draws a picture of several lines; the last one says what is wrong.
+                // Its own text is a drawing of several lines; the last one states the error.
                 regex::Error::Syntax(text) => {
                     text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
                 }
                 other => other.to_string(),
             };
-            let message = format!("This is no regular expression ({reason}): `{}`", options.pattern);
+            let message = format!("Not a regular expression ({reason}): `{}`", options.pattern);
             Error::new(ErrorKind::Invalid, message, hint)
         })
     }
 
-    /// Where the first match stands.
+    /// Range of the first match.
     #[inline]
     pub(super) fn find(&self, text: &str) -> Option<Range<usize>> {
         match self {

@@ -1,8 +1,8 @@
-//! Which lines of a block are worth decoding.
+//! Selection of the lines of a block that have to be decoded.
 //!
-//! A line as it stands in the file shows most text as it is; what may look different is left out of the literals here
-//! (quotes, backslashes, slashes, control characters). Any other character can only be hidden by a `\u` escape, and
-//! programs that write those where they need not are rare: every line that has one is decoded.
+//! Most text stands in the file unchanged; characters that may be escaped are left out of the literals here
+//! (quotes, backslashes, slashes, control characters). Any other character can only be hidden by a `\u`
+//! escape, and few programs write needless ones: every line that has one is decoded.
 
 use memchr::memmem;
 use regex::bytes::{Regex, RegexBuilder};
@@ -12,7 +12,7 @@ use super::query::Case;
 
 #[derive(Debug)]
 pub(super) enum Prefilter {
-    /// Nothing is known, so that every line must be looked at.
+    /// Nothing is known, so every line must be decoded.
     Nothing,
     Literal(Box<memmem::Finder<'static>>),
     AnyOf(Regex),
@@ -35,9 +35,9 @@ impl Prefilter {
         regex.map_or(Prefilter::Nothing, Prefilter::AnyOf)
     }
 
-    /// The lines of `block` that must be decoded, as places in it, without their ends.
-    pub(super) fn lines<'a>(&'a self, block: &'a [u8]) -> Lines<'a> {
-        Lines { prefilter: self, block, from: 0, literal: None, escape: None }
+    /// The lines of `block` that must be decoded, as ranges in it, without their line ends.
+    pub(super) fn lines<'a>(&'a self, block: &'a [u8]) -> CandidateLines<'a> {
+        CandidateLines { prefilter: self, block, from: 0, literal: None, escape: None }
     }
 
     #[inline]
@@ -51,18 +51,18 @@ impl Prefilter {
     }
 }
 
-/// See [`Prefilter::lines`].
-pub(super) struct Lines<'a> {
+/// The iterator of [`Prefilter::lines`].
+pub(super) struct CandidateLines<'a> {
     prefilter: &'a Prefilter,
     block: &'a [u8],
     from: usize,
-    /// Where the next literal stands, if that is known.
+    /// Offset of the next literal, if it is known.
     literal: Option<usize>,
-    /// Where the next escape stands that may hide one.
+    /// Offset of the next escape that may hide one.
     escape: Option<usize>,
 }
 
-impl Iterator for Lines<'_> {
+impl Iterator for CandidateLines<'_> {
     type Item = (usize, usize);
 
     fn next(&mut self) -> Option<(usize, usize)> {
@@ -87,13 +87,14 @@ impl Iterator for Lines<'_> {
     }
 }
 
-/// The longest part of a literal that stands in a line as it is, if no `\u` escapes are there.
+/// The longest part of a literal that is never escaped, apart from `\u` escapes.
 fn longest_plain_run(literal: &str) -> &str {
     let differs = |c: char| matches!(c, '"' | '\\' | '/' | char::REPLACEMENT_CHARACTER) || c.is_control();
     literal.split(differs).max_by_key(|run| run.len()).unwrap_or_default()
 }
 
-/// The first `\u` escape from `from` on that stands for anything but a control character; the end if there is none.
+/// Offset of the first `\u` escape from `from` on for anything but a control character; the end if there is
+/// none.
 fn hiding_escape(block: &[u8], from: usize) -> usize {
     for at in memmem::find_iter(&block[from..], b"\\u") {
         let at = from + at;

@@ -6,74 +6,75 @@ use super::prefilter::Prefilter;
 use super::texts::Role;
 use crate::Error;
 
-/// What to look for and where.
+/// Pattern and filters of a search.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The words, or a regular expression.
+    /// The text, or a regular expression.
     pub pattern: String,
-    /// Which of the two.
+    /// Interpretation of the pattern.
     pub syntax: Syntax,
-    /// Whether `A` is `a`.
+    /// Case sensitivity.
     pub case: Case,
-    /// Only what these said; everybody if empty.
+    /// Only text of these roles; all roles if empty.
     pub roles: Vec<Role>,
-    /// Only calls of this tool and what it gave back.
+    /// Only calls of this tool and their results.
     pub tool: Option<String>,
-    /// Only sessions, or lines, whose working folder contains this, in upper or lower case.
+    /// Only sessions or lines whose working folder contains this, ignoring case.
     pub project: Option<String>,
-    /// Only lines of this time or later; a line without a time counts as old as its file.
+    /// Only lines since this time; a line without a time counts as old as its file.
     pub since: Option<Timestamp>,
-    /// Only lines before this time.
+    /// Only lines before this time (exclusive).
     pub until: Option<Timestamp>,
-    /// Whether sub-agents are searched.
+    /// Handling of sub-agents.
     pub sidechains: Sidechains,
-    /// Whether a hit says which tool it is from where that must be looked up.
+    /// Look-up of tool names that are not on the matching line.
     pub tools: ToolNames,
 }
 
-/// How a pattern is written.
+/// Interpretation of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Syntax {
-    /// As it is.
+    /// Literal text.
     #[default]
     Literal,
-    /// A regular expression, in which `^` and `$` stand for the borders of lines.
+    /// A regular expression; `^` and `$` match at line ends.
     Regex,
 }
 
-/// Whether the case of letters matters.
+/// Case sensitivity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Case {
-    /// It does.
+    /// `A` and `a` differ.
     #[default]
     Sensitive,
-    /// It does not.
+    /// `A` and `a` are the same.
     Ignore,
 }
 
-/// What becomes of sub-agents.
+/// Handling of sub-agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sidechains {
-    /// They are searched.
+    /// Search them.
     #[default]
     Include,
-    /// They are left out.
+    /// Leave them out.
     LeaveOut,
 }
 
-/// A result names its call by id only; the name of the tool stands further up in the file.
+/// Look-up of the tool names of results. A result names its call by id only; the tool's name stands further
+/// up in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ToolNames {
-    /// Hits have the names.
+    /// Hits include the names.
     #[default]
     LookUp,
     /// Hits in results lack them, which is faster.
     LeaveOut,
 }
 
-/// Options that make sense, made ready.
+/// Checked and compiled options.
 #[derive(Debug)]
-pub struct Query {
+pub struct SearchQuery {
     pub(super) options: Options,
     pub(super) pattern: Pattern,
     pub(super) prefilter: Prefilter,
@@ -81,8 +82,8 @@ pub struct Query {
     pub(crate) literals: Literals,
 }
 
-impl Query {
-    /// Makes a query ready; an empty or wrong pattern is an error.
+impl SearchQuery {
+    /// Compiles a query; an empty or invalid pattern is an error.
     pub fn new(options: Options) -> Result<Self, Error> {
         let pattern = Pattern::new(&options)?;
         let literals = match options.syntax {
@@ -90,7 +91,7 @@ impl Query {
             Syntax::Regex => literals::of_regex(&options.pattern, options.case),
         };
         let prefilter = Prefilter::new(&literals);
-        Ok(Query {
+        Ok(SearchQuery {
             options,
             pattern,
             prefilter,
@@ -99,7 +100,7 @@ impl Query {
         })
     }
 
-    /// What was asked for.
+    /// The options of the query.
     pub fn options(&self) -> &Options {
         &self.options
     }

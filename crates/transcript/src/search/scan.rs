@@ -1,4 +1,4 @@
-//! One session: its files, their blocks, their candidate lines.
+//! Searching one session: its files, their blocks, their candidate lines.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::ops::{ControlFlow, Range};
@@ -9,35 +9,35 @@ use jiff::Timestamp;
 use tidings_protocol::entry::EntryRef;
 use tidings_protocol::json::Raw;
 
-use super::calls::{Calls, Here};
+use super::calls::{CallNames, LineInBlock};
 use super::hit::{Excerpt, Hit};
-use super::query::{Query, Sidechains, ToolNames};
-use super::texts::{Origin, Role, ToolOf, is_blob, texts};
-use super::{Part, Summary, Task};
+use super::query::{SearchQuery, Sidechains, ToolNames};
+use super::texts::{Role, TextOrigin, ToolOf, is_blob, texts};
+use super::{LineRange, Summary, Task};
 use crate::Error;
 use crate::blocks::{Block, Blocks, Buffer};
 use crate::reader::{Content, Reader, read_line};
 use crate::roots::FileInfo;
 
-/// What one thread needs, used again for every session.
+/// State of one thread, reused for every session.
 #[derive(Debug)]
 pub(super) struct Scan<'q> {
-    query: &'q Query,
+    query: &'q SearchQuery,
     buffer: Buffer,
     counting: Buffer,
-    calls: Calls,
+    calls: CallNames,
     pub(super) summary: Summary,
 }
 
-/// Where a line stands.
+/// A line with its position.
 #[derive(Debug, Clone, Copy)]
-struct Line<'a> {
-    here: Here<'a>,
+struct CandidateLine<'a> {
+    here: LineInBlock<'a>,
     bytes: &'a [u8],
     file: &'a FileInfo,
 }
 
-/// The first text of a line that fits.
+/// The first matching text of a line.
 struct Match {
     role: Option<Role>,
     tool: Option<String>,
@@ -45,12 +45,12 @@ struct Match {
 }
 
 impl<'q> Scan<'q> {
-    pub(super) fn new(query: &'q Query) -> Self {
+    pub(super) fn new(query: &'q SearchQuery) -> Self {
         Scan {
             query,
             buffer: Buffer::default(),
             counting: Buffer::default(),
-            calls: Calls::default(),
+            calls: CallNames::default(),
             summary: Summary::default(),
         }
     }
@@ -79,7 +79,8 @@ impl<'q> Scan<'q> {
         ControlFlow::Continue(())
     }
 
-    /// Lines are written before their file is changed for the last time. A day more allows for clocks that differ.
+    /// Skips files that are older than the filter. Lines are written before the last change of their file; an
+    /// extra day allows for clocks that differ.
     fn is_too_old(&self, file: &FileInfo) -> bool {
         const SLACK: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
         let modified = Timestamp::try_from(file.modified);
@@ -93,7 +94,7 @@ impl<'q> Scan<'q> {
         &mut self,
         task: &Task<'f>,
         file: &'f FileInfo,
-        parts: &[Part],
+        parts: &[LineRange],
         buffer: &mut Buffer,
         each: &mut impl FnMut(Hit<'f>) -> ControlFlow<()>,
     ) -> io::Result<ControlFlow<()>> {
@@ -104,7 +105,7 @@ impl<'q> Scan<'q> {
                 source.seek(SeekFrom::Start(part.bytes.start))?;
             }
             let limited = (&mut source).take(part.bytes.end - part.bytes.start);
-            let mut lines = Lines { offset: part.bytes.start, line: part.line };
+            let mut lines = LineCounter { offset: part.bytes.start, line: part.line };
             let mut blocks = Blocks::new(limited, part.bytes.start, buffer);
             while let Some(block) = blocks.next()? {
                 let (offset, bytes) = match block {
@@ -117,9 +118,14 @@ impl<'q> Scan<'q> {
                 };
                 self.summary.bytes += bytes.len() as u64;
                 for (start, end) in self.query.prefilter.lines(bytes) {
-                    let here =
-                        Here { path: &file.path, block_offset: offset, block: bytes, line_start: start };
-                    let Some(mut hit) = self.line(task, Line { here, bytes: &bytes[start..end], file })
+                    let here = LineInBlock {
+                        path: &file.path,
+                        block_offset: offset,
+                        block: bytes,
+                        line_start: start,
+                    };
+                    let Some(mut hit) =
+                        self.line(task, CandidateLine { here, bytes: &bytes[start..end], file })
                     else {
                         continue;
                     };
@@ -134,8 +140,8 @@ impl<'q> Scan<'q> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The hit in a line, its number still to be found out.
-    fn line<'f>(&mut self, task: &Task<'f>, line: Line<'_>) -> Option<Hit<'f>> {
+    /// The hit in a line, without its line number.
+    fn line<'f>(&mut self, task: &Task<'f>, line: CandidateLine<'_>) -> Option<Hit<'f>> {
         let place = crate::Place { line: 0, offset: 0, bytes: line.bytes.len() as u64 };
         match read_line(line.bytes, place, true) {
             Content::Blank => None,
@@ -144,7 +150,7 @@ impl<'q> Scan<'q> {
                 self.hit(task, Some(&entry), found, line)
             }
             Content::Damaged(damage) => {
-                // Whole entries in it first, since they tell more.
+                // Whole entries in it first, since they have more details.
                 for saved in &damage.salvaged {
                     let entry = saved.entry.as_ref();
                     if let Some(found) = self.entry(&entry, line) {
@@ -164,7 +170,7 @@ impl<'q> Scan<'q> {
         }
     }
 
-    fn entry(&mut self, entry: &EntryRef<'_>, line: Line<'_>) -> Option<Match> {
+    fn entry(&mut self, entry: &EntryRef<'_>, line: CandidateLine<'_>) -> Option<Match> {
         let query = self.query;
         if query.options.sidechains == Sidechains::LeaveOut && entry.is_sidechain() {
             return None;
@@ -187,12 +193,12 @@ impl<'q> Scan<'q> {
         found
     }
 
-    /// The match, if it is of the right role and tool.
+    /// Accepts the match if its role and tool match the filters.
     fn fitting(
         &mut self,
         entry: &EntryRef<'_>,
-        origin: Origin<'_>,
-        line: Line<'_>,
+        origin: TextOrigin<'_>,
+        line: CandidateLine<'_>,
         text: &str,
         at: Range<usize>,
     ) -> Option<Match> {
@@ -221,7 +227,7 @@ impl<'q> Scan<'q> {
         task: &Task<'f>,
         entry: Option<&EntryRef<'_>>,
         found: Match,
-        line: Line<'_>,
+        line: CandidateLine<'_>,
     ) -> Option<Hit<'f>> {
         let options = &self.query.options;
         let own = |text: Option<std::borrow::Cow<'_, str>>| text.map(std::borrow::Cow::into_owned);
@@ -256,7 +262,7 @@ impl<'q> Scan<'q> {
     }
 }
 
-/// The texts of a line that is no entry: as it stands, then each of its strings decoded.
+/// The texts of a damaged line: the line itself, then each of its strings decoded.
 pub(crate) fn damaged_texts<T>(line: &[u8], mut each: impl FnMut(&str) -> Option<T>) -> Option<T> {
     let raw = String::from_utf8_lossy(line);
     if let Some(found) = each(&raw) {
@@ -279,7 +285,7 @@ pub(crate) fn damaged_texts<T>(line: &[u8], mut each: impl FnMut(&str) -> Option
     decoded(&raw[from..]).and_then(|text| each(&text))
 }
 
-/// A string with escapes, decoded; `None` if it has none. An escape that is cut off is left out.
+/// A string with its escapes decoded; `None` if it has none. A truncated escape is left out.
 fn decoded(piece: &str) -> Option<String> {
     let last = memchr::memrchr(b'\\', piece.as_bytes())?;
     let decode = |piece: &str| {
@@ -290,7 +296,7 @@ fn decoded(piece: &str) -> Option<String> {
     decode(piece).or_else(|| decode(&piece[..last]))
 }
 
-/// The first working folder that a file names.
+/// The first working folder in a file.
 pub(super) fn first_cwd(path: &Path) -> Option<String> {
     const LINES_MAX: usize = 100;
     let mut buffer = Buffer::default();
@@ -313,14 +319,14 @@ fn time_of(text: &str) -> Option<Timestamp> {
 }
 
 /// Counts lines, but only in files that have hits.
-struct Lines {
-    /// Where the line with the number `line` begins.
+struct LineCounter {
+    /// Offset of line number `line`.
     offset: u64,
     line: u64,
 }
 
-impl Lines {
-    fn number(&mut self, here: Here<'_>, buffer: &mut Buffer) -> io::Result<u64> {
+impl LineCounter {
+    fn number(&mut self, here: LineInBlock<'_>, buffer: &mut Buffer) -> io::Result<u64> {
         if self.offset < here.block_offset {
             let mut file = File::open(here.path)?;
             file.seek(SeekFrom::Start(self.offset))?;

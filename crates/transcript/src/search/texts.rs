@@ -1,7 +1,8 @@
-//! What is searched: everything that a person could have read or written.
+//! The searched text: everything that the user could have read or written.
 //!
-//! Prompts, answers, thinking, names, inputs and outputs of tools, summaries, titles and attachments are; ids, times,
-//! token counts, signatures and pictures are not. The log of API requests only repeats what other lines say.
+//! Included are prompts, answers, thinking, names, inputs and outputs of tools, summaries, titles and
+//! attachments; excluded are ids, times, token counts, signatures and images. The log of API requests only
+//! repeats other lines.
 
 use std::ops::ControlFlow;
 
@@ -9,23 +10,23 @@ use serde::Serialize;
 use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::json::{Raw, Text};
 
-/// Who said something.
+/// The speaker of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// A person: prompts, also those that wait in the queue.
+    /// The user: prompts, including queued ones.
     User,
-    /// The model: answers, thinking, calls of tools.
+    /// The model: answers, thinking, tool calls.
     Assistant,
-    /// The client: system lines, attachments, titles, summaries, and what it says to the model in a person's name.
+    /// The client: system lines, attachments, titles, summaries, and text that it adds in the user's name.
     System,
-    /// A tool: what it gave back, and how it went.
+    /// A tool: its results and progress.
     Tool,
 }
 
-/// Whose text a text is.
+/// The speaker and the tool of a text.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Origin<'a> {
+pub(crate) struct TextOrigin<'a> {
     pub(crate) role: Role,
     pub(crate) tool: ToolOf<'a>,
 }
@@ -33,24 +34,24 @@ pub(crate) struct Origin<'a> {
 /// The tool that a text belongs to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ToolOf<'a> {
-    /// None.
+    /// No tool.
     No,
     /// The tool with this name.
     Named(Text<'a>),
-    /// The tool that was called under this id, further up in the file.
+    /// The tool of the call with this id, further up in the file.
     Called(Text<'a>),
 }
 
-/// Gives every text of an entry to `each` until it has enough.
+/// Calls `each` for every text of an entry until it breaks.
 pub(crate) fn texts<'a>(
     entry: &EntryRef<'a>,
-    mut each: impl FnMut(Origin<'a>, Text<'a>) -> ControlFlow<()>,
+    mut each: impl FnMut(TextOrigin<'a>, Text<'a>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let kind = entry.kind();
     if is_silent(kind) {
         return ControlFlow::Continue(());
     }
-    let plain = Origin { role: role_of(entry), tool: ToolOf::No };
+    let plain = TextOrigin { role: role_of(entry), tool: ToolOf::No };
     let mut answered = ToolOf::No;
     for (key, value) in entry.json().members() {
         if is_envelope(key.escaped()) {
@@ -65,7 +66,7 @@ pub(crate) fn texts<'a>(
                 block_texts(block, plain, &mut answered, &mut each)?;
             }
         } else if key == "toolUseResult" {
-            strings(value, Origin { role: Role::Tool, tool: answered }, &mut each)?;
+            strings(value, TextOrigin { role: Role::Tool, tool: answered }, &mut each)?;
         } else {
             strings(value, plain, &mut each)?;
         }
@@ -73,18 +74,18 @@ pub(crate) fn texts<'a>(
     ControlFlow::Continue(())
 }
 
-/// Whether a string is a picture or the like: long, and without anything that parts words.
+/// Returns true for an image or other binary data: a long string without word separators.
 pub(crate) fn is_blob(text: &str) -> bool {
     const LONG: usize = 512;
     let belongs =
         |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'-' | b'_' | b'\\');
-    // Text is told from it by its beginning, so that most of it need not be looked at.
+    // The beginning already excludes text, so most of it need not be examined.
     text.len() >= LONG
         && text.as_bytes()[..LONG].iter().all(belongs)
         && text.bytes().all(|byte| belongs(&byte))
 }
 
-/// Keys of entries that hold no text: ids, times and the like.
+/// Top-level keys without text: ids, times and the like.
 fn is_envelope(key: &str) -> bool {
     matches!(
         key,
@@ -132,7 +133,7 @@ fn is_envelope(key: &str) -> bool {
     )
 }
 
-/// Keys deeper inside that hold no text.
+/// Nested keys without text.
 fn is_mark(key: &str) -> bool {
     matches!(key, "type" | "media_type" | "signature" | "tool_use_id" | "toolUseId")
 }
@@ -173,9 +174,9 @@ fn role_of(entry: &EntryRef<'_>) -> Role {
 /// One block of a message.
 fn block_texts<'a>(
     block: Raw<'a>,
-    plain: Origin<'a>,
+    plain: TextOrigin<'a>,
     answered: &mut ToolOf<'a>,
-    each: &mut impl FnMut(Origin<'a>, Text<'a>) -> ControlFlow<()>,
+    each: &mut impl FnMut(TextOrigin<'a>, Text<'a>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     if let Some(text) = block.text() {
         return each(plain, text);
@@ -183,9 +184,9 @@ fn block_texts<'a>(
     let block = Parts::of(block);
     match block.kind {
         Some("tool_use" | "server_tool_use") => {
-            let origin = Origin { tool: block.name.map_or(ToolOf::No, ToolOf::Named), ..plain };
+            let origin = TextOrigin { tool: block.name.map_or(ToolOf::No, ToolOf::Named), ..plain };
             block.name.map_or(ControlFlow::Continue(()), |name| each(origin, name))?;
-            // An input is all the model's own words, whatever its keys are called.
+            // An input consists of the model's words, whatever its keys are called.
             for (_, text) in block.input.into_iter().flat_map(Raw::strings) {
                 each(origin, text)?;
             }
@@ -193,14 +194,14 @@ fn block_texts<'a>(
         }
         Some("tool_result") => {
             *answered = block.tool_use_id.map_or(ToolOf::No, ToolOf::Called);
-            let origin = Origin { role: Role::Tool, tool: *answered };
+            let origin = TextOrigin { role: Role::Tool, tool: *answered };
             block.content.map_or(ControlFlow::Continue(()), |content| strings(content, origin, each))
         }
         _ => strings(block.whole, plain, each),
     }
 }
 
-/// The parts of a block that matter here, from one pass over it.
+/// The relevant parts of a block, from one pass over it.
 struct Parts<'a> {
     whole: Raw<'a>,
     kind: Option<&'a str>,
@@ -230,8 +231,8 @@ impl<'a> Parts<'a> {
 
 fn strings<'a>(
     value: Raw<'a>,
-    origin: Origin<'a>,
-    each: &mut impl FnMut(Origin<'a>, Text<'a>) -> ControlFlow<()>,
+    origin: TextOrigin<'a>,
+    each: &mut impl FnMut(TextOrigin<'a>, Text<'a>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     for (key, text) in value.strings() {
         if !key.is_some_and(|key| is_mark(key.escaped())) {

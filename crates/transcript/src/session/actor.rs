@@ -4,20 +4,21 @@ use tidings_protocol::entry::EntryKind;
 
 use super::{LaneId, NodeId, Part, Session};
 
-/// Who speaks in an entry. Displays as a label: `User`, `Agent [Explore]`, `Tool Result [Bash]`, …
+/// The speaker of an entry. Displays as a label: `User`, `Agent [Explore]`, `Tool Result [Bash]`, …
 ///
-/// On the main line the user is a person and the assistant is Claude; in a sub-agent's line the user is Claude and the
-/// assistant is the sub-agent. `userType` does not tell them apart, since the CLI says `external` of everybody.
+/// On the main line the user is a person and the assistant is Claude; in a sub-agent's lane the user is
+/// Claude and the assistant is the sub-agent. `userType` does not distinguish them, since the CLI always
+/// writes `external`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Actor<'a> {
-    /// A person.
+    /// The user.
     User,
-    /// A person, in a special way: `command`, `interrupt`, or a `userType` that is not the usual one.
+    /// The user in a special form: `command`, `interrupt`, or an unusual `userType`.
     UserAs(&'a str),
     /// Claude.
     Assistant,
-    /// Claude, in the place of a user.
+    /// Claude in the role of a user.
     ClaudeAsUser,
     /// A sub-agent, by its name.
     Agent(&'a str),
@@ -27,11 +28,11 @@ pub enum Actor<'a> {
     System,
     /// The client, about a compaction.
     SystemCompact,
-    /// The client, with something that is not for people.
+    /// The client, with metadata that is not shown.
     SystemMetadata,
     /// The client, about an error.
     SystemError,
-    /// A `type` that nobody knows.
+    /// An unknown `type`.
     Unknown(&'a str),
 }
 
@@ -54,7 +55,7 @@ impl fmt::Display for Actor<'_> {
 }
 
 impl Session {
-    /// Who speaks in an entry.
+    /// The speaker of an entry.
     pub fn actor(&self, id: NodeId) -> Actor<'_> {
         let node = self.node(id);
         let agent = self.lane(node.lane).agent.as_ref();
@@ -64,7 +65,7 @@ impl Session {
                 Actor::ToolResult(if tool.is_empty() { "unknown" } else { tool })
             }
             Part::Response => agent.map_or(Actor::Assistant, |agent| Actor::Agent(&agent.name)),
-            // A prompt in a sub-agent's line is Claude's.
+            // A prompt in a sub-agent's lane is Claude's.
             Part::Prompt | Part::Command if node.lane != LaneId::MAIN => Actor::ClaudeAsUser,
             Part::Prompt => self.label(id).map_or(Actor::User, Actor::UserAs),
             Part::Command => Actor::UserAs("command"),

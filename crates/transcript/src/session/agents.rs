@@ -1,26 +1,27 @@
-//! What is known of sub-agents, and which call started each.
+//! Metadata of sub-agents, and the calls that started them.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use tidings_protocol::json::{Raw, Text};
 
-use super::facts::{Running, starts_agents};
-use super::load::{Launch, Loaded};
-use super::tools::Tools;
+use super::entry_facts::{AgentState, starts_agents};
+use super::load::{Launch, LoadedEntries};
+use super::tools::ToolUses;
 use super::{Join, Lane, LaneId, NodeId, Part};
 use crate::limits::{NESTING_MAX, SIDECAR_BYTES_MAX};
 use crate::open;
 use crate::roots::AgentFile;
 
-/// Joins every sub-agent's lane to the call that started it.
-pub(super) fn join(loaded: &Loaded, tools: &Tools, lanes: &mut [Lane], files: &[AgentFile]) {
+/// Links every sub-agent's lane to the call that started it.
+pub(super) fn join(loaded: &LoadedEntries, tools: &ToolUses, lanes: &mut [Lane], files: &[AgentFile]) {
     let first_file = lanes.len() - files.len();
     let sidecars: Vec<Sidecar> = files.iter().map(|file| Sidecar::read(file.sidecar.as_deref())).collect();
     let nothing = Sidecar::default();
     let sidecar_of = |lane: usize| lane.checked_sub(first_file).map_or(&nothing, |file| &sidecars[file]);
-    let mut joining = Joining::new(loaded, tools);
-    // The certain ways first, over all lanes, so that a guess never takes what another lane has by right.
+    let mut joining = AgentLinker::new(loaded, tools);
+    // The reliable ways first, over all lanes, so that a guess never takes a call that belongs to another
+    // lane.
     for way in [Join::Sidecar, Join::Result, Join::Prompt, Join::Parent, Join::Nearest] {
         for index in 1..lanes.len() {
             let Some(agent) = &lanes[index].agent else { continue };
@@ -58,7 +59,7 @@ pub(super) fn join(loaded: &Loaded, tools: &Tools, lanes: &mut [Lane], files: &[
     }
 }
 
-/// Which entries started which lanes, in the order of entries.
+/// The lanes with the entries that started them, in the order of entries.
 pub(super) fn started(lanes: &[Lane]) -> Vec<(NodeId, LaneId)> {
     let numbered = (0_u32..).map(LaneId).zip(lanes);
     let mut started: Vec<(NodeId, LaneId)> =
@@ -67,26 +68,26 @@ pub(super) fn started(lanes: &[Lane]) -> Vec<(NodeId, LaneId)> {
     started
 }
 
-/// Where a lane begins: an entry, and if it calls a tool there, the number of the call.
+/// The start of a lane: an entry, and the number of its tool call if it has one.
 #[derive(Debug, Clone, Copy)]
 struct Start {
     node: NodeId,
     tool: Option<usize>,
 }
 
-struct Joining<'l> {
-    loaded: &'l Loaded,
-    tools: &'l Tools,
+struct AgentLinker<'l> {
+    loaded: &'l LoadedEntries,
+    tools: &'l ToolUses,
     launches: HashMap<(NodeId, &'l str), &'l Launch>,
     /// Numbers of the calls that start agents, in the order of entries.
     starting: Vec<usize>,
     by_prompt: HashMap<u64, Vec<usize>>,
-    by_agent: HashMap<&'l str, (usize, Running)>,
+    by_agent: HashMap<&'l str, (usize, AgentState)>,
     taken: HashSet<usize>,
 }
 
-impl<'l> Joining<'l> {
-    fn new(loaded: &'l Loaded, tools: &'l Tools) -> Self {
+impl<'l> AgentLinker<'l> {
+    fn new(loaded: &'l LoadedEntries, tools: &'l ToolUses) -> Self {
         let launch = |call: &'l super::load::CallNote| Some(((call.node, &*call.id), call.launch.as_ref()?));
         let launches: HashMap<(NodeId, &str), &Launch> = loaded.calls.iter().filter_map(launch).collect();
         let mut starting = Vec::new();
@@ -110,7 +111,7 @@ impl<'l> Joining<'l> {
                 by_agent.entry(&**agent).or_insert((number, *running));
             }
         }
-        Joining { loaded, tools, launches, starting, by_prompt, by_agent, taken: HashSet::new() }
+        AgentLinker { loaded, tools, launches, starting, by_prompt, by_agent, taken: HashSet::new() }
     }
 
     fn find(&self, way: Join, lane: &Lane, sidecar: &Sidecar) -> Option<Start> {
@@ -126,7 +127,7 @@ impl<'l> Joining<'l> {
             Join::Sidecar => {
                 let id = sidecar.tool_use_id.as_deref()?;
                 let called = || self.tools.numbers_of(id).filter(elsewhere);
-                // Where several calls have that id, each agent has its own.
+                // If several calls have that id, each agent has its own.
                 let free = called().find(|number| !self.taken.contains(number));
                 free.or_else(|| called().next()).and_then(start)
             }
@@ -145,7 +146,7 @@ impl<'l> Joining<'l> {
                 let free = calls.find(|number| {
                     self.starting.binary_search(number).is_ok() && !self.taken.contains(number)
                 });
-                // In seed 001 the entry above need not be a call.
+                // In the flat dialect the parent entry need not be a call.
                 let delegates = self.loaded.nodes[parent.index()].part == Part::Response;
                 free.and_then(start).or(delegates.then_some(Start { node: parent, tool: None }))
             }
@@ -154,7 +155,7 @@ impl<'l> Joining<'l> {
                 let before = |number: &&usize| {
                     let Some(call) = self.tools.uses[**number].call else { return false };
                     let node = &self.loaded.nodes[call.index()];
-                    // Places compare within a file only.
+                    // Positions are comparable within a file only.
                     if node.file == begin.file {
                         call < first
                     } else {
@@ -171,13 +172,13 @@ impl<'l> Joining<'l> {
         self.launches.get(&(node, tool_use_id?)).copied()
     }
 
-    /// Whether an agent came to its end.
+    /// Returns true if an agent finished.
     fn is_complete(&self, lane: &Lane, sidecar: &Sidecar) -> bool {
         if let Some(finished) = sidecar.finished {
             return finished;
         }
         let Some(agent) = &lane.agent else { return true };
-        if let Some((_, Running::Done)) = agent.id.as_deref().and_then(|id| self.by_agent.get(id)) {
+        if let Some((_, AgentState::Done)) = agent.id.as_deref().and_then(|id| self.by_agent.get(id)) {
             return true;
         }
         let speaks = |id: &&NodeId| {
@@ -191,8 +192,8 @@ impl<'l> Joining<'l> {
     }
 }
 
-/// Whether the lane of `node` was itself started from the lane `index`.
-fn circular(loaded: &Loaded, lanes: &[Lane], node: NodeId, index: usize) -> bool {
+/// Returns true if the lane of `node` was itself started from the lane `index`.
+fn circular(loaded: &LoadedEntries, lanes: &[Lane], node: NodeId, index: usize) -> bool {
     let mut at = loaded.nodes[node.index()].lane;
     for _ in 0..NESTING_MAX {
         if at.index() == index {
@@ -206,10 +207,10 @@ fn circular(loaded: &Loaded, lanes: &[Lane], node: NodeId, index: usize) -> bool
     true
 }
 
-fn depth(loaded: &Loaded, lanes: &[Lane], lane: usize) -> u32 {
+fn depth(loaded: &LoadedEntries, lanes: &[Lane], lane: usize) -> u32 {
     let mut at = LaneId(u32::try_from(lane).unwrap_or(u32::MAX));
     let mut depth = 0;
-    // Bounded, since what may be nested is.
+    // Bounded, since nesting is.
     while at != LaneId::MAIN {
         depth += 1;
         match started_by(lanes, at) {
@@ -224,7 +225,7 @@ fn started_by(lanes: &[Lane], lane: LaneId) -> Option<NodeId> {
     lanes[lane.index()].agent.as_ref()?.started_by
 }
 
-/// The file beside that of a sub-agent.
+/// The sidecar of a sub-agent's file.
 #[derive(Debug, Default)]
 struct Sidecar {
     agent_type: Option<Box<str>>,
@@ -234,7 +235,7 @@ struct Sidecar {
 }
 
 impl Sidecar {
-    /// What cannot be read says nothing: there are other ways to know.
+    /// Reads a sidecar. An unreadable one is empty: the data can also come from elsewhere.
     fn read(path: Option<&Path>) -> Self {
         use std::io::Read as _;
         let mut text = String::new();

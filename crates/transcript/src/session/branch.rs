@@ -6,26 +6,26 @@ use tidings_protocol::entry::EntryKind;
 use super::units::{UnitId, Units};
 use super::{LaneId, NodeId, Part, Session};
 
-/// A way through a lane from a root to its end.
+/// A path through a lane from a root to a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Branch {
     /// The lane.
     pub lane: LaneId,
-    /// Its last entry; [`Session::path`](super::Session::path) gives all of them.
+    /// Its last entry; [`Session::path`](super::Session::path) returns all of them.
     pub leaf: NodeId,
-    /// The last entry that it shares with a branch before it; `None` for the first of a root.
+    /// The last entry that it shares with an earlier branch; `None` for the first of a root.
     pub fork: Option<NodeId>,
-    /// The first entry of its own.
+    /// The first entry that is not shared.
     pub start: NodeId,
-    /// Whether the conversation goes on here.
+    /// Active or abandoned.
     pub state: BranchState,
 }
 
-/// Whether a conversation goes on in a branch.
+/// State of a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BranchState {
-    /// The branch with the conversation: the one that is shown unless another is asked for.
+    /// The active branch: shown unless another one is requested.
     Active,
     /// Every other branch.
     Abandoned,
@@ -41,21 +41,21 @@ impl BranchState {
     }
 }
 
-/// What a path over compactions is for.
+/// The purpose of a path across compactions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum View {
-    /// For people: everything from the first prompt on. Goes on before a compaction, and where the parent of an entry
-    /// is missing, with the line before it.
+    /// For display: everything from the first prompt on. Continues before a compaction, and before a missing
+    /// parent with the line before.
     Unified,
-    /// What the model is given: begins at the last compaction, and has what that kept behind its summary.
+    /// The model's context: begins at the last compaction, with the preserved entries after its summary.
     Model,
 }
 
 impl Session {
-    /// The last entry of the branch with the conversation.
+    /// The last entry of the active branch.
     ///
-    /// That is the branch that was continued last, unless the model never answered in it while it did in another one:
-    /// a slash command such as `/export` may begin anew at a root, and the conversation is not what it printed.
+    /// That is the branch that was continued last, unless the model answered in another one and not in this:
+    /// a slash command such as `/export` may begin at a new root, and its output is not the conversation.
     pub fn active_leaf(&self, lane: LaneId) -> Option<NodeId> {
         let nodes = &self.lane(lane).nodes;
         // An explicit mark wins.
@@ -74,7 +74,7 @@ impl Session {
         )
     }
 
-    /// The end of the branch that was continued last.
+    /// The leaf of the branch that was continued last.
     fn continued_leaf(&self, lane: LaneId) -> Option<NodeId> {
         let nodes = &self.lane(lane).nodes;
         if lane == LaneId::MAIN
@@ -91,23 +91,23 @@ impl Session {
         Some(self.units.end_below(self.units.unit_of[last.index()], |_| true))
     }
 
-    /// Whether an entry is an answer of the model itself.
+    /// Returns true for an answer of the model itself.
     fn is_answer(&self, id: NodeId) -> bool {
         let node = self.node(id);
         node.part == Part::Response && !node.is_synthetic() && !node.is_deleted()
     }
 
-    /// Whether the model answered somewhere between a root and this leaf.
+    /// Returns true if the model answered somewhere between the root and this leaf.
     fn is_answered(&self, leaf: NodeId) -> bool {
         let units = &self.units;
         let mut way = successors(Some(units.unit_of[leaf.index()]), |unit| units.parent(*unit));
         way.any(|unit| units.members(unit).iter().any(|id| self.is_answer(*id)))
     }
 
-    /// The leaf that the client noted, or what was added below it since.
+    /// The leaf that the client recorded, or the last entry added below it since.
     fn leaf_to_resume(&self) -> Option<NodeId> {
         let uuid = self.side.last_prompt.as_ref()?.leaf_uuid.as_deref()?;
-        // The line may be lost while those below it are not.
+        // The line itself may be lost while its children are not.
         let noted = self.by_uuid(LaneId::MAIN, uuid).or_else(|| self.orphan_of(uuid))?;
         if self.node(noted).lane != LaneId::MAIN {
             return None;
@@ -116,14 +116,14 @@ impl Session {
         Some(self.units.end_below(self.units.unit_of[noted.index()], |unit| since(self.units.first(unit))))
     }
 
-    /// All ways through a lane, the active one first, then by where they begin.
+    /// All paths through a lane, the active one first, then by position of their start.
     pub fn branches(&self, lane: LaneId) -> Vec<Branch> {
         let Some(active) = self.active_leaf(lane) else { return Vec::new() };
         let units = &self.units;
         let is_leaf = |unit: &UnitId| units.is_lively(*unit) && !units.goes_on(*unit);
         let lane_units = self.lane(lane).nodes.iter().map(|id| (*id, units.unit_of[id.index()]));
         let lane_units = lane_units.filter(|(id, unit)| units.first(*unit) == *id).map(|(_, unit)| unit);
-        // A stem belongs to the branch that was written last.
+        // A common stem belongs to the branch that was written last.
         let mut others: Vec<NodeId> =
             lane_units.filter(is_leaf).map(|unit| units.end_below(unit, |_| true)).collect();
         others.sort_unstable_by(|a, b| b.cmp(a));
@@ -153,7 +153,7 @@ impl Session {
         branches
     }
 
-    /// The entries from a root to `leaf`, with parallel tool calls and what hangs beside the way put back.
+    /// The entries from a root to `leaf`, including parallel tool calls and entries beside the path.
     pub fn path(&self, leaf: NodeId, view: View) -> Vec<NodeId> {
         let units = &self.units;
         let stops = |unit: UnitId| {
@@ -167,14 +167,14 @@ impl Session {
         path
     }
 
-    /// The entries that belong to a branch and not to the one that it forks from. Every entry of a lane belongs to
-    /// exactly one of its [branches](Session::branches).
+    /// The entries of a branch that are not part of the one that it forks from. Every entry of a lane belongs
+    /// to exactly one of its [branches](Session::branches).
     pub fn own_path(&self, branch: &Branch) -> Vec<NodeId> {
         let fork = branch.fork.map(|fork| self.units.unit_of[fork.index()]);
         self.walk(branch.leaf, |unit| self.units.parent(unit).filter(|parent| Some(*parent) != fork))
     }
 
-    /// The entries on the way up from `leaf`, the uppermost first.
+    /// The entries on the path from the root to `leaf`.
     fn walk(&self, leaf: NodeId, up: impl Fn(UnitId) -> Option<UnitId>) -> Vec<NodeId> {
         let units = &self.units;
         let mut way: Vec<UnitId> = successors(Some(units.unit_of[leaf.index()]), |unit| up(*unit)).collect();
@@ -183,7 +183,7 @@ impl Session {
         for (index, unit) in way.iter().enumerate() {
             match way.get(index + 1) {
                 Some(next) => units.push_beside(*unit, Some(*next), &mut path),
-                // Somebody asked for less than the whole unit.
+                // The leaf is inside of the unit.
                 None if units.members(*unit).last() != Some(&leaf) => {
                     path.extend(units.members(*unit).iter().filter(|id| **id <= leaf));
                 }
@@ -193,7 +193,7 @@ impl Session {
         path
     }
 
-    /// Puts what a compaction kept behind its summary, where the model finds it.
+    /// Inserts the preserved entries of a compaction after its summary, as the model sees them.
     fn put_preserved(&self, path: &mut Vec<NodeId>) {
         let first = path.first().copied();
         let Some(compaction) = self.compactions.iter().find(|compaction| Some(compaction.node) == first)
@@ -210,17 +210,17 @@ impl Session {
 }
 
 impl Units {
-    /// Whether a prompt or a response follows a unit.
+    /// Returns true if a prompt or a response follows a unit.
     fn goes_on(&self, unit: UnitId) -> bool {
         self.children(unit).iter().any(|child| self.is_lively(*child))
     }
 
-    /// The last entry on the way down from a unit, always into the branch that began last, through units that `enter`
-    /// lets pass and into what hangs at the end.
+    /// The last entry below a unit, following the branch that began last, through units that `enter` accepts,
+    /// and including entries that hang at the end.
     fn end_below(&self, unit: UnitId, enter: impl Fn(UnitId) -> bool) -> NodeId {
         let mut at = unit;
         loop {
-            // What hangs beside a way that goes on is not its end.
+            // Entries beside a path that continues are not its end.
             let goes_on = self.goes_on(at);
             let passes = |child: &&UnitId| !goes_on || (self.is_lively(**child) && enter(**child));
             let last = self.children(at).iter().filter(passes).max_by_key(|child| self.first(**child));
@@ -232,7 +232,8 @@ impl Units {
         self.members(at).last().copied().unwrap_or(self.first(unit))
     }
 
-    /// Adds the entries of a unit, and of everything below it that leads nowhere; `next` is added by itself.
+    /// Adds the entries of a unit, and of everything below it without a continuation; `next` is added
+    /// separately.
     fn push_beside(&self, unit: UnitId, next: Option<UnitId>, path: &mut Vec<NodeId>) {
         let start = path.len();
         path.extend_from_slice(self.members(unit));

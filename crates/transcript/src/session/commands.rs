@@ -1,23 +1,23 @@
-//! Slash commands, as they stand in the text of user entries.
+//! Slash commands in the text of user entries.
 
-/// A slash command, or what one printed.
+/// A slash command or its output.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CommandTags {
     /// `command-name`: `/compact`, …
     pub name: Option<String>,
-    /// `command-message`: what the command line showed.
+    /// `command-message`: text shown on the command line.
     pub message: Option<String>,
     /// `command-args`.
     pub args: Option<String>,
-    /// `local-command-stdout`: what a command printed.
+    /// `local-command-stdout`: output of the command.
     pub stdout: Option<String>,
     /// `local-command-stderr`.
     pub stderr: Option<String>,
 }
 
 impl CommandTags {
-    /// The tags in a text; `None` where it begins with none of them.
+    /// Parses the tags in a text; `None` if it does not begin with one of them.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim_start();
         if !text.starts_with("<command-") && !text.starts_with("<local-command-std") {

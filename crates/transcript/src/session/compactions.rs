@@ -2,46 +2,46 @@ use std::collections::HashMap;
 
 use tidings_protocol::entry::Dialect;
 
-use super::facts::CompactionStep;
-use super::load::{CompactionNote, Loaded};
+use super::entry_facts::CompactionStep;
+use super::load::{CompactionNote, LoadedEntries};
 use super::units::Units;
 use super::{LaneId, NodeId, Part};
 
-/// A point at which a conversation was replaced by a summary of it.
+/// A point at which a conversation was replaced by a summary.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Compaction {
     /// The lane.
     pub lane: LaneId,
-    /// The entry that tells of it: where one epoch ends and the next begins.
+    /// The entry of the compaction: the boundary between two epochs.
     pub node: NodeId,
-    /// Who wrote it: the CLI, or somebody after seed 001 or its rewrite.
+    /// The dialect of the entry.
     pub dialect: Dialect,
-    /// What asked for it, where that is told.
+    /// The trigger, if it is recorded.
     pub trigger: Option<Trigger>,
     /// Tokens of the conversation before.
     pub pre_tokens: Option<u64>,
     /// Tokens of the conversation after.
     pub post_tokens: Option<u64>,
-    /// Messages of the conversation before, in seed 001.
+    /// Number of messages before, in the flat dialect.
     pub total_messages: Option<u64>,
-    /// Messages that stayed as they were.
+    /// Number of preserved messages.
     pub preserved_messages: Option<u64>,
-    /// Entries that stayed as they were; for the model they follow `anchor`.
+    /// Preserved entries; for the model they follow `anchor`.
     pub preserved: Vec<NodeId>,
-    /// Behind which entry the model finds them.
+    /// The entry after which the model sees them.
     pub anchor: Option<NodeId>,
     /// The entry with the summary.
     pub summary: Option<NodeId>,
 }
 
-/// What asked for a compaction.
+/// The trigger of a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Trigger {
-    /// A person did.
+    /// The user requested it.
     Manual,
-    /// The conversation had become too long.
+    /// The conversation was too long.
     Auto,
 }
 
@@ -56,7 +56,7 @@ impl Trigger {
 }
 
 /// All compactions, in the order of entries.
-pub(super) fn find(loaded: &Loaded, units: &Units) -> Vec<Compaction> {
+pub(super) fn find(loaded: &LoadedEntries, units: &Units) -> Vec<Compaction> {
     let boundary = |note: &&CompactionNote| note.step == CompactionStep::Boundary;
     let mut found: Vec<Compaction> =
         loaded.compactions.iter().filter(boundary).map(|note| of_note(loaded, units, note)).collect();
@@ -71,7 +71,7 @@ pub(super) fn find(loaded: &Loaded, units: &Units) -> Vec<Compaction> {
     found
 }
 
-fn of_note(loaded: &Loaded, units: &Units, note: &CompactionNote) -> Compaction {
+fn of_note(loaded: &LoadedEntries, units: &Units, note: &CompactionNote) -> Compaction {
     let entry = &loaded.nodes[note.node.index()];
     let known = |uuid: &str| loaded.lookup(entry.file, uuid);
     let mut preserved: Vec<NodeId> = note.preserved.iter().filter_map(|uuid| known(uuid)).collect();
@@ -99,8 +99,8 @@ fn of_note(loaded: &Loaded, units: &Units, note: &CompactionNote) -> Compaction 
     }
 }
 
-/// Seed 001 does not say what asked for a compaction, but a command right before it does.
-fn asked_for(loaded: &Loaded, units: &Units, id: NodeId) -> Option<Trigger> {
+/// The trigger in the flat dialect, which does not record it: a command right before the compaction.
+fn asked_for(loaded: &LoadedEntries, units: &Units, id: NodeId) -> Option<Trigger> {
     let mut at = units.above[id.index()]?;
     if loaded.nodes[at.index()].part == Part::Compaction {
         at = units.above[at.index()]?;
@@ -108,7 +108,7 @@ fn asked_for(loaded: &Loaded, units: &Units, id: NodeId) -> Option<Trigger> {
     loaded.nodes[at.index()].asks_to_compact().then_some(Trigger::Manual)
 }
 
-/// The entries from `head` to `tail`; none if they are not on one way.
+/// The entries from `head` to `tail`; empty if they are not on one path.
 fn segment(units: &Units, head: NodeId, tail: NodeId) -> Vec<NodeId> {
     let mut way = vec![tail];
     let mut at = tail;

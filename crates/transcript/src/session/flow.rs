@@ -3,16 +3,16 @@ use std::fmt;
 use super::units::UnitId;
 use super::{LaneId, NodeId, Part, Session};
 
-/// How a stretch of conversation goes: the five flows that seed 001 describes.
+/// The course of a part of a conversation: the five flows of the session specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Flow {
     /// A prompt and its answer.
     Linear,
-    /// Tools are called, and the answer builds on what they gave.
+    /// Tools are called, and the answer uses their results.
     ToolUse,
     /// A sub-agent does a part of the work and reports.
     Sidechain,
-    /// Something failed, and another way was tried.
+    /// A step failed, and another one was tried.
     ErrorRecovery,
     /// The conversation is replaced by a summary.
     Compaction,
@@ -37,37 +37,37 @@ impl fmt::Display for Flow {
     }
 }
 
-/// What an entry does in its flow.
+/// The function of an entry in its flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Step {
-    /// Somebody asks.
+    /// A prompt.
     Prompt,
-    /// The model answers.
+    /// An answer of the model.
     Answer,
-    /// The model calls a tool.
+    /// A tool call.
     Call,
-    /// The tool answers.
+    /// A tool result.
     Result,
-    /// The model hands work to a sub-agent.
+    /// A call that starts a sub-agent.
     Delegate,
-    /// The sub-agent's work comes back.
+    /// The result of a sub-agent.
     Report,
     /// A call that fails.
     Attempt,
-    /// Something failed.
+    /// An error.
     Failure,
-    /// The model tries another way after a failure.
+    /// Another attempt of the model after a failure.
     Retry,
-    /// The other way worked.
+    /// A successful attempt after a failure.
     Recovery,
-    /// Somebody asks for a compaction.
+    /// A request for a compaction.
     Command,
     /// The conversation is compacted.
     Compact,
-    /// The text that stands for what was before.
+    /// The summary of the earlier conversation.
     Summary,
-    /// Stands beside the flow.
+    /// Not part of the flow.
     Aside,
 }
 
@@ -93,15 +93,15 @@ impl Step {
     }
 }
 
-/// A prompt and everything up to the next.
+/// A prompt and all entries up to the next one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Turn {
-    /// The prompt; `None` for what stands before the first.
+    /// The prompt; `None` for the entries before the first.
     pub prompt: Option<NodeId>,
     /// All entries, the prompt included.
     pub nodes: Vec<NodeId>,
-    /// The most eventful flow in it.
+    /// The highest flow in it, in the order of [`Flow`].
     pub flow: Flow,
 }
 
@@ -111,12 +111,12 @@ impl Session {
         self.steps()[id.index()].0
     }
 
-    /// What an entry does in its flow.
+    /// The function of an entry in its flow.
     pub fn step(&self, id: NodeId) -> Step {
         self.steps()[id.index()].1
     }
 
-    /// A path cut at its prompts.
+    /// Splits a path at its prompts.
     pub fn turns(&self, path: &[NodeId]) -> Vec<Turn> {
         let mut turns: Vec<Turn> = Vec::new();
         for id in path {
@@ -135,7 +135,7 @@ impl Session {
     fn steps(&self) -> &[(Flow, Step)] {
         self.steps.get_or_init(|| {
             let mut steps = vec![(Flow::Linear, Step::Aside); self.nodes.len()];
-            // Where the conversation stands behind each unit.
+            // The phase of the conversation after each unit.
             let mut after: Vec<Phase> = Vec::new();
             for unit in self.units.ids() {
                 let mut phase = self.units.parent(unit).map_or(Phase::Asked, |parent| after[parent.index()]);
@@ -161,7 +161,7 @@ impl Session {
             Part::ToolResult if *phase == Phase::Retrying => {
                 (Flow::ErrorRecovery, Step::Recovery, Phase::ToolsDone)
             }
-            // Of parallel results one may have failed; the others do not make up for it.
+            // One of several parallel results may have failed; the others do not make up for it.
             Part::ToolResult if *phase == Phase::Failed => (Flow::ToolUse, Step::Result, Phase::Failed),
             Part::ToolResult if *phase == Phase::Delegated => {
                 (Flow::Sidechain, Step::Report, Phase::Delegated)
@@ -170,7 +170,7 @@ impl Session {
             _ => (phase.flow(), Step::Aside, *phase),
         };
         *phase = next;
-        // Inside a sub-agent everything is part of the delegation, except what is told of failures and compactions.
+        // Inside a sub-agent everything is part of the delegation, except for failures and compactions.
         let inside = node.lane != LaneId::MAIN && matches!(flow, Flow::Linear | Flow::ToolUse);
         (if inside { Flow::Sidechain } else { flow }, step)
     }
@@ -197,13 +197,13 @@ impl Session {
             Phase::Asked if self.units.members(unit).iter().any(|id| self.node(*id).calls_tools()) => {
                 (Flow::ToolUse, Step::Answer, phase)
             }
-            // The acknowledgement of a compaction; what is asked next begins anew.
+            // The acknowledgement of a compaction; the next prompt begins a new flow.
             phase => (phase.flow(), Step::Answer, phase),
         }
     }
 }
 
-/// Where a conversation stands.
+/// Phase of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Asked,

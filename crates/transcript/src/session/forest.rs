@@ -1,12 +1,13 @@
-//! Forests of numbered entries: circles, children, orders. Nothing here recurses, and everything takes linear time.
+//! Forests of numbered entries: cycles, children, orders. Nothing here recurses, and everything takes linear
+//! time.
 
 use super::NodeId;
 
-/// Cuts every circle of parents at its lowest entry, and gives those entries.
+/// Cuts every cycle of parents at its lowest entry, and returns those entries.
 pub(super) fn break_cycles(parents: &mut [Option<NodeId>]) -> Vec<NodeId> {
     const UNSEEN: usize = usize::MAX;
     let mut cut = Vec::new();
-    // Which walk has seen an entry: a walk that meets itself has gone in a circle.
+    // The walk that visited an entry: a walk that meets itself is in a cycle.
     let mut seen = vec![UNSEEN; parents.len()];
     for start in 0..parents.len() {
         let mut at = start;
@@ -73,7 +74,7 @@ impl Children {
         &self.items[self.starts[id.index()] as usize..self.starts[id.index() + 1] as usize]
     }
 
-    /// All entries, each behind its parent, breadth first.
+    /// All entries, each after its parent, breadth first.
     pub(super) fn parents_first(&self) -> Vec<NodeId> {
         let mut order = self.roots.clone();
         let mut at = 0;

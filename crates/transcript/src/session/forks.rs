@@ -7,13 +7,13 @@ use crate::limits::SHARERS_MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fork {
-    /// Which of the sessions is the copy.
+    /// Index of the copy among the sessions.
     pub copy: usize,
-    /// Which of the sessions it was copied from. Of several, the one that it shares most with.
+    /// Index of the original. Of several candidates, the one that shares most entries.
     pub original: usize,
-    /// What tells.
+    /// Evidence for the fork.
     pub by: ForkSign,
-    /// How many entries they share.
+    /// Number of shared entries.
     pub shared: usize,
     /// The last shared entry, in the copy.
     pub until: NodeId,
@@ -21,27 +21,27 @@ pub struct Fork {
     pub until_in_original: NodeId,
 }
 
-/// What tells that a session was copied from another one.
+/// Evidence that a session was copied from another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ForkSign {
-    /// Entries have the same uuids, as the CLI copies them.
+    /// Entries have the same uuids: a copy by the CLI.
     SameUuids,
-    /// Entries still name the session that they come from, as in resumed sessions of older versions.
+    /// Entries still contain the id of the original session: a session resumed by an older version.
     SessionId,
-    /// Entries say where they were copied from, as the SDKs do it.
+    /// Entries refer to their originals: a copy by an SDK.
     ForkedFrom,
 }
 
-/// Which of these sessions are copies of which, by the place of the copy.
+/// Finds the copies among these sessions, sorted by index of the copy.
 pub fn forks(sessions: &[&Session]) -> Vec<Fork> {
     let mut pairs: HashMap<(usize, usize), Shared> = HashMap::new();
     by_uuid(sessions, &mut pairs);
     by_mark(sessions, &mut pairs);
     let mut best: HashMap<usize, (Fork, usize)> = HashMap::new();
     for ((a, b), shared) in pairs {
-        let (fork, books) = shared.direct(sessions, a, b);
-        // Two copies share as much with each other as with what they were copied from, but neither kept the books.
+        let (fork, books) = shared.determine_copy(sessions, a, b);
+        // Two copies share as much with each other as with the original, but neither has its side records.
         let worth = |fork: &Fork, books| (fork.by, fork.shared, books, std::cmp::Reverse(fork.original));
         if best.get(&fork.copy).is_none_or(|(known, kept)| worth(&fork, books) > worth(known, *kept)) {
             best.insert(fork.copy, (fork, books));
@@ -52,11 +52,11 @@ pub fn forks(sessions: &[&Session]) -> Vec<Fork> {
     forks
 }
 
-/// What two sessions share; entries of the first and of the second.
+/// The shared entries of two sessions, in the first and in the second.
 #[derive(Debug)]
 struct Shared {
     entries: Vec<(NodeId, NodeId)>,
-    /// The session that was copied, where an entry says so.
+    /// The original session, if an entry names it.
     marked_original: Option<(usize, ForkSign)>,
 }
 
@@ -117,11 +117,11 @@ fn by_mark(sessions: &[&Session], pairs: &mut HashMap<(usize, usize), Shared>) {
 }
 
 impl Shared {
-    /// Which of the two is the copy, and how many records the other one kept while the shared entries were written.
-    fn direct(&self, sessions: &[&Session], a: usize, b: usize) -> (Fork, usize) {
+    /// Determines the copy, and the number of side records that the original wrote during the shared entries.
+    fn determine_copy(&self, sessions: &[&Session], a: usize, b: usize) -> (Fork, usize) {
         let of_a: Vec<NodeId> = self.entries.iter().map(|(in_a, _)| *in_a).collect();
         let of_b: Vec<NodeId> = self.entries.iter().map(|(_, in_b)| *in_b).collect();
-        let (sign_of_a, sign_of_b) = (sign(sessions[a], &of_a), sign(sessions[b], &of_b));
+        let (sign_of_a, sign_of_b) = (evidence(sessions[a], &of_a), evidence(sessions[b], &of_b));
         let likely = if sign_of_a >= sign_of_b { a } else { b };
         let (original, by) = self.marked_original.unwrap_or((likely, ForkSign::SameUuids));
         let last = self.entries.iter().max_by_key(|(in_a, in_b)| if original == a { *in_b } else { *in_a });
@@ -132,9 +132,9 @@ impl Shared {
     }
 }
 
-/// How much speaks for a session being the original of the entries that it shares: books are kept while a conversation
-/// goes on and are not copied; and the rest of a copy is younger than what was copied.
-fn sign(session: &Session, shared: &[NodeId]) -> (usize, std::cmp::Reverse<Option<jiff::Timestamp>>) {
+/// Evidence that a session is the original of shared entries: side records are written during a conversation
+/// and are not copied; and the rest of a copy is newer than the copied part.
+fn evidence(session: &Session, shared: &[NodeId]) -> (usize, std::cmp::Reverse<Option<jiff::Timestamp>>) {
     let offsets = shared.iter().map(|id| session.node(*id).place.offset);
     let (first, last) = offsets.fold((u64::MAX, 0), |(first, last), at| (first.min(at), last.max(at)));
     let file = session.lane(LaneId::MAIN).file;

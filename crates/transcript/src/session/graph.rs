@@ -1,36 +1,36 @@
-//! Questions about the shape of a conversation.
+//! Queries about the shape of a conversation.
 //!
-//! What an entry follows is here what it follows on its own lane: its parent; before a compaction, what that says it
-//! follows; where the parent is missing, what stands before it.
+//! The predecessor of an entry is determined on its own lane: its parent; at a compaction, the logical
+//! parent; if the parent is missing, the entry before it.
 
 use std::iter::successors;
 
 use super::{LaneId, NodeId, Session};
 
-/// An entry that begins a conversation, or an island of it.
+/// An entry that begins a conversation, or a disconnected part of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Root {
     /// The entry.
     pub node: NodeId,
-    /// Why it is one.
+    /// Kind of root.
     pub kind: RootKind,
 }
 
-/// Why an entry follows nothing.
+/// Reason why an entry has no predecessor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RootKind {
-    /// It says so.
+    /// The entry has no parent.
     Explicit,
     /// Its parent is not in the file.
     Orphan,
-    /// It stood in a circle that was cut here.
+    /// A cycle of parents was cut here.
     Cut,
 }
 
 impl Session {
-    /// Where a lane and its islands begin, in the order of the file.
+    /// The roots of a lane and its disconnected parts, in the order of the file.
     pub fn roots(&self, lane: LaneId) -> Vec<Root> {
         let kind = |id: NodeId| {
             let node = self.node(id);
@@ -45,22 +45,22 @@ impl Session {
         self.lane(lane).nodes.iter().filter_map(|id| Some(Root { node: *id, kind: kind(*id)? })).collect()
     }
 
-    /// What an entry follows on its lane.
+    /// The predecessor of an entry on its lane.
     pub fn follows(&self, id: NodeId) -> Option<NodeId> {
         self.units.above[id.index()]
     }
 
-    /// The entries that follow an entry on its lane, in the order of the file.
+    /// The successors of an entry on its lane, in the order of the file.
     pub fn followers(&self, id: NodeId) -> &[NodeId] {
         self.units.below.get(id)
     }
 
-    /// What stands above an entry, the nearest first.
+    /// The ancestors of an entry, the nearest first.
     pub fn ancestors(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
         successors(self.follows(id), |id| self.follows(*id))
     }
 
-    /// Everything below an entry, each way to its end before the next.
+    /// Everything below an entry, depth first.
     pub fn descendants(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
         let mut pending: Vec<NodeId> = self.followers(id).iter().rev().copied().collect();
         std::iter::from_fn(move || {
@@ -70,13 +70,13 @@ impl Session {
         })
     }
 
-    /// How many entries stand above an entry.
+    /// Number of ancestors of an entry.
     pub fn depth(&self, id: NodeId) -> usize {
         self.ancestors(id).count()
     }
 
-    /// Every way from a root to an entry that nothing follows, links and all. [`Session::branches`] has only those that
-    /// somebody would call a branch.
+    /// Every path from a root to an entry without successors. [`Session::branches`] has only those with a
+    /// prompt or a response of their own.
     pub fn ways(&self, lane: LaneId) -> impl Iterator<Item = Vec<NodeId>> {
         let ends = self.lane(lane).nodes.iter().copied().filter(|id| self.followers(*id).is_empty());
         ends.map(|end| {
@@ -86,7 +86,7 @@ impl Session {
         })
     }
 
-    /// The longest such way; of equals the first.
+    /// The longest such path; of equals the first.
     pub fn longest_way(&self, lane: LaneId) -> Vec<NodeId> {
         let mut longest: Option<(usize, NodeId)> = None;
         let mut pending: Vec<(usize, NodeId)> = self
@@ -107,7 +107,7 @@ impl Session {
         way
     }
 
-    /// Whether a lane has one way only.
+    /// Returns true if a lane has a single path.
     pub fn is_linear(&self, lane: LaneId) -> bool {
         self.branches(lane).len() <= 1
     }

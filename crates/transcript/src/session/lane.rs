@@ -1,14 +1,14 @@
 use super::{FileIndex, NodeId};
 
-/// A line of conversation: the main one, or that of a sub-agent.
+/// A conversation: the main one, or that of a sub-agent.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Lane {
-    /// The file that it stands in; `None` for a main line without a file.
+    /// Its file; `None` for a main lane without a file.
     pub file: Option<FileIndex>,
     /// Its entries in the order of the file.
     pub nodes: Vec<NodeId>,
-    /// What is known of the sub-agent; `None` for the main line.
+    /// Metadata of the sub-agent; `None` for the main lane.
     pub agent: Option<Agent>,
 }
 
@@ -16,37 +16,37 @@ pub struct Lane {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Agent {
-    /// Its id, where it has one.
+    /// Its id, if it has one.
     pub id: Option<Box<str>>,
-    /// What sort it is (`general-purpose`, …); `unknown` where nothing tells.
+    /// Its type (`general-purpose`, …); `unknown` if it is not recorded.
     pub name: Box<str>,
-    /// What it was to do, in few words.
+    /// Short description of its task.
     pub description: Option<Box<str>>,
     /// The entry with the call that started it.
     pub started_by: Option<NodeId>,
     /// The id of that call.
     pub tool_use_id: Option<Box<str>>,
-    /// How `started_by` was found.
+    /// Method by which `started_by` was found.
     pub joined_by: Option<Join>,
-    /// 1 for one that the main line started, 2 for one that such an agent started, …
+    /// 1 for an agent started by the main conversation, 2 for one started by such an agent, …
     pub depth: u32,
-    /// Whether it came to its end: the sidecar says so, its call has a result, or it ends with an answer.
+    /// True if it finished: according to its sidecar, by a result of its call, or by a final answer.
     pub is_complete: bool,
 }
 
-/// How a sub-agent's line was joined to the call that started it, the most certain first.
+/// Method by which a sub-agent's lane was linked to its call, the most reliable first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Join {
-    /// The file beside the sub-agent's names the call.
+    /// The sidecar names the call.
     Sidecar,
     /// The call's result names the agent.
     Result,
-    /// Both begin with the same prompt.
+    /// The call and the lane have the same prompt.
     Prompt,
     /// The first entry names the calling entry as its parent.
     Parent,
-    /// The nearest call before it that nothing else belongs to.
+    /// The nearest earlier call without another lane.
     Nearest,
 }
 

@@ -1,15 +1,15 @@
-//! Which conversation an entry belongs to.
+//! Assignment of entries to conversations.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::forest::Children;
-use super::load::Loaded;
+use super::load::LoadedEntries;
 use super::{Agent, FileIndex, Lane, LaneId, NodeId};
 use crate::limits::NESTING_MAX;
 
-/// Puts every entry on a lane: the main one, that of its file, or that of its inline sidechain.
-pub(super) fn assign(loaded: &mut Loaded, main: Option<FileIndex>, agents: &[Box<str>]) -> Vec<Lane> {
+/// Assigns every entry to a lane: the main one, that of its file, or that of its inline sidechain.
+pub(super) fn assign(loaded: &mut LoadedEntries, main: Option<FileIndex>, agents: &[Box<str>]) -> Vec<Lane> {
     let mut lanes = vec![Lane { file: main, ..Lane::default() }];
     let inline = main.map_or_else(Vec::new, |main| inline(loaded, main));
     lanes.extend(inline.iter().map(|agent| Lane {
@@ -33,9 +33,9 @@ pub(super) fn assign(loaded: &mut Loaded, main: Option<FileIndex>, agents: &[Box
     lanes
 }
 
-/// Puts the entries of sidechains that stand in the main file on lanes of their own, and gives their agents' ids.
-fn inline(loaded: &mut Loaded, main: FileIndex) -> Vec<Option<Arc<str>>> {
-    let is_side = |loaded: &Loaded, id: NodeId| {
+/// Assigns the entries of sidechains in the main file to lanes of their own, and returns their agents' ids.
+fn inline(loaded: &mut LoadedEntries, main: FileIndex) -> Vec<Option<Arc<str>>> {
+    let is_side = |loaded: &LoadedEntries, id: NodeId| {
         let node = &loaded.nodes[id.index()];
         node.file == main && node.is_sidechain()
     };
@@ -51,7 +51,7 @@ fn inline(loaded: &mut Loaded, main: FileIndex) -> Vec<Option<Arc<str>>> {
             continue;
         }
         let agent = loaded.agent_ids.get(&id).cloned();
-        // An entry goes on where its parent is, unless it says that it is another agent's.
+        // An entry continues its parent's lane, unless it names another agent.
         let follows = parents[id.index()].and_then(|parent| lane_of.get(&parent).copied());
         let follows =
             follows.filter(|lane| agent.is_none() || lanes[*lane].1.is_none() || lanes[*lane].1 == agent);
@@ -67,7 +67,7 @@ fn inline(loaded: &mut Loaded, main: FileIndex) -> Vec<Option<Arc<str>>> {
         }
         lane_of.insert(id, lane);
     }
-    // In the order in which they begin.
+    // Sorted by their first entries.
     let mut order: Vec<usize> = (0..lanes.len()).collect();
     order.sort_by_key(|lane| lanes[*lane].0);
     let mut number = vec![LaneId::MAIN; lanes.len()];
@@ -80,8 +80,8 @@ fn inline(loaded: &mut Loaded, main: FileIndex) -> Vec<Option<Arc<str>>> {
     order.into_iter().map(|lane| lanes[lane].1.clone()).collect()
 }
 
-/// For every entry, the nearest one above it that is on another lane.
-pub(super) fn exits(loaded: &Loaded, order: &[NodeId]) -> Vec<Option<NodeId>> {
+/// For every entry, its nearest ancestor on another lane.
+pub(super) fn exits(loaded: &LoadedEntries, order: &[NodeId]) -> Vec<Option<NodeId>> {
     let mut exits = vec![None; loaded.nodes.len()];
     for id in order {
         let node = &loaded.nodes[id.index()];
@@ -92,8 +92,13 @@ pub(super) fn exits(loaded: &Loaded, order: &[NodeId]) -> Vec<Option<NodeId>> {
     exits
 }
 
-/// The nearest entry from `id` upwards that is on `lane`: a conversation goes on where its sidechains began.
-pub(super) fn back_on(loaded: &Loaded, exits: &[Option<NodeId>], id: NodeId, lane: LaneId) -> Option<NodeId> {
+/// The nearest entry from `id` upwards on `lane`: a conversation continues where its sidechains began.
+pub(super) fn back_on(
+    loaded: &LoadedEntries,
+    exits: &[Option<NodeId>],
+    id: NodeId,
+    lane: LaneId,
+) -> Option<NodeId> {
     let mut at = id;
     for _ in 0..NESTING_MAX {
         if loaded.nodes[at.index()].lane == lane {

@@ -1,39 +1,39 @@
-//! Reads the files of a session once and notes what stands where.
+//! Reads the files of a session once and records the positions of entries.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use tidings_protocol::entry::{Dialect, EntryKind, EntryRef};
 
-use super::facts::{CompactionStep, Facts, Named, Running};
+use super::entry_facts::{AgentState, CompactionStep, EntryFacts, NamedParent};
 use super::node::{self, short};
-use super::source::Source;
+use super::source::EntryFiles;
 use super::{FileIndex, LaneId, LineCounts, Node, NodeId, Part, SideRecords, Trigger, rules};
 use crate::blocks::Buffer;
 use crate::error::At as _;
 use crate::reader::{Content, Reader};
 use crate::{Error, ErrorKind, Finding, Place};
 
-/// Everything that reading the files gives, before links are followed.
+/// The result of reading the files, before links are resolved.
 #[derive(Debug, Default)]
-pub(super) struct Loaded {
+pub(super) struct LoadedEntries {
     pub(super) nodes: Vec<Node>,
-    pub(super) links: Vec<Link>,
+    pub(super) links: Vec<EntryLinks>,
     /// One per file.
     pub(super) by_uuid: Vec<HashMap<Arc<str>, NodeId>>,
-    /// Earlier and later copies of entries, beside the one that counts.
+    /// Positions of repeated copies, apart from the one that counts.
     pub(super) copies: Vec<(NodeId, Place)>,
     pub(super) calls: Vec<CallNote>,
     pub(super) answers: Vec<AnswerNote>,
     pub(super) compactions: Vec<CompactionNote>,
-    /// What sub-agents were told, by hash.
+    /// Prompts of sub-agents, by hash.
     pub(super) prompts: HashMap<NodeId, u64>,
-    /// The sub-agents of entries that stand in the main file.
+    /// Agent ids of entries in the main file.
     pub(super) agent_ids: HashMap<NodeId, Arc<str>>,
     pub(super) forked_from: Vec<(NodeId, Box<str>, Box<str>)>,
     /// Entries that name another session than that of their file.
     pub(super) foreign: Vec<(NodeId, Arc<str>)>,
-    /// `userType`s that are not the usual one, and `type`s that nobody knows.
+    /// Unusual `userType`s, and unknown `type`s.
     pub(super) labels: HashMap<NodeId, Arc<str>>,
     pub(super) side: SideRecords,
     pub(super) findings: Vec<(FileIndex, Finding)>,
@@ -43,9 +43,9 @@ pub(super) struct Loaded {
     names: HashMap<Box<str>, Arc<str>>,
 }
 
-/// The entries that an entry names.
+/// The references of an entry to others.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Link {
+pub(super) struct EntryLinks {
     pub(super) parent: Parent,
     pub(super) logical: Parent,
 }
@@ -55,21 +55,21 @@ pub(super) enum Parent {
     #[default]
     None,
     Known(NodeId),
-    /// Not seen up to now.
+    /// Not seen yet.
     Named(Box<str>),
 }
 
 #[derive(Debug)]
 pub(super) struct CallNote {
     pub(super) node: NodeId,
-    /// The offset of the copy that says so.
+    /// Offset of the copy with this data.
     copy: u64,
     pub(super) id: Box<str>,
     pub(super) name: Arc<str>,
     pub(super) launch: Option<Launch>,
 }
 
-/// What a call says of the sub-agent that it starts.
+/// The data of a call about the sub-agent that it starts.
 #[derive(Debug, Clone)]
 pub(super) struct Launch {
     pub(super) agent_type: Option<Arc<str>>,
@@ -80,19 +80,19 @@ pub(super) struct Launch {
 #[derive(Debug)]
 pub(super) struct AnswerNote {
     pub(super) node: NodeId,
-    /// The offset of the copy that says so.
+    /// Offset of the copy with this data.
     copy: u64,
     pub(super) id: Option<Box<str>>,
     pub(super) is_error: bool,
-    /// The entry that it says the call stands in.
+    /// The entry that contains the call, according to the result.
     pub(super) source: Option<NodeId>,
-    pub(super) agent: Option<(Box<str>, Running)>,
+    pub(super) agent: Option<(Box<str>, AgentState)>,
 }
 
 #[derive(Debug)]
 pub(super) struct CompactionNote {
     pub(super) node: NodeId,
-    /// The offset of the copy that says so.
+    /// Offset of the copy with this data.
     copy: u64,
     pub(super) dialect: Dialect,
     pub(super) step: CompactionStep,
@@ -106,40 +106,41 @@ pub(super) struct CompactionNote {
     pub(super) segment: Option<(Box<str>, Box<str>)>,
 }
 
-/// The last entries of a file, for those that say nothing of their parent.
+/// The last entries of a file, for entries without a parent key.
 #[derive(Debug, Default)]
-struct Tail {
+struct FileTail {
     main: Option<NodeId>,
     side: Option<NodeId>,
 }
 
-/// Whose lines a file holds.
+/// The owner of the lines of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lines {
+pub(super) enum LineOwner {
     OfMain,
     OfAgent,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Origin {
+enum LineOrigin {
     WholeLine,
     Salvaged,
 }
 
-impl Loaded {
+impl LoadedEntries {
     pub(super) fn read(
         &mut self,
         session_id: &str,
         file: FileIndex,
-        lines: Lines,
-        source: &Source,
+        lines: LineOwner,
+        source: &EntryFiles,
     ) -> Result<(), Error> {
         let path = &source.files()[file.index()].path;
         let opened = std::fs::File::open(path).at("read", path)?;
         self.by_uuid.push(HashMap::new());
         let mut buffer = Buffer::default();
         let mut reader = Reader::new(opened, &mut buffer);
-        let mut adding = Adding { loaded: self, session_id, file, lines, source, tail: Tail::default() };
+        let mut adding =
+            FileLoader { loaded: self, session_id, file, lines, source, tail: FileTail::default() };
         while let Some(line) = reader.next().at("read", path)? {
             adding.loaded.counts.lines += 1;
             if let Some(finding) = line.finding() {
@@ -148,12 +149,12 @@ impl Loaded {
             match line.content {
                 Content::Entry(entry) => {
                     adding.loaded.counts.entries += 1;
-                    adding.add(&entry, line.place, Origin::WholeLine)?;
+                    adding.add(&entry, line.place, LineOrigin::WholeLine)?;
                 }
                 Content::Damaged(damage) => {
                     adding.loaded.counts.damaged += 1;
                     for saved in &damage.salvaged {
-                        adding.add(&saved.entry.as_ref(), saved.place, Origin::Salvaged)?;
+                        adding.add(&saved.entry.as_ref(), saved.place, LineOrigin::Salvaged)?;
                     }
                 }
                 Content::Blank => adding.loaded.counts.blank += 1,
@@ -162,14 +163,14 @@ impl Loaded {
         Ok(())
     }
 
-    /// The dialect that most entries follow.
+    /// The dialect of most entries.
     pub(super) fn dialect(&self) -> Option<Dialect> {
         let known = [Dialect::Real, Dialect::Seed, Dialect::Rewrite, Dialect::Unknown];
         let counted = known.into_iter().zip(self.dialects).rev();
         counted.filter(|(_, count)| *count > 0).max_by_key(|(_, count)| *count).map(|(dialect, _)| dialect)
     }
 
-    /// Leaves out what copies said that do not count, and puts the rest into the order of entries.
+    /// Drops the data of copies that do not count, and sorts the rest by entry.
     pub(super) fn settle(&mut self) {
         let nodes = &self.nodes;
         let counts = |node: NodeId, copy: u64| nodes[node.index()].place.offset == copy;
@@ -182,7 +183,8 @@ impl Loaded {
         self.copies.sort_unstable();
     }
 
-    /// An entry of another file: the parent of a sub-agent's first entry, or where the main file goes on from.
+    /// Looks up an entry in the session's other files: the parent of a sub-agent's first entry, or the entry
+    /// from which the main file continues.
     pub(super) fn lookup_elsewhere(&self, file: FileIndex, uuid: &str) -> Option<NodeId> {
         let uuid = short(uuid);
         let others = self.by_uuid.iter().enumerate().filter(|(index, _)| *index != file.index());
@@ -205,23 +207,23 @@ impl Loaded {
 }
 
 /// Adds the entries of one file.
-struct Adding<'l> {
-    loaded: &'l mut Loaded,
+struct FileLoader<'l> {
+    loaded: &'l mut LoadedEntries,
     session_id: &'l str,
     file: FileIndex,
-    lines: Lines,
-    source: &'l Source,
-    tail: Tail,
+    lines: LineOwner,
+    source: &'l EntryFiles,
+    tail: FileTail,
 }
 
-impl Adding<'_> {
-    fn add(&mut self, entry: &EntryRef<'_>, place: Place, origin: Origin) -> Result<(), Error> {
-        // An entry that ought to have a uuid and has none is part of the conversation all the same.
+impl FileLoader<'_> {
+    fn add(&mut self, entry: &EntryRef<'_>, place: Place, origin: LineOrigin) -> Result<(), Error> {
+        // An entry that lacks its uuid is part of the conversation all the same.
         if !entry.kind().is_chained() && !entry.is_chained() {
             self.loaded.side.add(entry, self.file, place, self.lines);
             return Ok(());
         }
-        let facts = Facts::of(entry);
+        let facts = EntryFacts::of(entry);
         let uuid = node::uuid(entry);
         let known = uuid.as_deref().and_then(|uuid| self.loaded.lookup(self.file, uuid));
         let id = match known {
@@ -257,17 +259,17 @@ impl Adding<'_> {
             at: None,
             flags: 0,
         });
-        loaded.links.push(Link::default());
+        loaded.links.push(EntryLinks::default());
         Ok(id)
     }
 
-    /// Notes that an entry stands here once more; whether this copy counts.
-    fn repeat(&mut self, id: NodeId, entry: &EntryRef<'_>, place: Place, origin: Origin) -> bool {
+    /// Records another copy of an entry; returns true if this copy counts.
+    fn repeat(&mut self, id: NodeId, entry: &EntryRef<'_>, place: Place, origin: LineOrigin) -> bool {
         let node = &self.loaded.nodes[id.index()];
         let finding =
             rules::repeated(node, entry, place, self.source.read(self.file, node.place).ok().as_ref());
-        // What is whole beats what was saved out of a damaged line; otherwise the later copy counts.
-        let counts = origin == Origin::WholeLine || node.is_salvaged();
+        // A whole copy wins over a salvaged one; otherwise the later copy counts.
+        let counts = origin == LineOrigin::WholeLine || node.is_salvaged();
         let other = if counts { node.place } else { place };
         self.loaded.copies.push((id, other));
         self.loaded.nodes[id.index()].flags |= node::REPEATED;
@@ -275,7 +277,14 @@ impl Adding<'_> {
         counts
     }
 
-    fn fill(&mut self, id: NodeId, entry: &EntryRef<'_>, place: Place, origin: Origin, facts: &Facts<'_>) {
+    fn fill(
+        &mut self,
+        id: NodeId,
+        entry: &EntryRef<'_>,
+        place: Place,
+        origin: LineOrigin,
+        facts: &EntryFacts<'_>,
+    ) {
         let loaded = &mut *self.loaded;
         let next = u32::try_from(loaded.responses.len()).unwrap_or(u32::MAX);
         let response = facts
@@ -289,7 +298,7 @@ impl Adding<'_> {
         node.response = response;
         node.at = facts.at;
         node.flags = facts.flags | (node.flags & node::REPEATED);
-        if origin == Origin::Salvaged {
+        if origin == LineOrigin::Salvaged {
             node.flags |= node::SALVAGED;
         }
         let dialect = match facts.dialect {
@@ -301,16 +310,16 @@ impl Adding<'_> {
         loaded.dialects[dialect] += 1;
     }
 
-    fn link(&mut self, id: NodeId, entry: &EntryRef<'_>, facts: &Facts<'_>) {
+    fn link(&mut self, id: NodeId, entry: &EntryRef<'_>, facts: &EntryFacts<'_>) {
         let is_side = entry.is_sidechain();
         let before = if is_side { self.tail.side } else { self.tail.main };
         let parent = match &facts.parent {
-            Named::Root => Parent::None,
-            Named::Implied => before.filter(|before| *before != id).map_or(Parent::None, Parent::Known),
-            Named::Parent(uuid) => self.resolve(uuid),
+            NamedParent::Root => Parent::None,
+            NamedParent::Implied => before.filter(|before| *before != id).map_or(Parent::None, Parent::Known),
+            NamedParent::Parent(uuid) => self.resolve(uuid),
         };
         let logical = entry.logical_parent_uuid().map_or(Parent::None, |uuid| self.resolve(&uuid));
-        self.loaded.links[id.index()] = Link { parent, logical };
+        self.loaded.links[id.index()] = EntryLinks { parent, logical };
         let last = if is_side { &mut self.tail.side } else { &mut self.tail.main };
         *last = Some(id);
     }
@@ -322,7 +331,7 @@ impl Adding<'_> {
         }
     }
 
-    fn note(&mut self, node: NodeId, entry: &EntryRef<'_>, facts: Facts<'_>) {
+    fn note(&mut self, node: NodeId, entry: &EntryRef<'_>, facts: EntryFacts<'_>) {
         let loaded = &mut *self.loaded;
         let copy = loaded.nodes[node.index()].place.offset;
         for call in facts.calls {
@@ -368,7 +377,7 @@ impl Adding<'_> {
         if let Some((session, uuid)) = facts.forked_from {
             loaded.forked_from.push((node, short(&session).into(), short(&uuid).into()));
         }
-        if self.lines == Lines::OfMain
+        if self.lines == LineOwner::OfMain
             && entry.is_sidechain()
             && let Some(agent) = entry.agent_id()
         {

@@ -1,4 +1,4 @@
-//! A session as a tree: which entry follows which, who speaks, what belongs together.
+//! A session as a tree: parents, speakers, and groups of entries.
 //!
 //! ```no_run
 //! use tidings_transcript::roots::Roots;
@@ -14,15 +14,15 @@
 //! # Ok::<(), tidings_transcript::Error>(())
 //! ```
 //!
-//! A [`Session`] is an index: it grows with the number of lines and not with their length, and reads an entry from its
-//! file when it is asked for.
+//! A [`Session`] is an index: its size depends on the number of lines and not on their length. An entry is
+//! read from its file on demand.
 
 mod actor;
 mod agents;
 mod branch;
 mod commands;
 mod compactions;
-mod facts;
+mod entry_facts;
 mod flow;
 mod forest;
 mod forks;
@@ -33,7 +33,7 @@ mod load;
 mod node;
 mod parents;
 pub mod rules;
-mod side;
+mod side_records;
 mod source;
 mod tools;
 mod units;
@@ -52,33 +52,33 @@ pub use forks::{Fork, ForkSign, forks};
 pub use graph::{Root, RootKind};
 pub use lane::{Agent, Join, Lane};
 pub use node::{FileIndex, LaneId, Node, NodeId, Part};
-pub use side::{SideRecord, SideRecords};
+pub use side_records::{SideRecord, SideRecords};
 pub use tools::ToolUse;
 
 use crate::error::At as _;
-use crate::manage::{Facts, FactsReader};
+use crate::manage::{SessionDetails, SessionDetailsReader};
 use crate::roots::{FileInfo, SessionFiles};
 use crate::{Error, ErrorKind, Finding, Place, encoding};
-use load::{Lines, Loaded, Parent};
-use source::Source;
-use tools::Tools;
+use load::{LineOwner, LoadedEntries, Parent};
+use source::EntryFiles;
+use tools::ToolUses;
 use units::Units;
 
-/// A session, loaded.
+/// A loaded session.
 #[derive(Debug)]
 pub struct Session {
     id: String,
-    source: Source,
+    source: EntryFiles,
     nodes: Vec<Node>,
     by_uuid: Vec<HashMap<Arc<str>, NodeId>>,
     copies: Vec<(NodeId, Place)>,
-    /// The parents that are named and are not there.
+    /// Parents that are named and do not exist.
     missing: Vec<(NodeId, Box<str>)>,
     lanes: Vec<Lane>,
-    /// Which entries started which lanes.
+    /// Lanes with the entries that started them.
     started: Vec<(NodeId, LaneId)>,
     units: Units,
-    tools: Tools,
+    tools: ToolUses,
     compactions: Vec<Compaction>,
     side: SideRecords,
     labels: HashMap<NodeId, Arc<str>>,
@@ -90,15 +90,15 @@ pub struct Session {
     steps: OnceLock<Vec<(Flow, Step)>>,
 }
 
-/// How many lines of which sort a session has. `lines` is the sum of the others.
+/// Number of lines of each kind. `lines` is the sum of the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct LineCounts {
-    /// All.
+    /// All lines.
     pub lines: u64,
     /// Whole entries.
     pub entries: u64,
-    /// Damaged ones.
+    /// Damaged lines.
     pub damaged: u64,
     /// White space only.
     pub blank: u64,
@@ -107,14 +107,14 @@ pub struct LineCounts {
 impl Session {
     /// Reads all files of a session once.
     ///
-    /// Damage inside them is no error but a [`Finding`].
+    /// Damage inside them is not an error but a [`Finding`].
     pub fn open(files: &SessionFiles) -> Result<Session, Error> {
-        let source = Source::new(files.files().cloned().collect());
+        let source = EntryFiles::new(files.files().cloned().collect());
         let main = files.main.is_some().then_some(FileIndex(0));
-        let mut loaded = Loaded::default();
+        let mut loaded = LoadedEntries::default();
         for index in 0..u32::try_from(source.files().len()).unwrap_or(u32::MAX) {
             let file = FileIndex(index);
-            let lines = if Some(file) == main { Lines::OfMain } else { Lines::OfAgent };
+            let lines = if Some(file) == main { LineOwner::OfMain } else { LineOwner::OfAgent };
             loaded.read(&files.id, file, lines, &source)?;
         }
         loaded.settle();
@@ -122,7 +122,7 @@ impl Session {
         let agents: Vec<Box<str>> = files.agents.iter().map(|agent| agent.agent_id.as_str().into()).collect();
         let mut lanes = lanes::assign(&mut loaded, main, &agents);
         let units = Units::of(&loaded);
-        let tools = Tools::pair(&mut loaded);
+        let tools = ToolUses::pair(&mut loaded);
         agents::join(&loaded, &tools, &mut lanes, &files.agents);
         let compactions = compactions::find(&loaded, &units);
         loaded.findings.sort_by_key(|(file, finding)| (*file, finding.place));
@@ -151,7 +151,8 @@ impl Session {
         })
     }
 
-    /// An error if the session's files have lines and none of them is an entry: then they are no session files.
+    /// Returns an error if the session's files have lines and none of them is an entry: then they are not
+    /// session files.
     pub fn require_entries(&self) -> Result<(), Error> {
         let damaged = self.counts.damaged > 0 && self.counts.entries == 0 && self.nodes.is_empty();
         let Some(file) = self.files().first().filter(|_| damaged) else { return Ok(()) };
@@ -159,7 +160,7 @@ impl Session {
         let (what, hint) = if encoding::is_utf_16(&mut opened).at("read", &file.path)? {
             ("The file is UTF-16", encoding::UTF_16_HINT)
         } else {
-            ("Not a session file", "name a file with one JSON object per line, or the id of a session")
+            ("Not a session file", "give a file with one JSON object per line, or the id of a session")
         };
         let message = format!("{what}: `{}`", file.path.display());
         Err(Error::new(ErrorKind::Invalid, message, hint).about(&file.path))
@@ -170,11 +171,11 @@ impl Session {
         &self.id
     }
 
-    /// The session's title as lists show it: the title that was given, the last prompt, a summary or the first prompt.
+    /// The session's title as lists show it: its title, the last prompt, a summary or the first prompt.
     pub fn title(&self) -> Option<String> {
         let main = self.lane(LaneId::MAIN).file.map(|file| self.files()[file.index()].path.as_path());
-        let facts = main.and_then(|path| FactsReader::default().read(path).ok().flatten());
-        let name = facts.as_ref().and_then(Facts::name).or_else(|| self.side.title());
+        let facts = main.and_then(|path| SessionDetailsReader::default().read(path).ok().flatten());
+        let name = facts.as_ref().and_then(SessionDetails::name).or_else(|| self.side.title());
         name.filter(|title| !title.trim().is_empty()).map(str::to_owned)
     }
 
@@ -193,12 +194,12 @@ impl Session {
         (0..u32::try_from(self.nodes.len()).unwrap_or(u32::MAX)).map(NodeId)
     }
 
-    /// What is known of an entry.
+    /// The index data of an entry.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
     }
 
-    /// The entry of that uuid in the file that a lane stands in.
+    /// The entry with that uuid in the file of a lane.
     pub fn by_uuid(&self, lane: LaneId, uuid: &str) -> Option<NodeId> {
         let file = self.lane(lane).file?;
         self.by_uuid[file.index()].get(&*node::short(uuid)).copied()
@@ -212,12 +213,12 @@ impl Session {
         if same { Ok(entry) } else { Err(self.source.changed(node.file, node.place)) }
     }
 
-    /// Reads a line without a place in the tree from its file.
+    /// Reads a line outside of the tree from its file.
     pub fn side_entry(&self, record: &SideRecord) -> Result<Entry, Error> {
         self.source.read(record.file, record.place)
     }
 
-    /// Where all copies of an entry stand, in the order of the file.
+    /// Positions of all copies of an entry, in the order of the file.
     pub fn places(&self, id: NodeId) -> Vec<Place> {
         let start = self.copies.partition_point(|(node, _)| *node < id);
         let others = self.copies[start..].iter().take_while(|(node, _)| *node == id).map(|(_, place)| *place);
@@ -226,13 +227,13 @@ impl Session {
         places
     }
 
-    /// The parent that an entry names although the file does not have it.
+    /// The uuid of a missing parent.
     pub fn missing_parent(&self, id: NodeId) -> Option<&str> {
         let at = self.missing.binary_search_by_key(&id, |(node, _)| *node).ok()?;
         Some(&self.missing[at].1)
     }
 
-    /// The conversations: the main one first, even where it is empty, then one per sub-agent.
+    /// The conversations: the main one first, even if it is empty, then one per sub-agent.
     pub fn lanes(&self) -> &[Lane] {
         &self.lanes
     }
@@ -253,7 +254,7 @@ impl Session {
         self.started[start..].iter().take_while(move |(node, _)| *node == call).map(|(_, lane)| *lane)
     }
 
-    /// A path cut at its compactions: each piece but the first begins with one.
+    /// Splits a path at its compactions: each part but the first begins with one.
     pub fn epochs<'p>(&self, path: &'p [NodeId]) -> Vec<&'p [NodeId]> {
         let mut epochs = Vec::new();
         let mut start = 0;
@@ -272,42 +273,42 @@ impl Session {
         &self.tools.uses
     }
 
-    /// The tools that an entry calls.
+    /// The tool calls in an entry.
     pub fn calls_of(&self, id: NodeId) -> impl Iterator<Item = &ToolUse> {
         self.tools.calls_of(id)
     }
 
-    /// The calls whose results stand in an entry.
+    /// The calls whose results are in an entry.
     pub fn results_of(&self, id: NodeId) -> impl Iterator<Item = &ToolUse> {
         self.tools.results_of(id)
     }
 
-    /// All compactions, by file and place.
+    /// All compactions, by file and position.
     pub fn compactions(&self) -> &[Compaction] {
         &self.compactions
     }
 
-    /// What the lines without a place in the tree say.
+    /// The records outside of the tree.
     pub fn side(&self) -> &SideRecords {
         &self.side
     }
 
-    /// Damaged lines, missing parents, repeated ids and the like, by file and place.
+    /// Findings: damaged lines, missing parents, repeated ids and the like, by file and position.
     pub fn findings(&self) -> &[(FileIndex, Finding)] {
         &self.findings
     }
 
-    /// How many lines there are.
+    /// Number of lines.
     pub fn counts(&self) -> LineCounts {
         self.counts
     }
 
-    /// The dialect that most entries follow; `None` without entries.
+    /// The dialect of most entries; `None` without entries.
     pub fn dialect(&self) -> Option<Dialect> {
         self.dialect
     }
 
-    /// Whether an epoch begins with an entry.
+    /// Returns true if an entry begins an epoch.
     fn is_boundary(&self, id: NodeId) -> bool {
         self.compactions.binary_search_by_key(&id, |compaction| compaction.node).is_ok()
     }
@@ -316,14 +317,14 @@ impl Session {
         self.labels.get(&id).map(|label| &**label)
     }
 
-    /// An entry of the main line that names this uuid as its parent, which is not there.
+    /// An entry of the main line whose missing parent has this uuid.
     fn orphan_of(&self, uuid: &str) -> Option<NodeId> {
         let of_main = |id: NodeId| self.node(id).lane == LaneId::MAIN;
         self.missing.iter().find(|(id, name)| **name == *uuid && of_main(*id)).map(|(id, _)| *id)
     }
 }
 
-fn missing_parents(loaded: &Loaded) -> Vec<(NodeId, Box<str>)> {
+fn missing_parents(loaded: &LoadedEntries) -> Vec<(NodeId, Box<str>)> {
     let nodes = (0_u32..).map(NodeId).zip(loaded.nodes.iter().zip(&loaded.links));
     let missing = nodes.filter_map(|(id, (node, link))| match &link.parent {
         Parent::Named(uuid) if node.is_orphan() => Some((id, uuid.clone())),

@@ -13,96 +13,96 @@ use crate::limits::NAME_BYTES_MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub(super) u32);
 
-/// A file of a session; the main one is the first, where there is one.
+/// A file of a session; the main one is the first, if there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileIndex(pub(super) u32);
 
-/// A line of conversation: the main one, or that of a sub-agent.
+/// A conversation: the main one, or that of a sub-agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LaneId(pub(super) u32);
 
 impl NodeId {
-    /// As an index into [`Session::nodes`](super::Session::nodes).
+    /// Index into [`Session::nodes`](super::Session::nodes).
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl FileIndex {
-    /// As an index into [`Session::files`](super::Session::files).
+    /// Index into [`Session::files`](super::Session::files).
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl LaneId {
-    /// The main line.
+    /// The main lane.
     pub const MAIN: LaneId = LaneId(0);
 
-    /// As an index into [`Session::lanes`](super::Session::lanes).
+    /// Index into [`Session::lanes`](super::Session::lanes).
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What is known of an entry without reading it again.
+/// The index data of an entry, available without reading it again.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// The file that it stands in.
+    /// Its file.
     pub file: FileIndex,
-    /// Where it stands there. Of several copies, the one that counts.
+    /// Its position in the file. Of several copies, the one that counts.
     pub place: Place,
     /// Its `type`.
     pub kind: EntryKind,
-    /// What it is in the conversation.
+    /// Its role in the conversation.
     pub part: Part,
-    /// Its own id, unique in its file.
+    /// Its uuid, unique in its file.
     pub uuid: Option<Arc<str>>,
-    /// The entry that it follows by `parentUuid`, or by its place where the file has no such key. `None` for roots,
-    /// for entries whose parent is not in the file, and where a circle was cut.
+    /// The entry that it follows by `parentUuid`, or by position if the file has no such key. `None` for
+    /// roots, for entries with a missing parent, and where a cycle was cut.
     pub parent: Option<NodeId>,
     /// The conversation that it belongs to.
     pub lane: LaneId,
-    /// The API response that it is a piece of; equal numbers within a session mean equal `message.id`s.
+    /// The API response that it is a part of; equal numbers within a session mean equal `message.id`s.
     pub response: Option<u32>,
-    /// When it was made, where that can be read.
+    /// Timestamp, if it is valid.
     pub at: Option<Timestamp>,
     pub(super) flags: u16,
 }
 
-/// What an entry is in the conversation.
+/// The role of an entry in the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Part {
-    /// What a person said, or in a sub-agent's line the model that started it.
+    /// A prompt of the user, or in a sub-agent's lane of the model that started it.
     Prompt,
-    /// A slash command that a person gave.
+    /// A slash command of the user.
     Command,
-    /// What a slash command or a shell command of a person printed.
+    /// The output of a slash command or shell command of the user.
     CommandOutput,
-    /// A person stopped the model.
+    /// The user interrupted the model.
     Interruption,
-    /// A task in the background, or another agent, reports.
+    /// A report of a background task or another agent.
     Notification,
-    /// What a tool gave back.
+    /// A tool result.
     ToolResult,
-    /// Text that the client put before the model.
+    /// Text that the client added for the model.
     Injected,
-    /// A piece of a response: text, thinking, tool calls.
+    /// A part of a response: text, thinking, tool calls.
     Response,
     /// A step of a compaction.
     Compaction,
-    /// The text that stands for everything before a compaction.
+    /// The summary of everything before a compaction.
     CompactSummary,
-    /// Something failed.
+    /// An error.
     Error,
-    /// Something happened.
+    /// An event.
     Event,
-    /// What the model is told beside the conversation.
+    /// Context for the model beside the conversation.
     Attachment,
-    /// How a tool goes.
+    /// Progress of a tool.
     Progress,
-    /// A kind that nobody knows.
+    /// An unknown kind.
     Other,
 }
 
@@ -128,12 +128,13 @@ impl Part {
         }
     }
 
-    /// Whether a second child of this sort makes a branch. Everything else is a link of a chain, or hangs beside one.
+    /// Returns true if a second child of this kind makes a branch. All others are links of a chain, or hang
+    /// beside one.
     pub fn makes_branches(self) -> bool {
         matches!(self, Part::Prompt | Part::Command | Part::Response)
     }
 
-    /// Whether a turn begins here.
+    /// Returns true if a turn begins here.
     pub fn begins_turns(self) -> bool {
         matches!(self, Part::Prompt | Part::Command | Part::Notification)
     }
@@ -162,40 +163,40 @@ macro_rules! flags {
 }
 
 flags! {
-    /// Whether it says of itself that it belongs to a sub-agent.
+    /// True if it is marked as part of a sidechain.
     is_sidechain SIDECHAIN = 0;
-    /// Whether the client wrote it for the model and not for a person.
+    /// True if the client wrote it for the model and not for the user.
     is_meta META = 1;
-    /// Whether it tells of an error: of the API, or of a tool.
+    /// True for an error of the API or a tool.
     is_error ERROR = 2;
-    /// Whether it was taken out of the conversation, though it is still in the file.
+    /// True if it was removed from the conversation, although it is still in the file.
     is_deleted DELETED = 3;
-    /// Whether it was cut short.
+    /// True if it was cut short.
     is_aborted ABORTED = 4;
-    /// Whether it calls tools.
+    /// True if it calls tools.
     calls_tools CALLS = 5;
-    /// Whether it has text to show.
+    /// True if it has text to show.
     has_text TEXT = 6;
-    /// Whether it was saved out of a damaged line.
+    /// True if it was salvaged from a damaged line.
     is_salvaged SALVAGED = 7;
-    /// Whether an explicit mark says that its branch counts.
+    /// True if an explicit mark makes its branch the active one.
     is_marked_active MARKED_ACTIVE = 8;
-    /// Whether its parent is named and is not in the file, so that it begins an island.
+    /// True if its parent is missing, so that it begins a disconnected part.
     is_orphan ORPHAN = 9;
-    /// Whether a circle of parents was cut here.
+    /// True if a cycle of parents was cut here.
     is_cut CUT = 10;
-    /// Whether the file has it more than once.
+    /// True if the file has several copies of it.
     is_repeated REPEATED = 11;
-    /// Whether it asks for a compaction.
+    /// True if it requests a compaction.
     asks_to_compact ASKS_TO_COMPACT = 12;
-    /// Whether it calls a tool that starts sub-agents.
+    /// True if it calls a tool that starts sub-agents.
     delegates DELEGATES = 13;
-    /// Whether the client wrote it in the model's place (model `<synthetic>`).
+    /// True if the client wrote it in the model's name (model `<synthetic>`).
     is_synthetic SYNTHETIC = 14;
 }
 
-/// A name as the index keeps it. Names have a few dozen bytes; what is far longer is recognised by its beginning and
-/// a hash, so that the index does not grow with the bytes of a hostile file.
+/// The form of a name that the index stores. Names have a few dozen bytes; a far longer one is replaced by
+/// its beginning and a hash, so that the index does not grow with the bytes of a hostile file.
 pub(super) fn short(name: &str) -> Cow<'_, str> {
     if name.len() <= NAME_BYTES_MAX {
         return name.into();
@@ -207,12 +208,12 @@ pub(super) fn short(name: &str) -> Cow<'_, str> {
     format!("{}#{:016x}", &name[..end], hash(name)).into()
 }
 
-/// An entry's own name; an empty one names nothing.
+/// An entry's own uuid; `None` if it is empty.
 pub(super) fn uuid<'a>(entry: &EntryRef<'a>) -> Option<Cow<'a, str>> {
     entry.uuid().filter(|uuid| !uuid.is_empty())
 }
 
-/// The same for equal texts in every run.
+/// A hash that is the same in every run.
 pub(super) fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);

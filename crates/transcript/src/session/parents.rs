@@ -1,12 +1,12 @@
-//! Which entry follows which.
+//! Resolution of parents.
 
 use super::forest::break_cycles;
-use super::load::{Loaded, Parent};
+use super::load::{LoadedEntries, Parent};
 use super::{NodeId, node, rules};
 use crate::Severity;
 
-/// Sets the parents of all entries, and reports those that are not there.
-pub(super) fn resolve(loaded: &mut Loaded) {
+/// Sets the parents of all entries, and reports missing ones.
+pub(super) fn resolve(loaded: &mut LoadedEntries) {
     let mut parents: Vec<Option<NodeId>> = Vec::with_capacity(loaded.nodes.len());
     let mut flags = Vec::new();
     let mut findings = Vec::new();
@@ -17,14 +17,14 @@ pub(super) fn resolve(loaded: &mut Loaded) {
             None
         };
         parents.push(match find(loaded, index, &loaded.links[index].parent) {
-            Found::None => None,
-            Found::Entry(parent) if parent.index() == index => {
+            ParentLookup::None => None,
+            ParentLookup::Entry(parent) if parent.index() == index => {
                 let message = "The entry names itself as its parent".to_owned();
                 report(rules::PARENT_CYCLE, Severity::Error, node::CUT, message)
             }
-            Found::Entry(parent) => Some(parent),
-            Found::Missing(uuid) => {
-                let message = format!("The parent is in no file of the session: `{uuid}`");
+            ParentLookup::Entry(parent) => Some(parent),
+            ParentLookup::Missing(uuid) => {
+                let message = format!("No file of the session contains the parent: `{uuid}`");
                 report(rules::KNOWN_PARENT, Severity::Warning, node::ORPHAN, message)
             }
         });
@@ -35,7 +35,7 @@ pub(super) fn resolve(loaded: &mut Loaded) {
     for cut in break_cycles(&mut parents) {
         let node = &mut loaded.nodes[cut.index()];
         node.flags |= node::CUT;
-        let message = "The entry follows itself in a circle of parents".to_owned();
+        let message = "The entry is its own ancestor (cycle in `parentUuid`)".to_owned();
         findings.push((node.file, rules::finding(rules::PARENT_CYCLE, Severity::Error, node, message)));
     }
     for (node, parent) in loaded.nodes.iter_mut().zip(parents) {
@@ -44,30 +44,30 @@ pub(super) fn resolve(loaded: &mut Loaded) {
     loaded.findings.append(&mut findings);
 }
 
-/// The entry that a boundary follows although its parent is nothing.
-pub(super) fn logical(loaded: &Loaded, id: NodeId) -> Option<NodeId> {
+/// The logical parent of a boundary, which has no parent.
+pub(super) fn logical(loaded: &LoadedEntries, id: NodeId) -> Option<NodeId> {
     match find(loaded, id.index(), &loaded.links[id.index()].logical) {
-        Found::Entry(parent) if parent != id => Some(parent),
+        ParentLookup::Entry(parent) if parent != id => Some(parent),
         _ => None,
     }
 }
 
-enum Found<'l> {
+enum ParentLookup<'l> {
     None,
     Entry(NodeId),
     Missing(&'l str),
 }
 
-fn find<'l>(loaded: &'l Loaded, index: usize, parent: &'l Parent) -> Found<'l> {
+fn find<'l>(loaded: &'l LoadedEntries, index: usize, parent: &'l Parent) -> ParentLookup<'l> {
     match parent {
-        Parent::None => Found::None,
-        Parent::Known(id) => Found::Entry(*id),
-        // A parent may stand further down.
+        Parent::None => ParentLookup::None,
+        Parent::Known(id) => ParentLookup::Entry(*id),
+        // A parent may come later in the file.
         Parent::Named(uuid) => {
             let file = loaded.nodes[index].file;
             match loaded.lookup(file, uuid).or_else(|| loaded.lookup_elsewhere(file, uuid)) {
-                Some(id) => Found::Entry(id),
-                None => Found::Missing(uuid),
+                Some(id) => ParentLookup::Entry(id),
+                None => ParentLookup::Missing(uuid),
             }
         }
     }

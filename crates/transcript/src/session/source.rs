@@ -10,40 +10,40 @@ use crate::limits::LINE_BYTES_MAX;
 use crate::roots::FileInfo;
 use crate::{Error, ErrorKind, Place};
 
-/// The files of a session, to read single entries from.
+/// The files of a session, for reading single entries.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct EntryFiles {
     files: Vec<FileInfo>,
-    /// The file read last stays open: neighbours are asked for one after the other, and a session may have more files
-    /// than a process may have open.
+    /// The file read last stays open: neighbouring entries are read one after the other, and a session may
+    /// have more files than a process may open.
     open: Mutex<Option<(FileIndex, File)>>,
 }
 
-impl Source {
+impl EntryFiles {
     pub(super) fn new(files: Vec<FileInfo>) -> Self {
-        Source { files, open: Mutex::new(None) }
+        EntryFiles { files, open: Mutex::new(None) }
     }
 
     pub(super) fn files(&self) -> &[FileInfo] {
         &self.files
     }
 
-    /// The entry that stands at a place.
+    /// Reads the entry at a position.
     pub(super) fn read(&self, file: FileIndex, place: Place) -> Result<Entry, Error> {
         let path = &self.files[file.index()].path;
         let bytes = self.bytes(file, place).at("read", path)?;
         Entry::decode_lossy(&bytes).map_err(|_| self.changed(file, place))
     }
 
-    /// What to say when something else stands at a place than before.
+    /// The error for a position whose contents changed.
     pub(super) fn changed(&self, file: FileIndex, place: Place) -> Error {
         let path = self.files[file.index()].path.display();
         let message = format!("Line {} has changed since the file was opened: `{path}`", place.line);
-        Error::new(ErrorKind::Io, message, "try again; another program writes to the file")
+        Error::new(ErrorKind::Io, message, "try again; another program is writing to the file")
     }
 
     fn bytes(&self, index: FileIndex, place: Place) -> io::Result<Vec<u8>> {
-        // Nothing is lost if another reader panicked: the file is opened and placed anew.
+        // Nothing is lost if another reader panicked: the file is opened and positioned anew.
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let file = match &mut *open {
             Some((open_index, file)) if *open_index == index => file,

@@ -1,7 +1,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use super::load::{AnswerNote, CallNote, Loaded};
+use super::load::{AnswerNote, CallNote, LoadedEntries};
 use super::{FileIndex, LaneId, Node, NodeId, Part, rules};
 use crate::{Finding, Severity};
 
@@ -11,40 +11,41 @@ use crate::{Finding, Severity};
 pub struct ToolUse {
     /// The lane.
     pub lane: LaneId,
-    /// The call's id; in seed 001 the uuid of its entry.
+    /// The call's id; in the flat dialect the uuid of its entry.
     pub id: Box<str>,
-    /// The tool; empty for a result without a call.
+    /// Name of the tool; empty for a result without a call.
     pub name: Arc<str>,
     /// The entry with the call; `None` for a result without one.
     pub call: Option<NodeId>,
     /// The entry with the result; `None` while there is none.
     pub result: Option<NodeId>,
-    /// Whether the result says that the tool failed.
+    /// True if the tool failed according to the result.
     pub is_error: bool,
 }
 
-/// Tool calls with their results, and where to find those of an entry.
+/// Tool calls with their results, indexed by entry.
 #[derive(Debug, Default)]
-pub(super) struct Tools {
+pub(super) struct ToolUses {
     pub(super) uses: Vec<ToolUse>,
     by_call: Vec<(NodeId, u32)>,
     by_result: Vec<(NodeId, u32)>,
-    /// By id, over all files: those of sub-agents name calls that stand in another one.
+    /// By id, over all files: those of sub-agents refer to calls in other files.
     by_id: HashMap<Box<str>, Vec<u32>>,
 }
 
-impl Tools {
-    /// Pairs by id, and where there are no ids by parent or order.
+impl ToolUses {
+    /// Pairs by id, and without ids by parent or order.
     ///
-    /// Some servers count their calls anew in every response, so that one id stands for many of a file: then a result
-    /// belongs to the entry that it names, and what names none of them to the nearest call that has no result yet.
-    pub(super) fn pair(loaded: &mut Loaded) -> Self {
+    /// Some servers restart the ids of their calls in every response, so that one id is used many times in a
+    /// file: then a result belongs to the entry that it names, and otherwise to the nearest call without a
+    /// result.
+    pub(super) fn pair(loaded: &mut LoadedEntries) -> Self {
         let nodes = &loaded.nodes;
         let mut uses: Vec<ToolUse> = loaded.calls.iter().map(|note| of_call(note, nodes)).collect();
         let mut results: Vec<(u32, NodeId)> = Vec::new();
-        let mut calls = Calls::of(loaded);
+        let mut calls = CallsById::of(loaded);
         let mut found: Vec<Option<u32>> = loaded.answers.iter().map(|note| calls.named_by(note)).collect();
-        // A guess takes none of those that another result names.
+        // A guess does not take a call that another result names.
         for (found, note) in found.iter_mut().zip(&loaded.answers) {
             *found = found.or_else(|| calls.nearest(note));
         }
@@ -77,7 +78,7 @@ impl Tools {
             results.into_iter().map(|(index, node)| (node, index)).collect();
         by_call.sort_unstable();
         by_result.sort_unstable();
-        Tools { uses, by_call, by_result, by_id }
+        ToolUses { uses, by_call, by_result, by_id }
     }
 
     pub(super) fn calls_of(&self, id: NodeId) -> impl Iterator<Item = &ToolUse> {
@@ -88,17 +89,17 @@ impl Tools {
         indexes(&self.by_result, id).map(|index| &self.uses[index])
     }
 
-    /// Numbers of the uses whose results stand in an entry.
+    /// Numbers of the uses with a result in an entry.
     pub(super) fn result_numbers(&self, id: NodeId) -> impl Iterator<Item = usize> {
         indexes(&self.by_result, id)
     }
 
-    /// Numbers of the uses whose calls have that id, in all files.
+    /// Numbers of the uses with that call id, in all files.
     pub(super) fn numbers_of(&self, id: &str) -> impl Iterator<Item = usize> {
         self.by_id.get(id).into_iter().flatten().map(|index| *index as usize)
     }
 
-    /// Numbers of the uses whose calls stand in an entry.
+    /// Numbers of the uses with a call in an entry.
     pub(super) fn call_numbers(&self, id: NodeId) -> impl Iterator<Item = usize> {
         indexes(&self.by_call, id)
     }
@@ -131,36 +132,37 @@ fn of_answer(note: &AnswerNote, nodes: &[Node]) -> ToolUse {
     }
 }
 
-/// The calls of all files by their ids, while they are given their results.
-struct Calls<'l> {
-    loaded: &'l Loaded,
+/// The calls of all files by id, during pairing.
+struct CallsById<'l> {
+    loaded: &'l LoadedEntries,
     by_id: HashMap<(FileIndex, &'l str), SameId>,
 }
 
-/// The calls of one file that have the same id, as numbers of notes.
+/// The calls of one file with the same id, as numbers of notes.
 #[derive(Default)]
 struct SameId {
-    /// Those without a result, in order.
+    /// Calls without a result, in order.
     open: VecDeque<u32>,
-    /// The last that was given one.
+    /// The last call that was paired.
     answered: Option<u32>,
 }
 
-impl<'l> Calls<'l> {
-    fn of(loaded: &'l Loaded) -> Self {
+impl<'l> CallsById<'l> {
+    fn of(loaded: &'l LoadedEntries) -> Self {
         let mut by_id: HashMap<_, SameId> = HashMap::new();
         for (index, note) in (0_u32..).zip(&loaded.calls) {
             let file = loaded.nodes[note.node.index()].file;
             by_id.entry((file, &*note.id)).or_default().open.push_back(index);
         }
-        Calls { loaded, by_id }
+        CallsById { loaded, by_id }
     }
 
-    /// The call in the entry that a result names, or else in the one that it hangs off.
+    /// The call in the entry that a result names, or else in its parent.
     fn named_by(&mut self, answer: &'l AnswerNote) -> Option<u32> {
         let node = &self.loaded.nodes[answer.node.index()];
         let id = answer.id.as_deref()?;
-        // A sub-agent that goes on from an entry of the main file may begin with the result of a call there.
+        // A sub-agent that continues from an entry of the main file may begin with the result of a call
+        // there.
         let file = if self.by_id.contains_key(&(node.file, id)) {
             node.file
         } else {
@@ -181,8 +183,8 @@ impl<'l> Calls<'l> {
         Some(index)
     }
 
-    /// The call of that id that is nearest before a result and has none, or else the nearest after it; of those in one
-    /// entry the first. One more result than there are calls is a second one of the last.
+    /// The nearest call with that id before a result that has none, or else the nearest after it; the first
+    /// of several in one entry. A surplus result belongs to the last call.
     fn nearest(&mut self, answer: &'l AnswerNote) -> Option<u32> {
         let file = self.loaded.nodes[answer.node.index()].file;
         let same = self.by_id.get_mut(&(file, answer.id.as_deref()?))?;
@@ -205,7 +207,7 @@ impl SameId {
     }
 }
 
-/// Calls and results of one lane that have no ids, as far as they have been read.
+/// Calls and results of one lane without ids, as far as they have been read.
 #[derive(Default)]
 struct Batch {
     /// Calls without a result, in order.
@@ -213,9 +215,9 @@ struct Batch {
     results: Vec<NodeId>,
 }
 
-/// Pairs what has no ids: a result belongs to the call that is its parent, or if several results share a parent, to
-/// the first call that has none yet.
-fn by_order(loaded: &Loaded, uses: &mut [ToolUse]) -> Vec<(u32, NodeId)> {
+/// Pairs calls and results without ids: a result belongs to the call that is its parent, or if several
+/// results share a parent, to the first call without a result.
+fn by_order(loaded: &LoadedEntries, uses: &mut [ToolUse]) -> Vec<(u32, NodeId)> {
     let nodes = &loaded.nodes;
     let mut calls: HashMap<NodeId, u32> = HashMap::new();
     for (index, tool) in (0_u32..).zip(uses.iter()) {
@@ -235,7 +237,7 @@ fn by_order(loaded: &Loaded, uses: &mut [ToolUse]) -> Vec<(u32, NodeId)> {
     let mut paired = Vec::new();
     for (id, node) in (0_u32..).map(NodeId).zip(nodes) {
         let batch = batches.entry(node.lane).or_default();
-        // An error right below a call is what came of it.
+        // An error right below a call is its outcome.
         let answers = without_id.contains(&id)
             || (node.part == Part::Error && node.parent.is_some_and(|parent| calls.contains_key(&parent)));
         if answers {
@@ -282,11 +284,11 @@ fn report(uses: &[ToolUse], nodes: &[Node]) -> Vec<(FileIndex, Finding)> {
     for tool in uses {
         let (rule, severity, at, message) = match (tool.call, tool.result) {
             (Some(call), None) => {
-                let message = format!("The tool was never answered: `{}`", tool.name);
+                let message = format!("The tool call has no result: `{}`", tool.name);
                 (rules::TOOL_RESULT_MISSING, Severity::Note, call, message)
             }
             (None, Some(result)) => {
-                let message = format!("The call that this answers is not in the file: `{}`", tool.id);
+                let message = format!("The call of this result is not in the file: `{}`", tool.id);
                 (rules::TOOL_CALL_MISSING, Severity::Warning, result, message)
             }
             _ => continue,

@@ -1,38 +1,38 @@
-//! Entries that belong together, and how such units follow each other.
+//! Groups of entries, and the tree of these units.
 //!
-//! A unit is an API response with the results of its tools, or any other entry alone. Parallel tools fork the chain of
-//! entries, since each result hangs off its own call; between units there is no such fork, so that what forks there
-//! is a branch.
+//! A unit is an API response with its tool results, or any other entry alone. Parallel tools fork the chain
+//! of entries, since each result hangs off its own call; between units there are no such forks, so every fork
+//! there is a branch.
 
 use super::forest::{Children, break_cycles};
 use super::lanes::{back_on, exits};
-use super::load::Loaded;
+use super::load::LoadedEntries;
 use super::parents::logical;
 use super::{Node, NodeId, Part};
 
 /// The entries of a session, in units.
 #[derive(Debug, Default)]
 pub(super) struct Units {
-    /// What an entry follows on its own lane, over compactions and missing parents.
+    /// The predecessor of an entry on its own lane, across compactions and missing parents.
     pub(super) above: Vec<Option<NodeId>>,
-    /// Whether `above` is more than what the file calls the parent.
+    /// True if `above` differs from the parent in the file.
     pub(super) bridged: Vec<bool>,
-    /// The entries that follow an entry on its lane.
+    /// The successors of an entry on its lane.
     pub(super) below: Children,
     pub(super) unit_of: Vec<UnitId>,
     parents: Vec<Option<UnitId>>,
     children: Children,
-    /// Whether a prompt or a response is in a unit or below it.
+    /// True if a unit contains, or leads to, a prompt or a response.
     lively: Vec<bool>,
     member_starts: Vec<u32>,
     members: Vec<NodeId>,
 }
 
-/// Units are numbered so that parents come first; as a type they are what [`Children`] counts.
+/// Units are numbered so that parents come first; the type is the one that [`Children`] uses.
 pub(super) type UnitId = NodeId;
 
 impl Units {
-    pub(super) fn of(loaded: &Loaded) -> Self {
+    pub(super) fn of(loaded: &LoadedEntries) -> Self {
         let physical: Vec<Option<NodeId>> = loaded.nodes.iter().map(|node| node.parent).collect();
         let order = Children::of(&physical).parents_first();
         let (above, bridged) = follow(loaded, &order);
@@ -57,7 +57,7 @@ impl Units {
         self.lively[unit.index()]
     }
 
-    /// All units, each behind its parent.
+    /// All units, each after its parent.
     pub(super) fn ids(&self) -> impl DoubleEndedIterator<Item = UnitId> + use<> {
         (0..u32::try_from(self.parents.len()).unwrap_or(u32::MAX)).map(NodeId)
     }
@@ -68,7 +68,7 @@ impl Units {
         &self.members[start as usize..end as usize]
     }
 
-    /// What the unit follows.
+    /// The predecessor of the unit.
     pub(super) fn above_unit(&self, unit: UnitId) -> Option<NodeId> {
         let parent = self.parent(unit)?;
         let mut above = self.members(unit).iter().filter_map(|id| self.above[id.index()]);
@@ -81,9 +81,9 @@ impl Units {
     }
 }
 
-/// What every entry follows on its own lane: the logical parent, the parent, or where that is missing what stands
-/// before it in the file.
-fn follow(loaded: &Loaded, order: &[NodeId]) -> (Vec<Option<NodeId>>, Vec<bool>) {
+/// The predecessor of every entry on its own lane: the logical parent, the parent, or if that is missing the
+/// entry before it in the file.
+fn follow(loaded: &LoadedEntries, order: &[NodeId]) -> (Vec<Option<NodeId>>, Vec<bool>) {
     let exits = exits(loaded, order);
     let mut bridged = vec![false; loaded.nodes.len()];
     let mut above: Vec<Option<NodeId>> = Vec::with_capacity(loaded.nodes.len());
@@ -100,9 +100,9 @@ fn follow(loaded: &Loaded, order: &[NodeId]) -> (Vec<Option<NodeId>>, Vec<bool>)
     (above, bridged)
 }
 
-/// Lets an entry whose parent is missing, or that is no message and has none, follow the last one before it that
-/// belongs to an island that began earlier.
-/// Islands then follow each other by where they begin, and never in a circle.
+/// Links an entry with a missing parent, or without a parent and a message, to the last entry before it that
+/// belongs to an island that began earlier. Islands then follow each other by where they begin, without
+/// cycles.
 fn bridge_islands(nodes: &[Node], above: &mut [Option<NodeId>], bridged: &mut [bool]) {
     let children = Children::of(above);
     let mut island = vec![NodeId(0); nodes.len()];
@@ -119,8 +119,8 @@ fn bridge_islands(nodes: &[Node], above: &mut [Option<NodeId>], bridged: &mut [b
     for (id, node) in (0_u32..).map(NodeId).zip(nodes) {
         let last = &mut last[node.lane.index()];
         let speaks = node.part.makes_branches();
-        // Only who speaks can begin anew; all others were meant to follow something. The first island with a speaker
-        // follows what stands before it, which would belong to nobody otherwise.
+        // Only prompts and responses can begin a conversation; all others have a lost predecessor. The first
+        // island with a message follows the entries before it, which would be unreachable otherwise.
         let spoken = &mut spoken[node.lane.index()];
         let begins = speaks && *spoken && node.parent.is_none() && !node.is_orphan() && !node.is_cut();
         *spoken |= has_speaker[id.index()];
@@ -134,12 +134,12 @@ fn bridge_islands(nodes: &[Node], above: &mut [Option<NodeId>], bridged: &mut [b
     }
 }
 
-/// Puts every entry into a unit; gives the units and their parents.
+/// Groups all entries into units; returns the units and their parents.
 fn gather(nodes: &[Node], above: &[Option<NodeId>], order: &[NodeId]) -> (Vec<UnitId>, Vec<Option<UnitId>>) {
     let mut unit_of = vec![NodeId(0); nodes.len()];
     let mut parents: Vec<Option<UnitId>> = Vec::new();
-    // The response that is not over yet at an entry.
-    let mut open: Vec<Option<Open>> = vec![None; nodes.len()];
+    // The unfinished response at an entry.
+    let mut open: Vec<Option<OpenResponse>> = vec![None; nodes.len()];
     for id in order {
         let node = &nodes[id.index()];
         let before = above[id.index()];
@@ -154,7 +154,7 @@ fn gather(nodes: &[Node], above: &[Option<NodeId>], order: &[NodeId]) -> (Vec<Un
         );
         unit_of[id.index()] = unit;
         open[id.index()] = match node.part {
-            Part::Response => Some(Open { unit, response: node.response }),
+            Part::Response => Some(OpenResponse { unit, response: node.response }),
             Part::Prompt | Part::Command | Part::Notification | Part::Compaction | Part::CompactSummary => {
                 None
             }
@@ -165,18 +165,18 @@ fn gather(nodes: &[Node], above: &[Option<NodeId>], order: &[NodeId]) -> (Vec<Un
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct OpenResponse {
     unit: UnitId,
     response: Option<u32>,
 }
 
-impl Open {
+impl OpenResponse {
     fn takes(self, node: &Node, before: Option<&Node>) -> bool {
         match node.part {
             Part::ToolResult => true,
             Part::Response => match self.response {
                 Some(_) => self.response == node.response,
-                // Seed 001 has no ids; there, calls that follow each other at once are one batch.
+                // The flat dialect has no ids; there, consecutive calls are one batch.
                 None => {
                     node.response.is_none() && node.calls_tools() && before.is_some_and(Node::calls_tools)
                 }
@@ -186,7 +186,7 @@ impl Open {
     }
 }
 
-/// Parents have lower numbers than their children, so that one pass from the back is enough.
+/// Parents have lower numbers than their children, so one pass from the back is enough.
 fn find_lively(nodes: &[Node], unit_of: &[UnitId], parents: &[Option<UnitId>]) -> Vec<bool> {
     let mut lively = vec![false; parents.len()];
     for (node, unit) in nodes.iter().zip(unit_of) {

@@ -1,6 +1,6 @@
-//! A small reader of pages: every tag is one that we write, and everything that opens closes in order.
+//! A small HTML checker: every tag is one that we write, and every element is closed in order.
 
-/// What is wrong with a page; empty where nothing is.
+/// The errors of a page; empty if there are none.
 pub(crate) fn complaints(page: &str) -> Vec<String> {
     const ALONE: &[&str] = &["meta", "img", "br", "hr", "input"];
     const KNOWN: &[&str] = &[

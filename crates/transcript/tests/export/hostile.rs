@@ -1,4 +1,4 @@
-//! What a session may hold that somebody put there to do harm.
+//! Hostile contents of sessions.
 
 use proptest::prelude::*;
 use tidings_transcript::export::{Format, Options};
@@ -26,7 +26,7 @@ const HOSTILE: &[&str] = &[
     "\u{0}\u{2028}\u{2029}\u{feff}",
 ];
 
-/// A session that says `text` in every place where text can stand.
+/// A session with `text` in every place where text can stand.
 fn session_of(text: &str) -> tempfile::TempDir {
     let it = json(text);
     let kept = format!(
@@ -93,7 +93,8 @@ fn check(said: &str) -> Result<(), TestCaseError> {
             pulldown_cmark::html::push_html(&mut html, pulldown_cmark::Parser::new(&markdown));
             html
         };
-        // What follows the hostile text is still a paragraph of its own, and the only tags are those that we write.
+        // The text after the hostile text is still a separate paragraph, and the only tags are those that we
+        // write.
         prop_assert!(html.contains("<p>THE END</p>"), "{}", html);
         for tag in ["<script", "<img", "<svg", "<style", "<base", "<h1>\n", "href=\"javascript"] {
             prop_assert!(!html.contains(tag), "{}", html);

@@ -1,4 +1,4 @@
-//! Sessions that were made up for what no recording has.
+//! Synthetic sessions for cases without a recording.
 
 use std::fs;
 use std::path::Path;
@@ -130,7 +130,7 @@ fn calls_of_one_id_are_shown_with_their_own_results() {
     }
 }
 
-/// Who asks for everything gets also what the special views of commands and edits do not tell.
+/// Full detail includes everything that the special views of commands and edits do not show.
 #[test]
 fn full_leaves_out_no_input_and_no_output() {
     let bash = r#"{"command":"ls","description":"DESCR","timeout":98765,"run_in_background":true}"#;
@@ -155,7 +155,7 @@ fn full_leaves_out_no_input_and_no_output() {
         let wanted = more.iter().chain(&["GAVE-BASH", "GAVE-EDIT", "GAVE-WRITE", "OLD", "NEW", "WAS"]);
         let missing: Vec<_> = wanted.filter(|part| !shown.contains(**part)).collect();
         assert!(missing.is_empty(), "{missing:?}\n{shown}");
-        // What the diff shows is not said twice.
+        // Text in the diff is not repeated.
         assert!(!shown.contains("old_string") && !shown.contains("new_string"), "{shown}");
         let folded = write(&files, format, &Options::default(), None);
         assert!(!more.iter().any(|part| folded.contains(part)), "{folded}");

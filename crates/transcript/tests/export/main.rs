@@ -45,7 +45,7 @@ fn without_agents() -> Options {
     Options { agents: Agents::Hidden, ..Options::default() }
 }
 
-/// The part of a page that is not the same in every page.
+/// The part of a page that differs between pages.
 fn body(page: &str) -> &str {
     let from = page.find("<body>").unwrap();
     &page[from..]

@@ -1,4 +1,4 @@
-//! What was recorded from the real CLI.
+//! Exports of recordings of the real CLI.
 
 use tidings_transcript::export::{Branches, Format, Options};
 use tidings_transcript::session::View;
@@ -81,7 +81,7 @@ fn s1_50_the_json_document_says_what_the_session_holds() {
     }
 }
 
-/// Keys in their alphabetical order, whatever features the build has.
+/// Keys in alphabetical order, whatever features the build has.
 fn sorted(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::Object(members) => {
@@ -106,8 +106,8 @@ fn the_lines_are_written_byte_for_byte() {
     assert_eq!(write(&files, Format::Lines, &full(), None), main + &agent);
 }
 
-// A viewer that went on from the wrong side of a compaction showed people a conversation that the model had
-// never seen.
+// A viewer that continued from the wrong side of a compaction showed a conversation that the model had never
+// seen.
 #[test]
 fn f91_a_compaction_is_a_rule_and_both_of_its_sides_can_be_shown() {
     let files = only_session(&fixture("compact"));
@@ -129,7 +129,7 @@ fn s1_47_slash_commands_are_shown_as_commands() {
     }
 }
 
-// The CLI keeps a tool's output twice in one line: as the model was given it, and for itself.
+// The CLI stores a tool's output twice in one line: as the model received it, and for itself.
 #[test]
 fn f89_an_output_is_shown_once() {
     let files = only_session(&fixture("compact"));

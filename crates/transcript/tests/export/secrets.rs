@@ -1,4 +1,4 @@
-//! Exports without secrets.
+//! Exports with secrets redacted.
 
 use tidings_transcript::export::{Format, Options};
 use tidings_transcript::redact::Redactor;
@@ -6,7 +6,7 @@ use tidings_transcript::redact::Redactor;
 use super::made::{ID, answer, call, json, prompt, result, root, said};
 use super::{full, only_session, text, write};
 
-// Keys in transcripts were pushed to public repositories by people who shared a session.
+// Users who shared a session pushed the keys in its transcript to public repositories.
 #[test]
 fn f123_no_format_lets_a_secret_through() {
     let token = ["ghp", "_", "0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX"].concat();
@@ -43,7 +43,7 @@ fn f123_no_format_lets_a_secret_through() {
             let mut redactor = Redactor::new();
             let redacted = write(&files, format, &options, Some(&mut redactor));
             assert!(!redacted.contains(&token) && !redacted.contains(&key), "{redacted}");
-            // Not even the part that is left of one when a line is cut.
+            // Not even the rest of one after a line was cut.
             assert!(!redacted.contains("ghp_0aB"), "{redacted}");
             assert!(redacted.contains("[redacted: github-token #1]"), "{redacted}");
             assert!(!redacted.contains("github-token #2"), "one secret has one number: {redacted}");

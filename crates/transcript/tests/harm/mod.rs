@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-/// What can happen to the bytes of a file.
+/// A kind of damage to the bytes of a file.
 #[derive(Debug, Clone)]
 pub(crate) enum Harm {
     Cut(prop::sample::Index, usize),
@@ -11,7 +11,7 @@ pub(crate) enum Harm {
     Repeat(prop::sample::Index, usize),
 }
 
-/// Something of that.
+/// Any such damage.
 pub(crate) fn harm() -> impl Strategy<Value = Harm> {
     let bytes = || {
         prop_oneof![
@@ -27,7 +27,7 @@ pub(crate) fn harm() -> impl Strategy<Value = Harm> {
     ]
 }
 
-/// The file after all of it.
+/// The file after all damage.
 pub(crate) fn harmed(mut file: Vec<u8>, harms: &[Harm]) -> Vec<u8> {
     for harm in harms {
         let (Harm::Cut(at, _) | Harm::Overwrite(at, _) | Harm::Insert(at, _) | Harm::Repeat(at, _)) = harm;

@@ -1,4 +1,4 @@
-//! Which call started which sub-agent.
+//! Links between calls and sub-agents.
 
 use tidings_transcript::session::{Join, LaneId};
 
@@ -21,7 +21,7 @@ fn side(line: &str) -> String {
     line.replace(r#""isSidechain":false"#, r#""isSidechain":true"#)
 }
 
-/// How each sub-agent was joined: `agent name < calling entry by way, depth`.
+/// The link of each sub-agent: `agent name < calling entry by method, depth`.
 fn joins(given: &Given) -> Vec<String> {
     let agents = given.session.lanes().iter().filter_map(|lane| lane.agent.as_ref());
     let line = |agent: &tidings_transcript::session::Agent| {
@@ -124,7 +124,7 @@ fn s1_42_inline_sidechains_are_lanes_each_with_its_call() {
         seed("user", "u", "", r#""message":"go""#),
         task("c1", "u", "one"),
         task("c2", "c1", "two"),
-        // Mixed up with each other, without a parent, as older builds wrote them.
+        // Interleaved, without a parent, as older builds wrote them.
         seed_side("user", "s2", "", "two"),
         seed_side("user", "s1", "c1", "one"),
         seed_side("assistant", "s2a", "s2", "two is done"),
@@ -145,7 +145,7 @@ fn inline_sidechains_part_by_agent_id() {
         of("a2", &prompt("q", "", "y")),
         of("a1", &answer("pa", "p", "m1")),
         of("a2", &answer("qa", "q", "m2")),
-        // The chain is broken, but the entry says whose it is.
+        // The chain is broken, but the entry names its agent.
         of("a1", &prompt("p2", "lost", "more")),
     ]);
     let lanes: Vec<String> = given.session.lanes().iter().map(|lane| given.names(&lane.nodes)).collect();

@@ -1,4 +1,4 @@
-//! Ways in which programs that read sessions have failed their users.
+//! Known failures of programs that read sessions.
 
 use std::fmt::Write as _;
 
@@ -22,7 +22,8 @@ fn conversation(turns: usize) -> Vec<String> {
     lines
 }
 
-/// Viewers showed a twentieth of a session because one line in the middle was missing: the chain from the end stops there.
+/// Viewers showed a twentieth of a session because one line in the middle was missing: the chain from the end
+/// stops there.
 #[test]
 fn f74_a_dangling_parent_starts_an_island_and_nothing_is_lost() {
     let mut lines = conversation(50);
@@ -50,7 +51,7 @@ fn f74_a_dangling_parent_starts_an_island_and_nothing_is_lost() {
     );
 }
 
-/// Some servers count their calls anew in every response: each result belongs to its own call all the same.
+/// Some servers restart the ids of their calls in every response: each result still belongs to its own call.
 #[test]
 fn calls_of_one_id_have_each_their_own_result() {
     let same_id = |line: String| {
@@ -107,7 +108,7 @@ fn calls_of_one_id_have_each_their_own_result() {
     }
 }
 
-/// Others give one id to all calls of a response: then they are answered in their order.
+/// Others give one id to all calls of a response: then the results come in order of the calls.
 #[test]
 fn calls_of_one_id_in_one_entry_are_answered_in_their_order() {
     let two = |line: String| {
@@ -154,7 +155,7 @@ fn an_empty_uuid_names_nothing_and_is_read_again() {
     }
 }
 
-/// Progress records are parents too, and walkers that skip them saw forks.
+/// Progress records are parents too, and programs that skip them saw forks.
 #[test]
 fn f75_progress_is_a_link_and_never_a_branch() {
     let given = session(&[
@@ -171,7 +172,7 @@ fn f75_progress_is_a_link_and_never_a_branch() {
     assert_eq!(given.branches(), ["* u c p1 p2 p3 r t a p4"]);
 }
 
-/// Files repeat entries, up to five times, and counters counted each.
+/// Files repeat entries, up to five times, and some programs counted each.
 #[test]
 fn f76_repeated_entries_are_one_and_the_last_copy_counts() {
     let other = answer("a", "u", "m1").replace("answer a", "another answer");
@@ -225,7 +226,7 @@ fn entries_saved_out_of_damaged_lines_are_part_of_the_tree() {
     assert_eq!((counts.lines, counts.entries, counts.damaged, counts.blank), (3, 2, 1, 0));
 }
 
-/// Forks repeat uuids, so that an index over all files mixes sessions up.
+/// Forks repeat uuids, so an index over all files mixes sessions up.
 #[test]
 fn f77_files_do_not_share_uuids() {
     let side = |line: String| line.replace(r#""isSidechain":false"#, r#""isSidechain":true"#);
@@ -246,7 +247,7 @@ fn f77_files_do_not_share_uuids() {
     }
 }
 
-/// Walkers ran forever.
+/// Programs ran forever.
 #[test]
 fn f78_circles_are_cut_where_they_stand_first() {
     let given = session(&[
@@ -321,7 +322,7 @@ fn f138_times_that_cannot_be_read_are_left_out_and_stay_in_the_line() {
     }
 }
 
-/// `last-prompt` names the leaf to go on from; what was added since belongs to it, what was rewound does not.
+/// `last-prompt` names the leaf to resume from; entries added since belong to it, rewound ones do not.
 #[test]
 fn the_noted_leaf_is_active_with_what_was_added_since() {
     let mut lines = conversation(2);
@@ -380,7 +381,7 @@ fn a_file_that_changes_meanwhile_gives_an_error_and_no_other_entry() {
     assert!(session.entry(id).is_err());
 }
 
-/// F75: what stands before the first island, and follows nothing that is there, belongs to it.
+/// F75: entries before the first island without an existing predecessor belong to it.
 #[test]
 fn f75_what_stands_before_the_first_island_belongs_to_it() {
     let given = session(&[
@@ -393,7 +394,7 @@ fn f75_what_stands_before_the_first_island_belongs_to_it() {
     holds(&given);
 }
 
-/// Everything that must hold of any session.
+/// Checks the invariants of every session.
 fn holds(given: &Given) {
     let session = &given.session;
     let mut on_lanes: Vec<_> = session.lanes().iter().flat_map(|lane| lane.nodes.clone()).collect();

@@ -1,4 +1,4 @@
-//! Which session is a copy of which.
+//! Detection of forks.
 
 use tidings_transcript::roots::Roots;
 use tidings_transcript::session::{ForkSign, Session, forks};

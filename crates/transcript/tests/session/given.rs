@@ -3,13 +3,13 @@
 use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::session::{BranchState, LaneId, NodeId, Session, View};
 
-/// A session and the folder that it lies in.
+/// A session and its folder.
 pub(crate) struct Given {
     pub(crate) session: Session,
     _folder: tempfile::TempDir,
 }
 
-/// A sub-agent: its id, its lines, and the file beside them.
+/// A sub-agent: its id, its lines, and its sidecar.
 pub(crate) struct GivenAgent<'a> {
     pub(crate) id: &'a str,
     pub(crate) lines: &'a [String],
@@ -51,7 +51,7 @@ impl Given {
         found.unwrap_or_else(|| panic!("no entry {uuid}"))
     }
 
-    /// The uuids of entries, with blanks between them.
+    /// The uuids of entries, separated by blanks.
     pub(crate) fn names(&self, ids: &[NodeId]) -> String {
         let name = |id: &NodeId| self.session.node(*id).uuid.as_deref().unwrap_or("-");
         ids.iter().map(name).collect::<Vec<_>>().join(" ")
@@ -63,7 +63,7 @@ impl Given {
         self.names(&self.session.path(leaf, view))
     }
 
-    /// The branches of the main line, each with what is its own; the active one with a star.
+    /// The branches of the main line, each with its own entries; the active one with a star.
     pub(crate) fn branches(&self) -> Vec<String> {
         let branches = self.session.branches(LaneId::MAIN);
         let line = |branch: &tidings_transcript::session::Branch| {
@@ -74,7 +74,7 @@ impl Given {
         branches.iter().map(line).collect()
     }
 
-    /// The rules that are not kept, in order.
+    /// The violated rules, in order.
     pub(crate) fn rules(&self) -> Vec<&'static str> {
         self.session.findings().iter().map(|(_, finding)| finding.rule.as_str()).collect()
     }
@@ -113,7 +113,7 @@ pub(crate) fn call(uuid: &str, parent: &str, message: &str, tool: &str) -> Strin
     )
 }
 
-/// What the tool gave that the entry `called` calls; it hangs off that entry.
+/// The result of the call in the entry `called`; it hangs off that entry.
 pub(crate) fn result(uuid: &str, called: &str) -> String {
     let around = envelope(uuid, called);
     format!(
@@ -121,12 +121,12 @@ pub(crate) fn result(uuid: &str, called: &str) -> String {
     )
 }
 
-/// An entry that is no message: `attachment`, `progress`, …
+/// An entry that is not a message: `attachment`, `progress`, …
 pub(crate) fn link(kind: &str, uuid: &str, parent: &str) -> String {
     format!(r#"{{"type":"{kind}",{}}}"#, envelope(uuid, parent))
 }
 
-/// A boundary that follows `logical`, which keeps `kept` behind `anchor`.
+/// A boundary after `logical` that preserves `kept` after `anchor`.
 pub(crate) fn boundary(uuid: &str, logical: &str, anchor: &str, kept: &str) -> String {
     let around = envelope(uuid, "");
     format!(
@@ -145,7 +145,7 @@ pub(crate) fn last_prompt(leaf: &str) -> String {
     format!(r#"{{"type":"last-prompt","lastPrompt":"x","leafUuid":"{leaf}","sessionId":"s-1"}}"#)
 }
 
-/// An entry of seed 001; `rest` is what it has beside the envelope.
+/// An entry in the flat dialect; `rest` is appended to the envelope.
 pub(crate) fn seed(kind: &str, uuid: &str, parent: &str, rest: &str) -> String {
     let parent = quoted(parent);
     let comma = if rest.is_empty() { "" } else { "," };

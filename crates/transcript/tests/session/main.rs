@@ -1,4 +1,4 @@
-//! A session as a tree: what the pages say, what goes wrong, what was recorded.
+//! A session as a tree: the specification, faults, and recordings.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod agents;

@@ -14,7 +14,7 @@ fn open(name: &str) -> Session {
     Session::open(&found.sessions[0]).unwrap()
 }
 
-/// What is said on the active path, without what stands beside it.
+/// The messages on the active path, without entries beside it.
 fn said(session: &Session, view: View) -> Vec<String> {
     let leaf = session.active_leaf(LaneId::MAIN).unwrap();
     let path = session.path(leaf, view).into_iter();

@@ -1,4 +1,4 @@
-//! What seed 001 says of conversations.
+//! The conversations of the session specification.
 
 use tidings_protocol::entry::Dialect;
 use tidings_transcript::session::{CommandTags, Flow, Join, LaneId, Step, Trigger, View};
@@ -56,7 +56,7 @@ fn s1_18_parallel_results_find_their_calls_by_parent_or_by_order() {
         seed_call("c2", "c1", "Grep"),
         seed_call("c3", "c2", "Glob"),
     ];
-    // Each result hangs off its call, in whichever order they came.
+    // Each result hangs off its call, in any order.
     let by_parent = [seed_result("r3", "c3"), seed_result("r1", "c1"), seed_result("r2", "c2")];
     let after = [seed_text("assistant", "a", "r2", "done")];
     let given = session(&[&calls[..], &by_parent, &after].concat());
@@ -85,7 +85,7 @@ fn s1_18_real_parallel_results_are_put_back_on_the_path() {
         link("attachment", "t", "r3"),
         answer("b1", "t", "m2"),
     ]);
-    // Along the parents of b1 alone there is neither a4 nor r4 nor r2.
+    // The parents of b1 alone include neither a4 nor r4 nor r2.
     assert_eq!(given.active(View::Unified), "u a1 a2 a3 a4 r4 r2 r3 t b1");
     assert_eq!(given.active(View::Model), given.active(View::Unified));
     assert_eq!(given.branches().len(), 1);

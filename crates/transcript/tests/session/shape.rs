@@ -1,4 +1,4 @@
-//! Questions about the shape of a conversation.
+//! Queries about the shape of a conversation.
 
 use tidings_transcript::session::{LaneId, RootKind};
 
@@ -30,7 +30,7 @@ fn s1_36_roots_ways_depth_and_kin() {
     assert_eq!(given.branches(), ["* 1 2 3 4 t", "2 > 3b", "x"], "the model never answered in x");
 }
 
-/// A slash command that begins anew at a root, or beside the first prompt, with what it printed.
+/// A slash command at a new root, or beside the first prompt, with its output.
 fn command(uuid: &str, parent: &str, name: &str) -> Vec<String> {
     let text = format!("<command-name>/{name}</command-name><command-args></command-args>");
     let printed = "<local-command-stdout>done</local-command-stdout>";
@@ -61,7 +61,7 @@ fn c4_the_active_branch_is_the_one_that_the_model_answered_in() {
         assert_eq!(given.branches()[0], "* 1 2 3 4", "{end:?}");
         assert!(given.branches().len() > 1, "{end:?}");
     }
-    // A second conversation is one, and a session of commands has nothing better to show.
+    // A second conversation becomes active, and a session of commands shows its commands.
     let second = [&conversation[..], &[prompt("x", "", "anew"), answer("y", "x", "m3")]].concat();
     assert_eq!(session(&second).branches()[0], "* x y");
     assert_eq!(

@@ -5,7 +5,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use tidings_protocol::api::{TranscriptHit, TranscriptHits};
 use tidings_transcript::search::{
-    self, Case, Flow, Hit, Options, Query as Wanted, Role, Sidechains, Syntax, ToolNames,
+    self, Case, Hit, Options, Role, SearchFlow, SearchQuery as Wanted, Sidechains, Syntax, ToolNames,
 };
 
 use super::times;
@@ -80,10 +80,10 @@ pub(crate) async fn search_transcripts(
         let mut each = |hit: Hit<'_>| {
             hits.more = hits.items.len() == limit;
             if hits.more {
-                return Flow::Stop;
+                return SearchFlow::Stop;
             }
             hits.items.push(view(&hit));
-            Flow::Continue
+            SearchFlow::Continue
         };
         // If the index fails, it fails before the first hit.
         let indexed = store.index().and_then(|index| index.search(&found.sessions, &query, &mut each).ok());

@@ -7,7 +7,7 @@ use clap::Args;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde::Serialize;
-use tidings_transcript::archive::{Archive as Store, Done, Kept, Manifest, Returned};
+use tidings_transcript::archive::{Archive as Store, ArchivedSession, CopyOutcome, Manifest, Returned};
 use tidings_transcript::belongings::config_folder;
 use tidings_transcript::retention::Retention;
 use tidings_transcript::roots::{Found, Roots, SessionFiles};
@@ -201,18 +201,18 @@ struct KeepReport<'a> {
 }
 
 impl<'a> KeepReport<'a> {
-    fn new(session: &'a SessionFiles, kept: &Kept) -> Self {
+    fn new(session: &'a SessionFiles, kept: &ArchivedSession) -> Self {
         let count = |done| kept.files.iter().filter(|file| file.done == done).count();
         KeepReport {
             session: &session.id,
             project: session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
             bytes: kept.files.iter().map(|file| file.bytes).sum(),
             stored_bytes: kept.stored_bytes,
-            new: count(Done::New),
-            grown: count(Done::Grown),
-            unchanged: count(Done::Unchanged),
-            cut_short: count(Done::CutShort),
-            diverged: count(Done::Diverged),
+            new: count(CopyOutcome::New),
+            grown: count(CopyOutcome::Grown),
+            unchanged: count(CopyOutcome::Unchanged),
+            cut_short: count(CopyOutcome::CutShort),
+            diverged: count(CopyOutcome::Diverged),
             kept_until: kept_until(session).map(|until| until.to_string()),
             failed: kept.failed.iter().map(ToString::to_string).collect(),
         }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use serde::Serialize;
-use tidings_transcript::check::{self, Event, Profile, Report};
+use tidings_transcript::check::{self, CheckEvent, CheckReport, Profile};
 use tidings_transcript::roots::{Found, SessionFiles};
 use tidings_transcript::{ErrorKind, Finding, Severity};
 
@@ -53,7 +53,7 @@ impl Check {
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
         let Found { sessions, unreadable, .. } = self.found(place)?;
         let progress = Progress::bytes("checking", sessions.iter().map(SessionFiles::bytes).sum());
-        let mut total = Report::default();
+        let mut total = CheckReport::default();
         for error in &unreadable {
             let finding = check::unreadable(error);
             total.count(&finding);
@@ -63,8 +63,8 @@ impl Check {
             let mut written: anyhow::Result<()> = Ok(());
             let report = check::session(session, self.profile(), |event| {
                 match event {
-                    Event::Read(bytes) => progress.done(bytes),
-                    Event::Finding { file, finding } => {
+                    CheckEvent::Read(bytes) => progress.done(bytes),
+                    CheckEvent::Finding { file, finding } => {
                         written = line(file, finding, place)
                             .and_then(|line| Ok(progress.suspend(|| out.text(&line))?));
                     }
@@ -131,7 +131,7 @@ fn text(file: &Path, finding: &Finding) -> String {
     format!("{BOLD}{file}:{line}{PLAIN} {color}{severity}{PLAIN}[{rule}] {message}\n")
 }
 
-fn summary(report: &Report) -> String {
+fn summary(report: &CheckReport) -> String {
     let saved = if report.salvaged == 0 {
         String::new()
     } else {
@@ -205,7 +205,7 @@ struct Summary<'a> {
     rules: BTreeMap<&'a str, u64>,
 }
 
-fn json_summary(report: &Report) -> anyhow::Result<String> {
+fn json_summary(report: &CheckReport) -> anyhow::Result<String> {
     let summary = Summary {
         files: report.files,
         lines: report.lines,

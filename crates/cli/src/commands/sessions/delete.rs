@@ -4,7 +4,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use tidings_transcript::manage::FactsReader;
+use tidings_transcript::manage::SessionDetailsReader;
 use tidings_transcript::prune::{Choice, Plan};
 use tidings_transcript::roots::SessionFiles;
 
@@ -85,7 +85,7 @@ impl Delete {
 /// What goes, in one line: whoever reads it decides by the title.
 fn question(session: &SessionFiles, copies: usize, size: &str) -> String {
     let main = session.main.as_ref().map_or(Path::new(""), |main| &main.path);
-    let facts = FactsReader::default().read(main).ok().flatten();
+    let facts = SessionDetailsReader::default().read(main).ok().flatten();
     let title = facts.as_ref().and_then(|facts| facts.name()).unwrap_or("no title");
     let title = printable(&human::fit(&title.replace('\n', " "), 60));
     let agents = human::plural(session.agents.len() as u64, "sub-agent");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use serde::Serialize;
-use tidings_transcript::belongings::Part;
+use tidings_transcript::belongings::FilePurpose;
 use tidings_transcript::blocks::Buffer;
 use tidings_transcript::du::{Kinds, SessionWeight, Weight, weigh};
 use tidings_transcript::roots::SessionFiles;
@@ -120,7 +120,7 @@ fn entries(sessions: &[SessionFiles], unreadable: &mut Vec<String>) -> Vec<Row> 
 }
 
 fn report(sessions: &[SessionFiles], weights: &[SessionWeight]) -> Report {
-    let mut parts: BTreeMap<Part, Weight> = BTreeMap::new();
+    let mut parts: BTreeMap<FilePurpose, Weight> = BTreeMap::new();
     let mut projects: BTreeMap<String, Weight> = BTreeMap::new();
     let mut largest = Vec::new();
     for (session, weight) in sessions.iter().zip(weights) {
@@ -158,7 +158,7 @@ fn text(report: &Report, top: usize) -> String {
         (human::plural(report.sessions as u64, "session"), human::plural(report.files, "file"));
     let mut out = format!("{BOLD}{}{PLAIN} in {files} of {sessions}\n", human::bytes(report.bytes));
     let rows = |rows: &[Row]| rows.iter().map(|row| (row.name.clone(), row.bytes)).collect::<Vec<_>>();
-    table(&mut out, "by kind of file", rows(&report.parts), top.max(Part::ALL.len()));
+    table(&mut out, "by kind of file", rows(&report.parts), top.max(FilePurpose::ALL.len()));
     table(&mut out, "by project", rows(&report.projects), top);
     let largest = report.largest.iter();
     let largest = largest.map(|row| (format!("{}  {}", row.session, row.project), row.bytes)).collect();

@@ -44,7 +44,7 @@ struct Forked<'a> {
 impl Fork {
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
         let session = SessionFile::of(&place.roots()?.find(&self.id)?)?;
-        let fork = manage::Fork { up_to: self.up_to.as_deref(), title: self.title.as_deref() };
+        let fork = manage::ForkOptions { up_to: self.up_to.as_deref(), title: self.title.as_deref() };
         let made = fork_session(&session, fork, Timestamp::now(), || Uuid::new_v4().to_string())?;
         if place.json {
             let forked = Forked {

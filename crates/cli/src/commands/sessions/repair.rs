@@ -3,7 +3,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use tidings_transcript::repair::{self, Action, Event, Existing, Report};
+use tidings_transcript::repair::{self, Action, Existing, RepairEvent, RepairReport};
 use tidings_transcript::roots::SessionFiles;
 
 use super::Place;
@@ -45,10 +45,10 @@ impl Repair {
         let progress = Progress::bytes("repairing", source.metadata().map_or(0, |metadata| metadata.len()));
         let mut written: anyhow::Result<()> = Ok(());
         let report = repair::file(&source, &self.output, existing, |event| match event {
-            Event::Read(bytes) => progress.done(bytes),
+            RepairEvent::Read(bytes) => progress.done(bytes),
             // Whoever reads the list may have had enough; the copy is wanted all the same.
-            Event::Action(_) if written.is_err() => {}
-            Event::Action(action) => {
+            RepairEvent::Action(_) if written.is_err() => {}
+            RepairEvent::Action(action) => {
                 let line = if place.json { json(action) } else { Ok(text(&source, action)) };
                 written = line.and_then(|line| Ok(progress.suspend(|| out.text(&line))?));
             }
@@ -84,7 +84,7 @@ fn text(source: &Path, action: &Action) -> String {
     format!("{BOLD}{file}:{}:{PLAIN} repaired[{}] {message}\n", action.place.line, action.rule)
 }
 
-fn summary(output: &Path, report: &Report) -> String {
+fn summary(output: &Path, report: &RepairReport) -> String {
     let output = printable(&output.display().to_string());
     let mut text = match report.actions {
         0 => format!("Nothing to repair; the copy is {output}\n"),
@@ -137,7 +137,7 @@ struct Summary<'a> {
     rules: BTreeMap<&'a str, u64>,
 }
 
-fn json_summary(output: &Path, report: &Report) -> anyhow::Result<String> {
+fn json_summary(output: &Path, report: &RepairReport) -> anyhow::Result<String> {
     let summary = Summary {
         output: output.display().to_string(),
         lines: report.lines,

@@ -10,7 +10,7 @@ use tidings_transcript::limits::INDEX_CATCH_UP_BYTES;
 use tidings_transcript::list::{self, Wanted};
 use tidings_transcript::roots::{Roots, SessionFiles};
 use tidings_transcript::search::{
-    self, Case, Flow, Hit, Options, Query, Role, Sidechains, Summary, Syntax, ToolNames,
+    self, Case, Hit, Options, Role, SearchFlow, SearchQuery, Sidechains, Summary, Syntax, ToolNames,
 };
 
 use super::{Place, index, unreadable, when};
@@ -146,7 +146,7 @@ impl Search {
     }
 
     pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
-        let query = Query::new(self.options()?)?;
+        let query = SearchQuery::new(self.options()?)?;
         let roots = place.roots()?;
         let found = roots.scan()?;
         let looked = unreadable::warn(&found.unreadable, out)?;
@@ -156,7 +156,7 @@ impl Search {
         let mut each = |hit: Hit<'_>| {
             shown.hit(&hit).unwrap_or_else(|error| {
                 failed = Some(error);
-                Flow::Stop
+                SearchFlow::Stop
             })
         };
         // An index fails before the first hit or not at all.
@@ -241,11 +241,11 @@ struct Shown<'s, 'o> {
 }
 
 impl Shown<'_, '_> {
-    fn hit(&mut self, hit: &Hit<'_>) -> anyhow::Result<Flow> {
+    fn hit(&mut self, hit: &Hit<'_>) -> anyhow::Result<SearchFlow> {
         let Search { limit, count, sessions_only, .. } = *self.search;
         let limit = limit.unwrap_or(u64::MAX);
         if limit == 0 {
-            return Ok(Flow::Stop);
+            return Ok(SearchFlow::Stop);
         }
         let here = (hit.session.dir(), hit.file.path.clone());
         let new_session = self.last.as_ref().is_none_or(|last| last.0 != here.0);
@@ -271,9 +271,9 @@ impl Shown<'_, '_> {
         }
         let reached = if sessions_only { self.sessions } else { self.lines };
         Ok(match sessions_only {
-            _ if reached >= limit => Flow::Stop,
-            true => Flow::NextSession,
-            false => Flow::Continue,
+            _ if reached >= limit => SearchFlow::Stop,
+            true => SearchFlow::NextSession,
+            false => SearchFlow::Continue,
         })
     }
 

@@ -1,15 +1,16 @@
-use super::super::context::{Check, File, Found};
+use super::super::context::{Check, File, Findings};
 use crate::limits::CLOCK_SLACK_MILLIS;
 use crate::{Place, Rule, Severity};
 
 const RULE: Rule = Rule::new("clock-order");
 
-/// An entry is younger than its parent. The order of lines and the parents rule, so that nothing is lost by it.
+/// An entry is not older than its parent. File order and parents determine the tree, so a violation loses no
+/// data.
 #[derive(Debug)]
 pub(super) struct ClockOrder;
 
 impl Check for ClockOrder {
-    fn finish(&mut self, file: &File<'_>, found: &mut Found) {
+    fn finish(&mut self, file: &File<'_>, found: &mut Findings) {
         let links = file.links;
         let mut first: Option<Place> = None;
         let (mut count, mut most) = (0_u64, 0);
@@ -28,8 +29,10 @@ impl Check for ClockOrder {
         }
         if let Some(place) = first {
             let entries = if count == 1 { "1 entry is" } else { &format!("{count} entries are") };
-            let message =
-                format!("{entries} older than the parent, by up to {} s, this one first", most / 1000);
+            let message = format!(
+                "{entries} older than the parent, by up to {} s, starting with this one",
+                most / 1000
+            );
             found.add(RULE, Severity::Note, place, None, message);
         }
     }

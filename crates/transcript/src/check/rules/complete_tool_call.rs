@@ -1,23 +1,24 @@
 use tidings_protocol::entry::EntryKind;
 use tidings_protocol::json::Raw;
 
-use super::super::context::{Check, File, Found, Seen};
+use super::super::context::{Check, CheckedEntry, File, Findings};
 use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("complete-tool-call");
 
-/// A tool call says which tool, and with what: `toolName` and `toolArguments`, or `id`, `name` and `input` of a block.
+/// A tool call names its tool and input: `toolName` and `toolArguments`, or `id`, `name` and `input` of a
+/// block.
 #[derive(Debug)]
 pub(super) struct CompleteToolCall;
 
 impl Check for CompleteToolCall {
-    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, found: &mut Found) {
+    fn entry(&mut self, seen: &CheckedEntry<'_>, file: &File<'_>, found: &mut Findings) {
         if seen.entry.kind() != EntryKind::Assistant {
             return;
         }
         let missing = match seen.entry.said().content {
-            Some(content) if content.is_array() => in_blocks(content),
-            _ => beside_the_message(seen),
+            Some(content) if content.is_array() => missing_block_keys(content),
+            _ => missing_flat_keys(seen),
         };
         if !missing.is_empty() {
             let severity = file.profile.severity(Severity::Warning);
@@ -26,7 +27,7 @@ impl Check for CompleteToolCall {
     }
 }
 
-fn beside_the_message(seen: &Seen<'_>) -> Vec<&'static str> {
+fn missing_flat_keys(seen: &CheckedEntry<'_>) -> Vec<&'static str> {
     let keys = [("toolName", "`toolName`"), ("toolArguments", "`toolArguments`")];
     let missing = keys.iter().filter(|(key, _)| seen.is_missing(key)).map(|(_, shown)| *shown);
     let missing: Vec<&str> = missing.collect();
@@ -34,7 +35,7 @@ fn beside_the_message(seen: &Seen<'_>) -> Vec<&'static str> {
     if is_call { missing } else { Vec::new() }
 }
 
-fn in_blocks(content: Raw<'_>) -> Vec<&'static str> {
+fn missing_block_keys(content: Raw<'_>) -> Vec<&'static str> {
     let mut missing = Vec::new();
     for block in content.items() {
         if block.get("type").and_then(Raw::text).is_none_or(|name| name != "tool_use") {

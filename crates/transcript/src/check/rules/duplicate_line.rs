@@ -2,27 +2,27 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};
 
 use super::super::Profile;
-use super::super::context::{Check, File, Found, Seen, lines};
+use super::super::context::{Check, CheckedEntry, File, Findings, lines};
 use super::super::links::Likeness;
 use crate::{Place, Rule, Severity};
 
 const RULE: Rule = Rule::new("duplicate-line");
 
-/// No entry stands in the file twice.
+/// An entry occurs in the file once.
 ///
-/// Side records (titles, modes, …) are written again and again, and the last one counts; only large ones are worth
-/// a remark.
+/// Side records (titles, modes, …) are written again and again, and the last one counts; only large ones are
+/// reported.
 #[derive(Debug, Default)]
 pub(super) struct DuplicateLine {
-    /// Large side records by fingerprint: the first, and how many copies follow in how many bytes.
+    /// Large side records by fingerprint: position of the first, and the number of its copies.
     large: HashMap<u64, (Place, u64)>,
 }
 
-/// From this size on copies of side records are remarked on: a file grew to gigabytes by them.
+/// Copies of side records are reported from this size on: they made a file grow to gigabytes.
 const LARGE_BYTES: u64 = 64 << 10;
 
 impl Check for DuplicateLine {
-    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, found: &mut Found) {
+    fn entry(&mut self, seen: &CheckedEntry<'_>, file: &File<'_>, found: &mut Findings) {
         let Some(number) = seen.link else {
             if seen.place.bytes >= LARGE_BYTES {
                 let mut hasher = DefaultHasher::new();
@@ -51,15 +51,12 @@ impl Check for DuplicateLine {
         }
     }
 
-    fn finish(&mut self, _: &File<'_>, found: &mut Found) {
+    fn finish(&mut self, _: &File<'_>, found: &mut Findings) {
         for (place, copies) in std::mem::take(&mut self.large).into_values().filter(|(_, copies)| *copies > 0)
         {
-            let copies_say = if copies == 1 { "says" } else { "say" };
-            let message = format!(
-                "{} of {} bytes further down {copies_say} the same again",
-                lines(copies),
-                place.bytes
-            );
+            let copies_repeat = if copies == 1 { "repeats" } else { "repeat" };
+            let message =
+                format!("{} of {} bytes further down {copies_repeat} it", lines(copies), place.bytes);
             found.add(RULE, Severity::Note, place, None, message);
         }
     }

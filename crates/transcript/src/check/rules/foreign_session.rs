@@ -1,22 +1,25 @@
-use super::super::context::{Check, File, Found, Role, Seen, Tally, lines};
+use super::super::context::{Check, CheckedEntry, File, FileRole, Findings, Occurrences, lines};
 use super::super::names;
 use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("foreign-session");
 
-/// The lines of a file name one session. Older versions copied the history of one session into the file of the next.
+/// All lines of a file name one session. Older versions copied the history of one session into the file of
+/// the next.
 #[derive(Debug, Default)]
 pub(super) struct ForeignSession {
     own: Option<Box<str>>,
-    foreign: Tally,
+    foreign: Occurrences,
 }
 
 impl Check for ForeignSession {
-    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, _: &mut Found) {
+    fn entry(&mut self, seen: &CheckedEntry<'_>, file: &File<'_>, _: &mut Findings) {
         let Some(id) = seen.entry.session_id() else { return };
         let own = self.own.get_or_insert_with(|| match file.role {
-            // A copy may have any name, and then its first line must tell.
-            Role::Main { id: own, .. } | Role::Agent { id: own, .. } if names::uuid(own).is_some() => {
+            // A copy may have any file name; then the session of its first line counts.
+            FileRole::Main { id: own, .. } | FileRole::Agent { id: own, .. }
+                if names::uuid(own).is_some() =>
+            {
                 own.into()
             }
             _ => id.as_ref().into(),
@@ -26,9 +29,9 @@ impl Check for ForeignSession {
         }
     }
 
-    fn finish(&mut self, _: &File<'_>, found: &mut Found) {
+    fn finish(&mut self, _: &File<'_>, found: &mut Findings) {
         for (id, count, place) in self.foreign.take() {
-            let message = format!("{} of another session, `{id}`, from here on", lines(count));
+            let message = format!("{} of another session, `{id}`, starting here", lines(count));
             found.add(RULE, Severity::Note, place, None, message);
         }
     }

@@ -1,4 +1,4 @@
-//! The rules, one file each. What they are called stands in their files and nowhere else.
+//! The rules, one file each. A rule's name stands in its file and nowhere else.
 
 mod clock_order;
 mod complete_tool_call;
@@ -24,10 +24,11 @@ pub(super) mod unstarted_agent;
 
 use super::context::Check;
 
-/// Every rule that looks at the lines of one file, fresh.
+/// New instances of every rule that checks the lines of one file.
 pub(super) fn all() -> Vec<Box<dyn Check>> {
     vec![
-        // The field table of seed 001, then its six integrity rules in the page's order.
+        // The field table of the session specification, then its six integrity rules in the order of its
+        // page.
         Box::new(required_field::RequiredField),
         Box::new(conditional_field::ConditionalField),
         Box::new(unique_uuid::UniqueUuid),
@@ -36,7 +37,7 @@ pub(super) fn all() -> Vec<Box<dyn Check>> {
         Box::new(shape_matches_type::ShapeMatchesType),
         Box::new(complete_tool_call::CompleteToolCall),
         Box::new(sidechain_flag::SidechainFlag),
-        // What happens to real files.
+        // Damage that occurs in real files.
         Box::new(parent_cycle::ParentCycle),
         Box::new(tool_pairs::ToolPairs::default()),
         Box::new(duplicate_line::DuplicateLine::default()),

@@ -1,25 +1,25 @@
-use super::super::context::{Check, File, Found};
+use super::super::context::{Check, File, Findings};
+use super::super::cycles::find_cycles;
 use super::super::links::Links;
-use super::super::rings::rings;
 use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("parent-cycle");
 
-/// Whoever follows the parents comes to an end.
+/// A chain of parents ends at a root.
 #[derive(Debug)]
 pub(super) struct ParentCycle;
 
 impl Check for ParentCycle {
-    fn finish(&mut self, file: &File<'_>, found: &mut Found) {
+    fn finish(&mut self, file: &File<'_>, found: &mut Findings) {
         let links = file.links;
         let parents = links.parents();
-        for cycle in rings(&parents).rings {
+        for cycle in find_cycles(&parents).cycles {
             let message = match cycle[..] {
                 [_] => "The entry is its own parent".to_owned(),
                 _ => format!(
-                    "The parents go round in a ring of {} entries: {}",
+                    "{} entries are each other's ancestors (cycle in `parentUuid`): {}",
                     cycle.len(),
-                    ring(&cycle, links)
+                    lines_of(&cycle, links)
                 ),
             };
             let link = &links.list[cycle[0]];
@@ -28,8 +28,8 @@ impl Check for ParentCycle {
     }
 }
 
-/// The lines of a ring; of a long one, the first few.
-fn ring(cycle: &[usize], links: &Links) -> String {
+/// The lines of a cycle; the first few of a long one.
+fn lines_of(cycle: &[usize], links: &Links) -> String {
     const SHOWN_MAX: usize = 8;
     let shown: Vec<String> = cycle
         .iter()

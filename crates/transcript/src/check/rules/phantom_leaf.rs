@@ -1,19 +1,21 @@
 use tidings_protocol::entry::EntryKind;
 
-use super::super::context::{Check, File, Found, Seen};
+use super::super::context::{Check, CheckedEntry, File, Findings};
 use crate::{Place, Rule, Severity};
 
 const RULE: Rule = Rule::new("phantom-leaf");
 
-/// The leaf to resume from is an entry of the file. It may stand further down; leaves of summaries may stand elsewhere.
+/// The leaf to resume from is an entry of the file. It may come later in the file; leaves of summaries may be
+/// in other files.
 #[derive(Debug, Default)]
 pub(super) struct PhantomLeaf {
-    /// Leaves that were not there yet, where they were named, and how many entries stood before.
+    /// Leaves that were not in the file yet, the position of the line that names them, and the number of
+    /// entries before it.
     ahead: Vec<(Box<str>, Place, usize)>,
 }
 
 impl Check for PhantomLeaf {
-    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, _: &mut Found) {
+    fn entry(&mut self, seen: &CheckedEntry<'_>, file: &File<'_>, _: &mut Findings) {
         if seen.entry.kind() != EntryKind::LastPrompt {
             return;
         }
@@ -24,7 +26,7 @@ impl Check for PhantomLeaf {
         }
     }
 
-    fn finish(&mut self, file: &File<'_>, found: &mut Found) {
+    fn finish(&mut self, file: &File<'_>, found: &mut Findings) {
         for (leaf, place, before) in std::mem::take(&mut self.ahead) {
             if file.links.has(&leaf) {
                 continue;
@@ -32,7 +34,7 @@ impl Check for PhantomLeaf {
             // The leaf itself is written after the line that names it.
             let is_last = before == file.links.list.len();
             let severity = if is_last { Severity::Note } else { Severity::Warning };
-            let message = format!("The leaf to resume from is in no line that can be read: `{leaf}`");
+            let message = format!("No readable line contains the leaf to resume from: `{leaf}`");
             found.add(RULE, severity, place, None, message);
         }
     }

@@ -1,16 +1,16 @@
 use tidings_protocol::entry::EntryKind;
 
-use super::super::context::{Check, File, Found};
+use super::super::context::{Check, File, Findings};
 use crate::{Place, Rule, Severity};
 
 const RULE: Rule = Rule::new("progress-link");
 
-/// What is said hangs on what was said, not on a line about a tool's progress, which readers like to skip.
+/// Messages follow messages, not lines about a tool's progress, which many readers skip.
 #[derive(Debug)]
 pub(super) struct ProgressLink;
 
 impl Check for ProgressLink {
-    fn finish(&mut self, file: &File<'_>, found: &mut Found) {
+    fn finish(&mut self, file: &File<'_>, found: &mut Findings) {
         let links = file.links;
         let mut first: Option<Place> = None;
         let mut count = 0_u64;
@@ -22,8 +22,8 @@ impl Check for ProgressLink {
             }
         }
         if let Some(place) = first {
-            let entries = if count == 1 { "1 entry hangs" } else { &format!("{count} entries hang") };
-            let message = format!("{entries} on `progress` lines, this one first");
+            let entries = if count == 1 { "1 entry follows" } else { &format!("{count} entries follow") };
+            let message = format!("{entries} `progress` lines, starting with this one");
             found.add(RULE, Severity::Note, place, None, message);
         }
     }

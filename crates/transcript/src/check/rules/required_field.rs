@@ -1,16 +1,16 @@
 use tidings_protocol::entry::EntryKind;
 
-use super::super::context::{Check, File, Found, Seen};
+use super::super::context::{Check, CheckedEntry, File, Findings};
 use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("required-field");
 
-/// Entries of the tree have `type`, `uuid`, `timestamp` and `sessionId`; a step of a compaction says which it is.
+/// Entries of the tree have `type`, `uuid`, `timestamp` and `sessionId`; a compaction step has a `subtype`.
 #[derive(Debug)]
 pub(super) struct RequiredField;
 
 impl Check for RequiredField {
-    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, found: &mut Found) {
+    fn entry(&mut self, seen: &CheckedEntry<'_>, file: &File<'_>, found: &mut Findings) {
         let entry = &seen.entry;
         let mut missing = Vec::new();
         if seen.is_missing("type") {

@@ -2,21 +2,21 @@ use tidings_protocol::entry::{AssistantSubtype, CompactOperation, Dialect, Entry
 use tidings_protocol::json::{Raw, Text};
 
 use super::super::Profile;
-use super::super::context::{Check, File, Found, Seen};
+use super::super::context::{Check, CheckedEntry, File, Findings};
 use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("shape-matches-type");
 
-/// An entry has the shape that its type promises.
+/// An entry has the shape that its type requires.
 #[derive(Debug)]
 pub(super) struct ShapeMatchesType;
 
 impl Check for ShapeMatchesType {
-    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, found: &mut Found) {
+    fn entry(&mut self, seen: &CheckedEntry<'_>, file: &File<'_>, found: &mut Findings) {
         let mut wrong = Vec::new();
         fields(seen, &mut wrong);
         match file.profile {
-            // The rewrite of seed 001 has types and messages of its own.
+            // The rewrite dialect has types and messages of its own.
             Profile::Strict if file.dialect != Dialect::Rewrite => seed(seen, &mut wrong),
             _ => message(seen, &mut wrong),
         }
@@ -27,8 +27,8 @@ impl Check for ShapeMatchesType {
     }
 }
 
-/// What the usual keys hold, whatever the type.
-fn fields(seen: &Seen<'_>, wrong: &mut Vec<String>) {
+/// Types of the common keys, for every type of entry.
+fn fields(seen: &CheckedEntry<'_>, wrong: &mut Vec<String>) {
     if !seen.entry.kind().is_chained() && seen.entry.kind() != EntryKind::Unknown {
         return;
     }
@@ -51,7 +51,7 @@ fn fields(seen: &Seen<'_>, wrong: &mut Vec<String>) {
 }
 
 /// The message of an entry in a file of the CLI.
-fn message(seen: &Seen<'_>, wrong: &mut Vec<String>) {
+fn message(seen: &CheckedEntry<'_>, wrong: &mut Vec<String>) {
     let role = match seen.entry.kind() {
         EntryKind::User => "user",
         EntryKind::Assistant => "assistant",
@@ -80,8 +80,8 @@ fn message(seen: &Seen<'_>, wrong: &mut Vec<String>) {
     }
 }
 
-/// The tables of seed 001: what a message is, and which keys belong to which type.
-fn seed(seen: &Seen<'_>, wrong: &mut Vec<String>) {
+/// The tables of the session specification: the shape of a message, and the keys of each type.
+fn seed(seen: &CheckedEntry<'_>, wrong: &mut Vec<String>) {
     let kind = seen.entry.kind();
     let own: &[&str] = match kind {
         EntryKind::User => &["userType"],
@@ -90,7 +90,7 @@ fn seed(seen: &Seen<'_>, wrong: &mut Vec<String>) {
         EntryKind::CompactSystem => &["metadata"],
         _ => {
             if let Some(name) = seen.entry.type_name() {
-                wrong.push(format!("`{name}` is none of the four types"));
+                wrong.push(format!("`{name}` is not one of the four types"));
             }
             return;
         }
@@ -119,13 +119,13 @@ fn seed(seen: &Seen<'_>, wrong: &mut Vec<String>) {
     subtype(seen, wrong);
 }
 
-/// What a subtype promises.
-fn subtype(seen: &Seen<'_>, wrong: &mut Vec<String>) {
+/// The fields required by a subtype.
+fn subtype(seen: &CheckedEntry<'_>, wrong: &mut Vec<String>) {
     let subtype = seen.entry.subtype();
     let flag = |key: &str| seen.get(key).and_then(Raw::bool) == Some(true);
     match (seen.entry.kind(), subtype.as_deref()) {
         (EntryKind::Assistant, Some(name)) if !is_known(name, AssistantSubtype::KNOWN) => {
-            wrong.push(format!("`{name}` is no subtype of `assistant`"));
+            wrong.push(format!("`{name}` is not a subtype of `assistant`"));
         }
         (EntryKind::Assistant, Some(name)) if name != "tool_use" && seen.get("toolName").is_some() => {
             wrong.push(format!("`toolName` does not belong to the subtype `{name}`"));
@@ -137,12 +137,12 @@ fn subtype(seen: &Seen<'_>, wrong: &mut Vec<String>) {
             wrong.push("`isMeta` should be true in metadata".to_owned());
         }
         (EntryKind::System, Some(name)) if !is_known(name, &["tool_result", "error", "meta"]) => {
-            wrong.push(format!("`{name}` is no subtype of `system`"));
+            wrong.push(format!("`{name}` is not a subtype of `system`"));
         }
         (EntryKind::CompactSystem, _) => {
             let operation = seen.get("message").and_then(Raw::text).map(Text::get);
             if let Some(name) = operation.filter(|name| !is_known(name, CompactOperation::KNOWN)) {
-                wrong.push(format!("`{name}` is no step of a compaction"));
+                wrong.push(format!("`{name}` is not a step of a compaction"));
             }
         }
         _ => {}

@@ -1,20 +1,20 @@
 use tidings_protocol::entry::EntryKind;
 
 use super::super::Profile;
-use super::super::context::{Check, File, Found, Seen, Tally, lines};
+use super::super::context::{Check, CheckedEntry, File, Findings, Occurrences, lines};
 use crate::{Rule, Severity};
 
 const RULE: Rule = Rule::new("unknown-type");
 
-/// The type is one that we know. A new version of the CLI may have others, and nothing of them is lost.
+/// The type is known to this version. A newer CLI may write others, and nothing of them is lost.
 #[derive(Debug, Default)]
 pub(super) struct UnknownType {
-    unknown: Tally,
+    unknown: Occurrences,
 }
 
 impl Check for UnknownType {
-    fn entry(&mut self, seen: &Seen<'_>, file: &File<'_>, _: &mut Found) {
-        // Under the rules of seed 001 it does not match its shape.
+    fn entry(&mut self, seen: &CheckedEntry<'_>, file: &File<'_>, _: &mut Findings) {
+        // In the strict profile, `shape-matches-type` reports it.
         if seen.entry.kind() == EntryKind::Unknown
             && file.profile == Profile::Lenient
             && let Some(name) = seen.entry.type_name()
@@ -23,9 +23,9 @@ impl Check for UnknownType {
         }
     }
 
-    fn finish(&mut self, _: &File<'_>, found: &mut Found) {
+    fn finish(&mut self, _: &File<'_>, found: &mut Findings) {
         for (name, count, place) in self.unknown.take() {
-            let message = format!("{} of a type that is not known, `{name}`, this one first", lines(count));
+            let message = format!("{} of an unknown type, `{name}`, starting with this one", lines(count));
             found.add(RULE, Severity::Note, place, None, message);
         }
     }

@@ -1,6 +1,6 @@
 use tidings_protocol::json::Raw;
 
-use super::super::context::Found;
+use super::super::context::Findings;
 use super::super::session::SessionFacts;
 use crate::limits::SIDECAR_BYTES_MAX;
 use crate::roots::AgentFile;
@@ -8,8 +8,9 @@ use crate::{Place, Rule, Severity};
 
 const RULE: Rule = Rule::new("unstarted-agent");
 
-/// A sub-agent was started by a call in one of the session's files. Questions on the side and the like were not.
-pub(crate) fn check(agent: &AgentFile, facts: &SessionFacts, found: &mut Found) {
+/// A tool call in one of the session's files started the sub-agent. Side questions and the like have no such
+/// call.
+pub(crate) fn check(agent: &AgentFile, facts: &SessionFacts, found: &mut Findings) {
     if facts.agent_calls.iter().any(|call| *call.agent_id == agent.agent_id) {
         return;
     }
@@ -21,7 +22,7 @@ pub(crate) fn check(agent: &AgentFile, facts: &SessionFacts, found: &mut Found) 
     found.add(RULE, Severity::Note, place, None, message);
 }
 
-/// The call that the sidecar names.
+/// The id of the call that the sidecar names.
 fn started_by(agent: &AgentFile) -> Option<String> {
     let path = agent.sidecar.as_deref()?;
     if fs_err::metadata(path).ok()?.len() > SIDECAR_BYTES_MAX {

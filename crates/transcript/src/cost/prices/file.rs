@@ -1,4 +1,4 @@
-//! A file of prices of one's own.
+//! Price files.
 
 use std::collections::HashMap;
 
@@ -7,17 +7,17 @@ use serde_json::{Map, Value};
 use super::{Price, Rates, model, table};
 use crate::{Error, ErrorKind};
 
-/// How many parts of a dollar per token a dollar per million tokens is.
+/// Units per token of one dollar per million tokens.
 const PER_MILLION: u128 = 1_000_000;
-/// How many parts of a dollar apiece a dollar per thousand is.
+/// Units per item of one dollar per thousand.
 const PER_THOUSAND: u128 = 1_000_000_000;
 
 /// The prices in a file, by the plain name of the model.
 pub(super) fn parse(text: &str) -> Result<HashMap<String, Price>, Error> {
     let file: Value =
-        serde_json::from_str(text).map_err(|error| invalid(&format!("it is no JSON: {error}")))?;
+        serde_json::from_str(text).map_err(|error| invalid(&format!("it is not JSON: {error}")))?;
     let Value::Object(models) = file else {
-        return Err(invalid("it is no object of models"));
+        return Err(invalid("it is not an object with models as keys"));
     };
     models.iter().map(|(name, price)| Ok((model::plain(name).into_owned(), read(name, price)?))).collect()
 }
@@ -26,10 +26,10 @@ fn read(name: &str, price: &Value) -> Result<Price, Error> {
     const KEYS: [&str; 6] =
         ["input", "output", "cache_write_5m", "cache_write_1h", "cache_read", "web_search"];
     let Value::Object(price) = price else {
-        return Err(invalid(&format!("the price of `{name}` is no object")));
+        return Err(invalid(&format!("the price of `{name}` is not an object")));
     };
     if let Some(key) = price.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        return Err(invalid(&format!("`{name}` has a key that means nothing here: `{key}`")));
+        return Err(invalid(&format!("`{name}` has an unknown key: `{key}`")));
     }
     let needed = |key| {
         let missing = || invalid(&format!("`{name}` has no `{key}`"));
@@ -45,21 +45,21 @@ fn read(name: &str, price: &Value) -> Result<Price, Error> {
         cache_read: or("cache_read", PER_MILLION, input / 10)?,
         web_search: or("web_search", PER_THOUSAND, 10 * PER_THOUSAND)?,
     };
-    // Whoever has prices of his own knows best what he pays for the faster way; without a word the usual holds.
+    // A price file has no key for the faster mode; it costs the usual multiple.
     let fast = table::find(&model::plain(name)).and_then(|known| known.fast).unwrap_or(1);
     Ok(Price { rates, long: None, fast: Some(fast) })
 }
 
 fn amount(name: &str, price: &Map<String, Value>, key: &str, unit: u128) -> Result<Option<u128>, Error> {
     let Some(value) = price.get(key) else { return Ok(None) };
-    let wrong = || invalid(&format!("`{key}` of `{name}` is no amount of dollars: `{value}`"));
+    let wrong = || invalid(&format!("`{key}` of `{name}` is not an amount of dollars: `{value}`"));
     let Value::Number(number) = value else { return Err(wrong()) };
     parts(&number.to_string(), unit).map(Some).ok_or_else(wrong)
 }
 
-/// A decimal number times `unit`, exactly; digits that are too small for it are cut off.
+/// A decimal number times `unit`, exactly; smaller digits are cut off.
 fn parts(text: &str, unit: u128) -> Option<u128> {
-    /// Nobody pays a billion dollars for a token, and sums must stay in range.
+    /// Above any real price, so that sums stay in range.
     const MAX: f64 = 1e9;
     let value: f64 = text.parse().ok()?;
     if !(0.0..=MAX).contains(&value) {
@@ -111,16 +111,13 @@ mod tests {
     #[test]
     fn a_bad_price_file_says_what_is_wrong_with_it() {
         let cases = [
-            ("{", "it is no JSON: EOF while parsing an object at line 1 column 1"),
-            ("[]", "it is no object of models"),
-            (r#"{"m":3}"#, "the price of `m` is no object"),
+            ("{", "it is not JSON: EOF while parsing an object at line 1 column 1"),
+            ("[]", "it is not an object with models as keys"),
+            (r#"{"m":3}"#, "the price of `m` is not an object"),
             (r#"{"m":{"output":3}}"#, "`m` has no `input`"),
-            (r#"{"m":{"input":"3","output":3}}"#, "`input` of `m` is no amount of dollars: `\"3\"`"),
-            (r#"{"m":{"input":-3,"output":3}}"#, "`input` of `m` is no amount of dollars: `-3`"),
-            (
-                r#"{"m":{"input":3,"output":3,"cache_reed":1}}"#,
-                "`m` has a key that means nothing here: `cache_reed`",
-            ),
+            (r#"{"m":{"input":"3","output":3}}"#, "`input` of `m` is not an amount of dollars: `\"3\"`"),
+            (r#"{"m":{"input":-3,"output":3}}"#, "`input` of `m` is not an amount of dollars: `-3`"),
+            (r#"{"m":{"input":3,"output":3,"cache_reed":1}}"#, "`m` has an unknown key: `cache_reed`"),
         ];
         for (text, why) in cases {
             let error = parse(text).unwrap_err();

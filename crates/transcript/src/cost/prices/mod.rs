@@ -1,4 +1,4 @@
-//! What a token costs. Everything is offline: a table of list prices, and a file of one's own.
+//! Prices of tokens. Everything is offline: a table of list prices, and an optional price file.
 
 mod file;
 mod model;
@@ -16,30 +16,30 @@ use crate::Error;
 /// List prices by model.
 #[derive(Debug, Clone)]
 pub struct Prices {
-    /// Prices of one's own, by the plain name of the model.
+    /// Prices from the price file, by the plain name of the model.
     own: HashMap<String, Price>,
 }
 
-/// What one model costs.
+/// The price of one model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Price {
     rates: Rates,
     /// Other rates for long prompts.
     long: Option<Long>,
-    /// How many times as much the faster way costs; `None` if there is none, or nobody knows.
+    /// Price factor of the faster mode; `None` if there is none, or it is unknown.
     fast: Option<u32>,
 }
 
-/// What a long prompt costs. The number of tokens is the evidence: the models whose window is larger on request are
-/// recorded under their usual name, without the `[1m]` that asked for it.
+/// Prices for long prompts. They apply by number of tokens: models with a larger window on request are
+/// recorded under their usual name, without the `[1m]` of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Long {
-    /// Prompts of more tokens than this are long.
+    /// Prompts with more tokens than this are long.
     above: u64,
     rates: Rates,
 }
 
-/// Parts of a dollar, each a millionth of a millionth: for a token that is dollars per million, times a million.
+/// Units of 10⁻¹² dollars: per token, dollars per million tokens times a million.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Rates {
     input: u128,
@@ -51,41 +51,42 @@ struct Rates {
 }
 
 impl Prices {
-    /// The list prices that this version knows.
+    /// The list prices in this version.
     pub fn built_in() -> Self {
         Prices { own: HashMap::new() }
     }
 
-    /// The list prices, with those of a price file before them.
+    /// The list prices, overridden by those of a price file.
     ///
-    /// The file is JSON, `{"model-id":{"input":3,"output":15,…}}`, in dollars per million tokens, and per thousand
-    /// for `web_search`. `input` and `output` have to be there; the others follow from `input` as they usually do.
+    /// The file is JSON, `{"model-id":{"input":3,"output":15,…}}`, in dollars per million tokens, and per
+    /// thousand for `web_search`. `input` and `output` are required; the others default to the usual
+    /// multiples of `input`.
     pub fn with_file(text: &str) -> Result<Self, Error> {
         Ok(Prices { own: file::parse(text)? })
     }
 
-    /// The day on which the built-in prices were compared with the published ones.
+    /// Date on which the built-in prices were compared with the published ones.
     pub fn as_of() -> &'static str {
         table::AS_OF
     }
 
-    /// Whether these are the built-in prices and no others.
+    /// Returns true for the built-in prices without overrides.
     pub(super) fn are_built_in(&self) -> bool {
         self.own.is_empty()
     }
 
-    /// What a response costs; `None` if its model has no price here.
+    /// The cost of a response; `None` if its model has no known price.
     pub fn cost(&self, response: &Response<'_>) -> Option<Money> {
         self.of(response.model)?.cost(&response.tokens, response.fast)
     }
 
-    /// The price of one response from its `usage` object; `None` if its model has no price here.
+    /// The cost of one response from its `usage` object; `None` if its model has no known price.
     pub fn cost_of_usage(&self, model: &str, usage: Raw<'_>) -> Option<Money> {
         let usage = Usage::read(usage);
         self.of(model)?.cost(&usage.tokens(), usage.fast)
     }
 
-    /// What a model costs, by its name as written anywhere: with or without a date, a provider or a window.
+    /// The price of a model, by any spelling of its name: with or without a date, a provider or a window.
     pub(super) fn of(&self, model: &str) -> Option<Price> {
         let plain = model::plain(model);
         self.own.get(&*plain).copied().or_else(|| table::find(&plain))
@@ -93,7 +94,7 @@ impl Prices {
 }
 
 impl Price {
-    /// What a response costs; `None` if it went a way whose price is not known.
+    /// The cost of a response; `None` if the price of its mode is unknown.
     pub(super) fn cost(&self, tokens: &Tokens, fast: bool) -> Option<Money> {
         let factor = if fast { self.fast? } else { 1 };
         let rates = match &self.long {

@@ -1,15 +1,16 @@
 use std::borrow::Cow;
 
-/// The plain name of a model, whoever serves it: `us.anthropic.claude-opus-4-5-20251101-v1:0`,
-/// `claude-opus-4-5@20251101`, `anthropic/claude-opus-4.5` and `claude-opus-4-5[1m]` are all `claude-opus-4-5`.
+/// The plain name of a model, without the decorations of providers:
+/// `us.anthropic.claude-opus-4-5-20251101-v1:0`, `claude-opus-4-5@20251101`, `anthropic/claude-opus-4.5` and
+/// `claude-opus-4-5[1m]` are all `claude-opus-4-5`.
 ///
-/// A name that is no Claude model's stays as it is.
+/// Names of other models stay as they are.
 pub(super) fn plain(model: &str) -> Cow<'_, str> {
     let model = model.trim();
     let lower = model.to_ascii_lowercase();
     let Some(start) = lower.find("claude") else { return Cow::Borrowed(model) };
     let mut name = &lower[start..];
-    // A window, a date or an alias behind a mark, a version of the provider.
+    // A window, a date or an alias behind a separator, a version of the provider.
     for mark in ['[', '@', ':'] {
         name = name.split(mark).next().unwrap_or(name);
     }
@@ -19,7 +20,7 @@ pub(super) fn plain(model: &str) -> Cow<'_, str> {
     Cow::Owned(name.replace('.', "-"))
 }
 
-/// Without a `-v1` at the end.
+/// The name without a trailing `-v1`.
 fn without_version(name: &str) -> &str {
     match name.rsplit_once("-v") {
         Some((before, version))
@@ -31,7 +32,7 @@ fn without_version(name: &str) -> &str {
     }
 }
 
-/// Without a `-20251101` at the end.
+/// The name without a trailing `-20251101`.
 fn without_date(name: &str) -> &str {
     match name.rsplit_once('-') {
         Some((before, date)) if date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit()) => before,

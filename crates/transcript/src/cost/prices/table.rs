@@ -1,21 +1,22 @@
 //! List prices of the public models of Anthropic.
 //!
-//! Source: the pricing page and the model pages of Anthropic's documentation, and for the models of autumn 2026 also
-//! what Claude Code 2.1.325 itself charges in its books (`cost-state`), which agrees.
+//! Source: the pricing page and the model pages of Anthropic's documentation, and for the models of autumn
+//! 2026 also the cost records (`cost-state`) of Claude Code 2.1.325, which agree.
 // tidy: flat table
 
 use super::{Long, Price, Rates};
 
-/// When the table was last compared with its sources.
+/// Date on which the table was last compared with its sources.
 pub(super) const AS_OF: &str = "2026-11-15";
 
-/// A thousandth of a dollar per million tokens, in parts of a dollar per token.
+/// A thousandth of a dollar per million tokens, in units per token.
 const MILLI: u128 = 1_000;
 
 /// Ten dollars per thousand.
 const WEB_SEARCH: u128 = 10_000_000_000;
 
-/// Thousandths of dollars per million tokens: input, output, writes for five minutes, writes for an hour, reads.
+/// Rates from thousandths of dollars per million tokens: input, output, writes for five minutes, writes for
+/// an hour, reads.
 const fn rates(input: u128, output: u128, five_minutes: u128, hour: u128, read: u128) -> Rates {
     Rates {
         input: input * MILLI,
@@ -54,7 +55,7 @@ const HAIKU_4_5: Rates = rates(1_000, 5_000, 1_250, 2_000, 100);
 const HAIKU_3_5: Rates = rates(800, 4_000, 1_000, 1_600, 80);
 const HAIKU_3: Rates = rates(250, 1_250, 300, 500, 30);
 
-/// By plain name. From Opus 4.6 and Sonnet 4.6 on a long prompt costs what a short one does.
+/// Prices by plain name. From Opus 4.6 and Sonnet 4.6 on, a long prompt has the rates of a short one.
 const TABLE: &[(&str, Price)] = &[
     ("claude-fable-5-1", FABLE_5_1),
     ("claude-mythos-5-1", FABLE_5_1),

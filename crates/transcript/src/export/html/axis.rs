@@ -1,20 +1,20 @@
-//! Time as places on a line. Long pauses are drawn short, since sessions lie open overnight.
+//! Maps times to positions on a line. Long pauses are drawn short, since sessions stay open overnight.
 
 use jiff::Timestamp;
 
-/// A piecewise straight map from times to places.
+/// A piecewise linear map from times to positions.
 pub(super) struct Axis {
-    /// Times in milliseconds and their places, both rising.
+    /// Times in milliseconds and their positions, both increasing.
     points: Vec<(i64, f64)>,
-    /// Pauses that were shortened: from where to where, and how long they took.
+    /// Shortened pauses: start, end, and duration in milliseconds.
     pub(super) gaps: Vec<(f64, f64, i64)>,
 }
 
-/// A pause this long is one: somebody went away.
+/// Shortest gap between entries that counts as a pause.
 const PAUSE_MS: i64 = 15 * 60 * 1000;
 
 impl Axis {
-    /// An axis over all these times; `None` where there are too few of them to draw anything.
+    /// An axis over all these times; `None` if there are too few of them.
     pub(super) fn new(mut times: Vec<i64>, from: f64, to: f64) -> Option<Self> {
         times.sort_unstable();
         times.dedup();
@@ -24,7 +24,7 @@ impl Axis {
         }
         let steps: Vec<i64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let active: i64 = steps.iter().map(|step| (*step).min(PAUSE_MS)).sum();
-        // A pause is wide enough to be seen, and not wider.
+        // Wide enough to be visible, and not wider.
         let pause = (active / 24).max(1);
         let width = |step: i64| if step > PAUSE_MS { pause } else { step };
         let total: i64 = steps.iter().map(|step| width(*step)).sum();
@@ -46,7 +46,7 @@ impl Axis {
         Some(Axis { points, gaps })
     }
 
-    /// Where a time is.
+    /// The position of a time.
     pub(super) fn place(&self, at: Timestamp) -> f64 {
         let at = at.as_millisecond();
         let after = self.points.partition_point(|(time, _)| *time <= at);
@@ -61,7 +61,7 @@ impl Axis {
         }
     }
 
-    /// Which time is at a place.
+    /// The time at a position.
     pub(super) fn time(&self, place: f64) -> Timestamp {
         let after = self.points.partition_point(|(_, other)| *other <= place).min(self.points.len() - 1);
         let (to, end) = self.points[after];

@@ -1,6 +1,6 @@
-use super::super::safe::safe_text;
+use super::super::sanitize::safe_text;
 
-/// Appends text to a page: no character of it is markup, in an element as in an attribute in double quotes.
+/// Appends escaped text to a page, for an element or an attribute in double quotes.
 pub(super) fn text(text: &str, out: &mut String) {
     let safe = safe_text(text);
     let mut from = 0;
@@ -20,7 +20,7 @@ pub(super) fn text(text: &str, out: &mut String) {
     out.push_str(&safe[from..]);
 }
 
-/// The same as a string of its own.
+/// Like [`text`], as a string of its own.
 pub(super) fn escaped(from: &str) -> String {
     let mut out = String::with_capacity(from.len());
     text(from, &mut out);

@@ -1,13 +1,13 @@
-//! Markdown from a session as HTML that can do nothing.
+//! Markdown from a session as inert HTML.
 
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
 use super::escape::escaped;
-use crate::export::safe::{is_safe_link, safe_text};
+use crate::export::sanitize::{is_safe_link, safe_text};
 use crate::limits::MARKDOWN_BYTES_MAX;
 
-/// Appends the text as HTML. Raw HTML in it is shown as text, links lead to web pages and mail only, and pictures from
-/// elsewhere are not fetched: that would tell their server who reads the page.
+/// Appends the text as HTML. Raw HTML in it is shown as text, links lead to web pages and mail only, and
+/// external images are not fetched, since that would reveal the reader to their server.
 pub(super) fn push(text: &str, out: &mut String) {
     if text.len() > MARKDOWN_BYTES_MAX {
         out.push_str("<pre>");
@@ -17,7 +17,7 @@ pub(super) fn push(text: &str, out: &mut String) {
     }
     let safe = safe_text(text);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    // What stands open: whether its end is to be written.
+    // For each open link, true if its end has to be written.
     let mut links: Vec<bool> = Vec::new();
     let events = Parser::new_ext(&safe, options).map(|event| match event {
         Event::Html(html) | Event::InlineHtml(html) => Event::Text(html),

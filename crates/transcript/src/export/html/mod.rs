@@ -1,4 +1,4 @@
-//! A session as one HTML file: no script, nothing to fetch, readable on a phone, light and dark.
+//! A session as one HTML file: no script, no external resources, readable on a phone, light and dark.
 
 mod axis;
 mod escape;
@@ -12,39 +12,39 @@ use std::io::Write;
 use std::path::Path;
 
 use self::escape::{escaped, text};
-use super::cut::{Cut, Room, cut, size};
+use super::cut::{Cut, CutLimits, cut, size};
 use super::diff::{Diff, DiffLine};
-use super::facts::Facts;
-use super::piece::{Call, Head, Outcome, Picture, Piece, duration};
-use super::safe::short_line;
-use super::source::Source;
+use super::entry_part::{EntryPart, Head, Outcome, Picture, ToolCall, duration};
+use super::metadata::SessionMetadata;
+use super::sanitize::short_line;
+use super::source::ExportSource;
 use super::text::{compaction_line, speaker, time};
-use super::walk::{Sink, Walk};
+use super::walk::{ExportWalk, Sink};
 use super::{Detail, Options};
 use crate::Error;
 use crate::error::At as _;
 use crate::limits::{INPUT_BYTES_SHOWN, OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES, PICTURE_BYTES_MAX};
 use crate::session::{Actor, Agent, Branch, NodeId, Part};
 
-/// Prompts over this many bytes are folded: people paste whole files.
+/// Prompts over this many bytes are folded: users paste whole files.
 const PROMPT_BYTES_OPEN: usize = 4000;
 
 /// Writes the page.
 pub(super) fn write(
-    source: &mut Source<'_>,
+    source: &mut ExportSource<'_>,
     options: &Options,
     path: &[NodeId],
     out: &mut dyn Write,
     target: &Path,
 ) -> Result<(), Error> {
-    let facts = Facts::read(source, options, path)?;
+    let facts = SessionMetadata::read(source, options, path)?;
     let anchors = facts.contents.iter().enumerate().map(|(index, prompt)| (prompt.node, index + 1)).collect();
     let mut sink =
         HtmlSink { out: String::new(), options, anchors, turn: None, levels: vec![Level::default()] };
     sink.begin(&facts);
     timeline::push(source.session, path, &facts, &options.zone, &mut sink.out);
     sink.contents(&facts);
-    Walk::new(source, options, &mut sink, out, target).main(path)?;
+    ExportWalk::new(source, options, &mut sink, out, target).main(path)?;
     sink.end(source.is_redacted());
     out.write_all(sink.out.as_bytes()).at("write", target)
 }
@@ -52,15 +52,15 @@ pub(super) fn write(
 struct HtmlSink<'o> {
     out: String,
     options: &'o Options,
-    /// The numbers of prompts in the table of contents, which their anchors have too.
+    /// Numbers of the prompts in the table of contents, also used in their anchors.
     anchors: HashMap<NodeId, usize>,
-    /// The prompt of the turn that is open.
+    /// The prompt of the open turn.
     turn: Option<NodeId>,
-    /// The main line, and each sub-agent and branch that is open.
+    /// The main line, and each open sub-agent and branch.
     levels: Vec<Level>,
 }
 
-/// What opens when somebody asks for it.
+/// A collapsible section.
 #[derive(Clone, Copy)]
 enum Fold {
     Tool,
@@ -76,19 +76,19 @@ enum Fold {
 /// A conversation that is being written.
 #[derive(Default)]
 struct Level {
-    /// Who speaks; empty while nobody does.
+    /// The speaker; empty if no message is open.
     speaker: String,
 }
 
 impl HtmlSink<'_> {
-    fn room(&self, head: usize, tail: usize) -> Room {
+    fn room(&self, head: usize, tail: usize) -> CutLimits {
         match self.options.detail {
-            Detail::Folded => Room { head, tail },
-            Detail::Full => Room::UNLIMITED,
+            Detail::Folded => CutLimits { head, tail },
+            Detail::Full => CutLimits::UNLIMITED,
         }
     }
 
-    /// A prompt of the main line begins a turn.
+    /// Begins a turn at a prompt of the main line.
     fn turn(&mut self, head: &Head<'_>) {
         let Some(number) = self.anchors.get(&head.node).filter(|_| self.turn != Some(head.node)) else {
             return;
@@ -106,7 +106,7 @@ impl HtmlSink<'_> {
         }
     }
 
-    /// Who speaks, unless it is still the same.
+    /// Writes the speaker, unless it is still the same.
     fn speaker(&mut self, head: &Head<'_>) {
         let speaker = speaker(head);
         if self.levels.last().is_some_and(|level| level.speaker == speaker) {
@@ -157,7 +157,7 @@ impl HtmlSink<'_> {
             Fold::Tool => ("", ""),
             Fold::Failed => ("bad", ""),
             Fold::AgentCall => ("sub", ""),
-            // Who opened a call to see its sub-agent need not open that too.
+            // Sub-agents are open, since they are inside of a folded call.
             Fold::Agent => ("sub", " open"),
             Fold::Aside => ("plain", ""),
             Fold::Branch => ("left", ""),
@@ -172,10 +172,10 @@ impl HtmlSink<'_> {
         self.out.push_str("</div></details>\n");
     }
 
-    fn pre(&mut self, content: &str, room: Room) {
+    fn pre(&mut self, content: &str, room: CutLimits) {
         let Cut { head, missing_bytes, tail, .. } = cut(content, room);
         self.out.push_str("<pre>");
-        // A line feed right after the tag would be swallowed.
+        // HTML parsers drop a line feed right after the tag.
         if head.starts_with('\n') {
             self.out.push('\n');
         }
@@ -264,9 +264,9 @@ impl Sink for HtmlSink<'_> {
         &mut self.out
     }
 
-    fn piece(&mut self, head: &Head<'_>, piece: &Piece<'_>) {
+    fn piece(&mut self, head: &Head<'_>, piece: &EntryPart<'_>) {
         let full = self.options.detail == Detail::Full;
-        if let Piece::Compaction(compaction) = piece {
+        if let EntryPart::Compaction(compaction) = piece {
             self.close_speaker();
             let _ = write!(self.out, "<div class=\"compaction\">");
             text(&compaction_line(compaction), &mut self.out);
@@ -275,7 +275,7 @@ impl Sink for HtmlSink<'_> {
         }
         self.turn(head);
         match piece {
-            Piece::Text(content) if head.part == Part::CompactSummary => {
+            EntryPart::Text(content) if head.part == Part::CompactSummary => {
                 self.close_speaker();
                 self.open_fold(Fold::Aside, "<span>Summary of the conversation so far</span>");
                 self.markdown(content);
@@ -285,7 +285,7 @@ impl Sink for HtmlSink<'_> {
             _ => self.speaker(head),
         }
         match piece {
-            Piece::Text(content)
+            EntryPart::Text(content)
                 if head.part == Part::Prompt && content.len() > PROMPT_BYTES_OPEN && !full =>
             {
                 let about = escaped(&short_line(content, 160));
@@ -299,8 +299,8 @@ impl Sink for HtmlSink<'_> {
                 self.markdown(content);
                 self.close_fold();
             }
-            Piece::Text(content) => self.markdown(content),
-            Piece::Thinking(content) => {
+            EntryPart::Text(content) => self.markdown(content),
+            EntryPart::Thinking(content) => {
                 let about = escaped(&short_line(content, 110));
                 self.open_fold(
                     Fold::Aside,
@@ -309,8 +309,8 @@ impl Sink for HtmlSink<'_> {
                 self.markdown(content);
                 self.close_fold();
             }
-            Piece::Picture(picture) => self.picture(picture),
-            Piece::Command(tags) => {
+            EntryPart::Picture(picture) => self.picture(picture),
+            EntryPart::Command(tags) => {
                 if let Some(name) = &tags.name {
                     self.out.push_str("<div class=\"cmd\">");
                     text(&format!("{name} {}", tags.args.as_deref().unwrap_or_default()), &mut self.out);
@@ -323,7 +323,7 @@ impl Sink for HtmlSink<'_> {
                     self.pre(output, room);
                 }
             }
-            Piece::Note { name, text: content } => {
+            EntryPart::Note { name, text: content } => {
                 let name = escaped(name);
                 if full && content.contains('\n') {
                     self.open_fold(
@@ -333,7 +333,7 @@ impl Sink for HtmlSink<'_> {
                             size(content.len() as u64)
                         ),
                     );
-                    self.pre(content, Room::UNLIMITED);
+                    self.pre(content, CutLimits::UNLIMITED);
                     self.close_fold();
                 } else {
                     let _ = writeln!(
@@ -343,11 +343,11 @@ impl Sink for HtmlSink<'_> {
                     );
                 }
             }
-            Piece::Compaction(_) => {}
+            EntryPart::Compaction(_) => {}
         }
     }
 
-    fn open_call(&mut self, head: &Head<'_>, call: &Call<'_>) {
+    fn open_call(&mut self, head: &Head<'_>, call: &ToolCall<'_>) {
         self.speaker(head);
         let mut meta = call.outcome.as_ref().map_or_else(|| "no result".to_owned(), Outcome::summary);
         if call.is_error() {
@@ -374,7 +374,7 @@ impl Sink for HtmlSink<'_> {
         }
     }
 
-    fn close_call(&mut self, _head: &Head<'_>, call: &Call<'_>) {
+    fn close_call(&mut self, _head: &Head<'_>, call: &ToolCall<'_>) {
         if let Some(outcome) = &call.outcome {
             self.outcome(outcome);
         }

@@ -1,20 +1,20 @@
-//! What stands around the conversation.
+//! The page around the conversation.
 
 use std::fmt::Write as _;
 
 use super::HtmlSink;
 use super::escape::{escaped, text};
-use crate::export::facts::Facts;
-use crate::export::piece::duration;
+use crate::export::entry_part::duration;
+use crate::export::metadata::SessionMetadata;
 use crate::export::text::{counts, period, time};
 
-/// Nothing may run and nothing may be fetched, even if some text should ever get out of its place.
+/// Forbids scripts and fetches, in case that some text escapes its container.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 impl HtmlSink<'_> {
-    /// Everything before the conversation but for the picture and the table of contents.
-    pub(super) fn begin(&mut self, facts: &Facts) {
+    /// Writes everything before the conversation, except for the timeline and the table of contents.
+    pub(super) fn begin(&mut self, facts: &SessionMetadata) {
         let title = escaped(&facts.title);
         let _ = write!(
             self.out,
@@ -43,8 +43,8 @@ impl HtmlSink<'_> {
         }
     }
 
-    /// The table of contents: one line per prompt.
-    pub(super) fn contents(&mut self, facts: &Facts) {
+    /// Writes the table of contents: one line per prompt.
+    pub(super) fn contents(&mut self, facts: &SessionMetadata) {
         if facts.contents.len() > 1 {
             let open = if facts.contents.len() <= 12 { " open" } else { "" };
             let _ = write!(
@@ -66,12 +66,12 @@ impl HtmlSink<'_> {
         self.out.push_str("<main>\n");
     }
 
-    /// Everything after the conversation.
+    /// Writes everything after the conversation.
     pub(super) fn end(&mut self, is_redacted: bool) {
         self.close_speaker();
         self.close_turn();
         let note = if is_redacted {
-            " Secrets were taken out of the text; pictures were left as they are."
+            " Secrets were redacted in the text; images were left as they are."
         } else {
             ""
         };

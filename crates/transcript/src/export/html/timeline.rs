@@ -1,4 +1,4 @@
-//! A picture of a session: when somebody asked, which tools ran, which sub-agents, how full the context was.
+//! A timeline of a session: prompts, tool calls, sub-agents, and the size of the context.
 
 use std::fmt::Write as _;
 
@@ -7,33 +7,39 @@ use jiff::tz::TimeZone;
 
 use super::axis::Axis;
 use super::escape::{escaped, text};
-use crate::export::facts::Facts;
-use crate::export::piece::duration;
+use crate::export::entry_part::duration;
+use crate::export::metadata::SessionMetadata;
 use crate::export::text::thousands;
 use crate::session::{Agent, NodeId, Part, Session};
 
 const WIDTH: f64 = 760.0;
-/// Room for the names of rows.
+/// Space for the names of rows.
 const LEFT: f64 = 78.0;
 const RIGHT: f64 = WIDTH - 12.0;
 const ROW: f64 = 22.0;
-/// Sub-agents side by side; more of them share rows.
+/// Rows for concurrent sub-agents; more sub-agents share rows.
 const AGENT_ROWS_MAX: usize = 5;
-/// More prompts than this are drawn without numbers, which would stand upon each other.
+/// More prompts than this are drawn without numbers, which would overlap.
 const NUMBERS_MAX: usize = 40;
-/// Links and labels that a picture holds at most.
+/// Maximum number of links and labels.
 const MARKS_MAX: usize = 400;
-/// Points of the curve.
+/// Maximum number of points of the curve.
 const CURVE_POINTS_MAX: usize = 500;
 const CURVE_HEIGHT: f64 = 44.0;
 
-/// Appends the picture with its legend; nothing where there are no times to draw.
-pub(super) fn push(session: &Session, path: &[NodeId], facts: &Facts, zone: &TimeZone, out: &mut String) {
+/// Appends the timeline with its legend; nothing if there are no times to draw.
+pub(super) fn push(
+    session: &Session,
+    path: &[NodeId],
+    facts: &SessionMetadata,
+    zone: &TimeZone,
+    out: &mut String,
+) {
     let own = path.iter().filter_map(|node| session.node(*node).at);
     let agents = spans(session);
     let times = own.chain(agents.iter().flat_map(|span| [span.first, span.last]));
     let Some(axis) = Axis::new(times.map(Timestamp::as_millisecond).collect(), LEFT, RIGHT) else { return };
-    let mut picture = Picture { axis, out: String::new(), y: 16.0, keys: Vec::new() };
+    let mut picture = Timeline { axis, out: String::new(), y: 16.0, keys: Vec::new() };
     picture.prompts(facts);
     picture.tools(session, path);
     picture.agents(&agents);
@@ -55,14 +61,14 @@ pub(super) fn push(session: &Session, path: &[NodeId], facts: &Facts, zone: &Tim
     out.push_str("</figcaption></figure>\n");
 }
 
-/// A sub-agent at work.
+/// The running time of a sub-agent.
 struct Span<'s> {
     agent: &'s Agent,
     first: Timestamp,
     last: Timestamp,
 }
 
-/// The sub-agents in the order in which they began.
+/// The sub-agents in order of their start.
 fn spans(session: &Session) -> Vec<Span<'_>> {
     let mut spans = Vec::new();
     for lane in session.lanes() {
@@ -76,15 +82,15 @@ fn spans(session: &Session) -> Vec<Span<'_>> {
     spans
 }
 
-struct Picture {
+struct Timeline {
     axis: Axis,
     out: String,
-    /// The middle of the next row.
+    /// Vertical centre of the next row.
     y: f64,
     keys: Vec<(&'static str, &'static str)>,
 }
 
-impl Picture {
+impl Timeline {
     fn row(&mut self, name: &str) -> f64 {
         let y = self.y;
         let _ = write!(
@@ -96,7 +102,7 @@ impl Picture {
         y
     }
 
-    fn prompts(&mut self, facts: &Facts) {
+    fn prompts(&mut self, facts: &SessionMetadata) {
         let y = self.row("Prompts");
         self.keys.push(("user", "prompt"));
         let step = facts.contents.len().div_ceil(MARKS_MAX).max(1);
@@ -133,7 +139,8 @@ impl Picture {
         }
     }
 
-    /// Bars of one row; those that would touch are one, so that thousands of calls are a short path.
+    /// Draws the bars of one row; bars that would touch are merged, so that thousands of calls make a short
+    /// path.
     fn bars(&mut self, class: &str, y: f64, mut bars: Vec<(f64, f64)>) {
         bars.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut path = String::new();
@@ -187,8 +194,8 @@ impl Picture {
         self.y += more * ROW * 0.6;
     }
 
-    /// How much the model had before it.
-    fn context(&mut self, facts: &Facts) {
+    /// Draws the context size.
+    fn context(&mut self, facts: &SessionMetadata) {
         let Some(most) = facts.context.iter().map(|size| size.tokens).max().filter(|most| *most > 0) else {
             return;
         };
@@ -262,7 +269,7 @@ impl Picture {
             let x = LEFT + (RIGHT - LEFT) * f64::from(index) / f64::from(COUNT);
             let at = self.axis.time(x).to_zoned(zone.clone());
             let (date, time) = (at.strftime("%b %-d").to_string(), at.strftime(form).to_string());
-            // The day stands there once, and again when another begins.
+            // The date is shown once, and again when it changes.
             let shown = if date == day { time } else { format!("{date}, {time}") };
             if shown != last {
                 let anchor = match index {
@@ -281,7 +288,7 @@ impl Picture {
         }
     }
 
-    /// Bands where nobody was there.
+    /// Bands over the pauses.
     fn gaps(&self, bottom: f64) -> String {
         let mut out = String::new();
         for (from, to, took) in self.axis.gaps.iter().take(MARKS_MAX) {

@@ -1,18 +1,17 @@
-//! Keeps text inside its place in a Markdown page, whatever is in it.
+//! Confines text to its container in a Markdown page, whatever it contains.
 
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 
-use super::super::safe::{is_safe_link, safe_text};
+use super::super::sanitize::{is_safe_link, safe_text};
 use crate::limits::MARKDOWN_LAYERS_MAX;
 
-/// Markdown from a session as a block of its own: HTML in it is text, and a fence that it leaves open is closed.
-/// Pictures become links, since to fetch them would tell their server who reads the page, and links that may do more
-/// than lead somewhere become text.
+/// Markdown from a session as a separate block: HTML in it becomes text, and an open fence is closed. Images
+/// become links, since fetching them would reveal the reader to their server, and unsafe links become text.
 ///
-/// Code stays as it is. What is code only a parser of Markdown can say: fences in lists, backticks over several lines,
-/// marks that a backslash takes away.
+/// Code stays as it is. Only a Markdown parser can tell what is code: fences in lists, backticks over several
+/// lines, marks escaped with a backslash.
 pub(super) fn contained(text: &str) -> String {
     let mut text = safe_text(text).trim_end().to_owned();
     text.push('\n');
@@ -26,8 +25,8 @@ pub(super) fn contained(text: &str) -> String {
     fence(&text, "")
 }
 
-/// Where something begins that would be more than text on the page, in order: tags, pictures, links that are not safe,
-/// and meanings of links, which would hold on the whole page and in what others said.
+/// Offsets, in order, of constructs that would be more than text on the page: tags, images, unsafe links, and
+/// link definitions, which would apply to the whole page, including messages of others.
 fn active_in(text: &str) -> Vec<usize> {
     let parser = Parser::new(text);
     let meanings = parser.reference_definitions().iter();
@@ -41,25 +40,25 @@ fn active_in(text: &str) -> Vec<usize> {
                 marks.extend(tags.map(|(at, _)| place.start + at));
             }
             Event::Start(Tag::Image { .. }) => marks.push(place.start),
-            Event::Start(Tag::Link { dest_url, .. }) if !leads_somewhere(&dest_url) => {
+            Event::Start(Tag::Link { dest_url, .. }) if !is_harmless_target(&dest_url) => {
                 marks.push(place.start);
             }
             _ => {}
         }
     }
     marks.sort_unstable();
-    // Places may overlap where one is inside of another.
+    // Constructs may be nested.
     marks.dedup();
     marks
 }
 
-/// Whether a link is a path, or leads to a web page or to mail.
-fn leads_somewhere(url: &str) -> bool {
+/// Returns true for a path, or a link to a web page or mail.
+fn is_harmless_target(url: &str) -> bool {
     let scheme = url.split(['/', '?', '#']).next().unwrap_or_default();
     !scheme.contains(':') || is_safe_link(url)
 }
 
-/// The text with the marks at these places as text.
+/// The text with the marks at these offsets escaped.
 fn without_marks(text: &str, marks: &[usize]) -> String {
     let mut out = String::with_capacity(text.len() + 4 * marks.len());
     let mut copied = 0;
@@ -77,9 +76,9 @@ fn without_marks(text: &str, marks: &[usize]) -> String {
     out
 }
 
-/// The text with an end to the fence that it leaves open; as code, if that does not end it.
+/// The text with its open fence closed; as code, if that does not help.
 fn closed(mut text: String) -> String {
-    if lets_others_follow(&text) {
+    if ends_cleanly(&text) {
         return text;
     }
     let fences = Parser::new(&text).into_offset_iter();
@@ -93,11 +92,11 @@ fn closed(mut text: String) -> String {
         let end: String = std::iter::repeat_n(mark, length).chain(['\n']).collect();
         text.push_str(&end);
     }
-    if lets_others_follow(&text) { text } else { fence(&text, "") }
+    if ends_cleanly(&text) { text } else { fence(&text, "") }
 }
 
-/// Whether what comes after the text is a paragraph of its own.
-fn lets_others_follow(text: &str) -> bool {
+/// Returns true if text appended after it is a separate paragraph.
+fn ends_cleanly(text: &str) -> bool {
     let probe = format!("{text}\nx\n");
     let at = text.len() + 1;
     let follows = |(event, place): (Event<'_>, Range<usize>)| {
@@ -106,7 +105,7 @@ fn lets_others_follow(text: &str) -> bool {
     Parser::new(&probe).into_offset_iter().any(follows)
 }
 
-/// Text as code between fences that nothing in it can close.
+/// Text as code between fences that it cannot close.
 pub(super) fn fence(text: &str, language: &str) -> String {
     let marks = "`".repeat(longest_run(text, '`').max(2) + 1);
     let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
@@ -120,7 +119,7 @@ pub(super) fn inline_code(text: &str) -> String {
         return text;
     }
     let marks = "`".repeat(longest_run(&text, '`') + 1);
-    // A backtick at an end would be taken for one of the marks.
+    // A backtick at an end would be parsed as a delimiter.
     let space = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
     format!("{marks}{space}{text}{space}{marks}")
 }
@@ -135,7 +134,7 @@ pub(super) fn quoted(text: &str) -> String {
     })
 }
 
-/// Text inside an HTML element, where no Markdown is read.
+/// Text inside an HTML element, where Markdown is not parsed.
 pub(super) fn html_text(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
@@ -171,7 +170,7 @@ mod tests {
         }
     }
 
-    /// F121: a page of HTML fetches no pictures and has no links that script, and so has one of Markdown.
+    /// F121: an HTML page fetches no images and has no script links, and neither has a Markdown page.
     #[test]
     fn f121_pictures_become_links_and_dangerous_links_become_text() {
         for (text, expected) in [
@@ -194,7 +193,7 @@ mod tests {
                 "`![](http://x)` and\n\n    [x](javascript:y)",
                 "`![](http://x)` and\n\n    [x](javascript:y)\n",
             ),
-            // What one says must not change what another's words mean.
+            // One message must not change the meaning of another.
             ("[x]: https://evil.example\n", "\\[x]: https://evil.example\n"),
             ("![x] [x][x]\n\n[x]: javascript:y", "\\![x] \\[x][x]\n\n\\[x]: javascript:y\n"),
         ] {
@@ -210,7 +209,7 @@ mod tests {
         assert_eq!(quoted("a\n\nb\n"), "> a\n>\n> b\n");
     }
 
-    /// F121: marks that only look like fences or code let nothing out.
+    /// F121: marks that only look like fences or code let nothing escape.
     #[test]
     fn f121_what_only_looks_like_code_is_no_code() {
         for text in [
@@ -231,9 +230,9 @@ mod tests {
         #[test]
         fn no_text_gets_out(text in "[`~<>!/a\\\\\n |\t\\[\\]():-]{0,80}") {
             let page = contained(&text);
-            // What follows is neither code nor part of an HTML block, and nothing in it is more than text.
+            // Text after it is neither code nor part of an HTML block, and nothing in it is more than text.
             prop_assert!(active_in(&page).is_empty(), "{}", page);
-            prop_assert!(lets_others_follow(&page), "{}", page);
+            prop_assert!(ends_cleanly(&page), "{}", page);
         }
     }
 }

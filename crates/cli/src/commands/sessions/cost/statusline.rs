@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use tidings_transcript::cache::Cache;
-use tidings_transcript::cost::{Block, Ledger, Money, Prices, Query, Running};
+use tidings_transcript::cost::{ActiveBlock, BillingBlock, Ledger, Money, Prices, Query};
 use tidings_transcript::roots::{FileInfo, Roots};
 
 use super::super::Place;
@@ -70,9 +70,9 @@ pub(super) fn print(
         });
         let ledger = recent(roots, cache, since, session.as_deref())?;
         let block = match ledger.running_block(since, query.now) {
-            Running::Block(block) => Some(block),
-            Running::None => None,
-            Running::Unknown => continue,
+            ActiveBlock::Block(block) => Some(block),
+            ActiveBlock::None => None,
+            ActiveBlock::Unknown => continue,
         };
         line = Some(Line::new(&ledger, prices, query.now, today, session.as_deref(), block));
         break;
@@ -134,7 +134,7 @@ impl Line {
         now: Timestamp,
         today: Today,
         session: Option<&str>,
-        block: Option<Block>,
+        block: Option<BillingBlock>,
     ) -> Self {
         let mut line = Line {
             today_usd: Money::ZERO,
@@ -182,6 +182,6 @@ impl Line {
     }
 }
 
-fn minutes_left(block: &Block, now: Timestamp) -> i64 {
+fn minutes_left(block: &BillingBlock, now: Timestamp) -> i64 {
     (block.end.as_second() - now.as_second()) / 60
 }

@@ -1,37 +1,37 @@
-//! Two threads search, and hits still come in the order of the sessions.
+//! Ordering of hits: two threads search, and hits still come in the order of the sessions.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::Flow;
+use super::SearchFlow;
 use super::hit::Hit;
 use crate::limits::HITS_WAITING_MAX;
 
-/// Takes hits of numbered tasks and passes them on in the order of the numbers.
+/// Receives hits of numbered tasks and passes them on in the order of the numbers.
 ///
-/// Tasks are begun in that order, so that the one whose turn it is is always under way and never waits.
-pub(super) struct Gate<'f, F> {
-    state: Mutex<State<'f, F>>,
+/// Tasks are started in that order, so the next one in turn is always running and never waits.
+pub(super) struct OrderedHits<'f, F> {
+    state: Mutex<GateState<'f, F>>,
     changed: Condvar,
 }
 
-struct State<'f, F> {
+struct GateState<'f, F> {
     each: F,
     turn: usize,
-    /// Hits of tasks that are done before their turn.
+    /// Hits of tasks that finished before their turn.
     done: BTreeMap<usize, Vec<Hit<'f>>>,
     waiting: usize,
     stopped: bool,
 }
 
-impl<'f, F: FnMut(Hit<'f>) -> Flow> Gate<'f, F> {
+impl<'f, F: FnMut(Hit<'f>) -> SearchFlow> OrderedHits<'f, F> {
     pub(super) fn new(each: F) -> Self {
-        let state = State { each, turn: 0, done: BTreeMap::new(), waiting: 0, stopped: false };
-        Gate { state: Mutex::new(state), changed: Condvar::new() }
+        let state = GateState { each, turn: 0, done: BTreeMap::new(), waiting: 0, stopped: false };
+        OrderedHits { state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Passes on what a task has found so far, once it is its turn; `Break` when the task need not go on.
+    /// Passes on the hits of a task so far, once it is its turn; `Break` if the task can stop.
     pub(super) fn pass(&self, task: usize, hits: &mut Vec<Hit<'f>>) -> ControlFlow<()> {
         let mut state = self.lock();
         while state.turn != task && !state.stopped {
@@ -40,12 +40,12 @@ impl<'f, F: FnMut(Hit<'f>) -> Flow> Gate<'f, F> {
         state.give(hits.drain(..))
     }
 
-    /// Whether it is the turn of a task.
+    /// Returns true if it is the turn of a task.
     pub(super) fn is_turn_of(&self, task: usize) -> bool {
         self.lock().turn == task
     }
 
-    /// A task is done; these are the rest of its hits. `Break` when no other need begin.
+    /// Ends a task with the rest of its hits. `Break` if no other task needs to start.
     pub(super) fn finish(&self, task: usize, hits: Vec<Hit<'f>>) -> ControlFlow<()> {
         let mut state = self.lock();
         while state.turn != task && state.waiting > HITS_WAITING_MAX && !state.stopped {
@@ -56,7 +56,7 @@ impl<'f, F: FnMut(Hit<'f>) -> Flow> Gate<'f, F> {
         let mut turn = state.turn;
         while let Some(hits) = state.done.remove(&turn) {
             state.waiting -= hits.len();
-            // What a session's own hits say is over with the session.
+            // A request to skip the session has no effect at its end.
             let _ = state.give(hits.into_iter());
             turn += 1;
             state.turn = turn;
@@ -65,21 +65,21 @@ impl<'f, F: FnMut(Hit<'f>) -> Flow> Gate<'f, F> {
         if state.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<'f, F>> {
+    fn lock(&self) -> MutexGuard<'_, GateState<'f, F>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<'f, F: FnMut(Hit<'f>) -> Flow> State<'f, F> {
+impl<'f, F: FnMut(Hit<'f>) -> SearchFlow> GateState<'f, F> {
     fn give(&mut self, hits: impl Iterator<Item = Hit<'f>>) -> ControlFlow<()> {
         for hit in hits {
             if self.stopped {
                 return ControlFlow::Break(());
             }
             match (self.each)(hit) {
-                Flow::Continue => {}
-                Flow::NextSession => return ControlFlow::Break(()),
-                Flow::Stop => self.stopped = true,
+                SearchFlow::Continue => {}
+                SearchFlow::NextSession => return ControlFlow::Break(()),
+                SearchFlow::Stop => self.stopped = true,
             }
         }
         if self.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -1,4 +1,4 @@
-//! What an entry is made of, whichever format it is written in.
+//! The parts of an entry, independent of the output format.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use super::Detail;
 use super::cut::size;
 use super::diff::Diff;
 use super::pretty::{readable, readable_members};
-use super::safe::safe_line;
+use super::sanitize::safe_line;
 use crate::session::{Actor, CommandTags, Compaction, LaneId, NodeId, Part};
 
-/// An entry, without what it says.
+/// The metadata of an entry, without its contents.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Head<'a> {
     pub(super) node: NodeId,
@@ -26,57 +26,57 @@ pub(super) struct Head<'a> {
     pub(super) is_deleted: bool,
 }
 
-/// A part of an entry. Tool calls are apart, see [`Call`].
+/// A part of an entry. Tool calls are separate, see [`ToolCall`].
 #[derive(Debug)]
-pub(super) enum Piece<'a> {
+pub(super) enum EntryPart<'a> {
     /// Markdown.
     Text(Cow<'a, str>),
     Thinking(Cow<'a, str>),
     Picture(Picture),
-    /// A slash command, or what it printed.
+    /// A slash command or its output.
     Command(CommandTags),
     Compaction(&'a Compaction),
-    /// Something that the client wrote: its name, and its text or JSON.
+    /// An entry of the client: its name, and its text or JSON.
     Note {
         name: Cow<'a, str>,
         text: String,
     },
 }
 
-/// A picture inside a line.
+/// An image embedded in a line.
 #[derive(Debug, Clone, Default)]
 #[cfg_attr(not(feature = "html"), expect(dead_code, reason = "only the page shows all of it"))]
 pub(super) struct Picture {
     /// `image` or `document`.
     kind: String,
-    /// `image/png`, …; empty where nothing tells.
+    /// `image/png`, …; empty if unknown.
     pub(super) media: String,
-    /// Base64, or plain text; empty where the picture lies elsewhere.
+    /// Base64, or plain text; empty if the image is stored elsewhere.
     pub(super) data: String,
-    /// The size of what `data` stands for.
+    /// Decoded size of `data` in bytes.
     bytes: u64,
 }
 
-/// A tool call and what came of it.
+/// A tool call with its outcome.
 #[derive(Debug)]
-pub(super) struct Call<'a> {
+pub(super) struct ToolCall<'a> {
     pub(super) id: Cow<'a, str>,
     pub(super) name: String,
     pub(super) input: Raw<'a>,
-    /// `None` where the model made a mistake in it.
+    /// `None` if the input does not match the tool's schema.
     pub(super) typed: Option<ToolInput>,
     pub(super) summary: String,
-    /// `None` while there is none.
+    /// `None` while there is no result.
     pub(super) outcome: Option<Outcome>,
     /// The sub-agents that it started.
     pub(super) agents: Vec<LaneId>,
 }
 
-/// What a tool gave back.
+/// The outcome of a tool call.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     pub(super) text: String,
-    /// The size of the whole text; more than `text` has where that is cut.
+    /// Size of the whole text in bytes; more than `text` has if that is cut.
     pub(super) bytes: u64,
     pub(super) is_error: bool,
     pub(super) pictures: Vec<Picture>,
@@ -85,7 +85,7 @@ pub(super) struct Outcome {
 }
 
 impl Picture {
-    /// A picture or document block of a message.
+    /// Reads an image or document block of a message.
     pub(super) fn of_block(block: Raw<'_>) -> Option<Self> {
         let text =
             |key: &str, of: Raw<'_>| of.get(key).and_then(Raw::text).map(|text| text.get().into_owned());
@@ -96,7 +96,7 @@ impl Picture {
         let source = block.get("source")?;
         let media = text("media_type", source).unwrap_or_default();
         let data = text("data", source).unwrap_or_default();
-        // Four letters of Base64 hold three bytes.
+        // Four characters of Base64 hold three bytes.
         let is_base64 = text("type", source).is_none_or(|of| of == "base64");
         let bytes = if is_base64 { data.len() as u64 / 4 * 3 } else { data.len() as u64 };
         Some(Picture { kind, media, data, bytes })
@@ -113,14 +113,14 @@ impl Picture {
     }
 }
 
-impl<'a> Call<'a> {
+impl<'a> ToolCall<'a> {
     pub(super) fn new(id: Cow<'a, str>, name: &str, input: Raw<'a>) -> Self {
         let typed = ToolInput::read(name, input).ok();
         let summary = match &typed {
             Some(typed) => typed.summary(),
             None => ToolInput::Other(input.to_json()).summary(),
         };
-        Call {
+        ToolCall {
             id,
             name: safe_line(name),
             input,
@@ -131,14 +131,17 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// The input for people; `None` where its summary, a diff or the sub-agent's own line tells as much. Somebody who
-    /// asked for everything is given all that these do not tell.
+    /// The input for display; `None` if its summary, a diff or the sub-agent's own line shows the same. With
+    /// [`Detail::Full`] it includes everything that these do not show.
     pub(super) fn shown_input(&self, detail: Detail) -> Option<String> {
         let is_told = self.diff().is_some() || !self.agents.is_empty();
         let is_summed_up =
-            self.input.is_object() && self.input.members().all(|(_, value)| self.sums_up(value));
-        let untold =
-            || readable_members(self.input.members().filter(|(key, value)| !self.tells(&key.get(), *value)));
+            self.input.is_object() && self.input.members().all(|(_, value)| self.is_in_summary(value));
+        let untold = || {
+            readable_members(
+                self.input.members().filter(|(key, value)| !self.is_shown_elsewhere(&key.get(), *value)),
+            )
+        };
         let input = match (&self.typed, detail) {
             (Some(ToolInput::Bash(bash)), Detail::Folded) => format!("$ {}", bash.command),
             (Some(ToolInput::Bash(bash)), Detail::Full) => {
@@ -157,17 +160,17 @@ impl<'a> Call<'a> {
         self.outcome.as_ref()?.diff.as_ref()
     }
 
-    fn sums_up(&self, value: Raw<'_>) -> bool {
+    fn is_in_summary(&self, value: Raw<'_>) -> bool {
         value.text().is_some_and(|text| text.get() == self.summary)
     }
 
-    /// Whether a member of the input can be read elsewhere in what is shown of the call.
-    fn tells(&self, key: &str, value: Raw<'_>) -> bool {
+    /// Returns true if a member of the input is visible elsewhere in the displayed call.
+    fn is_shown_elsewhere(&self, key: &str, value: Raw<'_>) -> bool {
         let in_diff = |diff: &Diff| value.text().is_some_and(|text| diff.shows(&text.get()));
         match &self.typed {
             Some(ToolInput::Bash(_)) => key == "command",
             _ if !self.agents.is_empty() && matches!(key, "prompt" | "description" | "subagent_type") => true,
-            _ => self.sums_up(value) || self.diff().is_some_and(in_diff),
+            _ => self.is_in_summary(value) || self.diff().is_some_and(in_diff),
         }
     }
 
@@ -177,12 +180,12 @@ impl<'a> Call<'a> {
 }
 
 impl Outcome {
-    /// Whether its text is to be shown; a diff tells enough, unless somebody asked for everything.
+    /// Returns true if the text is displayed; a diff replaces it, unless full detail is requested.
     pub(super) fn shows_text(&self, detail: Detail) -> bool {
         !self.text.trim().is_empty() && (self.diff.is_none() || detail == Detail::Full)
     }
 
-    /// In few words: how much text, or what changed.
+    /// A short summary: amount of text, or number of changed lines.
     pub(super) fn summary(&self) -> String {
         let mut parts = Vec::new();
         if let Some(diff) = &self.diff {

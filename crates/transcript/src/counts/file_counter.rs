@@ -5,45 +5,45 @@ use jiff::Timestamp;
 use tidings_protocol::entry::{EntryKind, EntryRef};
 
 use super::Counts;
-use super::branches::Branches;
-use super::part::{Part, hash};
+use super::branches::BranchCounter;
+use super::role::{EntryRole, hash};
 use crate::blocks::Buffer;
 use crate::reader::{Content, Reader};
 
-/// Whose file it is.
+/// The owner of a file: the session or a sub-agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Of {
+pub(super) enum FileOwner {
     Session,
     Agent,
 }
 
-impl Of {
-    /// What of a file counts for its session.
+impl FileOwner {
+    /// The part of a file's counts that counts for its session.
     pub(super) fn share(self, counts: Counts) -> Counts {
         match self {
-            Of::Session => counts,
-            Of::Agent => Counts { turns: 0, messages: 0, branches: 0, ..counts },
+            FileOwner::Session => counts,
+            FileOwner::Agent => Counts { turns: 0, messages: 0, branches: 0, ..counts },
         }
     }
 }
 
 /// Reads one file, and counts when all copies of its entries are known.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
-    /// Where they stand first, with what the copy says that counts.
-    entries: Vec<Said>,
+pub(super) struct FileCounter {
+    /// Entries in order of their first occurrence, with the contents of the copy that counts.
+    entries: Vec<CountedContent>,
     by_uuid: HashMap<u64, usize>,
-    branches: Branches,
-    names: Names,
+    branches: BranchCounter,
+    names: InternedNames,
     damaged: u64,
 }
 
-/// What counts of an entry.
+/// The countable contents of an entry.
 #[derive(Debug)]
-struct Said {
-    origin: Origin,
+struct CountedContent {
+    origin: CopyOrigin,
     uuid: Option<u64>,
-    part: Part,
+    part: EntryRole,
     is_aside: bool,
     at: Option<Timestamp>,
     model: Option<usize>,
@@ -54,30 +54,30 @@ struct Said {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Origin {
+enum CopyOrigin {
     WholeLine,
     Salvaged,
 }
 
-/// Names that thousands of entries share.
+/// Interned names that thousands of entries share.
 #[derive(Debug, Default)]
-struct Names {
+struct InternedNames {
     list: Vec<String>,
     numbers: HashMap<String, usize>,
 }
 
-impl Tally {
-    /// Reads a file to its end; gives what was counted.
-    pub(super) fn read(source: impl Read, of: Of, buffer: &mut Buffer) -> io::Result<Counts> {
-        let mut tally = Tally::default();
+impl FileCounter {
+    /// Reads a file to its end and returns its counts.
+    pub(super) fn read(source: impl Read, of: FileOwner, buffer: &mut Buffer) -> io::Result<Counts> {
+        let mut tally = FileCounter::default();
         let mut reader = Reader::new(source, buffer);
         while let Some(line) = reader.next()? {
             match &line.content {
-                Content::Entry(entry) => tally.entry(entry, of, Origin::WholeLine),
+                Content::Entry(entry) => tally.entry(entry, of, CopyOrigin::WholeLine),
                 Content::Damaged(damage) => {
                     tally.damaged += 1;
                     for saved in &damage.salvaged {
-                        tally.entry(&saved.entry.as_ref(), of, Origin::Salvaged);
+                        tally.entry(&saved.entry.as_ref(), of, CopyOrigin::Salvaged);
                     }
                 }
                 Content::Blank => {}
@@ -86,27 +86,29 @@ impl Tally {
         Ok(tally.counts())
     }
 
-    fn entry(&mut self, entry: &EntryRef<'_>, of: Of, origin: Origin) {
+    fn entry(&mut self, entry: &EntryRef<'_>, of: FileOwner, origin: CopyOrigin) {
         if entry.kind() == EntryKind::LastPrompt {
             self.branches.last_prompt(entry);
         }
-        // An entry that ought to have a uuid and has none is part of the conversation all the same.
+        // An entry that lacks its uuid is part of the conversation all the same.
         if !entry.kind().is_chained() && !entry.is_chained() {
             return;
         }
         let uuid = entry.uuid().filter(|uuid| !uuid.is_empty()).map(|uuid| hash(&uuid));
         let known = uuid.and_then(|uuid| self.by_uuid.get(&uuid).copied());
-        // As for `session`: what is whole beats what was saved out of a damaged line, or else the later copy counts.
-        if origin == Origin::Salvaged && known.is_some_and(|at| self.entries[at].origin == Origin::WholeLine)
+        // As in `session`: a whole copy wins over a salvaged one; otherwise the later copy counts.
+        if origin == CopyOrigin::Salvaged
+            && known.is_some_and(|at| self.entries[at].origin == CopyOrigin::WholeLine)
         {
             return;
         }
-        let part = Part::of(entry);
-        let is_aside = of == Of::Session && entry.is_sidechain();
+        let part = EntryRole::of(entry);
+        let is_aside = of == FileOwner::Session && entry.is_sidechain();
         if !is_aside {
             self.branches.entry(entry, part);
         }
-        let said = Said { origin, uuid, is_aside, ..Said::of(entry, part, &mut self.names) };
+        let said =
+            CountedContent { origin, uuid, is_aside, ..CountedContent::of(entry, part, &mut self.names) };
         if let Some(at) = known {
             self.entries[at] = said;
         } else {
@@ -119,7 +121,7 @@ impl Tally {
         let mut counts =
             Counts { damaged: self.damaged, branches: self.branches.left(), ..Counts::default() };
         let mut responses = HashSet::new();
-        // By response, or else by entry, id, and number among those of that id in the entry.
+        // By response, or else by entry, id, and number among the calls with that id in the entry.
         let mut calls = HashSet::new();
         for said in &self.entries {
             counts.first = [counts.first, said.at].into_iter().flatten().min();
@@ -127,19 +129,19 @@ impl Tally {
             counts.errors += said.errors;
             counts.compactions += said.compactions;
             match said.part {
-                Part::Prompt if !said.is_aside => {
+                EntryRole::Prompt if !said.is_aside => {
                     counts.turns += 1;
                     counts.messages += 1;
                 }
-                Part::Response(id) => {
+                EntryRole::Response(id) => {
                     let is_new = id.is_none_or(|id| responses.insert(id));
                     counts.messages += u64::from(is_new && !said.is_aside);
                     if is_new && let Some(model) = said.model {
                         *counts.models.entry(self.names.list[model].clone()).or_default() += 1;
                     }
-                    // Some servers count their calls anew in every response.
+                    // Some servers restart the ids of their calls in every response.
                     let within = id.or(said.uuid);
-                    // Some give one id to several calls of an entry, too.
+                    // Some also give one id to several calls of an entry.
                     let mut numbers: HashMap<u64, u32> = HashMap::new();
                     for (id, name) in &said.calls {
                         let number = numbers.entry(*id).and_modify(|number| *number += 1).or_default();
@@ -155,10 +157,10 @@ impl Tally {
     }
 }
 
-impl Said {
-    fn of(entry: &EntryRef<'_>, part: Part, names: &mut Names) -> Self {
-        let mut said = Said {
-            origin: Origin::WholeLine,
+impl CountedContent {
+    fn of(entry: &EntryRef<'_>, part: EntryRole, names: &mut InternedNames) -> Self {
+        let mut said = CountedContent {
+            origin: CopyOrigin::WholeLine,
             uuid: None,
             part,
             is_aside: false,
@@ -169,25 +171,25 @@ impl Said {
             compactions: 0,
         };
         match part {
-            Part::Response(_) => {
+            EntryRole::Response(_) => {
                 said.model =
                     entry.model().filter(|model| model != "<synthetic>").map(|model| names.number(&model));
                 let calls = entry.tool_calls();
                 said.calls =
                     calls.into_iter().map(|call| (hash(&call.id), names.number(&call.name))).collect();
             }
-            Part::ToolResult => {
+            EntryRole::ToolResult => {
                 said.errors = entry.tool_results().iter().filter(|result| result.is_error).count() as u64;
             }
-            Part::Break => said.compactions = u64::from(is_compaction(entry)),
-            Part::Beside => said.errors = u64::from(entry.kind() == EntryKind::Assistant),
-            Part::Prompt => {}
+            EntryRole::Break => said.compactions = u64::from(is_compaction(entry)),
+            EntryRole::Beside => said.errors = u64::from(entry.kind() == EntryKind::Assistant),
+            EntryRole::Prompt => {}
         }
         said
     }
 }
 
-impl Names {
+impl InternedNames {
     fn number(&mut self, name: &str) -> usize {
         if let Some(number) = self.numbers.get(name) {
             return *number;
@@ -199,7 +201,7 @@ impl Names {
     }
 }
 
-/// Whether one epoch ends here; the summary that follows it tells of the same compaction.
+/// Returns true for the boundary of a compaction; the summary after it belongs to the same compaction.
 fn is_compaction(entry: &EntryRef<'_>) -> bool {
     match entry.kind() {
         EntryKind::System | EntryKind::CompactPrelude => true,

@@ -1,4 +1,4 @@
-//! What the index notes of one entry, in one pass over its keys.
+//! The index data of one entry, collected in one pass over its keys.
 
 use std::borrow::Cow;
 
@@ -10,41 +10,41 @@ use tidings_protocol::view::Block;
 use super::node::{self, Part, hash};
 use super::{CommandTags, Trigger};
 
-/// What is noted of an entry.
+/// The index data of an entry.
 #[derive(Debug)]
-pub(super) struct Facts<'a> {
+pub(super) struct EntryFacts<'a> {
     pub(super) part: Part,
     pub(super) flags: u16,
     pub(super) dialect: Dialect,
     pub(super) at: Option<Timestamp>,
     pub(super) response: Option<Cow<'a, str>>,
-    pub(super) parent: Named<'a>,
-    pub(super) calls: Vec<Call<'a>>,
-    pub(super) results: Vec<Answer<'a>>,
+    pub(super) parent: NamedParent<'a>,
+    pub(super) calls: Vec<CallFacts<'a>>,
+    pub(super) results: Vec<ResultFacts<'a>>,
     pub(super) compaction: Option<CompactionFacts<'a>>,
-    /// The hash of what a sub-agent was told.
+    /// Hash of a sub-agent's prompt.
     pub(super) prompt_hash: Option<u64>,
     pub(super) forked_from: Option<(Cow<'a, str>, Cow<'a, str>)>,
-    /// A `userType` that is not the usual one.
+    /// An unusual `userType`.
     pub(super) user_type: Option<Cow<'a, str>>,
 }
 
-/// What an entry says of its parent.
+/// The parent that an entry names.
 #[derive(Debug, PartialEq)]
-pub(super) enum Named<'a> {
-    /// `null`: it has none.
+pub(super) enum NamedParent<'a> {
+    /// `null`: a root.
     Root,
-    /// The file has no such key: it follows the line before.
+    /// No such key: it follows the line before.
     Implied,
     Parent(Cow<'a, str>),
 }
 
 /// A tool call.
 #[derive(Debug)]
-pub(super) struct Call<'a> {
+pub(super) struct CallFacts<'a> {
     pub(super) id: Cow<'a, str>,
     pub(super) name: Cow<'a, str>,
-    /// What it says of the sub-agent that it starts.
+    /// Data about the sub-agent that it starts.
     pub(super) launch: Option<LaunchFacts<'a>>,
 }
 
@@ -55,20 +55,20 @@ pub(super) struct LaunchFacts<'a> {
     pub(super) prompt_hash: Option<u64>,
 }
 
-/// A tool's result.
+/// A tool result.
 #[derive(Debug)]
-pub(super) struct Answer<'a> {
-    /// `None` in seed 001.
+pub(super) struct ResultFacts<'a> {
+    /// `None` in the flat dialect.
     pub(super) id: Option<Cow<'a, str>>,
     pub(super) is_error: bool,
-    /// The entry that it says the call stands in.
+    /// The entry that contains the call, according to the result.
     pub(super) source: Option<Cow<'a, str>>,
-    /// The sub-agent that it came from, and whether that still runs.
-    pub(super) agent: Option<(Cow<'a, str>, Running)>,
+    /// The sub-agent that it came from, and its state.
+    pub(super) agent: Option<(Cow<'a, str>, AgentState)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Running {
+pub(super) enum AgentState {
     Done,
     InBackground,
 }
@@ -83,32 +83,32 @@ pub(super) struct CompactionFacts<'a> {
     pub(super) preserved_messages: Option<u64>,
     pub(super) anchor: Option<Cow<'a, str>>,
     pub(super) preserved: Vec<Cow<'a, str>>,
-    /// First and last of what was kept, where it is not listed.
+    /// First and last preserved entry, if they are not listed.
     pub(super) segment: Option<(Cow<'a, str>, Cow<'a, str>)>,
 }
 
-/// What an entry about a compaction tells.
+/// The step of a compaction that an entry records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum CompactionStep {
-    /// Here one epoch ends and the next begins.
+    /// The boundary between two epochs.
     #[default]
     Boundary,
-    /// One is about to come.
+    /// The start of a compaction.
     Beginning,
-    /// The text that stands for what was before.
+    /// The summary of the earlier conversation.
     Summary,
-    /// Something else, such as a compaction that is taken back.
+    /// Anything else, such as an undone compaction.
     Other,
 }
 
-/// The tools that start sub-agents, by their names of today and before.
+/// Returns true for tools that start sub-agents, by their current and earlier names.
 pub(super) fn starts_agents(tool: &str) -> bool {
     matches!(tool, "Agent" | "Task")
 }
 
-/// Keys of the entry itself that the head of an [`EntryRef`] does not know.
+/// Top-level keys that the head of an [`EntryRef`] does not contain.
 #[derive(Default)]
-struct Keys<'a> {
+struct EntryKeys<'a> {
     parent: Option<Raw<'a>>,
     result: Option<Raw<'a>>,
     source: Option<Raw<'a>>,
@@ -121,9 +121,9 @@ struct Keys<'a> {
     is_summary: bool,
 }
 
-impl<'a> Keys<'a> {
+impl<'a> EntryKeys<'a> {
     fn of(entry: &EntryRef<'a>) -> Self {
-        let mut keys = Keys::default();
+        let mut keys = EntryKeys::default();
         for (key, value) in entry.json().members() {
             let set = |flag| if value.bool() == Some(true) { flag } else { 0 };
             match &*key.get() {
@@ -147,19 +147,19 @@ impl<'a> Keys<'a> {
     }
 }
 
-impl<'a> Facts<'a> {
+impl<'a> EntryFacts<'a> {
     pub(super) fn of(entry: &EntryRef<'a>) -> Self {
-        let keys = Keys::of(entry);
-        let mut facts = Facts {
+        let keys = EntryKeys::of(entry);
+        let mut facts = EntryFacts {
             part: Part::Other,
             flags: keys.flags,
             dialect: entry.dialect(),
             at: entry.timestamp().and_then(|time| when(&time)),
             response: None,
             parent: match entry.parent_uuid() {
-                Some(uuid) => Named::Parent(uuid),
-                None if keys.parent.is_some() => Named::Root,
-                None => Named::Implied,
+                Some(uuid) => NamedParent::Parent(uuid),
+                None if keys.parent.is_some() => NamedParent::Root,
+                None => NamedParent::Implied,
             },
             calls: Vec::new(),
             results: Vec::new(),
@@ -190,7 +190,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn user(&mut self, entry: &EntryRef<'a>, keys: &Keys<'a>) -> Part {
+    fn user(&mut self, entry: &EntryRef<'a>, keys: &EntryKeys<'a>) -> Part {
         let mut head: Option<Cow<'a, str>> = None;
         for block in entry.content_blocks() {
             match block {
@@ -198,7 +198,7 @@ impl<'a> Facts<'a> {
                     let agent = keys.result.and_then(agent_of);
                     self.set(node::ERROR, is_error);
                     let source = keys.source.and_then(string);
-                    self.results.push(Answer { id: Some(tool_use_id.get()), is_error, source, agent });
+                    self.results.push(ResultFacts { id: Some(tool_use_id.get()), is_error, source, agent });
                 }
                 Block::Text(text) if head.is_none() => head = Some(text.get()),
                 _ => {}
@@ -223,7 +223,7 @@ impl<'a> Facts<'a> {
         self.said_by_user(&text, keys)
     }
 
-    fn said_by_user(&mut self, text: &str, keys: &Keys<'_>) -> Part {
+    fn said_by_user(&mut self, text: &str, keys: &EntryKeys<'_>) -> Part {
         let text = text.trim_start();
         if let Some(tags) = CommandTags::parse(text) {
             let Some(name) = &tags.name else { return Part::CommandOutput };
@@ -264,15 +264,15 @@ impl<'a> Facts<'a> {
             });
             self.set(node::CALLS, true);
             self.set(node::DELEGATES, launch.is_some());
-            self.calls.push(Call { id: call.id, name: call.name, launch });
+            self.calls.push(CallFacts { id: call.id, name: call.name, launch });
         }
-        // The client speaks as the assistant when the API fails.
+        // The client writes an assistant entry when the API fails.
         let by_client = said.model.is_some_and(|model| model.get() == "<synthetic>");
         self.set(node::SYNTHETIC, by_client);
         if by_client && self.flags & node::ERROR != 0 { Part::Error } else { Part::Response }
     }
 
-    fn system(&mut self, entry: &EntryRef<'a>, keys: &Keys<'a>) -> Part {
+    fn system(&mut self, entry: &EntryRef<'a>, keys: &EntryKeys<'a>) -> Part {
         self.set(node::TEXT, entry.said().content.is_some());
         let subtype = entry.subtype();
         match subtype.as_deref() {
@@ -285,7 +285,7 @@ impl<'a> Facts<'a> {
         }
         let results = entry.tool_results();
         if !results.is_empty() {
-            self.results.extend(results.into_iter().map(|result| Answer {
+            self.results.extend(results.into_iter().map(|result| ResultFacts {
                 id: result.tool_use_id,
                 source: None,
                 is_error: result.is_error,
@@ -300,7 +300,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn compact(&mut self, entry: &EntryRef<'a>, keys: &Keys<'a>) -> Part {
+    fn compact(&mut self, entry: &EntryRef<'a>, keys: &EntryKeys<'a>) -> Part {
         self.set(node::TEXT, true);
         let mut facts = boundary(keys.metadata);
         let operation = entry.get("message").and_then(string);
@@ -316,22 +316,22 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// A command in seed 001, which has no tags for it: `/compact`, with or without arguments.
+/// A command in the flat dialect, which has no tags for it: `/compact`, with or without arguments.
 fn plain_command(text: &str) -> Option<&str> {
     let word = text.strip_prefix('/')?.split_whitespace().next()?;
     word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':')).then_some(word)
 }
 
-/// The sub-agent that a tool's structured output names.
-fn agent_of(result: Raw<'_>) -> Option<(Cow<'_, str>, Running)> {
+/// The sub-agent in a tool's structured output.
+fn agent_of(result: Raw<'_>) -> Option<(Cow<'_, str>, AgentState)> {
     if !result.is_object() {
         return None;
     }
-    let (mut id, mut running) = (None, Running::Done);
+    let (mut id, mut running) = (None, AgentState::Done);
     for (key, value) in result.members() {
         match &*key.get() {
             "agentId" => id = string(value),
-            "isAsync" if value.bool() == Some(true) => running = Running::InBackground,
+            "isAsync" if value.bool() == Some(true) => running = AgentState::InBackground,
             _ => {}
         }
     }
@@ -352,7 +352,7 @@ fn boundary(metadata: Option<Raw<'_>>) -> CompactionFacts<'_> {
             "preTokens" => facts.pre_tokens = value.u64(),
             "postTokens" => facts.post_tokens = value.u64(),
             "totalMessages" => facts.total_messages = value.u64(),
-            // A number in seed 001.
+            // A number in the flat dialect.
             "preservedMessages" if value.u64().is_some() => facts.preserved_messages = value.u64(),
             "preservedMessages" => {
                 facts.anchor = value.get("anchorUuid").and_then(string).or(facts.anchor);
@@ -380,7 +380,7 @@ fn pair<'a>(value: Raw<'a>, first: &str, second: &str) -> Option<(Cow<'a, str>, 
     Some((value.get(first).and_then(string)?, value.get(second).and_then(string)?))
 }
 
-/// A time as entries write it; `None` where it cannot be read. The line still has what was written.
+/// Parses the time of an entry; `None` if it is invalid. The line still has the original text.
 fn when(text: &str) -> Option<Timestamp> {
     text.parse().ok().or_else(|| {
         let millis: f64 = text.parse().ok()?;

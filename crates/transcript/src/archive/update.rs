@@ -9,51 +9,51 @@ use crate::belongings::{Belonging, Belongings, config_folder};
 use crate::error::At as _;
 use crate::roots::SessionFiles;
 
-/// What was done to keep a session.
+/// The result of archiving a session.
 #[derive(Debug)]
-pub struct Kept {
+pub struct ArchivedSession {
     /// The session's id.
     pub session: String,
-    /// Every file of it.
-    pub files: Vec<KeptFile>,
-    /// Files that could not be looked at or copied.
+    /// All files of the session.
+    pub files: Vec<ArchivedFile>,
+    /// Errors about files that could not be read or copied.
     pub failed: Vec<Error>,
-    /// The size of all its copies.
+    /// Size of all copies in bytes.
     pub stored_bytes: u64,
 }
 
-/// What was done to keep a file.
+/// The result of archiving a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptFile {
-    /// Where it lies below the configuration folder.
+pub struct ArchivedFile {
+    /// Path below the configuration folder.
     pub path: PathBuf,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
-    /// What was done.
-    pub done: Done,
+    /// Effect on the copy.
+    pub done: CopyOutcome,
 }
 
-/// What became of the copy of a file.
+/// Effect on the copy of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Done {
-    /// There was none, and now there is.
+pub enum CopyOutcome {
+    /// The copy was created.
     New,
     /// The file has not changed.
     Unchanged,
-    /// The file has grown, and the copy with it.
+    /// The file has grown, and the copy was replaced.
     Grown,
-    /// The file was cut short; the copy still holds what it lost.
+    /// The file was truncated; the copy still holds the lost part.
     CutShort,
-    /// The file went another way; the copy from before is kept beside the new one.
+    /// The file diverged from its copy; the earlier copy is stored beside the new one.
     Diverged,
 }
 
 impl Archive {
-    /// Makes copies of everything that belongs to a session, or brings them up to date. `now` is noted beside them.
-    pub fn keep(&self, session: &SessionFiles, now: Timestamp) -> Result<Kept, Error> {
+    /// Creates or updates copies of all files of a session. `now` is recorded with them.
+    pub fn keep(&self, session: &SessionFiles, now: Timestamp) -> Result<ArchivedSession, Error> {
         let project = session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let manifest_path = self.manifest_path(&project, &session.id);
-        // One that cannot be read is made anew from the copies themselves.
+        // An unreadable manifest is rebuilt from the copies themselves.
         let known = Manifest::read(&manifest_path).ok().flatten();
         let mut manifest = Manifest {
             format: Manifest::FORMAT,
@@ -64,7 +64,7 @@ impl Archive {
             files: known.as_ref().map(|known| known.files.clone()).unwrap_or_default(),
         };
         let mut belongings = Belongings::of(session);
-        let mut kept = Kept {
+        let mut kept = ArchivedSession {
             session: session.id.clone(),
             files: Vec::new(),
             failed: std::mem::take(&mut belongings.unreadable),
@@ -74,7 +74,7 @@ impl Archive {
             match self.keep_file(file, manifest.file(&file.relative)) {
                 Ok((stored, done)) => {
                     let (path, bytes) = (file.relative.clone(), file.bytes);
-                    kept.files.push(KeptFile { path, bytes, done });
+                    kept.files.push(ArchivedFile { path, bytes, done });
                     manifest.files.retain(|known| known.path != stored.path);
                     manifest.files.push(stored);
                 }
@@ -82,7 +82,7 @@ impl Archive {
             }
         }
         kept.stored_bytes = manifest.stored_bytes();
-        let changed = kept.files.iter().any(|file| file.done != Done::Unchanged);
+        let changed = kept.files.iter().any(|file| file.done != CopyOutcome::Unchanged);
         if changed || known.is_none() {
             manifest.files.sort_by(|a, b| a.path.cmp(&b.path));
             manifest.write(&manifest_path)?;
@@ -90,7 +90,11 @@ impl Archive {
         Ok(kept)
     }
 
-    fn keep_file(&self, file: &Belonging, known: Option<&StoredFile>) -> Result<(StoredFile, Done), Error> {
+    fn keep_file(
+        &self,
+        file: &Belonging,
+        known: Option<&StoredFile>,
+    ) -> Result<(StoredFile, CopyOutcome), Error> {
         let copy = self.stored_path(&file.relative);
         let modified = Timestamp::try_from(file.modified).unwrap_or_default().to_string();
         let is_there = copy.is_file();
@@ -99,13 +103,13 @@ impl Archive {
             && known.seen_bytes == file.bytes
             && known.seen_modified == modified
         {
-            return Ok((known.clone(), Done::Unchanged));
+            return Ok((known.clone(), CopyOutcome::Unchanged));
         }
         let (sum, stored_bytes, done) = if is_there {
-            self.bring_up_to_date(file, &copy, known)?
+            self.update_copy(file, &copy, known)?
         } else {
             let (sum, stored_bytes) = copy::compress(&file.path, &copy)?;
-            (sum, stored_bytes, Done::New)
+            (sum, stored_bytes, CopyOutcome::New)
         };
         let stored = StoredFile {
             path: file.relative.clone(),
@@ -118,12 +122,12 @@ impl Archive {
         Ok((stored, done))
     }
 
-    fn bring_up_to_date(
+    fn update_copy(
         &self,
         file: &Belonging,
         copy: &Path,
         known: Option<&StoredFile>,
-    ) -> Result<(Sum, u64, Done), Error> {
+    ) -> Result<(Sum, u64, CopyOutcome), Error> {
         let had = match known {
             Some(known) => Sum { bytes: known.bytes, sha256: known.sha256.clone() },
             None => copy::sum_of_copy(copy)?,
@@ -131,21 +135,21 @@ impl Archive {
         let beginning = copy::sum_of_beginning(&file.path, had.bytes)?;
         if beginning == had {
             let (sum, stored_bytes) = copy::compress(&file.path, copy)?;
-            return Ok((sum, stored_bytes, Done::Grown));
+            return Ok((sum, stored_bytes, CopyOutcome::Grown));
         }
         if beginning.bytes < had.bytes && copy::sum_of_copy_beginning(copy, beginning.bytes)? == beginning {
             let stored_bytes = std::fs::metadata(copy).at("look at", copy)?.len();
-            return Ok((had, stored_bytes, Done::CutShort));
+            return Ok((had, stored_bytes, CopyOutcome::CutShort));
         }
-        // The new copy is complete before the one from before makes room: a disk may be full.
+        // The new copy is complete before the earlier one is moved: the disk may be full.
         let (sum, stored_bytes, part) = copy::prepare(&file.path, copy)?;
         self.set_aside(&file.relative)?;
         part.put(copy)?;
-        Ok((sum, stored_bytes, Done::Diverged))
+        Ok((sum, stored_bytes, CopyOutcome::Diverged))
     }
 
-    /// Puts a copy into the first of the folders `earlier/1`, `earlier/2`, … that has room for it. It also stays where it
-    /// is until another one takes its place.
+    /// Puts a copy into the first of the folders `earlier/1`, `earlier/2`, … that has room for it. It also
+    /// stays in place until another one replaces it.
     fn set_aside(&self, relative: &Path) -> Result<(), Error> {
         let copy = self.stored_path(relative);
         let mut number = 1u64;
@@ -156,9 +160,9 @@ impl Archive {
             }
             number += 1;
         };
-        // Makes the folder, private as all of them; the empty file in it goes again.
+        // Creates the folder, private like all of them; the empty file in it is removed again.
         drop(copy::create_private(&target)?);
-        // Not every disk has links.
+        // Not every file system supports hard links.
         let placed = std::fs::hard_link(&copy, &target)
             .or_else(|_| std::fs::copy(&copy, &target).map(drop))
             .inspect_err(|_| drop(std::fs::remove_file(&target)));

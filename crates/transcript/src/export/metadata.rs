@@ -4,53 +4,53 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::Options;
-use super::source::Source;
+use super::source::ExportSource;
 use crate::Error;
 use crate::session::{LaneId, NodeId, Part};
 
-/// What the head of an export says of its session. Its JSON is part of the `json` export.
+/// Metadata of a session in the head of an export. Its JSON is part of the `json` export.
 #[derive(Debug, Clone, Default, Serialize)]
 #[non_exhaustive]
-pub struct Facts {
+pub struct SessionMetadata {
     /// The session's id.
     pub id: String,
-    /// The best title there is.
+    /// Best available title.
     pub title: String,
-    /// The folder that it worked in.
+    /// Working folder.
     pub project: Option<String>,
-    /// The branch of the repository, as it was last.
+    /// Branch of the repository, last value.
     pub git_branch: Option<String>,
-    /// The CLI's version, as it was last.
+    /// Version of the CLI, last value.
     pub version: Option<String>,
-    /// Every model that answered.
+    /// All models that answered.
     pub models: Vec<String>,
-    /// When it began.
+    /// Time of the first entry.
     #[serde(serialize_with = "super::json::iso")]
     pub first: Option<Timestamp>,
-    /// When it ended, so far.
+    /// Time of the last entry.
     #[serde(serialize_with = "super::json::iso")]
     pub last: Option<Timestamp>,
-    /// From the first to the last.
+    /// Milliseconds from the first to the last entry.
     pub duration_ms: Option<i64>,
     /// Entries of the conversation and of all sub-agents.
     pub messages: usize,
-    /// Prompts in what is written.
+    /// Prompts in the export.
     pub prompts: usize,
-    /// Answers in what is written.
+    /// Answers in the export.
     pub responses: usize,
-    /// Calls of tools, those of sub-agents included.
+    /// Tool calls, those of sub-agents included.
     pub tool_calls: usize,
-    /// How often each tool was called.
+    /// Number of calls of each tool.
     pub tools: BTreeMap<String, usize>,
-    /// Calls that failed, and other errors in what is written.
+    /// Failed calls and other errors in the export.
     pub errors: usize,
     /// Sub-agents.
     pub subagents: usize,
-    /// What sorts of sub-agents there were.
+    /// Types of the sub-agents.
     pub agents: Vec<String>,
     /// Branches of the main line.
     pub branches: usize,
-    /// Entries of branches that are not written.
+    /// Entries of branches that are left out.
     pub hidden_entries: usize,
     /// Compactions.
     pub compactions: usize,
@@ -61,7 +61,7 @@ pub struct Facts {
     /// The prompts, for a table of contents.
     #[serde(skip)]
     pub(super) contents: Vec<Prompt>,
-    /// How much the model had before it, for each answer.
+    /// Context size at each answer.
     #[serde(skip)]
     pub(super) context: Vec<ContextSize>,
 }
@@ -72,11 +72,11 @@ pub struct Facts {
 pub(super) struct Prompt {
     pub(super) node: NodeId,
     pub(super) at: Option<Timestamp>,
-    /// Its beginning.
+    /// Beginning of the prompt.
     pub(super) text: String,
 }
 
-/// How many tokens a response was made from.
+/// Number of tokens in the context of a response.
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(not(feature = "html"), expect(dead_code, reason = "only the page shows all of it"))]
 pub(super) struct ContextSize {
@@ -84,14 +84,18 @@ pub(super) struct ContextSize {
     pub(super) tokens: u64,
 }
 
-/// How much of a prompt stands in the table of contents.
+/// Number of characters of a prompt in the table of contents.
 const PROMPT_CHARS: usize = 120;
 
-impl Facts {
-    /// Goes over the entries of a path once, before they are written.
-    pub(super) fn read(source: &mut Source<'_>, options: &Options, path: &[NodeId]) -> Result<Self, Error> {
+impl SessionMetadata {
+    /// Reads the entries of a path once, before they are written.
+    pub(super) fn read(
+        source: &mut ExportSource<'_>,
+        options: &Options,
+        path: &[NodeId],
+    ) -> Result<Self, Error> {
         let session = source.session;
-        let mut facts = Facts {
+        let mut facts = SessionMetadata {
             id: session.id().to_owned(),
             messages: session.nodes().len(),
             subagents: session.lanes().len().saturating_sub(1),
@@ -100,7 +104,7 @@ impl Facts {
             compactions: session.compactions().len(),
             orphans: session.nodes().iter().filter(|node| node.is_orphan()).count(),
             damaged: session.counts().damaged,
-            ..Facts::default()
+            ..SessionMetadata::default()
         };
         for tool in session.tools().iter().filter(|tool| tool.call.is_some()) {
             facts.tool_calls += 1;
@@ -124,11 +128,16 @@ impl Facts {
         let first_prompt = facts.contents.first().map(|prompt| prompt.text.as_str());
         let title = session.title().or_else(|| first_prompt.map(str::to_owned));
         let title = title.as_deref().unwrap_or("Session without a prompt");
-        facts.title = super::safe::short_line(&source.text(title), PROMPT_CHARS);
+        facts.title = super::sanitize::short_line(&source.text(title), PROMPT_CHARS);
         Ok(facts)
     }
 
-    fn pass(&mut self, source: &mut Source<'_>, id: NodeId, response: &mut Option<u32>) -> Result<(), Error> {
+    fn pass(
+        &mut self,
+        source: &mut ExportSource<'_>,
+        id: NodeId,
+        response: &mut Option<u32>,
+    ) -> Result<(), Error> {
         let node = source.session.node(id);
         if let Some(at) = node.at {
             self.first = Some(self.first.map_or(at, |first| first.min(at)));
@@ -140,9 +149,10 @@ impl Facts {
                 let entry = source.entry(id)?;
                 let entry = entry.as_ref();
                 let text = |key: &str| {
-                    super::piece::string(entry.get(key)).map(|text| super::safe::safe_line(&text))
+                    super::entry_part::string(entry.get(key)).map(|text| super::sanitize::safe_line(&text))
                 };
-                self.project = entry.cwd().map(|cwd| super::safe::safe_line(&cwd)).or(self.project.take());
+                self.project =
+                    entry.cwd().map(|cwd| super::sanitize::safe_line(&cwd)).or(self.project.take());
                 self.git_branch =
                     text("gitBranch").filter(|branch| !branch.is_empty()).or(self.git_branch.take());
                 self.version = text("version").or(self.version.take());
@@ -157,7 +167,7 @@ impl Facts {
                 self.contents.push(Prompt {
                     node: id,
                     at: node.at,
-                    text: super::safe::short_line(&shown, PROMPT_CHARS),
+                    text: super::sanitize::short_line(&shown, PROMPT_CHARS),
                 });
             }
             // One response is several entries, and each repeats its usage.
@@ -166,7 +176,7 @@ impl Facts {
                 self.responses += 1;
                 let entry = source.entry(id)?;
                 let said = entry.as_ref().said();
-                if let Some(model) = said.model.map(|model| super::safe::safe_line(&model.get()))
+                if let Some(model) = said.model.map(|model| super::sanitize::safe_line(&model.get()))
                     && model != "<synthetic>"
                     && !self.models.contains(&model)
                 {

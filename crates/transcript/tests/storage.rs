@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
-use tidings_transcript::archive::{Archive, Done, Returned};
-use tidings_transcript::belongings::{Belongings, Part};
+use tidings_transcript::archive::{Archive, CopyOutcome, Returned};
+use tidings_transcript::belongings::{Belongings, FilePurpose};
 use tidings_transcript::blocks::Buffer;
 use tidings_transcript::prune::{Choice, Plan, Spared};
 use tidings_transcript::retention::Retention;
@@ -18,7 +18,7 @@ use tidings_transcript::roots::{Roots, SessionFiles};
 use tidings_transcript::{ErrorKind, du};
 
 const ID: &str = "7c135d63-ce1e-4cdd-a790-b3205ea58baa";
-/// How many files the session with this id has in [`home`].
+/// Number of files that the session with this id has in [`home`].
 const FILES: usize = 15;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -27,7 +27,7 @@ fn write(path: PathBuf, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// A configuration folder with one session that has everything, and another one beside it.
+/// A configuration folder with one session that has all kinds of files, and another one beside it.
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let root = home.path();
@@ -64,7 +64,7 @@ fn session(root: &Path, id: &str) -> SessionFiles {
     Roots::new([root]).find(id).unwrap()
 }
 
-/// Every file below a folder with what is in it.
+/// Every file below a folder with its contents.
 fn all_files(root: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![root.to_owned()];
@@ -90,35 +90,35 @@ fn at() -> Timestamp {
 fn everything_that_carries_the_name_of_a_session_belongs_to_it() {
     let home = home();
     let belongings = Belongings::of(&session(home.path(), ID));
-    let found: Vec<(Part, String)> = belongings
+    let found: Vec<(FilePurpose, String)> = belongings
         .files
         .iter()
         .map(|file| (file.part, file.relative.display().to_string().replace(ID, "ID")))
         .collect();
-    let found: Vec<(Part, &str)> = found.iter().map(|(part, path)| (*part, path.as_str())).collect();
+    let found: Vec<(FilePurpose, &str)> = found.iter().map(|(part, path)| (*part, path.as_str())).collect();
     assert_eq!(
         found,
         [
-            (Part::Main, "projects/-demo/ID.jsonl"),
-            (Part::Marks, "projects/-demo/ID/custom-title.json"),
-            (Part::Agents, "projects/-demo/ID/subagents/agent-a1.jsonl"),
-            (Part::Agents, "projects/-demo/ID/subagents/agent-a1.meta.json"),
-            (Part::ToolResults, "projects/-demo/ID/tool-results/b1.txt"),
-            (Part::Marks, "projects/-demo/ID.desktop-released.json"),
-            (Part::FileHistory, "file-history/ID/abc@v1"),
-            (Part::Tasks, "tasks/ID/1.json"),
-            (Part::Other, "session-env/ID/hook-1.sh"),
-            (Part::Other, "debug/ID.txt"),
-            (Part::Other, "image-cache/ID/1.png"),
-            (Part::Other, "uploads/ID/notes.txt"),
-            (Part::Other, "jobs/ID/state.json"),
-            (Part::Other, "jobs/ID.json"),
-            (Part::Tasks, "todos/ID-agent-ID.json"),
+            (FilePurpose::Main, "projects/-demo/ID.jsonl"),
+            (FilePurpose::Marks, "projects/-demo/ID/custom-title.json"),
+            (FilePurpose::Agents, "projects/-demo/ID/subagents/agent-a1.jsonl"),
+            (FilePurpose::Agents, "projects/-demo/ID/subagents/agent-a1.meta.json"),
+            (FilePurpose::ToolResults, "projects/-demo/ID/tool-results/b1.txt"),
+            (FilePurpose::Marks, "projects/-demo/ID.desktop-released.json"),
+            (FilePurpose::FileHistory, "file-history/ID/abc@v1"),
+            (FilePurpose::Tasks, "tasks/ID/1.json"),
+            (FilePurpose::Other, "session-env/ID/hook-1.sh"),
+            (FilePurpose::Other, "debug/ID.txt"),
+            (FilePurpose::Other, "image-cache/ID/1.png"),
+            (FilePurpose::Other, "uploads/ID/notes.txt"),
+            (FilePurpose::Other, "jobs/ID/state.json"),
+            (FilePurpose::Other, "jobs/ID.json"),
+            (FilePurpose::Tasks, "todos/ID-agent-ID.json"),
         ]
     );
 }
 
-/// A file that is called `..jsonl` has the name `.`, and what lies beside it would be the whole project.
+/// A file called `..jsonl` has the name `.`, and its folder would be the whole project.
 #[test]
 fn odd_names_own_nothing_but_their_file() {
     let home = home();
@@ -141,10 +141,10 @@ fn f85_an_archived_session_comes_back_byte_for_byte() {
     let archive = Archive::new(store.path().join("archive"));
     let kept = archive.keep(&session(home.path(), ID), at()).unwrap();
     assert!(kept.failed.is_empty(), "{:?}", kept.failed);
-    assert_eq!(kept.files.iter().filter(|file| file.done == Done::New).count(), FILES);
+    assert_eq!(kept.files.iter().filter(|file| file.done == CopyOutcome::New).count(), FILES);
 
     let again = archive.keep(&session(home.path(), ID), at()).unwrap();
-    assert!(again.files.iter().all(|file| file.done == Done::Unchanged));
+    assert!(again.files.iter().all(|file| file.done == CopyOutcome::Unchanged));
 
     let back = tempfile::tempdir().unwrap();
     let manifest = archive.find("7c135d63-").unwrap();
@@ -182,7 +182,7 @@ fn only_the_owner_may_read_an_archive() {
     }
 }
 
-/// What the copy of the main file holds after each change of the original.
+/// The contents of the main file's copy after each change of the original.
 #[test]
 fn a_file_that_shrinks_or_changes_does_not_destroy_its_copy() {
     let home = home();
@@ -194,12 +194,12 @@ fn a_file_that_shrinks_or_changes_does_not_destroy_its_copy() {
         fs::File::open(path).ok().map(|file| String::from_utf8(zstd::decode_all(file).unwrap()).unwrap())
     };
     let steps = [
-        ("one\ntwo\n", Done::New, "one\ntwo\n", None),
-        ("one\ntwo\nthree\n", Done::Grown, "one\ntwo\nthree\n", None),
-        ("one\n", Done::CutShort, "one\ntwo\nthree\n", None),
-        ("one\n2\n", Done::Diverged, "one\n2\n", Some("one\ntwo\nthree\n")),
-        ("", Done::CutShort, "one\n2\n", Some("one\ntwo\nthree\n")),
-        ("one\n2\n3\n", Done::Grown, "one\n2\n3\n", Some("one\ntwo\nthree\n")),
+        ("one\ntwo\n", CopyOutcome::New, "one\ntwo\n", None),
+        ("one\ntwo\nthree\n", CopyOutcome::Grown, "one\ntwo\nthree\n", None),
+        ("one\n", CopyOutcome::CutShort, "one\ntwo\nthree\n", None),
+        ("one\n2\n", CopyOutcome::Diverged, "one\n2\n", Some("one\ntwo\nthree\n")),
+        ("", CopyOutcome::CutShort, "one\n2\n", Some("one\ntwo\nthree\n")),
+        ("one\n2\n3\n", CopyOutcome::Grown, "one\n2\n3\n", Some("one\ntwo\nthree\n")),
     ];
     for (text, done, copy, earlier) in steps {
         fs::write(&main, text).unwrap();
@@ -210,7 +210,7 @@ fn a_file_that_shrinks_or_changes_does_not_destroy_its_copy() {
     }
 }
 
-/// Nothing can be written to `/dev/full`, as to a disk that is.
+/// Writing to `/dev/full` fails as on a full disk.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_costs_neither_the_copy_nor_more_room() {
@@ -248,7 +248,7 @@ fn copies_are_taken_over_when_their_description_is_lost() {
     assert_eq!(archive.contents().unwrap().unreadable.len(), 1);
     fs::write(home.path().join(format!("projects/-demo/{ID}.jsonl")), "").unwrap();
     let kept = archive.keep(&session(home.path(), ID), at()).unwrap();
-    assert_eq!(kept.files[0].done, Done::CutShort);
+    assert_eq!(kept.files[0].done, CopyOutcome::CutShort);
     assert_eq!(archive.find(ID).unwrap().files.len(), FILES);
 }
 
@@ -317,7 +317,7 @@ fn bytes_are_counted_by_part_and_by_kind_of_entry() {
     let weight = du::weigh(&session);
     let sum: u64 = weight.parts.values().map(|part| part.bytes).sum();
     assert_eq!((weight.total.count, weight.total.bytes), (FILES as u64, sum));
-    assert_eq!(weight.parts[&Part::ToolResults].bytes, 5);
+    assert_eq!(weight.parts[&FilePurpose::ToolResults].bytes, 5);
     let mut kinds = du::Kinds::default();
     kinds.add(&session, &mut Buffer::default()).unwrap();
     let found: Vec<(&str, u64)> =
@@ -438,7 +438,7 @@ fn both_copies_of_a_session_go_when_it_is_named_and_one_when_its_file_is() {
     assert!(all_files(home.path()).keys().all(|path| !path.contains(ID)));
 }
 
-/// A restored archive holds files of the same names; whoever names one of them does not mean the originals.
+/// A restored archive holds files of the same names; naming one of them does not select the originals.
 #[test]
 fn a_file_outside_the_roots_names_no_session_in_them() {
     let home = home();

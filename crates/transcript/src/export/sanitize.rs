@@ -1,11 +1,11 @@
-//! Text from files, made fit to be shown: nothing in it steers a terminal or reorders a line.
+//! Sanitised text from files: it cannot control a terminal or reorder a line.
 
 use std::borrow::Cow;
 
-/// The text with line ends and tabs, and nothing else that is not a visible character.
+/// The text reduced to visible characters, line ends and tabs.
 ///
-/// Colours of terminals are left out, since tools print them everywhere; what else could steer a terminal or turn text
-/// around becomes U+FFFD, so that a reader sees that something was there.
+/// Terminal colours are removed, since tools print them everywhere; other control characters and
+/// bidirectional marks become U+FFFD, so that a reader sees that they were there.
 pub fn safe_text(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unsafe) {
         return Cow::Borrowed(text);
@@ -22,7 +22,7 @@ pub fn safe_text(text: &str) -> Cow<'_, str> {
         let mut characters = rest.chars();
         let found = characters.next();
         rest = characters.as_str();
-        // A carriage return before a line feed is a line end of Windows; alone it would overwrite the line.
+        // A carriage return before a line feed is a Windows line end; alone it would overwrite the line.
         if found != Some('\r') || !rest.starts_with('\n') {
             out.push(char::REPLACEMENT_CHARACTER);
         }
@@ -31,7 +31,7 @@ pub fn safe_text(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The same as one line.
+/// Like [`safe_text`], as one line.
 pub(crate) fn safe_line(text: &str) -> String {
     let safe = safe_text(text);
     let mut out = String::with_capacity(safe.len());
@@ -46,7 +46,7 @@ pub(crate) fn safe_line(text: &str) -> String {
 
 /// The beginning of a text as one line of at most `chars` characters.
 pub(crate) fn short_line(text: &str, chars: usize) -> String {
-    // Four bytes hold any character, and white space at the front is passed over.
+    // A character has at most four bytes, and white space at the front is skipped.
     let text = text.trim_start();
     let head = &text[..super::cut::floor(text, chars.saturating_mul(8))];
     let line = safe_line(head);
@@ -57,23 +57,23 @@ pub(crate) fn short_line(text: &str, chars: usize) -> String {
     }
 }
 
-/// Whether a link leads to a web page or to mail, and thus does nothing by itself.
+/// Returns true for links to web pages and mail, which have no effect by themselves.
 pub(super) fn is_safe_link(url: &str) -> bool {
     let scheme = url.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
-    // A browser drops tabs and line ends inside of a scheme, so that none may stand in it.
+    // Browsers ignore tabs and line ends inside a scheme, so the scheme must not contain any.
     matches!(scheme.as_deref(), Some("http" | "https" | "mailto"))
 }
 
 fn is_unsafe(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
-        // Marks that reorder what is shown.
+        // Bidirectional marks, which reorder the displayed text.
         '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
         character => character.is_control(),
     }
 }
 
-/// What follows a sequence that sets colours (`ESC [ … m`), if the text begins with one.
+/// The text after a colour sequence (`ESC [ … m`), if it begins with one.
 fn after_colour(text: &str) -> Option<&str> {
     let inside = text.strip_prefix("\u{1b}[")?;
     let end =

@@ -1,4 +1,4 @@
-//! What tells that a file still holds what was read from it.
+//! Checks that a file still holds the bytes that were read from it.
 
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -6,22 +6,22 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 
 use crate::limits::FOLLOW_WINDOW_BYTES;
 
-/// The beginning of a file, and what stands before a place in it.
+/// Hashes of the beginning of a file, and of the bytes before an offset.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Marks([Option<(Mark, u64)>; 2]);
+pub(super) struct Marks([Option<(FileRange, u64)>; 2]);
 
-/// A part of a file.
+/// A range of a file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Mark {
+pub(super) struct FileRange {
     pub(super) start: u64,
     pub(super) len: u64,
 }
 
 impl Marks {
-    /// The marks of a file that was read up to `end`.
+    /// Hashes the marks of a file that was read up to `end`.
     pub(super) fn take(file: &mut File, end: u64) -> io::Result<Self> {
         let len = end.min(FOLLOW_WINDOW_BYTES as u64);
-        let parts = [Mark { start: 0, len }, Mark { start: end - len, len }];
+        let parts = [FileRange { start: 0, len }, FileRange { start: end - len, len }];
         let mut marks = Marks::default();
         for (mark, part) in marks.0.iter_mut().zip(parts) {
             *mark = Some((part, part.hash(file)?));
@@ -29,8 +29,8 @@ impl Marks {
         Ok(marks)
     }
 
-    /// Whether the same bytes still stand there.
-    pub(super) fn hold(&self, file: &mut File) -> io::Result<bool> {
+    /// Returns true if the file still has the same bytes there.
+    pub(super) fn match_file(&self, file: &mut File) -> io::Result<bool> {
         for (mark, hash) in self.0.iter().flatten() {
             if mark.hash(file)? != *hash {
                 return Ok(false);
@@ -40,8 +40,8 @@ impl Marks {
     }
 }
 
-impl Mark {
-    /// The bytes, fewer if the file is shorter by now; `block` must have room for them.
+impl FileRange {
+    /// Reads the bytes, fewer if the file is shorter by now; `block` must have room for them.
     pub(super) fn read<'b>(&self, file: &mut File, block: &'b mut [u8]) -> io::Result<&'b [u8]> {
         file.seek(SeekFrom::Start(self.start))?;
         let mut filled = 0;

@@ -4,82 +4,84 @@ use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::json::{Raw, Text};
 use tidings_protocol::view::Block;
 
-/// What an entry is in the conversation, as far as counting goes.
+/// The role of an entry in the conversation, for counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    /// A prompt or a slash command of a person.
+pub(super) enum EntryRole {
+    /// A prompt or a slash command of the user.
     Prompt,
-    /// A piece of a response, which its id names.
+    /// A part of the response with this id.
     Response(Option<u64>),
-    /// What a tool gave back.
+    /// A tool result.
     ToolResult,
-    /// The end of whatever was going on: a compaction, its summary, a report of a task in the background.
+    /// The end of a response: a compaction, its summary, a report of a background task.
     Break,
-    /// Everything else: attachments, progress, events, what the client says.
+    /// Everything else: attachments, progress, events, text of the client.
     Beside,
 }
 
-impl Part {
+impl EntryRole {
     pub(super) fn of(entry: &EntryRef<'_>) -> Self {
         match entry.kind() {
             EntryKind::Assistant => answer(entry),
             EntryKind::User | EntryKind::Human | EntryKind::ToolResult => asked(entry),
-            EntryKind::System if entry.subtype().as_deref() == Some("compact_boundary") => Part::Break,
-            EntryKind::System if !entry.tool_results().is_empty() => Part::ToolResult,
-            EntryKind::CompactSystem | EntryKind::CompactPrelude | EntryKind::CompactRecap => Part::Break,
-            _ => Part::Beside,
+            EntryKind::System if entry.subtype().as_deref() == Some("compact_boundary") => EntryRole::Break,
+            EntryKind::System if !entry.tool_results().is_empty() => EntryRole::ToolResult,
+            EntryKind::CompactSystem | EntryKind::CompactPrelude | EntryKind::CompactRecap => {
+                EntryRole::Break
+            }
+            _ => EntryRole::Beside,
         }
     }
 
-    /// Whether a second way that begins so is another branch.
+    /// Returns true if a second path that begins with this part is another branch.
     pub(super) fn makes_branches(self) -> bool {
-        matches!(self, Part::Prompt | Part::Response(_))
+        matches!(self, EntryRole::Prompt | EntryRole::Response(_))
     }
 }
 
-fn answer(entry: &EntryRef<'_>) -> Part {
+fn answer(entry: &EntryRef<'_>) -> EntryRole {
     let said = entry.said();
-    // The client speaks as the assistant when the API fails.
+    // The client writes an assistant entry when the API fails.
     if said.model.is_some_and(|model| model.get() == "<synthetic>") && entry.flags().is_error {
-        return Part::Beside;
+        return EntryRole::Beside;
     }
-    Part::Response(said.message_id.map(Text::get).filter(|id| !id.is_empty()).map(|id| hash(&id)))
+    EntryRole::Response(said.message_id.map(Text::get).filter(|id| !id.is_empty()).map(|id| hash(&id)))
 }
 
-/// How texts begin that a person did not type.
+/// Prefixes of texts that the user did not type.
 const PRINTED: [&str; 4] =
     ["<local-command-std", "<bash-stdout>", "<bash-stderr>", "[Request interrupted by user"];
 
-fn asked(entry: &EntryRef<'_>) -> Part {
+fn asked(entry: &EntryRef<'_>) -> EntryRole {
     let mut text = None;
     for block in entry.content_blocks() {
         match block {
-            Block::ToolResult { .. } => return Part::ToolResult,
+            Block::ToolResult { .. } => return EntryRole::ToolResult,
             Block::Text(said) if text.is_none() => text = Some(said.get()),
             _ => {}
         }
     }
     if entry.kind() == EntryKind::ToolResult {
-        return Part::ToolResult;
+        return EntryRole::ToolResult;
     }
     if entry.get("isCompactSummary").and_then(Raw::bool) == Some(true) {
-        return Part::Break;
+        return EntryRole::Break;
     }
     if entry.is_meta() {
-        return Part::Beside;
+        return EntryRole::Beside;
     }
     let text = text.unwrap_or_default();
     let text = text.trim_start();
     if PRINTED.iter().any(|tag| text.starts_with(tag)) {
-        return Part::Beside;
+        return EntryRole::Beside;
     }
     let is = |key: &str, value: Option<Raw<'_>>| value.and_then(Raw::text).is_some_and(|text| text == key);
     let origin = entry.get("origin").and_then(|origin| origin.get("kind"));
     let by_person = origin.is_none() || is("human", origin) || is("user", origin);
-    if !by_person || is("system", entry.get("promptSource")) { Part::Break } else { Part::Prompt }
+    if !by_person || is("system", entry.get("promptSource")) { EntryRole::Break } else { EntryRole::Prompt }
 }
 
-/// Names are compared, never shown, and a file has too many of them to keep.
+/// Hashes a name: names are compared, never shown, and a file has too many to store.
 pub(super) fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);

@@ -1,27 +1,28 @@
 use tidings_protocol::entry::{CostState, EntryBody, EntryKind, EntryRef, LastPrompt, PrLink, Summary};
 
 use super::FileIndex;
-use super::load::Lines;
+use super::load::LineOwner;
 use crate::Place;
 
-/// How far back a pull request is looked for, so that a file of nothing else is still read in linear time.
+/// Number of earlier pull requests that are compared, so that a file of nothing else is still read in linear
+/// time.
 const PR_LINKS_COMPARED: usize = 64;
 
-/// What the lines without a place in the tree say. Of most sorts the last line counts.
+/// The records outside of the tree. Of most kinds the last line counts.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct SideRecords {
-    /// Where every one of them stands; [`Session::side_entry`](super::Session::side_entry) reads one.
+    /// Positions of all of them; [`Session::side_entry`](super::Session::side_entry) reads one.
     pub records: Vec<SideRecord>,
-    /// The title that a person gave.
+    /// The user's title.
     pub custom_title: Option<String>,
-    /// The title that a model gave.
+    /// The model's title.
     pub ai_title: Option<String>,
-    /// A person's tag; an empty one takes it away again.
+    /// The user's tag; an empty one removes it.
     pub tag: Option<String>,
-    /// What branches are about; a leaf may be in another file.
+    /// Summaries of branches; a leaf may be in another file.
     pub summaries: Vec<Summary>,
-    /// The last prompt, and the leaf to go on from.
+    /// The last prompt, and the leaf to resume from.
     pub last_prompt: Option<LastPrompt>,
     /// `normal` or `coordinator`.
     pub mode: Option<String>,
@@ -31,31 +32,31 @@ pub struct SideRecords {
     pub agent_name: Option<String>,
     /// The agent that the session runs as.
     pub agent_setting: Option<String>,
-    /// The client's own books.
+    /// The client's own cost record.
     pub cost_state: Option<CostState>,
     /// Pull requests.
     pub pr_links: Vec<PrLink>,
-    /// Where `last_prompt` stands.
+    /// Offset of `last_prompt`.
     pub(super) last_prompt_at: u64,
 }
 
-/// Where a line without a place in the tree stands.
+/// The position of a record outside of the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SideRecord {
     /// The file.
     pub file: FileIndex,
-    /// Where in it.
+    /// Position in the file.
     pub place: Place,
-    /// What it is.
+    /// Kind of the record.
     pub kind: EntryKind,
 }
 
 impl SideRecords {
-    pub(super) fn add(&mut self, entry: &EntryRef<'_>, file: FileIndex, place: Place, lines: Lines) {
+    pub(super) fn add(&mut self, entry: &EntryRef<'_>, file: FileIndex, place: Place, lines: LineOwner) {
         self.records.push(SideRecord { file, place, kind: entry.kind() });
-        // What files of sub-agents say of themselves is not about the session.
-        if lines == Lines::OfAgent || !is_kept(entry.kind()) {
+        // Records in files of sub-agents are not about the session.
+        if lines == LineOwner::OfAgent || !is_kept(entry.kind()) {
             return;
         }
         match entry.body() {
@@ -86,7 +87,7 @@ impl SideRecords {
         }
     }
 
-    /// The title, the best there is: a person's, a model's, the last prompt, a summary.
+    /// The best title available: the user's, the model's, the last prompt, a summary.
     pub fn title(&self) -> Option<&str> {
         let last_prompt = self.last_prompt.as_ref().and_then(|prompt| prompt.last_prompt.as_deref());
         let summary = self.summaries.last().and_then(|summary| summary.summary.as_deref());
@@ -95,7 +96,7 @@ impl SideRecords {
     }
 }
 
-/// The sorts whose content is kept; of all others only the place is.
+/// Returns true for kinds whose content is stored; for all others only the position is.
 fn is_kept(kind: EntryKind) -> bool {
     matches!(
         kind,

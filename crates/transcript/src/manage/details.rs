@@ -15,55 +15,55 @@ use crate::blocks::Buffer;
 use crate::limits::{HEAD_BYTES_MAX, SIDECAR_BYTES_MAX};
 use crate::reader::{Content, Reader};
 
-/// What the two ends of a session file tell about it, without a look at what lies between them.
+/// The details of a session that stand at either end of its file, without reading the part in between.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
-    /// The file's size.
+pub struct SessionDetails {
+    /// Size of the file in bytes.
     pub bytes: u64,
-    /// When it was last written to.
+    /// Time of the last write.
     pub modified: SystemTime,
-    /// When the first entry that has a time was written.
+    /// Time of the first entry that has one.
     pub created: Option<Timestamp>,
-    /// The title that a person gave, or else the one that a model gave.
+    /// The user's title, or else the model's.
     pub title: Option<String>,
-    /// The prompt that was typed last.
+    /// The last typed prompt.
     pub last_prompt: Option<String>,
-    /// What a branch is about, as older versions wrote it.
+    /// The summary of a branch, written by older versions.
     pub summary: Option<String>,
-    /// The prompt that was typed first, cut to 200 characters; or a slash command.
+    /// The first typed prompt, cut to 200 characters; or a slash command.
     pub first_prompt: Option<String>,
-    /// The folder that the session began in.
+    /// The folder in which the session began.
     pub cwd: Option<String>,
-    /// The git branch it was on last.
+    /// The last git branch.
     pub git_branch: Option<String>,
-    /// A person's tag.
+    /// The user's tag.
     pub tag: Option<String>,
     /// The model that answered last.
     pub model: Option<String>,
-    /// Whether it was put aside, if that was ever said; a later prompt takes it back.
+    /// Archived state, if it was ever set; a later prompt resets it.
     pub archived: Option<bool>,
-    /// Whether the first line belongs to a sub-agent.
+    /// True if the first line belongs to a sub-agent.
     pub is_sidechain: bool,
 }
 
-impl Facts {
-    /// What to call the session: its title, what was asked last, what it is about, or what was asked first.
+impl SessionDetails {
+    /// Display name of the session: title, last prompt, summary, or first prompt.
     pub fn name(&self) -> Option<&str> {
         let ranked = [&self.title, &self.last_prompt, &self.summary, &self.first_prompt];
         ranked.into_iter().find_map(Option::as_deref)
     }
 }
 
-/// Reads facts of one file after the other in the same memory.
+/// Reads the details of one file after the other in the same memory.
 #[derive(Debug)]
-pub struct FactsReader {
+pub struct SessionDetailsReader {
     ends: EndBuffers,
     more: Buffer,
-    keys: Keys,
+    keys: DetailFields,
 }
 
 #[derive(Debug)]
-struct Keys {
+struct DetailFields {
     custom_title: Field,
     ai_title: Field,
     last_prompt: Field,
@@ -74,9 +74,9 @@ struct Keys {
     tag: Field,
 }
 
-impl Default for FactsReader {
+impl Default for SessionDetailsReader {
     fn default() -> Self {
-        let keys = Keys {
+        let keys = DetailFields {
             custom_title: Field::new("\"customTitle\""),
             ai_title: Field::new("\"aiTitle\""),
             last_prompt: Field::new("\"lastPrompt\""),
@@ -86,27 +86,27 @@ impl Default for FactsReader {
             timestamp: Field::new("\"timestamp\""),
             tag: Field::new("\"tag\""),
         };
-        FactsReader { ends: EndBuffers::default(), more: Buffer::default(), keys }
+        SessionDetailsReader { ends: EndBuffers::default(), more: Buffer::default(), keys }
     }
 }
 
-impl FactsReader {
-    /// The facts of a session file; `None` where it is empty.
-    pub fn read(&mut self, path: &Path) -> io::Result<Option<Facts>> {
-        let FactsReader { ends, more, keys } = self;
+impl SessionDetailsReader {
+    /// Reads the details of a session file; `None` if it is empty.
+    pub fn read(&mut self, path: &Path) -> io::Result<Option<SessionDetails>> {
+        let SessionDetailsReader { ends, more, keys } = self;
         let Some(mut ends) = ends.read(path)? else { return Ok(None) };
         let mut facts = keys.facts(&ends, path);
         let lacks = facts.first_prompt.is_none() || facts.cwd.is_none() || facts.created.is_none();
         if lacks && ends.goes_on() {
-            // One line can be longer than the head: a list of tools, a picture.
-            read_on(&mut ends, more, &mut facts)?;
+            // One line can be longer than the head: a list of tools, an image.
+            read_missing_details(&mut ends, more, &mut facts)?;
         }
         Ok(Some(facts))
     }
 }
 
-impl Keys {
-    fn facts(&self, ends: &Ends<'_>, path: &Path) -> Facts {
+impl DetailFields {
+    fn facts(&self, ends: &Ends<'_>, path: &Path) -> SessionDetails {
         let Ends { head, tail, .. } = *ends;
         let last = |field: &Field| {
             let whole = std::ptr::eq(head, tail);
@@ -115,11 +115,11 @@ impl Keys {
         let title =
             last(&self.custom_title).or_else(|| custom_title_beside(path)).or_else(|| last(&self.ai_title));
         let last_prompt = filled(self.last_prompt.last(tail));
-        // A rare key that is looked for in everything: only where it could be shown.
+        // A rare key that needs a search through the whole tail: only when it would be shown.
         let summary =
             if title.is_none() && last_prompt.is_none() { filled(self.summary.last(tail)) } else { None };
         let first_line = &head[..memchr(b'\n', head).unwrap_or(head.len())];
-        Facts {
+        SessionDetails {
             bytes: ends.bytes,
             modified: ends.modified,
             created: self.timestamp.first(head).and_then(|text| text.parse().ok()),
@@ -136,7 +136,7 @@ impl Keys {
         }
     }
 
-    /// The key alone would also be found in what tools are told, so that the line must be one of a tag.
+    /// The last tag. The key alone also occurs in tool inputs, so the line must be a tag entry.
     fn tag(&self, tail: &[u8]) -> Option<String> {
         let is_tag = |line: &&[u8]| {
             let rest = line.strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
@@ -149,7 +149,7 @@ impl Keys {
     }
 }
 
-/// The model that answered last; tools are told models as well, so that the key alone would not do.
+/// The model that answered last. Tool inputs contain models too, so the key alone is not enough.
 fn model(text: &[u8]) -> Option<String> {
     let answers = text.rsplit(|byte| *byte == b'\n').filter(|line| contains(line, "\"assistant\""));
     answers
@@ -158,7 +158,7 @@ fn model(text: &[u8]) -> Option<String> {
         .find(|model: &String| model != "<synthetic>")
 }
 
-/// Whether somebody typed something after a time.
+/// Returns true if a prompt was typed after a time.
 fn prompted_after(time: Timestamp, head: &[u8], tail: &[u8]) -> bool {
     let typed = |line: &[u8]| {
         let mut search = Search::default();
@@ -169,8 +169,12 @@ fn prompted_after(time: Timestamp, head: &[u8], tail: &[u8]) -> bool {
     [head, tail].iter().any(|text| text.split(|byte| *byte == b'\n').any(typed))
 }
 
-/// What the head did not tell, from the lines after it.
-fn read_on(ends: &mut Ends<'_>, buffer: &mut Buffer, facts: &mut Facts) -> io::Result<()> {
+/// Reads details that are missing in the head from the lines after it.
+fn read_missing_details(
+    ends: &mut Ends<'_>,
+    buffer: &mut Buffer,
+    facts: &mut SessionDetails,
+) -> io::Result<()> {
     ends.file.seek(SeekFrom::Start(0))?;
     let mut reader = Reader::new((&ends.file).take(HEAD_BYTES_MAX), buffer);
     let mut prompt = Search::default();
@@ -196,7 +200,7 @@ fn read_on(ends: &mut Ends<'_>, buffer: &mut Buffer, facts: &mut Facts) -> io::R
     Ok(())
 }
 
-/// `custom-title.json` in the session's folder: a title that the end of the file may no longer show.
+/// `custom-title.json` in the session's folder: a title that may no longer be in the file's tail.
 fn custom_title_beside(path: &Path) -> Option<String> {
     let mut text = String::new();
     let file = crate::open::regular(&path.with_extension("").join("custom-title.json")).ok()?;
@@ -209,7 +213,7 @@ fn filled(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
 
-/// Whether a key, given in quotes, is true somewhere on a line.
+/// Returns true if a key, given in quotes, is true somewhere on a line.
 pub(super) fn is_set(line: &[u8], key: &str) -> bool {
     memchr::memmem::find_iter(line, key.as_bytes()).any(|at| {
         let value = line[at + key.len()..].trim_ascii_start().strip_prefix(b":");

@@ -1,20 +1,21 @@
-//! The other files of the session that a file belongs to, and the names in them.
+//! Names of entries and tool calls in the other files of a session.
 //!
-//! A conversation may pass through several files: a compaction and a suggested prompt are written by sub-agents whose
-//! first entry follows an entry of the main file, and the main file may go on from an entry of theirs.
+//! A conversation may pass through several files: a compaction and a suggested prompt are written by
+//! sub-agents whose first entry follows an entry of the main file, and the main file may continue from one of
+//! their entries.
 
 use std::collections::HashSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::blocks::Buffer;
-use crate::check::pairing::Tools;
+use crate::check::pairing::EntryTools;
 use crate::reader::{Content, Reader};
 use crate::roots::relatives_of;
 
-/// Names of entries and tool calls in the other files of a session.
+/// Uuids and tool call ids in the other files of a session.
 #[derive(Debug, Default)]
-pub(crate) struct Elsewhere {
+pub(crate) struct OtherFiles {
     /// Uuids of entries.
     pub(crate) uuids: HashSet<Box<str>>,
     /// Ids of tool calls.
@@ -23,10 +24,10 @@ pub(crate) struct Elsewhere {
     pub(crate) answered: HashSet<Box<str>>,
 }
 
-impl Elsewhere {
-    /// The names in the relatives of a file, except for the files in `known`. Files that cannot be read are left out.
+impl OtherFiles {
+    /// The names in the session's other files, except for those in `known`. Unreadable files are skipped.
     pub(crate) fn of(path: &Path, known: &[&Path]) -> Self {
-        let mut names = Elsewhere::default();
+        let mut names = OtherFiles::default();
         let same =
             |a: &Path, b: &Path| a == b || fs_err::canonicalize(a).ok() == fs_err::canonicalize(b).ok();
         let others: Vec<PathBuf> = relatives_of(path);
@@ -53,7 +54,7 @@ impl Elsewhere {
 
     fn entry(&mut self, entry: &tidings_protocol::entry::EntryRef<'_>) {
         self.uuids.extend(entry.uuid().filter(|_| entry.is_chained()).map(Box::from));
-        let (calls, answers) = Tools::of(entry).into_ids();
+        let (calls, answers) = EntryTools::of(entry).into_ids();
         self.called.extend(calls);
         self.answered.extend(answers);
     }
