@@ -65,9 +65,7 @@ impl Watchdog {
                 PID.store(child.id(), std::sync::atomic::Ordering::Relaxed);
                 self.child = Some(child);
             }
-            Err(error) => {
-                tracing::warn!(%error, "failed to start the watchdog; agents may survive if this process is killed")
-            }
+            Err(error) => tracing::warn!(%error, "no watchdog: agents may survive if this process is killed"),
         }
     }
 }
