@@ -16,7 +16,7 @@ pub(super) struct Turns {
     count: u64,
     /// The highest of the person's turns so far.
     last_user: u64,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<QueuedPrompt>,
     /// The agent tells when it takes a prompt up, so that there is no need to guess.
     tells: bool,
     /// Whether prompts are told at all; a recording of one direction has none.
@@ -53,7 +53,7 @@ impl Turn {
 
 /// A prompt that no turn has answered yet.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Waiting {
+struct QueuedPrompt {
     uuid: Option<String>,
     turn_id: TurnId,
     command: Option<String>,
@@ -94,7 +94,7 @@ impl Turns {
             last.pop_front();
         }
         last.push_back(name.to_owned());
-        self.waiting.push_back(Waiting {
+        self.waiting.push_back(QueuedPrompt {
             uuid: uuid.map(str::to_owned),
             turn_id,
             command,
@@ -150,7 +150,7 @@ impl Turns {
         // Without word from the agent every prompt that waits is taken to be answered: it merges those that wait.
         let tells = self.tells;
         let is_answered =
-            |prompt: &Waiting| if started { prompt.is_started } else { !tells || prompt.uuid.is_none() };
+            |prompt: &QueuedPrompt| if started { prompt.is_started } else { !tells || prompt.uuid.is_none() };
         let mut taken = Vec::new();
         self.waiting.retain(|prompt| {
             let take = is_answered(prompt);

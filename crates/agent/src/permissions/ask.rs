@@ -10,7 +10,7 @@ use super::command::is_plain_path;
 use super::reach::{self, Depth, Links};
 use super::request::risk_of_reading;
 use super::{Digest, Grant, Reach, Script, derive, disk, rules};
-use crate::desk::{AskKey, Asked};
+use crate::request_table::{AskKey, Keyed};
 
 /// The question whether a tool may run.
 ///
@@ -147,7 +147,7 @@ impl Ask {
     }
 }
 
-impl Asked for Ask {
+impl Keyed for Ask {
     fn key(&self) -> &AskKey {
         &self.key
     }

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::Ask;
-use crate::desk::AskKey;
 use crate::limits::BATCH_MEMBERS_MAX;
+use crate::request_table::AskKey;
 
 /// Gathers questions that open at the same time, so that they are shown as one batch.
 ///

@@ -9,8 +9,8 @@ use tidings_protocol::ui::{AskUserQuestionsRequest, Question, QuestionType};
 use super::form::Shape;
 use super::validate::{self, Invalid};
 use super::{ask_user, form, plan};
-use crate::desk::{AskKey, Asked};
 use crate::pending::Outcome;
+use crate::request_table::{AskKey, Keyed};
 
 /// Questions that are answered together.
 ///
@@ -197,7 +197,7 @@ impl Inquiry {
     }
 }
 
-impl Asked for Inquiry {
+impl Keyed for Inquiry {
     fn key(&self) -> &AskKey {
         &self.key
     }

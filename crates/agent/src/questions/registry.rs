@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use super::inquiry::{Inquiry, Replied, Reply};
 use super::validate::Invalid;
-use crate::desk::{AskKey, Desk, Waiting};
 use crate::pending::{Already, Outcome, Refused, Who};
+use crate::request_table::{AskKey, OutcomeFuture, RequestTable};
 
 /// Where questions to the user wait for their one answer. Cheap to clone; all clones are the same registry.
 ///
@@ -29,7 +29,7 @@ use crate::pending::{Already, Outcome, Refused, Who};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct UserInteractionRegistry(Arc<Mutex<Desk<Inquiry, Replied>>>);
+pub struct UserInteractionRegistry(Arc<Mutex<RequestTable<Inquiry, Replied>>>);
 
 /// Why the registry did not do what it was told.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -58,20 +58,20 @@ impl UserInteractionRegistry {
         &self,
         inquiry: Inquiry,
         deadline: Option<Instant>,
-    ) -> Result<Waiting<Replied>, InteractionError> {
+    ) -> Result<OutcomeFuture<Replied>, InteractionError> {
         let key = inquiry.key.clone();
-        let mut desk = self.lock();
-        desk.open(Arc::new(inquiry), deadline)?;
+        let mut requests = self.lock();
+        requests.open(Arc::new(inquiry), deadline)?;
         let registry = Arc::downgrade(&self.0);
         let abandoned = key.clone();
         let abandon = move || {
-            if let Some(desk) = registry.upgrade() {
-                let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(requests) = registry.upgrade() {
+                let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
                 // Somebody may have been faster.
-                drop(desk.settle(&abandoned, Outcome::Disconnected));
+                drop(requests.settle(&abandoned, Outcome::Disconnected));
             }
         };
-        desk.wait(&key, abandon).ok_or(InteractionError::AlreadyAsked)
+        requests.wait(&key, abandon).ok_or(InteractionError::AlreadyAsked)
     }
 
     /// Somebody answers. Answers that cannot be sent settle nothing; of those that can, the first count.
@@ -81,14 +81,15 @@ impl UserInteractionRegistry {
         answers: Vec<Reply>,
         by: Who,
     ) -> Result<Arc<Inquiry>, InteractionError> {
-        let mut desk = self.lock();
-        if let Some(inquiry) = desk.get(key) {
+        let mut requests = self.lock();
+        if let Some(inquiry) = requests.get(key) {
             let invalid = inquiry.check(&answers);
             if !invalid.is_empty() {
                 return Err(InteractionError::Invalid(invalid));
             }
         }
-        let (inquiry, _) = desk.settle(key, Outcome::Answered { answer: Replied::Answers(answers), by })?;
+        let (inquiry, _) =
+            requests.settle(key, Outcome::Answered { answer: Replied::Answers(answers), by })?;
         Ok(inquiry)
     }
 
@@ -116,9 +117,9 @@ impl UserInteractionRegistry {
 
     /// Takes back all questions of a session and forgets everything about it.
     pub fn clear_session(&self, session_id: i64) -> Vec<Arc<Inquiry>> {
-        let mut desk = self.lock();
-        let ended = desk.settle_session(session_id, &Outcome::Cancelled);
-        desk.forget_session(session_id);
+        let mut requests = self.lock();
+        let ended = requests.settle_session(session_id, &Outcome::Cancelled);
+        requests.forget_session(session_id);
         ended
     }
 
@@ -162,7 +163,7 @@ impl UserInteractionRegistry {
         self.lock().len()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Desk<Inquiry, Replied>> {
+    fn lock(&self) -> MutexGuard<'_, RequestTable<Inquiry, Replied>> {
         // Every change is whole before something can panic, so a poisoned lock hides nothing half done.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -4,7 +4,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use serde::{Deserialize, Serialize};
 use tidings::host::HostFolder;
 use tidings_agent::fold::Snapshot;
-use tidings_agent::session::Keep;
+use tidings_agent::session::SnapshotStore;
 
 use super::Hosted;
 
@@ -19,7 +19,7 @@ pub(crate) struct Kept {
 #[derive(Debug)]
 pub(crate) struct Keeper(pub(crate) Hosted);
 
-impl Keep for Keeper {
+impl SnapshotStore for Keeper {
     fn keep(&self, fold: Snapshot, end: u64) {
         match (Kept { end, fold }).write(&self.0.folder) {
             Ok(()) => self.0.handle.ack(end),

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use tidings_protocol::ui::PermissionRequest;
 
 use super::{PermissionRegistry, Recorded, RegistryError, Response, by_grant, requests};
-use crate::desk::AskKey;
 use crate::limits::BATCHES_MAX;
 use crate::pending::Who;
 use crate::permissions::{Answer, Ask, Digest, Grant};
+use crate::request_table::AskKey;
 
 /// A batch as it is to be shown.
 #[derive(Debug, Clone)]
@@ -126,7 +126,7 @@ impl PermissionRegistry {
             suggested_grants: Vec::new(),
         };
         for ask in asks {
-            let open = inner.desk.get(&ask.key).filter(|open| open.digest == ask.digest).cloned();
+            let open = inner.requests.get(&ask.key).filter(|open| open.digest == ask.digest).cloned();
             if let Some(grant) = inner.grants.satisfying(&ask, now) {
                 if let Some(open) = open {
                     // Somebody may have been faster.
@@ -139,7 +139,7 @@ impl PermissionRegistry {
                 open
             } else {
                 let ask = Arc::new(ask);
-                inner.desk.open(Arc::clone(&ask), None)?;
+                inner.requests.open(Arc::clone(&ask), None)?;
                 ask
             };
             batch.suggested_grants.extend(ask.suggested_grant());
@@ -165,7 +165,7 @@ impl PermissionRegistry {
     ) -> Result<BatchRecorded, RegistryError> {
         let mut inner = self.lock();
         let members = inner.batches.get(batch_id).ok_or(RegistryError::NoBatch)?.to_vec();
-        if !members.iter().any(|key| inner.desk.get(key).is_some()) {
+        if !members.iter().any(|key| inner.requests.get(key).is_some()) {
             return Err(RegistryError::BatchAlreadyProcessed);
         }
         let mut done = BatchRecorded::default();
@@ -191,7 +191,7 @@ impl PermissionRegistry {
                 Err(error) => done.refused.push((first.member.clone(), error)),
             }
         }
-        done.open = members.iter().filter_map(|key| inner.desk.get(key)).cloned().collect();
+        done.open = members.iter().filter_map(|key| inner.requests.get(key)).cloned().collect();
         Ok(done)
     }
 
@@ -205,7 +205,11 @@ impl PermissionRegistry {
     /// How many batches have open questions.
     pub fn pending_batch_count(&self) -> usize {
         let inner = self.lock();
-        inner.batches.all().filter(|members| members.iter().any(|key| inner.desk.get(key).is_some())).count()
+        inner
+            .batches
+            .all()
+            .filter(|members| members.iter().any(|key| inner.requests.get(key).is_some()))
+            .count()
     }
 }
 

@@ -17,9 +17,9 @@ pub use error::RegistryError;
 use self::batches::Batches;
 use self::grants::Grants;
 use super::{Allowed, Answer, Ask, Digest, Grant, Scope};
-use crate::desk::{AskKey, Desk, Heard, Waiting};
 use crate::limits::HELD_MAX;
 use crate::pending::{Already, Outcome, Who};
+use crate::request_table::{AskKey, Delivery, OutcomeFuture, RequestTable};
 
 /// Where questions about tools wait for their one answer. Cheap to clone; all clones are the same registry.
 ///
@@ -50,7 +50,7 @@ pub struct PermissionRegistry(Arc<Mutex<Inner>>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    desk: Desk<Ask, Answer>,
+    requests: RequestTable<Ask, Answer>,
     grants: Grants,
     batches: Batches,
     held: Held,
@@ -62,7 +62,7 @@ pub enum Requested {
     /// It is settled already: a grant covers it, or somebody answered before the CLI asked.
     Settled(Outcome<Answer>),
     /// It is open, and this waits for its end.
-    Waiting(Waiting<Answer>),
+    Waiting(OutcomeFuture<Answer>),
 }
 
 /// An answer, by whom, and to what.
@@ -125,18 +125,18 @@ impl PermissionRegistry {
         if let Some(outcome) = inner.held.take(&key, ask.digest) {
             return Ok(Requested::Settled(outcome));
         }
-        match inner.desk.get(&key).map(|open| open.digest) {
+        match inner.requests.get(&key).map(|open| open.digest) {
             // Announced before, and now asked in earnest.
-            Some(digest) if digest == ask.digest => inner.desk.set_deadline(&key, deadline),
+            Some(digest) if digest == ask.digest => inner.requests.set_deadline(&key, deadline),
             other => {
                 if let Some(grant) = inner.grants.satisfying(&ask, now) {
                     return Ok(Requested::Settled(by_grant(grant)));
                 }
                 if other.is_some() {
                     // What was announced is not what is asked; nobody's answer to it counts.
-                    drop(inner.desk.settle(&key, Outcome::Cancelled));
+                    drop(inner.requests.settle(&key, Outcome::Cancelled));
                 }
-                inner.desk.open(Arc::new(ask), deadline)?;
+                inner.requests.open(Arc::new(ask), deadline)?;
             }
         }
         let registry = Arc::downgrade(&self.0);
@@ -145,10 +145,10 @@ impl PermissionRegistry {
             if let Some(inner) = registry.upgrade() {
                 let mut inner = inner.lock().unwrap_or_else(PoisonError::into_inner);
                 // Somebody may have been faster.
-                drop(inner.desk.settle(&abandoned, Outcome::Disconnected));
+                drop(inner.requests.settle(&abandoned, Outcome::Disconnected));
             }
         };
-        inner.desk.wait(&key, abandon).map(Requested::Waiting).ok_or(RegistryError::AlreadyAsked)
+        inner.requests.wait(&key, abandon).map(Requested::Waiting).ok_or(RegistryError::AlreadyAsked)
     }
 
     /// Opens a question about a call that the CLI has not asked about yet. Its answer is held until the CLI asks about
@@ -159,7 +159,7 @@ impl PermissionRegistry {
         let mut inner = self.lock();
         let ask = Arc::new(ask);
         if inner.grants.satisfying(&ask, now).is_none() {
-            inner.desk.open(Arc::clone(&ask), None)?;
+            inner.requests.open(Arc::clone(&ask), None)?;
         }
         Ok(ask)
     }
@@ -178,7 +178,7 @@ impl PermissionRegistry {
     pub fn cancel(&self, key: &AskKey) -> Result<Arc<Ask>, RegistryError> {
         let mut inner = self.lock();
         inner.held.remove(key);
-        let (ask, _) = inner.desk.settle(key, Outcome::Cancelled)?;
+        let (ask, _) = inner.requests.settle(key, Outcome::Cancelled)?;
         Ok(ask)
     }
 
@@ -198,48 +198,48 @@ impl PermissionRegistry {
         let ended = inner.end_session(session_id, &Outcome::Cancelled);
         inner.grants.clear(session_id);
         inner.batches.clear(session_id);
-        inner.desk.forget_session(session_id);
+        inner.requests.forget_session(session_id);
         ended
     }
 
     /// Ends every question whose deadline has passed, and says which.
     pub fn expire(&self, now: Instant) -> Vec<Arc<Ask>> {
-        self.lock().desk.expire(now)
+        self.lock().requests.expire(now)
     }
 
     /// When [`PermissionRegistry::expire`] has something to do next.
     pub fn next_deadline(&self) -> Option<Instant> {
-        self.lock().desk.next_deadline()
+        self.lock().requests.next_deadline()
     }
 
     /// An open question.
     pub fn get(&self, key: &AskKey) -> Option<Arc<Ask>> {
-        self.lock().desk.get(key).cloned()
+        self.lock().requests.get(key).cloned()
     }
 
     /// How a question ended, if that is still remembered.
     pub fn outcome(&self, key: &AskKey) -> Option<Outcome<Answer>> {
-        self.lock().desk.settled(key).cloned()
+        self.lock().requests.settled(key).cloned()
     }
 
     /// The open questions of a session, the oldest first. Who connects anew shows these.
     pub fn pending_for_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
-        self.lock().desk.session(session_id).cloned().collect()
+        self.lock().requests.session(session_id).cloned().collect()
     }
 
     /// The open questions of all sessions, the oldest first.
     pub fn pending(&self) -> Vec<Arc<Ask>> {
-        self.lock().desk.all().cloned().collect()
+        self.lock().requests.all().cloned().collect()
     }
 
     /// Whether a session has an open question.
     pub fn has_pending(&self, session_id: i64) -> bool {
-        self.lock().desk.session(session_id).next().is_some()
+        self.lock().requests.session(session_id).next().is_some()
     }
 
     /// How many questions are open.
     pub fn pending_count(&self) -> usize {
-        self.lock().desk.len()
+        self.lock().requests.len()
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -255,8 +255,8 @@ impl Inner {
         response: Response,
         now: Timestamp,
     ) -> Result<Recorded, RegistryError> {
-        let Some(ask) = self.desk.get(key).cloned() else {
-            return Err(self.desk.settled(key).cloned().map_or(RegistryError::NotFound, |outcome| {
+        let Some(ask) = self.requests.get(key).cloned() else {
+            return Err(self.requests.settled(key).cloned().map_or(RegistryError::NotFound, |outcome| {
                 RegistryError::AlreadyResponded(Box::new(outcome))
             }));
         };
@@ -276,8 +276,8 @@ impl Inner {
 
     /// Settles a question, and holds the outcome if the CLI has not asked yet.
     fn settle(&mut self, key: &AskKey, outcome: Outcome<Answer>) -> Result<(), Already<Answer>> {
-        let (ask, heard) = self.desk.settle(key, outcome.clone())?;
-        if heard == Heard::No && outcome.answer().is_some() {
+        let (ask, delivery) = self.requests.settle(key, outcome.clone())?;
+        if delivery == Delivery::NoWaiter && outcome.answer().is_some() {
             self.held.put(ask.key.clone(), ask.digest, outcome);
         }
         Ok(())
@@ -286,7 +286,7 @@ impl Inner {
     /// Settles the open questions that the grants of a session cover by now.
     fn settle_granted(&mut self, session_id: i64, now: Timestamp) -> Vec<Arc<Ask>> {
         let covered: Vec<(Arc<Ask>, String)> = self
-            .desk
+            .requests
             .session(session_id)
             .filter_map(|ask| Some((Arc::clone(ask), self.grants.satisfying(ask, now)?)))
             .collect();
@@ -301,7 +301,7 @@ impl Inner {
 
     fn end_session(&mut self, session_id: i64, outcome: &Outcome<Answer>) -> Vec<Arc<Ask>> {
         self.held.clear(session_id);
-        self.desk.settle_session(session_id, outcome)
+        self.requests.settle_session(session_id, outcome)
     }
 }
 
