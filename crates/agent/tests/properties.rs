@@ -113,7 +113,7 @@ proptest! {
             step(&mut fold, &line, &mut events);
         }
         let conversation = Conversation::of(&events);
-        let turn = conversation.turns.first().map(|turn| turn.words.text.clone());
+        let turn = conversation.turns.first().map(|turn| turn.output.text.clone());
         prop_assert_eq!(turn.unwrap_or_default(), ours.concat());
         prop_assert_eq!(&conversation.agents["t1"].text, &theirs.concat());
         prop_assert!(!events.iter().any(|event| matches!(event, UiMessage::Retracted(_))));
@@ -129,7 +129,7 @@ proptest! {
         for line in answer("", "m1", &pieces).iter().skip(missed.min(pieces.len() + 2)) {
             step(&mut fold, line, &mut events);
         }
-        prop_assert_eq!(&Conversation::of(&events).turns[0].words.text, &pieces.concat());
+        prop_assert_eq!(&Conversation::of(&events).turns[0].output.text, &pieces.concat());
     }
 
     #[test]
@@ -145,7 +145,7 @@ proptest! {
                 step(&mut fold, &line, &mut events);
             }
         }
-        prop_assert_eq!(&Conversation::of(&events).turns[0].words.text, &pieces.concat());
+        prop_assert_eq!(&Conversation::of(&events).turns[0].output.text, &pieces.concat());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use tidings_agent::dialect::{Dialect, Lines, to_ui};
-use tidings_agent::fold::{Asked, Exit, Fold, FoldOptions, Input, Prompt, Settled};
+use tidings_agent::fold::{Exit, Fold, FoldOptions, Input, OpenedRequest, Prompt, SettledRequest};
 use tidings_agent::{TurnId, UiMessage};
 use tidings_protocol::FrameRef;
 use tidings_protocol::mobile::RiskLevel;
@@ -348,9 +348,9 @@ fn a_question_pauses_the_session_until_it_is_settled() {
         recursive: false,
     };
     let details = PermissionDetails::new(1, "t1", "mcp__x__y", json!({}), RiskLevel::High);
-    fold.step(Input::Asked(&Asked::Permission { request, details }), &mut events);
+    fold.step(Input::RequestOpened(&OpenedRequest::Permission { request, details }), &mut events);
     let resolved = PermissionResolved::new(1, "t1", Resolution::Allowed);
-    fold.step(Input::Settled(&Settled::Permission(resolved)), &mut events);
+    fold.step(Input::RequestSettled(&SettledRequest::Permission(resolved)), &mut events);
     insta::assert_snapshot!(support::readable(&events), @r#"
     PermissionDetails input={} risk="HIGH" tool_name="mcp__x__y" tool_use_id=#1
     PermissionRequired request={"description":"Use it","level":"Execute","reason":null,"recursive":false,"target":"mcp__x… tool_use_id=#1

@@ -7,7 +7,7 @@ use tidings_protocol::messages::{ContentBlock, Message};
 
 use super::Batches;
 use super::pending_requests::PendingRequests;
-use crate::fold::{Asked, Settled};
+use crate::fold::{OpenedRequest, SettledRequest};
 use crate::permissions::Ask;
 use crate::policy::PolicyDecision;
 use crate::questions::Inquiry;
@@ -27,7 +27,7 @@ pub(super) struct AnnouncedCalls {
 
 impl PendingRequests {
     /// Collects calls from frames, and returns a batch when the message is complete.
-    pub(super) fn collect_calls(&mut self, frame: &Frame, folder: Option<&str>) -> Option<Asked> {
+    pub(super) fn collect_calls(&mut self, frame: &Frame, folder: Option<&str>) -> Option<OpenedRequest> {
         if self.setup.batches != Batches::PerMessage || frame.parent_tool_use_id().is_some() {
             return None;
         }
@@ -73,7 +73,7 @@ impl PendingRequests {
     }
 
     /// Ends the message: groups its calls into a batch, if at least two of them need a decision of the user.
-    pub(super) fn announce(&mut self) -> Option<Asked> {
+    pub(super) fn announce(&mut self) -> Option<OpenedRequest> {
         self.announced.is_being_written = false;
         let asked = std::mem::take(&mut self.announced.asked);
         let batch = self.batch(&asked);
@@ -85,7 +85,7 @@ impl PendingRequests {
         batch
     }
 
-    fn batch(&mut self, asked: &[Arc<Ask>]) -> Option<Asked> {
+    fn batch(&mut self, asked: &[Arc<Ask>]) -> Option<OpenedRequest> {
         let mut calls = std::mem::take(&mut self.announced.calls);
         let now = self.setup.clock.now();
         let permissions = &self.setup.permissions;
@@ -115,7 +115,7 @@ impl PendingRequests {
     }
 
     /// Ends the turn: withdraws announced calls that the agent never asked about, with their held answers.
-    pub(super) fn end_turn(&mut self) -> Vec<Settled> {
+    pub(super) fn end_turn(&mut self) -> Vec<SettledRequest> {
         let shown = std::mem::take(&mut self.announced.shown);
         shown.iter().filter_map(|key| self.withdraw(key)).collect()
     }

@@ -14,7 +14,7 @@ use super::notes::{Note, NoteReceiver};
 use super::pending_requests::{self, PendingRequests};
 use super::request_handler::RequestHandler;
 use super::status;
-use crate::fold::{self, Asked, Fold, Input, Settled};
+use crate::fold::{self, Fold, Input, OpenedRequest, SettledRequest};
 use crate::limits::{GATHER_TIME, KEEP_EVERY_BYTES, TICK};
 use crate::pending::Outcome;
 use crate::sink::EventSink;
@@ -98,7 +98,7 @@ impl EventTask {
                 () = wait_until(show_at), if show_at.is_some() => {
                     while let Some(asked) = self.pending.next_to_show() {
                         self.progress.must_save = true;
-                        self.fold.step(Input::Asked(&asked), &mut events);
+                        self.fold.step(Input::RequestOpened(&asked), &mut events);
                     }
                     Flow::Continue
                 }
@@ -179,12 +179,12 @@ impl EventTask {
         self.progress.shown.forget_answered(&mut self.fold, frame, events);
         if frame.kind() == Kind::Result {
             for settled in self.pending.end_turn() {
-                self.fold.step(Input::Settled(&settled), events);
+                self.fold.step(Input::RequestSettled(&settled), events);
             }
         }
         self.fold.step(Input::Frame(&frame.as_ref()), events);
         if let Some(asked) = self.pending.collect_calls(frame, self.handler.folder().as_deref()) {
-            self.fold.step(Input::Asked(&asked), events);
+            self.fold.step(Input::RequestOpened(&asked), events);
         }
     }
 
@@ -195,7 +195,7 @@ impl EventTask {
             self.apply_note(note, events);
         }
         for settled in self.pending.disconnect_all() {
-            self.fold.step(Input::Settled(&settled), events);
+            self.fold.step(Input::RequestSettled(&settled), events);
         }
         let exit = fold::Exit { code: exit.code, signal: exit.signal, error: error.map(ToString::to_string) };
         self.fold.step(Input::Exited(&exit), events);
@@ -207,8 +207,8 @@ impl EventTask {
             Note::Opened(ask, _) => Some(ask.key.tool_use_id.clone()),
             Note::Plan(call, _) => Some(call.clone()),
             Note::Questioned(asked) => match &**asked {
-                Asked::Questions { details, .. } => Some(details.tool_use_id.clone()),
-                Asked::Permission { .. } | Asked::Batch { .. } => None,
+                OpenedRequest::Questions { details, .. } => Some(details.tool_use_id.clone()),
+                OpenedRequest::Permission { .. } | OpenedRequest::Batch { .. } => None,
             },
             _ => None,
         };
@@ -227,7 +227,7 @@ impl EventTask {
 
     fn apply_note(&mut self, note: Note, events: &mut Vec<UiMessage>) {
         self.progress.must_save = true;
-        let settled: Option<Settled> = match note {
+        let settled: Option<SettledRequest> = match note {
             Note::Prompt(prompt) => {
                 // A prompt that is sent again, because its delivery was in doubt, was recorded before.
                 let is_known = prompt.uuid.as_ref().is_some_and(|uuid| self.fold.knows_prompt(uuid));
@@ -241,7 +241,7 @@ impl EventTask {
             }
             Note::Opened(ask, deadline_ms) => {
                 if let Some(asked) = self.pending.opened(ask, deadline_ms) {
-                    self.fold.step(Input::Asked(&asked), events);
+                    self.fold.step(Input::RequestOpened(&asked), events);
                 }
                 return;
             }
@@ -252,11 +252,13 @@ impl EventTask {
             Note::Questioned(asked) => {
                 self.pending.questioned(&asked);
                 let is_shown = match &*asked {
-                    Asked::Questions { details, .. } => self.progress.shown.remove(&details.tool_use_id),
-                    Asked::Permission { .. } | Asked::Batch { .. } => false,
+                    OpenedRequest::Questions { details, .. } => {
+                        self.progress.shown.remove(&details.tool_use_id)
+                    }
+                    OpenedRequest::Permission { .. } | OpenedRequest::Batch { .. } => false,
                 };
                 if !is_shown {
-                    self.fold.step(Input::Asked(&asked), events);
+                    self.fold.step(Input::RequestOpened(&asked), events);
                 }
                 return;
             }
@@ -270,7 +272,7 @@ impl EventTask {
             Note::Answered(key, outcome) => self.pending.answered(&key, &self.outcome_after_exit(outcome)),
         };
         if let Some(settled) = settled {
-            self.fold.step(Input::Settled(&settled), events);
+            self.fold.step(Input::RequestSettled(&settled), events);
         }
     }
 

@@ -27,7 +27,7 @@ pub(super) enum Note {
     /// A request for the plan that a call proposes.
     Plan(String, oneshot::Sender<Option<String>>),
     /// A question to the user is open.
-    Questioned(Box<fold::Asked>),
+    Questioned(Box<fold::OpenedRequest>),
     /// A question to the user was settled without the user.
     Declined(AskKey, Outcome<Replied>),
     /// An open question to the user was settled.

@@ -9,7 +9,7 @@ use tidings_protocol::ui::{
 
 use super::Setup;
 use super::announce::AnnouncedCalls;
-use crate::fold::{Asked, Settled};
+use crate::fold::{OpenedRequest, SettledRequest};
 use crate::pending::{Outcome, Who};
 use crate::permissions::{Answer, Ask, Emit, Gather};
 use crate::questions::Replied;
@@ -50,7 +50,7 @@ impl PendingRequests {
 
     /// Records an open permission request. It is shown soon, unless it was announced before the agent asked,
     /// or is shown with the others of its message.
-    pub(super) fn opened(&mut self, ask: Arc<Ask>, deadline_ms: Option<i64>) -> Option<Asked> {
+    pub(super) fn opened(&mut self, ask: Arc<Ask>, deadline_ms: Option<i64>) -> Option<OpenedRequest> {
         let is_early = self.is_early(&ask);
         let batch = if is_early { None } else { self.announce() };
         if !self.has(&ask.key) {
@@ -90,7 +90,7 @@ impl PendingRequests {
     }
 
     /// The next request or batch to show; call it until it returns `None`.
-    pub(super) fn next_to_show(&mut self) -> Option<Asked> {
+    pub(super) fn next_to_show(&mut self) -> Option<OpenedRequest> {
         Some(match self.gather.show()? {
             Emit::Single(ask) => self.single(&ask),
             Emit::Batch(asks) => self.open_batch(asks),
@@ -98,7 +98,7 @@ impl PendingRequests {
     }
 
     /// Groups open requests into a batch.
-    pub(super) fn open_batch(&mut self, asks: Vec<Arc<Ask>>) -> Asked {
+    pub(super) fn open_batch(&mut self, asks: Vec<Arc<Ask>>) -> OpenedRequest {
         let batch_id = self.setup.ids.next();
         self.setup.permissions.tie(&batch_id, &asks);
         let mut requests = Vec::new();
@@ -106,12 +106,12 @@ impl PendingRequests {
             self.tools.entry(ask.key.tool_use_id.clone()).or_default().batch_id = Some(batch_id.clone());
             requests.push(self.described(&ask));
         }
-        Asked::Batch { batch_id, requests }
+        OpenedRequest::Batch { batch_id, requests }
     }
 
-    fn single(&self, ask: &Ask) -> Asked {
+    fn single(&self, ask: &Ask) -> OpenedRequest {
         let (request, details) = self.described(ask);
-        Asked::Permission { request, details }
+        OpenedRequest::Permission { request, details }
     }
 
     fn described(&self, ask: &Ask) -> (PermissionRequest, PermissionDetails) {
@@ -140,32 +140,32 @@ impl PendingRequests {
     }
 
     /// Reports a request that was settled as soon as it opened.
-    pub(super) fn decided(&mut self, key: &AskKey, outcome: &Outcome<Answer>) -> Settled {
+    pub(super) fn decided(&mut self, key: &AskKey, outcome: &Outcome<Answer>) -> SettledRequest {
         let tool = self.tools.remove(&key.tool_use_id);
         self.gather.settled(key);
         self.forget(key);
-        Settled::Permission(permission(key, outcome, tool.and_then(|tool| tool.batch_id)))
+        SettledRequest::Permission(permission(key, outcome, tool.and_then(|tool| tool.batch_id)))
     }
 
     /// Reports the outcome of an open request; `None` if it was reported before.
-    pub(super) fn settled(&mut self, key: &AskKey, outcome: &Outcome<Answer>) -> Option<Settled> {
+    pub(super) fn settled(&mut self, key: &AskKey, outcome: &Outcome<Answer>) -> Option<SettledRequest> {
         self.has(key).then(|| self.decided(key, outcome))
     }
 
     /// Records open questions to the user.
-    pub(super) fn questioned(&mut self, asked: &Asked) {
-        if let Asked::Questions { details, .. } = asked {
+    pub(super) fn questioned(&mut self, asked: &OpenedRequest) {
+        if let OpenedRequest::Questions { details, .. } = asked {
             self.questions.insert(details.tool_use_id.clone());
         }
     }
 
     /// Reports the outcome of questions to the user; `None` if it was reported before.
-    pub(super) fn answered(&mut self, key: &AskKey, outcome: &Outcome<Replied>) -> Option<Settled> {
+    pub(super) fn answered(&mut self, key: &AskKey, outcome: &Outcome<Replied>) -> Option<SettledRequest> {
         self.questions.remove(&key.tool_use_id).then(|| questions_settled(key, outcome))
     }
 
     /// Withdraws an open request. If it was answered in the meantime, that answer is reported instead.
-    pub(super) fn withdraw(&mut self, key: &AskKey) -> Option<Settled> {
+    pub(super) fn withdraw(&mut self, key: &AskKey) -> Option<SettledRequest> {
         // This drops an answer that is held for the agent, too.
         drop(self.setup.permissions.cancel(key));
         let outcome = self.setup.permissions.outcome(key).unwrap_or(Outcome::Cancelled);
@@ -174,7 +174,7 @@ impl PendingRequests {
 
     /// Settles all open requests after the agent has ended, and reports the outcomes that were not reported
     /// yet.
-    pub(super) fn disconnect_all(&mut self) -> Vec<Settled> {
+    pub(super) fn disconnect_all(&mut self) -> Vec<SettledRequest> {
         let Setup { handle, permissions, questions, .. } = &*Arc::clone(&self.setup);
         drop(permissions.disconnect_session(*handle));
         drop(questions.disconnect_session(*handle));
@@ -184,7 +184,7 @@ impl PendingRequests {
         let tools = tools
             .iter()
             .filter_map(|key| self.settled(key, &disconnected_if_cancelled(permissions.outcome(key))));
-        let mut settled: Vec<Settled> = tools.collect();
+        let mut settled: Vec<SettledRequest> = tools.collect();
         settled.extend(
             asked
                 .iter()
@@ -226,7 +226,7 @@ fn permission(key: &AskKey, outcome: &Outcome<Answer>, batch_id: Option<String>)
 }
 
 /// The event for the outcome of questions to the user.
-pub(super) fn questions_settled(key: &AskKey, outcome: &Outcome<Replied>) -> Settled {
+pub(super) fn questions_settled(key: &AskKey, outcome: &Outcome<Replied>) -> SettledRequest {
     let mut resolved =
         InteractionResolved::new(key.session_id, key.tool_use_id.as_str(), without_answer(outcome));
     if let Outcome::Answered { answer, by } = outcome {
@@ -236,7 +236,7 @@ pub(super) fn questions_settled(key: &AskKey, outcome: &Outcome<Replied>) -> Set
             Replied::Declined => resolved.outcome = Resolution::Denied,
         }
     }
-    Settled::Questions(resolved)
+    SettledRequest::Questions(resolved)
 }
 
 /// Resolution of a request that was not answered.

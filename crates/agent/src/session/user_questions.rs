@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use super::notes::Note;
 use super::outcomes::UserQuestions;
 use super::request_handler::{RequestHandler, deadline};
-use crate::fold::Asked;
+use crate::fold::OpenedRequest;
 use crate::pending::Outcome;
 use crate::questions::{Choice, CliReply, Field, Inquiry, InteractionError, Origin, Replied};
 use crate::request_table::AskKey;
@@ -77,7 +77,7 @@ impl RequestHandler {
         outcome
     }
 
-    fn event_of(&self, inquiry: &Inquiry, agent_id: Option<&str>) -> Asked {
+    fn event_of(&self, inquiry: &Inquiry, agent_id: Option<&str>) -> OpenedRequest {
         let AskKey { session_id, tool_use_id, .. } = &inquiry.key;
         let kind = match inquiry.origin {
             Origin::Plan(_) => QuestionKind::Plan,
@@ -93,7 +93,7 @@ impl RequestHandler {
             details.schema = call.requested_schema.as_ref().and_then(|schema| schema.raw().value().ok());
         }
         details.deadline_ms = self.deadline_ms(self.setup.ask_limit);
-        Asked::Questions { request: inquiry.request(), details, plan: plan(inquiry) }
+        OpenedRequest::Questions { request: inquiry.request(), details, plan: plan(inquiry) }
     }
 }
 
