@@ -136,7 +136,7 @@ fn rows() -> Vec<Row> {
             "make $X",
             Execute,
             High,
-            "Run `make $X`; what it does is not known before it runs",
+            "Run `make $X`; its effect is not known before it runs",
         ),
         (
             "Bash",
@@ -145,7 +145,7 @@ fn rows() -> Vec<Row> {
             "ls \u{202e}x",
             Execute,
             High,
-            "Run `ls \\u{202e}x`; it contains characters that are not seen",
+            "Run `ls \\u{202e}x`; it contains invisible characters",
         ),
         (
             "Bash",
@@ -163,7 +163,7 @@ fn rows() -> Vec<Row> {
             "Get-Item",
             Execute,
             High,
-            "Run `Get-Item`; what it does is not known before it runs",
+            "Run `Get-Item`; its effect is not known before it runs",
         ),
         ("Monitor", json!({"command": "ls", "description": "x"}), Command, "ls", Execute, Low, "Run `ls`"),
         (

@@ -56,7 +56,7 @@ fn every_decision_names_the_rule_that_made_it() {
     assert!(matches!(&outcome, Outcome::Answered { by: Who::Rule(rule), .. } if rule == "privileged"));
     assert_eq!(
         serde_json::to_string(&decided).unwrap(),
-        r#"{"decision":{"deny":{"reason":"Nothing runs as another user"}},"rule":"privileged","source":"DEFAULT_POLICY","timeout":{"secs":30,"nanos":0}}"#
+        r#"{"decision":{"deny":{"reason":"Running commands as another user is not allowed"}},"rule":"privileged","source":"DEFAULT_POLICY","timeout":{"secs":30,"nanos":0}}"#
     );
     assert_eq!(Interactive.decide(&question(), NOW).outcome(), None);
 }

@@ -1,4 +1,4 @@
-//! What was shown and what runs are the same thing, or there is no permission.
+//! Digests of inputs, so that a permission holds for exactly the input that was shown.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,8 +13,9 @@ use crate::limits::DIGEST_DEPTH_MAX;
 
 /// The SHA-256 of a tool's name and its input.
 ///
-/// It is taken over `["tool",input]` with sorted keys, without blanks and with strings spelled in one way, so that
-/// anybody who was shown an input can compute it. Of duplicate keys the last counts, as it does for the CLI.
+/// It is computed over `["tool",input]` with sorted keys, without whitespace and with strings in canonical
+/// form, so that every client that was shown an input can compute it.
+/// Among duplicate keys the last counts, as in the CLI.
 ///
 /// ```
 /// use tidings_agent::permissions::Digest;
@@ -31,7 +32,7 @@ use crate::limits::DIGEST_DEPTH_MAX;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest([u8; 32]);
 
-/// A text is no digest.
+/// The text is not a digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("A digest has 64 hexadecimal digits")]
 pub struct NoDigest;
@@ -48,14 +49,14 @@ impl Digest {
     }
 }
 
-/// What is still to be written.
+/// An item that remains to be written.
 enum Work<'a> {
     Value(Raw<'a>, usize),
     Key(Cow<'a, str>),
     Text(&'static str),
 }
 
-/// Works through a list instead of calling itself, since an input may nest as deep as it likes.
+/// Uses a stack instead of recursion, because an input may be nested to any depth.
 fn write_canonical(raw: Raw<'_>, out: &mut String) {
     let mut work = vec![Work::Value(raw, 0)];
     while let Some(next) = work.pop() {

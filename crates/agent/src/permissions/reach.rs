@@ -1,4 +1,4 @@
-//! How far a call reaches, judged by the names in it.
+//! Reach of a call, judged by the names in it.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,43 +6,43 @@ use super::command::{Command, CommandKind, RedirectKind, Script, Word, WordKind,
 use super::{disk, paths, secrets};
 use crate::limits::FOLDERS_MAX;
 
-/// How far something reaches, as far as names tell. The order is that of doubt.
+/// The reach of an access, judged by names. The order is that of increasing risk.
 ///
-/// A policy follows links as well when it decides.
+/// A policy also follows symbolic links when it decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Reach {
-    /// Into the session's folder, and no further.
+    /// Inside the session's folder.
     #[default]
     Folder,
-    /// To files outside of it that are named one by one.
+    /// Files outside of it that are named one by one.
     Named,
-    /// Further: whole folders, patterns, and names with a dot in front, where programs keep what is theirs.
+    /// More than that: whole folders, patterns, and hidden files, where programs store their own data.
     Beyond,
-    /// To something that opens doors.
+    /// Files that contain credentials.
     Secret,
 }
 
-/// How much of a path is meant.
+/// The depth of an access to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// The file, or the names in the folder.
+    /// The file itself, or the names in the folder.
     Itself,
     /// Everything below it as well.
     Below,
 }
 
-/// Whether links on the disk are followed.
+/// Tells if symbolic links are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
     /// Only names count, so that the result is the same on every machine.
     Ignored,
-    /// A path is where it leads on this machine.
+    /// A path is resolved on this machine.
     Followed,
 }
 
-/// Packages that others published lie in hidden folders, and everybody looks at them.
+/// Published packages are stored in hidden folders, and reading them is common.
 const PACKAGES: &[&str] = &[
     "/.cargo/registry/",
     "/.cargo/git/",
@@ -52,10 +52,11 @@ const PACKAGES: &[&str] = &[
     "/.pyenv/versions/",
 ];
 
-/// Nobody writes more letters behind one dash, and each may be where a name begins.
+/// Maximum length in bytes of a word with short options. A value may begin at each letter, so longer words
+/// are not analysed.
 const SHORT_OPTIONS_BYTES_MAX: usize = 256;
 
-/// How far a path reaches. `folder` is that of the session.
+/// The reach of a path. `folder` is that of the session.
 pub(crate) fn of_path(path: &str, depth: Depth, folder: Option<&str>, links: Links) -> Reach {
     let place = Place::new(path, folder, folder);
     let by_name = if place.is_secret() { Reach::Secret } else { place.reach(depth) };
@@ -65,7 +66,8 @@ pub(crate) fn of_path(path: &str, depth: Depth, folder: Option<&str>, links: Lin
     }
 }
 
-/// How far a path reaches after links are followed. It begins at `from`, and `folder` is that of the session.
+/// The reach of a path after symbolic links are followed. It is relative to `from`; `folder` is that of the
+/// session.
 pub(crate) fn of_real_path(path: &str, depth: Depth, from: Option<&str>, folder: Option<&str>) -> Reach {
     let Some(folder) = folder.filter(|folder| folder.starts_with('/')) else {
         return Reach::Folder;
@@ -94,7 +96,7 @@ pub(crate) fn of_real_path(path: &str, depth: Depth, from: Option<&str>, folder:
     }
 }
 
-/// How far the names reach that a pattern stands for, for a tool that only lists them.
+/// The reach of the names that a pattern matches, for a tool that only lists them.
 pub(super) fn of_names(pattern: &str, folder: Option<&str>) -> Reach {
     let place = Place::new(pattern, folder, folder);
     if place.is_inside && !secrets::lies_among_secrets(&place.path) {
@@ -104,10 +106,10 @@ pub(super) fn of_names(pattern: &str, folder: Option<&str>) -> Reach {
     }
 }
 
-/// Whether a pattern chooses files whose contents nobody should see.
+/// True if a pattern may match files with credentials.
 pub(super) fn chooses_secrets(pattern: &str) -> bool {
     let is_pattern = |part: &str| part.contains(['*', '?', '[']);
-    // A tool that reads patterns takes lists of them in braces.
+    // Tools that read patterns accept lists in braces.
     pattern.split(['/', '{', ',', '}']).any(|part| {
         if is_pattern(part) {
             part != "**" && secrets::may_name_secret(part)
@@ -117,7 +119,7 @@ pub(super) fn chooses_secrets(pattern: &str) -> bool {
     })
 }
 
-/// How far a command line reaches.
+/// The reach of a command line.
 pub(crate) fn of_script(script: &Script, folder: Option<&str>, links: Links) -> Reach {
     let commands = script.commands().iter().map(|command| of_command(command, script, folder, links));
     let starts = folders(script, folder);
@@ -131,7 +133,7 @@ pub(crate) fn of_script(script: &Script, folder: Option<&str>, links: Links) -> 
     commands.chain(files).max().unwrap_or_default()
 }
 
-/// How far a file of a redirection reaches, which may begin in any of the folders `starts`.
+/// The reach of a redirection's file, which may be relative to any of the folders `starts`.
 pub(crate) fn of_file(path: &str, starts: &[Option<String>], folder: Option<&str>, links: Links) -> Reach {
     let reach = |start: &Option<String>| {
         of_path(&paths::resolve(path, start.as_deref()), Depth::Itself, folder, links).max(
@@ -145,8 +147,8 @@ pub(crate) fn of_file(path: &str, starts: &[Option<String>], folder: Option<&str
     starts.iter().map(reach).max().unwrap_or_default()
 }
 
-/// The folders in which a command of a script may run: that of the session, and those that `cd` leads to. There is nothing
-/// if they are too many.
+/// The folders in which a command of a script may run: that of the session, and those that `cd` leads to.
+/// `None` if there are too many.
 pub(crate) fn folders(script: &Script, folder: Option<&str>) -> Option<Vec<Option<String>>> {
     let mut folders = vec![folder.map(str::to_owned)];
     let changes = script.commands().iter().filter(|command| command.name() == "cd");
@@ -164,7 +166,7 @@ pub(crate) fn folders(script: &Script, folder: Option<&str>) -> Option<Vec<Optio
     Some(folders)
 }
 
-/// How far the words of one command of a script reach; its redirections are looked at on their own.
+/// The reach of the words of one command of a script; its redirections are judged separately.
 pub(crate) fn of_command(command: &Command, script: &Script, folder: Option<&str>, links: Links) -> Reach {
     let depth = if command.goes_below() { Depth::Below } else { Depth::Itself };
     let Some(starts) = folders(script, folder) else {
@@ -179,22 +181,22 @@ struct Of<'a> {
     command: &'a Command,
     depth: Depth,
     folder: Option<&'a str>,
-    /// The folders that the command may run in.
+    /// The folders in which the command may run.
     starts: &'a [Option<String>],
     links: Links,
     kind: CommandKind,
 }
 
 impl Of<'_> {
-    /// How far it reaches without a word that says so.
+    /// The reach that does not follow from a word.
     fn elsewhere(&self, script: &Script) -> Reach {
         match self.command.name() {
-            // Without a word it goes home, and what `-` means is not known.
+            // Without arguments `cd` goes to the home folder, and the meaning of `-` is unknown.
             "cd" => match self.command.arguments() {
                 [word] if word.kind == WordKind::Static && !word.text.starts_with('-') => Reach::Folder,
                 _ => Reach::Beyond,
             },
-            // What git runs, and which hooks, stands in the repository that it is called in.
+            // The repository in which git is called determines its hooks and the programs that it runs.
             "git" if script.commands().iter().any(|command| goes_away(command, self.folder)) => Reach::Beyond,
             "git" if is_for_another_folder(self.command, self.folder) => Reach::Beyond,
             "git" => Reach::Folder,
@@ -209,19 +211,20 @@ impl Of<'_> {
         if is_short && text.len() > SHORT_OPTIONS_BYTES_MAX {
             return Reach::Beyond;
         }
-        // What only looks takes its words as they are; others have syntax of their own: `HEAD:path`, `-Wl,path`.
+        // Commands that only read take their words as they are; others have their own syntax: `HEAD:path`,
+        // `-Wl,path`.
         let is_plain = self.kind == CommandKind::Look && self.command.name() != "git";
         if text.contains("://") && !is_plain && self.kind != CommandKind::Network {
             return Reach::Beyond;
         }
-        // Addresses are the business of rules about hosts.
+        // Rules about hosts decide about URLs.
         if self.command.git_parts().is_some_and(|(name, _)| git_address(name, text).is_some()) {
             return Reach::Folder;
         }
         let whole = (!text.starts_with('-')).then_some(text);
         let parts = text.split(['=', ':', '@', ',', ')']).skip(1);
         let parts = parts.filter(|_| !is_plain || text.starts_with('-'));
-        // In `-rfx` nobody knows which letter takes the rest.
+        // In `-rfx` any letter may take the rest as its value.
         let rests = text.char_indices().skip(2).filter(|_| is_short).map(|(at, _)| &text[at..]);
         let candidates = whole.into_iter().chain(parts).chain(rests).filter(|part| !part.is_empty());
         let starts = |part| self.starts.iter().map(move |start| self.place(part, word, start.as_deref()));
@@ -234,12 +237,12 @@ impl Of<'_> {
             return by_name;
         }
         by_name.max(of_real_path(text, self.depth, start, self.folder)).max(
-            // The shell puts names of files in the place of a pattern, and a file may be a link.
+            // The shell replaces a pattern by file names, and a file may be a symbolic link.
             if word.kind == WordKind::Glob { self.of_pattern(text, start) } else { Reach::Folder },
         )
     }
 
-    /// How far the files reach that a pattern stands for.
+    /// The reach of the files that a pattern matches.
     fn of_pattern(&self, text: &str, start: Option<&str>) -> Reach {
         let (Some(folder), Some(pattern)) = (self.folder, paths::join(text, start)) else {
             return Reach::Folder;
@@ -264,7 +267,7 @@ impl Of<'_> {
         if is_secret { Reach::Secret } else { reach }
     }
 
-    /// Whether the program takes a word for a pattern that the shell does not.
+    /// True if the program interprets a word as a pattern that the shell does not expand.
     fn reads_patterns(&self, word: &Word) -> bool {
         let follows = |options: &[&str]| {
             let mut pairs = self.command.arguments().windows(2);
@@ -279,18 +282,18 @@ impl Of<'_> {
     }
 }
 
-/// A path, and how it lies to the session's folder.
+/// A path in relation to the session's folder.
 struct Place {
     path: String,
     is_inside: bool,
-    /// Whether it is the session's folder itself, whatever that is called.
+    /// True if it is the session's folder itself.
     is_folder: bool,
-    /// Whether the shell would put the home of somebody in front.
+    /// True if the shell would expand it to a home folder.
     is_home: bool,
 }
 
 impl Place {
-    /// The place of a path that begins in `start`, in a session whose folder is `folder`.
+    /// Creates the location of a path relative to `start`, in a session whose folder is `folder`.
     fn new(text: &str, start: Option<&str>, folder: Option<&str>) -> Self {
         let path = paths::resolve(text, start);
         let folder = folder.map_or_else(|| ".".to_owned(), paths::normalise);
@@ -307,7 +310,7 @@ impl Place {
         if self.is_inside {
             return Reach::Folder;
         }
-        // `~ada`, `~+` and `~-` are places that only the shell knows.
+        // Only the shell can resolve `~ada`, `~+` and `~-`.
         if self.is_home && !matches!(self.path.as_str(), "~") && !self.path.starts_with("~/") {
             return Reach::Beyond;
         }
@@ -322,7 +325,8 @@ impl Place {
     }
 }
 
-/// Whether a folder is somebody's home, or has homes in it. There everything is near, and nothing is meant by that.
+/// True if a folder is a home or contains homes. Being inside such a folder does not make a file part of a
+/// project.
 fn holds_homes(folder: &str) -> bool {
     let mut parts = folder.rsplit('/');
     let last = parts.next().unwrap_or_default();
@@ -332,12 +336,12 @@ fn holds_homes(folder: &str) -> bool {
         || matches!(parts.next(), Some("home" | "Users"))
 }
 
-/// Whether a command takes the following ones to another folder than the session's.
+/// True if a command changes to another folder than the session's.
 fn goes_away(command: &Command, folder: Option<&str>) -> bool {
     command.name() == "cd" && !matches!(command.arguments(), [word] if is_the_folder(word, folder))
 }
 
-/// Whether git is told to work elsewhere.
+/// True if git is called for another folder.
 fn is_for_another_folder(command: &Command, folder: Option<&str>) -> bool {
     let pairs = command.arguments().windows(2).take_while(|pair| pair[0].text.starts_with('-'));
     pairs.filter(|pair| pair[0].text == "-C").any(|pair| !is_the_folder(&pair[1], folder))

@@ -1,4 +1,4 @@
-//! What a question accesses, piece by piece, and whether a rule matches a piece.
+//! The accesses of a permission request, and the match of rules with them.
 
 use tidings_protocol::ui::{PermissionLevel, TargetType};
 
@@ -9,15 +9,15 @@ use crate::permissions::{
     paths,
 };
 
-/// One thing that a question accesses.
+/// One access of a permission request.
 pub(super) struct Item<'a> {
     ask: &'a Ask,
     what: What<'a>,
-    /// How far it reaches.
+    /// The reach of the access.
     reach: Reach,
-    /// The kind of the command, if it is one.
+    /// The kind of the command, if the access is one.
     kind: Option<CommandKind>,
-    /// Why no rule may allow it, whatever it matches.
+    /// The reason why no rule may allow it, whatever it matches.
     doubt: Option<&'static str>,
 }
 
@@ -28,7 +28,7 @@ enum What<'a> {
     Tool,
 }
 
-/// Everything that a question accesses; nothing if that cannot be said.
+/// All accesses of a request; empty if they cannot be determined.
 pub(super) fn items(ask: &Ask) -> Vec<Item<'_>> {
     let target = ask.request.target.as_str();
     let what = match ask.request.target_type {
@@ -43,7 +43,7 @@ pub(super) fn items(ask: &Ask) -> Vec<Item<'_>> {
     vec![Item { ask, what, reach: real_reach(ask), kind: None, doubt: None }]
 }
 
-/// How far a question reaches, with links followed.
+/// The reach of a request, with symbolic links followed.
 pub(super) fn real_reach(ask: &Ask) -> Reach {
     let folder = ask.folder.as_deref();
     let real = match (&ask.script, ask.request.target_type) {
@@ -78,18 +78,18 @@ fn commands(ask: &Ask) -> Vec<Item<'_>> {
         let reach = reach::of_command(command, script, folder, Links::Followed);
         let kind = command.kind();
         let doubt = all.or_else(|| doubt(command, kind, reach));
-        // What a transparent wrapper runs follows in the list.
+        // The command that a transparent wrapper runs follows in the list.
         if !command.is_transparent() && !command.words.is_empty() || doubt.is_some() {
             items.push(Item { ask, what: What::Command(command), reach, kind: Some(kind), doubt });
         }
-        // After a `cd` that may have failed, a file is one of several.
+        // After a `cd` that may have failed, a relative path stands for several files.
         for start in &starts {
             let start = start.as_deref();
             items.extend(command.written_files().map(|path| file(Category::FileWrite, path, start, doubt)));
             items.extend(command.read_files().map(|path| file(Category::FileRead, path, start, doubt)));
         }
     }
-    // The CLI names the path that made it ask, which no word may show.
+    // The CLI names the path that made it ask, which may not be among the words.
     items.extend(ask.blocked_path.as_deref().map(|path| file(Category::FileRead, path, folder, None)));
     items
 }
@@ -98,7 +98,7 @@ fn doubt(command: &Command, kind: CommandKind, reach: Reach) -> Option<&'static 
     if !command.assignments.is_empty() {
         return Some("sets-variables");
     }
-    // Code and settings from elsewhere are not those of the project.
+    // Code and settings outside the project are not trusted like those of the project.
     let stays = matches!(kind, CommandKind::Look | CommandKind::Network | CommandKind::Other);
     if !stays && reach > Reach::Folder {
         return Some("outside-of-the-project");
@@ -111,7 +111,8 @@ impl Item<'_> {
         self.doubt
     }
 
-    /// Whether all conditions of a rule hold. A condition on something that the item does not have does not hold.
+    /// True if all conditions of a rule hold. A condition on a property that the access does not have does
+    /// not hold.
     pub(super) fn matches(&self, rule: &Rule) -> bool {
         let any = |patterns: &[String], is: &dyn Fn(&str) -> bool| {
             patterns.is_empty() || patterns.iter().any(|pattern| is(pattern))
@@ -134,7 +135,7 @@ impl Item<'_> {
         }
     }
 
-    /// The path, or what could be one among the arguments of a command.
+    /// The path, or the arguments of a command, which may be paths.
     fn paths(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         match &self.what {
             What::Path(_, path) => Box::new(std::iter::once(path.as_str())),
@@ -143,11 +144,11 @@ impl Item<'_> {
         }
     }
 
-    /// Whether everything that is fetched comes from one of the hosts.
+    /// True if everything that is fetched comes from one of the hosts.
     fn hosts_are(&self, patterns: &[String]) -> bool {
         let known = |host: &str| patterns.iter().any(|pattern| glob_matches(pattern, host));
         match self.what {
-            // A query carries text to the host, whatever it answers.
+            // A query sends text to the host, whatever the response is.
             What::Host(host) => known(host) && !has_query(self.ask),
             What::Command(command) => {
                 fetched(command).is_some_and(|hosts| hosts.iter().all(|host| known(host)))
@@ -174,13 +175,13 @@ impl Item<'_> {
     }
 }
 
-/// Whether the address that a tool fetches has a query or a fragment.
+/// True if the URL that a tool fetches has a query or a fragment.
 fn has_query(ask: &Ask) -> bool {
     let url = ask.input.raw().get("url").and_then(tidings_protocol::json::Raw::text);
     url.is_none_or(|url| url.get().contains(['?', '#']))
 }
 
-/// A short option, or the long one that says the same.
+/// True if a command has a short option, or the equivalent long one.
 fn has_flag(command: &Command, flag: char) -> bool {
     let long = match flag {
         'r' | 'R' => "--recursive",
@@ -196,7 +197,7 @@ fn has_flag(command: &Command, flag: char) -> bool {
                 .any(|word| word.text.len() > 2 && long.starts_with(word.text.as_str())))
 }
 
-/// The hosts that a command fetches from; nothing if it does anything else.
+/// The hosts that a command fetches from; `None` if it does anything else.
 fn fetched(command: &Command) -> Option<Vec<String>> {
     const HARMLESS: &[&str] =
         &["-s", "-S", "-sS", "-f", "-fsS", "-fsSL", "-L", "-sL", "-I", "-i", "-v", "-k", "-q", "-qO-", "-O-"];
@@ -205,7 +206,7 @@ fn fetched(command: &Command) -> Option<Vec<String>> {
     }
     let hosts: Option<Vec<String>> = match command.name() {
         "git" => return git_hosts(command),
-        // Without an option `wget` writes a file.
+        // Without this option `wget` writes a file.
         "wget" if !["-qO-", "-O-"].iter().any(|option| command.has_argument(option)) => None,
         "curl" | "wget" => {
             let operands = command.arguments().iter().filter(|word| !HARMLESS.contains(&word.text.as_str()));
@@ -216,7 +217,7 @@ fn fetched(command: &Command) -> Option<Vec<String>> {
     hosts.filter(|hosts| !hosts.is_empty())
 }
 
-/// The hosts that git fetches from; nothing if it also sends or keeps an address for later.
+/// The hosts that git fetches from; `None` if it also sends data or stores an address for later.
 fn git_hosts(command: &Command) -> Option<Vec<String>> {
     let (subcommand, rest) = command.git_parts()?;
     if !matches!(subcommand, "clone" | "fetch" | "pull") {

@@ -1,4 +1,4 @@
-//! What is decided while nobody is connected.
+//! Decisions while no user is connected.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,32 +14,33 @@ use super::{Decided, DecisionSource, PermissionPolicy, PolicyDecision};
 use crate::limits::{DECISION_CACHED, DECISION_REMEMBERED, DECISIONS_CACHED_MAX};
 use crate::permissions::{Answer, Ask, CommandKind, Digest, Reach};
 
-/// What happens to a question that nobody answered in time.
+/// Actions for a request that was not answered in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum TimeoutAction {
     /// The tool runs.
     Approve,
-    /// It does not.
+    /// The tool does not run.
     #[default]
     Deny,
-    /// The question stays open until somebody comes.
+    /// The request stays open until a user connects.
     Pause,
-    /// The risk decides.
+    /// The risk level decides.
     UseRiskBased,
 }
 
-/// For how long a decision is kept.
+/// Lifetime of a cached decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Keep {
     /// One hour.
     #[default]
     Hour,
-    /// A day: somebody asked to remember it.
+    /// One day, if the user asked to remember it.
     Day,
 }
 
-/// Lets pass what can do no harm and refuses the rest, unless somebody decided about the very same call lately.
+/// A policy that allows harmless calls and denies the rest, unless the user decided about the same call
+/// recently.
 ///
 /// ```
 /// use jiff::Timestamp;
@@ -73,12 +74,12 @@ struct Kept {
 }
 
 impl Unattended {
-    /// A policy without anything remembered.
+    /// Creates a policy with an empty cache.
     pub fn new(on_timeout: TimeoutAction) -> Self {
         Unattended { on_timeout, cache: Mutex::default() }
     }
 
-    /// Remembers what somebody decided about a call, for calls of the same session with the same input.
+    /// Caches the decision about a call, for calls of the same session with the same input.
     pub fn remember(&self, ask: &Ask, answer: &Answer, keep: Keep, now: Timestamp) {
         let duration = match keep {
             Keep::Hour => DECISION_CACHED,
@@ -95,13 +96,13 @@ impl Unattended {
         cache.push_back(Kept { session_id, digest, is_allowed: answer.is_allowed(), until });
     }
 
-    /// What happens to a question that nobody answered in time.
+    /// The decision about a request that was not answered in time.
     pub fn on_timeout(&self, ask: &Ask, now: Timestamp) -> Decided {
         let decision = match self.on_timeout {
             _ if ask.needs_person && self.on_timeout != TimeoutAction::Pause => declined(),
             TimeoutAction::Approve => PolicyDecision::Allow,
             TimeoutAction::Deny => PolicyDecision::Deny {
-                reason: Some("Nobody answered in time; nobody has refused it".to_owned()),
+                reason: Some("The user did not answer in time, and has not refused it".to_owned()),
             },
             TimeoutAction::Pause => PolicyDecision::AskUser,
             TimeoutAction::UseRiskBased => return self.decide(ask, now),
@@ -114,7 +115,7 @@ impl Unattended {
     }
 }
 
-/// Whether a call reads in the project and does nothing else, also after links are followed.
+/// True if a call only reads inside the project, also after symbolic links are followed.
 fn only_looks(ask: &Ask) -> bool {
     let looks = match &ask.script {
         Some(script) => {
@@ -143,7 +144,7 @@ impl PermissionPolicy for Unattended {
                 Decided::new(PolicyDecision::Allow, "remembered", DecisionSource::CachedDecision)
             }
             (Some(false), _) => {
-                let reason = Some("The user has refused the same call before".to_owned());
+                let reason = Some("The user refused the same call before".to_owned());
                 Decided::new(PolicyDecision::Deny { reason }, "remembered", DecisionSource::CachedDecision)
             }
             (None, RiskLevel::Low) if only_looks(ask) => {
@@ -151,7 +152,7 @@ impl PermissionPolicy for Unattended {
             }
             (None, RiskLevel::Low) => {
                 let reason =
-                    Some("Nobody is here to ask, and it does more than look at the project".to_owned());
+                    Some("No user is connected, and the call does more than read the project".to_owned());
                 Decided::new(
                     PolicyDecision::Deny { reason },
                     "does-more-than-look",
@@ -161,7 +162,7 @@ impl PermissionPolicy for Unattended {
             (None, risk) => {
                 let (rule, words) =
                     if risk == RiskLevel::High { ("high-risk", "high") } else { ("medium-risk", "medium") };
-                let reason = Some(format!("Nobody is here to ask, and the risk is {words}"));
+                let reason = Some(format!("No user is connected, and the risk is {words}"));
                 Decided::new(PolicyDecision::Deny { reason }, rule, DecisionSource::RiskBased)
             }
         }

@@ -1,4 +1,4 @@
-//! Progress out of text that is still being written.
+//! Detection of progress in streamed text.
 
 use std::collections::VecDeque;
 
@@ -8,33 +8,34 @@ use super::pieces::{End, Piece, Pieces};
 use super::steps::{Progress, ProgressSource, Step, keyword, steps};
 use super::task::{marked_task, plain_task};
 
-/// Whether text is read for progress at all.
+/// Tells if text is searched for progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TextProgress {
-    /// What text says is passed on, marked as a guess.
+    /// Progress in text is reported, marked as an estimate.
     #[default]
     Guess,
-    /// Only what the CLI reports counts.
+    /// Only the reports of the CLI count.
     Ignore,
 }
 
-/// Something that a text says.
+/// A finding in a text.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Noticed {
-    /// How far the work has come.
+    /// Progress of the work.
     Progress(Progress),
-    /// What is being worked on.
+    /// The current task.
     Task(String),
-    /// A sub-agent is said to be at work.
+    /// A sub-agent is mentioned as working.
     Agent(AgentMention),
 }
 
-/// Reads progress out of what an agent writes, however the text is cut into deltas.
+/// Detects progress in the agent's text, independent of how the text is split into deltas.
 ///
-/// A sentence is looked at once it is whole, so that "1 of 20" is not taken for "1 of 2"; [`ProgressParser::finish`]
-/// says that nothing follows. The same thing said again is not noticed again, and what makes no sense (5 of 0, 150 %)
-/// is not noticed at all. Time and memory are bounded by the text and by a few kilobytes.
+/// A sentence is searched when it is complete, so that "1 of 20" is not mistaken for "1 of 2";
+/// [`ProgressParser::finish`] marks the end of the text.
+/// Repeated findings are not reported again, and nonsense (5 of 0, 150 %) is not reported at all.
+/// Time is linear in the text, and memory is limited to a few kilobytes.
 ///
 /// ```
 /// use tidings_agent::progress::{Noticed, ProgressParser};
@@ -52,17 +53,17 @@ pub struct ProgressParser {
     last: Option<Progress>,
     last_task: Option<String>,
     said: VecDeque<AgentMention>,
-    /// "Done: 5" and how many more lines may pass until its total.
+    /// The count of "Done: 5", and the number of lines in which its total may follow.
     done: Option<(u64, usize)>,
 }
 
 impl ProgressParser {
-    /// A parser that reads, or one that notices nothing.
+    /// Creates a parser with this mode.
     pub fn new(reading: TextProgress) -> Self {
         ProgressParser { reading, ..ProgressParser::default() }
     }
 
-    /// More text.
+    /// Processes a text delta.
     pub fn push(&mut self, text: &str) -> Vec<Noticed> {
         let mut noticed = Vec::new();
         if self.reading == TextProgress::Guess {
@@ -74,7 +75,7 @@ impl ProgressParser {
         noticed
     }
 
-    /// The text is over, as at the end of a block: what is held is looked at as it is.
+    /// Processes the end of a text block: searches the buffered rest.
     pub fn finish(&mut self) -> Vec<Noticed> {
         let mut noticed = Vec::new();
         if let Some(piece) = self.pieces.finish() {
@@ -83,7 +84,7 @@ impl ProgressParser {
         noticed
     }
 
-    /// A new turn: what was said before may be said again.
+    /// Resets the state at the start of a turn, so that findings may repeat.
     pub fn reset(&mut self) {
         *self = ProgressParser::new(self.reading);
     }
@@ -94,7 +95,7 @@ impl ProgressParser {
         let mentioned = mentions(text);
         let steps = steps(text, limit);
         let silent = mentioned.is_empty() && steps.is_empty();
-        // The task of a mention goes on to the end of the piece, so nothing of that is looked at again.
+        // The task of a mention extends to the end of the segment, so the segment is not searched again.
         let mut used = if mentioned.is_empty() { 0 } else { text.len() };
         for mention in mentioned {
             self.mention(mention, noticed);
@@ -142,7 +143,7 @@ impl ProgressParser {
         }
     }
 
-    /// A guess from mere words never follows a number, nor goes back.
+    /// Reports an estimate from a keyword, unless a number was reported before or the estimate goes back.
     fn keyword(&mut self, progress: Progress, noticed: &mut Vec<Noticed>) {
         let news = self.last.as_ref().is_none_or(|last| {
             last.source == ProgressSource::Keyword && last.percentage < progress.percentage
@@ -153,7 +154,8 @@ impl ProgressParser {
         }
     }
 
-    /// A named task always counts; a line that merely is long enough counts where none is known and it says nothing else.
+    /// Reports the task. A marked task always counts; a plain line counts only if no task is known and it
+    /// contains nothing else.
     fn task(&mut self, text: &str, silent: bool, noticed: &mut Vec<Noticed>) {
         let plain = || (silent && self.last_task.is_none()).then(|| plain_task(text)).flatten();
         let Some(task) = marked_task(text).or_else(plain) else { return };

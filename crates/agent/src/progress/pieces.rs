@@ -1,40 +1,40 @@
-//! A stream of text, cut into sentences and lines.
+//! Segmentation of streamed text into sentences and lines.
 
 use super::limits::{OVERLAP_BYTES, PIECE_BYTES_MAX};
 
-/// Text on its way in, until a sentence or a line is whole.
+/// Buffer for text until a sentence or a line is complete.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pieces {
     held: String,
-    /// How much of `held` is known to hold no end.
+    /// Bytes of `held` that are known to contain no end.
     searched: usize,
 }
 
-/// A stretch of text to look through.
+/// A segment of text to search.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) text: String,
     pub(super) end: End,
 }
 
-/// Why a piece ends where it does.
+/// The reason why a segment ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     /// The sentence ended, and the line goes on.
     Sentence,
-    /// The line ended, or the text did.
+    /// The line or the text ended.
     Line,
-    /// It got too long: what touches the end may be half of something.
+    /// The segment was too long: a phrase at its end may be incomplete.
     Cut,
 }
 
 impl Pieces {
-    /// Takes more text in.
+    /// Appends text.
     pub(super) fn push(&mut self, text: &str) {
         self.held.push_str(text);
     }
 
-    /// The next whole piece, if there is one.
+    /// The next complete segment, if there is one.
     pub(super) fn next(&mut self) -> Option<Piece> {
         let bytes = self.held.as_bytes();
         while let Some(&byte) = bytes.get(self.searched) {
@@ -56,12 +56,12 @@ impl Pieces {
         None
     }
 
-    /// The last piece, which nothing follows.
+    /// The last segment, at the end of the text.
     pub(super) fn finish(&mut self) -> Option<Piece> {
         (!self.held.is_empty()).then(|| self.take(self.held.len(), End::Line))
     }
 
-    /// Puts the end of a piece that was cut back in front, from `used` on or as much of it as is worth keeping.
+    /// Puts the end of a cut segment back into the buffer, from `used` on, up to the size of the overlap.
     pub(super) fn put_back(&mut self, piece: &str, used: usize) {
         let from = boundary_before(piece, piece.len().saturating_sub(OVERLAP_BYTES)).max(used);
         self.held.insert_str(0, &piece[from..]);
@@ -75,7 +75,7 @@ impl Pieces {
     }
 }
 
-/// The last place at or before `at` that lies between two characters.
+/// The last character boundary at or before `at`.
 pub(super) fn boundary_before(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }

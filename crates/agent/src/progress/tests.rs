@@ -1,4 +1,4 @@
-//! What texts say, as tables, and what must hold for any text.
+//! Tables of texts and findings, and properties that hold for any text.
 
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -264,7 +264,7 @@ fn a_phrase_on_the_cut_of_a_long_text_is_found_once() {
     }
 }
 
-/// Phrases and rubble.
+/// Phrases and random text.
 fn texts() -> impl Strategy<Value = String> {
     let phrase = prop_oneof![
         Just("Running test 5 of 20".to_owned()),

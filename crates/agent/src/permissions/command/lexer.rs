@@ -1,39 +1,39 @@
-//! Cuts a command line into words and operators.
+//! Splits a command line into words and operators.
 
 use std::collections::BTreeSet;
 
 use super::words::substitutions;
 use super::{Opaque, Redirect, RedirectKind, Word, WordKind};
 
-/// A piece of a command line.
+/// A token of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
     Word(Piece),
     Redirect(Redirect),
     /// `;`, `&` or the end of a line.
     End,
-    /// `&&`, `||`, `|` or `|&`: something must follow.
+    /// `&&`, `||`, `|` or `|&`: another command must follow.
     Join,
     Open,
     Close,
 }
 
-/// A word, and what only the parser wants to know of it.
+/// A word, with details for the parser.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Piece {
     pub(super) word: Word,
-    /// Whether any part of it was quoted; then it is no reserved word.
+    /// True if any part of it was quoted; then it is not a reserved word.
     pub(super) quoted: bool,
-    /// Whether it sets a variable if it stands in front of a command.
+    /// True if it sets a variable when it precedes a command.
     pub(super) assigns: bool,
 }
 
-/// The pieces of a command line.
+/// The tokens of a command line.
 #[derive(Debug, Default)]
 pub(super) struct Lexed {
     pub(super) tokens: Vec<Token>,
     pub(super) opaque: BTreeSet<Opaque>,
-    /// The commands inside of substitutions, to be looked at as well.
+    /// The commands inside of substitutions, which are parsed as well.
     pub(super) nested: Vec<String>,
 }
 
@@ -103,7 +103,7 @@ impl Lexer<'_> {
             ('|', _) => self.push(Token::Join, 1),
             ('(', _) => {
                 if self.peek(1) == Some('(') {
-                    // Arithmetic, or a group within a group: they look alike.
+                    // Arithmetic or nested groups, which look alike.
                     self.opaque(Opaque::Expansion);
                 }
                 self.push(Token::Open, 1);
@@ -129,7 +129,7 @@ impl Lexer<'_> {
             }
         }
         if self.peek(0) == Some('(') {
-            // A function, an array, or a pattern of zsh that may run code.
+            // A function, an array, or a zsh pattern that may run code.
             self.opaque(Opaque::Syntax);
         }
         self.out.tokens.push(Token::Word(piece));
@@ -150,7 +150,7 @@ impl Lexer<'_> {
             (Some('<' | '>'), Some('&'), _) => (RedirectKind::Duplicate, 2),
             (Some('<'), Some('>'), _) | (Some('>'), Some('|' | '!'), _) => (RedirectKind::Write, 2),
             (Some('>'), Some('>'), Some('|' | '!' | '&')) => {
-                // Spellings of zsh.
+                // zsh syntax.
                 self.opaque(Opaque::Syntax);
                 (RedirectKind::Append, 3)
             }
@@ -216,7 +216,7 @@ impl Lexer<'_> {
         self.heredocs.push(HereDoc { token, end, quoted: piece.quoted, strip_tabs: length == 3 });
     }
 
-    /// Reads the texts of the here-documents that this line began.
+    /// Reads the texts of the here-documents that began on this line.
     fn heredoc_bodies(&mut self) {
         for doc in std::mem::take(&mut self.heredocs) {
             let mut body = String::new();
@@ -237,7 +237,7 @@ impl Lexer<'_> {
             if !ended {
                 self.opaque(Opaque::Syntax);
             }
-            // Without quotes around the end word the text is expanded, and a backslash may even hide the end.
+            // If the end word is not quoted, the text is expanded, and a backslash may even hide the end.
             let kind = if !doc.quoted && body.contains(['$', '`', '\\']) {
                 self.opaque(if body.contains(['$', '`']) { Opaque::Substitution } else { Opaque::Syntax });
                 self.out.nested.extend(substitutions(&body));

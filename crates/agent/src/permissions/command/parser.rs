@@ -1,4 +1,4 @@
-//! Puts words and operators together to simple commands.
+//! Combines words and operators into simple commands.
 
 use super::lexer::{self, Piece, Token};
 use super::wrappers::{self, Inner};
@@ -19,7 +19,7 @@ pub(super) fn parse(text: &str) -> Script {
     script
 }
 
-/// Adds the commands of `text`, which is `depth` scripts deep in the first one.
+/// Adds the commands of `text`, which is nested `depth` scripts deep.
 fn parse_into(script: &mut Script, text: &str, role: Role, depth: usize) {
     if depth >= COMMAND_DEPTH_MAX || script.commands.len() >= COMMANDS_MAX {
         script.opaque.insert(Opaque::TooMany);
@@ -39,17 +39,17 @@ struct Parser<'a> {
     role: Role,
     depth: usize,
     building: Building,
-    /// The groups that are open: `(` or `{`.
+    /// The open groups: `(` or `{`.
     open: Vec<char>,
-    /// Whether `&&`, `||` or `|` waits for a command.
+    /// True if `&&`, `||` or `|` must be followed by a command.
     joined: bool,
 }
 
-/// The command that is being read.
+/// The command that is being parsed.
 #[derive(Default)]
 struct Building {
     command: Command,
-    /// Whether a group ended here, after which only redirections may stand.
+    /// True if a group ended here; only redirections may follow it.
     after_group: bool,
 }
 
@@ -113,10 +113,10 @@ impl Parser<'_> {
         self.building.command.words.push(piece.word);
     }
 
-    /// Whether the word belongs to the grammar and to no command.
+    /// Handles a word of the grammar; true if the word is one.
     fn reserved(&mut self, piece: &Piece) -> bool {
         if piece.quoted || piece.word.kind != WordKind::Static {
-            // `[[` is a pattern for the lexer.
+            // The lexer treats `[[` as a pattern.
             if !piece.quoted && piece.word.text == "[[" {
                 self.opaque(Opaque::ControlFlow);
             }
@@ -144,7 +144,7 @@ impl Parser<'_> {
         true
     }
 
-    /// Ends the command that is being read.
+    /// Ends the command that is being parsed.
     fn finish(&mut self) {
         let building = std::mem::take(&mut self.building);
         if building.is_empty() {
@@ -159,7 +159,7 @@ impl Parser<'_> {
         self.add(command, 0);
     }
 
-    /// Adds a command, and after it what it runs.
+    /// Adds a command, followed by the commands that it runs.
     fn add(&mut self, mut command: Command, wrapped: usize) {
         if self.script.commands.len() >= COMMANDS_MAX || wrapped >= COMMAND_DEPTH_MAX {
             self.opaque(Opaque::TooMany);
@@ -192,7 +192,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a command's name is what it looks like.
+/// True if a command's name is a plain one.
 fn is_plain_name(text: &str, kind: WordKind) -> bool {
     if text == "[" {
         return true;

@@ -1,10 +1,10 @@
-//! Words: quotes, escapes, and what the shell would put in their place.
+//! Words: quotes, escapes and expansions.
 
 use super::lexer::{Lexer, Piece};
 use super::{Opaque, Word, WordKind};
 
 impl Lexer<'_> {
-    /// A word up to the next blank or operator.
+    /// Reads a word up to the next blank or operator.
     pub(super) fn word(&mut self) -> Piece {
         let mut piece = Piece::default();
         let (mut brace, mut list) = (false, false);
@@ -33,7 +33,7 @@ impl Lexer<'_> {
                 }
                 '=' => {
                     piece.assigns |= !piece.quoted && is_variable(&piece.word.text);
-                    // zsh puts the path of a program in the place of `=program`.
+                    // zsh replaces `=program` by the path of the program.
                     if piece.word.text.is_empty()
                         && !piece.quoted
                         && self.peek(1).is_some_and(char::is_alphanumeric)
@@ -57,7 +57,7 @@ impl Lexer<'_> {
         piece
     }
 
-    /// Stands on the opening quote, and leaves the position on the closing one.
+    /// Reads from the opening quote, and leaves the position on the closing one.
     fn single_quotes(&mut self, piece: &mut Piece) {
         piece.quoted = true;
         self.at += 1;
@@ -71,7 +71,7 @@ impl Lexer<'_> {
         self.opaque(Opaque::Syntax);
     }
 
-    /// The same for double quotes.
+    /// Reads from the opening double quote, and leaves the position on the closing one.
     fn double_quotes(&mut self, piece: &mut Piece) {
         piece.quoted = true;
         self.at += 1;
@@ -92,7 +92,7 @@ impl Lexer<'_> {
         self.opaque(Opaque::Syntax);
     }
 
-    /// Stands on the first backtick, and leaves the position on the last one.
+    /// Reads from the first backtick, and leaves the position on the last one.
     fn backticks(&mut self, word: &mut Word) {
         self.opaque(Opaque::Substitution);
         word.kind = WordKind::Dynamic;
@@ -112,13 +112,14 @@ impl Lexer<'_> {
         self.out.nested.push(inner);
     }
 
-    /// Stands on the `$`, and leaves the position on the last character that belongs to it.
+    /// Reads from the `$`, and leaves the position on the last character that belongs to it.
     fn dollar(&mut self, piece: &mut Piece, quotes: Quotes) {
         let ends = |c: char| matches!(c, ' ' | '\t' | '\n' | ';' | '&' | '|' | ')' | '<' | '>');
         match self.peek(1) {
             None => return piece.word.text.push('$'),
             Some(c) if ends(c) || (c == '"' && quotes == Quotes::Double) => return piece.word.text.push('$'),
-            // These are numbers. `$!` is none before something runs in the background, and then the word is not there at all.
+            // These are numbers. `$!` is empty before a background job runs, and then the word does not
+            // exist.
             Some(c @ ('?' | '#' | '$')) if self.peek(2).is_none_or(|c| !c.is_alphanumeric()) => {
                 self.at += 1;
                 piece.word.text.extend(['$', c]);
@@ -148,7 +149,7 @@ impl Lexer<'_> {
         piece.word.kind = WordKind::Dynamic;
     }
 
-    /// Stands on the `$` of `${…}`, and leaves the position on the closing brace.
+    /// Reads from the `$` of `${…}`, and leaves the position on the closing brace.
     fn braces(&mut self) {
         self.opaque(Opaque::Expansion);
         let mut depth = 0_usize;
@@ -163,9 +164,9 @@ impl Lexer<'_> {
         }
     }
 
-    /// Stands behind the opening parenthesis, and leaves the position behind the closing one.
+    /// Reads from behind the opening parenthesis, and leaves the position behind the closing one.
     ///
-    /// The script is opaque from here on, so it does no harm if a quote inside leads this astray.
+    /// The script is opaque from here on, so a misread quote inside is harmless.
     pub(super) fn substitution(&mut self) {
         self.opaque(Opaque::Substitution);
         let inner = balanced(&self.chars[self.at.min(self.chars.len())..]);
@@ -180,7 +181,7 @@ enum Quotes {
     Double,
 }
 
-/// What comes before the parenthesis that closes, with those inside in pairs.
+/// The text before the closing parenthesis, with inner parentheses balanced.
 fn balanced(chars: &[char]) -> &[char] {
     let mut depth = 0_usize;
     let mut quote = None;
@@ -201,7 +202,7 @@ fn balanced(chars: &[char]) -> &[char] {
 pub(super) fn substitutions(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = text;
-    // Few are enough to warn of, and each looks at all that follows it.
+    // A few are enough for warnings, and each one scans the rest of the text.
     while let Some(at) = rest.find("$(").filter(|_| found.len() < 16) {
         let inner: Vec<char> = rest[at + 2..].chars().collect();
         found.push(balanced(&inner).iter().collect());
@@ -214,7 +215,7 @@ pub(super) fn substitutions(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether a text can stand before the `=` of an assignment.
+/// True if a text can precede the `=` of an assignment.
 fn is_variable(text: &str) -> bool {
     let name = text.strip_suffix('+').unwrap_or(text);
     let name = name.split('[').next().unwrap_or(name);

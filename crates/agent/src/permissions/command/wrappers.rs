@@ -3,7 +3,7 @@
 use super::options::Options;
 use super::{Command, Opaque, RedirectKind, Word, WordKind};
 
-/// What a command runs.
+/// The commands that a command runs.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) inner: Vec<Inner>,
@@ -65,7 +65,7 @@ const XARGS: Options = Options {
     ],
 };
 
-/// What a command runs, besides itself.
+/// Finds the commands that a command runs.
 pub(super) fn look_into(command: &Command) -> Found {
     let words = command.arguments();
     match command.base_name() {
@@ -91,7 +91,7 @@ pub(super) fn look_into(command: &Command) -> Found {
         "eval" | "source" | "." | "alias" | "unalias" | "trap" | "enable" | "disable" | "hash" | "bind"
         | "complete" | "compdef" | "fc" | "let" | "mapfile" | "readarray" | "autoload" | "zmodload"
         | "emulate" | "setopt" | "unsetopt" | "shopt" | "functions" | "aliases"
-        // What follows runs somewhere else, or in a way that is not looked into here.
+        // These run their command elsewhere, or in a way that is not analysed here.
         | "su" | "runuser" | "ssh" | "parallel" | "watch" | "script" | "chroot" | "unshare" | "nsenter"
         | "flock" | "strace" | "ltrace" | "gdb" | "at" | "batch" | "entr" | "screen" | "tmux"
         | "systemd-run" | "run0" | "proot" | "firejail" | "bwrap" | "doit" | "expect"
@@ -101,7 +101,7 @@ pub(super) fn look_into(command: &Command) -> Found {
     }
 }
 
-/// What stands between the options and the command.
+/// The words between the options and the command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Skip {
     Nothing,
@@ -130,7 +130,7 @@ fn after(options: &Options, words: &[Word], skip: Skip) -> Found {
     }
 }
 
-/// Something that runs text, or that takes options which are not known here. What it seems to run is named all the same.
+/// Handles a command that runs text, or has unknown options. The commands that it seems to run are listed.
 fn evaluates(words: &[Word]) -> Found {
     let mut inner = Vec::new();
     let operands: Vec<Word> = words.iter().skip_while(|word| word.text.starts_with('-')).cloned().collect();
@@ -143,7 +143,7 @@ fn evaluates(words: &[Word]) -> Found {
     Found { inner, opaque: Some(Opaque::Evaluation) }
 }
 
-/// Words that are added when it runs.
+/// A placeholder for words that are added when it runs.
 fn unknown_words() -> Word {
     Word { text: String::new(), kind: WordKind::Dynamic }
 }
@@ -158,7 +158,7 @@ fn xargs(words: &[Word]) -> Found {
     found
 }
 
-/// `find` runs what stands between `-exec` and `;` or `+`.
+/// `find` runs the words between `-exec` and `;` or `+`.
 fn find(words: &[Word]) -> Found {
     let mut found = Found::default();
     let mut rest = words;
@@ -180,7 +180,7 @@ fn find(words: &[Word]) -> Found {
     found
 }
 
-/// `fd` runs what follows `-x` or `-X`, to the end.
+/// `fd` runs the words after `-x` or `-X`.
 fn fd(words: &[Word]) -> Found {
     let runs = |word: &Word| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
     match words.iter().position(runs) {
@@ -189,7 +189,7 @@ fn fd(words: &[Word]) -> Found {
             inner.push(unknown_words());
             Found { inner: vec![Inner::Command(inner)], opaque: None }
         }
-        // The option may also be one of several letters in a word.
+        // The option may be part of a group of short options.
         _ if words.iter().any(|word| word.text.starts_with('-') && word.text.contains(['x', 'X'])) => {
             evaluates(words)
         }
@@ -197,7 +197,7 @@ fn fd(words: &[Word]) -> Found {
     }
 }
 
-/// A shell with a text, with a file, or with commands on its input.
+/// Handles a shell with a text, with a file, or with commands on standard input.
 fn shell(command: &Command) -> Found {
     let words = command.arguments();
     let mut has_text = false;

@@ -1,4 +1,4 @@
-//! The questions that are open, the grants that were given, and the answers that came too early.
+//! Registry of open permission requests, grants, and answers that came before the CLI asked.
 
 mod batches;
 mod error;
@@ -21,7 +21,7 @@ use crate::limits::HELD_MAX;
 use crate::pending::{Already, Outcome, Who};
 use crate::request_table::{AskKey, Delivery, OutcomeFuture, RequestTable};
 
-/// Where questions about tools wait for their one answer. Cheap to clone; all clones are the same registry.
+/// Registry of permission requests, each with exactly one outcome. Clones share the same registry.
 ///
 /// ```
 /// use jiff::Timestamp;
@@ -37,7 +37,7 @@ use crate::request_table::{AskKey, Delivery, OutcomeFuture, RequestTable};
 ///     unreachable!("nothing was granted")
 /// };
 ///
-/// // Somewhere else, a person has seen `registry.pending_for_session(1)`.
+/// // Elsewhere, a user has seen `registry.pending_for_session(1)`.
 /// let key = AskKey::new(1, "toolu_1");
 /// registry.respond_to_request(&key, Response::person("phone", Answer::allow()), Timestamp::UNIX_EPOCH)?;
 /// assert!(waiting.await.answer().is_some_and(Answer::is_allowed));
@@ -56,44 +56,44 @@ struct Inner {
     held: Held,
 }
 
-/// What became of a request.
+/// The state of a request after it was registered.
 #[derive(Debug)]
 pub enum Requested {
-    /// It is settled already: a grant covers it, or somebody answered before the CLI asked.
+    /// It is settled: a grant covers it, or an answer was held for it.
     Settled(Outcome<Answer>),
-    /// It is open, and this waits for its end.
+    /// It is open, and this future resolves to its outcome.
     Waiting(OutcomeFuture<Answer>),
 }
 
-/// An answer, by whom, and to what.
+/// An answer, with its author and subject.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Response {
-    /// Yes or no.
+    /// The answer.
     pub answer: Answer,
-    /// Who says so.
+    /// The author.
     pub by: Who,
-    /// What the answer is about. An answer to something else than what is open does not count; without a digest that is
-    /// not checked.
+    /// Digest of the input that was shown. An answer about another input than the open one is rejected;
+    /// `None` skips the check.
     pub digest: Option<Digest>,
 }
 
-/// What an answer has done.
+/// The effect of an answer.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Recorded {
-    /// The question.
+    /// The request.
     pub ask: Arc<Ask>,
-    /// How it ended, with the rules that "always" adds.
+    /// Its outcome, with the rules that "always" adds.
     pub outcome: Outcome<Answer>,
-    /// The grant that it made.
+    /// The grant that was added.
     pub grant: Option<Grant>,
-    /// Other open questions that the grant has settled with it.
+    /// Other open requests that the grant settled.
     pub also_settled: Vec<Arc<Ask>>,
 }
 
 impl Response {
-    /// An answer of a person, by the name of the front end or account.
+    /// An answer of a user, by the name of the front end or account.
     pub fn person(name: impl Into<String>, answer: Answer) -> Self {
         Response { answer, by: Who::Person(name.into()), digest: None }
     }
@@ -103,7 +103,7 @@ impl Response {
         Response { answer, by: Who::Rule(name.into()), digest: None }
     }
 
-    /// The same answer, tied to what was shown.
+    /// Ties the answer to the input that was shown.
     #[must_use]
     pub fn to_what_was_shown(mut self, digest: Digest) -> Self {
         self.digest = Some(digest);
@@ -112,8 +112,8 @@ impl Response {
 }
 
 impl PermissionRegistry {
-    /// The CLI asks. A grant of the session or an answer that was held answers at once; otherwise the question is open
-    /// until somebody answers, its deadline passes, or the waiter is dropped.
+    /// Registers a request of the CLI. A grant of the session or a held answer settles it immediately.
+    /// Otherwise it is open until it is answered, its deadline passes, or the returned future is dropped.
     pub fn request(
         &self,
         ask: Ask,
@@ -126,14 +126,14 @@ impl PermissionRegistry {
             return Ok(Requested::Settled(outcome));
         }
         match inner.requests.get(&key).map(|open| open.digest) {
-            // Announced before, and now asked in earnest.
+            // Announced before; now the CLI asks.
             Some(digest) if digest == ask.digest => inner.requests.set_deadline(&key, deadline),
             other => {
                 if let Some(grant) = inner.grants.satisfying(&ask, now) {
                     return Ok(Requested::Settled(by_grant(grant)));
                 }
                 if other.is_some() {
-                    // What was announced is not what is asked; nobody's answer to it counts.
+                    // The input differs from the announced one, so answers to the announcement do not count.
                     drop(inner.requests.settle(&key, Outcome::Cancelled));
                 }
                 inner.requests.open(Arc::new(ask), deadline)?;
@@ -144,15 +144,15 @@ impl PermissionRegistry {
         let abandon = move || {
             if let Some(inner) = registry.upgrade() {
                 let mut inner = inner.lock().unwrap_or_else(PoisonError::into_inner);
-                // Somebody may have been faster.
+                // It may be settled already.
                 drop(inner.requests.settle(&abandoned, Outcome::Disconnected));
             }
         };
         inner.requests.wait(&key, abandon).map(Requested::Waiting).ok_or(RegistryError::AlreadyAsked)
     }
 
-    /// Opens a question about a call that the CLI has not asked about yet. Its answer is held until the CLI asks about
-    /// the same call with the same input, and is not used for another one.
+    /// Opens a request for a call that the CLI has not asked about yet. The answer is held until the CLI asks
+    /// about the same call with the same input.
     ///
     /// A call that a grant covers is not opened.
     pub fn announce(&self, ask: Ask, now: Timestamp) -> Result<Arc<Ask>, RegistryError> {
@@ -164,7 +164,8 @@ impl PermissionRegistry {
         Ok(ask)
     }
 
-    /// Somebody answers. The first answer counts; a later one gets [`RegistryError::AlreadyResponded`] with it.
+    /// Answers a request. The first answer wins; later callers get [`RegistryError::AlreadyResponded`] with
+    /// it.
     pub fn respond_to_request(
         &self,
         key: &AskKey,
@@ -174,7 +175,7 @@ impl PermissionRegistry {
         self.lock().respond(key, response, now)
     }
 
-    /// The CLI took a question back, or the turn is over.
+    /// Withdraws a request: the CLI cancelled it, or the turn ended.
     pub fn cancel(&self, key: &AskKey) -> Result<Arc<Ask>, RegistryError> {
         let mut inner = self.lock();
         inner.held.remove(key);
@@ -182,17 +183,17 @@ impl PermissionRegistry {
         Ok(ask)
     }
 
-    /// Takes back all questions of a session, and the answers that are held for it.
+    /// Withdraws all requests of a session, and drops the answers that are held for it.
     pub fn cancel_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
         self.lock().end_session(session_id, &Outcome::Cancelled)
     }
 
-    /// The CLI of a session is gone.
+    /// Settles all requests of a session whose CLI has ended.
     pub fn disconnect_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
         self.lock().end_session(session_id, &Outcome::Disconnected)
     }
 
-    /// Takes back all questions of a session and forgets everything about it, its grants too.
+    /// Withdraws all requests of a session and forgets its settled requests, batches and grants.
     pub fn clear_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
         let mut inner = self.lock();
         let ended = inner.end_session(session_id, &Outcome::Cancelled);
@@ -202,48 +203,48 @@ impl PermissionRegistry {
         ended
     }
 
-    /// Ends every question whose deadline has passed, and says which.
+    /// Settles every request whose deadline has passed, and returns them.
     pub fn expire(&self, now: Instant) -> Vec<Arc<Ask>> {
         self.lock().requests.expire(now)
     }
 
-    /// When [`PermissionRegistry::expire`] has something to do next.
+    /// The next time at which [`PermissionRegistry::expire`] has something to do.
     pub fn next_deadline(&self) -> Option<Instant> {
         self.lock().requests.next_deadline()
     }
 
-    /// An open question.
+    /// An open request.
     pub fn get(&self, key: &AskKey) -> Option<Arc<Ask>> {
         self.lock().requests.get(key).cloned()
     }
 
-    /// How a question ended, if that is still remembered.
+    /// The outcome of a settled request, if it is still remembered.
     pub fn outcome(&self, key: &AskKey) -> Option<Outcome<Answer>> {
         self.lock().requests.settled(key).cloned()
     }
 
-    /// The open questions of a session, the oldest first. Who connects anew shows these.
+    /// The open requests of a session, oldest first, for clients that reconnect.
     pub fn pending_for_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
         self.lock().requests.session(session_id).cloned().collect()
     }
 
-    /// The open questions of all sessions, the oldest first.
+    /// The open requests of all sessions, oldest first.
     pub fn pending(&self) -> Vec<Arc<Ask>> {
         self.lock().requests.all().cloned().collect()
     }
 
-    /// Whether a session has an open question.
+    /// True if a session has an open request.
     pub fn has_pending(&self, session_id: i64) -> bool {
         self.lock().requests.session(session_id).next().is_some()
     }
 
-    /// How many questions are open.
+    /// The number of open requests.
     pub fn pending_count(&self) -> usize {
         self.lock().requests.len()
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Every change is whole before something can panic, so a poisoned lock hides nothing half done.
+        // No critical section panics between related changes, so a poisoned lock is usable.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -274,7 +275,7 @@ impl Inner {
         Ok(Recorded { ask, outcome, grant, also_settled })
     }
 
-    /// Settles a question, and holds the outcome if the CLI has not asked yet.
+    /// Settles a request, and holds the outcome if the CLI has not asked yet.
     fn settle(&mut self, key: &AskKey, outcome: Outcome<Answer>) -> Result<(), Already<Answer>> {
         let (ask, delivery) = self.requests.settle(key, outcome.clone())?;
         if delivery == Delivery::NoWaiter && outcome.answer().is_some() {
@@ -283,7 +284,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Settles the open questions that the grants of a session cover by now.
+    /// Settles the open requests that the grants of a session now cover.
     fn settle_granted(&mut self, session_id: i64, now: Timestamp) -> Vec<Arc<Ask>> {
         let covered: Vec<(Arc<Ask>, String)> = self
             .requests
@@ -305,7 +306,7 @@ impl Inner {
     }
 }
 
-/// The answer with everything that its scope brings.
+/// Completes an answer with the grant or the rules of its scope.
 fn complete(ask: &Ask, answer: Answer) -> Result<(Answer, Option<Grant>), RegistryError> {
     match answer {
         Answer::Allow(Allowed { scope: Scope::Session, updated_input, updates }) => {
@@ -350,7 +351,7 @@ impl Held {
         self.answers.insert(key, (digest, outcome));
     }
 
-    /// The answer for a call, if it was given to the same input. It is gone afterwards in any case.
+    /// Takes the answer for a call, if it was given for the same input. It is removed in any case.
     fn take(&mut self, key: &AskKey, digest: Digest) -> Option<Outcome<Answer>> {
         let (shown, outcome) = self.remove(key)?;
         (shown == digest).then_some(outcome)
