@@ -126,7 +126,8 @@ impl std::fmt::Debug for Agent {
 /// ```no_run
 /// use tidings::Options;
 /// use tidings_agent::policy::Interactive;
-/// use tidings_agent::{Agent, ChannelEventSink, ChannelInputSource, ControllerInputPayload, TurnId, run_with_frontend};
+/// use tidings_agent::{Agent, ChannelEventSink, ChannelInputSource, run_with_frontend};
+/// use tidings_agent::{ControllerInputPayload, TurnId};
 ///
 /// # async fn run() {
 /// let (sink, mut events) = ChannelEventSink::new(100);

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tidings_agent::pending::{Outcome, Who};
 use tidings_agent::permissions::{Answer, Ask};
 use tidings_agent::policy::{
-    AutoApprove, Decided, DecisionSource, DenyAll, Interactive, Keep, PermissionPolicy, PolicyDecision,
-    RuleTable, Then, TimeoutAction, Unattended, Verdict,
+    AutoApprove, CacheLifetime, Decided, DecisionSource, DenyAll, Interactive, PermissionPolicy,
+    PolicyDecision, RuleTable, Then, TimeoutAction, Unattended, Verdict,
 };
 use tidings_protocol::control::CanUseTool;
 
@@ -196,9 +196,9 @@ fn s2_24_decisions_are_remembered_for_an_hour_or_a_day() {
     let policy = Unattended::new(TimeoutAction::Deny);
     let ask_for = |command: &str| ask("Bash", json!({ "command": command }));
     let after = |hours: i64| NOW + SignedDuration::from_hours(hours);
-    policy.remember(&ask_for("make a"), &Answer::allow(), Keep::Hour, NOW);
-    policy.remember(&ask_for("make b"), &Answer::allow(), Keep::Day, NOW);
-    policy.remember(&ask_for("ls"), &Answer::deny("no"), Keep::Day, NOW);
+    policy.remember(&ask_for("make a"), &Answer::allow(), CacheLifetime::Hour, NOW);
+    policy.remember(&ask_for("make b"), &Answer::allow(), CacheLifetime::Day, NOW);
+    policy.remember(&ask_for("ls"), &Answer::deny("no"), CacheLifetime::Day, NOW);
     let cached = |command: &str, hours: i64| {
         let decided = policy.decide(&ask_for(command), after(hours));
         (decided.source == DecisionSource::CachedDecision, decided.decision == PolicyDecision::Allow)
@@ -215,7 +215,7 @@ fn s2_24_decisions_are_remembered_for_an_hour_or_a_day() {
     assert!(is_denied(&policy.decide(&elsewhere, NOW).decision));
 
     for count in 0..100 {
-        policy.remember(&ask_for(&format!("touch {count}")), &Answer::allow(), Keep::Day, NOW);
+        policy.remember(&ask_for(&format!("touch {count}")), &Answer::allow(), CacheLifetime::Day, NOW);
     }
     assert_eq!(cached("make b", 0), (false, false));
     assert_eq!(cached("touch 0", 0), (true, true));

@@ -9,7 +9,7 @@
 //! use tidings_agent::fold::{Fold, FoldOptions, Input};
 //! use tidings_protocol::FrameRef;
 //!
-//! let line = br#"{"type":"assistant","message":{"content":[{"type":"text","text":"Hello"}]},"session_id":"s"}"#;
+//! let line = br#"{"type":"assistant","message":{"content":[{"type":"text","text":"Hello"}]}}"#;
 //! let mut fold = Fold::new(1, FoldOptions::default());
 //! let mut events = Vec::new();
 //! fold.step(Input::Frame(&FrameRef::decode(line)?), &mut events);

@@ -65,9 +65,9 @@ impl Fold {
 
     #[inline]
     fn delta(&mut self, index: u64, delta: Delta<'_>, out: &mut Out<'_>) {
-        let (kind, piece) = match delta {
-            Delta::Text(piece) => (BlockKind::Text, piece),
-            Delta::Thinking(piece) => (BlockKind::Thinking, piece),
+        let (kind, raw_text) = match delta {
+            Delta::Text(raw_text) => (BlockKind::Text, raw_text),
+            Delta::Thinking(raw_text) => (BlockKind::Thinking, raw_text),
             // A call is shown when its input is complete; signatures and citations are not shown.
             _ => return,
         };
@@ -75,7 +75,7 @@ impl Fold {
             self.begin_turn(out);
         }
         let turn_id = self.lane_turn(out.agent);
-        let text = piece.get().into_owned();
+        let text = raw_text.get().into_owned();
         if text.is_empty() {
             return;
         }

@@ -4,30 +4,30 @@ use tidings_protocol::ui::{Progress, ProgressSource, SubAgentStarted};
 
 use super::Fold;
 use super::out::Out;
-use crate::progress::Noticed;
+use crate::progress::Finding;
 
 impl Fold {
     /// Processes a text delta. The steps of a sub-agent say nothing about the whole, so its text is ignored.
     #[inline]
     pub(super) fn detect_progress(&mut self, text: &str, out: &mut Out<'_>) {
         if self.options.text_progress && out.agent.is_none() {
-            let noticed = self.parser.push(text);
-            self.notice(noticed, out);
+            let findings = self.parser.push(text);
+            self.report_findings(findings, out);
         }
     }
 
     /// Processes the end of a text block.
     pub(super) fn finish_progress_text(&mut self, out: &mut Out<'_>) {
         if self.options.text_progress && out.agent.is_none() {
-            let noticed = self.parser.finish();
-            self.notice(noticed, out);
+            let findings = self.parser.finish();
+            self.report_findings(findings, out);
         }
     }
 
-    fn notice(&mut self, noticed: Vec<Noticed>, out: &mut Out<'_>) {
-        for thing in noticed {
-            match thing {
-                Noticed::Progress(progress) => {
+    fn report_findings(&mut self, findings: Vec<Finding>, out: &mut Out<'_>) {
+        for finding in findings {
+            match finding {
+                Finding::Progress(progress) => {
                     let mut event = Progress::new(self.handle, ProgressSource::Text);
                     event.step = progress.step;
                     event.completed = progress.done;
@@ -37,14 +37,14 @@ impl Fold {
                     out.push(event);
                 }
                 // A mention counts only if the agent does not report its sub-agents itself.
-                Noticed::Agent(mention) if self.state.agents.is_empty() => {
+                Finding::Agent(mention) if self.state.agents.is_empty() => {
                     let mut event = SubAgentStarted::new(self.handle, format!("mentioned:{}", mention.name));
                     event.agent_type = Some(mention.name);
                     event.description = Some(mention.task);
                     event.estimated = true;
                     out.push(event);
                 }
-                Noticed::Agent(_) | Noticed::Task(_) => {}
+                Finding::Agent(_) | Finding::Task(_) => {}
             }
         }
     }

@@ -27,11 +27,11 @@ impl Fold {
                 Block::ToolResult { tool_use_id, content, is_error } => {
                     self.tool_result(&tool_use_id.get(), content, is_error, structured, out);
                 }
-                Block::Text(piece) => {
+                Block::Text(block_text) => {
                     if !text.is_empty() {
                         text.push('\n');
                     }
-                    piece.push_to(&mut text);
+                    block_text.push_to(&mut text);
                 }
                 Block::Other(raw) => attachments.extend(raw.string("type")),
                 _ => {}

@@ -103,7 +103,7 @@ impl AgentOutput {
     fn apply(&mut self, event: &UiMessage) {
         match event {
             UiMessage::TextChunk { text, .. } => self.text.push_str(text),
-            UiMessage::Thinking(piece) => self.thinking.push_str(&piece.text),
+            UiMessage::Thinking(thinking) => self.thinking.push_str(&thinking.text),
             UiMessage::Retracted(event) => {
                 let text = self.text.len().saturating_sub(event.text.len());
                 self.text.truncate(text);

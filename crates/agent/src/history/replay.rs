@@ -97,7 +97,7 @@ impl Replay {
         if has_result || agent.is_some() {
             return self.forward(entry, agent, out);
         }
-        let text = words(entry);
+        let text = prompt_text(entry);
         let flag = |key| entry.get(key).and_then(Raw::bool) == Some(true);
         if text.starts_with("[Request interrupted by user") {
             self.forward(entry, None, out);
@@ -304,7 +304,7 @@ impl Replay {
 }
 
 /// The text blocks, joined by newlines as in the fold.
-fn words(entry: &EntryRef<'_>) -> String {
+fn prompt_text(entry: &EntryRef<'_>) -> String {
     let texts = entry.content_blocks().filter_map(|block| match block {
         Block::Text(text) => Some(text.get().into_owned()),
         _ => None,

@@ -114,7 +114,8 @@ impl Answer {
 /// use tidings_agent::permissions::{Ask, decision};
 /// use tidings_protocol::control::CanUseTool;
 ///
-/// let ask = Ask::new(1, "r", &CanUseTool::new("Bash", serde_json::json!({"command": "make"}).into(), "toolu_1"), None);
+/// let call = CanUseTool::new("Bash", serde_json::json!({"command": "make"}).into(), "toolu_1");
+/// let ask = Ask::new(1, "r", &call, None);
 /// let Decision::Deny(deny) = decision(&ask, &Outcome::TimedOut) else { unreachable!() };
 /// assert_eq!(deny.message, "No decision about `Bash` came in time; the user has not refused it");
 /// ```

@@ -11,22 +11,22 @@
 /// assert!(glob_matches(&literal("a*b"), "a*b") && !glob_matches(&literal("a*b"), "axb"));
 /// ```
 pub fn matches(pattern: &str, text: &str) -> bool {
-    let pattern: Vec<Part> = parts(pattern).collect();
+    let pattern: Vec<GlobToken> = tokens(pattern).collect();
     let text: Vec<char> = text.chars().collect();
     let (mut p, mut t) = (0, 0);
     // Position to continue from if the rest after the last `*` does not match.
     let mut retry = None;
     while t < text.len() {
         match pattern.get(p) {
-            Some(Part::Any) => {
+            Some(GlobToken::Any) => {
                 retry = Some((p, t));
                 p += 1;
             }
-            Some(Part::One) => {
+            Some(GlobToken::One) => {
                 p += 1;
                 t += 1;
             }
-            Some(Part::Char(c)) if *c == text[t] => {
+            Some(GlobToken::Char(c)) if *c == text[t] => {
                 p += 1;
                 t += 1;
             }
@@ -40,7 +40,7 @@ pub fn matches(pattern: &str, text: &str) -> bool {
             },
         }
     }
-    pattern[p..].iter().all(|part| *part == Part::Any)
+    pattern[p..].iter().all(|part| *part == GlobToken::Any)
 }
 
 /// True if some text matches both patterns. In the first one `[…]` matches anything, which is more than in a
@@ -50,7 +50,8 @@ pub(super) fn overlap(shell: &str, pattern: &str) -> bool {
         (Some(open), Some(close)) if open < close => format!("{}*{}", &shell[..open], &shell[close + 1..]),
         _ => shell.to_owned(),
     };
-    let (left, right): (Vec<Part>, Vec<Part>) = (parts(&shell).collect(), parts(pattern).collect());
+    let (left, right): (Vec<GlobToken>, Vec<GlobToken>) =
+        (tokens(&shell).collect(), tokens(pattern).collect());
     // Dynamic programming from the ends: `here[other]` tells if the rest of `left` from `at` and the rest of
     // `right` from `other` have a text in common; `behind` is the same for `at + 1`.
     let mut behind = vec![false; right.len() + 1];
@@ -59,9 +60,11 @@ pub(super) fn overlap(shell: &str, pattern: &str) -> bool {
         for other in (0..=right.len()).rev() {
             here[other] = match (left.get(at), right.get(other)) {
                 (None, None) => true,
-                (Some(Part::Any), other_part) => behind[other] || (other_part.is_some() && here[other + 1]),
-                (part, Some(Part::Any)) => here[other + 1] || (part.is_some() && behind[other]),
-                (Some(Part::Char(a)), Some(Part::Char(b))) => a == b && behind[other + 1],
+                (Some(GlobToken::Any), other_part) => {
+                    behind[other] || (other_part.is_some() && here[other + 1])
+                }
+                (part, Some(GlobToken::Any)) => here[other + 1] || (part.is_some() && behind[other]),
+                (Some(GlobToken::Char(a)), Some(GlobToken::Char(b))) => a == b && behind[other + 1],
                 (Some(_), Some(_)) => behind[other + 1],
                 _ => false,
             };
@@ -85,24 +88,24 @@ pub fn literal(text: &str) -> String {
 
 /// The text that a pattern matches, if there is only one.
 pub(super) fn only_text(pattern: &str) -> Option<String> {
-    parts(pattern).map(|part| if let Part::Char(c) = part { Some(c) } else { None }).collect()
+    tokens(pattern).map(|part| if let GlobToken::Char(c) = part { Some(c) } else { None }).collect()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum GlobToken {
     Any,
     One,
     Char(char),
 }
 
-fn parts(pattern: &str) -> impl Iterator<Item = Part> {
+fn tokens(pattern: &str) -> impl Iterator<Item = GlobToken> {
     let mut chars = pattern.chars();
     std::iter::from_fn(move || {
         Some(match chars.next()? {
-            '*' => Part::Any,
-            '?' => Part::One,
-            '\\' => Part::Char(chars.next().unwrap_or('\\')),
-            c => Part::Char(c),
+            '*' => GlobToken::Any,
+            '?' => GlobToken::One,
+            '\\' => GlobToken::Char(chars.next().unwrap_or('\\')),
+            c => GlobToken::Char(c),
         })
     })
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tidings_protocol::ui::{PermissionLevel, TargetType};
 
-use super::command::{Command, Script, WordKind};
+use super::command::{Script, SimpleCommand, WordKind};
 use super::{Ask, glob, paths};
 
 /// A permission for a target, up to a level, until it expires.
@@ -135,7 +135,7 @@ impl Grant {
     }
 
     /// True if it covers one command of a script.
-    pub(super) fn covers_command(&self, command: &Command, level: PermissionLevel) -> bool {
+    pub(super) fn covers_command(&self, command: &SimpleCommand, level: PermissionLevel) -> bool {
         self.level.is_some_and(|mine| mine >= level)
             && matches!(&self.target, GrantTarget::Command { glob } if covers_command(glob, command))
     }
@@ -154,14 +154,14 @@ fn covers_script(pattern: &str, text: &str, script: &Script) -> bool {
 }
 
 /// True if a pattern covers a command without side conditions, all of whose words are known.
-fn covers_command(pattern: &str, command: &Command) -> bool {
+fn covers_command(pattern: &str, command: &SimpleCommand) -> bool {
     command.is_bare()
         && command.words.iter().all(|word| word.kind == WordKind::Static)
         && command_matches(pattern, command)
 }
 
 /// True if a command matches a pattern word by word. A `*` at the end matches all further words, also none.
-pub(crate) fn command_matches(pattern: &str, command: &Command) -> bool {
+pub(crate) fn command_matches(pattern: &str, command: &SimpleCommand) -> bool {
     let patterns: Vec<&str> = pattern.split_whitespace().collect();
     let mut words = command.words.iter();
     for (at, pattern) in patterns.iter().enumerate() {

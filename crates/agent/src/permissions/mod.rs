@@ -31,9 +31,9 @@ pub use ask::Ask;
 pub use batch::{Emit, Gather};
 pub(crate) use command::git_address;
 pub use command::{
-    Command, CommandKind, Danger, Opaque, Redirect, RedirectKind, Role, Script, Word, WordKind,
+    CommandKind, Danger, Opaque, Redirect, RedirectKind, Role, Script, SimpleCommand, Word, WordKind,
 };
-pub use digest::{Digest, NoDigest};
+pub use digest::{Digest, InvalidDigest};
 pub use glob::{literal, matches as glob_matches};
 pub(crate) use grant::command_matches;
 pub use grant::{Grant, GrantTarget};

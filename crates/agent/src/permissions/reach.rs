@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::command::{Command, CommandKind, RedirectKind, Script, Word, WordKind, git_address};
+use super::command::{CommandKind, RedirectKind, Script, SimpleCommand, Word, WordKind, git_address};
 use super::{disk, paths, secrets};
 use crate::limits::FOLDERS_MAX;
 
@@ -58,8 +58,8 @@ const SHORT_OPTIONS_BYTES_MAX: usize = 256;
 
 /// The reach of a path. `folder` is that of the session.
 pub(crate) fn of_path(path: &str, depth: Depth, folder: Option<&str>, links: Links) -> Reach {
-    let place = Place::new(path, folder, folder);
-    let by_name = if place.is_secret() { Reach::Secret } else { place.reach(depth) };
+    let location = PathLocation::new(path, folder, folder);
+    let by_name = if location.is_secret() { Reach::Secret } else { location.reach(depth) };
     match links {
         Links::Ignored => by_name,
         Links::Followed => by_name.max(of_real_path(path, depth, folder, folder)),
@@ -83,13 +83,13 @@ pub(crate) fn of_real_path(path: &str, depth: Depth, from: Option<&str>, folder:
         }
         disk::Target::Inside(_) => Reach::Folder,
         disk::Target::Outside(real) => {
-            let place = Place::new(&real, Some(folder), Some(folder));
+            let location = PathLocation::new(&real, Some(folder), Some(folder));
             let escapes = if paths::lies_in(&paths::normalise(&written), &paths::normalise(folder)) {
                 Reach::Beyond
             } else {
                 Reach::Folder
             };
-            let by_name = if place.is_secret() { Reach::Secret } else { place.reach(depth) };
+            let by_name = if location.is_secret() { Reach::Secret } else { location.reach(depth) };
             by_name.max(escapes)
         }
         disk::Target::Unknown => Reach::Beyond,
@@ -98,8 +98,8 @@ pub(crate) fn of_real_path(path: &str, depth: Depth, from: Option<&str>, folder:
 
 /// The reach of the names that a pattern matches, for a tool that only lists them.
 pub(super) fn of_names(pattern: &str, folder: Option<&str>) -> Reach {
-    let place = Place::new(pattern, folder, folder);
-    if place.is_inside && !secrets::lies_among_secrets(&place.path) {
+    let location = PathLocation::new(pattern, folder, folder);
+    if location.is_inside && !secrets::lies_among_secrets(&location.path) {
         Reach::Folder
     } else {
         of_path(pattern, Depth::Itself, folder, Links::Ignored)
@@ -167,18 +167,23 @@ pub(crate) fn folders(script: &Script, folder: Option<&str>) -> Option<Vec<Optio
 }
 
 /// The reach of the words of one command of a script; its redirections are judged separately.
-pub(crate) fn of_command(command: &Command, script: &Script, folder: Option<&str>, links: Links) -> Reach {
+pub(crate) fn of_command(
+    command: &SimpleCommand,
+    script: &Script,
+    folder: Option<&str>,
+    links: Links,
+) -> Reach {
     let depth = if command.goes_below() { Depth::Below } else { Depth::Itself };
     let Some(starts) = folders(script, folder) else {
         return Reach::Beyond;
     };
-    let of = Of { command, depth, folder, starts: &starts, links, kind: command.kind() };
-    let words = command.words_that_name().map(|word| of.word(word));
-    of.elsewhere(script).max(words.max().unwrap_or_default())
+    let command_reach = CommandReach { command, depth, folder, starts: &starts, links, kind: command.kind() };
+    let words = command.words_that_name().map(|word| command_reach.word(word));
+    command_reach.implicit(script).max(words.max().unwrap_or_default())
 }
 
-struct Of<'a> {
-    command: &'a Command,
+struct CommandReach<'a> {
+    command: &'a SimpleCommand,
     depth: Depth,
     folder: Option<&'a str>,
     /// The folders in which the command may run.
@@ -187,9 +192,9 @@ struct Of<'a> {
     kind: CommandKind,
 }
 
-impl Of<'_> {
+impl CommandReach<'_> {
     /// The reach that does not follow from a word.
-    fn elsewhere(&self, script: &Script) -> Reach {
+    fn implicit(&self, script: &Script) -> Reach {
         match self.command.name() {
             // Without arguments `cd` goes to the home folder, and the meaning of `-` is unknown.
             "cd" => match self.command.arguments() {
@@ -227,12 +232,12 @@ impl Of<'_> {
         // In `-rfx` any letter may take the rest as its value.
         let rests = text.char_indices().skip(2).filter(|_| is_short).map(|(at, _)| &text[at..]);
         let candidates = whole.into_iter().chain(parts).chain(rests).filter(|part| !part.is_empty());
-        let starts = |part| self.starts.iter().map(move |start| self.place(part, word, start.as_deref()));
+        let starts = |part| self.starts.iter().map(move |start| self.reach_of(part, word, start.as_deref()));
         candidates.flat_map(starts).max().unwrap_or_default()
     }
 
-    fn place(&self, text: &str, word: &Word, start: Option<&str>) -> Reach {
-        let by_name = self.place_by_name(text, word, start);
+    fn reach_of(&self, text: &str, word: &Word, start: Option<&str>) -> Reach {
+        let by_name = self.reach_by_name(text, word, start);
         if self.links == Links::Ignored || by_name > Reach::Named {
             return by_name;
         }
@@ -250,19 +255,19 @@ impl Of<'_> {
         if disk::pattern_stays_inside(&pattern, folder) { Reach::Folder } else { Reach::Beyond }
     }
 
-    fn place_by_name(&self, text: &str, word: &Word, start: Option<&str>) -> Reach {
-        let place = Place::new(text, start, self.folder);
-        let reach = place.reach(self.depth);
+    fn reach_by_name(&self, text: &str, word: &Word, start: Option<&str>) -> Reach {
+        let location = PathLocation::new(text, start, self.folder);
+        let reach = location.reach(self.depth);
         let is_pattern =
             word.kind == WordKind::Glob || (text.contains(['*', '?', '[']) && self.reads_patterns(word));
         if is_pattern && reach != Reach::Folder {
-            return if place.is_secret() { Reach::Secret } else { Reach::Beyond };
+            return if location.is_secret() { Reach::Secret } else { Reach::Beyond };
         }
         let builds = matches!(self.kind, CommandKind::Build | CommandKind::Test | CommandKind::Install);
         let is_secret = if builds && reach == Reach::Folder {
-            secrets::lies_among_secrets(&place.path) || secrets::is_kept_secret(&place.path)
+            secrets::lies_among_secrets(&location.path) || secrets::is_kept_secret(&location.path)
         } else {
-            place.is_secret() || (is_pattern && self.command.shows_contents() && chooses_secrets(text))
+            location.is_secret() || (is_pattern && self.command.shows_contents() && chooses_secrets(text))
         };
         if is_secret { Reach::Secret } else { reach }
     }
@@ -283,7 +288,7 @@ impl Of<'_> {
 }
 
 /// A path in relation to the session's folder.
-struct Place {
+struct PathLocation {
     path: String,
     is_inside: bool,
     /// True if it is the session's folder itself.
@@ -292,14 +297,14 @@ struct Place {
     is_home: bool,
 }
 
-impl Place {
+impl PathLocation {
     /// Creates the location of a path relative to `start`, in a session whose folder is `folder`.
     fn new(text: &str, start: Option<&str>, folder: Option<&str>) -> Self {
         let path = paths::resolve(text, start);
         let folder = folder.map_or_else(|| ".".to_owned(), paths::normalise);
         let is_home = text.starts_with('~');
         let is_inside = !is_home && !holds_homes(&folder) && paths::lies_in(&path, &folder);
-        Place { is_folder: path == folder, is_inside, is_home, path }
+        PathLocation { is_folder: path == folder, is_inside, is_home, path }
     }
 
     fn is_secret(&self) -> bool {
@@ -337,12 +342,12 @@ fn holds_homes(folder: &str) -> bool {
 }
 
 /// True if a command changes to another folder than the session's.
-fn goes_away(command: &Command, folder: Option<&str>) -> bool {
+fn goes_away(command: &SimpleCommand, folder: Option<&str>) -> bool {
     command.name() == "cd" && !matches!(command.arguments(), [word] if is_the_folder(word, folder))
 }
 
 /// True if git is called for another folder.
-fn is_for_another_folder(command: &Command, folder: Option<&str>) -> bool {
+fn is_for_another_folder(command: &SimpleCommand, folder: Option<&str>) -> bool {
     let pairs = command.arguments().windows(2).take_while(|pair| pair[0].text.starts_with('-'));
     pairs.filter(|pair| pair[0].text == "-C").any(|pair| !is_the_folder(&pair[1], folder))
 }

@@ -142,8 +142,8 @@ pub fn derive(tool: &str, input: &Json, folder: Option<&str>) -> Derived {
     }
 }
 
-fn reading(path: String, words: &str, reach: Reach) -> Derived {
-    Derived { reach, ..of_path(path, words, PermissionLevel::Read, risk_of_reading(reach)) }
+fn reading(path: String, action: &str, reach: Reach) -> Derived {
+    Derived { reach, ..of_path(path, action, PermissionLevel::Read, risk_of_reading(reach)) }
 }
 
 /// The risk of reading: low in the project, high outside of it and for credentials.
@@ -151,14 +151,14 @@ pub(super) fn risk_of_reading(reach: Reach) -> RiskLevel {
     if reach == Reach::Folder { RiskLevel::Low } else { RiskLevel::High }
 }
 
-fn writing(path: String, words: &str, reach: Reach) -> Derived {
+fn writing(path: String, action: &str, reach: Reach) -> Derived {
     // Whether the file is new is found out on the disk later.
     let risk = if reach == Reach::Folder { RiskLevel::Medium } else { RiskLevel::High };
-    Derived { reach, ..of_path(path, words, PermissionLevel::Write, risk) }
+    Derived { reach, ..of_path(path, action, PermissionLevel::Write, risk) }
 }
 
-fn of_path(path: String, words: &str, level: PermissionLevel, risk: RiskLevel) -> Derived {
-    let description = format!("{words} `{}`{}", short(&path), hidden_note(&path));
+fn of_path(path: String, action: &str, level: PermissionLevel, risk: RiskLevel) -> Derived {
+    let description = format!("{action} `{}`{}", short(&path), hidden_note(&path));
     derived(TargetType::Path, path, level, description, risk)
 }
 
@@ -174,7 +174,7 @@ fn running(command: &str, script: Script, note: Option<&str>, folder: Option<&st
         _ => PermissionLevel::Admin,
     };
     let mut notes: Vec<&str> = note.into_iter().collect();
-    notes.extend(danger.map(super::command::Danger::words));
+    notes.extend(danger.map(super::command::Danger::description));
     if script.is_opaque() {
         notes.push(if script.opaque().any(|why| why == Opaque::HiddenCharacter) {
             "it contains invisible characters"
@@ -201,7 +201,7 @@ fn risk_of(script: &Script, reach: Reach) -> RiskLevel {
     if script.is_opaque() || script.commands().is_empty() || reach != Reach::Folder {
         return RiskLevel::High;
     }
-    let one = |command: &super::Command| match command.kind() {
+    let one = |command: &super::SimpleCommand| match command.kind() {
         _ if !command.assignments.is_empty() => RiskLevel::High,
         CommandKind::Look if command.is_bare() => RiskLevel::Low,
         CommandKind::Create if command.is_bare() => {
@@ -223,7 +223,7 @@ fn risk_of(script: &Script, reach: Reach) -> RiskLevel {
     script.commands().iter().map(one).max().unwrap_or(RiskLevel::High)
 }
 
-fn goes_to_network(command: &super::Command) -> bool {
+fn goes_to_network(command: &super::SimpleCommand) -> bool {
     command.git_parts().is_some_and(|(name, _)| matches!(name, "push" | "pull" | "fetch" | "clone"))
 }
 

@@ -19,7 +19,7 @@ use serde::Serialize;
 
 pub use rule_table::{Category, Rule, RuleTable, Verdict};
 pub use simple::{AutoApprove, DenyAll, Interactive, Then};
-pub use unattended::{Keep, TimeoutAction, Unattended};
+pub use unattended::{CacheLifetime, TimeoutAction, Unattended};
 
 use crate::pending::{Outcome, Who};
 use crate::permissions::{Answer, Ask, Denied, Grant};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::matching::{Item, items};
+use super::matching::{Access, accesses};
 use super::{Decided, DecisionSource, PermissionPolicy, PolicyDecision};
 use crate::permissions::{Ask, CommandKind, Danger, Reach};
 
@@ -148,21 +148,21 @@ impl RuleTable {
     }
 
     /// The verdict about one access, with its rule.
-    fn judge(&self, item: &Item<'_>) -> Judged<'_> {
-        let rule = self.rules.iter().find(|rule| item.matches(rule));
+    fn judge(&self, access: &Access<'_>) -> RuleVerdict<'_> {
+        let rule = self.rules.iter().find(|rule| access.matches(rule));
         let (verdict, name) = rule.map_or((self.otherwise, "otherwise"), |rule| (rule.verdict, &rule.name));
-        let mut judged = Judged { verdict, name, rule };
+        let mut judged = RuleVerdict { verdict, name, rule };
         if verdict == Verdict::Allow
-            && let Some(doubt) = item.doubt()
+            && let Some(objection) = access.objection()
         {
             judged.verdict = Verdict::Ask;
-            judged.name = doubt;
+            judged.name = objection;
         }
         judged
     }
 }
 
-struct Judged<'a> {
+struct RuleVerdict<'a> {
     verdict: Verdict,
     name: &'a str,
     rule: Option<&'a Rule>,
@@ -173,11 +173,11 @@ impl PermissionPolicy for RuleTable {
         if ask.needs_person {
             return Decided::new(PolicyDecision::AskUser, "needs-person", DecisionSource::DefaultPolicy);
         }
-        let items = items(ask);
+        let accesses = accesses(ask);
         // Among equally strict ones the first wins, so that the decision names the first access.
-        let strictest = items
+        let strictest = accesses
             .iter()
-            .map(|item| self.judge(item))
+            .map(|access| self.judge(access))
             .reduce(|first, next| if next.verdict > first.verdict { next } else { first });
         let Some(judged) = strictest else {
             return Decided::new(PolicyDecision::AskUser, "nothing-known", DecisionSource::DefaultPolicy);

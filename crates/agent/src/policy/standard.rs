@@ -105,7 +105,10 @@ fn commands() -> Vec<Rule> {
             flags: "rf".to_owned(),
             ..deny("delete-trees", "Recursive deletion without confirmation is not allowed")
         },
-        Rule { dangers: vec![Danger::Privileged], ..deny("privileged", "Running commands as another user is not allowed") },
+        Rule {
+            dangers: vec![Danger::Privileged],
+            ..deny("privileged", "Running commands as another user is not allowed")
+        },
         Rule {
             commands: strings(&["chmod *", "/bin/chmod *"]),
             words: strings(&["777", "0777", "a+rwx", "ugo+rwx", "a=rwx", "+rwx"]),

@@ -31,7 +31,7 @@ pub enum TimeoutAction {
 
 /// Lifetime of a cached decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Keep {
+pub enum CacheLifetime {
     /// One hour.
     #[default]
     Hour,
@@ -45,15 +45,17 @@ pub enum Keep {
 /// ```
 /// use jiff::Timestamp;
 /// use tidings_agent::permissions::{Answer, Ask};
-/// use tidings_agent::policy::{DecisionSource, Keep, PermissionPolicy, PolicyDecision, TimeoutAction, Unattended};
+/// use tidings_agent::policy::{CacheLifetime, DecisionSource, PermissionPolicy, PolicyDecision};
+/// use tidings_agent::policy::{TimeoutAction, Unattended};
 /// use tidings_protocol::control::CanUseTool;
 ///
 /// let policy = Unattended::new(TimeoutAction::Deny);
 /// let now = Timestamp::UNIX_EPOCH;
-/// let ask = Ask::new(1, "r", &CanUseTool::new("Bash", serde_json::json!({"command": "make"}).into(), "t"), None);
+/// let call = CanUseTool::new("Bash", serde_json::json!({"command": "make"}).into(), "t");
+/// let ask = Ask::new(1, "r", &call, None);
 /// assert!(matches!(policy.decide(&ask, now).decision, PolicyDecision::Deny { .. }));
 ///
-/// policy.remember(&ask, &Answer::allow(), Keep::Hour, now);
+/// policy.remember(&ask, &Answer::allow(), CacheLifetime::Hour, now);
 /// let decided = policy.decide(&ask, now);
 /// assert_eq!(decided.decision, PolicyDecision::Allow);
 /// assert_eq!(decided.source, DecisionSource::CachedDecision);
@@ -62,11 +64,11 @@ pub enum Keep {
 pub struct Unattended {
     on_timeout: TimeoutAction,
     /// Oldest first.
-    cache: Mutex<VecDeque<Kept>>,
+    cache: Mutex<VecDeque<CachedAnswer>>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct CachedAnswer {
     session_id: i64,
     digest: Digest,
     is_allowed: bool,
@@ -80,20 +82,22 @@ impl Unattended {
     }
 
     /// Caches the decision about a call, for calls of the same session with the same input.
-    pub fn remember(&self, ask: &Ask, answer: &Answer, keep: Keep, now: Timestamp) {
-        let duration = match keep {
-            Keep::Hour => DECISION_CACHED,
-            Keep::Day => DECISION_REMEMBERED,
+    pub fn remember(&self, ask: &Ask, answer: &Answer, lifetime: CacheLifetime, now: Timestamp) {
+        let duration = match lifetime {
+            CacheLifetime::Hour => DECISION_CACHED,
+            CacheLifetime::Day => DECISION_REMEMBERED,
         };
         let duration = SignedDuration::try_from(duration).unwrap_or_default();
         let until = now.saturating_add(duration).unwrap_or(now);
         let (session_id, digest) = (ask.key.session_id, ask.digest);
         let mut cache = self.lock();
-        cache.retain(|kept| kept.until > now && (kept.session_id, kept.digest) != (session_id, digest));
+        cache.retain(|cached| {
+            cached.until > now && (cached.session_id, cached.digest) != (session_id, digest)
+        });
         if cache.len() >= DECISIONS_CACHED_MAX {
             cache.pop_front();
         }
-        cache.push_back(Kept { session_id, digest, is_allowed: answer.is_allowed(), until });
+        cache.push_back(CachedAnswer { session_id, digest, is_allowed: answer.is_allowed(), until });
     }
 
     /// The decision about a request that was not answered in time.
@@ -110,14 +114,14 @@ impl Unattended {
         Decided::new(decision, "timeout", DecisionSource::TimeoutDefault)
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Kept>> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<CachedAnswer>> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// True if a call only reads inside the project, also after symbolic links are followed.
-fn only_looks(ask: &Ask) -> bool {
-    let looks = match &ask.script {
+fn only_reads(ask: &Ask) -> bool {
+    let reads = match &ask.script {
         Some(script) => {
             !script.is_opaque()
                 && script
@@ -127,7 +131,7 @@ fn only_looks(ask: &Ask) -> bool {
         }
         None => ask.request.level == PermissionLevel::Read,
     };
-    looks && real_reach(ask) == Reach::Folder
+    reads && real_reach(ask) == Reach::Folder
 }
 
 impl PermissionPolicy for Unattended {
@@ -135,10 +139,10 @@ impl PermissionPolicy for Unattended {
         if ask.needs_person {
             return Decided::new(declined(), "unattended", DecisionSource::RiskBased);
         }
-        let kept = |kept: &&Kept| {
-            kept.until > now && kept.session_id == ask.key.session_id && kept.digest == ask.digest
+        let is_same_call = |cached: &&CachedAnswer| {
+            cached.until > now && cached.session_id == ask.key.session_id && cached.digest == ask.digest
         };
-        let cached = self.lock().iter().find(kept).map(|kept| kept.is_allowed);
+        let cached = self.lock().iter().find(is_same_call).map(|cached| cached.is_allowed);
         match (cached, ask.risk) {
             (Some(true), _) => {
                 Decided::new(PolicyDecision::Allow, "remembered", DecisionSource::CachedDecision)
@@ -147,7 +151,7 @@ impl PermissionPolicy for Unattended {
                 let reason = Some("The user refused the same call before".to_owned());
                 Decided::new(PolicyDecision::Deny { reason }, "remembered", DecisionSource::CachedDecision)
             }
-            (None, RiskLevel::Low) if only_looks(ask) => {
+            (None, RiskLevel::Low) if only_reads(ask) => {
                 Decided::new(PolicyDecision::Allow, "low-risk", DecisionSource::RiskBased)
             }
             (None, RiskLevel::Low) => {
@@ -160,9 +164,9 @@ impl PermissionPolicy for Unattended {
                 )
             }
             (None, risk) => {
-                let (rule, words) =
+                let (rule, level) =
                     if risk == RiskLevel::High { ("high-risk", "high") } else { ("medium-risk", "medium") };
-                let reason = Some(format!("No user is connected, and the risk is {words}"));
+                let reason = Some(format!("No user is connected, and the risk is {level}"));
                 Decided::new(PolicyDecision::Deny { reason }, rule, DecisionSource::RiskBased)
             }
         }

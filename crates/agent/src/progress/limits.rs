@@ -2,7 +2,7 @@
 
 /// Bytes of text that are buffered until a sentence or line ends. Progress is reported in short sentences;
 /// longer text is searched in segments of this size.
-pub(super) const PIECE_BYTES_MAX: usize = 4 << 10;
+pub(super) const SEGMENT_BYTES_MAX: usize = 4 << 10;
 
 /// Bytes of an overlong segment that are searched again with the next one, so that a phrase across the
 /// boundary is found.

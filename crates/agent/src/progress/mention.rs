@@ -29,9 +29,9 @@ static MENTIONS: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The sub-agents that a segment of text mentions.
-pub(super) fn mentions(piece: &str) -> Vec<AgentMention> {
+pub(super) fn mentions(segment: &str) -> Vec<AgentMention> {
     MENTIONS
-        .captures_iter(piece)
+        .captures_iter(segment)
         .filter_map(|found| {
             let word = |name| found.name(name).map(|text| text.as_str());
             let name = word("started").or(word("delegated")).or(word("tagged"))?;

@@ -9,7 +9,7 @@ use tidings_protocol::mobile::{SubAgentProgress, SubAgentStatus};
 use super::mention::{AgentMention, sub_agent_type};
 use super::steps::Progress;
 use super::task::shortened;
-use super::tree::{Agent, Tree};
+use super::tree::{AgentNode, AgentTree};
 
 /// An update about one sub-agent.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +47,7 @@ impl SubAgentUpdate {
 #[derive(Debug, Clone)]
 pub struct SubAgentProgressMonitor {
     project_id: String,
-    tree: Tree,
+    tree: AgentTree,
     mentions: u64,
     reported: bool,
 }
@@ -57,7 +57,7 @@ impl SubAgentProgressMonitor {
     pub fn new(project_id: impl Into<String>) -> Self {
         SubAgentProgressMonitor {
             project_id: project_id.into(),
-            tree: Tree::default(),
+            tree: AgentTree::default(),
             mentions: 0,
             reported: false,
         }
@@ -91,7 +91,12 @@ impl SubAgentProgressMonitor {
             start_time: at.as_millisecond(),
             completion_time: None,
         };
-        self.tree.add(Agent { progress: progress.clone(), task_id: None, run_id: None, tool_use_id: None });
+        self.tree.add(AgentNode {
+            progress: progress.clone(),
+            task_id: None,
+            run_id: None,
+            tool_use_id: None,
+        });
         Some(SubAgentUpdate::Started(progress))
     }
 
@@ -101,7 +106,7 @@ impl SubAgentProgressMonitor {
         let agent = self.tree.get_mut(id).filter(|agent| !agent.has_ended())?;
         let share = progress.percentage / 100.0;
         agent.progress.status = SubAgentStatus::Running;
-        agent.progress.progress = agent.progress.progress.max(share.clamp(0.0, MOST));
+        agent.progress.progress = agent.progress.progress.max(share.clamp(0.0, UNFINISHED_MAX));
         if let Some(step) = &progress.step {
             agent.progress.current_task.clone_from(step);
         }
@@ -190,7 +195,7 @@ impl SubAgentProgressMonitor {
             start_time: at.as_millisecond(),
             completion_time: None,
         };
-        self.tree.add(Agent {
+        self.tree.add(AgentNode {
             progress,
             task_id: Some(task.task_id.clone()),
             run_id: task.run_id.clone(),
@@ -234,9 +239,9 @@ impl SubAgentProgressMonitor {
 
     fn notified(&mut self, task: &TaskNotification, at: Timestamp) -> Option<SubAgentUpdate> {
         let status = task.status.as_ref().filter(|status| status.is_terminal())?;
-        let words = if *status == TaskStatus::COMPLETED { &task.summary } else { &task.reason };
-        let words = words.clone().or_else(|| task.summary.clone());
-        self.end(&task.task_id, status, words, at.as_millisecond())
+        let summary = if *status == TaskStatus::COMPLETED { &task.summary } else { &task.reason };
+        let summary = summary.clone().or_else(|| task.summary.clone());
+        self.end(&task.task_id, status, summary, at.as_millisecond())
     }
 
     /// Ends an agent, once.
@@ -244,7 +249,7 @@ impl SubAgentProgressMonitor {
         &mut self,
         id: &str,
         status: &TaskStatus,
-        words: Option<String>,
+        summary: Option<String>,
         at_ms: i64,
     ) -> Option<SubAgentUpdate> {
         let agent = self.tree.get_mut(id).filter(|agent| !agent.has_ended())?;
@@ -252,21 +257,21 @@ impl SubAgentProgressMonitor {
         progress.completion_time = Some(at_ms.max(progress.start_time));
         if *status == TaskStatus::COMPLETED {
             (progress.status, progress.progress) = (SubAgentStatus::Completed, 1.0);
-            Some(SubAgentUpdate::Completed(progress.clone(), words))
+            Some(SubAgentUpdate::Completed(progress.clone(), summary))
         } else {
             progress.status = SubAgentStatus::Failed;
-            Some(SubAgentUpdate::Failed(progress.clone(), words))
+            Some(SubAgentUpdate::Failed(progress.clone(), summary))
         }
     }
 }
 
 /// Upper limit for the progress of an agent that has not ended, whatever its text says.
-const MOST: f64 = 0.95;
+const UNFINISHED_MAX: f64 = 0.95;
 
 /// An estimate that grows with every tool use and stays below one: most sub-agents need a handful.
 #[expect(clippy::cast_precision_loss, reason = "a guess needs no precision")]
 pub(crate) fn share_of_tools(tool_uses: u64) -> f64 {
     const HALF_WAY: f64 = 4.0;
     let uses = tool_uses as f64;
-    (uses / (uses + HALF_WAY)).min(MOST)
+    (uses / (uses + HALF_WAY)).min(UNFINISHED_MAX)
 }

@@ -145,20 +145,20 @@ impl RestWord {
 
 /// All statements about progress in a segment, in order, each with its end offset. A match that touches
 /// `limit` may be incomplete and is left out.
-pub(super) fn steps(piece: &str, limit: usize) -> Vec<(usize, Step)> {
+pub(super) fn steps(segment: &str, limit: usize) -> Vec<(usize, Step)> {
     STEPS
-        .captures_iter(piece)
+        .captures_iter(segment)
         .filter_map(|found| {
             let whole = found.get(0)?;
-            let step = (whole.end() < limit && stands_alone(piece, &found)).then(|| step(&found))??;
+            let step = (whole.end() < limit && stands_alone(segment, &found)).then(|| step(&found))??;
             Some((whole.end(), step))
         })
         .collect()
 }
 
 /// The estimate for a keyword.
-pub(super) fn keyword(piece: &str) -> Option<Progress> {
-    let found = KEYWORDS.captures(piece)?;
+pub(super) fn keyword(segment: &str) -> Option<Progress> {
+    let found = KEYWORDS.captures(segment)?;
     let percentage = [("start", 10.0), ("middle", 50.0), ("end", 90.0)]
         .into_iter()
         .find_map(|(name, percentage)| found.name(name).map(|_| percentage))?;
@@ -166,9 +166,9 @@ pub(super) fn keyword(piece: &str) -> Option<Progress> {
 }
 
 /// True if the first number stands alone, and is not the end of a date, a fraction or a negative number.
-fn stands_alone(piece: &str, found: &Captures<'_>) -> bool {
+fn stands_alone(segment: &str, found: &Captures<'_>) -> bool {
     let first = ["ratio_n", "percent"].iter().find_map(|name| found.name(name));
-    let before = first.and_then(|number| piece[..number.start()].chars().next_back());
+    let before = first.and_then(|number| segment[..number.start()].chars().next_back());
     !before.is_some_and(|c| matches!(c, '.' | ',' | '/' | '-' | '−' | '+' | ':') || c.is_alphanumeric())
 }
 

@@ -12,7 +12,7 @@ use crate::permissions::visible;
 
 /// The format of a valid answer.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) enum Shape {
+pub(super) enum AnswerFormat {
     /// Any text.
     #[default]
     Text,
@@ -139,11 +139,11 @@ fn property_field(name: &str, property: Raw<'_>) -> Field {
         _ => Field::text(name, text),
     };
     field.takes_other = kind != "boolean";
-    field.shape = match kind.as_str() {
-        "boolean" => Shape::Flag,
-        "number" => Shape::Number(range),
-        "integer" => Shape::Integer(range),
-        _ => Shape::String {
+    field.format = match kind.as_str() {
+        "boolean" => AnswerFormat::Flag,
+        "number" => AnswerFormat::Number(range),
+        "integer" => AnswerFormat::Integer(range),
+        _ => AnswerFormat::String {
             length: Bounds {
                 min: property.get("minLength").and_then(Raw::u64),
                 max: property.get("maxLength").and_then(Raw::u64),
@@ -165,7 +165,7 @@ fn chosen(
     let (values, labels): (Vec<String>, Vec<String>) = items.into_iter().unzip();
     let mut field = Field::choice(name, text, kind, labels.into_iter().map(Choice::new).collect());
     field.takes_other = false;
-    field.shape = Shape::OneOf { values, count };
+    field.format = AnswerFormat::OneOf { values, count };
     field
 }
 
@@ -193,7 +193,9 @@ fn options(schema: Raw<'_>) -> Vec<(String, String)> {
 /// Converts validated answers into the reply to the server.
 pub(super) fn answer(inquiry: &Inquiry, answers: &[Reply]) -> ElicitationAnswer {
     let first = inquiry.fields.first();
-    if let Some(field) = first.filter(|field| field.question.id == CONFIRM && field.shape == Shape::Text) {
+    if let Some(field) =
+        first.filter(|field| field.question.id == CONFIRM && field.format == AnswerFormat::Text)
+    {
         return match inquiry.answered(field, answers).first().copied() {
             Some(OPENED) => ElicitationAnswer::accept(None),
             Some(ACCEPT) => ElicitationAnswer::accept(Json::parse("{}").ok()),
@@ -219,17 +221,17 @@ pub(super) fn answer(inquiry: &Inquiry, answers: &[Reply]) -> ElicitationAnswer 
 
 fn write_value(field: &Field, texts: &[&str], out: &mut String) {
     let first = texts.first().copied().unwrap_or_default();
-    match &field.shape {
-        Shape::Text | Shape::String { .. } => write_string(first, out),
-        Shape::Flag => out.push_str(if flag(first) == Some(true) { "true" } else { "false" }),
-        Shape::Number(_) | Shape::Integer(_) => {
+    match &field.format {
+        AnswerFormat::Text | AnswerFormat::String { .. } => write_string(first, out),
+        AnswerFormat::Flag => out.push_str(if flag(first) == Some(true) { "true" } else { "false" }),
+        AnswerFormat::Number(_) | AnswerFormat::Integer(_) => {
             // Leading zeros and the like are not valid JSON.
             match Raw::parse(first) {
                 Ok(raw) if raw.f64().is_some() => out.push_str(raw.as_str()),
                 _ => out.push_str(&first.parse::<f64>().unwrap_or_default().to_string()),
             }
         }
-        Shape::OneOf { values, .. } => {
+        AnswerFormat::OneOf { values, .. } => {
             let value = |text: &str| {
                 let at = field.choices.iter().position(|choice| choice.label == text);
                 at.and_then(|at| values.get(at)).map_or(text, String::as_str).to_owned()

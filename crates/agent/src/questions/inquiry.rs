@@ -6,7 +6,7 @@ use tidings_protocol::control::{CanUseTool, Elicitation, ElicitationAnswer};
 use tidings_protocol::json::Json;
 use tidings_protocol::ui::{AskUserQuestionsRequest, Question, QuestionType};
 
-use super::form::Shape;
+use super::form::AnswerFormat;
 use super::validate::{self, Invalid};
 use super::{ask_user, form, plan};
 use crate::pending::Outcome;
@@ -21,7 +21,7 @@ use crate::request_table::{AskKey, Keyed};
 /// use tidings_protocol::control::CanUseTool;
 /// use tidings_protocol::json::Json;
 ///
-/// let input = r#"{"questions":[{"question":"Which?","header":"Base","options":[{"label":"A"},{"label":"B"}]}]}"#;
+/// let input = r#"{"questions":[{"question":"Which?","options":[{"label":"A"},{"label":"B"}]}]}"#;
 /// let call = CanUseTool::new("AskUserQuestion", Json::parse(input)?, "toolu_1");
 /// let inquiry = Inquiry::from_call(1, "request-1", &call, None).ok_or("no question")?;
 /// let answers = vec![Reply::new("q1", ["B"])];
@@ -73,7 +73,7 @@ pub struct Field {
     /// The initial value.
     pub default: Option<String>,
     /// The format of a valid answer.
-    pub(super) shape: Shape,
+    pub(super) format: AnswerFormat,
 }
 
 /// A choice of a question.
@@ -173,7 +173,9 @@ impl Inquiry {
                 CliReply::Tool(Decision::allow_with(ask_user::with_answers(self, input, answers)))
             }
             (Origin::Plan(input), Some(answers)) => CliReply::Tool(plan::decision(self, input, answers)),
-            (Origin::Model(_) | Origin::Plan(_), None) => CliReply::Tool(Decision::deny(words(outcome))),
+            (Origin::Model(_) | Origin::Plan(_), None) => {
+                CliReply::Tool(Decision::deny(no_answer_message(outcome)))
+            }
             (Origin::Form(_) | Origin::Address(_), Some(answers)) => {
                 CliReply::Elicitation(form::answer(self, answers))
             }
@@ -227,7 +229,14 @@ impl Field {
         let options = Some(choices.iter().map(|choice| choice.label.clone()).collect());
         let question =
             Question { id: id.into(), text: text.into(), question_type: kind, options, required: true };
-        Field { question, header: None, choices, takes_other: true, default: None, shape: Shape::Text }
+        Field {
+            question,
+            header: None,
+            choices,
+            takes_other: true,
+            default: None,
+            format: AnswerFormat::Text,
+        }
     }
 
     /// Creates a question with a free-text answer.
@@ -241,13 +250,13 @@ impl Field {
             choices: Vec::new(),
             takes_other: true,
             default: None,
-            shape: Shape::Text,
+            format: AnswerFormat::Text,
         }
     }
 }
 
 /// The message to the model if there are no answers.
-fn words(outcome: &Outcome<Replied>) -> &'static str {
+fn no_answer_message(outcome: &Outcome<Replied>) -> &'static str {
     match outcome {
         Outcome::Answered { .. } => "The user declined to answer",
         Outcome::TimedOut => "The user did not answer in time, and has not declined",

@@ -4,7 +4,7 @@ use regex::RegexBuilder;
 use serde::Serialize;
 use tidings_protocol::ui::{AskUserQuestionsRequest, QuestionType};
 
-use super::form::{Bounds, Shape, flag};
+use super::form::{AnswerFormat, Bounds, flag};
 use super::inquiry::{Field, Inquiry, Reply};
 use crate::limits::ANSWER_BYTES_MAX;
 
@@ -96,15 +96,15 @@ fn check(field: &Field, texts: &[&str]) -> Option<(InvalidCode, String)> {
         return wrong(InvalidCode::TooManySelections, "Only one choice is allowed");
     }
     let is_choice = |text: &&str| field.choices.iter().any(|choice| choice.label == *text);
-    match &field.shape {
-        Shape::Text => {
+    match &field.format {
+        AnswerFormat::Text => {
             if field.takes_other || texts.iter().all(is_choice) {
                 None
             } else {
                 wrong(InvalidCode::UnknownChoice, "This is not one of the choices")
             }
         }
-        Shape::OneOf { values, count } => {
+        AnswerFormat::OneOf { values, count } => {
             let is_value = |text: &&str| is_choice(text) || values.iter().any(|value| value == *text);
             if !texts.iter().all(is_value) {
                 return wrong(InvalidCode::UnknownChoice, "This is not one of the choices");
@@ -118,15 +118,17 @@ fn check(field: &Field, texts: &[&str]) -> Option<(InvalidCode, String)> {
                 .filter(|min| chosen < *min)
                 .and_then(|_| wrong(InvalidCode::TooFewSelections, "Too few choices are selected"))
         }
-        Shape::Flag => flag(first).is_none().then(|| (InvalidCode::NotAFlag, "Answer yes or no".to_owned())),
-        Shape::Number(range) => check_number(first, range),
-        Shape::Integer(range) => match check_number(first, range) {
+        AnswerFormat::Flag => {
+            flag(first).is_none().then(|| (InvalidCode::NotAFlag, "Answer yes or no".to_owned()))
+        }
+        AnswerFormat::Number(range) => check_number(first, range),
+        AnswerFormat::Integer(range) => match check_number(first, range) {
             None if first.parse::<f64>().is_ok_and(|number| number.fract() != 0.0) => {
                 wrong(InvalidCode::NotAnInteger, "Enter a whole number")
             }
             other => other,
         },
-        Shape::String { length, format, pattern } => {
+        AnswerFormat::String { length, format, pattern } => {
             let chars = first.chars().count() as u64;
             if !is_within(length, &chars) {
                 return Some((InvalidCode::WrongLength, within("number of characters", length)));

@@ -100,7 +100,7 @@ impl PendingRequests {
     /// Groups open requests into a batch.
     pub(super) fn open_batch(&mut self, asks: Vec<Arc<Ask>>) -> OpenedRequest {
         let batch_id = self.setup.ids.next();
-        self.setup.permissions.tie(&batch_id, &asks);
+        self.setup.permissions.add_batch(&batch_id, &asks);
         let mut requests = Vec::new();
         for ask in asks {
             self.tools.entry(ask.key.tool_use_id.clone()).or_default().batch_id = Some(batch_id.clone());

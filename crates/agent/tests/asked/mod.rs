@@ -10,7 +10,7 @@ pub(crate) const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 /// Asks what somebody has to answer.
 pub(crate) fn wait(registry: &PermissionRegistry, ask: Ask) -> OutcomeFuture<Answer> {
     match registry.request(ask, None, NOW).unwrap() {
-        Requested::OutcomeFuture(waiting) => waiting,
+        Requested::Waiting(waiting) => waiting,
         Requested::Settled(outcome) => panic!("{outcome:?}"),
     }
 }
@@ -19,6 +19,6 @@ pub(crate) fn wait(registry: &PermissionRegistry, ask: Ask) -> OutcomeFuture<Ans
 pub(crate) fn settled(registry: &PermissionRegistry, ask: Ask) -> Outcome<Answer> {
     match registry.request(ask, None, NOW).unwrap() {
         Requested::Settled(outcome) => outcome,
-        Requested::OutcomeFuture(_) => panic!("nobody has answered"),
+        Requested::Waiting(_) => panic!("nobody has answered"),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Command;
+use super::SimpleCommand;
 
 /// Reasons why a command needs more than the permission to execute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub enum Danger {
 
 impl Danger {
     /// A description that continues "Run `…`; ".
-    pub fn words(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Danger::Deletes => "it deletes or overwrites files",
             Danger::Discards => "it discards work or history",
@@ -44,7 +44,7 @@ impl Danger {
 }
 
 /// The danger of a command, if there is one.
-pub(super) fn of(command: &Command) -> Option<Danger> {
+pub(super) fn of(command: &SimpleCommand) -> Option<Danger> {
     if command.written_files().any(is_system_path) {
         return Some(Danger::System);
     }
@@ -98,7 +98,7 @@ pub(super) fn of(command: &Command) -> Option<Danger> {
 }
 
 /// Finds git commands that discard commits or changes, locally or in the remote repository.
-fn git(command: &Command) -> Option<Danger> {
+fn git(command: &SimpleCommand) -> Option<Danger> {
     let arguments = command.arguments();
     let at = git_subcommand(arguments)?;
     let rest = arguments.get(at + 1..).unwrap_or_default();
@@ -179,16 +179,16 @@ pub(super) fn is_long(text: &str, name: &str) -> bool {
     !option.is_empty() && (name.starts_with(option) || option.starts_with(name))
 }
 
-fn has_any(command: &Command, words: &[&str]) -> bool {
+fn has_any(command: &SimpleCommand, words: &[&str]) -> bool {
     words.iter().any(|word| command.has_argument(word))
 }
 
-fn is_query(command: &Command) -> bool {
+fn is_query(command: &SimpleCommand) -> bool {
     has_any(command, &["status", "list", "list-units", "is-active", "is-enabled", "show", "print", "cat"])
 }
 
 /// `chmod 777`, `a+w`, `o+w`, `+s`, and every recursive change.
-fn opens_to_all(command: &Command) -> bool {
+fn opens_to_all(command: &SimpleCommand) -> bool {
     command.has_flag('R')
         || command.has_argument("--recursive")
         || command.arguments().iter().any(|word| {

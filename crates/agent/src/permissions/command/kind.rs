@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::danger::is_long;
-use super::{Command, shapes};
+use super::{SimpleCommand, shapes};
 
 /// The kind of work that a command does.
 ///
@@ -33,7 +33,7 @@ pub enum CommandKind {
     Other,
 }
 
-impl Command {
+impl SimpleCommand {
     /// The kind of work that it does.
     pub fn kind(&self) -> CommandKind {
         if let Some(kind) = shapes::kind(self) {

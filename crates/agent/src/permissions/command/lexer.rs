@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::words::substitutions;
+use super::quoting::substitutions;
 use super::{Opaque, Redirect, RedirectKind, Word, WordKind};
 
 /// A token of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
-    Word(Piece),
+    Word(LexedWord),
     Redirect(Redirect),
     /// `;`, `&` or the end of a line.
     End,
@@ -20,7 +20,7 @@ pub(super) enum Token {
 
 /// A word, with details for the parser.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Piece {
+pub(super) struct LexedWord {
     pub(super) word: Word,
     /// True if any part of it was quoted; then it is not a reserved word.
     pub(super) quoted: bool,
@@ -115,15 +115,15 @@ impl Lexer<'_> {
     }
 
     fn word_or_descriptor(&mut self) {
-        let piece = self.word();
+        let lexed = self.word();
         if matches!(self.peek(0), Some('<' | '>')) {
-            if !piece.quoted
-                && !piece.word.text.is_empty()
-                && piece.word.text.bytes().all(|b| b.is_ascii_digit())
+            if !lexed.quoted
+                && !lexed.word.text.is_empty()
+                && lexed.word.text.bytes().all(|b| b.is_ascii_digit())
             {
                 return self.redirect();
             }
-            if piece.word.text.ends_with('}') {
+            if lexed.word.text.ends_with('}') {
                 // `{name}>file` opens a descriptor and sets a variable.
                 self.opaque(Opaque::Syntax);
             }
@@ -132,7 +132,7 @@ impl Lexer<'_> {
             // A function, an array, or a zsh pattern that may run code.
             self.opaque(Opaque::Syntax);
         }
-        self.out.tokens.push(Token::Word(piece));
+        self.out.tokens.push(Token::Word(lexed));
     }
 
     fn redirect(&mut self) {
@@ -142,7 +142,7 @@ impl Lexer<'_> {
                 self.at += 2;
                 self.substitution();
                 let word = Word { text: String::new(), kind: WordKind::Dynamic };
-                return self.out.tokens.push(Token::Word(Piece { word, ..Piece::default() }));
+                return self.out.tokens.push(Token::Word(LexedWord { word, ..LexedWord::default() }));
             }
             (Some('<'), Some('<'), Some('<')) => (RedirectKind::Text, 3),
             (Some('<'), Some('<'), Some('-')) => return self.heredoc(3),
@@ -163,7 +163,7 @@ impl Lexer<'_> {
     }
 
     fn redirect_to(&mut self, kind: RedirectKind) {
-        let Some(piece) = self.target() else {
+        let Some(lexed) = self.target() else {
             return;
         };
         let is_descriptor = |text: &str| {
@@ -172,17 +172,17 @@ impl Lexer<'_> {
         };
         // `>& file` writes both streams to a file.
         let kind = match kind {
-            RedirectKind::Duplicate if !is_descriptor(&piece.word.text) => RedirectKind::Write,
+            RedirectKind::Duplicate if !is_descriptor(&lexed.word.text) => RedirectKind::Write,
             kind => kind,
         };
-        if piece.word.kind == WordKind::Glob {
+        if lexed.word.kind == WordKind::Glob {
             self.opaque(Opaque::Expansion);
         }
-        self.out.tokens.push(Token::Redirect(Redirect { kind, target: piece.word }));
+        self.out.tokens.push(Token::Redirect(Redirect { kind, target: lexed.word }));
     }
 
     /// The word after a redirection.
-    fn target(&mut self) -> Option<Piece> {
+    fn target(&mut self) -> Option<LexedWord> {
         loop {
             match self.peek(0) {
                 Some(' ' | '\t') => self.at += 1,
@@ -194,26 +194,26 @@ impl Lexer<'_> {
                 Some(_) => break,
             }
         }
-        let piece = self.word();
+        let lexed = self.word();
         if self.peek(0) == Some('(') {
             self.opaque(Opaque::Syntax);
         }
-        Some(piece)
+        Some(lexed)
     }
 
     fn heredoc(&mut self, length: usize) {
         self.at += length;
-        let Some(piece) = self.target() else {
+        let Some(lexed) = self.target() else {
             return;
         };
-        if piece.word.kind != WordKind::Static {
+        if lexed.word.kind != WordKind::Static {
             self.opaque(Opaque::Syntax);
         }
         let redirect = Redirect { kind: RedirectKind::Text, target: Word::default() };
         let token = self.out.tokens.len();
         self.out.tokens.push(Token::Redirect(redirect));
-        let end = piece.word.text;
-        self.heredocs.push(HereDoc { token, end, quoted: piece.quoted, strip_tabs: length == 3 });
+        let end = lexed.word.text;
+        self.heredocs.push(HereDoc { token, end, quoted: lexed.quoted, strip_tabs: length == 3 });
     }
 
     /// Reads the texts of the here-documents that began on this line.

@@ -10,11 +10,11 @@
 mod danger;
 mod kind;
 mod lexer;
-mod looking;
 mod options;
 mod parser;
+mod properties;
+mod quoting;
 mod shapes;
-mod words;
 mod wrappers;
 
 use std::collections::BTreeSet;
@@ -38,14 +38,14 @@ pub(super) use shapes::is_plain_path;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Script {
-    commands: Vec<Command>,
+    commands: Vec<SimpleCommand>,
     opaque: BTreeSet<Opaque>,
 }
 
 /// One command with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Command {
+pub struct SimpleCommand {
     /// The name and its arguments, without quotes.
     pub words: Vec<Word>,
     /// Variables that it sets in its environment, or in the shell if there are no words: `PATH=/tmp`.
@@ -156,7 +156,7 @@ impl Script {
     }
 
     /// The commands in the order written, each wrapper before the command that it runs.
-    pub fn commands(&self) -> &[Command] {
+    pub fn commands(&self) -> &[SimpleCommand] {
         &self.commands
     }
 
@@ -172,11 +172,11 @@ impl Script {
 
     /// The first danger in it: destructive commands, or those that need administrator rights.
     pub fn danger(&self) -> Option<Danger> {
-        self.commands.iter().find_map(Command::danger)
+        self.commands.iter().find_map(SimpleCommand::danger)
     }
 }
 
-impl Command {
+impl SimpleCommand {
     /// The name as it is written; empty if there are only assignments or redirections.
     pub fn name(&self) -> &str {
         self.words.first().map_or("", |word| word.text.as_str())

@@ -1,8 +1,8 @@
 //! Combines words and operators into simple commands.
 
-use super::lexer::{self, Piece, Token};
+use super::lexer::{self, LexedWord, Token};
 use super::wrappers::{self, Inner};
-use super::{Command, Opaque, Role, Script, WordKind};
+use super::{Opaque, Role, Script, SimpleCommand, WordKind};
 use crate::limits::{COMMAND_BYTES_MAX, COMMAND_DEPTH_MAX, COMMANDS_MAX};
 use crate::permissions::is_hidden;
 
@@ -48,14 +48,14 @@ struct Parser<'a> {
 /// The command that is being parsed.
 #[derive(Default)]
 struct Building {
-    command: Command,
+    command: SimpleCommand,
     /// True if a group ended here; only redirections may follow it.
     after_group: bool,
 }
 
 impl Building {
     fn is_empty(&self) -> bool {
-        self.command == Command::default() && !self.after_group
+        self.command == SimpleCommand::default() && !self.after_group
     }
 }
 
@@ -63,7 +63,7 @@ impl Parser<'_> {
     fn run(mut self, tokens: Vec<Token>) {
         for token in tokens {
             match token {
-                Token::Word(piece) => self.word(piece),
+                Token::Word(lexed) => self.word(lexed),
                 Token::Redirect(redirect) => self.building.command.redirects.push(redirect),
                 Token::End => self.finish(),
                 Token::Join => {
@@ -96,33 +96,33 @@ impl Parser<'_> {
         }
     }
 
-    fn word(&mut self, piece: Piece) {
+    fn word(&mut self, lexed: LexedWord) {
         if self.building.after_group {
             self.opaque(Opaque::Syntax);
         }
         let command = &mut self.building.command;
         if command.words.is_empty() {
-            if command.assignments.is_empty() && command.redirects.is_empty() && self.reserved(&piece) {
+            if command.assignments.is_empty() && command.redirects.is_empty() && self.reserved(&lexed) {
                 return;
             }
-            if piece.assigns {
-                self.building.command.assignments.push(piece.word.text);
+            if lexed.assigns {
+                self.building.command.assignments.push(lexed.word.text);
                 return;
             }
         }
-        self.building.command.words.push(piece.word);
+        self.building.command.words.push(lexed.word);
     }
 
     /// Handles a word of the grammar; true if the word is one.
-    fn reserved(&mut self, piece: &Piece) -> bool {
-        if piece.quoted || piece.word.kind != WordKind::Static {
+    fn reserved(&mut self, lexed: &LexedWord) -> bool {
+        if lexed.quoted || lexed.word.kind != WordKind::Static {
             // The lexer treats `[[` as a pattern.
-            if !piece.quoted && piece.word.text == "[[" {
+            if !lexed.quoted && lexed.word.text == "[[" {
                 self.opaque(Opaque::ControlFlow);
             }
             return false;
         }
-        match piece.word.text.as_str() {
+        match lexed.word.text.as_str() {
             "!" => {}
             "{" => {
                 self.joined = false;
@@ -151,7 +151,7 @@ impl Parser<'_> {
             return;
         }
         self.joined = false;
-        if building.command == Command::default() {
+        if building.command == SimpleCommand::default() {
             return;
         }
         let mut command = building.command;
@@ -160,7 +160,7 @@ impl Parser<'_> {
     }
 
     /// Adds a command, followed by the commands that it runs.
-    fn add(&mut self, mut command: Command, wrapped: usize) {
+    fn add(&mut self, mut command: SimpleCommand, wrapped: usize) {
         if self.script.commands.len() >= COMMANDS_MAX || wrapped >= COMMAND_DEPTH_MAX {
             self.opaque(Opaque::TooMany);
             return;
@@ -170,16 +170,16 @@ impl Parser<'_> {
         {
             self.opaque(Opaque::OddName);
         }
-        let found = wrappers::look_into(&command);
-        self.script.opaque.extend(found.opaque);
-        if !found.inner.is_empty() {
+        let runs = wrappers::inner_commands(&command);
+        self.script.opaque.extend(runs.opaque);
+        if !runs.inner.is_empty() {
             command.role = if command.role == Role::Inner { Role::Inner } else { Role::Wrapper };
         }
         self.script.commands.push(command);
-        for inner in found.inner {
+        for inner in runs.inner {
             match inner {
                 Inner::Command(words) => {
-                    let command = Command { words, role: Role::Inner, ..Command::default() };
+                    let command = SimpleCommand { words, role: Role::Inner, ..SimpleCommand::default() };
                     self.add(command, wrapped + 1);
                 }
                 Inner::Script(text) => parse_into(self.script, &text, Role::Inner, self.depth + wrapped + 1),

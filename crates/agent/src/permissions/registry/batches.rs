@@ -116,8 +116,8 @@ impl PermissionRegistry {
         now: Timestamp,
     ) -> Result<RegisteredBatch, RegistryError> {
         let batch_id = batch_id.into();
-        let mut inner = self.lock();
-        if inner.batches.get(&batch_id).is_some() {
+        let mut state = self.lock();
+        if state.batches.get(&batch_id).is_some() {
             return Err(RegistryError::BatchExists);
         }
         let mut batch = RegisteredBatch {
@@ -127,11 +127,11 @@ impl PermissionRegistry {
             suggested_grants: Vec::new(),
         };
         for ask in asks {
-            let open = inner.requests.get(&ask.key).filter(|open| open.digest == ask.digest).cloned();
-            if let Some(grant) = inner.grants.satisfying(&ask, now) {
+            let open = state.requests.get(&ask.key).filter(|open| open.digest == ask.digest).cloned();
+            if let Some(grant) = state.grants.satisfying(&ask, now) {
                 if let Some(open) = open {
                     // It may be settled already.
-                    drop(inner.settle(&open.key, by_grant(grant)));
+                    drop(state.settle(&open.key, by_grant(grant)));
                 }
                 batch.auto_approved.push(Arc::new(ask));
                 continue;
@@ -140,20 +140,20 @@ impl PermissionRegistry {
                 open
             } else {
                 let ask = Arc::new(ask);
-                inner.requests.open(Arc::clone(&ask), None)?;
+                state.requests.open(Arc::clone(&ask), None)?;
                 ask
             };
             batch.suggested_grants.extend(ask.suggested_grant());
             batch.asks.push(ask);
         }
         let members = batch.asks.iter().map(|ask| ask.key.clone()).collect();
-        inner.batches.add(batch.batch_id.clone(), members);
+        state.batches.add(batch.batch_id.clone(), members);
         Ok(batch)
     }
 
     /// Registers a batch of requests that were opened before; those that were settled in the meantime stay
     /// settled.
-    pub(crate) fn tie(&self, batch_id: &str, asks: &[Arc<Ask>]) {
+    pub(crate) fn add_batch(&self, batch_id: &str, asks: &[Arc<Ask>]) {
         let members = asks.iter().map(|ask| ask.key.clone()).collect();
         self.lock().batches.add(batch_id.to_owned(), members);
     }
@@ -165,52 +165,52 @@ impl PermissionRegistry {
         response: BatchResponse,
         now: Timestamp,
     ) -> Result<BatchRecorded, RegistryError> {
-        let mut inner = self.lock();
-        let members = inner.batches.get(batch_id).ok_or(RegistryError::NoBatch)?.to_vec();
-        if !members.iter().any(|key| inner.requests.get(key).is_some()) {
+        let mut state = self.lock();
+        let members = state.batches.get(batch_id).ok_or(RegistryError::NoBatch)?.to_vec();
+        if !members.iter().any(|key| state.requests.get(key).is_some()) {
             return Err(RegistryError::BatchAlreadyProcessed);
         }
-        let mut done = BatchRecorded::default();
+        let mut result = BatchRecorded::default();
         let mut answers: Vec<(AskKey, BatchAnswer)> = Vec::new();
         for answer in response.answers {
             match find(&members, &answer.member) {
                 Some(key) => answers.push((key, answer)),
-                None => done.refused.push((answer.member, RegistryError::NotFound)),
+                None => result.refused.push((answer.member, RegistryError::NotFound)),
             }
         }
         for key in &members {
-            let mut mine: Vec<&BatchAnswer> =
+            let mut candidates: Vec<&BatchAnswer> =
                 answers.iter().filter(|(to, _)| to == key).map(|(_, answer)| answer).collect();
             // Denials first, so that they win.
-            mine.sort_by_key(|answer| answer.answer.is_allowed());
-            let Some(first) = mine.first() else {
+            candidates.sort_by_key(|answer| answer.answer.is_allowed());
+            let Some(first) = candidates.first() else {
                 continue;
             };
             let one =
                 Response { answer: first.answer.clone(), by: response.by.clone(), digest: first.digest };
-            match inner.respond(key, one, now) {
-                Ok(recorded) => done.recorded.push(recorded),
-                Err(error) => done.refused.push((first.member.clone(), error)),
+            match state.respond(key, one, now) {
+                Ok(recorded) => result.recorded.push(recorded),
+                Err(error) => result.refused.push((first.member.clone(), error)),
             }
         }
-        done.open = members.iter().filter_map(|key| inner.requests.get(key)).cloned().collect();
-        Ok(done)
+        result.open = members.iter().filter_map(|key| state.requests.get(key)).cloned().collect();
+        Ok(result)
     }
 
     /// Withdraws the open requests of a batch.
     pub fn cancel_batch(&self, batch_id: &str) -> Result<Vec<Arc<Ask>>, RegistryError> {
         let members = self.lock().batches.get(batch_id).ok_or(RegistryError::NoBatch)?.to_vec();
-        let taken_back: Vec<Arc<Ask>> = members.iter().filter_map(|key| self.cancel(key).ok()).collect();
-        if taken_back.is_empty() { Err(RegistryError::BatchAlreadyProcessed) } else { Ok(taken_back) }
+        let withdrawn: Vec<Arc<Ask>> = members.iter().filter_map(|key| self.cancel(key).ok()).collect();
+        if withdrawn.is_empty() { Err(RegistryError::BatchAlreadyProcessed) } else { Ok(withdrawn) }
     }
 
     /// The number of batches with open requests.
     pub fn pending_batch_count(&self) -> usize {
-        let inner = self.lock();
-        inner
+        let state = self.lock();
+        state
             .batches
             .all()
-            .filter(|members| members.iter().any(|key| inner.requests.get(key).is_some()))
+            .filter(|members| members.iter().any(|key| state.requests.get(key).is_some()))
             .count()
     }
 }
@@ -225,13 +225,13 @@ fn find(members: &[AskKey], member: &Member) -> Option<AskKey> {
 
 /// The members of each batch.
 #[derive(Debug, Default)]
-pub(super) struct Batches {
+pub(super) struct BatchTable {
     members: HashMap<String, Vec<AskKey>>,
     /// Oldest first.
     order: VecDeque<String>,
 }
 
-impl Batches {
+impl BatchTable {
     fn add(&mut self, id: String, members: Vec<AskKey>) {
         if self.order.len() >= BATCHES_MAX
             && let Some(oldest) = self.order.pop_front()

@@ -14,7 +14,7 @@ use tidings_protocol::ui::PermissionRequest;
 pub use batches::{BatchAnswer, BatchRecorded, BatchResponse, Member, RegisteredBatch};
 pub use error::RegistryError;
 
-use self::batches::Batches;
+use self::batches::BatchTable;
 use self::grants::Grants;
 use super::{Allowed, Answer, Ask, Digest, Grant, Scope};
 use crate::limits::HELD_MAX;
@@ -33,7 +33,8 @@ use crate::request_table::{AskKey, Delivery, OutcomeFuture, RequestTable};
 /// # runtime.block_on(async {
 /// let registry = PermissionRegistry::default();
 /// let call = CanUseTool::new("Bash", serde_json::json!({"command": "make"}).into(), "toolu_1");
-/// let Requested::Waiting(waiting) = registry.request(Ask::new(1, "r", &call, None), None, Timestamp::UNIX_EPOCH)? else {
+/// let ask = Ask::new(1, "r", &call, None);
+/// let Requested::Waiting(waiting) = registry.request(ask, None, Timestamp::UNIX_EPOCH)? else {
 ///     unreachable!("nothing was granted")
 /// };
 ///
@@ -46,14 +47,14 @@ use crate::request_table::{AskKey, Delivery, OutcomeFuture, RequestTable};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct PermissionRegistry(Arc<Mutex<Inner>>);
+pub struct PermissionRegistry(Arc<Mutex<RegistryState>>);
 
 #[derive(Debug, Default)]
-struct Inner {
+struct RegistryState {
     requests: RequestTable<Ask, Answer>,
     grants: Grants,
-    batches: Batches,
-    held: Held,
+    batches: BatchTable,
+    held: HeldAnswers,
 }
 
 /// The state of a request after it was registered.
@@ -120,35 +121,35 @@ impl PermissionRegistry {
         deadline: Option<Instant>,
         now: Timestamp,
     ) -> Result<Requested, RegistryError> {
-        let mut inner = self.lock();
+        let mut state = self.lock();
         let key = ask.key.clone();
-        if let Some(outcome) = inner.held.take(&key, ask.digest) {
+        if let Some(outcome) = state.held.take(&key, ask.digest) {
             return Ok(Requested::Settled(outcome));
         }
-        match inner.requests.get(&key).map(|open| open.digest) {
+        match state.requests.get(&key).map(|open| open.digest) {
             // Announced before; now the CLI asks.
-            Some(digest) if digest == ask.digest => inner.requests.set_deadline(&key, deadline),
+            Some(digest) if digest == ask.digest => state.requests.set_deadline(&key, deadline),
             other => {
-                if let Some(grant) = inner.grants.satisfying(&ask, now) {
+                if let Some(grant) = state.grants.satisfying(&ask, now) {
                     return Ok(Requested::Settled(by_grant(grant)));
                 }
                 if other.is_some() {
                     // The input differs from the announced one, so answers to the announcement do not count.
-                    drop(inner.requests.settle(&key, Outcome::Cancelled));
+                    drop(state.requests.settle(&key, Outcome::Cancelled));
                 }
-                inner.requests.open(Arc::new(ask), deadline)?;
+                state.requests.open(Arc::new(ask), deadline)?;
             }
         }
         let registry = Arc::downgrade(&self.0);
         let abandoned = key.clone();
         let abandon = move || {
-            if let Some(inner) = registry.upgrade() {
-                let mut inner = inner.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(state) = registry.upgrade() {
+                let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
                 // It may be settled already.
-                drop(inner.requests.settle(&abandoned, Outcome::Disconnected));
+                drop(state.requests.settle(&abandoned, Outcome::Disconnected));
             }
         };
-        inner.requests.wait(&key, abandon).map(Requested::Waiting).ok_or(RegistryError::AlreadyAsked)
+        state.requests.wait(&key, abandon).map(Requested::Waiting).ok_or(RegistryError::AlreadyAsked)
     }
 
     /// Opens a request for a call that the CLI has not asked about yet. The answer is held until the CLI asks
@@ -156,10 +157,10 @@ impl PermissionRegistry {
     ///
     /// A call that a grant covers is not opened.
     pub fn announce(&self, ask: Ask, now: Timestamp) -> Result<Arc<Ask>, RegistryError> {
-        let mut inner = self.lock();
+        let mut state = self.lock();
         let ask = Arc::new(ask);
-        if inner.grants.satisfying(&ask, now).is_none() {
-            inner.requests.open(Arc::clone(&ask), None)?;
+        if state.grants.satisfying(&ask, now).is_none() {
+            state.requests.open(Arc::clone(&ask), None)?;
         }
         Ok(ask)
     }
@@ -177,9 +178,9 @@ impl PermissionRegistry {
 
     /// Withdraws a request: the CLI cancelled it, or the turn ended.
     pub fn cancel(&self, key: &AskKey) -> Result<Arc<Ask>, RegistryError> {
-        let mut inner = self.lock();
-        inner.held.remove(key);
-        let (ask, _) = inner.requests.settle(key, Outcome::Cancelled)?;
+        let mut state = self.lock();
+        state.held.remove(key);
+        let (ask, _) = state.requests.settle(key, Outcome::Cancelled)?;
         Ok(ask)
     }
 
@@ -195,11 +196,11 @@ impl PermissionRegistry {
 
     /// Withdraws all requests of a session and forgets its settled requests, batches and grants.
     pub fn clear_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
-        let mut inner = self.lock();
-        let ended = inner.end_session(session_id, &Outcome::Cancelled);
-        inner.grants.clear(session_id);
-        inner.batches.clear(session_id);
-        inner.requests.forget_session(session_id);
+        let mut state = self.lock();
+        let ended = state.end_session(session_id, &Outcome::Cancelled);
+        state.grants.clear(session_id);
+        state.batches.clear(session_id);
+        state.requests.forget_session(session_id);
         ended
     }
 
@@ -243,13 +244,13 @@ impl PermissionRegistry {
         self.lock().requests.len()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, RegistryState> {
         // No critical section panics between related changes, so a poisoned lock is usable.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Inner {
+impl RegistryState {
     fn respond(
         &mut self,
         key: &AskKey,
@@ -333,13 +334,13 @@ fn by_grant(id: String) -> Outcome<Answer> {
 
 /// Answers that came before the CLI asked.
 #[derive(Debug, Default)]
-struct Held {
+struct HeldAnswers {
     answers: HashMap<AskKey, (Digest, Outcome<Answer>)>,
     /// Oldest first.
     order: VecDeque<AskKey>,
 }
 
-impl Held {
+impl HeldAnswers {
     fn put(&mut self, key: AskKey, digest: Digest, outcome: Outcome<Answer>) {
         self.remove(&key);
         if self.order.len() >= HELD_MAX

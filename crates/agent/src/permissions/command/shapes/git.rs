@@ -124,7 +124,7 @@ pub(super) const SHAPES: &[Shape] = &[
         call: "git stash list|show",
         flags: LOG_FLAGS,
         values: LOG_VALUES,
-        why: "It prints what was put aside",
+        why: "It prints the stash",
         ..LOOK
     },
     Shape {
@@ -160,7 +160,7 @@ pub(super) const SHAPES: &[Shape] = &[
         flags: "-u --set-upstream -v --verbose -q --quiet --tags --follow-tags --no-verify --atomic -n --dry-run --porcelain \
                 --progress --no-progress --all",
         operands: Operands::First(Remote, Refspec),
-        why: "It sends commits to a repository that the project knows by name; an address could be anybody's",
+        why: "It sends commits to a configured remote; an address could belong to a stranger",
         ..WORK
     },
     Shape {

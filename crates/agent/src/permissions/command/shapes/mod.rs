@@ -21,7 +21,7 @@ mod system;
 mod text;
 mod values;
 
-use super::{Command, CommandKind, Word};
+use super::{CommandKind, SimpleCommand, Word};
 use values::Value;
 pub(in crate::permissions) use values::is_plain_path;
 
@@ -107,7 +107,7 @@ const FAMILIES: &[&[Shape]] = &[
 ];
 
 /// The kind of a command, by the shape that covers all of its words.
-pub(super) fn kind(command: &Command) -> Option<CommandKind> {
+pub(super) fn kind(command: &SimpleCommand) -> Option<CommandKind> {
     let words = command.words.as_slice();
     // Options between `git` and its subcommand would hide the subcommand.
     let shortened = if command.name() == "git" { Some(git::without_leading_options(words)?) } else { None };

@@ -101,7 +101,7 @@ pub(super) const SHAPES: &[Shape] = &[
             ("--format= --platform= --target= --jsx= --log-level= --sourcemap=", Name),
         ],
         operands: Operands::Each(Source("ts tsx mts cts js jsx mjs cjs css json")),
-        why: "It bundles; what it writes has an ending of its own",
+        why: "It bundles; its output has an extension of its own",
         ..SHAPE
     },
     Shape {

@@ -36,7 +36,7 @@ pub(super) const SHAPES: &[Shape] = &[
         flags: "-q -v -r -p --recreate --parallel -l",
         values: &[("-e", Name)],
         operands: Operands::None,
-        why: "It runs what the project's settings say; `-c`, `-x` and `--` would say something else",
+        why: "It runs what the project's settings configure; `-c`, `-x` and `--` would override them",
         ..TEST
     },
     Shape {

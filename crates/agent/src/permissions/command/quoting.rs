@@ -1,12 +1,12 @@
 //! Words: quotes, escapes and expansions.
 
-use super::lexer::{Lexer, Piece};
+use super::lexer::{LexedWord, Lexer};
 use super::{Opaque, Word, WordKind};
 
 impl Lexer<'_> {
     /// Reads a word up to the next blank or operator.
-    pub(super) fn word(&mut self) -> Piece {
-        let mut piece = Piece::default();
+    pub(super) fn word(&mut self) -> LexedWord {
+        let mut lexed = LexedWord::default();
         let (mut brace, mut list) = (false, false);
         while let Some(c) = self.peek(0) {
             match c {
@@ -18,74 +18,74 @@ impl Lexer<'_> {
                     }
                     Some(next) => {
                         self.at += 1;
-                        piece.quoted = true;
-                        piece.word.text.push(next);
+                        lexed.quoted = true;
+                        lexed.word.text.push(next);
                     }
                     None => self.opaque(Opaque::Syntax),
                 },
-                '\'' => self.single_quotes(&mut piece),
-                '"' => self.double_quotes(&mut piece),
-                '`' => self.backticks(&mut piece.word),
-                '$' => self.dollar(&mut piece, Quotes::None),
+                '\'' => self.single_quotes(&mut lexed),
+                '"' => self.double_quotes(&mut lexed),
+                '`' => self.backticks(&mut lexed.word),
+                '$' => self.dollar(&mut lexed, Quotes::None),
                 '*' | '?' | '[' => {
-                    piece.word.kind = piece.word.kind.max(WordKind::Glob);
-                    piece.word.text.push(c);
+                    lexed.word.kind = lexed.word.kind.max(WordKind::Glob);
+                    lexed.word.text.push(c);
                 }
                 '=' => {
-                    piece.assigns |= !piece.quoted && is_variable(&piece.word.text);
+                    lexed.assigns |= !lexed.quoted && is_variable(&lexed.word.text);
                     // zsh replaces `=program` by the path of the program.
-                    if piece.word.text.is_empty()
-                        && !piece.quoted
+                    if lexed.word.text.is_empty()
+                        && !lexed.quoted
                         && self.peek(1).is_some_and(char::is_alphanumeric)
                     {
                         self.opaque(Opaque::Expansion);
                     }
-                    piece.word.text.push(c);
+                    lexed.word.text.push(c);
                 }
                 c => {
                     brace |= c == '{';
                     list |= brace && (c == ',' || (c == '.' && self.peek(1) == Some('.')));
-                    piece.word.text.push(c);
+                    lexed.word.text.push(c);
                 }
             }
             self.at += 1;
         }
         if list {
             self.opaque(Opaque::Expansion);
-            piece.word.kind = WordKind::Dynamic;
+            lexed.word.kind = WordKind::Dynamic;
         }
-        piece
+        lexed
     }
 
     /// Reads from the opening quote, and leaves the position on the closing one.
-    fn single_quotes(&mut self, piece: &mut Piece) {
-        piece.quoted = true;
+    fn single_quotes(&mut self, lexed: &mut LexedWord) {
+        lexed.quoted = true;
         self.at += 1;
         while let Some(c) = self.peek(0) {
             if c == '\'' {
                 return;
             }
-            piece.word.text.push(c);
+            lexed.word.text.push(c);
             self.at += 1;
         }
         self.opaque(Opaque::Syntax);
     }
 
     /// Reads from the opening double quote, and leaves the position on the closing one.
-    fn double_quotes(&mut self, piece: &mut Piece) {
-        piece.quoted = true;
+    fn double_quotes(&mut self, lexed: &mut LexedWord) {
+        lexed.quoted = true;
         self.at += 1;
         while let Some(c) = self.peek(0) {
             match (c, self.peek(1)) {
                 ('"', _) => return,
                 ('\\', Some('\n')) => self.at += 1,
                 ('\\', Some(next @ ('$' | '`' | '"' | '\\'))) => {
-                    piece.word.text.push(next);
+                    lexed.word.text.push(next);
                     self.at += 1;
                 }
-                ('`', _) => self.backticks(&mut piece.word),
-                ('$', _) => self.dollar(piece, Quotes::Double),
-                (c, _) => piece.word.text.push(c),
+                ('`', _) => self.backticks(&mut lexed.word),
+                ('$', _) => self.dollar(lexed, Quotes::Double),
+                (c, _) => lexed.word.text.push(c),
             }
             self.at += 1;
         }
@@ -113,16 +113,16 @@ impl Lexer<'_> {
     }
 
     /// Reads from the `$`, and leaves the position on the last character that belongs to it.
-    fn dollar(&mut self, piece: &mut Piece, quotes: Quotes) {
+    fn dollar(&mut self, lexed: &mut LexedWord, quotes: Quotes) {
         let ends = |c: char| matches!(c, ' ' | '\t' | '\n' | ';' | '&' | '|' | ')' | '<' | '>');
         match self.peek(1) {
-            None => return piece.word.text.push('$'),
-            Some(c) if ends(c) || (c == '"' && quotes == Quotes::Double) => return piece.word.text.push('$'),
+            None => return lexed.word.text.push('$'),
+            Some(c) if ends(c) || (c == '"' && quotes == Quotes::Double) => return lexed.word.text.push('$'),
             // These are numbers. `$!` is empty before a background job runs, and then the word does not
             // exist.
             Some(c @ ('?' | '#' | '$')) if self.peek(2).is_none_or(|c| !c.is_alphanumeric()) => {
                 self.at += 1;
-                piece.word.text.extend(['$', c]);
+                lexed.word.text.extend(['$', c]);
                 return;
             }
             Some('(') => {
@@ -146,7 +146,7 @@ impl Lexer<'_> {
             }
             Some(_) => self.opaque(Opaque::Expansion),
         }
-        piece.word.kind = WordKind::Dynamic;
+        lexed.word.kind = WordKind::Dynamic;
     }
 
     /// Reads from the `$` of `${…}`, and leaves the position on the closing brace.

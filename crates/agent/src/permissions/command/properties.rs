@@ -1,9 +1,9 @@
 //! Properties of commands that read: depth, contents, and words that are names.
 
 use super::danger::git_subcommand;
-use super::{Command, Role, Word};
+use super::{Role, SimpleCommand, Word};
 
-impl Command {
+impl SimpleCommand {
     /// True if it reads everything below the folders that it is given.
     pub(in crate::permissions) fn goes_below(&self) -> bool {
         let has = |letters: &[char], names: &[&str]| {
