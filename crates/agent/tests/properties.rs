@@ -1,4 +1,4 @@
-//! The same events, however the bytes come in and wherever a server starts again.
+//! The same events for any segmentation of the bytes, and after a restart at any point.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -28,7 +28,7 @@ fn step(fold: &mut Fold, line: &str, events: &mut Vec<UiMessage>) {
     fold.step(Input::Frame(&FrameRef::decode(line.as_bytes()).unwrap()), events);
 }
 
-/// A streamed answer: pieces of text, and then the whole block.
+/// A streamed answer: text deltas, and then the complete block.
 fn answer(lane: &str, id: &str, pieces: &[String]) -> Vec<String> {
     let parent = if lane.is_empty() { "null".to_owned() } else { format!("{lane:?}") };
     let frame =
@@ -120,7 +120,7 @@ proptest! {
     }
 
     #[test]
-    fn whoever_comes_in_the_middle_of_a_stream_sees_the_whole_text_once(
+    fn a_fold_that_starts_in_the_middle_of_a_stream_shows_the_whole_text_once(
         pieces in proptest::collection::vec("[a-zä ]{1,6}", 1..10),
         missed in 0_usize..12,
     ) {
@@ -149,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn no_frame_however_odd_brings_the_fold_down(
+    fn no_frame_makes_the_fold_panic(
         kinds in proptest::collection::vec((0_usize..14, 0_usize..6, "[a-c]{0,2}"), 0..40),
     ) {
         const SUBTYPES: &[&str] = &["init", "status", "task_started", "task_updated", "task_notification", "model_refusal_fallback"];
@@ -175,7 +175,7 @@ proptest! {
             };
             step(&mut fold, &line, &mut events);
         }
-        // What is taken back is always the end of what was shown.
+        // A retraction always removes the end of what was shown.
         let mut shown = String::new();
         for event in &events {
             match event {

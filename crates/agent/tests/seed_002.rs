@@ -1,4 +1,4 @@
-//! What the page of seed 002 asks of a wrapper, kept by the mobile dialect.
+//! The phone protocol, as produced by the mobile dialect.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -96,7 +96,8 @@ fn s2_15_sub_agents_start_run_and_end() {
     assert_eq!(statuses, ["STARTING", "RUNNING", "COMPLETED"]);
 }
 
-/// The share is a guess from the tools that were used; it does not shrink, and only what is done has all of it.
+/// The share is an estimate from the number of tool uses; it does not shrink, and reaches one only at
+/// completion.
 #[test]
 fn s2_22_a_phone_sees_how_far_a_sub_agent_has_come() {
     for (outcome, status, last) in

@@ -1,4 +1,4 @@
-//! What the page of seed 003 promises about events, kept by the fold.
+//! Guarantees of the published UI events, as kept by the fold.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -33,7 +33,7 @@ fn text_of(events: &[UiMessage], turn: TurnId) -> String {
     text
 }
 
-/// The text blocks of the main conversation that were not taken back, turn by turn, straight from the frames.
+/// The text blocks of the main conversation that were not retracted, turn by turn, directly from the frames.
 fn written(name: &str) -> Vec<String> {
     let bytes = frames(name);
     let frames: Vec<Value> =
@@ -65,7 +65,7 @@ fn written(name: &str) -> Vec<String> {
 fn s3_15_chunks_concatenate_to_the_whole_text() {
     for (name, _) in fixtures() {
         if name == "lone-surrogate" {
-            // The reader that is not ours cannot read these lines.
+            // The independent JSON reader cannot read these lines.
             continue;
         }
         let events = live(&name);
@@ -192,7 +192,7 @@ fn s3_21_tokens_are_told_as_they_grow_and_counted_once_per_response() {
 
 #[test]
 fn s3_22_an_error_is_told_and_the_session_goes_on() {
-    // 400, a rate limit that is spent, an interruption, and the limit of rounds.
+    // Status 400, an exceeded rate limit, an interruption, and the limit of rounds.
     for name in ["err-400", "rate-limit-event", "interrupt-stream", "max-turns"] {
         let events = live(name);
         let error = events.iter().position(|event| matches!(event, UiMessage::Error { .. })).unwrap();
@@ -317,7 +317,7 @@ fn a_retraction_is_a_note_in_the_ui_dialect_and_the_new_text_follows() {
 #[test]
 fn s3_36_what_the_crate_of_the_page_has_beyond_it_is_in_our_events() {
     let events = live("tool-bash");
-    // Status and error of a call, tokens and turn of a result, the name of the tool beside its result.
+    // Status and error of a call, tokens and turn of a result, the name of the tool with its result.
     let details = events.iter().find_map(|event| match event {
         UiMessage::ToolDetails(details) => Some(details),
         _ => None,
@@ -358,7 +358,7 @@ fn a_question_pauses_the_session_until_it_is_settled() {
     PermissionResolved outcome="Allowed" tool_use_id=#1
     SessionStateChanged state="Idle"
     "#);
-    // The page knows no tools as targets.
+    // The specification has no tools as targets.
     let on_page = events.iter().filter_map(to_ui).find_map(|event| match event.into_owned() {
         UiMessage::PermissionRequired { request, .. } => Some(request.target_type),
         _ => None,

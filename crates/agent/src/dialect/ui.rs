@@ -31,7 +31,7 @@ pub fn to_ui(event: &UiMessage) -> Option<Cow<'_, UiMessage>> {
         }
         event if event.is_seed() => Some(Cow::Borrowed(event)),
         event => {
-            let message = note(event)?;
+            let message = log_message(event)?;
             Some(Cow::Owned(UiMessage::System { message, session_id: event.session_id() }))
         }
     }
@@ -49,7 +49,7 @@ fn on_page(request: &PermissionRequest) -> PermissionRequest {
 }
 
 /// A log message for an event of ours.
-fn note(event: &UiMessage) -> Option<String> {
+fn log_message(event: &UiMessage) -> Option<String> {
     Some(match event {
         UiMessage::SessionStarted(event) => match &event.model {
             Some(model) => format!("Session {} with {model}", event.cli_session_id),

@@ -66,8 +66,8 @@ impl Fold {
             "session_writes_lost" => {
                 out.error("The disk is full: the agent could not write its session down");
             }
-            _ => match note(&subtype, frame) {
-                Some(note) => out.system(note),
+            _ => match log_message(&subtype, frame) {
+                Some(message) => out.system(message),
                 None => out.push(raw(frame, self.handle)),
             },
         }
@@ -261,7 +261,7 @@ impl Fold {
 }
 
 /// A log message for frames that need no event of their own.
-fn note(subtype: &str, frame: &FrameRef<'_>) -> Option<String> {
+fn log_message(subtype: &str, frame: &FrameRef<'_>) -> Option<String> {
     let name = || frame.string("hook_name").unwrap_or_default();
     Some(match subtype {
         "informational" => frame.string("content")?,

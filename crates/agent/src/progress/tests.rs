@@ -299,7 +299,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_said_makes_sense(text in "\\PC{0,200}|[0-9/%of \n]{0,60}") {
+    fn every_finding_makes_sense(text in "\\PC{0,200}|[0-9/%of \n]{0,60}") {
         for finding in read(&text) {
             match finding {
                 Finding::Progress(progress) => {

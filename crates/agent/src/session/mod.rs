@@ -192,17 +192,23 @@ impl AgentSession {
     /// has it.
     pub async fn input(&self, payload: ControllerInputPayload) -> Result<TurnId, Error> {
         let turn_id = self.claim(payload.turn_id);
-        self.say(Prompt::from(payload.content.as_str()), fold::Prompt::new(payload.content), turn_id).await
+        self.send_prompt(Prompt::from(payload.content.as_str()), fold::Prompt::new(payload.content), turn_id)
+            .await
     }
 
     /// Sends a message of the user with images and files; `shown` is the prompt as it appears in the events.
     pub async fn prompt(&self, prompt: Prompt, shown: fold::Prompt) -> Result<TurnId, Error> {
         let next = TurnId::new_user_turn(self.turns.load(Ordering::Relaxed).saturating_add(1));
         let turn_id = self.claim(shown.turn_id.unwrap_or(next));
-        self.say(prompt, shown, turn_id).await
+        self.send_prompt(prompt, shown, turn_id).await
     }
 
-    async fn say(&self, prompt: Prompt, mut shown: fold::Prompt, turn_id: TurnId) -> Result<TurnId, Error> {
+    async fn send_prompt(
+        &self,
+        prompt: Prompt,
+        mut shown: fold::Prompt,
+        turn_id: TurnId,
+    ) -> Result<TurnId, Error> {
         let uuid = shown.uuid.get_or_insert_with(|| self.setup.ids.next()).clone();
         shown.turn_id = Some(turn_id);
         // Recorded before it is sent: the agent's answer may come before `send` returns.

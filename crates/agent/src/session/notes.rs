@@ -105,7 +105,7 @@ mod tests {
 
     /// An urgent note does not overtake a note that was queued before it, whenever the reader polls.
     #[tokio::test]
-    async fn what_was_told_before_an_urgent_note_comes_before_it() {
+    async fn an_urgent_note_comes_after_earlier_notes() {
         let (notes, mut receiver) = channel(4);
         notes.send_urgent(Note::Done(Command::Interrupt));
         // The reader has found the queue empty and taken the urgent note; only now it sees the earlier one.

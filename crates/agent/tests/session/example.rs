@@ -1,4 +1,4 @@
-//! The example does what its page says.
+//! Test of the example.
 
 use std::sync::{Arc, Mutex};
 
