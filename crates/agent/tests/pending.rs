@@ -108,28 +108,29 @@ fn f62_of_a_hundred_answers_at_once_one_wins_and_the_others_learn_of_it() {
         .map(|me| {
             let (pending, gate) = (Arc::clone(&pending), Arc::clone(&gate));
             thread::spawn(move || {
-                let mut heard = Vec::with_capacity(ROUNDS);
+                let mut received = Vec::with_capacity(ROUNDS);
                 for round in 0..ROUNDS {
                     if me == round % THREADS {
                         pending.lock().unwrap().open(round, None).unwrap();
                     }
                     gate.wait();
                     let mine = Outcome::by_person(me, me.to_string());
-                    heard.push(match pending.lock().unwrap().settle(&round, mine.clone()) {
+                    received.push(match pending.lock().unwrap().settle(&round, mine.clone()) {
                         Ok(()) => mine,
                         Err(Already::Settled(winner)) => winner,
                         Err(Already::Unknown) => Outcome::Lost,
                     });
                 }
-                heard
+                received
             })
         })
         .collect();
-    let heard: Vec<Vec<Outcome<usize>>> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    let received: Vec<Vec<Outcome<usize>>> =
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect();
     for round in 0..ROUNDS {
-        let winner = &heard[0][round];
+        let winner = &received[0][round];
         assert!(matches!(winner, Outcome::Answered { by: Who::Person(_), .. }), "round {round}");
-        assert!(heard.iter().all(|one| one[round] == *winner), "round {round}");
+        assert!(received.iter().all(|one| one[round] == *winner), "round {round}");
     }
     assert!(pending.lock().unwrap().is_empty());
 }

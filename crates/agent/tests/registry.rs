@@ -97,7 +97,7 @@ async fn f64_time_out_and_disconnection_are_not_told_as_a_refusal() {
     let Requested::Waiting(waiting) =
         registry.request(ask.clone(), Some(start + Duration::from_secs(30)), NOW).unwrap()
     else {
-        panic!("the request was not answered");
+        panic!("the request was settled before an answer");
     };
     assert!(registry.expire(start).is_empty());
     assert_eq!(registry.next_deadline(), Some(start + Duration::from_secs(30)));

@@ -22,7 +22,7 @@ fn text_of(events: &[UiMessage], turn: TurnId) -> String {
     let mut text = String::new();
     for event in events {
         match event {
-            UiMessage::TextChunk { text: piece, turn_id, .. } if *turn_id == turn => text.push_str(piece),
+            UiMessage::TextChunk { text: delta, turn_id, .. } if *turn_id == turn => text.push_str(delta),
             UiMessage::Retracted(event) if event.turn_id == turn => {
                 let rest = text.strip_suffix(event.text.as_str());
                 text.truncate(rest.expect("what is taken back is the end of what was shown").len());
@@ -154,7 +154,7 @@ fn s3_17_tools_of_the_api_begin_and_end_too() {
         r#"{"type":"assistant","message":{"id":"m","content":[{"type":"server_tool_use","id":"s1","name":"web_search","input":{"query":"rust"}}]}}"#,
         r#"{"type":"assistant","message":{"id":"m","content":[{"type":"web_search_tool_result","tool_use_id":"s1","content":[{"type":"web_search_result","title":"Rust","url":"https://example.com"}]}]}}"#,
     ]);
-    let told: Vec<String> = events
+    let reported: Vec<String> = events
         .iter()
         .filter_map(|event| match event {
             UiMessage::ToolExecuting { tool_name, input, .. } => Some(format!("{tool_name} {input}")),
@@ -162,7 +162,7 @@ fn s3_17_tools_of_the_api_begin_and_end_too() {
             _ => None,
         })
         .collect();
-    assert_eq!(told, [r#"web_search {"query":"rust"}"#, "Rust https://example.com"]);
+    assert_eq!(reported, [r#"web_search {"query":"rust"}"#, "Rust https://example.com"]);
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn s3_21_tokens_are_told_as_they_grow_and_counted_once_per_response() {
         r#"{"type":"assistant","message":{"id":"m2","content":[],"usage":{"input_tokens":120,"output_tokens":5}}}"#,
         r#"{"type":"result","subtype":"success","is_error":false,"usage":{"input_tokens":130,"output_tokens":40}}"#,
     ]);
-    let told: Vec<(i64, i64)> = events
+    let reported: Vec<(i64, i64)> = events
         .iter()
         .filter_map(|event| match event {
             UiMessage::TokenUpdate { input_tokens, output_tokens, .. } => {
@@ -187,7 +187,7 @@ fn s3_21_tokens_are_told_as_they_grow_and_counted_once_per_response() {
             _ => None,
         })
         .collect();
-    assert_eq!(told, [(100, 7), (120, 12), (120, 40)]);
+    assert_eq!(reported, [(100, 7), (120, 12), (120, 40)]);
 }
 
 #[test]
@@ -198,10 +198,10 @@ fn s3_22_an_error_is_told_and_the_session_goes_on() {
         let error = events.iter().position(|event| matches!(event, UiMessage::Error { .. })).unwrap();
         let after = &events[error..];
         assert!(after.iter().any(|event| matches!(event, UiMessage::Complete { .. })), "{name}");
-        let told = events.iter().filter(|event| matches!(event, UiMessage::Error { .. })).count();
+        let reported = events.iter().filter(|event| matches!(event, UiMessage::Error { .. })).count();
         let failed =
             events.iter().filter(|event| matches!(event, UiMessage::TurnResult(result) if result.is_error));
-        assert_eq!(told, failed.count(), "{name}: once for each turn that failed");
+        assert_eq!(reported, failed.count(), "{name}: once for each turn that failed");
     }
 }
 

@@ -17,7 +17,7 @@ const SYNTHETIC: &str = "<synthetic>";
 
 impl Fold {
     pub(super) fn assistant(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
-        let View::Assistant(said) = frame.view() else { return };
+        let View::Assistant(message) = frame.view() else { return };
         self.note_session(frame, out);
         if out.agent.is_none() {
             self.begin_turn(out);
@@ -25,28 +25,28 @@ impl Fold {
         } else {
             self.register_agent(frame, out);
         }
-        if said.model.is_some_and(|model| model == SYNTHETIC) && said.blocks().all(is_text) {
-            return self.synthetic(frame, said.content, out);
+        if message.model.is_some_and(|model| model == SYNTHETIC) && message.blocks().all(is_text) {
+            return self.synthetic(frame, message.content, out);
         }
         let superseded = frame.strings("supersedes");
         if !superseded.is_empty() {
             self.retract_frames(&superseded, RetractReason::Superseded, out);
         }
         let uuid = frame.uuid();
-        let message_id = said.message_id.map(Text::get);
+        let message_id = message.message_id.map(Text::get);
         let turn_id = self.lane_turn(out.agent);
         let source = Source { message_id: message_id.as_deref(), uuid: uuid.as_deref(), turn_id };
         let (shown, tokens) = self.lane(out.agent);
         if source.uuid.is_some_and(|uuid| shown.has_frame(uuid)) {
             return;
         }
-        if let Some(usage) = said.usage.filter(|usage| usage.is_object()) {
+        if let Some(usage) = message.usage.filter(|usage| usage.is_object()) {
             tokens.response(source.message_id, usage, out);
             if frame.flag("aborted") {
-                tokens.cut_off(&said.model.map(Text::get).unwrap_or_default(), usage);
+                tokens.cut_off(&message.model.map(Text::get).unwrap_or_default(), usage);
             }
         }
-        for block in said.blocks() {
+        for block in message.blocks() {
             self.block(block, source, out);
         }
     }

@@ -274,8 +274,8 @@ fn log_message(subtype: &str, frame: &FrameRef<'_>) -> Option<String> {
         "hook_response" => match frame.string("outcome").as_deref() {
             Some("success") | None => format!("Hook {} is done", name()),
             Some(outcome) => {
-                let said = frame.string("stderr").or_else(|| frame.string("output")).unwrap_or_default();
-                format!("Hook {}: {outcome} {}", name(), said.trim_end())
+                let text = frame.string("stderr").or_else(|| frame.string("output")).unwrap_or_default();
+                format!("Hook {}: {outcome} {}", name(), text.trim_end())
             }
         },
         "plugin_install" => {

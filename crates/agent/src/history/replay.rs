@@ -46,28 +46,28 @@ impl Replay {
     }
 
     fn assistant(&mut self, entry: &EntryRef<'_>, agent: Option<&str>, out: &mut Vec<UiMessage>) {
-        let said = entry.said();
+        let message = entry.said();
         if agent.is_none()
-            && let Some(reason) = said.stop_reason.and_then(Raw::text)
+            && let Some(reason) = message.stop_reason.and_then(Raw::text)
         {
             self.stop_reason = Some(StopReason::from(&*reason.get()));
         }
         // Synthetic messages that a resumed session adds after an interrupt were never shown.
         let is_error = entry.get("isApiErrorMessage").and_then(Raw::bool) == Some(true);
-        if said.model.is_some_and(|model| model == "<synthetic>") && !is_error {
+        if message.model.is_some_and(|model| model == "<synthetic>") && !is_error {
             return;
         }
         self.open("assistant", entry, agent);
         self.line.push_str(",\"message\":{\"role\":\"assistant\"");
-        for (key, text) in [("id", said.message_id), ("model", said.model)] {
+        for (key, text) in [("id", message.message_id), ("model", message.model)] {
             if let Some(text) = text {
                 self.member(key, text);
             }
         }
-        if let Some(usage) = said.usage {
+        if let Some(usage) = message.usage {
             self.raw("usage", usage);
         }
-        match said.content {
+        match message.content {
             Some(content) => self.raw("content", content),
             None => self.seed_call(entry),
         }

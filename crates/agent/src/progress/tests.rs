@@ -350,7 +350,7 @@ fn s2_15_s2_22_a_task_is_told_from_start_to_end_once() {
         (agent.agent_type, agent.status, agent.start_time),
         (SubAgentType::Testing, SubAgentStatus::Starting, 1_000)
     );
-    assert_eq!(monitor.system(&started("a", None), at(1_001)), None, "told twice");
+    assert_eq!(monitor.system(&started("a", None), at(1_001)), None, "a repeated report");
     let news = system(
         r#"{"type":"system","subtype":"task_progress","task_id":"a","description":"Running Find greet","usage":{"total_tokens":9,"tool_uses":4,"duration_ms":2}}"#,
     );
@@ -392,7 +392,7 @@ fn s2_22_an_agent_that_is_called_again_starts_again() {
     let mut monitor = SubAgentProgressMonitor::new("demo");
     assert!(monitor.system(&started("a", None), at(5)).is_some());
     assert!(monitor.system(&ended("a", "completed"), at(6)).is_some());
-    assert_eq!(monitor.system(&started("a", None), at(7)), None, "the same run told late");
+    assert_eq!(monitor.system(&started("a", None), at(7)), None, "a late report of the same run");
     let again = system(
         r#"{"type":"system","subtype":"task_started","task_id":"a","run_id":"other","task_type":"local_agent","description":"More"}"#,
     );

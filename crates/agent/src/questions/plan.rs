@@ -58,14 +58,14 @@ pub(super) fn fields(input: &Json, plan: Option<&str>) -> Vec<Field> {
 
 /// Converts answers into a decision. Free text means: keep planning, with this feedback.
 pub(super) fn decision(inquiry: &Inquiry, input: &Json, answers: &[Reply]) -> Decision {
-    let said =
+    let answers_to =
         |at: usize| inquiry.fields.get(at).map(|field| inquiry.answered(field, answers)).unwrap_or_default();
-    let mode = match said(0).first().copied() {
+    let mode = match answers_to(0).first().copied() {
         Some(APPROVE) => PermissionMode::DEFAULT,
         Some(APPROVE_AND_ACCEPT_EDITS) => PermissionMode::ACCEPT_EDITS,
         other => {
             let own = other.filter(|text| *text != KEEP_PLANNING);
-            let feedback: Vec<&str> = own.into_iter().chain(said(1)).collect();
+            let feedback: Vec<&str> = own.into_iter().chain(answers_to(1)).collect();
             return Decision::deny(if feedback.is_empty() {
                 "The user wants to keep planning".to_owned()
             } else {

@@ -110,8 +110,8 @@ async fn what_the_agent_never_asks_about_ends_with_the_turn() {
     puppet.result().await;
     let seen = puppet.until(is_complete).await;
     let ends: Vec<_> = seen.iter().filter_map(resolved).collect();
-    let told: Vec<_> = ends.iter().map(|end| (end.tool_use_id.as_str(), end.outcome)).collect();
-    assert_eq!(told, [("one", Resolution::Allowed), ("two", Resolution::Cancelled)]);
+    let outcomes: Vec<_> = ends.iter().map(|end| (end.tool_use_id.as_str(), end.outcome)).collect();
+    assert_eq!(outcomes, [("one", Resolution::Allowed), ("two", Resolution::Cancelled)]);
     assert!(ends.iter().all(|end| end.batch_id.as_ref() == Some(batch_id)), "{ends:#?}");
     assert_eq!(puppet.session.status().pending_permissions, 0);
 }

@@ -78,8 +78,9 @@ impl Scene {
 
     pub(crate) async fn set(script: &str, setup: Setup) -> Self {
         let (sink, events) = ChannelEventSink::new(4);
-        let carrier = StandIn::playing(script);
-        let session = AgentSession::start_over(carrier, Options::new(), setup, Box::new(sink)).await.unwrap();
+        let transport = StandIn::playing(script);
+        let session =
+            AgentSession::start_over(transport, Options::new(), setup, Box::new(sink)).await.unwrap();
         Scene { session, events, seen: Vec::new() }
     }
 
