@@ -83,4 +83,4 @@ pub(crate) const TICK: Duration = Duration::from_secs(1);
 
 /// Bytes of agent output between two saved snapshots of a session. At most this much is read again when the
 /// session is adopted.
-pub(crate) const KEEP_EVERY_BYTES: u64 = 256 << 10;
+pub(crate) const SNAPSHOT_EVERY_BYTES: u64 = 256 << 10;

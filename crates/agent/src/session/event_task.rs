@@ -15,7 +15,7 @@ use super::pending_requests::{self, PendingRequests};
 use super::request_handler::RequestHandler;
 use super::status;
 use crate::fold::{self, Fold, Input, OpenedRequest, SettledRequest};
-use crate::limits::{GATHER_TIME, KEEP_EVERY_BYTES, TICK};
+use crate::limits::{GATHER_TIME, SNAPSHOT_EVERY_BYTES, TICK};
 use crate::pending::Outcome;
 use crate::sink::EventSink;
 
@@ -309,7 +309,7 @@ impl EventTask {
     fn save_snapshot(&mut self) {
         let Some(keep) = &self.handler.setup.keep else { return };
         let end = self.progress.end.unwrap_or_default();
-        if self.progress.must_save || end.saturating_sub(self.progress.saved) >= KEEP_EVERY_BYTES {
+        if self.progress.must_save || end.saturating_sub(self.progress.saved) >= SNAPSHOT_EVERY_BYTES {
             keep.keep(self.fold.save(), end);
             self.progress.saved = end;
             self.progress.must_save = false;
