@@ -325,7 +325,7 @@ fn rate_limit(frame: &FrameRef<'_>, handle: i64) -> Option<RateLimit> {
     Some(event)
 }
 
-/// The names of the tools. The rusty_claw wire format has objects where the CLI has names.
+/// The names of the tools. The `rusty_claw` wire format has objects where the CLI has names.
 fn tools(frame: &FrameRef<'_>) -> Vec<String> {
     let items = frame.member("tools").into_iter().flat_map(Raw::items);
     let name =

@@ -117,7 +117,7 @@ impl Answer {
 /// let call = CanUseTool::new("Bash", serde_json::json!({"command": "make"}).into(), "toolu_1");
 /// let ask = Ask::new(1, "r", &call, None);
 /// let Decision::Deny(deny) = decision(&ask, &Outcome::TimedOut) else { unreachable!() };
-/// assert_eq!(deny.message, "No decision about `Bash` came in time; the user has not refused it");
+/// assert_eq!(deny.message, "No decision about `Bash` came in time; this is not a refusal");
 /// ```
 pub fn decision(ask: &Ask, outcome: &Outcome<Answer>) -> Decision {
     let tool = &ask.tool_name;
@@ -152,14 +152,14 @@ pub fn decision(ask: &Ask, outcome: &Outcome<Answer>) -> Decision {
             Decision::Deny(deny)
         }
         Outcome::TimedOut => {
-            Decision::deny(format!("No decision about `{tool}` came in time; the user has not refused it"))
+            Decision::deny(format!("No decision about `{tool}` came in time; this is not a refusal"))
         }
         Outcome::Disconnected => Decision::deny(format!(
-            "The connection was lost before a decision about `{tool}` came; the user has not refused it"
+            "The connection was lost before a decision about `{tool}` came; this is not a refusal"
         )),
         Outcome::Cancelled => Decision::deny(format!("The permission request for `{tool}` was withdrawn")),
         Outcome::Lost => Decision::deny(format!(
-            "The program ended before a decision about `{tool}` came; the user has not refused it"
+            "The program ended before a decision about `{tool}` came; this is not a refusal"
         )),
     }
 }

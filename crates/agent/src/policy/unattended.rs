@@ -106,7 +106,7 @@ impl Unattended {
             _ if ask.needs_person && self.on_timeout != TimeoutAction::Pause => declined(),
             TimeoutAction::Approve => PolicyDecision::Allow,
             TimeoutAction::Deny => PolicyDecision::Deny {
-                reason: Some("The user did not answer in time, and has not refused it".to_owned()),
+                reason: Some("No decision came in time; this is not a refusal".to_owned()),
             },
             TimeoutAction::Pause => PolicyDecision::AskUser,
             TimeoutAction::UseRiskBased => return self.decide(ask, now),

@@ -259,11 +259,11 @@ impl Field {
 fn no_answer_message(outcome: &Outcome<Replied>) -> &'static str {
     match outcome {
         Outcome::Answered { .. } => "The user declined to answer",
-        Outcome::TimedOut => "The user did not answer in time, and has not declined",
+        Outcome::TimedOut => "No answer came in time; this is not a refusal to answer",
         Outcome::Disconnected => {
-            "The connection was lost before the user answered; the user has not declined"
+            "The connection was lost before an answer came; this is not a refusal to answer"
         }
         Outcome::Cancelled => "The question was withdrawn",
-        Outcome::Lost => "The program ended before the user answered; the user has not declined",
+        Outcome::Lost => "The program ended before an answer came; this is not a refusal to answer",
     }
 }

@@ -111,10 +111,10 @@ mod tests {
         // The reader has found the queue empty and taken the urgent note; only now it sees the earlier one.
         receiver.held = receiver.urgent.try_recv().ok();
         notes.send(Note::Done(Command::Clear)).await;
-        let received = [receiver.recv().await, receiver.recv().await];
+        let order = [receiver.recv().await, receiver.recv().await];
         assert!(
-            matches!(received, [Some(Note::Done(Command::Clear)), Some(Note::Done(Command::Interrupt))]),
-            "{received:?}"
+            matches!(order, [Some(Note::Done(Command::Clear)), Some(Note::Done(Command::Interrupt))]),
+            "{order:?}"
         );
     }
 }

@@ -110,7 +110,7 @@ impl StatusCell {
 }
 
 /// Replaces a value if the event has a new one.
-fn keep(progress: &mut Option<String>, new: Option<&String>) {
+fn update(field: &mut Option<String>, new: Option<&String>) {
     if let Some(new) = new {
         *field = Some(new.clone());
     }

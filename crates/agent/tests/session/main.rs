@@ -234,7 +234,7 @@ async fn s3_18_silence_is_no_refusal() {
     scene.complete().await;
     let timed_out = |event: &UiMessage| matches!(event, UiMessage::PermissionResolved(resolved) if resolved.outcome == Resolution::TimedOut);
     assert!(scene.seen.iter().any(timed_out));
-    assert!(scene.results()[0].1.contains("has not refused"), "{:?}", scene.results());
+    assert!(scene.results()[0].1.contains("not a refusal"), "{:?}", scene.results());
 }
 
 /// The progress of a long call is reported.
