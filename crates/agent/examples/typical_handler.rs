@@ -1,4 +1,4 @@
-//! What a server does with a session: it switches on the kind of event, and answers what is asked.
+//! A typical event handler of a server: it matches on the kind of event, and answers permission requests.
 #![expect(clippy::print_stdout, reason = "an example that prints is the point of it")]
 
 use tidings::Options;

@@ -3,9 +3,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-/// Where the time of day comes from: grants expire by it, and deadlines are told in it.
+/// Source of the current time, for the expiry of grants and for deadlines in events.
 ///
-/// It is the system's unless something else is handed in, which a test does to get the same run twice.
+/// It is the system clock by default. Tests replace it to get reproducible runs.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Timestamp + Send + Sync>);
 
@@ -15,12 +15,12 @@ impl Clock {
         Clock(Arc::new(Timestamp::now))
     }
 
-    /// Another clock.
+    /// Creates a clock from a function.
     pub fn from_fn(now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Clock(Arc::new(now))
     }
 
-    /// The time.
+    /// The current time.
     pub fn now(&self) -> Timestamp {
         (self.0)()
     }

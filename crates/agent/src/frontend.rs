@@ -17,58 +17,59 @@ use crate::session::{AgentSession, Setup};
 use crate::sink::{EventSink, SendError};
 use crate::source::{Command, FrontendInput, InputSource};
 
-/// Sessions by number, with one place for the questions of all of them.
+/// Sessions by number, with shared registries for the requests of all of them.
 ///
-/// A session starts when something is first said to its number, or with [`Agent::open`] where it has options of its own.
+/// A session starts with the first input for its number, or with [`Agent::open`] if it has options of its
+/// own.
 #[derive(Clone)]
 pub struct Agent {
     options: Options,
-    carriers: Arc<dyn Fn() -> Box<dyn Transport> + Send + Sync>,
+    transports: Arc<dyn Fn() -> Box<dyn Transport> + Send + Sync>,
     permissions: PermissionRegistry,
     questions: UserInteractionRegistry,
     sessions: Arc<Mutex<BTreeMap<i64, AgentSession>>>,
 }
 
 impl Agent {
-    /// An agent whose sessions start with these options.
+    /// Creates an agent whose sessions start with these options.
     pub fn new(options: Options) -> Self {
         Agent {
             options,
-            carriers: Arc::new(|| Box::new(Process::new())),
+            transports: Arc::new(|| Box::new(Process::new())),
             permissions: PermissionRegistry::default(),
             questions: UserInteractionRegistry::default(),
             sessions: Arc::default(),
         }
     }
 
-    /// The same with carriers of one's own instead of processes on this machine.
+    /// Replaces the processes on this machine by other transports.
     #[must_use]
-    pub fn over<T: Transport + 'static>(mut self, carrier: impl Fn() -> T + Send + Sync + 'static) -> Self {
-        self.carriers = Arc::new(move || Box::new(carrier()));
+    pub fn over<T: Transport + 'static>(mut self, transport: impl Fn() -> T + Send + Sync + 'static) -> Self {
+        self.transports = Arc::new(move || Box::new(transport()));
         self
     }
 
-    /// Where questions about tools wait for an answer.
+    /// The registry in which permission requests wait for an answer.
     pub fn permissions(&self) -> &PermissionRegistry {
         &self.permissions
     }
 
-    /// Where questions to the person wait for an answer.
+    /// The registry in which questions to the user wait for an answer.
     pub fn questions(&self) -> &UserInteractionRegistry {
         &self.questions
     }
 
-    /// A session that runs.
+    /// A running session.
     pub fn session(&self, handle: i64) -> Option<AgentSession> {
         self.sessions().get(&handle).cloned()
     }
 
-    /// The sessions that run.
+    /// The handles of the running sessions.
     pub fn handles(&self) -> Vec<i64> {
         self.sessions().keys().copied().collect()
     }
 
-    /// Starts a session with options of its own. One that has the number already is closed before.
+    /// Starts a session with options of its own. A running session with the same handle is closed first.
     pub async fn open(
         &self,
         handle: i64,
@@ -79,18 +80,18 @@ impl Agent {
         let mut setup = Setup::new(handle, policy);
         setup.permissions = self.permissions.clone();
         setup.questions = self.questions.clone();
-        // First the end of the one, then the beginning of the other: their events and questions have the same number.
+        // Close the old session before the new one starts: their events and requests carry the same handle.
         self.close(handle).await;
-        let session = AgentSession::start_over((self.carriers)(), options, setup, sink).await?;
-        // Somebody may have begun one meanwhile.
-        let before = self.sessions().insert(handle, session.clone());
-        if let Some(before) = before {
-            before.close().await;
+        let session = AgentSession::start_over((self.transports)(), options, setup, sink).await?;
+        // Another call may have started a session with this handle in the meantime.
+        let previous = self.sessions().insert(handle, session.clone());
+        if let Some(previous) = previous {
+            previous.close().await;
         }
         Ok(session)
     }
 
-    /// Ends a session and forgets everything about it: open questions, grants.
+    /// Ends a session and forgets its open requests and grants.
     pub async fn remove(&self, handle: i64) {
         self.close(handle).await;
         drop(self.permissions.clear_session(handle));
@@ -105,7 +106,7 @@ impl Agent {
     }
 
     fn sessions(&self) -> MutexGuard<'_, BTreeMap<i64, AgentSession>> {
-        // The map is whole whenever the lock is free.
+        // Every critical section leaves the map valid, so a poisoned lock is usable.
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -118,14 +119,15 @@ impl std::fmt::Debug for Agent {
 
 /// Runs an agent between a source of input and a sink for events, until the source ends.
 ///
-/// The policy sees every question first; what it does not decide goes to the sink as an event, and waits in the
-/// agent's registries. Everything that goes wrong is an event as well. Input for one session is handled in order, and waits
-/// for no other session.
+/// The policy sees every request first. A request that it does not decide goes to the sink as an event, and
+/// waits in the agent's registries.
+/// Errors are events as well. Input for one session is handled in order, independently of other sessions.
 ///
 /// ```no_run
 /// use tidings::Options;
 /// use tidings_agent::policy::Interactive;
-/// use tidings_agent::{Agent, ChannelEventSink, ChannelInputSource, ControllerInputPayload, TurnId, run_with_frontend};
+/// use tidings_agent::{Agent, ChannelEventSink, ChannelInputSource, run_with_frontend};
+/// use tidings_agent::{ControllerInputPayload, TurnId};
 ///
 /// # async fn run() {
 /// let (sink, mut events) = ChannelEventSink::new(100);
@@ -149,14 +151,14 @@ pub async fn run_with_frontend(
     let policy: Arc<dyn PermissionPolicy> = Arc::new(policy);
     let mut workers = JoinSet::new();
     let mut queues: HashMap<i64, mpsc::Sender<FrontendInput>> = HashMap::new();
-    let is_shown = loop {
+    let sink_state = loop {
         let input = tokio::select! {
             biased;
             // A worker ends early only if its sink is closed.
-            Some(_) = workers.join_next() => break Shown::No,
+            Some(_) = workers.join_next() => break SinkState::Closed,
             input = source.recv() => input,
         };
-        let Some(input) = input else { break Shown::Yes };
+        let Some(input) = input else { break SinkState::Open };
         let handle = session_of(&input);
         let queue = queues.entry(handle).or_insert_with(|| {
             let (queue, inputs) = mpsc::channel(INPUTS_WAITING_MAX);
@@ -166,30 +168,31 @@ pub async fn run_with_frontend(
             queue
         });
         if let Err(TrySendError::Full(_)) = queue.try_send(input)
-            && report(&sink, handle, &too_many(handle)).await.is_err()
+            && report(&sink, handle, &too_many_inputs(handle)).await.is_err()
         {
-            break Shown::No;
+            break SinkState::Closed;
         }
     };
     // The workers handle what is queued and then end their sessions.
     drop(queues);
-    match is_shown {
-        Shown::Yes => while workers.join_next().await.is_some() {},
-        Shown::No => workers.shutdown().await,
+    match sink_state {
+        SinkState::Open => while workers.join_next().await.is_some() {},
+        SinkState::Closed => workers.shutdown().await,
     }
     for handle in agent.handles() {
         agent.remove(handle).await;
     }
 }
 
-/// Whether the sink still takes events.
-enum Shown {
-    Yes,
-    No,
+/// Tells if the sink still takes events.
+enum SinkState {
+    Open,
+    Closed,
 }
 
-/// Handles the input of one session, in order. Each session has its own, so that one that starts or answers slowly holds up
-/// no other.
+/// Handles the input of one session, in order.
+/// Each session has its own worker, so that a session that starts or answers slowly does not delay the
+/// others.
 struct Worker {
     handle: i64,
     agent: Agent,
@@ -198,7 +201,7 @@ struct Worker {
 }
 
 impl Worker {
-    /// Runs until no more input comes, and then ends the session; or until the sink is closed.
+    /// Runs until the input ends and then ends the session, or until the sink is closed.
     async fn run(self, mut inputs: mpsc::Receiver<FrontendInput>) {
         while let Some(input) = inputs.recv().await {
             if let Err(error) = self.handle(input).await
@@ -252,10 +255,10 @@ async fn report(sink: &dyn EventSink, handle: i64, error: &Error) -> Result<(), 
     sink.send_async(UiMessage::Error { message, session_id: Some(handle) }).await
 }
 
-fn too_many(handle: i64) -> Error {
+fn too_many_inputs(handle: i64) -> Error {
     Error::new(
         tidings::ErrorKind::Invalid,
-        format!("Too many inputs wait for session {handle}"),
+        format!("Too many inputs are queued for session {handle}"),
         "wait until it has started",
     )
 }
@@ -264,6 +267,6 @@ fn no_session(handle: i64) -> Error {
     Error::new(
         tidings::ErrorKind::NoSession,
         format!("There is no session {handle}"),
-        "say something to it first",
+        "send it a message first",
     )
 }

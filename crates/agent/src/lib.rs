@@ -1,10 +1,11 @@
-//! A Claude Code session as events to show and questions to answer.
+//! A Claude Code session as events to show and requests to answer.
 //!
-//! What a terminal, a server, a page or an editor needs of an agent, and nothing of HTTP.
-//! Frames go in and [`UiMessage`]s come out; questions are asked once and answered once.
+//! This is the part of an agent front end that does not depend on how it is shown: a terminal, a server, a
+//! page or an editor can use it without HTTP.
+//! Frames of the CLI go in and [`UiMessage`]s come out. Each permission request and question is asked once
+//! and answered once.
 
 mod clock;
-mod desk;
 pub mod dialect;
 pub mod fold;
 mod frontend;
@@ -15,16 +16,17 @@ pub mod permissions;
 pub mod policy;
 pub mod progress;
 pub mod questions;
+mod request_table;
 pub mod session;
 pub mod sink;
 pub mod source;
 
 pub use clock::Clock;
-pub use desk::{AskKey, Waiting};
 pub use frontend::{Agent, run_with_frontend};
 pub use permissions::PermissionRegistry;
 pub use policy::PermissionPolicy;
 pub use questions::UserInteractionRegistry;
+pub use request_table::{AskKey, OutcomeFuture};
 pub use session::{AgentSession, Setup};
 pub use sink::{ChannelEventSink, EventSink, TextEventSink};
 pub use source::{ChannelInputSource, Command, FrontendInput, InputSource};

@@ -1,4 +1,4 @@
-//! Questions that wait for exactly one answer.
+//! Requests that wait for exactly one answer.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::Hash;
@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::{OPEN_MAX, SETTLED_MAX};
 
-/// Questions that are open, and those that were settled lately.
+/// Requests that are open, and those that were settled recently.
 ///
-/// The first answer wins, and every later one learns who was first. It has no clock, no lock and no task of its own:
-/// time is handed in, so that a test can run every order of events.
+/// The first answer wins, and every later caller gets the winning outcome.
+/// It has no clock, no lock and no task of its own: time is a parameter, so that a test can run every order
+/// of events.
 ///
 /// ```
 /// use tidings_agent::pending::{Already, Outcome, Pending, Who};
@@ -28,7 +29,7 @@ use crate::limits::{OPEN_MAX, SETTLED_MAX};
 #[derive(Debug, Clone)]
 pub struct Pending<K, A> {
     open: HashMap<K, Open>,
-    /// Open keys in the order in which they were asked.
+    /// Open keys in the order in which they were opened.
     order: BTreeMap<u64, K>,
     next: u64,
     settled: HashMap<K, Outcome<A>>,
@@ -42,66 +43,67 @@ struct Open {
     deadline: Option<Instant>,
 }
 
-/// How a question ended.
+/// The way a request ended.
 ///
-/// Only [`Outcome::Answered`] is somebody's will. A time-out is never told as a person's refusal.
+/// Only [`Outcome::Answered`] is a decision. A time-out is never reported as a refusal by the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
 pub enum Outcome<A> {
-    /// Somebody or some rule answered.
+    /// A user, a rule or a grant answered.
     Answered {
-        /// What was answered.
+        /// The answer.
         answer: A,
-        /// Who was first.
+        /// The author of the first answer.
         by: Who,
     },
-    /// Nobody answered in time.
+    /// No answer came before the deadline.
     TimedOut,
-    /// The CLI that asked is gone. A front end that leaves settles nothing.
+    /// The CLI that asked is gone. A front end that disconnects settles nothing.
     Disconnected,
-    /// The CLI took the question back, or the turn ended.
+    /// The CLI withdrew the request, or the turn ended.
     Cancelled,
-    /// The question was open when the program ended, and nobody can say what became of it.
+    /// The request was open when the program ended, and its outcome is unknown.
     Lost,
 }
 
-/// Who answered.
+/// The author of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Who {
-    /// A person, by the name of the front end or account.
+    /// A user, by the name of the front end or account.
     Person(String),
     /// A rule of a policy, by its name.
     Rule(String),
-    /// A grant that somebody gave earlier, by its id.
+    /// A grant that a user gave earlier, by its id.
     Grant(String),
 }
 
-/// Why a question was not opened.
+/// Reasons why a request was not opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// The same question is open; it is not asked twice.
-    #[error("The question is open already")]
+    /// The same request is open; it is not opened twice.
+    #[error("The request is already open")]
     Duplicate,
-    /// Too many questions are open.
-    #[error("Too many questions are open")]
+    /// Too many requests are open.
+    #[error("Too many requests are open")]
     Full,
 }
 
-/// Why an answer does not count.
+/// Reasons why an answer is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Already<A> {
-    /// The question was settled before, in this way.
+    /// The request was settled before, with this outcome.
     Settled(Outcome<A>),
-    /// There is no such question, or it was settled so long ago that it is forgotten.
+    /// The request does not exist, or was settled so long ago that it is forgotten.
     Unknown,
 }
 
 impl<K: Eq + Hash + Clone, A: Clone> Pending<K, A> {
-    /// Opens a question. It may have a deadline, which counts once [`Pending::expire`] is told that it has passed.
+    /// Opens a request. Its deadline, if any, takes effect when [`Pending::expire`] is called with a later
+    /// time.
     ///
-    /// A key that was settled can be opened again: the CLI may ask anew about a call after it was restarted.
+    /// A settled key can be opened again: a restarted CLI may ask about the same call.
     pub fn open(&mut self, key: K, deadline: Option<Instant>) -> Result<(), Refused> {
         if self.open.contains_key(&key) {
             return Err(Refused::Duplicate);
@@ -119,7 +121,7 @@ impl<K: Eq + Hash + Clone, A: Clone> Pending<K, A> {
         Ok(())
     }
 
-    /// Settles a question, unless somebody was faster.
+    /// Settles a request, unless it is settled already.
     pub fn settle(&mut self, key: &K, outcome: Outcome<A>) -> Result<(), Already<A>> {
         let Some((key, open)) = self.open.remove_entry(key) else {
             return Err(self.settled.get(key).cloned().map_or(Already::Unknown, Already::Settled));
@@ -135,61 +137,61 @@ impl<K: Eq + Hash + Clone, A: Clone> Pending<K, A> {
         Ok(())
     }
 
-    /// Gives an open question another deadline, or none.
+    /// Changes or removes the deadline of an open request.
     pub fn set_deadline(&mut self, key: &K, deadline: Option<Instant>) {
         if let Some(open) = self.open.get_mut(key) {
             open.deadline = deadline;
         }
     }
 
-    /// Takes a question back.
+    /// Withdraws a request.
     pub fn cancel(&mut self, key: &K) -> Result<(), Already<A>> {
         self.settle(key, Outcome::Cancelled)
     }
 
-    /// Settles everything whose deadline has passed as [`Outcome::TimedOut`], and says what that was.
+    /// Settles all requests whose deadline has passed as [`Outcome::TimedOut`], and returns their keys.
     pub fn expire(&mut self, now: Instant) -> Vec<K> {
         let late =
             |key: &&K| self.open.get(*key).is_some_and(|open| open.deadline.is_some_and(|at| at <= now));
         let keys: Vec<K> = self.order.values().filter(late).cloned().collect();
         for key in &keys {
-            // Each was found open a moment ago, and nobody else holds this value.
+            // Each key was open a moment ago, and `&mut self` excludes other callers.
             drop(self.settle(key, Outcome::TimedOut));
         }
         keys
     }
 
-    /// When [`Pending::expire`] has something to do next.
+    /// The earliest deadline: the next time at which [`Pending::expire`] has something to do.
     pub fn next_deadline(&self) -> Option<Instant> {
         self.open.values().filter_map(|open| open.deadline).min()
     }
 
-    /// The open questions, the oldest first.
+    /// The open requests, oldest first.
     pub fn open_keys(&self) -> impl Iterator<Item = &K> {
         self.order.values()
     }
 
-    /// Whether a question is open.
+    /// True if a request is open.
     pub fn is_open(&self, key: &K) -> bool {
         self.open.contains_key(key)
     }
 
-    /// How a question was settled, if that is still remembered.
+    /// The outcome of a settled request, if it is still remembered.
     pub fn settled(&self, key: &K) -> Option<&Outcome<A>> {
         self.settled.get(key)
     }
 
-    /// How many questions are open.
+    /// The number of open requests.
     pub fn len(&self) -> usize {
         self.open.len()
     }
 
-    /// Whether no question is open.
+    /// True if no request is open.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// Forgets settled questions that `keep` does not want.
+    /// Forgets the settled requests for which `keep` returns false.
     pub fn retain_settled(&mut self, mut keep: impl FnMut(&K) -> bool) {
         self.forget.retain(|key| {
             let kept = keep(key);
@@ -214,12 +216,12 @@ impl<K, A> Default for Pending<K, A> {
 }
 
 impl<A> Outcome<A> {
-    /// Answered by a person.
+    /// An answer by a user.
     pub fn by_person(answer: A, name: impl Into<String>) -> Self {
         Outcome::Answered { answer, by: Who::Person(name.into()) }
     }
 
-    /// Answered by a rule.
+    /// An answer by a rule.
     pub fn by_rule(answer: A, rule: impl Into<String>) -> Self {
         Outcome::Answered { answer, by: Who::Rule(rule.into()) }
     }

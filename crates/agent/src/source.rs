@@ -1,4 +1,4 @@
-//! Where input comes from.
+//! Sources of user input.
 
 use std::fmt;
 
@@ -6,43 +6,43 @@ use futures_core::future::BoxFuture;
 use tidings_protocol::ui::ControllerInputPayload;
 use tokio::sync::mpsc;
 
-/// Gives the input for sessions, one piece after the other.
+/// A source of input for sessions.
 pub trait InputSource: Send {
-    /// The next piece; nothing more comes after `None`, and everything is shut down.
+    /// The next input. `None` means that no more input comes, and shuts down all sessions.
     fn recv(&mut self) -> BoxFuture<'_, Option<FrontendInput>>;
 }
 
-/// Something that a front end sends.
+/// An input from a front end.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum FrontendInput {
-    /// A person says something.
+    /// A message from the user.
     Message(ControllerInputPayload),
-    /// A person wants something of a session.
+    /// A command for a session.
     Command {
         /// The session.
         session_id: i64,
-        /// What is wanted.
+        /// The command.
         command: Command,
     },
 }
 
-/// What can be asked of a session besides answering a prompt. Each ends with a `CommandComplete` of its name.
+/// Commands that a session accepts besides messages. Each ends with a `CommandComplete` event of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Command {
-    /// The turn that is under way ends.
+    /// Interrupts the running turn.
     Interrupt,
-    /// The session ends.
+    /// Ends the session.
     Shutdown,
-    /// The conversation begins anew.
+    /// Clears the conversation.
     Clear,
-    /// The conversation is summed up to make room.
+    /// Compacts the conversation.
     Compact,
 }
 
 impl Command {
-    /// One word, as in `CommandComplete`.
+    /// The name of the command, as in `CommandComplete`.
     pub fn as_str(self) -> &'static str {
         match self {
             Command::Interrupt => "interrupt",
@@ -65,12 +65,12 @@ impl From<ControllerInputPayload> for FrontendInput {
     }
 }
 
-/// Takes input from another task.
+/// A source that receives input from another task through a channel.
 #[derive(Debug)]
 pub struct ChannelInputSource<T = FrontendInput>(mpsc::Receiver<T>);
 
 impl<T> ChannelInputSource<T> {
-    /// A source with room for that much input, and who sends it.
+    /// Creates a source that buffers up to `room` inputs, and its sender.
     pub fn new(room: usize) -> (mpsc::Sender<T>, Self) {
         let (sender, receiver) = mpsc::channel(room.max(1));
         (sender, ChannelInputSource(receiver))

@@ -1,7 +1,7 @@
-//! Several questions that are shown and answered together.
+//! Requests that are shown and answered together.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-mod asked;
+mod requests;
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use tidings_agent::permissions::{
 use tidings_protocol::control::CanUseTool;
 use tidings_protocol::ui::PermissionLevel;
 
-use asked::{NOW, settled, wait};
+use requests::{NOW, settled, wait};
 
 fn bash(id: &str, command: &str) -> Ask {
     Ask::new(1, "r", &CanUseTool::new("Bash", json!({ "command": command }).into(), id), None)
@@ -83,7 +83,7 @@ fn s3_31_a_batch_can_be_taken_back() {
     assert_eq!(registry.cancel_batch("none").unwrap_err(), RegistryError::NoBatch);
 }
 
-/// What is shown of questions that opened, as the ids of each batch.
+/// The ids of each batch that is shown.
 fn shown(gather: &mut Gather) -> Vec<Vec<String>> {
     let ids = |asks: &[Arc<Ask>]| asks.iter().map(|ask| ask.key.tool_use_id.clone()).collect::<Vec<_>>();
     std::iter::from_fn(|| gather.show())

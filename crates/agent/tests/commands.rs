@@ -1,4 +1,4 @@
-//! Commands are taken apart; what is not understood is never allowed.
+//! Command lines are parsed; a command that is not understood is never allowed.
 // tidy: flat table
 
 use jiff::Timestamp;
@@ -19,7 +19,7 @@ fn bash(command: &str) -> Ask {
     )
 }
 
-/// The commands with all their words: `cat x | rm y`, `?` in front of an opaque script.
+/// The commands with all their words, as in `cat x | rm y`; with `?` in front for an opaque script.
 fn shown(command: &str) -> String {
     let script = Script::parse(command);
     let commands: Vec<String> = script
@@ -237,7 +237,7 @@ fn t9_what_is_not_known_before_it_runs_is_opaque() {
 }
 
 #[test]
-fn what_is_hidden_in_opaque_scripts_is_still_found() {
+fn commands_in_opaque_scripts_are_still_found() {
     for command in [
         "echo $(rm -rf x)",
         "echo `rm -rf x`",
@@ -310,7 +310,7 @@ fn s2_23_the_standard_table_goes_by_parsed_commands() {
         ("chmod +x x", "ask", "shell"),
         ("git status", "allow", "look"),
         ("git -C /x log --oneline", "ask", "look-beyond"),
-        // The hooks and settings of another repository are somebody else's.
+        // The hooks and settings of another repository are not trusted.
         ("git -C vendored commit -m x", "ask", "look-beyond"),
         ("git --no-pager -C vendored status", "ask", "look-beyond"),
         ("cd vendored && git checkout main", "ask", "look-beyond"),
@@ -404,13 +404,13 @@ fn destruction_needs_the_highest_level() {
 
 proptest! {
     #[test]
-    fn no_text_brings_the_parser_down(text in "\\PC{0,200}") {
+    fn no_text_makes_the_parser_panic(text in "\\PC{0,200}") {
         drop(bash(&text));
     }
 
-    /// Pieces of shell in any order, which reach further than random text.
+    /// Fragments of shell syntax in any order, which reach more states than random text.
     #[test]
-    fn no_shell_brings_the_parser_down(parts in proptest::collection::vec(
+    fn no_shell_syntax_makes_the_parser_panic(parts in proptest::collection::vec(
         prop_oneof![
             Just("rm"), Just(" "), Just("$("), Just(")"), Just("("), Just("`"), Just("'"), Just("\""), Just("\\"), Just("\n"),
             Just("<<EOF"), Just("EOF"), Just("<<-'X'"), Just(";"), Just("&&"), Just("|"), Just("&"), Just(">"), Just("<"), Just("{"),
@@ -419,14 +419,14 @@ proptest! {
             Just("timeout "), Just("--"), Just("chmod 777 "), Just("$"), Just("=x"), Just("<("), Just("a,b"),
         ], 0..40)) {
         let ask = bash(&parts.concat());
-        // Whatever it is: a grant that is suggested covers it, and nothing opaque has one.
+        // In any case: a suggested grant covers the request, and opaque scripts have none.
         let script = ask.script.as_ref().unwrap();
         if let Some(grant) = ask.suggested_grant() {
             prop_assert!(grant.covers(&ask) && !script.is_opaque());
         }
     }
 
-    /// A harmless beginning never hides what follows it.
+    /// A harmless beginning never hides the rest.
     #[test]
     fn what_follows_a_harmless_command_is_seen(
         before in prop_oneof![Just("ls"), Just("cat 'x'"), Just("echo \"a b\""), Just("git status"), Just("cat <<'E'\nx\nE")],
@@ -438,7 +438,7 @@ proptest! {
     }
 }
 
-/// Text of any depth and length is bounded work: this would overflow the stack of a parser that calls itself.
+/// Text of any depth and length takes limited work: it would overflow the stack of a recursive parser.
 #[test]
 fn hostile_nesting_is_bounded() {
     for opening in ["(", "$(", "`", "{ ", "bash -c '", "eval ", "<(", "${", "((", "if "] {

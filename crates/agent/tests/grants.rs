@@ -1,4 +1,4 @@
-//! A grant covers what it says and nothing beside it.
+//! A grant covers its target and nothing else.
 
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -45,7 +45,7 @@ fn s3_30_grants_cover_what_they_say() {
         (path("/demo", true, Read), read("../x"), false),
         (path("/demo", false, Read), ask("Grep", json!({"pattern": "x"})), false),
         (path("/demo", true, Read), ask("Grep", json!({"pattern": "x"})), true),
-        // A higher level includes the lower ones, and no lower one a higher.
+        // A higher level includes the lower ones, but not the other way round.
         (path("/a", true, Write), read("/a/b"), true),
         (path("/a", true, Read), write("/a/b"), false),
         (path("/a", true, Admin), write("/a/b"), true),

@@ -1,4 +1,4 @@
-//! A session from its files is the session that was seen live.
+//! A session from its files gives the same conversation as live.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -21,10 +21,10 @@ fn files_tell_the_conversation_that_was_seen_live() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Takes away what files are known to tell in another way.
+/// Removes known differences between files and live sessions.
 fn normalise(name: &str, seen: &mut Conversation, read: &mut Conversation) {
     for words in read.agents.values_mut() {
-        // The agent keeps the words of sub-agents in the foreground to itself, and writes them down.
+        // The agent does not forward the reasoning of foreground sub-agents, but stores it.
         words.thinking.clear();
     }
     for (id, words) in &mut seen.agents {
@@ -35,21 +35,21 @@ fn normalise(name: &str, seen: &mut Conversation, read: &mut Conversation) {
         }
     }
     for turn in &mut seen.turns {
-        // A command with two names is written down under the first.
+        // A command with two names is stored under the first.
         if turn.prompt == "/cost" {
             "/usage".clone_into(&mut turn.prompt);
         }
-        // Limits are told by results, which files have not.
+        // Limits are reported by result frames, which files do not have.
         turn.errors.retain(|error| !error.starts_with("Reached maximum"));
     }
     for turn in &mut read.turns {
-        // What a command printed is escaped between its tags.
+        // The output of a command is escaped between its tags.
         for text in &mut turn.displayed {
             *text = text.replace("&lt;", "<").replace("&gt;", ">");
         }
     }
     if name == "set-model-mode" {
-        // A model that the host sets is written down as a command, and live only its output is seen.
+        // A model that the host sets is stored as a command; live, only its output is seen.
         read.turns.retain(|turn| !turn.prompt.starts_with("/model"));
         for turn in &mut seen.turns {
             turn.displayed.clear();

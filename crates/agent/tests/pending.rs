@@ -1,4 +1,4 @@
-//! One question has one answer, whoever answers when.
+//! A request has one outcome, in any order of events.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 0..60)
 }
 
-/// The same thing without cleverness: a list of what is open and a map of what was settled.
+/// A naive model: a list of open requests and a map of settled ones.
 #[derive(Default)]
 struct Model {
     open: Vec<(u8, Option<u8>)>,
@@ -78,7 +78,7 @@ proptest! {
                     prop_assert_eq!(pending.open(key, deadline.map(at)), model.open(key, deadline));
                 }
                 Step::Settle(key, answer) => {
-                    let outcome = Outcome::by_person(answer, "somebody");
+                    let outcome = Outcome::by_person(answer, "user");
                     prop_assert_eq!(pending.settle(&key, outcome.clone()), model.settle(key, outcome));
                 }
                 Step::Cancel(key) => {
@@ -96,8 +96,8 @@ proptest! {
     }
 }
 
-/// Two phones and a browser show the same question, and all of them are tapped at once: in some bridges two answers
-/// went to the CLI, in others the slower one was told that all was well.
+/// Two phones and a browser show the same request, and all are tapped at once: some bridges sent two answers
+/// to the CLI, others reported success to the slower one.
 #[test]
 fn f62_of_a_hundred_answers_at_once_one_wins_and_the_others_learn_of_it() {
     const THREADS: usize = 100;
@@ -108,34 +108,35 @@ fn f62_of_a_hundred_answers_at_once_one_wins_and_the_others_learn_of_it() {
         .map(|me| {
             let (pending, gate) = (Arc::clone(&pending), Arc::clone(&gate));
             thread::spawn(move || {
-                let mut heard = Vec::with_capacity(ROUNDS);
+                let mut received = Vec::with_capacity(ROUNDS);
                 for round in 0..ROUNDS {
                     if me == round % THREADS {
                         pending.lock().unwrap().open(round, None).unwrap();
                     }
                     gate.wait();
                     let mine = Outcome::by_person(me, me.to_string());
-                    heard.push(match pending.lock().unwrap().settle(&round, mine.clone()) {
+                    received.push(match pending.lock().unwrap().settle(&round, mine.clone()) {
                         Ok(()) => mine,
                         Err(Already::Settled(winner)) => winner,
                         Err(Already::Unknown) => Outcome::Lost,
                     });
                 }
-                heard
+                received
             })
         })
         .collect();
-    let heard: Vec<Vec<Outcome<usize>>> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    let received: Vec<Vec<Outcome<usize>>> =
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect();
     for round in 0..ROUNDS {
-        let winner = &heard[0][round];
+        let winner = &received[0][round];
         assert!(matches!(winner, Outcome::Answered { by: Who::Person(_), .. }), "round {round}");
-        assert!(heard.iter().all(|one| one[round] == *winner), "round {round}");
+        assert!(received.iter().all(|one| one[round] == *winner), "round {round}");
     }
     assert!(pending.lock().unwrap().is_empty());
 }
 
-/// Two answers, a cancellation, the deadline and the end of the CLI, in each of their 120 orders: the first one counts,
-/// and all others learn of it.
+/// Two answers, a cancellation, the deadline and the end of the CLI, in each of their 120 orders: the first
+/// one wins, and all others get its outcome.
 #[test]
 fn promise_5_in_every_order_of_events_the_first_settles_the_question() {
     let start = Instant::now();
@@ -146,7 +147,7 @@ fn promise_5_in_every_order_of_events_the_first_settles_the_question() {
         Outcome::TimedOut,
         Outcome::Disconnected,
     ];
-    // Each event at each place of the orders of those before it.
+    // Inserts each event at each position of the orders of those before it.
     let mut orders: Vec<Vec<&Outcome<i32>>> = vec![vec![]];
     for event in &events {
         let mut longer = Vec::new();
@@ -176,7 +177,7 @@ fn promise_5_in_every_order_of_events_the_first_settles_the_question() {
 }
 
 #[test]
-fn what_was_settled_long_ago_is_forgotten_and_what_is_open_never() {
+fn old_settled_requests_are_forgotten_and_open_ones_never() {
     let mut pending = Pending::default();
     pending.open(0, None).unwrap();
     for key in 1..=10_000 {

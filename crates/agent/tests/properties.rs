@@ -1,4 +1,4 @@
-//! The same events, however the bytes come in and wherever a server starts again.
+//! The same events for any segmentation of the bytes, and after a restart at any point.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -28,8 +28,8 @@ fn step(fold: &mut Fold, line: &str, events: &mut Vec<UiMessage>) {
     fold.step(Input::Frame(&FrameRef::decode(line.as_bytes()).unwrap()), events);
 }
 
-/// A streamed answer: pieces of text, and then the whole block.
-fn answer(lane: &str, id: &str, pieces: &[String]) -> Vec<String> {
+/// A streamed answer: text deltas, and then the complete block.
+fn answer(lane: &str, id: &str, deltas: &[String]) -> Vec<String> {
     let parent = if lane.is_empty() { "null".to_owned() } else { format!("{lane:?}") };
     let frame =
         |event: &str| format!(r#"{{"type":"stream_event","parent_tool_use_id":{parent},"event":{event}}}"#);
@@ -37,12 +37,12 @@ fn answer(lane: &str, id: &str, pieces: &[String]) -> Vec<String> {
         frame(&format!(r#"{{"type":"message_start","message":{{"id":"{id}","content":[]}}}}"#)),
         frame(r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#),
     ];
-    for piece in pieces {
-        let piece = serde_json::to_string(piece).unwrap();
-        let delta = format!(r#"{{"type":"text_delta","text":{piece}}}"#);
+    for text in deltas {
+        let text = serde_json::to_string(text).unwrap();
+        let delta = format!(r#"{{"type":"text_delta","text":{text}}}"#);
         lines.push(frame(&format!(r#"{{"type":"content_block_delta","index":0,"delta":{delta}}}"#)));
     }
-    let whole = serde_json::to_string(&pieces.concat()).unwrap();
+    let whole = serde_json::to_string(&deltas.concat()).unwrap();
     lines.push(format!(
         r#"{{"type":"assistant","parent_tool_use_id":{parent},"message":{{"id":"{id}","content":[{{"type":"text","text":{whole}}}]}}}}"#
     ));
@@ -80,17 +80,17 @@ proptest! {
             step(&mut whole, line, &mut events);
         }
 
-        let (mut first, mut told) = (Fold::new(1, FoldOptions::default()), Vec::new());
+        let (mut first, mut seen) = (Fold::new(1, FoldOptions::default()), Vec::new());
         for line in &lines[..cut] {
-            step(&mut first, line, &mut told);
+            step(&mut first, line, &mut seen);
         }
         let saved = serde_json::to_string(&first.save()).unwrap();
         let snapshot: Snapshot = serde_json::from_str(&saved).unwrap();
         let mut second = Fold::restore(snapshot, FoldOptions::default()).unwrap();
         for line in &lines[cut..] {
-            step(&mut second, line, &mut told);
+            step(&mut second, line, &mut seen);
         }
-        prop_assert_eq!(told, events);
+        prop_assert_eq!(seen, events);
         prop_assert_eq!(second.save(), whole.save());
     }
 
@@ -113,43 +113,43 @@ proptest! {
             step(&mut fold, &line, &mut events);
         }
         let conversation = Conversation::of(&events);
-        let turn = conversation.turns.first().map(|turn| turn.words.text.clone());
+        let turn = conversation.turns.first().map(|turn| turn.output.text.clone());
         prop_assert_eq!(turn.unwrap_or_default(), ours.concat());
         prop_assert_eq!(&conversation.agents["t1"].text, &theirs.concat());
         prop_assert!(!events.iter().any(|event| matches!(event, UiMessage::Retracted(_))));
     }
 
     #[test]
-    fn whoever_comes_in_the_middle_of_a_stream_sees_the_whole_text_once(
-        pieces in proptest::collection::vec("[a-zä ]{1,6}", 1..10),
+    fn a_fold_that_starts_in_the_middle_of_a_stream_shows_the_whole_text_once(
+        deltas in proptest::collection::vec("[a-zä ]{1,6}", 1..10),
         missed in 0_usize..12,
     ) {
         let mut fold = Fold::new(1, FoldOptions::default());
         let mut events = Vec::new();
-        for line in answer("", "m1", &pieces).iter().skip(missed.min(pieces.len() + 2)) {
+        for line in answer("", "m1", &deltas).iter().skip(missed.min(deltas.len() + 2)) {
             step(&mut fold, line, &mut events);
         }
-        prop_assert_eq!(&Conversation::of(&events).turns[0].words.text, &pieces.concat());
+        prop_assert_eq!(&Conversation::of(&events).turns[0].output.text, &deltas.concat());
     }
 
     #[test]
     fn a_stream_that_loses_chunks_ends_up_with_the_whole_text(
-        pieces in proptest::collection::vec("[a-zä ]{1,6}", 1..10),
+        deltas in proptest::collection::vec("[a-zä ]{1,6}", 1..10),
         lost in proptest::collection::vec(any::<bool>(), 10),
     ) {
         let mut fold = Fold::new(1, FoldOptions::default());
         let mut events = Vec::new();
-        for (line, index) in answer("", "m1", &pieces).into_iter().zip(0_usize..) {
-            let is_piece = (2..2 + pieces.len()).contains(&index);
-            if !(is_piece && lost[index - 2]) {
+        for (line, index) in answer("", "m1", &deltas).into_iter().zip(0_usize..) {
+            let is_delta = (2..2 + deltas.len()).contains(&index);
+            if !(is_delta && lost[index - 2]) {
                 step(&mut fold, &line, &mut events);
             }
         }
-        prop_assert_eq!(&Conversation::of(&events).turns[0].words.text, &pieces.concat());
+        prop_assert_eq!(&Conversation::of(&events).turns[0].output.text, &deltas.concat());
     }
 
     #[test]
-    fn no_frame_however_odd_brings_the_fold_down(
+    fn no_frame_makes_the_fold_panic(
         kinds in proptest::collection::vec((0_usize..14, 0_usize..6, "[a-c]{0,2}"), 0..40),
     ) {
         const SUBTYPES: &[&str] = &["init", "status", "task_started", "task_updated", "task_notification", "model_refusal_fallback"];
@@ -175,7 +175,7 @@ proptest! {
             };
             step(&mut fold, &line, &mut events);
         }
-        // What is taken back is always the end of what was shown.
+        // A retraction always removes the end of what was shown.
         let mut shown = String::new();
         for event in &events {
             match event {

@@ -1,4 +1,4 @@
-//! Questions to the user, and what the CLI hears of the answers.
+//! Questions to the user, and replies to the CLI.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ fn key() -> AskKey {
     AskKey::new(1, "toolu_1")
 }
 
-/// As the CLI sent it.
+/// As sent by the CLI.
 fn databases() -> Value {
     json!({"questions": [
         {"question": "Which database should be used?", "header": "Database", "options": [
@@ -58,7 +58,7 @@ fn answered(answers: Vec<Reply>) -> Outcome<Replied> {
     Outcome::by_person(Replied::Answers(answers), "phone")
 }
 
-/// What the CLI is sent, as JSON.
+/// The reply to the CLI, as JSON.
 fn sent(inquiry: &Inquiry, outcome: &Outcome<Replied>) -> Value {
     match inquiry.cli_reply(outcome) {
         CliReply::Tool(Decision::Allow(allow)) => json!({ "allow": allow }),
@@ -123,7 +123,7 @@ fn s3_33_wrong_answers_have_codes() {
         (vec![], vec![RequiredFieldEmpty, RequiredFieldEmpty]),
     ] {
         assert_eq!(codes(&inquiry, &answers), expected, "{answers:?}");
-        // What cannot be sent is not sent.
+        // Invalid answers are not sent.
         assert!(sent(&inquiry, &answered(answers)).get("deny").is_some());
     }
     let mut request = inquiry.request();
@@ -152,7 +152,7 @@ fn f64_silence_is_not_told_as_a_refusal() {
     }
 }
 
-/// The API refuses a conversation for ever once a lone surrogate is in it.
+/// The API rejects a conversation from then on because of a lone surrogate.
 #[test]
 fn f9_what_is_sent_back_has_no_lone_surrogates() {
     let input =
@@ -291,7 +291,7 @@ fn a_form_without_fields_is_confirmed_or_declined() {
     assert_eq!(decline, json!({"action": "decline"}));
 }
 
-/// Only addresses of the web can be opened: others start programs.
+/// Only web addresses can be opened: others start programs.
 #[test]
 fn t7_an_address_is_opened_or_declined() {
     let at = |url: &str| {

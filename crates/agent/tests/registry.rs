@@ -1,7 +1,7 @@
-//! Questions about tools are answered once, by whoever is first.
+//! Permission requests are answered once; the first answer wins.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-mod asked;
+mod requests;
 
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use tidings_protocol::control::CanUseTool;
 use tidings_protocol::permissions::{PermissionMode, PermissionUpdate};
 use tidings_protocol::ui::PermissionLevel;
 
-use asked::{NOW, settled, wait};
+use requests::{NOW, settled, wait};
 
 fn ask_in(session: i64, id: &str, tool: &str, input: Value) -> Ask {
     Ask::new(session, "request", &CanUseTool::new(tool, input.into(), id), Some("/home/ada"))
@@ -52,7 +52,7 @@ async fn s3_18_a_request_waits_until_it_is_answered() {
     assert!(!registry.has_pending(1));
 }
 
-/// The slower of two phones was told that its answer had been taken.
+/// The slower of two phones was told that its answer had been accepted.
 #[tokio::test]
 async fn f62_the_second_answer_learns_who_was_first() {
     let registry = PermissionRegistry::default();
@@ -62,8 +62,8 @@ async fn f62_the_second_answer_learns_who_was_first() {
     let RegistryError::AlreadyResponded(winner) = error else { panic!("{error}") };
     assert!(matches!(*winner, Outcome::Answered { by: Who::Person(ref name), .. } if name == "browser"));
     assert!(!waiting.await.answer().unwrap().is_allowed());
-    let nobody = registry.respond_to_request(&key("b"), no(), NOW).unwrap_err();
-    assert_eq!(nobody, RegistryError::NotFound);
+    let unknown = registry.respond_to_request(&key("b"), no(), NOW).unwrap_err();
+    assert_eq!(unknown, RegistryError::NotFound);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn f62_a_hundred_clients_answer_and_one_of_them_wins() {
     }
 }
 
-/// Every way in which a question can end tells the model another reason; only a person's no is told as one.
+/// Each outcome gives the model another reason; only a denial by the user is reported as one.
 #[tokio::test]
 async fn f64_time_out_and_disconnection_are_not_told_as_a_refusal() {
     let registry = PermissionRegistry::default();
@@ -97,7 +97,7 @@ async fn f64_time_out_and_disconnection_are_not_told_as_a_refusal() {
     let Requested::Waiting(waiting) =
         registry.request(ask.clone(), Some(start + Duration::from_secs(30)), NOW).unwrap()
     else {
-        panic!("nobody has answered");
+        panic!("the request was settled before an answer");
     };
     assert!(registry.expire(start).is_empty());
     assert_eq!(registry.next_deadline(), Some(start + Duration::from_secs(30)));
@@ -126,7 +126,7 @@ async fn a_waiter_that_goes_away_settles_its_question() {
     assert!(matches!(late, RegistryError::AlreadyResponded(_)));
 }
 
-/// Stale questions of a turn that was interrupted could still be answered, and the answers went nowhere.
+/// Stale requests of an interrupted turn could still be answered, and the answers were lost.
 #[tokio::test]
 async fn f63_what_is_taken_back_cannot_be_answered() {
     let registry = PermissionRegistry::default();
@@ -199,7 +199,7 @@ async fn s3_31_clearing_a_session_forgets_its_grants_and_questions() {
     assert_eq!(registry.respond_to_request(&key("a"), no(), NOW).unwrap_err(), RegistryError::NotFound);
 }
 
-/// A page showed one input, and by the time somebody tapped "allow" another one was open under the same name.
+/// A page showed one input, and when the user tapped "allow", another one was open under the same id.
 #[tokio::test]
 async fn f69_an_answer_to_something_else_than_what_was_shown_does_not_count() {
     let registry = PermissionRegistry::default();
@@ -228,13 +228,13 @@ async fn an_answer_is_held_until_the_cli_asks_and_never_used_for_another_input()
     assert!(settled(&registry, bash("a", "make")).answer().unwrap().is_allowed());
     // It is used once.
     drop(wait(&registry, bash("a", "make")));
-    // The CLI asks about something else under the same name.
+    // The CLI asks about another input under the same id.
     drop(wait(&registry, bash("b", "make install")));
-    // What is still open is taken up.
+    // An open announcement is reused.
     let waiting = wait(&registry, bash("c", "make"));
     registry.respond_to_request(&key("c"), no(), NOW).unwrap();
     assert!(!waiting.await.answer().unwrap().is_allowed());
-    // What was announced and changed before anybody answered is asked anew.
+    // An announcement that changed before it was answered is opened again.
     registry.announce(bash("d", "make"), NOW).unwrap();
     let changed = wait(&registry, bash("d", "rm x"));
     assert_eq!(registry.get(&key("d")).unwrap().request.target, "rm x");
@@ -262,8 +262,8 @@ fn suggested() -> Ask {
     Ask::new(1, "r", &call, None)
 }
 
-/// "Always" adds the rule that was shown. The mode and the folders that the CLI suggests beside it would allow far more,
-/// and come only where somebody chose them (T9).
+/// "Always" adds the rule that was shown. The mode and the folders that the CLI also suggests would allow far
+/// more, and are added only if the user chose them (T9).
 #[tokio::test]
 async fn contradiction_3_5_always_sends_the_rules_and_nothing_wider() {
     let registry = PermissionRegistry::default();
@@ -341,7 +341,7 @@ async fn a_scope_that_cannot_be_given_decides_nothing() {
     assert!(waiting.await.answer().unwrap().is_allowed());
 }
 
-/// A refusal without a reason is about the call that was asked about, and not about the tool.
+/// A denial without a reason is about the call, and not about the tool.
 #[tokio::test]
 async fn p25_a_denial_without_a_reason_is_about_this_call() {
     let registry = PermissionRegistry::default();

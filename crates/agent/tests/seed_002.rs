@@ -1,4 +1,4 @@
-//! What the page of seed 002 asks of a wrapper, kept by the mobile dialect.
+//! The phone protocol, as produced by the mobile dialect.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -57,7 +57,7 @@ fn s2_18_the_worked_example_comes_out_to_the_letter() {
 
 #[test]
 fn s2_13_files_commands_and_changes_are_told_as_they_happen() {
-    let told: Vec<String> = messages("tool-parallel")
+    let messages: Vec<String> = messages("tool-parallel")
         .into_iter()
         .filter_map(|message| match message.body {
             MobileBody::SessionStatus(status) => {
@@ -66,8 +66,8 @@ fn s2_13_files_commands_and_changes_are_told_as_they_happen() {
             _ => None,
         })
         .collect();
-    assert!(told.len() >= 2, "{told:?}");
-    assert!(told.iter().all(|line| line.contains(": ")), "{told:?}");
+    assert!(messages.len() >= 2, "{messages:?}");
+    assert!(messages.iter().all(|line| line.contains(": ")), "{messages:?}");
 }
 
 #[test]
@@ -96,7 +96,8 @@ fn s2_15_sub_agents_start_run_and_end() {
     assert_eq!(statuses, ["STARTING", "RUNNING", "COMPLETED"]);
 }
 
-/// The share is a guess from the tools that were used; it does not shrink, and only what is done has all of it.
+/// The share is an estimate from the number of tool uses; it does not shrink, and reaches one only at
+/// completion.
 #[test]
 fn s2_22_a_phone_sees_how_far_a_sub_agent_has_come() {
     for (outcome, status, last) in
@@ -111,10 +112,10 @@ fn s2_22_a_phone_sees_how_far_a_sub_agent_has_come() {
         events.push(SubAgentEnded::new(1, "a", outcome).into());
         let mut text = String::new();
         Lines::new(Dialect::Mobile).write(&events, &mut text).unwrap();
-        let told: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let shares: Vec<f64> = told.iter().map(|told| told["progress"].as_f64().unwrap()).collect();
+        let messages: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let shares: Vec<f64> = messages.iter().map(|message| message["progress"].as_f64().unwrap()).collect();
         assert_eq!(shares, [0.0, 0.5, 0.5, 0.75, 0.75, last]);
-        assert_eq!(told.last().unwrap()["status"], status);
+        assert_eq!(messages.last().unwrap()["status"], status);
     }
 }
 
@@ -157,15 +158,15 @@ fn s2_17_answers_name_the_conversation() {
 
 #[test]
 fn s2_19_a_streamed_answer_is_partial_until_it_is_whole() {
-    let pieces: Vec<(String, bool)> = messages("partial-stream")
+    let deltas: Vec<(String, bool)> = messages("partial-stream")
         .into_iter()
         .filter_map(|message| match message.body {
             MobileBody::ClaudeResponse(response) => Some((response.content, response.is_partial)),
             _ => None,
         })
         .collect();
-    assert!(pieces.len() > 2);
-    let (last, before) = pieces.split_last().unwrap();
+    assert!(deltas.len() > 2);
+    let (last, before) = deltas.split_last().unwrap();
     assert!(!last.1, "the last one ends the answer");
     assert!(before.iter().filter(|(content, _)| !content.is_empty()).all(|(_, is_partial)| *is_partial));
 }

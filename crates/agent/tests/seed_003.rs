@@ -1,4 +1,4 @@
-//! What the page of seed 003 promises about events, kept by the fold.
+//! Guarantees of the published UI events, as kept by the fold.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 use tidings_agent::dialect::{Dialect, Lines, to_ui};
-use tidings_agent::fold::{Asked, Exit, Fold, FoldOptions, Input, Prompt, Settled};
+use tidings_agent::fold::{Exit, Fold, FoldOptions, Input, OpenedRequest, Prompt, SettledRequest};
 use tidings_agent::{TurnId, UiMessage};
 use tidings_protocol::FrameRef;
 use tidings_protocol::mobile::RiskLevel;
@@ -22,7 +22,7 @@ fn text_of(events: &[UiMessage], turn: TurnId) -> String {
     let mut text = String::new();
     for event in events {
         match event {
-            UiMessage::TextChunk { text: piece, turn_id, .. } if *turn_id == turn => text.push_str(piece),
+            UiMessage::TextChunk { text: delta, turn_id, .. } if *turn_id == turn => text.push_str(delta),
             UiMessage::Retracted(event) if event.turn_id == turn => {
                 let rest = text.strip_suffix(event.text.as_str());
                 text.truncate(rest.expect("what is taken back is the end of what was shown").len());
@@ -33,7 +33,7 @@ fn text_of(events: &[UiMessage], turn: TurnId) -> String {
     text
 }
 
-/// The text blocks of the main conversation that were not taken back, turn by turn, straight from the frames.
+/// The text blocks of the main conversation that were not retracted, turn by turn, directly from the frames.
 fn written(name: &str) -> Vec<String> {
     let bytes = frames(name);
     let frames: Vec<Value> =
@@ -65,7 +65,7 @@ fn written(name: &str) -> Vec<String> {
 fn s3_15_chunks_concatenate_to_the_whole_text() {
     for (name, _) in fixtures() {
         if name == "lone-surrogate" {
-            // The reader that is not ours cannot read these lines.
+            // The independent JSON reader cannot read these lines.
             continue;
         }
         let events = live(&name);
@@ -154,7 +154,7 @@ fn s3_17_tools_of_the_api_begin_and_end_too() {
         r#"{"type":"assistant","message":{"id":"m","content":[{"type":"server_tool_use","id":"s1","name":"web_search","input":{"query":"rust"}}]}}"#,
         r#"{"type":"assistant","message":{"id":"m","content":[{"type":"web_search_tool_result","tool_use_id":"s1","content":[{"type":"web_search_result","title":"Rust","url":"https://example.com"}]}]}}"#,
     ]);
-    let told: Vec<String> = events
+    let reported: Vec<String> = events
         .iter()
         .filter_map(|event| match event {
             UiMessage::ToolExecuting { tool_name, input, .. } => Some(format!("{tool_name} {input}")),
@@ -162,7 +162,7 @@ fn s3_17_tools_of_the_api_begin_and_end_too() {
             _ => None,
         })
         .collect();
-    assert_eq!(told, [r#"web_search {"query":"rust"}"#, "Rust https://example.com"]);
+    assert_eq!(reported, [r#"web_search {"query":"rust"}"#, "Rust https://example.com"]);
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn s3_21_tokens_are_told_as_they_grow_and_counted_once_per_response() {
         r#"{"type":"assistant","message":{"id":"m2","content":[],"usage":{"input_tokens":120,"output_tokens":5}}}"#,
         r#"{"type":"result","subtype":"success","is_error":false,"usage":{"input_tokens":130,"output_tokens":40}}"#,
     ]);
-    let told: Vec<(i64, i64)> = events
+    let reported: Vec<(i64, i64)> = events
         .iter()
         .filter_map(|event| match event {
             UiMessage::TokenUpdate { input_tokens, output_tokens, .. } => {
@@ -187,21 +187,21 @@ fn s3_21_tokens_are_told_as_they_grow_and_counted_once_per_response() {
             _ => None,
         })
         .collect();
-    assert_eq!(told, [(100, 7), (120, 12), (120, 40)]);
+    assert_eq!(reported, [(100, 7), (120, 12), (120, 40)]);
 }
 
 #[test]
 fn s3_22_an_error_is_told_and_the_session_goes_on() {
-    // 400, a rate limit that is spent, an interruption, and the limit of rounds.
+    // Status 400, an exceeded rate limit, an interruption, and the limit of rounds.
     for name in ["err-400", "rate-limit-event", "interrupt-stream", "max-turns"] {
         let events = live(name);
         let error = events.iter().position(|event| matches!(event, UiMessage::Error { .. })).unwrap();
         let after = &events[error..];
         assert!(after.iter().any(|event| matches!(event, UiMessage::Complete { .. })), "{name}");
-        let told = events.iter().filter(|event| matches!(event, UiMessage::Error { .. })).count();
+        let reported = events.iter().filter(|event| matches!(event, UiMessage::Error { .. })).count();
         let failed =
             events.iter().filter(|event| matches!(event, UiMessage::TurnResult(result) if result.is_error));
-        assert_eq!(told, failed.count(), "{name}: once for each turn that failed");
+        assert_eq!(reported, failed.count(), "{name}: once for each turn that failed");
     }
 }
 
@@ -317,7 +317,7 @@ fn a_retraction_is_a_note_in_the_ui_dialect_and_the_new_text_follows() {
 #[test]
 fn s3_36_what_the_crate_of_the_page_has_beyond_it_is_in_our_events() {
     let events = live("tool-bash");
-    // Status and error of a call, tokens and turn of a result, the name of the tool beside its result.
+    // Status and error of a call, tokens and turn of a result, the name of the tool with its result.
     let details = events.iter().find_map(|event| match event {
         UiMessage::ToolDetails(details) => Some(details),
         _ => None,
@@ -348,9 +348,9 @@ fn a_question_pauses_the_session_until_it_is_settled() {
         recursive: false,
     };
     let details = PermissionDetails::new(1, "t1", "mcp__x__y", json!({}), RiskLevel::High);
-    fold.step(Input::Asked(&Asked::Permission { request, details }), &mut events);
+    fold.step(Input::RequestOpened(&OpenedRequest::Permission { request, details }), &mut events);
     let resolved = PermissionResolved::new(1, "t1", Resolution::Allowed);
-    fold.step(Input::Settled(&Settled::Permission(resolved)), &mut events);
+    fold.step(Input::RequestSettled(&SettledRequest::Permission(resolved)), &mut events);
     insta::assert_snapshot!(support::readable(&events), @r#"
     PermissionDetails input={} risk="HIGH" tool_name="mcp__x__y" tool_use_id=#1
     PermissionRequired request={"description":"Use it","level":"Execute","reason":null,"recursive":false,"target":"mcp__x… tool_use_id=#1
@@ -358,7 +358,7 @@ fn a_question_pauses_the_session_until_it_is_settled() {
     PermissionResolved outcome="Allowed" tool_use_id=#1
     SessionStateChanged state="Idle"
     "#);
-    // The page knows no tools as targets.
+    // The specification has no tools as targets.
     let on_page = events.iter().filter_map(to_ui).find_map(|event| match event.into_owned() {
         UiMessage::PermissionRequired { request, .. } => Some(request.target_type),
         _ => None,

@@ -1,4 +1,4 @@
-//! What a real shell runs is what the parser says, wherever the parser claims to know.
+//! A real shell runs what the parser reports, for all commands that the parser understands.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 use proptest::prelude::*;
 use tidings_agent::permissions::Script;
 
-/// Runs a script in bash without any program to run: what it would run goes to a handler, which writes it down.
-/// `status` is what every command seems to return, so that both sides of `&&` and `||` are reached.
+/// Runs a script in bash without any programs: a handler records the commands instead of running them.
+/// `status` is the exit status of every command, so that both sides of `&&` and `||` are reached.
 fn run_by_bash(script: &str, status: u8, folder: &Path) -> BTreeSet<Vec<String>> {
     const PRELUDE: &str = r#"
         command_not_found_handle() {
@@ -30,7 +30,7 @@ fn run_by_bash(script: &str, status: u8, folder: &Path) -> BTreeSet<Vec<String>>
     let ran = Command::new("bash")
         .args(["--norc", "--noprofile", "-c", PRELUDE])
         .env_clear()
-        // A home that looks like what stands for it.
+        // A home folder whose path looks like `~`.
         .env("HOME", "~")
         .env("LOG", &log)
         .env("STATUS", status.to_string())
@@ -59,7 +59,7 @@ fn check(text: &str) -> Result<(), TestCaseError> {
     for status in [0, 1] {
         let folder = tempfile::tempdir().unwrap();
         for ran in run_by_bash(text, status, folder.path()) {
-            // `$?` and its like are numbers, which is all that a rule needs to know of them.
+            // `$?` and the like are numbers, which is all that a rule needs to know.
             let matches = |known: &Vec<String>| {
                 known.len() == ran.len()
                     && known.iter().zip(&ran).all(|(known, ran)| {
@@ -72,7 +72,7 @@ fn check(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn piece() -> impl Strategy<Value = &'static str> {
+fn fragment() -> impl Strategy<Value = &'static str> {
     proptest::sample::select(vec![
         "a", "b", "c", " ", " ", " ", " ", "'d e'", "\"f g\"", "\\h", "i\\ j", "'", "\"", "\\", "\\\n", "\n",
         "\n", ";", ";", "&&", "||", "|", "|&", "&", "(", ")", "{ ", " }", " ; }", "#", "x#y", "$?", "$", "=",
@@ -87,21 +87,21 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn what_bash_runs_is_what_was_said(pieces in proptest::collection::vec(piece(), 1..14)) {
-        check(&pieces.concat())?;
+    fn bash_runs_what_the_parser_reports(fragments in proptest::collection::vec(fragment(), 1..14)) {
+        check(&fragments.concat())?;
     }
 }
 
-/// A word that may vanish could hide the name of the command behind it.
+/// A word that may expand to nothing could hide the name of the command behind it.
 #[test]
-fn what_may_vanish_is_not_known() {
+fn words_that_may_expand_to_nothing_are_unknown() {
     for text in ["$! rm -rf x", "a $!", "$x rm", "\"$@\" rm"] {
         assert!(Script::parse(text).is_opaque(), "{text:?}");
     }
 }
 
 #[test]
-fn what_bash_runs_in_a_table_is_what_was_said() {
+fn bash_runs_what_the_parser_reports_for_a_table() {
     for text in [
         "a; b",
         "a 'b c' \"d\" e\\ f",

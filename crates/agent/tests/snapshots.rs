@@ -1,4 +1,4 @@
-//! What people see of recorded sessions.
+//! Snapshots of the events of recorded sessions.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -14,7 +14,7 @@ fn recorded_sessions_give_the_same_events_as_when_they_were_last_read() {
     }
 }
 
-/// The agent counts nothing for a response that an interrupt cut off, but the session file has its tokens.
+/// The agent's count omits a response that an interrupt cut off, but the session file has its tokens.
 #[test]
 fn p7_an_interrupted_turn_has_the_price_of_the_response_that_was_cut_off() {
     let cost = |name: &str| {

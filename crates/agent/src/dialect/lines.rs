@@ -5,7 +5,7 @@ use tidings_protocol::ui::UiMessage;
 
 use super::{Dialect, Mobile, to_ui};
 
-/// Writes events in one dialect, one JSON object a line.
+/// A writer of events in one dialect, one JSON object per line.
 #[derive(Debug)]
 pub struct Lines(Writer);
 
@@ -17,7 +17,7 @@ enum Writer {
 }
 
 impl Lines {
-    /// Lines of this dialect.
+    /// Creates a writer for a dialect.
     pub fn new(dialect: Dialect) -> Self {
         Self(match dialect {
             Dialect::Ui => Writer::Ui,
@@ -26,7 +26,7 @@ impl Lines {
         })
     }
 
-    /// Appends the events of one step of a fold, each with its line end.
+    /// Appends the events of one step of a fold, each on its own line.
     pub fn write(&mut self, events: &[UiMessage], out: &mut String) -> Result<(), serde_json::Error> {
         match &mut self.0 {
             Writer::Ui => events.iter().filter_map(to_ui).try_for_each(|event| line(&event, out)),

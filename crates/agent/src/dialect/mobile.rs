@@ -1,4 +1,4 @@
-//! The messages of the phone protocol of seed 002.
+//! The messages of the phone protocol.
 
 use std::collections::BTreeMap;
 
@@ -16,32 +16,33 @@ use tidings_protocol::ui::{
 
 use crate::progress::{share_of_tools, sub_agent_type};
 
-/// Sub-agents that are remembered; the oldest is forgotten first.
+/// Sub-agents that are stored; the oldest is dropped first.
 const AGENTS_MAX: usize = 512;
 
-/// Turns events of one session into messages for a phone.
+/// Converts the events of one session into messages for a phone.
 #[derive(Debug, Clone, Default)]
 pub struct Mobile {
     conversation_id: Option<String>,
     model: Option<String>,
     now_ms: Option<i64>,
-    /// What is known of the requests that follow in the same step.
+    /// Details of the requests that follow in the same step.
     details: Vec<PermissionDetails>,
     result: Option<TurnResult>,
     turns: u64,
     agents: BTreeMap<String, SubAgentProgress>,
-    /// Text was sent that more has to follow.
+    /// True if the last text message was partial.
     is_partial: bool,
     state: Option<SessionState>,
 }
 
 impl Mobile {
-    /// The time, in milliseconds since the epoch, for deadlines and for when a sub-agent began.
+    /// Sets the time, in milliseconds since the Unix epoch, for deadlines and for the start times of
+    /// sub-agents.
     pub fn tick(&mut self, now_ms: i64) {
         self.now_ms = Some(now_ms);
     }
 
-    /// Sets the conversation and the model for a session whose first events are not kept.
+    /// Sets the conversation and the model of a session whose first events are no longer stored.
     pub fn assume(&mut self, conversation_id: &str, model: Option<&str>) {
         self.conversation_id = Some(conversation_id.to_owned());
         self.model = model.map(str::to_owned);
@@ -96,18 +97,22 @@ impl Mobile {
                 UiMessage::Retrying(event) => {
                     self.status(
                         SessionState::Processing,
-                        Some(format!("Attempt {} follows", event.attempt)),
+                        Some(format!("Retrying, attempt {}", event.attempt)),
                         out,
                     );
                 }
                 UiMessage::Retracted(event) if !event.text.is_empty() => {
                     self.is_partial = false;
-                    self.status(SessionState::Processing, Some("The last text is void".to_owned()), out);
+                    self.status(
+                        SessionState::Processing,
+                        Some("The last text was retracted".to_owned()),
+                        out,
+                    );
                 }
                 UiMessage::Progress(event) => out.extend(progress(event)),
                 UiMessage::Error { message, .. } => out.push(error("EXECUTION_FAILED", message)),
                 UiMessage::RateLimit(event) if event.status != "allowed" => {
-                    out.push(error("RATE_LIMIT", &format!("The limit is {}", event.status)));
+                    out.push(error("RATE_LIMIT", &format!("Rate limit: {}", event.status)));
                 }
                 _ => {
                     self.questions(event, out);
@@ -162,7 +167,7 @@ impl Mobile {
     fn phase(&mut self, event: &ui::SessionStateChanged, out: &mut Vec<MobileMessage>) {
         match event.state {
             SessionPhase::WaitingForPerson => self.status(SessionState::WaitingForPermission, None, out),
-            // Somebody has answered.
+            // The request was answered.
             SessionPhase::Running if self.state == Some(SessionState::WaitingForPermission) => {
                 self.status(SessionState::Processing, None, out);
             }
@@ -282,7 +287,7 @@ impl Mobile {
             UiMessage::SubAgentEnded(event) => {
                 let mut agent = self.known_agent(&event.agent_id);
                 self.agents.remove(&event.agent_id);
-                // What failed stays as far as it came.
+                // A failed sub-agent keeps its progress.
                 (agent.status, agent.progress) = match event.outcome {
                     SubAgentOutcome::Completed => (SubAgentStatus::Completed, 1.0),
                     _ => (SubAgentStatus::Failed, agent.progress),
@@ -297,12 +302,12 @@ impl Mobile {
         }
     }
 
-    /// The last state of a sub-agent. The beginning of a sub-agent may be missing: old events are removed.
+    /// The last state of a sub-agent, or a new one if its start is missing because old events were removed.
     fn known_agent(&mut self, id: &str) -> SubAgentProgress {
         self.agents.get(id).cloned().unwrap_or_else(|| self.new_agent(id))
     }
 
-    /// A sub-agent that starts now, with room for it in the table.
+    /// Creates the state of a sub-agent that starts now, and makes room for it.
     fn new_agent(&mut self, id: &str) -> SubAgentProgress {
         if self.agents.len() >= AGENTS_MAX && !self.agents.contains_key(id) {
             self.agents.pop_first();
@@ -321,7 +326,7 @@ impl Mobile {
     }
 }
 
-/// Gives a request the id that its answer quotes.
+/// Sets the id of a request, which its answer refers to.
 fn named(id: &str, message: MobileMessage) -> MobileMessage {
     MobileMessage { id: Some(id.to_owned()), ..message }
 }

@@ -1,10 +1,10 @@
-//! The same events for different readers.
+//! Serialization of events for different clients.
 //!
-//! | dialect | reader | what it gets |
+//! | dialect | clients | content |
 //! |---|---|---|
-//! | [`Dialect::Ui`] | programs written for the page of seed 003 | its twelve events and nothing else |
+//! | [`Dialect::Ui`] | programs written for the published UI events | its twelve events and nothing else |
 //! | [`Dialect::Native`] | our own page and programs | every event |
-//! | [`Dialect::Mobile`] | apps written for the phone protocol of seed 002 | its messages |
+//! | [`Dialect::Mobile`] | apps written for the phone protocol | its messages |
 
 mod lines;
 mod mobile;
@@ -14,14 +14,14 @@ pub use lines::Lines;
 pub use mobile::Mobile;
 pub use ui::to_ui;
 
-/// Which way events are written.
+/// A serialization of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// The twelve events of seed 003, exactly as its page has them.
+    /// The twelve published UI events, exactly as specified.
     Ui,
     /// Every event.
     Native,
-    /// The messages of seed 002.
+    /// The messages of the phone protocol.
     Mobile,
 }

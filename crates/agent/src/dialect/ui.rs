@@ -1,17 +1,17 @@
-//! The twelve events of seed 003, and nothing that its page does not have.
+//! The twelve published UI events, and nothing else.
 
 use std::borrow::Cow;
 
 use tidings_protocol::ui::{PermissionRequest, StopReason, SubAgentOutcome, TargetType, UiMessage};
 
-/// The event as the page knows it; `None` when it has nothing like it.
+/// Converts an event to a published UI event; `None` if there is no equivalent.
 ///
-/// What cannot be done on the page is at least told: that text is taken back, that a sub-agent works, that the agent
-/// has to wait.
+/// Some events without an equivalent become `System` messages: retracted text, the work of sub-agents, and
+/// retries.
 pub fn to_ui(event: &UiMessage) -> Option<Cow<'_, UiMessage>> {
     match event {
         UiMessage::Complete { session_id, turn_id, stop_reason: StopReason::Other(_) } => {
-            // The page has four reasons. What else can happen is told by the `Error` before.
+            // The specification has four reasons. Other reasons are reported by the preceding `Error`.
             let (session_id, turn_id) = (*session_id, *turn_id);
             Some(Cow::Owned(UiMessage::Complete { session_id, turn_id, stop_reason: StopReason::EndTurn }))
         }
@@ -31,13 +31,14 @@ pub fn to_ui(event: &UiMessage) -> Option<Cow<'_, UiMessage>> {
         }
         event if event.is_seed() => Some(Cow::Borrowed(event)),
         event => {
-            let message = note(event)?;
+            let message = log_message(event)?;
             Some(Cow::Owned(UiMessage::System { message, session_id: event.session_id() }))
         }
     }
 }
 
-/// The page has paths, domains and commands; a tool as a whole is closest to a command.
+/// Maps the target type: the specification has paths, domains and commands; a tool as a whole is closest to a
+/// command.
 fn on_page(request: &PermissionRequest) -> PermissionRequest {
     let target_type = match request.target_type {
         TargetType::Path => TargetType::Path,
@@ -47,8 +48,8 @@ fn on_page(request: &PermissionRequest) -> PermissionRequest {
     PermissionRequest { target_type, ..request.clone() }
 }
 
-/// An event of ours as a line for logs.
-fn note(event: &UiMessage) -> Option<String> {
+/// A log message for an event of ours.
+fn log_message(event: &UiMessage) -> Option<String> {
     Some(match event {
         UiMessage::SessionStarted(event) => match &event.model {
             Some(model) => format!("Session {} with {model}", event.cli_session_id),
@@ -56,12 +57,13 @@ fn note(event: &UiMessage) -> Option<String> {
         },
         UiMessage::SettingsChanged(event) => {
             let named = [("Model", &event.model), ("Permission mode", &event.permission_mode)];
-            let told = named.iter().filter_map(|(name, value)| Some(format!("{name}: {}", value.as_ref()?)));
-            let told: Vec<String> = told.collect();
-            if told.is_empty() {
+            let changes =
+                named.iter().filter_map(|(name, value)| Some(format!("{name}: {}", value.as_ref()?)));
+            let changes: Vec<String> = changes.collect();
+            if changes.is_empty() {
                 return None;
             }
-            told.join(", ")
+            changes.join(", ")
         }
         UiMessage::Retracted(event) => retraction(&event.text, &event.tool_use_ids)?,
         UiMessage::Compacted(_) => "The conversation was compacted".to_owned(),
@@ -72,16 +74,16 @@ fn note(event: &UiMessage) -> Option<String> {
         UiMessage::Retrying(event) => {
             let of = event.max_attempts.map(|max| format!(" of {max}")).unwrap_or_default();
             let error = event.error.as_deref().unwrap_or("unknown");
-            format!("The API failed ({error}); attempt {}{of} follows", event.attempt)
+            format!("The API failed ({error}); retrying, attempt {}{of}", event.attempt)
         }
         UiMessage::SubAgentStarted(event) => {
             let kind = event.agent_type.as_deref().unwrap_or("agent");
             let what = event.description.as_deref().unwrap_or(&event.agent_id);
-            format!("Sub-agent {kind} began: {what}")
+            format!("Sub-agent {kind} started: {what}")
         }
         UiMessage::SubAgentEnded(event) => {
             let how = match event.outcome {
-                SubAgentOutcome::Completed => "is done",
+                SubAgentOutcome::Completed => "completed",
                 SubAgentOutcome::Failed => "failed",
                 _ => "was stopped",
             };
@@ -95,9 +97,9 @@ fn note(event: &UiMessage) -> Option<String> {
 fn retraction(text: &str, calls: &[String]) -> Option<String> {
     match (text.is_empty(), calls.len()) {
         (true, 0) => None,
-        (true, calls) => Some(format!("Void: {calls} tool calls that were announced")),
+        (true, calls) => Some(format!("Retracted: {calls} announced tool calls")),
         (false, _) => {
-            Some(format!("Void, the last {} characters of the answer: {text}", text.chars().count()))
+            Some(format!("Retracted: the last {} characters of the answer: {text}", text.chars().count()))
         }
     }
 }

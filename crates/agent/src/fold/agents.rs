@@ -1,4 +1,4 @@
-//! Sub-agents, and other tasks that run beside the conversation.
+//! Sub-agents, and other tasks that run in parallel to the conversation.
 
 use std::collections::BTreeMap;
 
@@ -15,50 +15,50 @@ use super::calls::Calls;
 use super::limits::{AGENTS_MAX, TASKS_MAX};
 use super::out::Out;
 use super::read::Members;
-use super::shown::Shown;
+use super::shown::ShownBlocks;
 use super::tokens::Tokens;
 
 /// The sub-agents of a session, by the call that started them, and its tasks, by their own ids.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Agents {
-    agents: BTreeMap<String, Agent>,
+pub(super) struct SubAgents {
+    agents: BTreeMap<String, SubAgent>,
     tasks: BTreeMap<String, Task>,
 }
 
 /// A sub-agent and its lane.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Agent {
-    /// The turn during which it began.
+pub(super) struct SubAgent {
+    /// The turn in which it started.
     pub(super) turn_id: TurnId,
-    pub(super) shown: Shown,
+    pub(super) shown: ShownBlocks,
     pub(super) tokens: Tokens,
     is_background: bool,
     has_ended: bool,
 }
 
-/// Work with an id of its own.
+/// A task of the agent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Task {
     tool_use_id: Option<String>,
     kind: Option<String>,
     description: Option<String>,
     is_background: bool,
-    /// It has ended, and nobody was told yet: what came of it follows in another frame.
+    /// Final status that was not reported yet: the result follows in another frame.
     ending: Option<String>,
     has_ended: bool,
 }
 
 impl Task {
-    /// The sub-agent that the task is.
+    /// The sub-agent that the task is, if it is one.
     fn agent(&self) -> Option<&str> {
         let is_agent = self.kind.as_deref().is_some_and(|kind| kind.ends_with("_agent"));
         self.tool_use_id.as_deref().filter(|_| is_agent)
     }
 }
 
-/// What is known of a sub-agent when it is first heard of.
+/// Facts about a sub-agent from the frame that first mentions it.
 #[derive(Debug, Default)]
-pub(super) struct Facts {
+pub(super) struct SubAgentFacts {
     pub(super) task_id: Option<String>,
     pub(super) agent_type: Option<String>,
     pub(super) description: Option<String>,
@@ -66,9 +66,9 @@ pub(super) struct Facts {
     pub(super) is_background: bool,
 }
 
-impl Agents {
-    /// The lane of a sub-agent that has been heard of.
-    pub(super) fn get_mut(&mut self, id: &str) -> Option<&mut Agent> {
+impl SubAgents {
+    /// A registered sub-agent.
+    pub(super) fn get_mut(&mut self, id: &str) -> Option<&mut SubAgent> {
         self.agents.get_mut(id)
     }
 
@@ -77,18 +77,25 @@ impl Agents {
         self.agents.values_mut().map(|agent| &mut agent.tokens)
     }
 
-    /// Whether there never was one.
+    /// True if the session has had no sub-agent.
     pub(super) fn is_empty(&self) -> bool {
         self.agents.is_empty()
     }
 
-    /// Whether a sub-agent is running.
+    /// True if a sub-agent is running.
     pub(super) fn is_running(&self, id: &str) -> bool {
         self.agents.get(id).is_some_and(|agent| !agent.has_ended)
     }
 
-    /// A sub-agent is heard of; tells so the first time.
-    pub(super) fn meet(&mut self, id: &str, turn_id: TurnId, facts: Facts, calls: &Calls, out: &mut Out<'_>) {
+    /// Registers a sub-agent, and reports its start the first time.
+    pub(super) fn register(
+        &mut self,
+        id: &str,
+        turn_id: TurnId,
+        facts: SubAgentFacts,
+        calls: &Calls,
+        out: &mut Out<'_>,
+    ) {
         if self.agents.contains_key(id) {
             return;
         }
@@ -102,9 +109,9 @@ impl Agents {
         event.description = facts.description.or_else(|| input("description"));
         event.prompt = facts.prompt.or_else(|| input("prompt"));
         event.background = facts.is_background;
-        let agent = Agent {
+        let agent = SubAgent {
             turn_id,
-            shown: Shown::default(),
+            shown: ShownBlocks::default(),
             tokens: Tokens::default(),
             is_background: facts.is_background,
             has_ended: false,
@@ -113,7 +120,7 @@ impl Agents {
         out.unwrapped().push(event);
     }
 
-    /// The call that started a sub-agent has its result. Of one in the background that is not the end.
+    /// Handles the result of the call that started a sub-agent. A background agent goes on after it.
     pub(super) fn returned(&mut self, id: &str, is_error: bool, details: Option<&Value>, out: &mut Out<'_>) {
         let launched = details.and_then(|details| details.get("status")?.as_str()) == Some("async_launched");
         if let Some(agent) = self.agents.get_mut(id) {
@@ -125,7 +132,7 @@ impl Agents {
         }
     }
 
-    /// Tells that a sub-agent has ended, once.
+    /// Reports the end of a sub-agent, once.
     fn end(&mut self, event: SubAgentEnded, out: &mut Out<'_>) {
         if let Some(agent) = self.agents.get_mut(&event.agent_id)
             && !agent.has_ended
@@ -136,7 +143,7 @@ impl Agents {
         }
     }
 
-    /// `task_started`
+    /// Handles `task_started`.
     pub(super) fn task_started(
         &mut self,
         frame: &FrameRef<'_>,
@@ -154,14 +161,14 @@ impl Agents {
             has_ended: false,
         };
         if let Some(agent) = task.agent() {
-            let facts = Facts {
+            let facts = SubAgentFacts {
                 task_id: Some(task_id.clone()),
                 agent_type: frame.string("subagent_type"),
                 description: task.description.clone(),
                 prompt: frame.string("prompt"),
                 is_background: task.is_background,
             };
-            self.meet(agent, turn_id, facts, calls, out);
+            self.register(agent, turn_id, facts, calls, out);
         } else {
             out.push(changed(&task_id, &task, "running", out.handle));
         }
@@ -173,7 +180,7 @@ impl Agents {
         }
     }
 
-    /// `task_progress`
+    /// Handles `task_progress`.
     pub(super) fn task_progress(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
         let Some(task_id) = frame.string("task_id") else { return };
         let agent = frame.string("tool_use_id").filter(|id| self.agents.contains_key(id));
@@ -198,7 +205,7 @@ impl Agents {
         out.push(progress);
     }
 
-    /// `task_updated`
+    /// Handles `task_updated`.
     pub(super) fn task_updated(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
         let (Some(task_id), Some(patch)) = (frame.string("task_id"), frame.member("patch")) else { return };
         let Some(task) = self.tasks.get_mut(&task_id) else { return };
@@ -218,7 +225,7 @@ impl Agents {
         }
     }
 
-    /// `task_notification`
+    /// Handles `task_notification`.
     pub(super) fn task_notification(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
         let Some(task_id) = frame.string("task_id") else { return };
         let status = frame.string("status").unwrap_or_else(|| "completed".to_owned());
@@ -247,8 +254,8 @@ impl Agents {
         }
     }
 
-    /// Tells of the tasks that have ended without a word about what came of them.
-    pub(super) fn settle(&mut self, out: &mut Out<'_>) {
+    /// Reports tasks that ended without a notification about their result.
+    pub(super) fn report_ended_tasks(&mut self, out: &mut Out<'_>) {
         let mut ended = Vec::new();
         for (task_id, task) in &mut self.tasks {
             if let Some(status) = task.ending.take() {
@@ -268,9 +275,9 @@ impl Agents {
         }
     }
 
-    /// The process is gone, and with it everything it ran.
+    /// Ends everything, after the process has ended.
     pub(super) fn end_all(&mut self, out: &mut Out<'_>) {
-        self.settle(out);
+        self.report_ended_tasks(out);
         let running: Vec<String> =
             self.agents.iter().filter(|(_, agent)| !agent.has_ended).map(|(id, _)| id.clone()).collect();
         for id in running {

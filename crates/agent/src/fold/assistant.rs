@@ -1,4 +1,4 @@
-//! Assistant frames: a block that is whole.
+//! Assistant frames: complete blocks.
 
 use tidings_protocol::FrameRef;
 use tidings_protocol::json::{Raw, Text};
@@ -7,46 +7,46 @@ use tidings_protocol::ui::RetractReason;
 use tidings_protocol::view::{Block, View};
 
 use super::Fold;
-use super::calls::{Ended, result_text};
+use super::calls::{CallResult, result_text};
 use super::out::Out;
 use super::read::{Members, tree};
-use super::shown::{Kind, Source};
+use super::shown::{BlockKind, Source};
 
-/// The model of messages that no model wrote.
+/// The model name of messages that the CLI wrote itself.
 const SYNTHETIC: &str = "<synthetic>";
 
 impl Fold {
     pub(super) fn assistant(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
-        let View::Assistant(said) = frame.view() else { return };
+        let View::Assistant(message) = frame.view() else { return };
         self.note_session(frame, out);
         if out.agent.is_none() {
             self.begin_turn(out);
-            self.take_up(frame);
+            self.note_started_prompts(frame);
         } else {
-            self.meet_agent(frame, out);
+            self.register_agent(frame, out);
         }
-        if said.model.is_some_and(|model| model == SYNTHETIC) && said.blocks().all(is_text) {
-            return self.synthetic(frame, said.content, out);
+        if message.model.is_some_and(|model| model == SYNTHETIC) && message.blocks().all(is_text) {
+            return self.synthetic(frame, message.content, out);
         }
         let superseded = frame.strings("supersedes");
         if !superseded.is_empty() {
-            self.withdraw(&superseded, RetractReason::Superseded, out);
+            self.retract_frames(&superseded, RetractReason::Superseded, out);
         }
         let uuid = frame.uuid();
-        let message_id = said.message_id.map(Text::get);
+        let message_id = message.message_id.map(Text::get);
         let turn_id = self.lane_turn(out.agent);
         let source = Source { message_id: message_id.as_deref(), uuid: uuid.as_deref(), turn_id };
         let (shown, tokens) = self.lane(out.agent);
-        if source.uuid.is_some_and(|uuid| shown.knows(uuid)) {
+        if source.uuid.is_some_and(|uuid| shown.has_frame(uuid)) {
             return;
         }
-        if let Some(usage) = said.usage.filter(|usage| usage.is_object()) {
+        if let Some(usage) = message.usage.filter(|usage| usage.is_object()) {
             tokens.response(source.message_id, usage, out);
             if frame.flag("aborted") {
-                tokens.cut_off(&said.model.map(Text::get).unwrap_or_default(), usage);
+                tokens.cut_off(&message.model.map(Text::get).unwrap_or_default(), usage);
             }
         }
-        for block in said.blocks() {
+        for block in message.blocks() {
             self.block(block, source, out);
         }
     }
@@ -57,15 +57,15 @@ impl Fold {
                 let text = text.get();
                 let (shown, _) = self.lane(out.agent);
                 let streamed = shown.is_streamed(source.message_id);
-                shown.finish(Kind::Text, &text, source, out);
+                shown.complete_block(BlockKind::Text, &text, source, out);
                 if !streamed {
-                    self.watch_text(&text, out);
+                    self.detect_progress(&text, out);
                 }
-                self.end_text(out);
+                self.finish_progress_text(out);
             }
             Block::Thinking(text) => {
                 let (shown, _) = self.lane(out.agent);
-                shown.finish(Kind::Thinking, &text.get(), source, out);
+                shown.complete_block(BlockKind::Thinking, &text.get(), source, out);
             }
             Block::ToolUse { id, name, input } => self.call(&id.get(), &name.get(), input, source, out),
             Block::Other(raw) => self.other_block(raw, source, out),
@@ -81,7 +81,7 @@ impl Fold {
         self.plan(name, id, input, out);
     }
 
-    /// Tools that the API runs itself: call and result both stand in the answer.
+    /// Handles tools that the API runs itself: the response contains both call and result.
     fn other_block(&mut self, raw: Raw<'_>, source: Source<'_>, out: &mut Out<'_>) {
         let kind = raw.string("type").unwrap_or_default();
         if matches!(&*kind, "server_tool_use" | "mcp_tool_use")
@@ -94,7 +94,7 @@ impl Fold {
         if is_result && let Some(id) = raw.string("tool_use_id") {
             let content = raw.get("content");
             let inner = content.and_then(|content| content.string("type")).unwrap_or_default();
-            let ended = Ended {
+            let ended = CallResult {
                 tool_use_id: &id,
                 is_error: raw.flag("is_error") || inner.ends_with("_error"),
                 result: result_text(content),
@@ -104,7 +104,7 @@ impl Fold {
         }
     }
 
-    /// The client wrote this: an error, or the output of a slash command.
+    /// Handles a message of the CLI: an error, or the output of a slash command.
     fn synthetic(&mut self, frame: &FrameRef<'_>, content: Option<Raw<'_>>, out: &mut Out<'_>) {
         let text = result_text(content);
         if frame.flag("is_api_error_message") || frame.member("error").is_some() {
@@ -120,7 +120,7 @@ impl Fold {
         let run = frame.member("local_command_run").and_then(|run| run.string("command"));
         let is_output = run.is_some() || frame.member("local_command_source").is_some();
         if out.agent.is_none() && (is_output || turn.command.is_some()) {
-            if let Some(name) = run.filter(|_| !turn.is_ordered()) {
+            if let Some(name) = run.filter(|_| !turn.is_named_command()) {
                 turn.command = Some(format!("/{}", name.trim_start_matches('/')));
             }
             turn.displayed = true;
@@ -129,11 +129,11 @@ impl Fold {
         out.system(text);
     }
 
-    /// Takes back what came with these frames, in the lane of `out`.
-    pub(super) fn withdraw(&mut self, uuids: &[String], reason: RetractReason, out: &mut Out<'_>) {
+    /// Retracts the blocks of these frames, in the lane of `out`.
+    pub(super) fn retract_frames(&mut self, uuids: &[String], reason: RetractReason, out: &mut Out<'_>) {
         let turn_id = self.lane_turn(out.agent);
         let (shown, _) = self.lane(out.agent);
-        let void = shown.withdraw(uuids, reason, turn_id, out);
+        let void = shown.retract_frames(uuids, reason, turn_id, out);
         self.state.calls.forget(&void);
     }
 }

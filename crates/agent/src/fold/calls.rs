@@ -1,4 +1,4 @@
-//! Calls of tools: which wait for their result, and what a result says.
+//! Tool calls without a result, and the text of results.
 
 use std::collections::BTreeMap;
 
@@ -12,25 +12,27 @@ use super::limits::{CALLS_MAX, TOOL_PROGRESS_EVERY_MS};
 use super::out::Out;
 use super::read::{Members, tree};
 
-/// The calls that wait for their result, by id.
+/// The calls without a result, by id.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Calls {
     open: BTreeMap<String, Call>,
-    /// Calls that are done in this turn, so that a frame that comes again changes nothing.
+    /// Calls of this turn that have ended, so that a repeated frame changes nothing.
     done: Vec<String>,
 }
 
-/// A call that waits for its result.
+/// A call without a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Call {
     pub(super) name: String,
     /// The sub-agent that made it.
     pub(super) agent: Option<String>,
-    /// What it was called with, where that is needed for what comes of it.
+    /// Its input, if later events depend on it.
     pub(super) input: Option<Value>,
-    /// When it began and when that was last told, by the clock that ticks from outside.
+    /// Start time, from the ticks.
     since_ms: Option<i64>,
-    told_ms: Option<i64>,
+    /// Time of the last progress report.
+    #[serde(rename = "told_ms")]
+    reported_ms: Option<i64>,
 }
 
 impl Calls {
@@ -52,7 +54,7 @@ impl Calls {
             agent: out.agent.map(str::to_owned),
             input: needed.then(|| input.clone()),
             since_ms: now_ms,
-            told_ms: now_ms,
+            reported_ms: now_ms,
         };
         self.open.insert(tool_use_id.to_owned(), call);
         let session_id = out.handle;
@@ -64,26 +66,26 @@ impl Calls {
         });
     }
 
-    /// The call runs with another input than the model gave it.
+    /// Replaces the input of a call by the one that the user edited.
     pub(super) fn change(&mut self, tool_use_id: &str, input: &Value) {
         if let Some(known) = self.open.get_mut(tool_use_id).and_then(|call| call.input.as_mut()) {
             known.clone_from(input);
         }
     }
 
-    /// Whether a call has begun, in this turn or before.
+    /// True if a call has begun, in this turn or before.
     pub(super) fn has_begun(&self, tool_use_id: &str) -> bool {
         self.open.contains_key(tool_use_id) || self.done.iter().any(|done| done == tool_use_id)
     }
 
-    /// A call that waits.
+    /// A call without a result.
     pub(super) fn get(&self, tool_use_id: &str) -> Option<&Call> {
         self.open.get(tool_use_id)
     }
 
-    /// A call has ended; gives it if it was waiting.
-    pub(super) fn end(&mut self, ended: Ended<'_>, out: &mut Out<'_>) -> Option<Call> {
-        let Ended { tool_use_id, is_error, result, details } = ended;
+    /// Ends a call; returns it if it had no result before.
+    pub(super) fn end(&mut self, ended: CallResult<'_>, out: &mut Out<'_>) -> Option<Call> {
+        let CallResult { tool_use_id, is_error, result, details } = ended;
         if self.done.iter().any(|done| done == tool_use_id) {
             return None;
         }
@@ -92,52 +94,60 @@ impl Calls {
             self.done.push(tool_use_id.to_owned());
         }
         let session_id = out.handle;
-        let mut told = ToolDetails::new(session_id, tool_use_id, is_error);
-        told.tool_name = call.as_ref().map(|call| call.name.clone());
-        told.tool_use_result = details;
-        out.push(told);
+        let mut event = ToolDetails::new(session_id, tool_use_id, is_error);
+        event.tool_name = call.as_ref().map(|call| call.name.clone());
+        event.tool_use_result = details;
+        out.push(event);
         out.push(UiMessage::ToolCompleted { tool_use_id: tool_use_id.to_owned(), result, session_id });
         call
     }
 
-    /// Calls that are void are waited for no longer.
+    /// Drops calls that are void.
     pub(super) fn forget(&mut self, tool_use_ids: &[String]) {
         self.open.retain(|id, _| !tool_use_ids.contains(id));
     }
 
-    /// The turn is over, and so are the calls of the main conversation, whatever became of them.
+    /// Ends the remaining calls of the main conversation at the end of a turn.
     pub(super) fn end_turn(&mut self, why: &str, out: &mut Out<'_>) {
         let left: Vec<String> =
             self.open.iter().filter(|(_, call)| call.agent.is_none()).map(|(id, _)| id.clone()).collect();
         for tool_use_id in left {
-            let ended =
-                Ended { tool_use_id: &tool_use_id, is_error: true, result: why.to_owned(), details: None };
+            let ended = CallResult {
+                tool_use_id: &tool_use_id,
+                is_error: true,
+                result: why.to_owned(),
+                details: None,
+            };
             self.end(ended, out);
         }
         self.done.clear();
     }
 
-    /// The process is gone: every call is over, each in its lane.
+    /// Ends all calls, each in its lane, after the process has ended.
     pub(super) fn end_all(&mut self, why: &str, out: &mut Out<'_>) {
         self.end_turn(why, out);
         for (tool_use_id, call) in std::mem::take(&mut self.open) {
             let mut lane = Out { events: &mut *out.events, handle: out.handle, agent: call.agent.as_deref() };
-            let ended =
-                Ended { tool_use_id: &tool_use_id, is_error: true, result: why.to_owned(), details: None };
+            let ended = CallResult {
+                tool_use_id: &tool_use_id,
+                is_error: true,
+                result: why.to_owned(),
+                details: None,
+            };
             self.end(ended, &mut lane);
         }
         self.done.clear();
     }
 
-    /// Tells for how long calls have been running.
+    /// Reports how long calls have been running.
     pub(super) fn tick(&mut self, now_ms: i64, out: &mut Out<'_>) {
         for (tool_use_id, call) in &mut self.open {
             let since = *call.since_ms.get_or_insert(now_ms);
-            let told = *call.told_ms.get_or_insert(now_ms);
-            if now_ms.saturating_sub(told) < TOOL_PROGRESS_EVERY_MS {
+            let reported = *call.reported_ms.get_or_insert(now_ms);
+            if now_ms.saturating_sub(reported) < TOOL_PROGRESS_EVERY_MS {
                 continue;
             }
-            call.told_ms = Some(now_ms);
+            call.reported_ms = Some(now_ms);
             let mut lane = Out { events: &mut *out.events, handle: out.handle, agent: call.agent.as_deref() };
             let seconds = seconds(now_ms.saturating_sub(since));
             lane.push(ToolProgress::new(out.handle, tool_use_id.as_str(), call.name.as_str(), seconds));
@@ -146,22 +156,22 @@ impl Calls {
 }
 
 impl Call {
-    /// Whether the call starts a sub-agent.
+    /// True if the call starts a sub-agent.
     pub(super) fn starts_agent(&self) -> bool {
         canonical_name(&self.name) == "Agent"
     }
 }
 
-/// How a call ended.
+/// The result of a call.
 #[derive(Debug)]
-pub(super) struct Ended<'a> {
+pub(super) struct CallResult<'a> {
     pub(super) tool_use_id: &'a str,
     pub(super) is_error: bool,
     pub(super) result: String,
     pub(super) details: Option<Value>,
 }
 
-/// What a tool gave back, as text: a string, the texts among a list of blocks, or other JSON as it is written.
+/// The text of a tool result: a string, the texts in a list of blocks, or the JSON text of any other value.
 pub(super) fn result_text(content: Option<Raw<'_>>) -> String {
     let Some(content) = content.filter(|content| !content.is_null()) else { return String::new() };
     if let Some(text) = content.text() {
@@ -189,7 +199,7 @@ fn block_text(block: Raw<'_>) -> String {
     }
 }
 
-/// The tool's own account of a call, where there is one.
+/// The structured result of a tool, if there is one.
 pub(super) fn details(raw: Option<Raw<'_>>) -> Option<Value> {
     raw.filter(|raw| !raw.is_null()).map(tree)
 }

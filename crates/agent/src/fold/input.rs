@@ -1,4 +1,4 @@
-//! What a fold is fed with.
+//! Inputs of a fold.
 
 use tidings_protocol::FrameRef;
 use tidings_protocol::ui::{
@@ -6,95 +6,95 @@ use tidings_protocol::ui::{
     PlanProposed, QuestionDetails, TurnId,
 };
 
-/// One thing that happened.
+/// One input of a fold.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Input<'a> {
-    /// The agent wrote this line. Questions that it asks come as [`Input::Asked`] and not from here.
+    /// A line from the agent. Requests in it come as [`Input::RequestOpened`] and are ignored here.
     Frame(&'a FrameRef<'a>),
-    /// We sent this to the agent.
+    /// A prompt that was sent to the agent.
     Prompt(&'a Prompt),
-    /// Somebody has to decide something.
-    Asked(&'a Asked),
-    /// Somebody has decided, or nobody will.
-    Settled(&'a Settled),
-    /// The agent's process is gone.
+    /// A request was opened.
+    RequestOpened(&'a OpenedRequest),
+    /// A request was settled.
+    RequestSettled(&'a SettledRequest),
+    /// The agent's process has ended.
     Exited(&'a Exit),
-    /// The time, in milliseconds since the epoch. Without it the fold does the same, only it cannot tell for how long
-    /// a call has been running.
+    /// The time, in milliseconds since the Unix epoch. It is needed only to report how long calls have been
+    /// running.
     Tick(i64),
 }
 
-/// The origin of a prompt that carries out a command of the front end. `CommandComplete` tells of it by its name, without
-/// the slash, whatever comes of it.
+/// The origin of a prompt that executes a command of the front end. `CommandComplete` reports it by name,
+/// without the slash, whatever its outcome.
 pub const COMMAND: &str = "command";
 
 /// A message that was sent to the agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prompt {
-    /// What it says.
+    /// The text.
     pub text: String,
-    /// The person's turn; the fold counts by itself where there is none.
+    /// The user turn; the fold assigns the next number if it is `None`.
     pub turn_id: Option<TurnId>,
-    /// The id it was sent with.
+    /// The id with which it was sent.
     pub uuid: Option<String>,
-    /// What goes with the text, one word each, such as `image`.
+    /// Kinds of the attachments, such as `image`.
     pub attachments: Vec<String>,
-    /// Who speaks, when it is no person.
+    /// The origin, if the prompt does not come from a user.
     pub origin: Option<String>,
 }
 
 impl Prompt {
-    /// Plain words of a person.
+    /// Creates a prompt with plain text of a user.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), turn_id: None, uuid: None, attachments: Vec::new(), origin: None }
     }
 }
 
-/// A question that waits for a person.
+/// A request that waits for the user.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Asked {
+pub enum OpenedRequest {
     /// One permission.
     Permission {
-        /// What is asked for.
+        /// The request.
         request: PermissionRequest,
-        /// All that is known about it.
+        /// Details of the request.
         details: PermissionDetails,
     },
-    /// Several permissions, to be answered together.
+    /// Several permissions that are answered together.
     Batch {
-        /// Names the batch.
+        /// Id of the batch.
         batch_id: String,
-        /// What is asked for, one entry per call.
+        /// The requests, one per call.
         requests: Vec<(PermissionRequest, PermissionDetails)>,
     },
-    /// Questions, a plan to be approved, or a form of an MCP server.
+    /// Questions, a plan to approve, or a form of an MCP server.
     Questions {
-        /// What is asked.
+        /// The questions.
         request: AskUserQuestionsRequest,
-        /// All that is known about it.
+        /// Details of the questions.
         details: QuestionDetails,
-        /// The plan, when it is about one.
+        /// The plan, if the question is about one.
         plan: Option<PlanProposed>,
     },
 }
 
-/// A question that waits no longer.
+/// The outcome of a request.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Settled {
-    /// A permission, alone or of a batch.
+pub enum SettledRequest {
+    /// A permission, single or in a batch.
     Permission(PermissionResolved),
     /// Questions, a plan or a form.
     Questions(InteractionResolved),
 }
 
-/// How the agent's process ended.
+/// The way the agent's process ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exit {
-    /// Its exit code, when it ended by itself.
+    /// Its exit code, if it exited.
     pub code: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that killed it.
     pub signal: Option<i32>,
-    /// Why, when it should not have ended.
+    /// The error, if it ended unexpectedly.
     pub error: Option<String>,
 }

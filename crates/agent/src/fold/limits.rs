@@ -1,39 +1,40 @@
-//! Bounds of what a fold remembers, so that no session, however long or hostile, can fill the memory.
+//! Limits for the state of a fold, so that no session, however long or hostile, can exhaust memory.
 
-/// Bytes of one block that are remembered while it streams, to compare them with the whole block. Answers of
-/// models are a few hundred kilobytes at most; past this a whole block is taken to begin with what was streamed.
+/// Bytes of one streaming block that are stored, for the comparison with the complete block.
+/// Answers of models have a few hundred kilobytes at most. Beyond the limit, the complete block is assumed to
+/// begin with the streamed text.
 pub(super) const BLOCK_BYTES_MAX: usize = 4 << 20;
 
-/// Bytes of a turn's blocks that are remembered, so that they can be taken back. What is older than this stays
-/// shown for good.
+/// Bytes of a turn's blocks that are stored for retraction. Older text cannot be retracted.
 pub(super) const SHOWN_BYTES_MAX: usize = 8 << 20;
 
-/// Blocks of a turn that are remembered. A turn of a thousand rounds has a few thousand.
+/// Blocks of a turn that are stored. A turn of a thousand rounds has a few thousand.
 pub(super) const BLOCKS_MAX: usize = 20_000;
 
-/// Sub-agents that are remembered. A session with more of them at once has other troubles.
+/// Sub-agents that are stored, running or not.
 pub(super) const AGENTS_MAX: usize = 512;
 
-/// Calls that wait for their result. The model makes a few dozen at once at most.
+/// Calls without a result. A model makes a few dozen at once at most.
 pub(super) const CALLS_MAX: usize = 4_096;
 
-/// Tasks that are remembered, running or not.
+/// Tasks that are stored, running or not.
 pub(super) const TASKS_MAX: usize = 1_024;
 
-/// Prompts that are remembered until a turn answers them.
+/// Prompts that are stored until a turn answers them.
 pub(super) const PROMPTS_MAX: usize = 1_024;
 
-/// Prompts without an id whose words are remembered until they are echoed; few are, and words can be long.
+/// Prompts without an id whose text is stored until it is echoed. They are rare, and texts can be long.
 pub(super) const UNNAMED_MAX: usize = 16;
 
-/// Things to do in one list; more than anybody reads.
+/// Items in one to-do list.
 pub(super) const TODOS_MAX: usize = 1_000;
 
-/// Questions that are open at once.
+/// Requests that are open at once.
 pub(super) const ASKS_MAX: usize = 1_024;
 
-/// Slash commands that are remembered by name.
+/// Slash commands that are stored by name.
 pub(super) const COMMANDS_MAX: usize = 4_096;
 
-/// How often a running call is reported by the clock, in milliseconds. The agent itself reports after 30 seconds.
+/// Interval in milliseconds at which running calls are reported by the clock. The agent itself reports after
+/// 30 seconds.
 pub(super) const TOOL_PROGRESS_EVERY_MS: i64 = 10_000;

@@ -1,14 +1,15 @@
-//! Frames in, events out.
+//! Conversion of frames into events.
 //!
-//! A [`Fold`] is one session's memory of what it has shown. It has no clock, does no I/O and draws no random numbers, so
-//! that the same inputs always give the same events, live and from a recording.
+//! A [`Fold`] holds the state of one session: what it has shown so far.
+//! It has no clock, does no I/O and draws no random numbers, so that the same inputs always give the same
+//! events, live and from a recording.
 //!
 //! ```
 //! use tidings_agent::UiMessage;
 //! use tidings_agent::fold::{Fold, FoldOptions, Input};
 //! use tidings_protocol::FrameRef;
 //!
-//! let line = br#"{"type":"assistant","message":{"content":[{"type":"text","text":"Hello"}]},"session_id":"s"}"#;
+//! let line = br#"{"type":"assistant","message":{"content":[{"type":"text","text":"Hello"}]}}"#;
 //! let mut fold = Fold::new(1, FoldOptions::default());
 //! let mut events = Vec::new();
 //! fold.step(Input::Frame(&FrameRef::decode(line)?), &mut events);
@@ -16,14 +17,16 @@
 //! # Ok::<(), tidings_protocol::DecodeError>(())
 //! ```
 //!
-//! What holds for every stream of events:
+//! Invariants of every event stream:
 //!
-//! - The text of a turn is its chunks put together, less what is taken back by `Retracted`, always from the end.
-//! - What was streamed is not shown again when the whole block comes.
-//! - `Complete` is the last event of its turn, and only a result of the agent, or its end, brings it.
-//! - What happens inside a sub-agent is wrapped into its `Lane`.
-//! - A response is counted once, however many frames it comes in.
-//! - A frame that has no event of its own is a `RawFrame`.
+//! - The text of a turn is the concatenation of its chunks, minus the text that `Retracted` events remove
+//!   from the end.
+//! - Streamed text is not shown again when the complete block comes.
+//! - `Complete` is the last event of its turn. It follows only from a result of the agent, or from the
+//!   agent's end.
+//! - Events of a sub-agent are wrapped into its `Lane`.
+//! - The tokens of a response are counted once, even if it comes in several frames.
+//! - A frame that has no event of its own becomes a `RawFrame`.
 
 mod agents;
 mod assistant;
@@ -53,34 +56,34 @@ use tidings_protocol::ui::{
 };
 use tidings_protocol::{FrameRef, Kind};
 
-pub use input::{Asked, COMMAND, Exit, Input, Prompt, Settled};
+pub use input::{COMMAND, Exit, Input, OpenedRequest, Prompt, SettledRequest};
 pub use result::EXITED;
 pub use snapshot::{RestoreError, Snapshot};
 
-use agents::{Agents, Facts};
+use agents::{SubAgentFacts, SubAgents};
 use calls::Calls;
 use limits::ASKS_MAX;
 use out::Out;
-use shown::Shown;
+use shown::ShownBlocks;
 use todos::Todos;
 use tokens::Tokens;
 use turns::{Turns, command_of};
 
 use crate::progress::ProgressParser;
 
-/// What a fold may do.
+/// Options of a fold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FoldOptions {
-    /// Look for progress in what the model writes: "Running test 5 of 20".
+    /// Detect progress in the text of the model, such as "Running test 5 of 20".
     pub text_progress: bool,
-    /// The highest turn of the person before what is folded; its own turns are counted on from there.
+    /// Number of the last user turn before the folded frames; user turns are counted on from it.
     pub user_turns: u64,
-    /// The same of the agent.
+    /// Number of the last agent turn before the folded frames.
     pub agent_turns: u64,
 }
 
-/// One session, from what its agent writes to what people see.
+/// The state machine that turns the frames of one session into events.
 #[derive(Debug)]
 pub struct Fold {
     handle: i64,
@@ -89,26 +92,26 @@ pub struct Fold {
     state: State,
 }
 
-/// Everything a fold remembers.
+/// The state of a fold.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct State {
     session: Session,
     turns: Turns,
     /// The lane of the main conversation.
-    shown: Shown,
+    shown: ShownBlocks,
     tokens: Tokens,
-    agents: Agents,
+    agents: SubAgents,
     calls: Calls,
     todos: Todos,
-    /// What waits for a person: calls.
+    /// Tool calls of the open requests.
     asks: BTreeSet<String>,
-    /// The call whose plan was told last.
+    /// The call whose plan was shown last.
     plan: Option<String>,
     phase: Option<SessionPhase>,
     now_ms: Option<i64>,
 }
 
-/// What is known of the session.
+/// Facts about the session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Session {
     id: Option<String>,
@@ -118,7 +121,7 @@ struct Session {
 }
 
 impl Fold {
-    /// A session that nothing is known of; `handle` is the number that its events carry.
+    /// Creates the fold of a new session; `handle` is the number that its events carry.
     pub fn new(handle: i64, options: FoldOptions) -> Self {
         let turns = Turns::after(options.user_turns, options.agent_turns);
         let state = State { turns, ..State::default() };
@@ -130,51 +133,51 @@ impl Fold {
         self.handle
     }
 
-    /// The agent's own name of the session, as soon as it has told it.
+    /// The agent's own session id, once a frame has contained it.
     pub fn cli_session_id(&self) -> Option<&str> {
         self.state.session.id.as_deref()
     }
 
-    /// The turn of the agent that is under way.
+    /// The agent's turn in progress.
     pub fn open_turn(&self) -> Option<TurnId> {
         self.state.turns.open.as_ref().map(|turn| turn.id)
     }
 
-    /// Whether a call was shown.
+    /// True if a call was shown.
     pub(crate) fn has_begun(&self, tool_use_id: &str) -> bool {
         self.state.calls.has_begun(tool_use_id)
     }
 
-    /// Whether a prompt of that id was told.
+    /// True if a prompt with this id was recorded.
     pub(crate) fn knows_prompt(&self, uuid: &str) -> bool {
-        self.state.turns.knows(uuid)
+        self.state.turns.is_known(uuid)
     }
 
-    /// What waits for a person: calls.
+    /// Tool calls of the open requests.
     pub(crate) fn open_asks(&self) -> impl Iterator<Item = &str> {
         self.state.asks.iter().map(String::as_str)
     }
 
-    /// Something does not wait for a person any more, and how that ended was told before.
+    /// Drops an open request whose outcome was reported before.
     pub(crate) fn forget_ask(&mut self, tool_use_id: &str, events: &mut Vec<UiMessage>) {
         if self.state.asks.remove(tool_use_id) {
             self.enter(self.resting_phase(), &mut Out { events, handle: self.handle, agent: None });
         }
     }
 
-    /// The plan that an open call proposes. The agent leaves it out when it asks about the call.
+    /// The plan that an open call proposes. The agent omits it from the request about the call.
     pub(crate) fn plan_of(&self, tool_use_id: &str) -> Option<&str> {
         self.state.calls.get(tool_use_id)?.input.as_ref()?.get("plan")?.as_str()
     }
 
-    /// Takes one thing that happened and appends what is to be seen of it.
+    /// Processes one input and appends the resulting events.
     #[inline]
     pub fn step(&mut self, input: Input<'_>, out: &mut Vec<UiMessage>) {
         match input {
             Input::Frame(frame) => self.frame(frame, out),
             Input::Prompt(prompt) => self.prompt(prompt, out),
-            Input::Asked(asked) => self.asked(asked, out),
-            Input::Settled(settled) => self.settled(settled, out),
+            Input::RequestOpened(asked) => self.asked(asked, out),
+            Input::RequestSettled(settled) => self.settled(settled, out),
             Input::Exited(exit) => self.exited(exit, out),
             Input::Tick(now_ms) => {
                 self.state.now_ms = Some(now_ms);
@@ -193,7 +196,7 @@ impl Fold {
             Kind::User => self.user(frame, &mut out),
             Kind::Result => self.result(frame, &mut out),
             Kind::System => self.system(frame, &mut out.unwrapped()),
-            // The client answers these; what they ask of people comes as an input of its own.
+            // The client answers these; requests to the user come as separate inputs.
             Kind::ControlRequest
             | Kind::ControlResponse
             | Kind::ControlCancelRequest
@@ -204,13 +207,13 @@ impl Fold {
     }
 
     fn prompt(&mut self, prompt: &Prompt, events: &mut Vec<UiMessage>) {
-        let turn_id = self.state.turns.number(prompt.turn_id);
+        let turn_id = self.state.turns.assign(prompt.turn_id);
         let mut command = command_of(&prompt.text);
         if prompt.origin.as_deref() == Some(COMMAND) {
-            // Whoever gave it knows it by its name.
+            // A command of a front end is reported by its name, without the slash.
             command = command.map(|command| command.trim_start_matches('/').to_owned());
         }
-        self.state.turns.wait(prompt.uuid.as_deref(), &prompt.text, turn_id, command);
+        self.state.turns.queue(prompt.uuid.as_deref(), &prompt.text, turn_id, command);
         let mut event = UserPrompt::new(self.handle, prompt.text.as_str());
         event.uuid.clone_from(&prompt.uuid);
         event.turn_id = Some(turn_id);
@@ -219,16 +222,16 @@ impl Fold {
         events.push(event.into());
     }
 
-    fn asked(&mut self, asked: &Asked, events: &mut Vec<UiMessage>) {
+    fn asked(&mut self, asked: &OpenedRequest, events: &mut Vec<UiMessage>) {
         let session_id = self.handle;
         match asked {
-            Asked::Permission { request, details } => {
+            OpenedRequest::Permission { request, details } => {
                 self.ask(&details.tool_use_id);
                 events.push(details.clone().into());
                 let (tool_use_id, request) = (details.tool_use_id.clone(), request.clone());
                 events.push(UiMessage::PermissionRequired { tool_use_id, request, session_id });
             }
-            Asked::Batch { batch_id, requests } => {
+            OpenedRequest::Batch { batch_id, requests } => {
                 for (_, details) in requests {
                     self.ask(&details.tool_use_id);
                     events.push(details.clone().into());
@@ -237,9 +240,9 @@ impl Fold {
                 let batch_id = batch_id.clone();
                 events.push(UiMessage::BatchPermissionRequired { batch_id, requests, session_id });
             }
-            Asked::Questions { request, details, plan } => {
+            OpenedRequest::Questions { request, details, plan } => {
                 self.ask(&details.tool_use_id);
-                // The call itself may have had the plan, and then it is known.
+                // The plan may have been shown with the call already.
                 let is_news = |plan: &&PlanProposed| self.state.plan.as_ref() != Some(&plan.tool_use_id);
                 events.extend(plan.as_ref().filter(is_news).cloned().map(UiMessage::from));
                 events.push(details.clone().into());
@@ -256,20 +259,20 @@ impl Fold {
         }
     }
 
-    fn settled(&mut self, settled: &Settled, events: &mut Vec<UiMessage>) {
+    fn settled(&mut self, settled: &SettledRequest, events: &mut Vec<UiMessage>) {
         let (tool_use_id, event) = match settled {
-            Settled::Permission(event) => (&event.tool_use_id, UiMessage::from(event.clone())),
-            Settled::Questions(event) => (&event.tool_use_id, UiMessage::from(event.clone())),
+            SettledRequest::Permission(event) => (&event.tool_use_id, UiMessage::from(event.clone())),
+            SettledRequest::Questions(event) => (&event.tool_use_id, UiMessage::from(event.clone())),
         };
         self.state.asks.remove(tool_use_id);
-        if let Settled::Permission(PermissionResolved { updated_input: Some(input), .. }) = settled {
+        if let SettledRequest::Permission(PermissionResolved { updated_input: Some(input), .. }) = settled {
             self.state.calls.change(tool_use_id, input);
         }
         events.push(event);
         self.enter(self.resting_phase(), &mut Out { events, handle: self.handle, agent: None });
     }
 
-    /// What the session is doing when nothing special is going on.
+    /// The phase of the session when no special one applies.
     fn resting_phase(&self) -> SessionPhase {
         if !self.state.asks.is_empty() {
             SessionPhase::WaitingForPerson
@@ -280,7 +283,7 @@ impl Fold {
         }
     }
 
-    /// Tells what the session is doing, when that is news.
+    /// Reports a change of phase.
     fn enter(&mut self, phase: SessionPhase, out: &mut Out<'_>) {
         if self.state.phase != Some(phase) {
             self.state.phase = Some(phase);
@@ -301,7 +304,7 @@ impl Fold {
         self.enter(self.resting_phase(), out);
     }
 
-    /// Notes the session that a frame names, where no `init` has.
+    /// Records the session id of a frame, if no `init` frame has come.
     fn note_session(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
         if self.state.session.id.is_none()
             && let Some(id) = frame.session_id().filter(|id| !id.is_empty())
@@ -311,18 +314,18 @@ impl Fold {
         }
     }
 
-    /// Makes sure that the sub-agent of a frame is known.
-    fn meet_agent(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
+    /// Registers the sub-agent of a frame.
+    fn register_agent(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
         use read::Members as _;
         let Some(agent) = out.agent else { return };
-        let facts = Facts {
+        let facts = SubAgentFacts {
             task_id: frame.string("agent_id"),
             agent_type: frame.string("subagent_type"),
             description: frame.string("task_description"),
-            ..Facts::default()
+            ..SubAgentFacts::default()
         };
         let State { agents, turns, calls, .. } = &mut self.state;
-        agents.meet(agent, turns.current(), facts, calls, out);
+        agents.register(agent, turns.current(), facts, calls, out);
     }
 
     fn exited(&mut self, exit: &Exit, events: &mut Vec<UiMessage>) {

@@ -1,12 +1,12 @@
-//! Where events go: straight out, or wrapped into the lane of a sub-agent.
+//! Output of a fold: events, wrapped into the lane of a sub-agent if they belong to one.
 
 use tidings_protocol::ui::{Lane, UiMessage};
 
-/// Takes events of one lane.
+/// Event output of one lane.
 pub(super) struct Out<'a> {
     pub(super) events: &'a mut Vec<UiMessage>,
     pub(super) handle: i64,
-    /// The sub-agent that they belong to.
+    /// The sub-agent that the events belong to.
     pub(super) agent: Option<&'a str>,
 }
 
@@ -20,19 +20,19 @@ impl Out<'_> {
         });
     }
 
-    /// A note for logs.
+    /// Emits a message for logs.
     pub(super) fn system(&mut self, message: impl Into<String>) {
         let session_id = Some(self.handle);
         self.push(UiMessage::System { message: message.into(), session_id });
     }
 
-    /// Something went wrong.
+    /// Emits an error.
     pub(super) fn error(&mut self, message: impl Into<String>) {
         let session_id = Some(self.handle);
         self.push(UiMessage::Error { message: message.into(), session_id });
     }
 
-    /// Text that the model did not write. Some commands print nothing.
+    /// Emits text that the model did not write, unless it is empty: some commands print nothing.
     pub(super) fn display(&mut self, content: impl Into<String>) {
         let content = content.into();
         if !content.is_empty() {
@@ -40,7 +40,7 @@ impl Out<'_> {
         }
     }
 
-    /// The same place for events of the session as a whole.
+    /// The same output for events of the session as a whole.
     pub(super) fn unwrapped(&mut self) -> Out<'_> {
         Out { events: self.events, handle: self.handle, agent: None }
     }

@@ -1,10 +1,10 @@
-//! Small ways to look into frames.
+//! Accessors for the members of frames.
 
 use serde_json::Value;
 use tidings_protocol::FrameRef;
 use tidings_protocol::json::Raw;
 
-/// A member of a JSON object.
+/// Access to the members of a JSON object.
 pub(super) trait Members<'a> {
     fn member(&self, key: &str) -> Option<Raw<'a>>;
 
@@ -13,13 +13,13 @@ pub(super) trait Members<'a> {
         self.member(key)?.text().map(|text| text.get().into_owned())
     }
 
-    /// The member as a number of something.
+    /// The member as a non-negative integer.
     fn count(&self, key: &str) -> Option<u64> {
         let raw = self.member(key)?;
         raw.u64().or_else(|| raw.f64().filter(|number| *number >= 0.0).map(rounded))
     }
 
-    /// Whether the member is `true`.
+    /// True if the member is `true`.
     fn flag(&self, key: &str) -> bool {
         self.member(key).and_then(Raw::bool) == Some(true)
     }
@@ -43,7 +43,8 @@ impl<'a> Members<'a> for Raw<'a> {
     }
 }
 
-/// A value as a tree; one that no tree can hold (too deep, a number out of range) as the text it is.
+/// The value as a `serde_json` tree; as a string of its JSON text if a tree cannot hold it (too deep, or a
+/// number out of range).
 pub(super) fn tree(raw: Raw<'_>) -> Value {
     raw.value().unwrap_or_else(|_| Value::String(raw.as_str().to_owned()))
 }

@@ -1,4 +1,4 @@
-//! What a session file tells in another way than a running agent.
+//! Inputs from session files, which lack some frames of a running agent.
 
 use tidings_protocol::ui::{SessionStarted, StopReason, UiMessage};
 
@@ -7,7 +7,7 @@ use super::out::Out;
 use super::result::NO_RESULT;
 
 impl Fold {
-    /// The session that an entry belongs to.
+    /// Records the session that an entry belongs to.
     pub(crate) fn note_recorded(&mut self, id: Option<&str>, cwd: Option<&str>, events: &mut Vec<UiMessage>) {
         if self.state.session.id.is_some() {
             return;
@@ -19,22 +19,22 @@ impl Fold {
         events.push(event.into());
     }
 
-    /// A background task made the agent begin the next turn.
+    /// Records that a background task caused the next turn.
     pub(crate) fn note_notification(&mut self) {
         self.state.turns.notified = true;
     }
 
-    /// A turn begins without a word of the model: a slash command.
+    /// Begins a turn without a message of the model: a slash command.
     pub(crate) fn begin_recorded(&mut self, events: &mut Vec<UiMessage>) {
         self.begin_turn(&mut Out { events, handle: self.handle, agent: None });
     }
 
-    /// The turn that is open answers this prompt too.
-    pub(crate) fn take_up_recorded(&mut self, uuid: &str) {
+    /// Adds a prompt to those that the open turn answers.
+    pub(crate) fn add_recorded_prompt(&mut self, uuid: &str) {
         self.state.turns.start(uuid);
     }
 
-    /// The turn that is open is over; no result says so.
+    /// Ends the open turn; session files contain no result frames.
     pub(crate) fn end_recorded(
         &mut self,
         stop_reason: Option<StopReason>,

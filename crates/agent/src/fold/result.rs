@@ -1,4 +1,4 @@
-//! Results: a turn is over.
+//! Result frames: the end of a turn.
 
 use tidings_protocol::json::Raw;
 use tidings_protocol::ui::{DeniedTool, StopReason, TurnResult, UiMessage};
@@ -6,15 +6,15 @@ use tidings_protocol::{FrameRef, Outcome};
 
 use super::out::Out;
 use super::read::{Members, tree};
-use super::shown::{Kind, Source};
+use super::shown::{BlockKind, Source};
 use super::tokens::{self, Tokens};
-use super::turns::Turn;
+use super::turns::OpenTurn;
 use super::{Fold, State};
 
-/// What stands for the result of a call that never had one.
+/// Result text of a call that never had one.
 pub(super) const NO_RESULT: &str = "The turn ended before this call had a result";
 
-/// The stop reason of a turn that ended with its agent.
+/// Stop reason of a turn that ended because its agent exited.
 pub const EXITED: &str = "exited";
 
 impl Fold {
@@ -22,9 +22,9 @@ impl Fold {
         let out = &mut out.unwrapped();
         self.note_session(frame, out);
         self.begin_turn(out);
-        self.take_up(frame);
-        self.state.agents.settle(out);
-        self.last_words(frame, out);
+        self.note_started_prompts(frame);
+        self.state.agents.report_ended_tasks(out);
+        self.show_final_text(frame, out);
         self.state.calls.end_turn(NO_RESULT, out);
         let usage = frame.member("usage").map(tokens::read);
         if let Some(usage) = &usage {
@@ -38,7 +38,7 @@ impl Fold {
             out.error(error.as_str());
         }
         self.command_complete(&turn, frame.count("num_turns"), out);
-        let mut event = told(frame, &turn, self.handle);
+        let mut event = turn_result(frame, &turn, self.handle);
         event.usage = usage;
         event.interrupted_cost_usd = self.cut_off_usd();
         event.error = error;
@@ -48,38 +48,38 @@ impl Fold {
         self.enter(self.resting_phase(), out);
     }
 
-    /// The list price of everything that an interrupt cut off in this turn, sub-agents included.
+    /// List price of all responses that an interrupt cut off in this turn, including those of sub-agents.
     fn cut_off_usd(&mut self) -> Option<f64> {
         let State { tokens, agents, .. } = &mut self.state;
         let lanes = std::iter::once(tokens).chain(agents.tokens());
         lanes.filter_map(Tokens::take_cut_off_usd).reduce(|sum, cost| sum + cost)
     }
 
-    /// The final text, where nothing of it was shown: some ways to run the agent give only this.
-    fn last_words(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
+    /// Shows the final text, if no text was shown: some modes of the agent give only this.
+    fn show_final_text(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
         let Some(text) = frame.string("result").filter(|text| !text.is_empty()) else { return };
         let displayed = self.state.turns.open.as_ref().is_some_and(|turn| turn.displayed);
-        if frame.is_error() || displayed || self.state.shown.has(Kind::Text) {
+        if frame.is_error() || displayed || self.state.shown.has(BlockKind::Text) {
             return;
         }
         if frame.count("num_turns") == Some(0) {
             return out.display(text);
         }
         let source = Source { message_id: None, uuid: None, turn_id: self.state.turns.current() };
-        self.state.shown.finish(Kind::Text, &text, source, out);
-        self.watch_text(&text, out);
-        self.end_text(out);
+        self.state.shown.complete_block(BlockKind::Text, &text, source, out);
+        self.detect_progress(&text, out);
+        self.finish_progress_text(out);
     }
 
-    pub(super) fn command_complete(&mut self, turn: &Turn, rounds: Option<u64>, out: &mut Out<'_>) {
+    pub(super) fn command_complete(&mut self, turn: &OpenTurn, rounds: Option<u64>, out: &mut Out<'_>) {
         let Some(command) = &turn.command else { return };
         let known = self.state.session.commands.contains(command.trim_start_matches('/'));
-        if turn.is_ordered() || known || turn.displayed || rounds == Some(0) {
+        if turn.is_named_command() || known || turn.displayed || rounds == Some(0) {
             out.push(UiMessage::CommandComplete { command: command.clone(), session_id: self.handle });
         }
     }
 
-    /// Ends a turn that the agent will not end any more.
+    /// Ends a turn that the agent will not end itself.
     pub(super) fn break_off(&mut self, why: &str, out: &mut Out<'_>) {
         self.state.calls.end_turn(why, out);
         let Some(turn) = self.state.turns.end() else { return };
@@ -89,7 +89,7 @@ impl Fold {
     }
 }
 
-fn told(frame: &FrameRef<'_>, turn: &Turn, handle: i64) -> TurnResult {
+fn turn_result(frame: &FrameRef<'_>, turn: &OpenTurn, handle: i64) -> TurnResult {
     let subtype = frame.subtype().unwrap_or_default();
     let mut event = TurnResult::new(handle, turn.id, subtype, frame.is_error());
     event.duration_ms = frame.count("duration_ms");
@@ -109,7 +109,7 @@ fn told(frame: &FrameRef<'_>, turn: &Turn, handle: i64) -> TurnResult {
     event
 }
 
-/// What the models of a turn have cost together.
+/// Total cost of the models of a turn, in US dollars.
 fn cost(models: Raw<'_>) -> f64 {
     models.members().filter_map(|(_, model)| model.member("costUSD").and_then(Raw::f64)).sum()
 }
@@ -121,7 +121,7 @@ fn denied(raw: Raw<'_>) -> Option<DeniedTool> {
 }
 
 fn error_text(frame: &FrameRef<'_>) -> Option<String> {
-    // What an interrupted turn says of itself is for the agent's developers.
+    // The CLI's message about an interrupted turn is meant for its developers.
     match frame.outcome() {
         Some(Outcome::Interrupted) => Some("The turn was interrupted".to_owned()),
         _ => frame.error_text(),
@@ -134,7 +134,7 @@ fn stop_reason(frame: &FrameRef<'_>) -> StopReason {
         StopReason::Other(word.unwrap_or_else(|| "error".to_owned()))
     };
     match frame.string("stop_reason") {
-        // Of a turn that failed, the reason of its last response says little, unless that is why it failed.
+        // For a failed turn, the stop reason of its last response is shown only if it is the cause.
         Some(word) if !frame.is_error() || matches!(&*word, "refusal" | "max_tokens") => {
             StopReason::from(word)
         }

@@ -1,4 +1,4 @@
-//! What one lane has shown of its turn, so that nothing is shown twice and everything can be taken back.
+//! Blocks that a lane has shown in its turn, so that nothing is shown twice and everything can be retracted.
 
 use serde::{Deserialize, Serialize};
 use tidings_protocol::ui::{RetractReason, Retracted, TextEnded, Thinking, TurnId, UiMessage};
@@ -6,9 +6,9 @@ use tidings_protocol::ui::{RetractReason, Retracted, TextEnded, Thinking, TurnId
 use super::limits::{BLOCK_BYTES_MAX, BLOCKS_MAX, SHOWN_BYTES_MAX};
 use super::out::Out;
 
-/// The blocks of a turn in the order they were shown.
+/// The blocks of a turn in the order in which they were shown.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Shown {
+pub(super) struct ShownBlocks {
     blocks: Vec<Block>,
     /// Bytes of all blocks.
     bytes: usize,
@@ -19,44 +19,44 @@ pub(super) struct Shown {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Streaming {
     message_id: String,
-    /// The API has said why the response ended, so that it is whole.
+    /// True once the API has sent a stop reason: the response is complete.
     is_whole: bool,
 }
 
-/// A block, or a part of one.
+/// A block, or a part of a block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Block {
-    kind: Kind,
+    kind: BlockKind,
     message_id: Option<String>,
-    /// Which block of its response it is, as far as it was streamed.
+    /// Index of the block in its response, if it was streamed.
     index: Option<u64>,
-    /// The frame that had it whole.
+    /// The frame that contained the complete block.
     uuid: Option<String>,
-    state: State,
-    /// What was shown of it; the id of a call.
+    state: BlockState,
+    /// The text that was shown; for a call, its id.
     text: String,
-    /// Bytes that were shown and are not in `text` any more.
+    /// Bytes that were shown and are no longer in `text`.
     forgotten: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Kind {
+pub(super) enum BlockKind {
     Text,
     Thinking,
     Call,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-enum State {
+enum BlockState {
     /// More may come.
     Open,
-    /// The stream says that it is whole.
+    /// The stream has ended the block.
     Streamed,
-    /// A frame had it whole.
+    /// A frame contained the complete block.
     Whole,
 }
 
-/// Whose words they are: which frame, which response, and which turn they are shown in.
+/// Origin of a block: its response, its frame, and the turn in which it is shown.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Source<'a> {
     pub(super) message_id: Option<&'a str>,
@@ -64,92 +64,94 @@ pub(super) struct Source<'a> {
     pub(super) turn_id: TurnId,
 }
 
-impl Shown {
-    /// A new turn begins: what was shown stays.
+impl ShownBlocks {
+    /// Forgets the blocks of the last turn; they stay shown.
     pub(super) fn clear(&mut self) {
-        *self = Shown::default();
+        *self = ShownBlocks::default();
     }
 
-    /// Whether nothing was shown in this turn yet.
+    /// True if nothing was shown in this turn.
     pub(super) fn is_empty(&self) -> bool {
         self.blocks.is_empty()
     }
 
-    /// Whether anything of this kind was shown in this turn.
-    pub(super) fn has(&self, kind: Kind) -> bool {
+    /// True if a block of this kind was shown in this turn.
+    pub(super) fn has(&self, kind: BlockKind) -> bool {
         self.blocks.iter().any(|block| block.kind == kind)
     }
 
-    /// Whether a frame has been here before.
-    pub(super) fn knows(&self, uuid: &str) -> bool {
+    /// True if a frame was processed before.
+    pub(super) fn has_frame(&self, uuid: &str) -> bool {
         self.blocks.iter().rev().any(|block| block.uuid.as_deref() == Some(uuid))
     }
 
-    /// The response that is being streamed.
+    /// The id of the response that is being streamed.
     pub(super) fn message_id(&self) -> Option<&str> {
         self.streaming.as_ref().map(|streaming| streaming.message_id.as_str())
     }
 
-    /// Whether text of a response was streamed that no frame has had whole yet.
+    /// True if text of a response was streamed whose complete block has not come.
     pub(super) fn is_streamed(&self, message_id: Option<&str>) -> bool {
-        self.parts_streamed(Kind::Text, message_id).is_some()
+        self.parts_streamed(BlockKind::Text, message_id).is_some()
     }
 
-    /// A response begins to stream. What an unfinished one before it had shown is void.
+    /// Begins to stream a response. An unfinished one before it is void.
     pub(super) fn begin(&mut self, message_id: &str, turn_id: TurnId, out: &mut Out<'_>) {
-        self.give_up(turn_id, out);
+        self.retract_unfinished(turn_id, out);
         self.streaming = Some(Streaming { message_id: message_id.to_owned(), is_whole: false });
     }
 
-    /// The API has said why the response ended.
+    /// Marks the response as complete: the API has sent a stop reason.
     pub(super) fn complete(&mut self) {
         if let Some(streaming) = &mut self.streaming {
             streaming.is_whole = true;
         }
     }
 
-    /// The stream of a response is over.
+    /// Ends the stream of a response.
     pub(super) fn end(&mut self, turn_id: TurnId, out: &mut Out<'_>) {
         let Some(streaming) = self.streaming.take_if(|streaming| streaming.is_whole) else { return };
         for block in &mut self.blocks {
-            if block.state == State::Open && block.message_id.as_deref() == Some(&streaming.message_id) {
-                block.state = State::Streamed;
-                if block.kind == Kind::Text {
+            if block.state == BlockState::Open && block.message_id.as_deref() == Some(&streaming.message_id) {
+                block.state = BlockState::Streamed;
+                if block.kind == BlockKind::Text {
                     out.push(TextEnded::new(out.handle, turn_id));
                 }
             }
         }
     }
 
-    /// The response that was being streamed broke off: takes back the blocks of which no frame came.
-    pub(super) fn give_up(&mut self, turn_id: TurnId, out: &mut Out<'_>) {
+    /// Retracts the streamed blocks of an unfinished response that no frame has completed.
+    pub(super) fn retract_unfinished(&mut self, turn_id: TurnId, out: &mut Out<'_>) {
         let Some(streaming) = self.streaming.take_if(|streaming| !streaming.is_whole) else { return };
         let lost = |block: &Block| {
-            block.state == State::Open && block.message_id.as_deref() == Some(&streaming.message_id)
+            block.state == BlockState::Open && block.message_id.as_deref() == Some(&streaming.message_id)
         };
         self.retract(lost, RetractReason::Retry, turn_id, out);
     }
 
-    /// A block begins to stream.
-    pub(super) fn start(&mut self, kind: Kind, index: u64, text: &str) {
-        // Whoever comes in the middle of a response has not heard its name.
+    /// Begins to stream a block.
+    pub(super) fn start(&mut self, kind: BlockKind, index: u64, text: &str) {
+        // Unknown if the subscription began in the middle of a response.
         let message_id = self.message_id().map(str::to_owned);
         self.add(Block {
             kind,
             message_id,
             index: Some(index),
             uuid: None,
-            state: State::Open,
+            state: BlockState::Open,
             text: text.to_owned(),
             forgotten: 0,
         });
     }
 
-    /// A block goes on.
+    /// Appends a delta to a block.
     #[inline]
-    pub(super) fn grow(&mut self, kind: Kind, index: u64, more: &str) {
+    pub(super) fn append(&mut self, kind: BlockKind, index: u64, more: &str) {
         match self.blocks.last_mut() {
-            Some(last) if last.index == Some(index) && last.kind == kind && last.state == State::Open => {
+            Some(last)
+                if last.index == Some(index) && last.kind == kind && last.state == BlockState::Open =>
+            {
                 last.text.push_str(more);
                 self.bytes += more.len();
                 if last.text.len() > BLOCK_BYTES_MAX {
@@ -158,20 +160,27 @@ impl Shown {
                     last.text = String::new();
                 }
             }
-            // The start was lost, or blocks stream by turns, which no API does yet.
+            // The start was lost, or blocks are interleaved, which no API does yet.
             _ => self.start(kind, index, more),
         }
     }
 
-    /// A frame has a block whole: shows what was not streamed, or takes back what was streamed wrongly.
-    pub(super) fn finish(&mut self, kind: Kind, whole: &str, source: Source<'_>, out: &mut Out<'_>) {
+    /// Compares a complete block with its streamed parts: shows the rest, or retracts text that was streamed
+    /// wrongly.
+    pub(super) fn complete_block(
+        &mut self,
+        kind: BlockKind,
+        whole: &str,
+        source: Source<'_>,
+        out: &mut Out<'_>,
+    ) {
         let Some(parts) = self.parts_streamed(kind, source.message_id) else {
             let block = Block {
                 kind,
                 message_id: source.message_id.map(str::to_owned),
                 index: None,
                 uuid: source.uuid.map(str::to_owned),
-                state: State::Whole,
+                state: BlockState::Whole,
                 text: whole.to_owned(),
                 forgotten: 0,
             };
@@ -179,11 +188,11 @@ impl Shown {
             show(kind, whole, source.turn_id, out);
             return end_text(kind, source.turn_id, out);
         };
-        let was_open = parts.iter().any(|part| self.blocks[*part].state == State::Open);
+        let was_open = parts.iter().any(|part| self.blocks[*part].state == BlockState::Open);
         let same = self.same_bytes(&parts, whole);
         let streamed = parts.iter().map(|part| self.blocks[*part].len()).sum::<usize>();
         for part in &parts {
-            self.blocks[*part].state = State::Whole;
+            self.blocks[*part].state = BlockState::Whole;
             self.blocks[*part].uuid = source.uuid.map(str::to_owned);
         }
         let last = parts.last().copied().unwrap_or_default();
@@ -202,39 +211,42 @@ impl Shown {
         self.correct(&parts, same, whole, source.turn_id, out);
     }
 
-    /// A call stands in a frame: whether it had been announced.
+    /// Records a call from a frame, whether or not it was streamed before.
     pub(super) fn call(&mut self, tool_use_id: &str, source: Source<'_>) {
-        let announced =
-            self.blocks.iter_mut().rev().find(|block| block.kind == Kind::Call && block.text == tool_use_id);
+        let announced = self
+            .blocks
+            .iter_mut()
+            .rev()
+            .find(|block| block.kind == BlockKind::Call && block.text == tool_use_id);
         match announced {
             Some(block) => {
-                block.state = State::Whole;
+                block.state = BlockState::Whole;
                 block.uuid = source.uuid.map(str::to_owned);
             }
             None => self.add(Block {
-                kind: Kind::Call,
+                kind: BlockKind::Call,
                 message_id: source.message_id.map(str::to_owned),
                 index: None,
                 uuid: source.uuid.map(str::to_owned),
-                state: State::Whole,
+                state: BlockState::Whole,
                 text: tool_use_id.to_owned(),
                 forgotten: 0,
             }),
         }
     }
 
-    /// The stream itself says which of its blocks are void.
+    /// Retracts the blocks that the stream itself declares void.
     pub(super) fn abandon(&mut self, message_id: &str, from: u64, turn_id: TurnId, out: &mut Out<'_>) {
         let lost = |block: &Block| {
-            block.state != State::Whole
+            block.state != BlockState::Whole
                 && block.message_id.as_deref() == Some(message_id)
                 && block.index.is_some_and(|index| index >= from)
         };
         self.retract(lost, RetractReason::Retry, turn_id, out);
     }
 
-    /// Takes back what came with these frames. Gives the calls that are void.
-    pub(super) fn withdraw(
+    /// Retracts the blocks of these frames. Returns the calls that are void.
+    pub(super) fn retract_frames(
         &mut self,
         uuids: &[String],
         reason: RetractReason,
@@ -245,8 +257,8 @@ impl Shown {
         self.retract(named, reason, turn_id, out)
     }
 
-    /// Takes blocks back. A client can only cut off the end of what it shows, so that what stands behind a block that
-    /// is taken back is cut off as well and shown again.
+    /// Retracts blocks. A client can only cut text off at the end, so blocks behind a retracted one are cut
+    /// off as well and shown again.
     fn retract(
         &mut self,
         lost: impl Fn(&Block) -> bool,
@@ -260,10 +272,10 @@ impl Shown {
         for block in &cut {
             self.bytes -= block.text.len();
             match block.kind {
-                Kind::Text => event.text.push_str(&block.text),
-                Kind::Thinking => event.thinking.push_str(&block.text),
-                Kind::Call if lost(block) => event.tool_use_ids.push(block.text.clone()),
-                Kind::Call => {}
+                BlockKind::Text => event.text.push_str(&block.text),
+                BlockKind::Thinking => event.thinking.push_str(&block.text),
+                BlockKind::Call if lost(block) => event.tool_use_ids.push(block.text.clone()),
+                BlockKind::Call => {}
             }
         }
         let calls = event.tool_use_ids.clone();
@@ -278,7 +290,7 @@ impl Shown {
         calls
     }
 
-    /// What was streamed of a block differs from what it is.
+    /// Replaces streamed text that differs from the complete block.
     fn correct(&mut self, parts: &[usize], same: usize, whole: &str, turn_id: TurnId, out: &mut Out<'_>) {
         let Some((first, later)) = parts.split_first() else { return };
         let kind = self.blocks[*first].kind;
@@ -298,7 +310,7 @@ impl Shown {
                 &block.text
             };
             match kind {
-                Kind::Thinking => event.thinking.push_str(taken),
+                BlockKind::Thinking => event.thinking.push_str(taken),
                 _ => event.text.push_str(taken),
             }
         }
@@ -319,12 +331,12 @@ impl Shown {
         }
     }
 
-    /// The parts of the first block of this kind and response of which no frame came yet.
-    fn parts_streamed(&self, kind: Kind, message_id: Option<&str>) -> Option<Vec<usize>> {
+    /// The parts of the first streamed block of this kind and response that no frame has completed.
+    fn parts_streamed(&self, kind: BlockKind, message_id: Option<&str>) -> Option<Vec<usize>> {
         let message_id = message_id?;
         let streamed = |block: &&Block| {
             block.kind == kind
-                && block.state != State::Whole
+                && block.state != BlockState::Whole
                 && block.index.is_some()
                 && block.message_id.as_deref().is_none_or(|streamed| streamed == message_id)
         };
@@ -334,7 +346,7 @@ impl Shown {
         Some(parts.map(|(at, _)| at).collect())
     }
 
-    /// How many bytes the parts and the whole have in common, cut between two characters.
+    /// Length in bytes of the common prefix of the parts and the complete block, at a character boundary.
     fn same_bytes(&self, parts: &[usize], whole: &str) -> usize {
         let mut same = 0;
         for part in parts {
@@ -352,7 +364,7 @@ impl Shown {
 
     fn add(&mut self, block: Block) {
         if self.blocks.len() >= BLOCKS_MAX || self.bytes + block.text.len() > SHOWN_BYTES_MAX {
-            self.blocks.retain(|block| block.state == State::Open);
+            self.blocks.retain(|block| block.state == BlockState::Open);
             self.bytes = self.blocks.iter().map(|block| block.text.len()).sum();
         }
         self.bytes += block.text.len();
@@ -366,22 +378,22 @@ impl Block {
     }
 }
 
-/// Shows text or reasoning.
+/// Emits text or reasoning.
 #[inline]
-pub(super) fn show(kind: Kind, text: &str, turn_id: TurnId, out: &mut Out<'_>) {
+pub(super) fn show(kind: BlockKind, text: &str, turn_id: TurnId, out: &mut Out<'_>) {
     if text.is_empty() {
         return;
     }
     let session_id = out.handle;
     match kind {
-        Kind::Text => out.push(UiMessage::TextChunk { text: text.to_owned(), session_id, turn_id }),
-        Kind::Thinking => out.push(Thinking::new(session_id, turn_id, text)),
-        Kind::Call => {}
+        BlockKind::Text => out.push(UiMessage::TextChunk { text: text.to_owned(), session_id, turn_id }),
+        BlockKind::Thinking => out.push(Thinking::new(session_id, turn_id, text)),
+        BlockKind::Call => {}
     }
 }
 
-fn end_text(kind: Kind, turn_id: TurnId, out: &mut Out<'_>) {
-    if kind == Kind::Text {
+fn end_text(kind: BlockKind, turn_id: TurnId, out: &mut Out<'_>) {
+    if kind == BlockKind::Text {
         out.push(TextEnded::new(out.handle, turn_id));
     }
 }

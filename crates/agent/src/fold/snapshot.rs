@@ -1,14 +1,14 @@
-//! A fold written down, so that a server that starts again goes on where it was.
+//! Snapshots of a fold, so that a restarted server continues where it was.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Fold, FoldOptions, State};
 use crate::progress::ProgressParser;
 
-/// The shape of what is written; another one cannot be read.
+/// Version of the format; other versions cannot be read.
 const VERSION: u32 = 1;
 
-/// Everything that a fold remembers.
+/// The complete state of a fold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     version: u32,
@@ -16,33 +16,33 @@ pub struct Snapshot {
     state: State,
 }
 
-/// A snapshot was written by a version of this crate that remembers other things.
+/// A snapshot has a format version that this program cannot read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("The snapshot has version {found}, and this program reads version {VERSION}")]
 pub struct RestoreError {
-    /// The version it has.
+    /// The version of the snapshot.
     pub found: u32,
 }
 
 impl Snapshot {
-    /// Of a session that nothing is known of.
+    /// Creates the snapshot of a new session.
     pub fn empty(handle: i64) -> Self {
         Snapshot { version: VERSION, handle, state: State::default() }
     }
 }
 
 impl Fold {
-    /// Everything that it remembers.
+    /// Takes a snapshot.
     pub fn save(&self) -> Snapshot {
         Snapshot { version: VERSION, handle: self.handle, state: self.state.clone() }
     }
 
-    /// Goes on where a snapshot was taken.
+    /// Creates a fold from a snapshot.
     pub fn restore(snapshot: Snapshot, options: FoldOptions) -> Result<Self, RestoreError> {
         if snapshot.version != VERSION {
             return Err(RestoreError { found: snapshot.version });
         }
-        // Half a sentence about progress is no loss.
+        // The parser's buffer is not part of a snapshot: losing half a sentence about progress is harmless.
         Ok(Self {
             handle: snapshot.handle,
             options,

@@ -1,4 +1,4 @@
-//! Stream events: an answer while it is being written.
+//! Stream events: deltas of a response.
 
 use tidings_protocol::FrameRef;
 use tidings_protocol::json::Raw;
@@ -7,7 +7,7 @@ use tidings_protocol::view::{Block, DeltaView as Delta, EventView as Event, View
 
 use super::out::Out;
 use super::read::Members;
-use super::shown::{Kind, Shown, show};
+use super::shown::{BlockKind, ShownBlocks, show};
 use super::tokens::Tokens;
 use super::{Fold, State};
 
@@ -20,13 +20,13 @@ impl Fold {
         if out.agent.is_none() {
             self.begin_turn(out);
         } else {
-            self.meet_agent(frame, out);
+            self.register_agent(frame, out);
         }
         self.note_session(frame, out);
         let turn_id = self.lane_turn(out.agent);
         match event {
             Event::MessageStart { message } => {
-                self.take_up(frame);
+                self.note_started_prompts(frame);
                 let id = message.string("id").unwrap_or_default();
                 let (shown, tokens) = self.lane(out.agent);
                 shown.begin(&id, turn_id, out);
@@ -58,37 +58,37 @@ impl Fold {
                 let error = event.member("error").and_then(|error| error.string("message"));
                 out.system(error.unwrap_or_else(|| "The stream broke off".to_owned()));
             }
-            // The end of a block says nothing that its frame does not, and a ping nothing at all.
+            // The end of a block adds nothing to its frame, and pings carry no information.
             _ => {}
         }
     }
 
     #[inline]
     fn delta(&mut self, index: u64, delta: Delta<'_>, out: &mut Out<'_>) {
-        let (kind, piece) = match delta {
-            Delta::Text(piece) => (Kind::Text, piece),
-            Delta::Thinking(piece) => (Kind::Thinking, piece),
-            // A call is shown when its input is whole; signatures and citations are for programs.
+        let (kind, raw_text) = match delta {
+            Delta::Text(raw_text) => (BlockKind::Text, raw_text),
+            Delta::Thinking(raw_text) => (BlockKind::Thinking, raw_text),
+            // A call is shown when its input is complete; signatures and citations are not shown.
             _ => return,
         };
         if out.agent.is_none() && self.state.turns.open.is_none() {
             self.begin_turn(out);
         }
         let turn_id = self.lane_turn(out.agent);
-        let text = piece.get().into_owned();
+        let text = raw_text.get().into_owned();
         if text.is_empty() {
             return;
         }
         let (shown, _) = self.lane(out.agent);
-        shown.grow(kind, index, &text);
-        let watched = (kind == Kind::Text && self.options.text_progress).then(|| text.clone());
+        shown.append(kind, index, &text);
+        let watched = (kind == BlockKind::Text && self.options.text_progress).then(|| text.clone());
         let session_id = out.handle;
         match kind {
-            Kind::Thinking => out.push(Thinking::new(session_id, turn_id, text)),
+            BlockKind::Thinking => out.push(Thinking::new(session_id, turn_id, text)),
             _ => out.push(UiMessage::TextChunk { text, session_id, turn_id }),
         }
         if let Some(text) = watched {
-            self.watch_text(&text, out);
+            self.detect_progress(&text, out);
         }
     }
 
@@ -98,21 +98,21 @@ impl Fold {
         match block {
             Block::Text(text) => {
                 let text = text.get();
-                shown.start(Kind::Text, index, &text);
-                show(Kind::Text, &text, turn_id, out);
+                shown.start(BlockKind::Text, index, &text);
+                show(BlockKind::Text, &text, turn_id, out);
             }
             Block::Thinking(text) => {
                 let text = text.get();
-                shown.start(Kind::Thinking, index, &text);
-                show(Kind::Thinking, &text, turn_id, out);
+                shown.start(BlockKind::Thinking, index, &text);
+                show(BlockKind::Thinking, &text, turn_id, out);
             }
             Block::ToolUse { id, name, .. } => {
-                shown.start(Kind::Call, index, &id.get());
+                shown.start(BlockKind::Call, index, &id.get());
                 out.push(ToolPreparing::new(out.handle, id.get(), name.get()));
             }
             Block::Other(raw) if raw.string("type").as_deref() == Some("server_tool_use") => {
                 if let (Some(id), Some(name)) = (raw.string("id"), raw.string("name")) {
-                    shown.start(Kind::Call, index, &id);
+                    shown.start(BlockKind::Call, index, &id);
                     out.push(ToolPreparing::new(out.handle, id, name));
                 }
             }
@@ -120,9 +120,9 @@ impl Fold {
         }
     }
 
-    /// What a lane has shown and used: that of a sub-agent which has been met, or the main one.
+    /// The state of a lane: of a registered sub-agent, or of the main conversation.
     #[inline]
-    pub(super) fn lane(&mut self, agent: Option<&str>) -> (&mut Shown, &mut Tokens) {
+    pub(super) fn lane(&mut self, agent: Option<&str>) -> (&mut ShownBlocks, &mut Tokens) {
         let State { agents, shown, tokens, .. } = &mut self.state;
         match agent.and_then(|id| agents.get_mut(id)) {
             Some(agent) => (&mut agent.shown, &mut agent.tokens),
@@ -130,15 +130,15 @@ impl Fold {
         }
     }
 
-    /// The turn that a lane shows things in.
+    /// The turn in which a lane shows its events.
     #[inline]
     pub(super) fn lane_turn(&mut self, agent: Option<&str>) -> TurnId {
         let current = self.state.turns.current();
         agent.and_then(|id| self.state.agents.get_mut(id)).map_or(current, |agent| agent.turn_id)
     }
 
-    /// Notes the prompts that a frame says are being answered.
-    pub(super) fn take_up(&mut self, frame: &FrameRef<'_>) {
+    /// Records the prompts that a frame lists as being answered.
+    pub(super) fn note_started_prompts(&mut self, frame: &FrameRef<'_>) {
         let list = frame.get("user_message_uuids").map(|list| list.items().filter_map(Raw::text));
         for uuid in list.into_iter().flatten() {
             self.state.turns.start(&uuid.get());

@@ -1,4 +1,4 @@
-//! System frames, and the small frames beside them.
+//! System frames, and frames of other minor types.
 
 use std::borrow::Cow;
 
@@ -25,11 +25,11 @@ impl Fold {
             "compact_boundary" => out.push(compacted(frame, self.handle)),
             "api_retry" => {
                 let turn_id = self.state.turns.current();
-                self.state.shown.give_up(turn_id, out);
+                self.state.shown.retract_unfinished(turn_id, out);
                 out.push(retrying(frame, self.handle));
             }
             "model_refusal_fallback" => {
-                self.withdraw(&frame.strings("retracted_message_uuids"), RetractReason::Refusal, out);
+                self.retract_frames(&frame.strings("retracted_message_uuids"), RetractReason::Refusal, out);
                 self.fallback(frame, out);
             }
             "model_fallback" => self.fallback(frame, out),
@@ -44,8 +44,8 @@ impl Fold {
                 self.state.turns.notified = true;
                 self.state.agents.task_notification(frame, out);
             }
-            // The set of those that run follows from what is told of each.
-            "background_tasks_changed" => self.state.agents.settle(out),
+            // The set of running tasks follows from the frames about each task.
+            "background_tasks_changed" => self.state.agents.report_ended_tasks(out),
             "thinking_tokens" => {
                 let tokens = frame.count("estimated_tokens").unwrap_or_default();
                 self.state.tokens.estimate(tokens, out);
@@ -66,14 +66,14 @@ impl Fold {
             "session_writes_lost" => {
                 out.error("The disk is full: the agent could not write its session down");
             }
-            _ => match note(&subtype, frame) {
-                Some(note) => out.system(note),
+            _ => match log_message(&subtype, frame) {
+                Some(message) => out.system(message),
                 None => out.push(raw(frame, self.handle)),
             },
         }
     }
 
-    /// Frames that are neither said by anybody nor `system`.
+    /// Handles frames that are neither messages nor `system`.
     pub(super) fn other(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
         match frame.kind() {
             Kind::RateLimitEvent => match rate_limit(frame, self.handle) {
@@ -95,11 +95,11 @@ impl Fold {
                     out.push(Suggestion::new(self.handle, text));
                 }
             }
-            Kind::ConversationReset => out.system("The conversation begins anew"),
+            Kind::ConversationReset => out.system("The conversation was cleared"),
             Kind::ActiveGoal => {
                 let goal = frame.member("value").and_then(|value| value.string("condition"));
                 out.system(
-                    goal.map_or_else(|| "No goal any more".to_owned(), |goal| format!("Goal: {goal}")),
+                    goal.map_or_else(|| "The goal was removed".to_owned(), |goal| format!("Goal: {goal}")),
                 );
             }
             _ if frame.type_name().as_deref() == Some("command_lifecycle") => self.lifecycle(frame, out),
@@ -108,13 +108,13 @@ impl Fold {
     }
 
     fn init(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
-        // Every turn begins with this, so that one which is under way will not go on: its process was killed, and
-        // another one has taken the session up.
+        // Every turn begins with this frame. A turn that is still open was cut off: its process was killed,
+        // and another one resumed the session.
         if !self.state.shown.is_empty() && self.state.turns.open.is_some() {
             self.break_off("The agent was ended in the middle of a turn", out);
         }
         let commands = frame.strings("slash_commands");
-        self.know_commands(&commands);
+        self.add_commands(&commands);
         let model = frame.string("model");
         let permission_mode = frame.string("permissionMode");
         let session = &mut self.state.session;
@@ -137,7 +137,7 @@ impl Fold {
         self.begin_turn(out);
     }
 
-    /// Tells of settings that are others than before.
+    /// Reports settings that changed.
     fn settings(&mut self, model: Option<String>, permission_mode: Option<String>, out: &mut Out<'_>) {
         let session = &mut self.state.session;
         let mut event = SettingsChanged::new(self.handle);
@@ -155,7 +155,7 @@ impl Fold {
     }
 
     fn status(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
-        self.take_up(frame);
+        self.note_started_prompts(frame);
         self.settings(None, frame.string("permissionMode"), out);
         match frame.string("status").as_deref() {
             Some("compacting") => self.enter(SessionPhase::Compacting, out),
@@ -169,7 +169,7 @@ impl Fold {
         }
     }
 
-    /// The agent says that it runs; it still does when it waits for a person.
+    /// Handles the agent's report that it is running, which it also sends while it waits for the user.
     fn enter_running(&mut self, out: &mut Out<'_>) {
         if self.state.asks.is_empty() {
             self.enter(SessionPhase::Running, out);
@@ -195,18 +195,18 @@ impl Fold {
         let commands = frame.member("commands").into_iter().flat_map(Raw::items);
         let names: Vec<String> = commands.filter_map(|command| command.string("name")).collect();
         self.state.session.commands.clear();
-        self.know_commands(&names);
+        self.add_commands(&names);
         let mut event = SettingsChanged::new(self.handle);
         event.slash_commands = Some(names);
         out.push(event);
     }
 
-    fn know_commands(&mut self, names: &[String]) {
+    fn add_commands(&mut self, names: &[String]) {
         let room = COMMANDS_MAX.saturating_sub(self.state.session.commands.len());
         self.state.session.commands.extend(names.iter().take(room).cloned());
     }
 
-    /// A tool was refused by a rule, without asking anybody.
+    /// Handles a tool call that a rule denied without asking the user.
     fn permission_denied(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
         let id = frame.string("tool_use_id").unwrap_or_default();
         let mut event = PermissionResolved::new(self.handle, id, Resolution::Denied);
@@ -229,7 +229,8 @@ impl Fold {
         let id = frame.string("tool_use_id").unwrap_or_default();
         let parent = frame.parent_tool_use_id();
         let name = frame.string("tool_name").unwrap_or_default();
-        // A heartbeat names the call in `parent_tool_use_id`, and itself in the other key. So does a sub-agent's.
+        // A heartbeat, also one of a sub-agent, names the call in `parent_tool_use_id` and itself in
+        // `tool_use_id`.
         let beats = |parent: &str| id.strip_prefix(parent).is_some_and(|rest| rest.starts_with("-heartbeat"));
         let of_call = parent.as_deref().filter(|parent| beats(parent) || canonical_name(&name) == "Agent");
         let agent = if of_call.is_some() { None } else { parent.as_deref() };
@@ -240,10 +241,10 @@ impl Fold {
         Out { events: &mut *out.events, handle: out.handle, agent }.push(event);
     }
 
-    /// How a prompt fares in the agent's queue.
+    /// Handles the life cycle of a prompt in the agent's queue.
     fn lifecycle(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
         let Some(uuid) = frame.string("command_uuid") else { return };
-        self.state.turns.hear();
+        self.state.turns.expect_lifecycle();
         match frame.string("state").as_deref() {
             Some("started") => self.state.turns.start(&uuid),
             Some(state @ ("cancelled" | "discarded" | "refused")) => {
@@ -259,22 +260,22 @@ impl Fold {
     }
 }
 
-/// A line for logs, of frames that nobody needs more of.
-fn note(subtype: &str, frame: &FrameRef<'_>) -> Option<String> {
+/// A log message for frames that need no event of their own.
+fn log_message(subtype: &str, frame: &FrameRef<'_>) -> Option<String> {
     let name = || frame.string("hook_name").unwrap_or_default();
     Some(match subtype {
         "informational" => frame.string("content")?,
         "model_refusal_no_fallback" => {
             let content = frame.string("content").filter(|text| !text.is_empty());
-            content.unwrap_or_else(|| "The model refused, and no other takes over".to_owned())
+            content.unwrap_or_else(|| "The model refused, and there is no fallback model".to_owned())
         }
         "notification" => frame.string("text")?,
         "hook_started" => format!("Hook {} runs", name()),
         "hook_response" => match frame.string("outcome").as_deref() {
             Some("success") | None => format!("Hook {} is done", name()),
             Some(outcome) => {
-                let said = frame.string("stderr").or_else(|| frame.string("output")).unwrap_or_default();
-                format!("Hook {}: {outcome} {}", name(), said.trim_end())
+                let text = frame.string("stderr").or_else(|| frame.string("output")).unwrap_or_default();
+                format!("Hook {}: {outcome} {}", name(), text.trim_end())
             }
         },
         "plugin_install" => {
@@ -288,7 +289,7 @@ fn note(subtype: &str, frame: &FrameRef<'_>) -> Option<String> {
             format!("The session could not be mirrored: {}", frame.string("error").unwrap_or_default())
         }
         "worker_shutting_down" => {
-            format!("The worker goes away: {}", frame.string("reason").unwrap_or_default())
+            format!("The worker is shutting down: {}", frame.string("reason").unwrap_or_default())
         }
         "control_request_progress" => format!("A request is {}", frame.string("status").unwrap_or_default()),
         _ => return None,
@@ -324,7 +325,7 @@ fn rate_limit(frame: &FrameRef<'_>, handle: i64) -> Option<RateLimit> {
     Some(event)
 }
 
-/// The names of the tools; seed 000 has objects where the agent has names.
+/// The names of the tools. The `rusty_claw` wire format has objects where the CLI has names.
 fn tools(frame: &FrameRef<'_>) -> Vec<String> {
     let items = frame.member("tools").into_iter().flat_map(Raw::items);
     let name =

@@ -1,33 +1,33 @@
-//! Progress that the model only writes about.
+//! Progress that the model mentions in its text.
 
 use tidings_protocol::ui::{Progress, ProgressSource, SubAgentStarted};
 
 use super::Fold;
 use super::out::Out;
-use crate::progress::Noticed;
+use crate::progress::Finding;
 
 impl Fold {
-    /// More text. What a sub-agent writes about its own steps says nothing about the whole.
+    /// Processes a text delta. The steps of a sub-agent say nothing about the whole, so its text is ignored.
     #[inline]
-    pub(super) fn watch_text(&mut self, text: &str, out: &mut Out<'_>) {
+    pub(super) fn detect_progress(&mut self, text: &str, out: &mut Out<'_>) {
         if self.options.text_progress && out.agent.is_none() {
-            let noticed = self.parser.push(text);
-            self.notice(noticed, out);
+            let findings = self.parser.push(text);
+            self.report_findings(findings, out);
         }
     }
 
-    /// A block of text is whole.
-    pub(super) fn end_text(&mut self, out: &mut Out<'_>) {
+    /// Processes the end of a text block.
+    pub(super) fn finish_progress_text(&mut self, out: &mut Out<'_>) {
         if self.options.text_progress && out.agent.is_none() {
-            let noticed = self.parser.finish();
-            self.notice(noticed, out);
+            let findings = self.parser.finish();
+            self.report_findings(findings, out);
         }
     }
 
-    fn notice(&mut self, noticed: Vec<Noticed>, out: &mut Out<'_>) {
-        for thing in noticed {
-            match thing {
-                Noticed::Progress(progress) => {
+    fn report_findings(&mut self, findings: Vec<Finding>, out: &mut Out<'_>) {
+        for finding in findings {
+            match finding {
+                Finding::Progress(progress) => {
                     let mut event = Progress::new(self.handle, ProgressSource::Text);
                     event.step = progress.step;
                     event.completed = progress.done;
@@ -36,15 +36,15 @@ impl Fold {
                     event.estimated = progress.source.is_estimated();
                     out.push(event);
                 }
-                // Where the agent reports its sub-agents itself, a mention is only talk.
-                Noticed::Agent(mention) if self.state.agents.is_empty() => {
+                // A mention counts only if the agent does not report its sub-agents itself.
+                Finding::Agent(mention) if self.state.agents.is_empty() => {
                     let mut event = SubAgentStarted::new(self.handle, format!("mentioned:{}", mention.name));
                     event.agent_type = Some(mention.name);
                     event.description = Some(mention.task);
                     event.estimated = true;
                     out.push(event);
                 }
-                Noticed::Agent(_) | Noticed::Task(_) => {}
+                Finding::Agent(_) | Finding::Task(_) => {}
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The agent's lists of things to do, from the calls that change them.
+//! The agent's to-do lists, from the calls that change them.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use super::calls::Call;
 use super::limits::TODOS_MAX;
 use super::out::Out;
 
-/// The lists: one of the session, and one for each sub-agent that keeps its own.
+/// The lists: one of the session, and one for each sub-agent that has its own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Todos(BTreeMap<String, Vec<TodoItem>>);
 
 impl Todos {
-    /// A call that may have changed a list went well.
-    pub(super) fn called(&mut self, call: &Call, details: Option<&Value>, out: &mut Out<'_>) {
+    /// Updates a list after a successful call.
+    pub(super) fn update(&mut self, call: &Call, details: Option<&Value>, out: &mut Out<'_>) {
         let input = call.input.as_ref().unwrap_or(&Value::Null);
         let details = details.unwrap_or(&Value::Null);
-        // `TodoWrite` writes the list of whoever calls it; the tasks belong to the whole session.
+        // `TodoWrite` changes the list of its caller; tasks belong to the session.
         let owner = if call.name == "TodoWrite" { call.agent.clone() } else { None };
         let list = self.0.entry(owner.clone().unwrap_or_default()).or_default();
         let before = list.clone();
@@ -32,12 +32,12 @@ impl Todos {
         }
         list.truncate(TODOS_MAX);
         if *list != before {
-            tell(list, owner, &mut out.unwrapped());
+            report(list, owner, &mut out.unwrapped());
         }
     }
 }
 
-fn tell(list: &[TodoItem], owner: Option<String>, out: &mut Out<'_>) {
+fn report(list: &[TodoItem], owner: Option<String>, out: &mut Out<'_>) {
     let mut event = TodoList::new(out.handle);
     event.agent_id.clone_from(&owner);
     event.items = list.to_vec();

@@ -1,4 +1,5 @@
-//! Tokens of a turn: the prompt of the last response, and everything generated, each response counted once.
+//! Token counts of a turn: the prompt of the last response, and all generated tokens. Each response is
+//! counted once.
 
 use serde::{Deserialize, Serialize};
 use tidings_protocol::json::Raw;
@@ -8,29 +9,30 @@ use tidings_transcript::cost::{Money, Prices};
 use super::out::Out;
 use super::read::Members;
 
-/// The count of one lane.
+/// The token counts of one lane.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Tokens {
     message_id: Option<String>,
-    /// Of the response that is under way.
+    /// Counts of the response in progress.
     input: u64,
     output: u64,
-    /// Of the responses before it in this turn.
+    /// Generated tokens of the earlier responses in this turn.
     output_before: u64,
-    /// What was told last.
-    told: (u64, u64),
-    /// List price of the last response that an interrupt cut off, in dollars.
+    /// The counts that were reported last.
+    #[serde(rename = "told")]
+    reported: (u64, u64),
+    /// List price of the last response that an interrupt cut off, in US dollars.
     #[serde(default)]
     cut_off_usd: Option<f64>,
 }
 
 impl Tokens {
-    /// A new turn begins.
+    /// Resets the counts at the start of a turn.
     pub(super) fn clear(&mut self) {
-        *self = Tokens { told: self.told, ..Tokens::default() };
+        *self = Tokens { reported: self.reported, ..Tokens::default() };
     }
 
-    /// What a response has used by now. The same figures come with every frame of it.
+    /// Records the usage of a response so far. Every frame of the response repeats it.
     pub(super) fn response(&mut self, message_id: Option<&str>, usage: Raw<'_>, out: &mut Out<'_>) {
         let read = read(usage);
         if message_id.is_none() || message_id != self.message_id.as_deref() {
@@ -38,42 +40,44 @@ impl Tokens {
             self.output = 0;
         }
         self.input = self.input.max(prompt(&read));
-        // A frame repeats the figure from the start of its response, when more was already told.
+        // A frame repeats the count from the start of its response, even if a higher one was reported
+        // already.
         self.output = self.output.max(read.output_tokens);
-        self.tell(self.output_before + self.output, out);
+        self.report(self.output_before + self.output, out);
     }
 
-    /// An interrupt cut this response off. The agent's own count leaves it out, but it is charged.
+    /// Records the cost of a response that an interrupt cut off. The agent's own count omits it, but it is
+    /// charged.
     pub(super) fn cut_off(&mut self, model: &str, usage: Raw<'_>) {
         let cost = Prices::built_in().cost_of_usage(model, usage);
         self.cut_off_usd = cost.map(Money::dollars).filter(|cost| *cost > 0.0);
     }
 
-    /// The price of the response that an interrupt cut off. It is given once.
+    /// Takes the price of the response that an interrupt cut off.
     pub(super) fn take_cut_off_usd(&mut self) -> Option<f64> {
         self.cut_off_usd.take()
     }
 
-    /// More of the response that is under way.
+    /// Records more usage of the response in progress.
     pub(super) fn more(&mut self, usage: Raw<'_>, out: &mut Out<'_>) {
         let read = read(usage);
         self.input = self.input.max(prompt(&read));
         self.output = self.output.max(read.output_tokens);
-        self.tell(self.output_before + self.output, out);
+        self.report(self.output_before + self.output, out);
     }
 
-    /// The agent guesses how much it is thinking.
+    /// Reports the agent's estimate of thinking tokens.
     pub(super) fn estimate(&mut self, tokens: u64, out: &mut Out<'_>) {
-        self.tell(self.output_before + self.output.max(tokens), out);
+        self.report(self.output_before + self.output.max(tokens), out);
     }
 
-    /// The turn is over, and this is what it has generated.
+    /// Reports the total of a finished turn.
     pub(super) fn total(&mut self, usage: &TokenUsage, out: &mut Out<'_>) {
         if self.input == 0 && self.output == 0 {
             self.input = prompt(usage);
         }
         if usage.output_tokens > 0 {
-            self.tell(usage.output_tokens, out);
+            self.report(usage.output_tokens, out);
         }
     }
 
@@ -83,12 +87,12 @@ impl Tokens {
         self.message_id = message_id.map(str::to_owned);
     }
 
-    fn tell(&mut self, output: u64, out: &mut Out<'_>) {
+    fn report(&mut self, output: u64, out: &mut Out<'_>) {
         let now = (self.input, output);
-        if now == self.told || now == (0, 0) {
+        if now == self.reported || now == (0, 0) {
             return;
         }
-        self.told = now;
+        self.reported = now;
         let session_id = out.handle;
         out.push(UiMessage::TokenUpdate {
             input_tokens: signed(now.0),
@@ -98,7 +102,7 @@ impl Tokens {
     }
 }
 
-/// The figures as they stand in a frame.
+/// The token counts of a frame.
 pub(super) fn read(usage: Raw<'_>) -> TokenUsage {
     let count = |key| usage.count(key).unwrap_or_default();
     let mut read = TokenUsage::new(count("input_tokens"), count("output_tokens"));
@@ -107,7 +111,7 @@ pub(super) fn read(usage: Raw<'_>) -> TokenUsage {
     read
 }
 
-/// All tokens of a prompt, cached or not: this is what fills the context.
+/// All tokens of a prompt, cached or not: the size of the context.
 fn prompt(usage: &TokenUsage) -> u64 {
     usage
         .input_tokens

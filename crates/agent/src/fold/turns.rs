@@ -1,4 +1,4 @@
-//! Turns: which prompts wait, which turn is open, what it answers.
+//! Turns: the queued prompts, the open turn, and the prompts that it answers.
 
 use std::collections::VecDeque;
 
@@ -7,53 +7,55 @@ use tidings_protocol::ui::{Role, TurnId};
 
 use super::limits::{PROMPTS_MAX, UNNAMED_MAX};
 
-/// The turns of both sides.
+/// The turns of user and agent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Turns {
-    /// The agent's turn that is open.
-    pub(super) open: Option<Turn>,
-    /// The agent's turns so far.
+    /// The agent's open turn.
+    pub(super) open: Option<OpenTurn>,
+    /// Number of agent turns so far.
     count: u64,
-    /// The highest of the person's turns so far.
+    /// Number of the last user turn.
     last_user: u64,
-    waiting: VecDeque<Waiting>,
-    /// The agent tells when it takes a prompt up, so that there is no need to guess.
-    tells: bool,
-    /// Whether prompts are told at all; a recording of one direction has none.
-    told: bool,
-    /// The ids of the last prompts, so that an echo is known as one.
+    waiting: VecDeque<QueuedPrompt>,
+    /// True if the agent reports when it starts a prompt; otherwise the order is inferred.
+    #[serde(rename = "tells")]
+    reports_lifecycle: bool,
+    /// True if prompts are recorded at all; a recording of one direction has none.
+    #[serde(rename = "told")]
+    has_prompts: bool,
+    /// Ids of the last prompts, to recognise their echoes.
     known: VecDeque<String>,
-    /// The words of the last prompts that were sent without an id; their echo has one.
+    /// Texts of the last prompts without an id; their echoes have one.
     unnamed: VecDeque<String>,
-    /// A background task has ended since the last turn, which makes the agent begin one.
+    /// True if a background task has ended since the last turn, which makes the agent begin one.
     pub(super) notified: bool,
 }
 
-/// A turn of the agent that is under way.
+/// A turn of the agent in progress.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Turn {
+pub(super) struct OpenTurn {
     pub(super) id: TurnId,
     pub(super) answers: Vec<TurnId>,
-    /// What made the agent begin by itself.
+    /// The cause of a turn that no prompt started.
     pub(super) origin: Option<String>,
-    /// The command that the turn carries out: as it was typed, or by its name where a front end gave it.
+    /// The command that the turn executes: as typed by the user, or by name if a front end sent it.
     pub(super) command: Option<String>,
-    /// Text was shown that the model did not write.
+    /// True if text was shown that the model did not write.
     pub(super) displayed: bool,
     /// An error that was shown already.
     pub(super) error: Option<String>,
 }
 
-impl Turn {
-    /// Whether it carries out a command that a front end gave by its name.
-    pub(super) fn is_ordered(&self) -> bool {
+impl OpenTurn {
+    /// True if the turn executes a command that a front end sent by name.
+    pub(super) fn is_named_command(&self) -> bool {
         self.command.as_ref().is_some_and(|command| !command.starts_with('/'))
     }
 }
 
-/// A prompt that no turn has answered yet.
+/// A prompt that no turn has answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Waiting {
+struct QueuedPrompt {
     uuid: Option<String>,
     turn_id: TurnId,
     command: Option<String>,
@@ -61,18 +63,18 @@ struct Waiting {
 }
 
 impl Turns {
-    /// Turns that are counted on from others.
+    /// Creates an empty state that continues the numbering of earlier turns.
     pub(super) fn after(user: u64, agent: u64) -> Self {
         Turns { count: agent, last_user: user, ..Turns::default() }
     }
 
-    /// The turn to show things in: the open one, or the last, or the first before there is any.
+    /// The turn to show events in: the open one, else the last, else the first.
     pub(super) fn current(&self) -> TurnId {
         self.open.as_ref().map_or(TurnId::new_assistant_turn(self.count.max(1)), |turn| turn.id)
     }
 
-    /// The person's turn of a prompt, counted where it is not given.
-    pub(super) fn number(&mut self, given: Option<TurnId>) -> TurnId {
+    /// Assigns the user turn of a prompt, unless it is given.
+    pub(super) fn assign(&mut self, given: Option<TurnId>) -> TurnId {
         let turn_id = given
             .filter(|turn| turn.role == Role::User)
             .unwrap_or(TurnId::new_user_turn(self.last_user.saturating_add(1)));
@@ -80,9 +82,9 @@ impl Turns {
         turn_id
     }
 
-    /// A prompt was sent, or one is heard of that was sent before.
-    pub(super) fn wait(&mut self, uuid: Option<&str>, text: &str, turn_id: TurnId, command: Option<String>) {
-        self.told = true;
+    /// Queues a prompt.
+    pub(super) fn queue(&mut self, uuid: Option<&str>, text: &str, turn_id: TurnId, command: Option<String>) {
+        self.has_prompts = true;
         if self.waiting.len() >= PROMPTS_MAX {
             self.waiting.pop_front();
         }
@@ -94,7 +96,7 @@ impl Turns {
             last.pop_front();
         }
         last.push_back(name.to_owned());
-        self.waiting.push_back(Waiting {
+        self.waiting.push_back(QueuedPrompt {
             uuid: uuid.map(str::to_owned),
             turn_id,
             command,
@@ -102,23 +104,23 @@ impl Turns {
         });
     }
 
-    /// Whether a prompt is known by its id.
-    pub(super) fn knows(&self, uuid: &str) -> bool {
+    /// True if a prompt with this id was recorded.
+    pub(super) fn is_known(&self, uuid: &str) -> bool {
         self.known.iter().any(|known| known == uuid)
     }
 
-    /// Whether an echo is that of a prompt that was sent without an id.
-    pub(super) fn recognise(&mut self, text: &str) -> bool {
+    /// Recognises the echo of a prompt that was sent without an id, and forgets the prompt.
+    pub(super) fn take_echo(&mut self, text: &str) -> bool {
         let at = self.unnamed.iter().position(|sent| sent == text);
         at.is_some_and(|at| self.unnamed.remove(at).is_some())
     }
 
-    /// The agent tells how prompts fare.
-    pub(super) fn hear(&mut self) {
-        self.tells = true;
+    /// Records that the agent reports the life cycle of prompts.
+    pub(super) fn expect_lifecycle(&mut self) {
+        self.reports_lifecycle = true;
     }
 
-    /// The agent takes prompts up: into the turn that is open, or the next one.
+    /// Marks a prompt as started: in the open turn, or in the next.
     pub(super) fn start(&mut self, uuid: &str) {
         let Some(at) = self.waiting.iter().position(|prompt| prompt.uuid.as_deref() == Some(uuid)) else {
             return;
@@ -134,50 +136,51 @@ impl Turns {
         }
     }
 
-    /// A prompt will not be answered; gives the turn that it was.
+    /// Removes a prompt that will not be answered, and returns its turn.
     pub(super) fn drop_prompt(&mut self, uuid: &str) -> Option<TurnId> {
         let at = self.waiting.iter().position(|prompt| prompt.uuid.as_deref() == Some(uuid))?;
         self.waiting.remove(at).map(|prompt| prompt.turn_id)
     }
 
-    /// Opens a turn, unless one is open. Gives it when it is new.
-    pub(super) fn begin(&mut self) -> Option<&Turn> {
+    /// Opens a turn and returns it, unless one is open.
+    pub(super) fn begin(&mut self) -> Option<&OpenTurn> {
         if self.open.is_some() {
             return None;
         }
         self.count += 1;
         let started = self.waiting.iter().any(|prompt| prompt.is_started);
-        // Without word from the agent every prompt that waits is taken to be answered: it merges those that wait.
-        let tells = self.tells;
-        let is_answered =
-            |prompt: &Waiting| if started { prompt.is_started } else { !tells || prompt.uuid.is_none() };
-        let mut taken = Vec::new();
+        // If the agent does not report it, all queued prompts count as answered: the agent merges them.
+        let reports_lifecycle = self.reports_lifecycle;
+        let is_answered = |prompt: &QueuedPrompt| {
+            if started { prompt.is_started } else { !reports_lifecycle || prompt.uuid.is_none() }
+        };
+        let mut answered = Vec::new();
         self.waiting.retain(|prompt| {
             let take = is_answered(prompt);
             if take {
-                taken.push(prompt.clone());
+                answered.push(prompt.clone());
             }
             !take
         });
-        let command = match &taken[..] {
+        let command = match &answered[..] {
             [only] => only.command.clone(),
             _ => None,
         };
-        let by_itself = taken.is_empty() && (self.notified || self.told);
+        let by_itself = answered.is_empty() && (self.notified || self.has_prompts);
         let origin = by_itself.then(|| if self.notified { "task-notification" } else { "agent" }.to_owned());
-        let answers = taken.iter().map(|prompt| prompt.turn_id).collect();
+        let answers = answered.iter().map(|prompt| prompt.turn_id).collect();
         let id = TurnId::new_assistant_turn(self.count);
-        Some(&*self.open.insert(Turn { id, answers, origin, command, displayed: false, error: None }))
+        Some(&*self.open.insert(OpenTurn { id, answers, origin, command, displayed: false, error: None }))
     }
 
     /// Ends the open turn.
-    pub(super) fn end(&mut self) -> Option<Turn> {
+    pub(super) fn end(&mut self) -> Option<OpenTurn> {
         self.notified = false;
         self.open.take()
     }
 }
 
-/// The name of the slash command that a prompt calls, with the slash.
+/// The slash command at the start of a prompt, with the slash.
 pub(super) fn command_of(text: &str) -> Option<String> {
     let word = text.split_whitespace().next()?;
     let name = word.strip_prefix('/')?;

@@ -1,4 +1,4 @@
-//! User frames: results of tools, echoes of prompts, and what the client tells the model.
+//! User frames: results of tools, echoes of prompts, and messages of the CLI to the model.
 
 use tidings_protocol::FrameRef;
 use tidings_protocol::json::Raw;
@@ -6,8 +6,8 @@ use tidings_protocol::tools::canonical_name;
 use tidings_protocol::ui::{PlanProposed, UserPrompt};
 use tidings_protocol::view::{Block, View};
 
-use super::agents::Facts;
-use super::calls::{Call, Ended, details, result_text};
+use super::agents::SubAgentFacts;
+use super::calls::{Call, CallResult, details, result_text};
 use super::out::Out;
 use super::read::Members;
 use super::turns::command_of;
@@ -15,30 +15,30 @@ use super::{Fold, State};
 
 impl Fold {
     pub(super) fn user(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
-        let View::User(said) = frame.view() else { return };
+        let View::User(message) = frame.view() else { return };
         if out.agent.is_some() {
-            self.meet_agent(frame, out);
+            self.register_agent(frame, out);
         }
         let structured = frame.get("tool_use_result");
         let mut text = String::new();
         let mut attachments = Vec::new();
-        for block in said.blocks() {
+        for block in message.blocks() {
             match block {
                 Block::ToolResult { tool_use_id, content, is_error } => {
                     self.tool_result(&tool_use_id.get(), content, is_error, structured, out);
                 }
-                Block::Text(piece) => {
+                Block::Text(block_text) => {
                     if !text.is_empty() {
                         text.push('\n');
                     }
-                    piece.push_to(&mut text);
+                    block_text.push_to(&mut text);
                 }
                 Block::Other(raw) => attachments.extend(raw.string("type")),
                 _ => {}
             }
         }
         if !text.is_empty() || !attachments.is_empty() {
-            self.said(frame, text, attachments, out);
+            self.handle_text(frame, text, attachments, out);
         }
     }
 
@@ -52,25 +52,31 @@ impl Fold {
     ) {
         let structured = details(structured);
         let ended =
-            Ended { tool_use_id, is_error, result: result_text(content), details: structured.clone() };
+            CallResult { tool_use_id, is_error, result: result_text(content), details: structured.clone() };
         let agent_unheard_of = self.state.calls.get(tool_use_id).is_some_and(Call::starts_agent) && !is_error;
         if agent_unheard_of {
             let State { agents, turns, calls, .. } = &mut self.state;
-            agents.meet(tool_use_id, turns.current(), Facts::default(), calls, out);
+            agents.register(tool_use_id, turns.current(), SubAgentFacts::default(), calls, out);
         }
-        // A sub-agent has ended before its call has: whoever draws a tree can close it then.
+        // The end of a sub-agent is reported before the end of its call, so that clients can close its lane.
         if self.state.agents.is_running(tool_use_id) {
-            self.state.agents.settle(out);
+            self.state.agents.report_ended_tasks(out);
             self.state.agents.returned(tool_use_id, is_error, structured.as_ref(), out);
         }
         let Some(call) = self.state.calls.end(ended, out) else { return };
         if !is_error {
-            self.state.todos.called(&call, structured.as_ref(), out);
+            self.state.todos.update(&call, structured.as_ref(), out);
         }
     }
 
-    /// Words, from whoever they are.
-    fn said(&mut self, frame: &FrameRef<'_>, text: String, attachments: Vec<String>, out: &mut Out<'_>) {
+    /// Handles text of a user frame, whatever its origin.
+    fn handle_text(
+        &mut self,
+        frame: &FrameRef<'_>,
+        text: String,
+        attachments: Vec<String>,
+        out: &mut Out<'_>,
+    ) {
         if out.agent.is_some() {
             let mut event = UserPrompt::new(self.handle, text);
             event.origin = Some("agent".to_owned());
@@ -92,8 +98,8 @@ impl Fold {
             .filter(|kind| kind != "human")
             .or_else(|| (frame.flag("isSynthetic") || frame.flag("is_meta")).then(|| "synthetic".to_owned()));
         let is_echo = frame.flag("isReplay");
-        if uuid.as_deref().is_some_and(|uuid| self.state.turns.knows(uuid))
-            || (is_echo && self.state.turns.recognise(&text))
+        if uuid.as_deref().is_some_and(|uuid| self.state.turns.is_known(uuid))
+            || (is_echo && self.state.turns.take_echo(&text))
         {
             return;
         }
@@ -101,11 +107,12 @@ impl Fold {
         event.uuid = uuid.as_deref().map(str::to_owned);
         event.attachments = attachments;
         if origin.is_none() {
-            // A prompt that nobody told of: in a recording of both directions, or sent before anybody listened.
-            let turn_id = self.state.turns.number(None);
+            // A prompt that was not recorded: from a recording of both directions, or sent before this fold
+            // existed.
+            let turn_id = self.state.turns.assign(None);
             event.turn_id = Some(turn_id);
-            self.state.turns.wait(uuid.as_deref(), &text, turn_id, command_of(&text));
-            // The agent echoes a prompt when it takes it up.
+            self.state.turns.queue(uuid.as_deref(), &text, turn_id, command_of(&text));
+            // The agent echoes a prompt when it starts it.
             if let (true, Some(uuid)) = (is_echo, uuid.as_deref()) {
                 self.state.turns.start(uuid);
             }
@@ -114,7 +121,7 @@ impl Fold {
         out.push(event);
     }
 
-    /// A plan that waits for approval, when the call that proposes it has it.
+    /// Shows a plan that waits for approval, if the call contains it.
     pub(super) fn plan(&mut self, name: &str, tool_use_id: &str, input: Raw<'_>, out: &mut Out<'_>) {
         if canonical_name(name) == "ExitPlanMode"
             && let Some(plan) = input.string("plan")
@@ -128,7 +135,7 @@ impl Fold {
     }
 }
 
-/// What a slash command printed, without the tags around it.
+/// The output of a slash command, without the tags around it.
 pub(super) fn command_output(text: &str) -> Option<String> {
     let mut found = String::new();
     for tag in ["local-command-stdout", "local-command-stderr"] {

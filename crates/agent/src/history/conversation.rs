@@ -1,66 +1,67 @@
-//! What was said and done, however it was told.
+//! The content of a session, independent of its source.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 use tidings_protocol::ui::UiMessage;
 
-/// A session as what was said and done in it, without how it came in.
+/// The content of a session, without the details of its source.
 ///
-/// The same session live, from a recording of its frames and from its files gives the same conversation, except that
+/// The same session live, from a recording of its frames and from its files gives the same conversation, with
+/// these exceptions:
 ///
-/// - files have no results, so that money, durations and how a turn ended in the agent's words are not in here;
-/// - files keep what sub-agents in the foreground say, which the agent does not forward unless it is told to;
-/// - prompts that were merged stand as one text in a file.
+/// - Files have no result frames, so costs, durations and the agent's own stop reasons are left out here.
+/// - Files contain the text of foreground sub-agents, which the agent forwards only if configured.
+/// - Merged prompts are one text in a file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Conversation {
     /// The turns of the agent.
     pub turns: Vec<Turn>,
-    /// What the sub-agents said and did, by the call that started them.
-    pub agents: BTreeMap<String, Words>,
+    /// The content of the sub-agents, by the call that started them.
+    pub agents: BTreeMap<String, AgentOutput>,
 }
 
-/// A turn of the agent and what it answers.
+/// A turn of the agent, with its prompt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Turn {
-    /// What was asked; several prompts stand on lines of their own.
+    /// The prompt; several prompts are joined by newlines.
     pub prompt: String,
-    /// What was said and done.
-    pub words: Words,
-    /// What was shown that the model did not write.
+    /// Text, reasoning and calls.
+    pub output: AgentOutput,
+    /// Texts that were shown and not written by the model.
     pub displayed: Vec<String>,
-    /// What went wrong.
+    /// Errors.
     pub errors: Vec<String>,
-    /// Whether it came to its end.
+    /// True if the turn was completed.
     pub is_complete: bool,
 }
 
-/// What one agent said and did.
+/// Text, reasoning and calls of one agent.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Words {
+pub struct AgentOutput {
     /// Its text.
     pub text: String,
     /// Its reasoning.
     pub thinking: String,
-    /// Its calls, in the order they began.
+    /// Its calls, in the order in which they began.
     pub calls: Vec<ToolCall>,
 }
 
-/// A call and what came of it.
+/// A tool call and its result.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolCall {
-    /// Names the call.
+    /// The id of the call.
     pub id: String,
     /// Name of the tool.
     pub name: String,
-    /// What it was called with.
+    /// Its input.
     pub input: Value,
-    /// What it gave back, once it did.
+    /// Its result, if there is one.
     pub result: Option<String>,
 }
 
 impl Conversation {
-    /// The conversation that events tell of.
+    /// Builds the conversation from events.
     pub fn of(events: &[UiMessage]) -> Self {
         let mut conversation = Conversation::default();
         let mut prompts: Vec<&str> = Vec::new();
@@ -73,12 +74,12 @@ impl Conversation {
                     conversation.turns.push(Turn { prompt, ..Turn::default() });
                 }
                 UiMessage::Lane(lane) => {
-                    let words = conversation.agents.entry(lane.agent_id.clone()).or_default();
-                    words.hear(&lane.event);
+                    let output = conversation.agents.entry(lane.agent_id.clone()).or_default();
+                    output.apply(&lane.event);
                 }
                 event => {
                     if let Some(turn) = conversation.turns.last_mut() {
-                        turn.hear(event);
+                        turn.apply(event);
                     }
                 }
             }
@@ -88,21 +89,21 @@ impl Conversation {
 }
 
 impl Turn {
-    fn hear(&mut self, event: &UiMessage) {
+    fn apply(&mut self, event: &UiMessage) {
         match event {
             UiMessage::Display { content, .. } => self.displayed.push(content.trim().to_owned()),
             UiMessage::Error { message, .. } => self.errors.push(message.clone()),
             UiMessage::Complete { .. } => self.is_complete = true,
-            event => self.words.hear(event),
+            event => self.output.apply(event),
         }
     }
 }
 
-impl Words {
-    fn hear(&mut self, event: &UiMessage) {
+impl AgentOutput {
+    fn apply(&mut self, event: &UiMessage) {
         match event {
             UiMessage::TextChunk { text, .. } => self.text.push_str(text),
-            UiMessage::Thinking(piece) => self.thinking.push_str(&piece.text),
+            UiMessage::Thinking(thinking) => self.thinking.push_str(&thinking.text),
             UiMessage::Retracted(event) => {
                 let text = self.text.len().saturating_sub(event.text.len());
                 self.text.truncate(text);

@@ -1,15 +1,15 @@
-//! Sessions that are over, or were watched by somebody else, as the same events that a running one gives.
+//! Past sessions as the same events that a running one gives.
 //!
-//! [`Replay`] takes the entries of session files, [`Recording`] the frames that somebody wrote down. Both feed a
-//! [`Fold`](crate::fold::Fold), so that there is only one place that knows what an event is.
-//! [`Conversation`] is what all of them agree on.
+//! [`Replay`] converts the entries of session files, [`Recording`] converts recorded frames.
+//! Both use a [`Fold`](crate::fold::Fold), so that events are defined in one place only.
+//! [`Conversation`] is the content that all of them agree on.
 
 mod conversation;
 mod recording;
 mod replay;
 mod session;
 
-pub use conversation::{Conversation, ToolCall, Turn, Words};
+pub use conversation::{AgentOutput, Conversation, ToolCall, Turn};
 pub use recording::Recording;
 pub use replay::Replay;
 pub use session::replay_session;

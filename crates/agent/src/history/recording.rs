@@ -1,4 +1,4 @@
-//! Frames that somebody wrote down as events.
+//! Recorded frames as events.
 
 use std::collections::BTreeMap;
 
@@ -13,38 +13,39 @@ use tidings_protocol::view::Block;
 use tidings_protocol::{FrameRef, Kind};
 
 use crate::AskKey;
-use crate::fold::{Asked, Fold, FoldOptions, Input, Settled};
+use crate::fold::{Fold, FoldOptions, Input, OpenedRequest, SettledRequest};
 use crate::permissions::Ask;
 use crate::questions::{Inquiry, Origin};
 
-/// Questions that are open at once; more than any agent asks.
+/// Requests that may be open at once; agents open far fewer.
 const OPEN_MAX: usize = 1_024;
 
-/// Turns recorded frames into events.
+/// Converts recorded frames into events.
 ///
-/// In a running session the questions of the agent are opened and settled by whoever answers them. A recording has no
-/// such: here a question is taken from the frame that asks, and its answer from what became of the call.
+/// In a running session, the handler of the agent's requests opens and settles them. A recording has no
+/// handler:
+/// here a request is opened by its control frame, and its outcome is derived from the result of the call.
 #[derive(Debug)]
 pub struct Recording {
     fold: Fold,
     folder: Option<String>,
-    /// By the id of the request: the call, and whether it is a question to a person.
-    open: BTreeMap<String, (String, Sort)>,
+    /// Open requests by id: the call, and the kind of the request.
+    open: BTreeMap<String, (String, RecordedKind)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum RecordedKind {
     Permission,
     Questions,
 }
 
 impl Recording {
-    /// A recording of which nothing was read yet.
+    /// Creates a converter for a new recording.
     pub fn new(handle: i64, options: FoldOptions) -> Self {
         Self { fold: Fold::new(handle, options), folder: None, open: BTreeMap::new() }
     }
 
-    /// One frame, in the order they were written.
+    /// Converts one frame; frames come in the order in which they were written.
     pub fn frame(&mut self, frame: &FrameRef<'_>, out: &mut Vec<UiMessage>) {
         match frame.kind() {
             Kind::ControlRequest if frame.subtype().as_deref() == Some("can_use_tool") => {
@@ -52,8 +53,8 @@ impl Recording {
             }
             Kind::ControlCancelRequest => {
                 let request_id = frame.request_id().unwrap_or_default();
-                if let Some((tool_use_id, sort)) = self.open.remove(&*request_id) {
-                    self.settle(&tool_use_id, sort, Resolution::Cancelled, out);
+                if let Some((tool_use_id, kind)) = self.open.remove(&*request_id) {
+                    self.settle(&tool_use_id, kind, Resolution::Cancelled, out);
                 }
             }
             Kind::System if frame.subtype().as_deref() == Some("init") => {
@@ -71,52 +72,62 @@ impl Recording {
         let handle = self.fold.handle();
         let ask = Ask::new(handle, &request_id, call, self.folder.as_deref());
         let tool_use_id = ask.key.tool_use_id.clone();
-        let (asked, sort) = match Inquiry::from_call(handle, &request_id, call, None) {
-            Some(inquiry) => (questions_of(&inquiry), Sort::Questions),
-            None => (permission_of(frame, call, ask, handle), Sort::Permission),
+        let (asked, kind) = match Inquiry::from_call(handle, &request_id, call, None) {
+            Some(inquiry) => (questions_of(&inquiry), RecordedKind::Questions),
+            None => (permission_of(frame, call, ask, handle), RecordedKind::Permission),
         };
-        self.fold.step(Input::Asked(&asked), out);
+        self.fold.step(Input::RequestOpened(&asked), out);
         if self.open.len() < OPEN_MAX {
-            self.open.insert(request_id, (tool_use_id, sort));
+            self.open.insert(request_id, (tool_use_id, kind));
         }
     }
 
-    /// A call that was asked about has a result, which tells what the answer was.
+    /// Settles requests whose calls have a result, from which their outcome follows.
     fn answered(&mut self, frame: &FrameRef<'_>, out: &mut Vec<UiMessage>) {
         for block in frame.content_blocks() {
             let Block::ToolResult { tool_use_id, is_error, .. } = block else { continue };
             let id = tool_use_id.get();
-            let Some((request, sort)) = self
+            let Some((request, kind)) = self
                 .open
                 .iter()
                 .find(|(_, (call, _))| *call == id)
-                .map(|(request, (_, sort))| (request.clone(), *sort))
+                .map(|(request, (_, kind))| (request.clone(), *kind))
             else {
                 continue;
             };
             self.open.remove(&request);
-            let outcome = match (sort, decision(frame, &id)) {
+            let outcome = match (kind, decision(frame, &id)) {
                 (_, Some("reject")) => Resolution::Denied,
                 (_, Some("cancelled")) => Resolution::Cancelled,
-                (Sort::Questions, None) if is_error => Resolution::Denied,
-                (Sort::Questions, _) => Resolution::Answered,
-                (Sort::Permission, _) => Resolution::Allowed,
+                (RecordedKind::Questions, None) if is_error => Resolution::Denied,
+                (RecordedKind::Questions, _) => Resolution::Answered,
+                (RecordedKind::Permission, _) => Resolution::Allowed,
             };
-            self.settle(&id, sort, outcome, out);
+            self.settle(&id, kind, outcome, out);
         }
     }
 
-    fn settle(&mut self, tool_use_id: &str, sort: Sort, outcome: Resolution, out: &mut Vec<UiMessage>) {
+    fn settle(
+        &mut self,
+        tool_use_id: &str,
+        kind: RecordedKind,
+        outcome: Resolution,
+        out: &mut Vec<UiMessage>,
+    ) {
         let handle = self.fold.handle();
-        let settled = match sort {
-            Sort::Permission => Settled::Permission(PermissionResolved::new(handle, tool_use_id, outcome)),
-            Sort::Questions => Settled::Questions(InteractionResolved::new(handle, tool_use_id, outcome)),
+        let settled = match kind {
+            RecordedKind::Permission => {
+                SettledRequest::Permission(PermissionResolved::new(handle, tool_use_id, outcome))
+            }
+            RecordedKind::Questions => {
+                SettledRequest::Questions(InteractionResolved::new(handle, tool_use_id, outcome))
+            }
         };
-        self.fold.step(Input::Settled(&settled), out);
+        self.fold.step(Input::RequestSettled(&settled), out);
     }
 }
 
-/// What the agent notes beside a result about how it was allowed.
+/// The permission decision that the agent attaches to a tool result.
 fn decision(frame: &FrameRef<'_>, tool_use_id: &str) -> Option<&'static str> {
     let notes = frame.get("tool_result_meta")?;
     let note =
@@ -125,7 +136,7 @@ fn decision(frame: &FrameRef<'_>, tool_use_id: &str) -> Option<&'static str> {
     ["accept", "reject", "cancelled"].into_iter().find(|word| decision == *word)
 }
 
-fn permission_of(frame: &FrameRef<'_>, call: &CanUseTool, ask: Ask, handle: i64) -> Asked {
+fn permission_of(frame: &FrameRef<'_>, call: &CanUseTool, ask: Ask, handle: i64) -> OpenedRequest {
     let input = ask.input.raw().value().unwrap_or_default();
     let mut details =
         PermissionDetails::new(handle, ask.key.tool_use_id, ask.tool_name.as_str(), input, ask.risk);
@@ -137,10 +148,10 @@ fn permission_of(frame: &FrameRef<'_>, call: &CanUseTool, ask: Ask, handle: i64)
     details.digest = Some(ask.digest.to_string());
     let suggestions = frame.get("request").and_then(|request| request.get("permission_suggestions"));
     details.suggestions = suggestions.and_then(|raw| raw.value().ok());
-    Asked::Permission { request: ask.request, details }
+    OpenedRequest::Permission { request: ask.request, details }
 }
 
-fn questions_of(inquiry: &Inquiry) -> Asked {
+fn questions_of(inquiry: &Inquiry) -> OpenedRequest {
     let kind =
         if matches!(inquiry.origin, Origin::Plan(_)) { QuestionKind::Plan } else { QuestionKind::Questions };
     let AskKey { session_id, tool_use_id, .. } = &inquiry.key;
@@ -156,5 +167,5 @@ fn questions_of(inquiry: &Inquiry) -> Asked {
         }
         details.questions.push(note);
     }
-    Asked::Questions { request: inquiry.request(), details, plan: None }
+    OpenedRequest::Questions { request: inquiry.request(), details, plan: None }
 }

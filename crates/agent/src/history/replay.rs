@@ -9,26 +9,26 @@ use tidings_transcript::session::CommandTags;
 
 use crate::fold::{Fold, FoldOptions, Input, Prompt};
 
-/// Turns entries into events, one after the other.
+/// Converts the entries of a session file into events, one by one.
 ///
 /// Entries come in the order of the conversation, those of a sub-agent with the call that started it.
-/// A file has no mark at the end of a turn: it ends where the next one begins, or with [`Replay::finish`].
+/// Files do not mark the end of a turn: it ends where the next one begins, or with [`Replay::finish`].
 #[derive(Debug)]
 pub struct Replay {
     fold: Fold,
-    /// Why the last response stopped.
+    /// The stop reason of the last response.
     stop_reason: Option<StopReason>,
-    /// The frame that is being made; kept to save allocations.
+    /// Buffer for the frame that is being built; reused to save allocations.
     line: String,
 }
 
 impl Replay {
-    /// A session of which nothing was read yet.
+    /// Creates a converter for a new session.
     pub fn new(handle: i64, options: FoldOptions) -> Self {
         Self { fold: Fold::new(handle, options), stop_reason: None, line: String::new() }
     }
 
-    /// One entry; `agent` is the call that started the sub-agent whose entry it is.
+    /// Converts one entry; `agent` is the call that started the sub-agent that the entry belongs to.
     pub fn entry(&mut self, entry: &EntryRef<'_>, agent: Option<&str>, out: &mut Vec<UiMessage>) {
         self.fold.note_recorded(entry.session_id().as_deref(), entry.cwd().as_deref(), out);
         match entry.kind() {
@@ -40,34 +40,34 @@ impl Replay {
         }
     }
 
-    /// There are no more entries.
+    /// Ends the conversion after the last entry.
     pub fn finish(&mut self, out: &mut Vec<UiMessage>) {
         self.end_turn(out);
     }
 
     fn assistant(&mut self, entry: &EntryRef<'_>, agent: Option<&str>, out: &mut Vec<UiMessage>) {
-        let said = entry.said();
+        let message = entry.said();
         if agent.is_none()
-            && let Some(reason) = said.stop_reason.and_then(Raw::text)
+            && let Some(reason) = message.stop_reason.and_then(Raw::text)
         {
             self.stop_reason = Some(StopReason::from(&*reason.get()));
         }
-        // What an interrupted session says to itself when it is resumed was never shown.
+        // Synthetic messages that a resumed session adds after an interrupt were never shown.
         let is_error = entry.get("isApiErrorMessage").and_then(Raw::bool) == Some(true);
-        if said.model.is_some_and(|model| model == "<synthetic>") && !is_error {
+        if message.model.is_some_and(|model| model == "<synthetic>") && !is_error {
             return;
         }
         self.open("assistant", entry, agent);
         self.line.push_str(",\"message\":{\"role\":\"assistant\"");
-        for (key, text) in [("id", said.message_id), ("model", said.model)] {
+        for (key, text) in [("id", message.message_id), ("model", message.model)] {
             if let Some(text) = text {
                 self.member(key, text);
             }
         }
-        if let Some(usage) = said.usage {
+        if let Some(usage) = message.usage {
             self.raw("usage", usage);
         }
-        match said.content {
+        match message.content {
             Some(content) => self.raw("content", content),
             None => self.seed_call(entry),
         }
@@ -78,7 +78,7 @@ impl Replay {
         self.close(out);
     }
 
-    /// A call of seed 001 stands beside the message.
+    /// Writes a call in the format of the session specification, in which it is a sibling of the message.
     fn seed_call(&mut self, entry: &EntryRef<'_>) {
         self.line.push_str(",\"content\":[");
         if let [call] = &entry.tool_calls()[..] {
@@ -97,7 +97,7 @@ impl Replay {
         if has_result || agent.is_some() {
             return self.forward(entry, agent, out);
         }
-        let text = words(entry);
+        let text = prompt_text(entry);
         let flag = |key| entry.get(key).and_then(Raw::bool) == Some(true);
         if text.starts_with("[Request interrupted by user") {
             self.forward(entry, None, out);
@@ -108,7 +108,8 @@ impl Replay {
         } else if flag("isCompactSummary") {
             self.forward_as(entry, "isSynthetic", out);
         } else if entry.is_meta() {
-            // Notes to the model about what follows are not part of the conversation; what makes it go on is.
+            // Notes to the model about the next message are not part of the conversation; notes that continue
+            // a turn are.
             if flag("turnCompanion") || flag("isSynthetic") {
                 self.forward_as(entry, "isSynthetic", out);
             }
@@ -122,7 +123,7 @@ impl Replay {
         }
     }
 
-    /// A slash command, or what one printed.
+    /// Converts a slash command, or the output of one.
     fn command(&mut self, entry: &EntryRef<'_>, tags: &CommandTags, out: &mut Vec<UiMessage>) {
         match &tags.name {
             Some(name) => {
@@ -178,7 +179,7 @@ impl Replay {
         }
     }
 
-    /// The command itself, where no other entry has it, or what it printed.
+    /// Converts a command that has no other entry, or the output of one.
     fn local_command(&mut self, entry: &EntryRef<'_>, out: &mut Vec<UiMessage>) {
         let text = entry.text();
         if text.starts_with('/') {
@@ -195,7 +196,7 @@ impl Replay {
         self.close(out);
     }
 
-    /// A prompt that was taken up while a turn was running.
+    /// Converts a prompt that joined a running turn.
     fn attachment(&mut self, entry: &EntryRef<'_>, out: &mut Vec<UiMessage>) {
         if entry.attachment_type().as_deref() != Some("queued_command") {
             return;
@@ -216,7 +217,7 @@ impl Replay {
         let mut prompt = Prompt::new(text);
         prompt.uuid = entry.uuid().map(std::borrow::Cow::into_owned);
         self.fold.step(Input::Prompt(&prompt), out);
-        self.fold.take_up_recorded(prompt.uuid.as_deref().unwrap_or_default());
+        self.fold.add_recorded_prompt(prompt.uuid.as_deref().unwrap_or_default());
     }
 
     fn title(&mut self, entry: &EntryRef<'_>, out: &mut Vec<UiMessage>) {
@@ -234,7 +235,7 @@ impl Replay {
         self.fold.end_recorded(self.stop_reason.take(), None, out);
     }
 
-    /// Gives a user entry to the fold as the frame it once was.
+    /// Passes a user entry to the fold as a frame.
     fn forward(&mut self, entry: &EntryRef<'_>, agent: Option<&str>, out: &mut Vec<UiMessage>) {
         self.user_frame(entry, agent);
         self.close(out);
@@ -295,15 +296,15 @@ impl Replay {
 
     fn close(&mut self, out: &mut Vec<UiMessage>) {
         self.line.push('}');
-        // Everything in it was checked when the entry was read.
+        // The parts were validated when the entry was read.
         if let Ok(frame) = FrameRef::decode(self.line.as_bytes()) {
             self.fold.step(Input::Frame(&frame), out);
         }
     }
 }
 
-/// The text blocks, each on lines of its own, as the fold puts them together.
-fn words(entry: &EntryRef<'_>) -> String {
+/// The text blocks, joined by newlines as in the fold.
+fn prompt_text(entry: &EntryRef<'_>) -> String {
     let texts = entry.content_blocks().filter_map(|block| match block {
         Block::Text(text) => Some(text.get().into_owned()),
         _ => None,

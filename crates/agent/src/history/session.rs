@@ -1,4 +1,4 @@
-//! A whole session from disk as events.
+//! A complete session from disk as events.
 
 use tidings_protocol::ui::UiMessage;
 use tidings_transcript::Error;
@@ -7,10 +7,10 @@ use tidings_transcript::session::{LaneId, NodeId, Session, View};
 use super::Replay;
 use crate::fold::FoldOptions;
 
-/// Gives the events of a session to `each`, with those of sub-agents where they were started: of the branch that ends at
-/// `leaf`, or of the active one.
+/// Passes the events of a session to `each`, with those of sub-agents at the calls that started them.
+/// The branch is the one that ends at `leaf`, or the active one.
 ///
-/// Nothing but one entry and its events is held at a time.
+/// Only one entry and its events are held in memory at a time.
 pub fn replay_session<E: From<Error>>(
     session: &Session,
     leaf: Option<NodeId>,
@@ -20,12 +20,12 @@ pub fn replay_session<E: From<Error>>(
 ) -> Result<(), E> {
     let mut replay = Replay::new(handle, options);
     let mut events = Vec::new();
-    // Sub-agents are opened at the call that started them; a list of what is left to read takes the place of recursion.
+    // Sub-agents are inserted at the call that started them. A stack of lanes replaces recursion.
     let leaf = leaf.or_else(|| session.active_leaf(LaneId::MAIN));
-    let mut left = vec![Left::of(session, LaneId::MAIN, leaf)];
-    while let Some(lane) = left.last_mut() {
+    let mut stack = vec![RemainingLane::of(session, LaneId::MAIN, leaf)];
+    while let Some(lane) = stack.last_mut() {
         let Some(node) = lane.nodes.next() else {
-            left.pop();
+            stack.pop();
             continue;
         };
         let entry = session.entry(node)?;
@@ -34,28 +34,28 @@ pub fn replay_session<E: From<Error>>(
             each(&events)?;
             events.clear();
         }
-        let depth = left.len();
+        let depth = stack.len();
         for started in session.lanes_of(node) {
-            // A lane that claims to have started itself would never end.
-            if left.iter().all(|lane| lane.id != started) && depth <= session.lanes().len() {
-                left.push(Left::of(session, started, session.active_leaf(started)));
+            // A lane that claims to have started itself would loop for ever.
+            if stack.iter().all(|lane| lane.id != started) && depth <= session.lanes().len() {
+                stack.push(RemainingLane::of(session, started, session.active_leaf(started)));
             }
         }
-        // Of several that one call started, the first comes first.
-        left[depth..].reverse();
+        // Lanes started by the same call are read in order.
+        stack[depth..].reverse();
     }
     replay.finish(&mut events);
     each(&events)
 }
 
-/// A lane and what is left of it.
-struct Left {
+/// A lane, with its entries that were not read yet.
+struct RemainingLane {
     id: LaneId,
     agent: Option<String>,
     nodes: std::vec::IntoIter<NodeId>,
 }
 
-impl Left {
+impl RemainingLane {
     fn of(session: &Session, id: LaneId, leaf: Option<NodeId>) -> Self {
         let path = leaf.map(|leaf| session.path(leaf, View::Unified));
         let agent = session
@@ -63,6 +63,6 @@ impl Left {
             .agent
             .as_ref()
             .and_then(|agent| agent.tool_use_id.as_deref().or(agent.id.as_deref()).map(str::to_owned));
-        Left { id, agent, nodes: path.unwrap_or_default().into_iter() }
+        RemainingLane { id, agent, nodes: path.unwrap_or_default().into_iter() }
     }
 }

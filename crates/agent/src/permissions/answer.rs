@@ -1,4 +1,4 @@
-//! What somebody says to a question, and what the CLI is told.
+//! Answers to permission requests, and decisions for the CLI.
 
 use serde::{Deserialize, Serialize};
 use tidings::Decision;
@@ -8,11 +8,11 @@ use tidings_protocol::permissions::{Allow, DecisionClassification, Deny, Permiss
 use super::Ask;
 use crate::pending::{Outcome, Who};
 
-/// How far a yes reaches.
+/// The scope of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// This call.
+    /// This call only.
     #[default]
     Once,
     /// This call and those that the same grant covers, until the session ends.
@@ -21,54 +21,54 @@ pub enum Scope {
     Always,
 }
 
-/// What becomes of the turn after a no.
+/// The effect of a denial on the turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AfterDenial {
-    /// The model hears why, and goes on.
+    /// The model gets the reason, and continues.
     #[default]
     GoOn,
     /// The turn ends.
     Stop,
 }
 
-/// Yes or no.
+/// An approval or a denial.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "decision")]
 pub enum Answer {
     /// The tool may run.
     Allow(Allowed),
-    /// It may not.
+    /// The tool may not run.
     Deny(Denied),
 }
 
-/// A yes.
+/// An approval.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Allowed {
-    /// How far it reaches.
+    /// The scope.
     pub scope: Scope,
-    /// What the tool gets instead of what the model asked for.
+    /// The input that the tool gets instead of the model's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_input: Option<Json>,
-    /// The rules that come with it. Left empty, "always" adds those of [`Ask::always_updates`].
+    /// The rules to add. If empty, "always" adds those of [`Ask::always_updates`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub updates: Vec<PermissionUpdate>,
 }
 
-/// A no.
+/// A denial.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Denied {
-    /// What the model is told.
+    /// The message to the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What becomes of the turn.
+    /// The effect on the turn.
     pub then: AfterDenial,
 }
 
 impl Scope {
-    /// One word, as in JSON.
+    /// The name of the scope, as in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Scope::Once => "once",
@@ -79,34 +79,34 @@ impl Scope {
 }
 
 impl Answer {
-    /// Yes, this once.
+    /// Approves this call.
     pub fn allow() -> Self {
         Answer::Allow(Allowed::default())
     }
 
-    /// Yes, and as far as `scope` says.
+    /// Approves with a scope.
     pub fn allow_for(scope: Scope) -> Self {
         Answer::Allow(Allowed { scope, ..Allowed::default() })
     }
 
-    /// Yes, with another input.
+    /// Approves with another input.
     pub fn allow_with(input: Json) -> Self {
         Answer::Allow(Allowed { updated_input: Some(input), ..Allowed::default() })
     }
 
-    /// No, and the model is told why.
+    /// Denies, with a message to the model.
     pub fn deny(message: impl Into<String>) -> Self {
         Answer::Deny(Denied { message: Some(message.into()), ..Denied::default() })
     }
 
-    /// Whether it is a yes.
+    /// True if it is an approval.
     pub fn is_allowed(&self) -> bool {
         matches!(self, Answer::Allow(_))
     }
 }
 
-/// What the CLI is told of an outcome. Everything but a yes is a refusal, and the model is told which one: nobody's
-/// silence is told as somebody's no.
+/// The decision for the CLI that follows from an outcome. Everything but an approval is a denial, and its
+/// message names the cause: a missing answer is never reported as a refusal by the user.
 ///
 /// ```
 /// use tidings::Decision;
@@ -114,9 +114,10 @@ impl Answer {
 /// use tidings_agent::permissions::{Ask, decision};
 /// use tidings_protocol::control::CanUseTool;
 ///
-/// let ask = Ask::new(1, "r", &CanUseTool::new("Bash", serde_json::json!({"command": "make"}).into(), "toolu_1"), None);
+/// let call = CanUseTool::new("Bash", serde_json::json!({"command": "make"}).into(), "toolu_1");
+/// let ask = Ask::new(1, "r", &call, None);
 /// let Decision::Deny(deny) = decision(&ask, &Outcome::TimedOut) else { unreachable!() };
-/// assert_eq!(deny.message, "Nobody answered in time whether `Bash` may run; nobody has refused it");
+/// assert_eq!(deny.message, "No decision about `Bash` came in time; this is not a refusal");
 /// ```
 pub fn decision(ask: &Ask, outcome: &Outcome<Answer>) -> Decision {
     let tool = &ask.tool_name;
@@ -151,14 +152,14 @@ pub fn decision(ask: &Ask, outcome: &Outcome<Answer>) -> Decision {
             Decision::Deny(deny)
         }
         Outcome::TimedOut => {
-            Decision::deny(format!("Nobody answered in time whether `{tool}` may run; nobody has refused it"))
+            Decision::deny(format!("No decision about `{tool}` came in time; this is not a refusal"))
         }
         Outcome::Disconnected => Decision::deny(format!(
-            "The question whether `{tool}` may run lost its connection; nobody has refused it"
+            "The connection was lost before a decision about `{tool}` came; this is not a refusal"
         )),
-        Outcome::Cancelled => Decision::deny(format!("The question whether `{tool}` may run was taken back")),
+        Outcome::Cancelled => Decision::deny(format!("The permission request for `{tool}` was withdrawn")),
         Outcome::Lost => Decision::deny(format!(
-            "The program ended while it was open whether `{tool}` may run; nobody has refused it"
+            "The program ended before a decision about `{tool}` came; this is not a refusal"
         )),
     }
 }

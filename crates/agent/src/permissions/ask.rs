@@ -1,4 +1,4 @@
-//! A question of the CLI, as a person or a policy can judge it.
+//! A permission request of the CLI, in a form that users and policies can judge.
 
 use tidings_protocol::control::CanUseTool;
 use tidings_protocol::json::Json;
@@ -10,9 +10,9 @@ use super::command::is_plain_path;
 use super::reach::{self, Depth, Links};
 use super::request::risk_of_reading;
 use super::{Digest, Grant, Reach, Script, derive, disk, rules};
-use crate::desk::{AskKey, Asked};
+use crate::request_table::{AskKey, Keyed};
 
-/// The question whether a tool may run.
+/// A request for permission to run a tool.
 ///
 /// ```
 /// use tidings_agent::permissions::Ask;
@@ -27,41 +27,41 @@ use crate::desk::{AskKey, Asked};
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Ask {
-    /// What the question is called.
+    /// The key of the request.
     pub key: AskKey,
     /// The tool.
     pub tool_name: String,
-    /// What the tool would get.
+    /// The input of the tool.
     pub input: Json,
-    /// Ties an answer to what was shown.
+    /// Digest of the input, which ties an answer to what was shown.
     pub digest: Digest,
-    /// The question for the events. Its words come from the input, never from the model.
+    /// The request for the events. Its text comes from the input, never from the model.
     pub request: PermissionRequest,
-    /// How much can go wrong.
+    /// The risk level.
     pub risk: RiskLevel,
-    /// How far it reaches, by the names in it and by the path that made the CLI ask.
+    /// The reach of the call, by the names in it and by the path that made the CLI ask.
     pub reach: Reach,
-    /// Where relative paths begin: the folder of the session.
+    /// The working directory of the session, for relative paths.
     pub folder: Option<String>,
-    /// The command taken apart, where the tool runs one.
+    /// The parsed command, if the tool runs one.
     pub script: Option<Script>,
-    /// What the model says the call is for. It may be wrong, and it may lie.
+    /// The model's own description of the call. It may be wrong or deceptive.
     pub model_says: Option<String>,
-    /// The sub-agent that wants it; none for the main conversation.
+    /// The sub-agent that makes the call; `None` for the main conversation.
     pub agent_id: Option<String>,
     /// The path that made the CLI ask.
     pub blocked_path: Option<String>,
     /// Changes of the rules that the CLI suggests.
     pub suggestions: Vec<PermissionUpdate>,
-    /// Whether "always" can be offered.
+    /// True if "always" can be offered.
     pub can_be_always: bool,
-    /// Whether only a person can answer, because the tool is a question itself.
+    /// True if only the user can answer, because the tool itself is a question.
     pub needs_person: bool,
 }
 
 impl Ask {
-    /// The question of the CLI in the session `session_id`. `request_id` names it where the call has no id of its own;
-    /// `folder` is where relative paths begin.
+    /// Creates a request from the CLI's `can_use_tool` in the session `session_id`. `request_id` is the key
+    /// if the call has no id; `folder` is the working directory.
     pub fn new(session_id: i64, request_id: &str, call: &CanUseTool, folder: Option<&str>) -> Self {
         let input = call.input().cloned().unwrap_or_else(empty_object);
         let tool_use_id = call.tool_use_id.as_deref().unwrap_or(request_id);
@@ -70,7 +70,7 @@ impl Ask {
         ask.agent_id.clone_from(&call.agent_id);
         ask.blocked_path.clone_from(&call.blocked_path);
         if let Some(path) = &call.blocked_path {
-            // The CLI follows links, and names have told nothing of those.
+            // The CLI follows symbolic links, which the names alone do not show.
             ask.reach = ask.reach.max(reach::of_path(path, Depth::Itself, folder, Links::Ignored));
             ask.risk = ask.risk.max(risk_of_reading(ask.reach));
         }
@@ -80,8 +80,9 @@ impl Ask {
         ask
     }
 
-    /// The same after a look at the disk of this machine: links are followed, and a file that a tool would write in the
-    /// project is known to be new. For recordings the disk says nothing, so this is left to those who ask right now.
+    /// Adds information from the disk of this machine: follows symbolic links, and finds out if a file that a
+    /// tool would write in the project is new.
+    /// It is a separate step, because the disk says nothing about recordings.
     #[must_use]
     pub fn on_disk(mut self) -> Self {
         let folder = self.folder.as_deref();
@@ -106,7 +107,7 @@ impl Ask {
         self
     }
 
-    /// A call of the model that the CLI has not asked about yet.
+    /// Creates a request for a call of the model before the CLI asks about it.
     pub fn announced(
         session_id: i64,
         tool_use_id: &str,
@@ -136,18 +137,19 @@ impl Ask {
         }
     }
 
-    /// The smallest grant that covers this question; none if what the call does is not known before it runs.
+    /// The smallest grant that covers this request; `None` if the effect of the call is not known before it
+    /// runs.
     pub fn suggested_grant(&self) -> Option<Grant> {
         Grant::for_ask(self)
     }
 
-    /// The rules that "always" adds. To be shown before somebody says so; empty if it cannot be said.
+    /// The rules that "always" adds, to show before the user chooses it; empty if it cannot be offered.
     pub fn always_updates(&self) -> Vec<PermissionUpdate> {
         rules::always(self)
     }
 }
 
-impl Asked for Ask {
+impl Keyed for Ask {
     fn key(&self) -> &AskKey {
         &self.key
     }

@@ -1,16 +1,16 @@
-//! Which open questions are shown together.
+//! Grouping of open requests into batches.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::Ask;
-use crate::desk::AskKey;
 use crate::limits::BATCH_MEMBERS_MAX;
+use crate::request_table::AskKey;
 
-/// Gathers questions that open at the same time, so that they are shown as one batch.
+/// Gathers requests that open at the same time, so that they are shown as one batch.
 ///
-/// Tell it what opens and what is settled, and ask it what to show whenever nothing more is waiting to be read. Nothing
-/// is shown twice, and a question that was settled before it was shown is not shown at all.
+/// Report opened and settled requests to it, and call [`Gather::show`] when no more input is pending.
+/// No request is shown twice, and a request that was settled before it was shown is not shown at all.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -34,37 +34,37 @@ pub struct Gather {
     unseen: VecDeque<Arc<Ask>>,
 }
 
-/// What is to be shown.
+/// The next requests to show.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Emit {
-    /// One question: `PermissionRequired`.
+    /// One request: `PermissionRequired`.
     Single(Arc<Ask>),
-    /// Several of one session: [`register_batch`](super::PermissionRegistry::register_batch), then
+    /// Several requests of one session: [`register_batch`](super::PermissionRegistry::register_batch), then
     /// `BatchPermissionRequired`.
     Batch(Vec<Arc<Ask>>),
 }
 
 impl Gather {
-    /// A question has opened, and somebody has to be asked.
+    /// Adds an opened request that the user must answer.
     pub fn opened(&mut self, ask: Arc<Ask>) {
         self.unseen.push_back(ask);
     }
 
-    /// A question was settled, by whomever.
+    /// Removes a settled request.
     pub fn settled(&mut self, key: &AskKey) {
         self.unseen.retain(|ask| ask.key != *key);
     }
 
-    /// Whether there is nothing to show.
+    /// True if there is nothing to show.
     pub fn is_empty(&self) -> bool {
         self.unseen.is_empty()
     }
 
-    /// What to show next; call it until there is nothing.
+    /// The next requests to show; call it until it returns `None`.
     pub fn show(&mut self) -> Option<Emit> {
         let first = self.unseen.pop_front()?;
         let mut batch = vec![first];
-        // A sub-agent asks for itself, so its questions are no part of the main conversation's batch.
+        // Requests of a sub-agent are not part of the main conversation's batch.
         let (session, agent) = (batch[0].key.session_id, batch[0].agent_id.clone());
         let mut rest = VecDeque::new();
         for ask in self.unseen.drain(..) {

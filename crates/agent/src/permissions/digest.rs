@@ -1,4 +1,4 @@
-//! What was shown and what runs are the same thing, or there is no permission.
+//! Digests of inputs, so that a permission holds for exactly the input that was shown.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,8 +13,9 @@ use crate::limits::DIGEST_DEPTH_MAX;
 
 /// The SHA-256 of a tool's name and its input.
 ///
-/// It is taken over `["tool",input]` with sorted keys, without blanks and with strings spelled in one way, so that
-/// anybody who was shown an input can compute it. Of duplicate keys the last counts, as it does for the CLI.
+/// It is computed over `["tool",input]` with sorted keys, without whitespace and with strings in canonical
+/// form, so that every client that was shown an input can compute it.
+/// Among duplicate keys the last counts, as in the CLI.
 ///
 /// ```
 /// use tidings_agent::permissions::Digest;
@@ -31,10 +32,10 @@ use crate::limits::DIGEST_DEPTH_MAX;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest([u8; 32]);
 
-/// A text is no digest.
+/// The text is not a digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("A digest has 64 hexadecimal digits")]
-pub struct NoDigest;
+pub struct InvalidDigest;
 
 impl Digest {
     /// The digest of a tool and its input.
@@ -48,50 +49,50 @@ impl Digest {
     }
 }
 
-/// What is still to be written.
-enum Work<'a> {
+/// An item that remains to be written.
+enum WriteItem<'a> {
     Value(Raw<'a>, usize),
     Key(Cow<'a, str>),
     Text(&'static str),
 }
 
-/// Works through a list instead of calling itself, since an input may nest as deep as it likes.
+/// Uses a stack instead of recursion, because an input may be nested to any depth.
 fn write_canonical(raw: Raw<'_>, out: &mut String) {
-    let mut work = vec![Work::Value(raw, 0)];
+    let mut work = vec![WriteItem::Value(raw, 0)];
     while let Some(next) = work.pop() {
         match next {
-            Work::Text(text) => out.push_str(text),
-            Work::Key(key) => {
+            WriteItem::Text(text) => out.push_str(text),
+            WriteItem::Key(key) => {
                 write_string(&key, out);
                 out.push(':');
             }
-            Work::Value(raw, depth) if depth >= DIGEST_DEPTH_MAX => out.push_str(raw.as_str()),
-            Work::Value(raw, depth) if raw.is_object() => {
+            WriteItem::Value(raw, depth) if depth >= DIGEST_DEPTH_MAX => out.push_str(raw.as_str()),
+            WriteItem::Value(raw, depth) if raw.is_object() => {
                 let members: BTreeMap<Cow<'_, str>, Raw<'_>> =
                     raw.members().map(|(key, value)| (key.get(), value)).collect();
                 out.push('{');
-                work.push(Work::Text("}"));
+                work.push(WriteItem::Text("}"));
                 let count = members.len();
                 for (at, (key, value)) in members.into_iter().rev().enumerate() {
-                    work.push(Work::Value(value, depth + 1));
-                    work.push(Work::Key(key));
+                    work.push(WriteItem::Value(value, depth + 1));
+                    work.push(WriteItem::Key(key));
                     if at + 1 < count {
-                        work.push(Work::Text(","));
+                        work.push(WriteItem::Text(","));
                     }
                 }
             }
-            Work::Value(raw, depth) if raw.is_array() => {
+            WriteItem::Value(raw, depth) if raw.is_array() => {
                 let items: Vec<Raw<'_>> = raw.items().collect();
                 out.push('[');
-                work.push(Work::Text("]"));
+                work.push(WriteItem::Text("]"));
                 for (at, item) in items.iter().enumerate().rev() {
-                    work.push(Work::Value(*item, depth + 1));
+                    work.push(WriteItem::Value(*item, depth + 1));
                     if at > 0 {
-                        work.push(Work::Text(","));
+                        work.push(WriteItem::Text(","));
                     }
                 }
             }
-            Work::Value(raw, _) => match raw.text() {
+            WriteItem::Value(raw, _) => match raw.text() {
                 Some(text) => write_string(&text.get(), out),
                 None => out.push_str(raw.as_str()),
             },
@@ -112,15 +113,15 @@ impl fmt::Debug for Digest {
 }
 
 impl FromStr for Digest {
-    type Err = NoDigest;
+    type Err = InvalidDigest;
 
-    fn from_str(text: &str) -> Result<Self, NoDigest> {
+    fn from_str(text: &str) -> Result<Self, InvalidDigest> {
         if text.len() != 64 || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
-            return Err(NoDigest);
+            return Err(InvalidDigest);
         }
         let mut bytes = [0; 32];
         for (at, byte) in bytes.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).map_err(|_| NoDigest)?;
+            *byte = u8::from_str_radix(&text[2 * at..2 * at + 2], 16).map_err(|_| InvalidDigest)?;
         }
         Ok(Digest(bytes))
     }

@@ -1,22 +1,23 @@
-//! Where paths lead on this machine, with links followed.
+//! Resolution of paths on this machine, with symbolic links followed.
 
 use std::path::{Component, Path, PathBuf};
 
 use super::{glob, paths};
 use crate::limits::DISK_ENTRIES_MAX;
 
-/// Where a path leads.
+/// The target of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// Into the folder.
+    /// Inside the folder.
     Inside(String),
-    /// Out of it.
+    /// Outside of it.
     Outside(String),
-    /// That cannot be said: a link to something that does not exist, or a name that is no text.
+    /// Unknown: a dangling link, or a name that is not valid UTF-8.
     Unknown,
 }
 
-/// Follows the links in a path from the root, as it is written. What does not exist yet is where it would be created.
+/// Follows the symbolic links in an absolute path. A path that does not exist resolves to where it would be
+/// created.
 pub(crate) fn follow(path: &str, folder: &str) -> Target {
     let (Some(real), Some(real_folder)) = (real(Path::new(path)), real(Path::new(folder))) else {
         return Target::Unknown;
@@ -31,7 +32,7 @@ pub(crate) fn follow(path: &str, folder: &str) -> Target {
     }
 }
 
-/// Whether a file or folder of this name exists, also as a link to nothing.
+/// True if a file or folder with this name exists, including dangling links.
 pub(crate) fn exists(path: &str) -> bool {
     Path::new(path).symlink_metadata().is_ok()
 }
@@ -40,7 +41,7 @@ fn real(path: &Path) -> Option<PathBuf> {
     for ancestor in path.ancestors() {
         match ancestor.canonicalize() {
             Ok(real) => return Some(appended(real, path.strip_prefix(ancestor).unwrap_or(Path::new("")))),
-            // Writing to a link that leads nowhere creates what it leads to.
+            // Writing to a dangling link creates its target.
             Err(_) if ancestor.symlink_metadata().is_ok_and(|found| found.is_symlink()) => return None,
             Err(_) => {}
         }
@@ -48,7 +49,7 @@ fn real(path: &Path) -> Option<PathBuf> {
     None
 }
 
-/// A real path with parts that do not exist, so that none of them is a link.
+/// Appends parts that do not exist, and therefore are not links, to a real path.
 fn appended(mut real: PathBuf, rest: &Path) -> PathBuf {
     for part in rest.components() {
         match part {
@@ -62,8 +63,8 @@ fn appended(mut real: PathBuf, rest: &Path) -> PathBuf {
     real
 }
 
-/// Whether no link that a pattern of the shell stands for leads out of the folder. Patterns outside of it are left to
-/// others; one that stands for too many files is not looked at to its end, and does not stay inside.
+/// True if no symbolic link that a shell pattern matches leads out of the folder. Patterns outside of the
+/// folder are not checked here. A pattern that matches too many files counts as leaving it.
 pub(crate) fn pattern_stays_inside(pattern: &str, folder: &str) -> bool {
     let mut looked_at = 0;
     let mut bases = vec![PathBuf::from("/")];
@@ -74,7 +75,7 @@ pub(crate) fn pattern_stays_inside(pattern: &str, folder: &str) -> bool {
             }
             continue;
         }
-        // `[…]` stands for more here than for the shell, which does no harm.
+        // `[…]` matches more here than in the shell, which is safe.
         let wide = match (part.find('['), part.rfind(']')) {
             (Some(open), Some(close)) if open < close => format!("{}*{}", &part[..open], &part[close + 1..]),
             _ => part.to_owned(),
@@ -128,7 +129,7 @@ mod tests {
         assert_eq!(check("in/a.rs"), Target::Inside(text(&folder.join("src/a.rs"))));
         assert_eq!(check("new/file"), Target::Inside(text(&folder.join("new/file"))));
         assert_eq!(check("out/.ssh/id"), Target::Outside(text(&root.join("home/.ssh/id"))));
-        // By its letters this is the folder itself.
+        // By its text this is the folder itself.
         assert_eq!(check("out/.."), Target::Outside(text(&root)));
         assert_eq!(check("dangling"), Target::Unknown);
         let stays =

@@ -1,7 +1,7 @@
 //! Patterns with `*` and `?`.
 
-/// Whether a text matches a pattern: `*` stands for any text, `?` for one character, and a backslash takes the meaning
-/// of what follows it away.
+/// True if a text matches a pattern: `*` matches any text, `?` one character, and a backslash quotes the next
+/// character.
 ///
 /// ```
 /// use tidings_agent::permissions::{glob_matches, literal};
@@ -11,22 +11,22 @@
 /// assert!(glob_matches(&literal("a*b"), "a*b") && !glob_matches(&literal("a*b"), "axb"));
 /// ```
 pub fn matches(pattern: &str, text: &str) -> bool {
-    let pattern: Vec<Part> = parts(pattern).collect();
+    let pattern: Vec<GlobToken> = tokens(pattern).collect();
     let text: Vec<char> = text.chars().collect();
     let (mut p, mut t) = (0, 0);
-    // Where to go on if what follows the last `*` does not fit.
+    // Position to continue from if the rest after the last `*` does not match.
     let mut retry = None;
     while t < text.len() {
         match pattern.get(p) {
-            Some(Part::Any) => {
+            Some(GlobToken::Any) => {
                 retry = Some((p, t));
                 p += 1;
             }
-            Some(Part::One) => {
+            Some(GlobToken::One) => {
                 p += 1;
                 t += 1;
             }
-            Some(Part::Char(c)) if *c == text[t] => {
+            Some(GlobToken::Char(c)) if *c == text[t] => {
                 p += 1;
                 t += 1;
             }
@@ -40,27 +40,31 @@ pub fn matches(pattern: &str, text: &str) -> bool {
             },
         }
     }
-    pattern[p..].iter().all(|part| *part == Part::Any)
+    pattern[p..].iter().all(|part| *part == GlobToken::Any)
 }
 
-/// Whether some text matches both patterns. In the first one `[…]` stands for anything, which is more than a shell says.
+/// True if some text matches both patterns. In the first one `[…]` matches anything, which is more than in a
+/// shell.
 pub(super) fn overlap(shell: &str, pattern: &str) -> bool {
     let shell = match (shell.find('['), shell.rfind(']')) {
         (Some(open), Some(close)) if open < close => format!("{}*{}", &shell[..open], &shell[close + 1..]),
         _ => shell.to_owned(),
     };
-    let (left, right): (Vec<Part>, Vec<Part>) = (parts(&shell).collect(), parts(pattern).collect());
-    // Whether what follows in both has a text in common, from the ends to the beginnings: for the part that is looked
-    // at in `left`, and for the one behind it.
+    let (left, right): (Vec<GlobToken>, Vec<GlobToken>) =
+        (tokens(&shell).collect(), tokens(pattern).collect());
+    // Dynamic programming from the ends: `here[other]` tells if the rest of `left` from `at` and the rest of
+    // `right` from `other` have a text in common; `behind` is the same for `at + 1`.
     let mut behind = vec![false; right.len() + 1];
     for at in (0..=left.len()).rev() {
         let mut here = vec![false; right.len() + 1];
         for other in (0..=right.len()).rev() {
             here[other] = match (left.get(at), right.get(other)) {
                 (None, None) => true,
-                (Some(Part::Any), other_part) => behind[other] || (other_part.is_some() && here[other + 1]),
-                (part, Some(Part::Any)) => here[other + 1] || (part.is_some() && behind[other]),
-                (Some(Part::Char(a)), Some(Part::Char(b))) => a == b && behind[other + 1],
+                (Some(GlobToken::Any), other_part) => {
+                    behind[other] || (other_part.is_some() && here[other + 1])
+                }
+                (part, Some(GlobToken::Any)) => here[other + 1] || (part.is_some() && behind[other]),
+                (Some(GlobToken::Char(a)), Some(GlobToken::Char(b))) => a == b && behind[other + 1],
                 (Some(_), Some(_)) => behind[other + 1],
                 _ => false,
             };
@@ -82,26 +86,26 @@ pub fn literal(text: &str) -> String {
     pattern
 }
 
-/// The one text that a pattern matches, if it is only one.
+/// The text that a pattern matches, if there is only one.
 pub(super) fn only_text(pattern: &str) -> Option<String> {
-    parts(pattern).map(|part| if let Part::Char(c) = part { Some(c) } else { None }).collect()
+    tokens(pattern).map(|part| if let GlobToken::Char(c) = part { Some(c) } else { None }).collect()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum GlobToken {
     Any,
     One,
     Char(char),
 }
 
-fn parts(pattern: &str) -> impl Iterator<Item = Part> {
+fn tokens(pattern: &str) -> impl Iterator<Item = GlobToken> {
     let mut chars = pattern.chars();
     std::iter::from_fn(move || {
         Some(match chars.next()? {
-            '*' => Part::Any,
-            '?' => Part::One,
-            '\\' => Part::Char(chars.next().unwrap_or('\\')),
-            c => Part::Char(c),
+            '*' => GlobToken::Any,
+            '?' => GlobToken::One,
+            '\\' => GlobToken::Char(chars.next().unwrap_or('\\')),
+            c => GlobToken::Char(c),
         })
     })
 }

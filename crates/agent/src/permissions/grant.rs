@@ -1,10 +1,10 @@
-//! What somebody allowed for a while.
+//! Grants: permissions that outlast one call.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tidings_protocol::ui::{PermissionLevel, TargetType};
 
-use super::command::{Command, Script, WordKind};
+use super::command::{Script, SimpleCommand, WordKind};
 use super::{Ask, glob, paths};
 
 /// A permission for a target, up to a level, until it expires.
@@ -25,27 +25,27 @@ use super::{Ask, glob, paths};
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Grant {
-    /// Names the grant, to revoke it and to say what allowed a call.
+    /// The id of the grant, for revocation and for the audit log.
     pub id: String,
-    /// What it is for.
+    /// The target.
     pub target: GrantTarget,
-    /// How much it allows; each level includes those before it, and none allows nothing.
+    /// The highest level that it allows; each level includes the lower ones, and `None` allows nothing.
     pub level: Option<PermissionLevel>,
-    /// When it ends; never, if there is no time.
+    /// The time at which it ends; `None` for never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
 }
 
-/// What a grant is for. Different kinds never cover each other.
+/// The target of a grant. Different kinds never cover each other.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
 #[non_exhaustive]
 pub enum GrantTarget {
     /// A file or folder.
     Path {
-        /// Where.
+        /// The path.
         path: String,
-        /// Whether everything below is meant as well.
+        /// True if everything below is included.
         recursive: bool,
     },
     /// Hosts.
@@ -66,19 +66,19 @@ pub enum GrantTarget {
 }
 
 impl Grant {
-    /// A grant that does not expire.
+    /// Creates a grant that does not expire.
     pub fn new(id: impl Into<String>, target: GrantTarget, level: PermissionLevel) -> Self {
         Grant { id: id.into(), target, level: Some(level), expires: None }
     }
 
-    /// The same until a time.
+    /// Sets the time at which the grant expires.
     #[must_use]
     pub fn until(mut self, expires: Timestamp) -> Self {
         self.expires = Some(expires);
         self
     }
 
-    /// The smallest grant for a question, if there is one that covers it.
+    /// The smallest grant for a request, if one covers it.
     pub(super) fn for_ask(ask: &Ask) -> Option<Self> {
         if ask.needs_person {
             return None;
@@ -95,19 +95,19 @@ impl Grant {
         grant.covers(ask).then_some(grant)
     }
 
-    /// Whether it still holds.
+    /// True if it has not expired.
     pub fn is_live(&self, now: Timestamp) -> bool {
         self.expires.is_none_or(|expires| now < expires)
     }
 
-    /// Whether it allows what is asked, now.
+    /// True if it allows the request at this time.
     pub fn satisfies(&self, ask: &Ask, now: Timestamp) -> bool {
         self.is_live(now) && self.covers(ask)
     }
 
-    /// Whether its target includes that of the question, and its level reaches.
+    /// True if its target includes that of the request, and its level is high enough.
     ///
-    /// A question that only a person can answer is covered by nothing.
+    /// A request that only the user can answer is not covered by any grant.
     pub fn covers(&self, ask: &Ask) -> bool {
         if ask.needs_person || self.level.is_none_or(|level| level < ask.request.level) {
             return false;
@@ -123,7 +123,7 @@ impl Grant {
                 }
             }
             (GrantTarget::Domain { pattern }, TargetType::Domain) => {
-                // An address that is no plain host stands there as it came.
+                // A URL that has no plain host is the target as it is.
                 !target.contains(['/', '@', '\\']) && glob::matches(&pattern.to_ascii_lowercase(), target)
             }
             (GrantTarget::Command { glob }, TargetType::Command) => {
@@ -134,15 +134,15 @@ impl Grant {
         }
     }
 
-    /// Whether it covers one command of a script.
-    pub(super) fn covers_command(&self, command: &Command, level: PermissionLevel) -> bool {
+    /// True if it covers one command of a script.
+    pub(super) fn covers_command(&self, command: &SimpleCommand, level: PermissionLevel) -> bool {
         self.level.is_some_and(|mine| mine >= level)
             && matches!(&self.target, GrantTarget::Command { glob } if covers_command(glob, command))
     }
 }
 
-/// Whether every command that runs is covered. The same text is covered even where it writes a file, as somebody has
-/// seen exactly that; a script that is not known before it runs never is.
+/// True if every command is covered. An identical text is covered even if it writes a file, because the user
+/// has seen it; a script that is not known before it runs never is.
 fn covers_script(pattern: &str, text: &str, script: &Script) -> bool {
     if script.is_opaque() || script.commands().is_empty() {
         return false;
@@ -153,15 +153,15 @@ fn covers_script(pattern: &str, text: &str, script: &Script) -> bool {
     script.commands().iter().all(|command| covers_command(pattern, command))
 }
 
-/// Whether a pattern covers a command that only its words matter of, all of them known.
-fn covers_command(pattern: &str, command: &Command) -> bool {
+/// True if a pattern covers a command without side conditions, all of whose words are known.
+fn covers_command(pattern: &str, command: &SimpleCommand) -> bool {
     command.is_bare()
         && command.words.iter().all(|word| word.kind == WordKind::Static)
         && command_matches(pattern, command)
 }
 
-/// Whether a command matches a pattern word by word. A `*` at its end stands for all further words, also for none.
-pub(crate) fn command_matches(pattern: &str, command: &Command) -> bool {
+/// True if a command matches a pattern word by word. A `*` at the end matches all further words, also none.
+pub(crate) fn command_matches(pattern: &str, command: &SimpleCommand) -> bool {
     let patterns: Vec<&str> = pattern.split_whitespace().collect();
     let mut words = command.words.iter();
     for (at, pattern) in patterns.iter().enumerate() {

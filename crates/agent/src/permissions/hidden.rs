@@ -1,8 +1,8 @@
-//! Characters that a reader does not see, or that make others look different from what they are.
+//! Invisible and misleading characters.
 
-/// Whether a character is not seen, moves others about, or looks like a space and is none.
+/// True if a character is invisible, reorders others, or looks like a space without being one.
 ///
-/// Newline and tabulator are no such characters.
+/// Newline and tab are not hidden.
 ///
 /// ```
 /// use tidings_agent::permissions::is_hidden;
@@ -14,7 +14,7 @@ pub fn is_hidden(c: char) -> bool {
     match c {
         '\n' | '\t' | ' ' => false,
         c if c.is_control() || c.is_whitespace() => true,
-        // Unicode's default ignorable characters, and the marks that change the direction of writing.
+        // Unicode's default ignorable characters, and the marks that change the writing direction.
         '\u{ad}'
         | '\u{34f}'
         | '\u{61c}'
@@ -39,7 +39,7 @@ pub fn is_hidden(c: char) -> bool {
     }
 }
 
-/// The text on one line with everything hidden made visible, at most `chars_max` characters of it.
+/// The text on one line with hidden characters escaped, limited to `chars_max` characters.
 pub(crate) fn visible(text: &str, chars_max: usize) -> String {
     let mut shown = String::with_capacity(text.len().min(chars_max));
     for (at, c) in text.chars().enumerate() {

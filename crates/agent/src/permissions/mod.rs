@@ -1,11 +1,13 @@
-//! May this tool run? What is asked, who may answer, and what an answer covers.
+//! Permission requests: what a tool would do, who may answer, and what an answer covers.
 //!
-//! The CLI asks with `can_use_tool`; an [`Ask`] is that question as a person and a policy can judge it, with a
-//! [`PermissionRequest`](tidings_protocol::ui::PermissionRequest) for the events. A [`PermissionRegistry`] keeps it until
-//! the first answer, remembers what was granted for the session, and turns "always" into rules for the CLI.
+//! The CLI asks with `can_use_tool`. An [`Ask`] is that request in a form that users and policies can judge,
+//! with a
+//! [`PermissionRequest`](tidings_protocol::ui::PermissionRequest) for the events.
+//! A [`PermissionRegistry`] stores it until the first answer, stores the grants of the session, and turns
+//! "always" into rules for the CLI.
 //!
-//! Whatever goes wrong is a refusal: an answer to something else than what was shown, a time-out, a question that was
-//! taken back.
+//! Every failure is a denial: an answer about something other than what was shown, a time-out, a withdrawn
+//! request.
 
 mod answer;
 mod ask;
@@ -29,9 +31,9 @@ pub use ask::Ask;
 pub use batch::{Emit, Gather};
 pub(crate) use command::git_address;
 pub use command::{
-    Command, CommandKind, Danger, Opaque, Redirect, RedirectKind, Role, Script, Word, WordKind,
+    CommandKind, Danger, Opaque, Redirect, RedirectKind, Role, Script, SimpleCommand, Word, WordKind,
 };
-pub use digest::{Digest, NoDigest};
+pub use digest::{Digest, InvalidDigest};
 pub use glob::{literal, matches as glob_matches};
 pub(crate) use grant::command_matches;
 pub use grant::{Grant, GrantTarget};

@@ -1,9 +1,9 @@
-//! Paths as text: what they name, without looking at a disk.
+//! Paths as text, without access to the disk.
 
-/// The path without `.`, `..` and doubled slashes. A `..` that would leave the root, or the start of a relative path,
-/// stays, so that a path can never seem to lie deeper than it does.
+/// The path without `.`, `..` and repeated slashes. A `..` that would leave the start of a relative path
+/// stays, so that a path never seems to lie deeper than it does.
 ///
-/// Links are not followed: what a path reaches is for the CLI to check when the tool runs.
+/// Symbolic links are not followed: the CLI checks the real path when the tool runs.
 pub(crate) fn normalise(path: &str) -> String {
     let absolute = path.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();
@@ -13,7 +13,7 @@ pub(crate) fn normalise(path: &str) -> String {
             ".." if parts.last().is_some_and(|last| *last != "..") => {
                 parts.pop();
             }
-            // Above the root is the root.
+            // The parent of the root is the root.
             ".." if absolute => {}
             part => parts.push(part),
         }
@@ -26,7 +26,7 @@ pub(crate) fn normalise(path: &str) -> String {
     }
 }
 
-/// The path as seen from `folder`, if it is a relative one.
+/// Resolves a relative path against `folder`.
 pub(crate) fn resolve(path: &str, folder: Option<&str>) -> String {
     match folder {
         Some(folder) if !path.starts_with('/') && !path.starts_with('~') => {
@@ -36,7 +36,7 @@ pub(crate) fn resolve(path: &str, folder: Option<&str>) -> String {
     }
 }
 
-/// The path from the root as it is written, with all its `..`; nothing if only a shell knows where it begins.
+/// The absolute path as written, with all its `..`; `None` if only a shell can tell where it begins.
 pub(crate) fn join(path: &str, folder: Option<&str>) -> Option<String> {
     match folder {
         _ if path.starts_with('/') => Some(path.to_owned()),
@@ -46,7 +46,8 @@ pub(crate) fn join(path: &str, folder: Option<&str>) -> Option<String> {
     }
 }
 
-/// Whether `path` is `folder` or lies below it. Both are normalised; a relative one never lies in an absolute one.
+/// True if `path` is `folder` or lies below it. Both are normalised; a relative path never lies in an
+/// absolute one.
 pub(crate) fn lies_in(path: &str, folder: &str) -> bool {
     if path == ".." || path.starts_with("../") {
         return path == folder;

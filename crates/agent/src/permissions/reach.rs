@@ -1,48 +1,48 @@
-//! How far a call reaches, judged by the names in it.
+//! Reach of a call, judged by the names in it.
 
 use serde::{Deserialize, Serialize};
 
-use super::command::{Command, CommandKind, RedirectKind, Script, Word, WordKind, git_address};
+use super::command::{CommandKind, RedirectKind, Script, SimpleCommand, Word, WordKind, git_address};
 use super::{disk, paths, secrets};
 use crate::limits::FOLDERS_MAX;
 
-/// How far something reaches, as far as names tell. The order is that of doubt.
+/// The reach of an access, judged by names. The order is that of increasing risk.
 ///
-/// A policy follows links as well when it decides.
+/// A policy also follows symbolic links when it decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Reach {
-    /// Into the session's folder, and no further.
+    /// Inside the session's folder.
     #[default]
     Folder,
-    /// To files outside of it that are named one by one.
+    /// Files outside of it that are named one by one.
     Named,
-    /// Further: whole folders, patterns, and names with a dot in front, where programs keep what is theirs.
+    /// More than that: whole folders, patterns, and hidden files, where programs store their own data.
     Beyond,
-    /// To something that opens doors.
+    /// Files that contain credentials.
     Secret,
 }
 
-/// How much of a path is meant.
+/// The depth of an access to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// The file, or the names in the folder.
+    /// The file itself, or the names in the folder.
     Itself,
     /// Everything below it as well.
     Below,
 }
 
-/// Whether links on the disk are followed.
+/// Tells if symbolic links are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
     /// Only names count, so that the result is the same on every machine.
     Ignored,
-    /// A path is where it leads on this machine.
+    /// A path is resolved on this machine.
     Followed,
 }
 
-/// Packages that others published lie in hidden folders, and everybody looks at them.
+/// Published packages are stored in hidden folders, and reading them is common.
 const PACKAGES: &[&str] = &[
     "/.cargo/registry/",
     "/.cargo/git/",
@@ -52,20 +52,22 @@ const PACKAGES: &[&str] = &[
     "/.pyenv/versions/",
 ];
 
-/// Nobody writes more letters behind one dash, and each may be where a name begins.
+/// Maximum length in bytes of a word with short options. A value may begin at each letter, so longer words
+/// are not analysed.
 const SHORT_OPTIONS_BYTES_MAX: usize = 256;
 
-/// How far a path reaches. `folder` is that of the session.
+/// The reach of a path. `folder` is that of the session.
 pub(crate) fn of_path(path: &str, depth: Depth, folder: Option<&str>, links: Links) -> Reach {
-    let place = Place::new(path, folder, folder);
-    let by_name = if place.is_secret() { Reach::Secret } else { place.reach(depth) };
+    let location = PathLocation::new(path, folder, folder);
+    let by_name = if location.is_secret() { Reach::Secret } else { location.reach(depth) };
     match links {
         Links::Ignored => by_name,
         Links::Followed => by_name.max(of_real_path(path, depth, folder, folder)),
     }
 }
 
-/// How far a path reaches after links are followed. It begins at `from`, and `folder` is that of the session.
+/// The reach of a path after symbolic links are followed. It is relative to `from`; `folder` is that of the
+/// session.
 pub(crate) fn of_real_path(path: &str, depth: Depth, from: Option<&str>, folder: Option<&str>) -> Reach {
     let Some(folder) = folder.filter(|folder| folder.starts_with('/')) else {
         return Reach::Folder;
@@ -81,33 +83,33 @@ pub(crate) fn of_real_path(path: &str, depth: Depth, from: Option<&str>, folder:
         }
         disk::Target::Inside(_) => Reach::Folder,
         disk::Target::Outside(real) => {
-            let place = Place::new(&real, Some(folder), Some(folder));
+            let location = PathLocation::new(&real, Some(folder), Some(folder));
             let escapes = if paths::lies_in(&paths::normalise(&written), &paths::normalise(folder)) {
                 Reach::Beyond
             } else {
                 Reach::Folder
             };
-            let by_name = if place.is_secret() { Reach::Secret } else { place.reach(depth) };
+            let by_name = if location.is_secret() { Reach::Secret } else { location.reach(depth) };
             by_name.max(escapes)
         }
         disk::Target::Unknown => Reach::Beyond,
     }
 }
 
-/// How far the names reach that a pattern stands for, for a tool that only lists them.
+/// The reach of the names that a pattern matches, for a tool that only lists them.
 pub(super) fn of_names(pattern: &str, folder: Option<&str>) -> Reach {
-    let place = Place::new(pattern, folder, folder);
-    if place.is_inside && !secrets::lies_among_secrets(&place.path) {
+    let location = PathLocation::new(pattern, folder, folder);
+    if location.is_inside && !secrets::lies_among_secrets(&location.path) {
         Reach::Folder
     } else {
         of_path(pattern, Depth::Itself, folder, Links::Ignored)
     }
 }
 
-/// Whether a pattern chooses files whose contents nobody should see.
+/// True if a pattern may match files with credentials.
 pub(super) fn chooses_secrets(pattern: &str) -> bool {
     let is_pattern = |part: &str| part.contains(['*', '?', '[']);
-    // A tool that reads patterns takes lists of them in braces.
+    // Tools that read patterns accept lists in braces.
     pattern.split(['/', '{', ',', '}']).any(|part| {
         if is_pattern(part) {
             part != "**" && secrets::may_name_secret(part)
@@ -117,7 +119,7 @@ pub(super) fn chooses_secrets(pattern: &str) -> bool {
     })
 }
 
-/// How far a command line reaches.
+/// The reach of a command line.
 pub(crate) fn of_script(script: &Script, folder: Option<&str>, links: Links) -> Reach {
     let commands = script.commands().iter().map(|command| of_command(command, script, folder, links));
     let starts = folders(script, folder);
@@ -131,7 +133,7 @@ pub(crate) fn of_script(script: &Script, folder: Option<&str>, links: Links) -> 
     commands.chain(files).max().unwrap_or_default()
 }
 
-/// How far a file of a redirection reaches, which may begin in any of the folders `starts`.
+/// The reach of a redirection's file, which may be relative to any of the folders `starts`.
 pub(crate) fn of_file(path: &str, starts: &[Option<String>], folder: Option<&str>, links: Links) -> Reach {
     let reach = |start: &Option<String>| {
         of_path(&paths::resolve(path, start.as_deref()), Depth::Itself, folder, links).max(
@@ -145,8 +147,8 @@ pub(crate) fn of_file(path: &str, starts: &[Option<String>], folder: Option<&str
     starts.iter().map(reach).max().unwrap_or_default()
 }
 
-/// The folders in which a command of a script may run: that of the session, and those that `cd` leads to. There is nothing
-/// if they are too many.
+/// The folders in which a command of a script may run: that of the session, and those that `cd` leads to.
+/// `None` if there are too many.
 pub(crate) fn folders(script: &Script, folder: Option<&str>) -> Option<Vec<Option<String>>> {
     let mut folders = vec![folder.map(str::to_owned)];
     let changes = script.commands().iter().filter(|command| command.name() == "cd");
@@ -164,37 +166,42 @@ pub(crate) fn folders(script: &Script, folder: Option<&str>) -> Option<Vec<Optio
     Some(folders)
 }
 
-/// How far the words of one command of a script reach; its redirections are looked at on their own.
-pub(crate) fn of_command(command: &Command, script: &Script, folder: Option<&str>, links: Links) -> Reach {
+/// The reach of the words of one command of a script; its redirections are judged separately.
+pub(crate) fn of_command(
+    command: &SimpleCommand,
+    script: &Script,
+    folder: Option<&str>,
+    links: Links,
+) -> Reach {
     let depth = if command.goes_below() { Depth::Below } else { Depth::Itself };
     let Some(starts) = folders(script, folder) else {
         return Reach::Beyond;
     };
-    let of = Of { command, depth, folder, starts: &starts, links, kind: command.kind() };
-    let words = command.words_that_name().map(|word| of.word(word));
-    of.elsewhere(script).max(words.max().unwrap_or_default())
+    let command_reach = CommandReach { command, depth, folder, starts: &starts, links, kind: command.kind() };
+    let words = command.words_that_name().map(|word| command_reach.word(word));
+    command_reach.implicit(script).max(words.max().unwrap_or_default())
 }
 
-struct Of<'a> {
-    command: &'a Command,
+struct CommandReach<'a> {
+    command: &'a SimpleCommand,
     depth: Depth,
     folder: Option<&'a str>,
-    /// The folders that the command may run in.
+    /// The folders in which the command may run.
     starts: &'a [Option<String>],
     links: Links,
     kind: CommandKind,
 }
 
-impl Of<'_> {
-    /// How far it reaches without a word that says so.
-    fn elsewhere(&self, script: &Script) -> Reach {
+impl CommandReach<'_> {
+    /// The reach that does not follow from a word.
+    fn implicit(&self, script: &Script) -> Reach {
         match self.command.name() {
-            // Without a word it goes home, and what `-` means is not known.
+            // Without arguments `cd` goes to the home folder, and the meaning of `-` is unknown.
             "cd" => match self.command.arguments() {
                 [word] if word.kind == WordKind::Static && !word.text.starts_with('-') => Reach::Folder,
                 _ => Reach::Beyond,
             },
-            // What git runs, and which hooks, stands in the repository that it is called in.
+            // The repository in which git is called determines its hooks and the programs that it runs.
             "git" if script.commands().iter().any(|command| goes_away(command, self.folder)) => Reach::Beyond,
             "git" if is_for_another_folder(self.command, self.folder) => Reach::Beyond,
             "git" => Reach::Folder,
@@ -209,37 +216,38 @@ impl Of<'_> {
         if is_short && text.len() > SHORT_OPTIONS_BYTES_MAX {
             return Reach::Beyond;
         }
-        // What only looks takes its words as they are; others have syntax of their own: `HEAD:path`, `-Wl,path`.
+        // Commands that only read take their words as they are; others have their own syntax: `HEAD:path`,
+        // `-Wl,path`.
         let is_plain = self.kind == CommandKind::Look && self.command.name() != "git";
         if text.contains("://") && !is_plain && self.kind != CommandKind::Network {
             return Reach::Beyond;
         }
-        // Addresses are the business of rules about hosts.
+        // Rules about hosts decide about URLs.
         if self.command.git_parts().is_some_and(|(name, _)| git_address(name, text).is_some()) {
             return Reach::Folder;
         }
         let whole = (!text.starts_with('-')).then_some(text);
         let parts = text.split(['=', ':', '@', ',', ')']).skip(1);
         let parts = parts.filter(|_| !is_plain || text.starts_with('-'));
-        // In `-rfx` nobody knows which letter takes the rest.
+        // In `-rfx` any letter may take the rest as its value.
         let rests = text.char_indices().skip(2).filter(|_| is_short).map(|(at, _)| &text[at..]);
         let candidates = whole.into_iter().chain(parts).chain(rests).filter(|part| !part.is_empty());
-        let starts = |part| self.starts.iter().map(move |start| self.place(part, word, start.as_deref()));
+        let starts = |part| self.starts.iter().map(move |start| self.reach_of(part, word, start.as_deref()));
         candidates.flat_map(starts).max().unwrap_or_default()
     }
 
-    fn place(&self, text: &str, word: &Word, start: Option<&str>) -> Reach {
-        let by_name = self.place_by_name(text, word, start);
+    fn reach_of(&self, text: &str, word: &Word, start: Option<&str>) -> Reach {
+        let by_name = self.reach_by_name(text, word, start);
         if self.links == Links::Ignored || by_name > Reach::Named {
             return by_name;
         }
         by_name.max(of_real_path(text, self.depth, start, self.folder)).max(
-            // The shell puts names of files in the place of a pattern, and a file may be a link.
+            // The shell replaces a pattern by file names, and a file may be a symbolic link.
             if word.kind == WordKind::Glob { self.of_pattern(text, start) } else { Reach::Folder },
         )
     }
 
-    /// How far the files reach that a pattern stands for.
+    /// The reach of the files that a pattern matches.
     fn of_pattern(&self, text: &str, start: Option<&str>) -> Reach {
         let (Some(folder), Some(pattern)) = (self.folder, paths::join(text, start)) else {
             return Reach::Folder;
@@ -247,24 +255,24 @@ impl Of<'_> {
         if disk::pattern_stays_inside(&pattern, folder) { Reach::Folder } else { Reach::Beyond }
     }
 
-    fn place_by_name(&self, text: &str, word: &Word, start: Option<&str>) -> Reach {
-        let place = Place::new(text, start, self.folder);
-        let reach = place.reach(self.depth);
+    fn reach_by_name(&self, text: &str, word: &Word, start: Option<&str>) -> Reach {
+        let location = PathLocation::new(text, start, self.folder);
+        let reach = location.reach(self.depth);
         let is_pattern =
             word.kind == WordKind::Glob || (text.contains(['*', '?', '[']) && self.reads_patterns(word));
         if is_pattern && reach != Reach::Folder {
-            return if place.is_secret() { Reach::Secret } else { Reach::Beyond };
+            return if location.is_secret() { Reach::Secret } else { Reach::Beyond };
         }
         let builds = matches!(self.kind, CommandKind::Build | CommandKind::Test | CommandKind::Install);
         let is_secret = if builds && reach == Reach::Folder {
-            secrets::lies_among_secrets(&place.path) || secrets::is_kept_secret(&place.path)
+            secrets::lies_among_secrets(&location.path) || secrets::is_kept_secret(&location.path)
         } else {
-            place.is_secret() || (is_pattern && self.command.shows_contents() && chooses_secrets(text))
+            location.is_secret() || (is_pattern && self.command.shows_contents() && chooses_secrets(text))
         };
         if is_secret { Reach::Secret } else { reach }
     }
 
-    /// Whether the program takes a word for a pattern that the shell does not.
+    /// True if the program interprets a word as a pattern that the shell does not expand.
     fn reads_patterns(&self, word: &Word) -> bool {
         let follows = |options: &[&str]| {
             let mut pairs = self.command.arguments().windows(2);
@@ -279,24 +287,24 @@ impl Of<'_> {
     }
 }
 
-/// A path, and how it lies to the session's folder.
-struct Place {
+/// A path in relation to the session's folder.
+struct PathLocation {
     path: String,
     is_inside: bool,
-    /// Whether it is the session's folder itself, whatever that is called.
+    /// True if it is the session's folder itself.
     is_folder: bool,
-    /// Whether the shell would put the home of somebody in front.
+    /// True if the shell would expand it to a home folder.
     is_home: bool,
 }
 
-impl Place {
-    /// The place of a path that begins in `start`, in a session whose folder is `folder`.
+impl PathLocation {
+    /// Creates the location of a path relative to `start`, in a session whose folder is `folder`.
     fn new(text: &str, start: Option<&str>, folder: Option<&str>) -> Self {
         let path = paths::resolve(text, start);
         let folder = folder.map_or_else(|| ".".to_owned(), paths::normalise);
         let is_home = text.starts_with('~');
         let is_inside = !is_home && !holds_homes(&folder) && paths::lies_in(&path, &folder);
-        Place { is_folder: path == folder, is_inside, is_home, path }
+        PathLocation { is_folder: path == folder, is_inside, is_home, path }
     }
 
     fn is_secret(&self) -> bool {
@@ -307,7 +315,7 @@ impl Place {
         if self.is_inside {
             return Reach::Folder;
         }
-        // `~ada`, `~+` and `~-` are places that only the shell knows.
+        // Only the shell can resolve `~ada`, `~+` and `~-`.
         if self.is_home && !matches!(self.path.as_str(), "~") && !self.path.starts_with("~/") {
             return Reach::Beyond;
         }
@@ -322,7 +330,8 @@ impl Place {
     }
 }
 
-/// Whether a folder is somebody's home, or has homes in it. There everything is near, and nothing is meant by that.
+/// True if a folder is a home or contains homes. Being inside such a folder does not make a file part of a
+/// project.
 fn holds_homes(folder: &str) -> bool {
     let mut parts = folder.rsplit('/');
     let last = parts.next().unwrap_or_default();
@@ -332,13 +341,13 @@ fn holds_homes(folder: &str) -> bool {
         || matches!(parts.next(), Some("home" | "Users"))
 }
 
-/// Whether a command takes the following ones to another folder than the session's.
-fn goes_away(command: &Command, folder: Option<&str>) -> bool {
+/// True if a command changes to another folder than the session's.
+fn goes_away(command: &SimpleCommand, folder: Option<&str>) -> bool {
     command.name() == "cd" && !matches!(command.arguments(), [word] if is_the_folder(word, folder))
 }
 
-/// Whether git is told to work elsewhere.
-fn is_for_another_folder(command: &Command, folder: Option<&str>) -> bool {
+/// True if git is called for another folder.
+fn is_for_another_folder(command: &SimpleCommand, folder: Option<&str>) -> bool {
     let pairs = command.arguments().windows(2).take_while(|pair| pair[0].text.starts_with('-'));
     pairs.filter(|pair| pair[0].text == "-C").any(|pair| !is_the_folder(&pair[1], folder))
 }

@@ -1,4 +1,4 @@
-//! From a tool and its input to a request that a person understands.
+//! Derivation of a readable request from a tool and its input.
 
 use tidings_protocol::json::{Json, Raw};
 use tidings_protocol::mobile::RiskLevel;
@@ -11,28 +11,28 @@ use super::reach::{self, Depth, Links, Reach};
 use super::{is_hidden, paths};
 use crate::limits::DESCRIPTION_CHARS_MAX;
 
-/// Hosts that are this machine, or where code is looked up.
+/// Hosts that are this machine, or that serve source code.
 pub(crate) const KNOWN_HOSTS: &[&str] =
     &["localhost", "127.0.0.1", "::1", "github.com", "*.github.com", "*.githubusercontent.com"];
 
-/// What follows from a tool and its input.
+/// The request, risk and reach that follow from a tool and its input.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Derived {
-    /// For the events, without a reason yet.
+    /// The request for the events, without a reason.
     pub request: PermissionRequest,
-    /// How much can go wrong.
+    /// The risk level.
     pub risk: RiskLevel,
-    /// How far it reaches.
+    /// The reach.
     pub reach: Reach,
-    /// The command taken apart, where the tool runs one.
+    /// The parsed command, if the tool runs one.
     pub script: Option<Script>,
 }
 
-/// What a tool asks for: reading tools for a path, writing tools for a path to change, commands for themselves,
-/// fetching tools for a domain, and everything else for the tool as a whole.
+/// Derives the request of a tool: reading and writing tools ask for a path, shell tools for a command,
+/// fetching tools for a domain, and all others for the tool as a whole.
 ///
-/// `folder` is where relative paths begin.
+/// `folder` is the working directory for relative paths.
 ///
 /// ```
 /// use tidings_agent::permissions::derive;
@@ -55,7 +55,7 @@ pub fn derive(tool: &str, input: &Json, folder: Option<&str>) -> Derived {
             reading(path(&input.file_path), "Read the file", to(&input.file_path, Depth::Itself))
         }
         ("Glob", Ok(ToolInput::Glob(input))) => {
-            // A pattern may lead out of the folder that it is for.
+            // A pattern may lead out of its folder.
             let start = path(input.path.as_deref().unwrap_or("."));
             let place = glob_base(&input.pattern, &start);
             let text = format!("Look for files named `{}` in", short(&input.pattern));
@@ -102,7 +102,7 @@ pub fn derive(tool: &str, input: &Json, folder: Option<&str>) -> Derived {
             running(&command, Script::parse(&command), None, folder)
         }
         ("PowerShell", _) => match text_of(raw, "command") {
-            // Another language, which is not taken apart.
+            // Another language, which is not parsed.
             Some(command) => running(&command, Script::unknown(), None, folder),
             None => whole_tool(tool, PermissionLevel::Execute, RiskLevel::High),
         },
@@ -112,7 +112,7 @@ pub fn derive(tool: &str, input: &Json, folder: Option<&str>) -> Derived {
             derived.request.description = format!("Search the web for `{}`", short(&input.query));
             derived
         }
-        // They keep a list, ask, or look at what the session itself made.
+        // These manage a list, ask the user, or read data of the session itself.
         (
             "TodoWrite"
             | "TodoRead"
@@ -134,7 +134,7 @@ pub fn derive(tool: &str, input: &Json, folder: Option<&str>) -> Derived {
             | "WaitForMcpServers",
             _,
         ) => whole_tool(tool, PermissionLevel::Read, RiskLevel::Low),
-        // What they lead to is asked for on its own.
+        // The calls that they lead to need permissions of their own.
         ("Agent" | "Skill" | "SlashCommand" | "TaskStop" | "SendMessage", _) => {
             whole_tool(tool, PermissionLevel::Execute, RiskLevel::Medium)
         }
@@ -142,8 +142,8 @@ pub fn derive(tool: &str, input: &Json, folder: Option<&str>) -> Derived {
     }
 }
 
-fn reading(path: String, words: &str, reach: Reach) -> Derived {
-    Derived { reach, ..of_path(path, words, PermissionLevel::Read, risk_of_reading(reach)) }
+fn reading(path: String, action: &str, reach: Reach) -> Derived {
+    Derived { reach, ..of_path(path, action, PermissionLevel::Read, risk_of_reading(reach)) }
 }
 
 /// The risk of reading: low in the project, high outside of it and for credentials.
@@ -151,14 +151,14 @@ pub(super) fn risk_of_reading(reach: Reach) -> RiskLevel {
     if reach == Reach::Folder { RiskLevel::Low } else { RiskLevel::High }
 }
 
-fn writing(path: String, words: &str, reach: Reach) -> Derived {
-    // Whether the file is new is known when the disk is looked at.
+fn writing(path: String, action: &str, reach: Reach) -> Derived {
+    // Whether the file is new is found out on the disk later.
     let risk = if reach == Reach::Folder { RiskLevel::Medium } else { RiskLevel::High };
-    Derived { reach, ..of_path(path, words, PermissionLevel::Write, risk) }
+    Derived { reach, ..of_path(path, action, PermissionLevel::Write, risk) }
 }
 
-fn of_path(path: String, words: &str, level: PermissionLevel, risk: RiskLevel) -> Derived {
-    let description = format!("{words} `{}`{}", short(&path), hidden_note(&path));
+fn of_path(path: String, action: &str, level: PermissionLevel, risk: RiskLevel) -> Derived {
+    let description = format!("{action} `{}`{}", short(&path), hidden_note(&path));
     derived(TargetType::Path, path, level, description, risk)
 }
 
@@ -174,12 +174,12 @@ fn running(command: &str, script: Script, note: Option<&str>, folder: Option<&st
         _ => PermissionLevel::Admin,
     };
     let mut notes: Vec<&str> = note.into_iter().collect();
-    notes.extend(danger.map(super::command::Danger::words));
+    notes.extend(danger.map(super::command::Danger::description));
     if script.is_opaque() {
         notes.push(if script.opaque().any(|why| why == Opaque::HiddenCharacter) {
-            "it contains characters that are not seen"
+            "it contains invisible characters"
         } else {
-            "what it does is not known before it runs"
+            "its effect is not known before it runs"
         });
     }
     let mut description = format!("Run `{}`", short(command));
@@ -195,13 +195,13 @@ fn running(command: &str, script: Script, note: Option<&str>, folder: Option<&st
     derived
 }
 
-/// The risk of a command line. Looking and creating files is low, changes, builds and tests are medium; what goes to the
-/// network or out of the project is high, and so is everything that no table of commands names.
+/// The risk of a command line. Reading and creating files is low; changes, builds and tests are medium;
+/// network access and anything outside of the project is high, and so are unknown commands.
 fn risk_of(script: &Script, reach: Reach) -> RiskLevel {
     if script.is_opaque() || script.commands().is_empty() || reach != Reach::Folder {
         return RiskLevel::High;
     }
-    let one = |command: &super::Command| match command.kind() {
+    let one = |command: &super::SimpleCommand| match command.kind() {
         _ if !command.assignments.is_empty() => RiskLevel::High,
         CommandKind::Look if command.is_bare() => RiskLevel::Low,
         CommandKind::Create if command.is_bare() => {
@@ -223,7 +223,7 @@ fn risk_of(script: &Script, reach: Reach) -> RiskLevel {
     script.commands().iter().map(one).max().unwrap_or(RiskLevel::High)
 }
 
-fn goes_to_network(command: &super::Command) -> bool {
+fn goes_to_network(command: &super::SimpleCommand) -> bool {
     command.git_parts().is_some_and(|(name, _)| matches!(name, "push" | "pull" | "fetch" | "clone"))
 }
 
@@ -235,7 +235,7 @@ fn fetching(url: &str) -> Derived {
         host.unwrap_or_else(|| url.to_owned()),
         PermissionLevel::Read,
         description,
-        // An address can carry away what the model has read.
+        // A URL can transmit data that the model has read.
         RiskLevel::High,
     )
 }
@@ -267,14 +267,14 @@ fn short(text: &str) -> String {
 }
 
 fn hidden_note(text: &str) -> &'static str {
-    if text.chars().any(is_hidden) { "; it contains characters that are not seen" } else { "" }
+    if text.chars().any(is_hidden) { "; it contains invisible characters" } else { "" }
 }
 
 fn text_of(raw: Raw<'_>, key: &str) -> Option<String> {
     Some(raw.get(key)?.text()?.get().into_owned())
 }
 
-/// The folder in which a pattern begins to be one, for a search that starts in `start`.
+/// The folder before the first wildcard of a pattern, for a search that starts in `start`.
 fn glob_base(pattern: &str, start: &str) -> String {
     let fixed = pattern.split(['*', '?', '[', '{']).next().unwrap_or_default();
     match fixed.rsplit_once('/') {
@@ -284,14 +284,14 @@ fn glob_base(pattern: &str, start: &str) -> String {
     }
 }
 
-/// The host of an address, in small letters; nothing if it is odd in any way.
+/// The host of a URL, in lower case; `None` if the URL is unusual in any way.
 pub(crate) fn host(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     if !scheme.eq_ignore_ascii_case("https") && !scheme.eq_ignore_ascii_case("http") {
         return None;
     }
     let authority = rest.split(['/', '?', '#']).next()?;
-    // A name before `@` is made to look like the host, and browsers take a backslash for a slash.
+    // A name before `@` can imitate a host, and browsers treat a backslash as a slash.
     if authority.contains(['@', '\\', '%']) || authority.chars().any(is_hidden) {
         return None;
     }

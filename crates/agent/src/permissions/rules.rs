@@ -1,4 +1,4 @@
-//! "Always" as rules that the CLI keeps.
+//! Rules of the CLI for "always".
 
 use tidings_protocol::permissions::{
     PermissionBehavior, PermissionDestination, PermissionRule, PermissionUpdate, RulesUpdate,
@@ -7,11 +7,11 @@ use tidings_protocol::ui::{PermissionLevel, TargetType};
 
 use super::Ask;
 
-/// The rules that make the question unnecessary next time: those that the CLI suggests, else one that covers exactly
-/// what was asked.
+/// The rules that make the request unnecessary next time: those that the CLI suggests, else one that covers
+/// exactly this call.
 ///
-/// The CLI also suggests other modes and more folders. They allow far more than what is being asked about, so they are
-/// left to a person who chooses them by name.
+/// The CLI also suggests other modes and additional folders. They allow far more than the call, so the user
+/// must choose them explicitly.
 pub(super) fn always(ask: &Ask) -> Vec<PermissionUpdate> {
     if !ask.can_be_always || ask.needs_person {
         return Vec::new();
@@ -41,14 +41,14 @@ fn adds_permission(update: &PermissionUpdate) -> bool {
 fn own_rule(ask: &Ask) -> Option<PermissionRule> {
     let target = ask.request.target.as_str();
     match ask.request.target_type {
-        // The CLI keeps one kind of rule for all that reads and one for all that writes. A path from the root begins
-        // with two slashes there.
+        // The CLI has one kind of rule for all reads and one for all writes. An absolute path begins with two
+        // slashes there.
         TargetType::Path if target.starts_with('/') && !target.contains(['*', '?', '[']) => {
             let tool = if ask.request.level == PermissionLevel::Read { "Read" } else { "Edit" };
             let below = if ask.request.recursive { "/**" } else { "" };
             Some(PermissionRule::matching(tool, format!("/{target}{below}")))
         }
-        // A star in a rule stands for anything, and a colon before it too.
+        // A star in a rule matches anything, and so does a colon before it.
         TargetType::Command if ask.suggested_grant().is_some() && !target.contains(['*', '\n']) => {
             Some(PermissionRule::matching(ask.tool_name.as_str(), target))
         }

@@ -1,8 +1,8 @@
-//! Files that something runs because of their name: build files, pipelines, hooks, and settings that are code.
+//! Files that programs run because of their names: build files, pipelines, hooks, and executable settings.
 
 use super::path_matches;
 
-/// Names of such files. A hidden file or folder is another matter, which the rules about dotfiles decide.
+/// Names of such files. Hidden files and folders are covered by the rules about dotfiles.
 pub(crate) const RUNS: &[&str] = &[
     // Build files.
     "Makefile*",
@@ -90,7 +90,7 @@ pub(crate) const RUNS: &[&str] = &[
     "constraints*",
     "Pipfile*",
     "uv.toml",
-    // Settings of JavaScript's tools are programs.
+    // Settings of JavaScript tools are programs.
     "*.config.*",
     "*.conf.js",
     "*.conf.ts",
@@ -142,7 +142,7 @@ pub(crate) const RUNS: &[&str] = &[
     "GEMINI*.md",
     "SKILL.md",
     "mcp.json",
-    // Hooks of git have these names wherever they lie.
+    // Git hooks have these names in any folder.
     "applypatch-msg*",
     "pre-applypatch*",
     "post-applypatch*",
@@ -164,7 +164,7 @@ pub(crate) const RUNS: &[&str] = &[
     "post-rewrite*",
     "fsmonitor-watchman*",
     "post-index-change*",
-    // Files and folders where such things lie.
+    // Files and folders that contain such files.
     "*/workflows/*",
     "workflows/*",
     "*/git-hooks/*",
@@ -174,12 +174,12 @@ pub(crate) const RUNS: &[&str] = &[
     "*/cron.d/*",
 ];
 
-/// Whether something runs a file of this name without being told to.
+/// True if a program runs a file of this name without an explicit command.
 pub(crate) fn runs_by_its_name(path: &str) -> bool {
     RUNS.iter().any(|pattern| path_matches(pattern, path))
 }
 
-/// Whether a name is one under which lists of Python's packages are kept.
+/// True if a name is a usual one for lists of Python packages.
 pub(super) fn is_requirements(name: &str) -> bool {
     ["requirements*", "*requirements.txt", "constraints*"].iter().any(|pattern| path_matches(pattern, name))
 }

@@ -1,4 +1,4 @@
-//! Files that hold something that opens doors.
+//! Files that contain credentials.
 
 use super::glob;
 
@@ -36,7 +36,7 @@ const NAMES: &[&str] = &[
 /// Words in the names of such files.
 const WORDS: &[&str] = &["*password*", "*passwd*", "*secret*", "*token*", "*credential*"];
 
-/// Where such files lie. The folder itself is meant as well as everything in it.
+/// Folders of such files. A pattern includes the folder itself and everything in it.
 const PLACES: &[&str] = &[
     "*/.ssh/*",
     "*/.gnupg/*",
@@ -54,9 +54,9 @@ const PLACES: &[&str] = &[
     "/etc/ssl/private/*",
     "/run/secrets/*",
     "/var/run/secrets/*",
-    // Environments, open files, and other ways to every file of the machine.
+    // Environments, open files, and other paths to every file of the machine.
     "/proc/*/?*",
-    // Disks by their names; and the network, which is a file for bash.
+    // Block devices; and the network, which bash offers as files.
     "/dev/?*/?*",
     "/dev/sd*",
     "/dev/vd*",
@@ -64,36 +64,37 @@ const PLACES: &[&str] = &[
     "/dev/mem",
 ];
 
-/// Whether a path looks like such a file or leads to some, in whichever letters it is written.
+/// True if a path looks like such a file or leads to one, ignoring case.
 pub(crate) fn is_secret(path: &str) -> bool {
     lies_among_secrets(path) || has_secret_name(path)
 }
 
-/// Whether it is, or lies in, a folder of such files.
+/// True if it is, or lies in, a folder of such files.
 pub(crate) fn lies_among_secrets(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     let whole = if lower.starts_with('/') { lower } else { format!("/{lower}") };
     PLACES.iter().any(|pattern| path_matches(pattern, &whole))
 }
 
-/// Whether the last part of a path is the name of such a file.
+/// True if the last part of a path is the name of such a file.
 pub(crate) fn has_secret_name(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     is_kept_secret(&lower) || WORDS.iter().any(|pattern| path_matches(pattern, &lower))
 }
 
-/// The same without the words that also stand in the names of tests and of code.
+/// True if the name is one of [`NAMES`]; unlike [`WORDS`], these do not occur in the names of tests and code.
 pub(crate) fn is_kept_secret(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     NAMES.iter().any(|pattern| path_matches(pattern, &lower))
 }
 
-/// Whether one of the names that a pattern of the shell stands for can be that of such a file.
+/// True if a shell pattern can match the name of such a file.
 ///
-/// All files of an extension, as in `*.rs`, are those that people mean; any other pattern may be a way around a name.
+/// A pattern for an extension, as in `*.rs`, is taken literally; any other pattern may be an attempt to hide
+/// a name.
 pub(crate) fn may_name_secret(pattern: &str) -> bool {
     let lower = pattern.to_ascii_lowercase();
-    // A shell takes a dot at the beginning only for one that is written.
+    // A shell pattern matches a leading dot only if it is written.
     if lower.starts_with('.') {
         return true;
     }
@@ -105,8 +106,8 @@ pub(crate) fn may_name_secret(pattern: &str) -> bool {
     }
 }
 
-/// Whether a path matches a pattern, which stands for the last part of it unless it has a `/`. What is said of
-/// everything in a folder is said of the folder too, since it is a way to all of it.
+/// True if a path matches a pattern. A pattern without `/` must match the last part. A pattern for everything
+/// in a folder matches the folder too.
 pub(crate) fn path_matches(pattern: &str, path: &str) -> bool {
     if pattern.contains('/') {
         glob::matches(pattern, path) || glob::matches(pattern, &format!("{path}/"))

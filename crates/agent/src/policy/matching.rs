@@ -1,49 +1,49 @@
-//! What a question accesses, piece by piece, and whether a rule matches a piece.
+//! The accesses of a permission request, and the match of rules with them.
 
 use tidings_protocol::ui::{PermissionLevel, TargetType};
 
 use super::{Category, Rule};
 use crate::permissions::reach::{self, Depth, Links, Reach};
 use crate::permissions::{
-    Ask, Command, CommandKind, WordKind, command_matches, git_address, glob_matches, host_of, path_matches,
-    paths,
+    Ask, CommandKind, SimpleCommand, WordKind, command_matches, git_address, glob_matches, host_of,
+    path_matches, paths,
 };
 
-/// One thing that a question accesses.
-pub(super) struct Item<'a> {
+/// One access of a permission request.
+pub(super) struct Access<'a> {
     ask: &'a Ask,
-    what: What<'a>,
-    /// How far it reaches.
+    target: AccessTarget<'a>,
+    /// The reach of the access.
     reach: Reach,
-    /// The kind of the command, if it is one.
+    /// The kind of the command, if the access is one.
     kind: Option<CommandKind>,
-    /// Why no rule may allow it, whatever it matches.
-    doubt: Option<&'static str>,
+    /// The reason why no rule may allow it, whatever it matches.
+    objection: Option<&'static str>,
 }
 
-enum What<'a> {
+enum AccessTarget<'a> {
     Path(Category, String),
     Host(&'a str),
-    Command(&'a Command),
+    Command(&'a SimpleCommand),
     Tool,
 }
 
-/// Everything that a question accesses; nothing if that cannot be said.
-pub(super) fn items(ask: &Ask) -> Vec<Item<'_>> {
+/// All accesses of a request; empty if they cannot be determined.
+pub(super) fn accesses(ask: &Ask) -> Vec<Access<'_>> {
     let target = ask.request.target.as_str();
-    let what = match ask.request.target_type {
+    let target = match ask.request.target_type {
         TargetType::Path if ask.request.level == PermissionLevel::Read => {
-            What::Path(Category::FileRead, target.to_owned())
+            AccessTarget::Path(Category::FileRead, target.to_owned())
         }
-        TargetType::Path => What::Path(Category::FileWrite, target.to_owned()),
-        TargetType::Domain => What::Host(target),
+        TargetType::Path => AccessTarget::Path(Category::FileWrite, target.to_owned()),
+        TargetType::Domain => AccessTarget::Host(target),
         TargetType::Command => return commands(ask),
-        _ => What::Tool,
+        _ => AccessTarget::Tool,
     };
-    vec![Item { ask, what, reach: real_reach(ask), kind: None, doubt: None }]
+    vec![Access { ask, target, reach: real_reach(ask), kind: None, objection: None }]
 }
 
-/// How far a question reaches, with links followed.
+/// The reach of a request, with symbolic links followed.
 pub(super) fn real_reach(ask: &Ask) -> Reach {
     let folder = ask.folder.as_deref();
     let real = match (&ask.script, ask.request.target_type) {
@@ -54,11 +54,11 @@ pub(super) fn real_reach(ask: &Ask) -> Reach {
     ask.reach.max(real)
 }
 
-fn commands(ask: &Ask) -> Vec<Item<'_>> {
+fn commands(ask: &Ask) -> Vec<Access<'_>> {
     let Some(script) = &ask.script else {
         return Vec::new();
     };
-    let mut items = Vec::new();
+    let mut accesses = Vec::new();
     let mut all = None;
     if script.is_opaque() {
         all = Some("not-known-before-it-runs");
@@ -70,35 +70,50 @@ fn commands(ask: &Ask) -> Vec<Item<'_>> {
         all = Some("too-many-folders");
         vec![folder.map(str::to_owned)]
     });
-    let file = |category, path: &str, start: Option<&str>, doubt| {
+    let file = |category, path: &str, start: Option<&str>, objection| {
         let reach = reach::of_file(path, &[start.map(str::to_owned)], folder, Links::Followed);
-        Item { ask, what: What::Path(category, paths::resolve(path, start)), reach, kind: None, doubt }
+        Access {
+            ask,
+            target: AccessTarget::Path(category, paths::resolve(path, start)),
+            reach,
+            kind: None,
+            objection,
+        }
     };
     for command in script.commands() {
         let reach = reach::of_command(command, script, folder, Links::Followed);
         let kind = command.kind();
-        let doubt = all.or_else(|| doubt(command, kind, reach));
-        // What a transparent wrapper runs follows in the list.
-        if !command.is_transparent() && !command.words.is_empty() || doubt.is_some() {
-            items.push(Item { ask, what: What::Command(command), reach, kind: Some(kind), doubt });
+        let objection = all.or_else(|| objection(command, kind, reach));
+        // The command that a transparent wrapper runs follows in the list.
+        if !command.is_transparent() && !command.words.is_empty() || objection.is_some() {
+            accesses.push(Access {
+                ask,
+                target: AccessTarget::Command(command),
+                reach,
+                kind: Some(kind),
+                objection,
+            });
         }
-        // After a `cd` that may have failed, a file is one of several.
+        // After a `cd` that may have failed, a relative path stands for several files.
         for start in &starts {
             let start = start.as_deref();
-            items.extend(command.written_files().map(|path| file(Category::FileWrite, path, start, doubt)));
-            items.extend(command.read_files().map(|path| file(Category::FileRead, path, start, doubt)));
+            accesses.extend(
+                command.written_files().map(|path| file(Category::FileWrite, path, start, objection)),
+            );
+            accesses
+                .extend(command.read_files().map(|path| file(Category::FileRead, path, start, objection)));
         }
     }
-    // The CLI names the path that made it ask, which no word may show.
-    items.extend(ask.blocked_path.as_deref().map(|path| file(Category::FileRead, path, folder, None)));
-    items
+    // The CLI names the path that made it ask, which may not be among the words.
+    accesses.extend(ask.blocked_path.as_deref().map(|path| file(Category::FileRead, path, folder, None)));
+    accesses
 }
 
-fn doubt(command: &Command, kind: CommandKind, reach: Reach) -> Option<&'static str> {
+fn objection(command: &SimpleCommand, kind: CommandKind, reach: Reach) -> Option<&'static str> {
     if !command.assignments.is_empty() {
         return Some("sets-variables");
     }
-    // Code and settings from elsewhere are not those of the project.
+    // Code and settings outside the project are not trusted like those of the project.
     let stays = matches!(kind, CommandKind::Look | CommandKind::Network | CommandKind::Other);
     if !stays && reach > Reach::Folder {
         return Some("outside-of-the-project");
@@ -106,12 +121,13 @@ fn doubt(command: &Command, kind: CommandKind, reach: Reach) -> Option<&'static 
     command.words.iter().any(|word| word.kind == WordKind::Dynamic).then_some("words-come-from-elsewhere")
 }
 
-impl Item<'_> {
-    pub(super) fn doubt(&self) -> Option<&'static str> {
-        self.doubt
+impl Access<'_> {
+    pub(super) fn objection(&self) -> Option<&'static str> {
+        self.objection
     }
 
-    /// Whether all conditions of a rule hold. A condition on something that the item does not have does not hold.
+    /// True if all conditions of a rule hold. A condition on a property that the access does not have does
+    /// not hold.
     pub(super) fn matches(&self, rule: &Rule) -> bool {
         let any = |patterns: &[String], is: &dyn Fn(&str) -> bool| {
             patterns.is_empty() || patterns.iter().any(|pattern| is(pattern))
@@ -125,34 +141,36 @@ impl Item<'_> {
     }
 
     fn category(&self) -> Category {
-        match &self.what {
-            What::Path(category, _) => *category,
-            What::Host(_) => Category::Network,
-            What::Command(_) => Category::Shell,
-            What::Tool if self.ask.tool_name == "WebSearch" => Category::Network,
-            What::Tool => Category::Tool,
+        match &self.target {
+            AccessTarget::Path(category, _) => *category,
+            AccessTarget::Host(_) => Category::Network,
+            AccessTarget::Command(_) => Category::Shell,
+            AccessTarget::Tool if self.ask.tool_name == "WebSearch" => Category::Network,
+            AccessTarget::Tool => Category::Tool,
         }
     }
 
-    /// The path, or what could be one among the arguments of a command.
+    /// The path, or the arguments of a command, which may be paths.
     fn paths(&self) -> Box<dyn Iterator<Item = &str> + '_> {
-        match &self.what {
-            What::Path(_, path) => Box::new(std::iter::once(path.as_str())),
-            What::Command(command) => Box::new(command.arguments().iter().map(|word| word.text.as_str())),
-            What::Host(_) | What::Tool => Box::new(std::iter::empty()),
+        match &self.target {
+            AccessTarget::Path(_, path) => Box::new(std::iter::once(path.as_str())),
+            AccessTarget::Command(command) => {
+                Box::new(command.arguments().iter().map(|word| word.text.as_str()))
+            }
+            AccessTarget::Host(_) | AccessTarget::Tool => Box::new(std::iter::empty()),
         }
     }
 
-    /// Whether everything that is fetched comes from one of the hosts.
+    /// True if everything that is fetched comes from one of the hosts.
     fn hosts_are(&self, patterns: &[String]) -> bool {
         let known = |host: &str| patterns.iter().any(|pattern| glob_matches(pattern, host));
-        match self.what {
-            // A query carries text to the host, whatever it answers.
-            What::Host(host) => known(host) && !has_query(self.ask),
-            What::Command(command) => {
+        match self.target {
+            // A query sends text to the host, whatever the response is.
+            AccessTarget::Host(host) => known(host) && !has_query(self.ask),
+            AccessTarget::Command(command) => {
                 fetched(command).is_some_and(|hosts| hosts.iter().all(|host| known(host)))
             }
-            What::Path(..) | What::Tool => false,
+            AccessTarget::Path(..) | AccessTarget::Tool => false,
         }
     }
 
@@ -162,7 +180,7 @@ impl Item<'_> {
             && rule.words.is_empty()
             && rule.kinds.is_empty()
             && rule.dangers.is_empty();
-        let What::Command(command) = self.what else {
+        let AccessTarget::Command(command) = self.target else {
             return asks_nothing;
         };
         (rule.commands.is_empty() || rule.commands.iter().any(|pattern| command_matches(pattern, command)))
@@ -174,14 +192,14 @@ impl Item<'_> {
     }
 }
 
-/// Whether the address that a tool fetches has a query or a fragment.
+/// True if the URL that a tool fetches has a query or a fragment.
 fn has_query(ask: &Ask) -> bool {
     let url = ask.input.raw().get("url").and_then(tidings_protocol::json::Raw::text);
     url.is_none_or(|url| url.get().contains(['?', '#']))
 }
 
-/// A short option, or the long one that says the same.
-fn has_flag(command: &Command, flag: char) -> bool {
+/// True if a command has a short option, or the equivalent long one.
+fn has_flag(command: &SimpleCommand, flag: char) -> bool {
     let long = match flag {
         'r' | 'R' => "--recursive",
         'f' => "--force",
@@ -196,8 +214,8 @@ fn has_flag(command: &Command, flag: char) -> bool {
                 .any(|word| word.text.len() > 2 && long.starts_with(word.text.as_str())))
 }
 
-/// The hosts that a command fetches from; nothing if it does anything else.
-fn fetched(command: &Command) -> Option<Vec<String>> {
+/// The hosts that a command fetches from; `None` if it does anything else.
+fn fetched(command: &SimpleCommand) -> Option<Vec<String>> {
     const HARMLESS: &[&str] =
         &["-s", "-S", "-sS", "-f", "-fsS", "-fsSL", "-L", "-sL", "-I", "-i", "-v", "-k", "-q", "-qO-", "-O-"];
     if command.kind() != CommandKind::Network {
@@ -205,7 +223,7 @@ fn fetched(command: &Command) -> Option<Vec<String>> {
     }
     let hosts: Option<Vec<String>> = match command.name() {
         "git" => return git_hosts(command),
-        // Without an option `wget` writes a file.
+        // Without this option `wget` writes a file.
         "wget" if !["-qO-", "-O-"].iter().any(|option| command.has_argument(option)) => None,
         "curl" | "wget" => {
             let operands = command.arguments().iter().filter(|word| !HARMLESS.contains(&word.text.as_str()));
@@ -216,8 +234,8 @@ fn fetched(command: &Command) -> Option<Vec<String>> {
     hosts.filter(|hosts| !hosts.is_empty())
 }
 
-/// The hosts that git fetches from; nothing if it also sends or keeps an address for later.
-fn git_hosts(command: &Command) -> Option<Vec<String>> {
+/// The hosts that git fetches from; `None` if it also sends data or stores an address for later.
+fn git_hosts(command: &SimpleCommand) -> Option<Vec<String>> {
     let (subcommand, rest) = command.git_parts()?;
     if !matches!(subcommand, "clone" | "fetch" | "pull") {
         return None;

@@ -1,8 +1,10 @@
-//! Who answers before a person is asked, or when there is none.
+//! Policies that answer permission requests before, or instead of, the user.
 //!
-//! A [`PermissionPolicy`] sees each question first. [`AutoApprove`], [`DenyAll`] and [`Interactive`] always say the same;
-//! a [`RuleTable`] goes by the tool, the path, the host and the parsed command; [`Unattended`] goes by the risk and by
-//! what was decided lately. [`Then`] puts one behind the other. Every decision names the rule that made it.
+//! A [`PermissionPolicy`] sees each request first. [`AutoApprove`], [`DenyAll`] and [`Interactive`] always
+//! give the same answer;
+//! a [`RuleTable`] decides by tool, path, host and parsed command; [`Unattended`] decides by risk and by
+//! cached decisions.
+//! [`Then`] combines two policies. Every decision names its rule.
 
 mod matching;
 mod rule_table;
@@ -17,12 +19,12 @@ use serde::Serialize;
 
 pub use rule_table::{Category, Rule, RuleTable, Verdict};
 pub use simple::{AutoApprove, DenyAll, Interactive, Then};
-pub use unattended::{Keep, TimeoutAction, Unattended};
+pub use unattended::{CacheLifetime, TimeoutAction, Unattended};
 
 use crate::pending::{Outcome, Who};
 use crate::permissions::{Answer, Ask, Denied, Grant};
 
-/// Decides about questions before a person sees them.
+/// A policy that decides permission requests before the user sees them.
 ///
 /// ```
 /// use jiff::Timestamp;
@@ -47,14 +49,14 @@ use crate::permissions::{Answer, Ask, Denied, Grant};
 /// }
 /// ```
 pub trait PermissionPolicy: Send + Sync {
-    /// Decides about one question. It is called on the session's own task, so it must not wait.
+    /// Decides one request. It is called on the session's own task, so it must not block.
     fn decide(&self, ask: &Ask, now: Timestamp) -> Decided;
 
-    /// Whether somebody can be asked. Where nobody can, questions to the user are declined at once.
+    /// True if the user can be asked. Otherwise questions to the user are declined immediately.
     fn supports_interaction(&self) -> bool;
 }
 
-/// What a policy says.
+/// The decision of a policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyDecision {
@@ -64,52 +66,53 @@ pub enum PolicyDecision {
     AllowWithGrant(Grant),
     /// The tool does not run.
     Deny {
-        /// What the model is told.
+        /// The message to the model.
         reason: Option<String>,
     },
-    /// Somebody has to be asked.
+    /// The user decides.
     AskUser,
 }
 
-/// A decision, and what made it.
+/// A decision, with its rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Decided {
-    /// What was decided.
+    /// The decision.
     pub decision: PolicyDecision,
     /// The rule that decided.
     pub rule: String,
-    /// Where the decision comes from.
+    /// The source of the decision.
     pub source: DecisionSource,
-    /// How long the rule wants to wait: for the answer where somebody is asked, for the tool where it runs.
+    /// Time limit of the rule: for the answer if the user is asked, for the tool if it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
 }
 
-/// Where a decision comes from, for the record.
+/// The source of a decision, for the audit log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
 pub enum DecisionSource {
-    /// A person decided.
+    /// The user decided.
     UserDecision,
     /// A rule decided.
     DefaultPolicy,
-    /// Somebody decided about the same thing before.
+    /// An earlier decision about the same operation was reused.
     CachedDecision,
-    /// The risk decided.
+    /// The risk level decided.
     RiskBased,
-    /// Nobody answered in time.
+    /// No answer came in time.
     TimeoutDefault,
 }
 
 impl Decided {
-    /// A decision by the rule of that name.
+    /// Creates a decision of the rule with this name.
     pub fn new(decision: PolicyDecision, rule: impl Into<String>, source: DecisionSource) -> Self {
         Decided { decision, rule: rule.into(), source, timeout: None }
     }
 
-    /// The decision as the end of a question; nothing if somebody has to be asked. A grant is for the caller to give.
+    /// The decision as the outcome of a request; `None` if the user decides. Adding a grant is left to the
+    /// caller.
     pub fn outcome(&self) -> Option<Outcome<Answer>> {
         let answer = match &self.decision {
             PolicyDecision::Allow | PolicyDecision::AllowWithGrant(_) => Answer::allow(),
@@ -125,7 +128,7 @@ impl Decided {
 }
 
 impl DecisionSource {
-    /// Where the answer to a question came from; a question without an answer was decided by its time-out.
+    /// The source of an outcome; a request without an answer was decided by its time-out.
     pub fn of(outcome: &Outcome<Answer>) -> Self {
         match outcome {
             Outcome::Answered { by: Who::Person(_), .. } => DecisionSource::UserDecision,

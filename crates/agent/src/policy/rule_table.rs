@@ -1,19 +1,21 @@
-//! Rules in an order; the first that matches decides.
+//! An ordered list of rules; the first match decides.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::matching::{Item, items};
+use super::matching::{Access, accesses};
 use super::{Decided, DecisionSource, PermissionPolicy, PolicyDecision};
 use crate::permissions::{Ask, CommandKind, Danger, Reach};
 
-/// An ordered list of rules. The first that matches decides.
+/// An ordered list of rules. The first match decides.
 ///
-/// A command line is decided command by command, and every file that it reads or writes through a redirection counts as
-/// such an access of its own: one that is refused refuses the whole, one that has to be asked about asks about the whole.
-/// What is not known before it runs is never allowed by a rule.
+/// A command line is decided command by command, and each file that it reads or writes through a redirection
+/// counts as an access of its own.
+/// The strictest decision wins: one denied access denies the whole line, one that needs the user asks about
+/// the whole line.
+/// A command that is not known before it runs is never allowed by a rule.
 ///
 /// ```
 /// use tidings_agent::policy::RuleTable;
@@ -41,10 +43,10 @@ use crate::permissions::{Ask, CommandKind, Danger, Reach};
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RuleTable {
-    /// What is done where no rule matches.
+    /// The verdict if no rule matches.
     #[serde(default)]
     pub otherwise: Verdict,
-    /// How long to wait where the rule does not say.
+    /// Default time limit in seconds, for rules without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<u64>,
     /// The rules.
@@ -52,32 +54,33 @@ pub struct RuleTable {
     pub rules: Vec<Rule>,
 }
 
-/// A rule: what it matches, and what it says. It matches what all of its conditions match, and without any everything.
+/// A rule: conditions and a verdict. It matches if all of its conditions hold; a rule without conditions
+/// matches everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Rule {
-    /// Names the rule in every decision that it makes.
+    /// The name of the rule, which is part of every decision that it makes.
     pub name: String,
-    /// What it says.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What the model is told of a refusal.
+    /// The message to the model if the verdict is a denial.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// How long to wait.
+    /// Time limit in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<u64>,
-    /// What is accessed.
+    /// Categories of access.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub categories: Vec<Category>,
     /// Names of tools, with `*`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// Paths with `*`, which also stands for `/`. Without a `/` it is the last part of the path that has to match, and
-    /// `/a/*` also means `/a`.
+    /// Paths with `*`, which also matches `/`. A pattern without `/` must match the last part of the path,
+    /// and `/a/*` also matches `/a`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// How far it reaches.
+    /// The reach of the access.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reaches: Vec<Reach>,
     /// Hosts with `*`.
@@ -86,21 +89,21 @@ pub struct Rule {
     /// Commands word by word, with `*` in words and, as the last word, for all that follow: `git push *`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
-    /// Short options that all have to be there: `rf`.
+    /// Short options that must all be present: `rf`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub flags: String,
-    /// Words of which one has to be among the arguments.
+    /// Words, at least one of them among the arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub words: Vec<String>,
-    /// The kind of the command.
+    /// Kinds of commands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<CommandKind>,
-    /// Why the command is dangerous.
+    /// Dangers of commands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dangers: Vec<Danger>,
 }
 
-/// What is accessed.
+/// A category of access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -111,55 +114,55 @@ pub enum Category {
     FileWrite,
     /// A command runs.
     Shell,
-    /// Something is fetched.
+    /// Data is fetched from the network.
     Network,
-    /// A tool that is none of these.
+    /// Any other tool.
     Tool,
 }
 
-/// What a rule says. The order is that of strictness: of several the last counts.
+/// The verdict of a rule, in order of strictness: the last of several wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It may.
+    /// The access is allowed.
     Allow,
-    /// Somebody has to be asked.
+    /// The user is asked.
     #[default]
     Ask,
-    /// It may not.
+    /// The access is denied.
     Deny,
 }
 
 impl Rule {
-    /// A rule without conditions.
+    /// Creates a rule without conditions.
     pub fn new(name: impl Into<String>, verdict: Verdict) -> Self {
         Rule { name: name.into(), verdict, ..Rule::default() }
     }
 }
 
 impl RuleTable {
-    /// Rules for everyday work: looking is allowed except at secrets and far outside of the
-    /// session's folder, writing is asked about, destroying is refused.
+    /// Rules for everyday work: reading is allowed except for secrets and far outside of the session's
+    /// folder, writing needs the user, destructive commands are denied.
     pub fn standard() -> Self {
         super::standard::table()
     }
 
-    /// What is said about one access, by which rule, and how long to wait.
-    fn judge(&self, item: &Item<'_>) -> Judged<'_> {
-        let rule = self.rules.iter().find(|rule| item.matches(rule));
+    /// The verdict about one access, with its rule.
+    fn judge(&self, access: &Access<'_>) -> RuleVerdict<'_> {
+        let rule = self.rules.iter().find(|rule| access.matches(rule));
         let (verdict, name) = rule.map_or((self.otherwise, "otherwise"), |rule| (rule.verdict, &rule.name));
-        let mut judged = Judged { verdict, name, rule };
+        let mut judged = RuleVerdict { verdict, name, rule };
         if verdict == Verdict::Allow
-            && let Some(doubt) = item.doubt()
+            && let Some(objection) = access.objection()
         {
             judged.verdict = Verdict::Ask;
-            judged.name = doubt;
+            judged.name = objection;
         }
         judged
     }
 }
 
-struct Judged<'a> {
+struct RuleVerdict<'a> {
     verdict: Verdict,
     name: &'a str,
     rule: Option<&'a Rule>,
@@ -170,11 +173,11 @@ impl PermissionPolicy for RuleTable {
         if ask.needs_person {
             return Decided::new(PolicyDecision::AskUser, "needs-person", DecisionSource::DefaultPolicy);
         }
-        let items = items(ask);
-        // Of equally strict ones the first, so that the name is that of what stands first.
-        let strictest = items
+        let accesses = accesses(ask);
+        // Among equally strict ones the first wins, so that the decision names the first access.
+        let strictest = accesses
             .iter()
-            .map(|item| self.judge(item))
+            .map(|access| self.judge(access))
             .reduce(|first, next| if next.verdict > first.verdict { next } else { first });
         let Some(judged) = strictest else {
             return Decided::new(PolicyDecision::AskUser, "nothing-known", DecisionSource::DefaultPolicy);

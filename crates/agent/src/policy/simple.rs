@@ -1,23 +1,23 @@
-//! Policies that say one thing, and one that puts two behind each other.
+//! Policies with a constant decision, and a combination of two policies.
 
 use jiff::Timestamp;
 
 use super::{Decided, DecisionSource, PermissionPolicy, PolicyDecision};
 use crate::permissions::Ask;
 
-/// Lets every tool run, and nobody can be asked: a question to the user is declined.
+/// Allows every tool. Questions to the user are declined.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AutoApprove;
 
-/// Lets no tool run, and says why.
+/// Denies every tool, with this message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DenyAll(pub String);
 
-/// Asks somebody about everything.
+/// Asks the user about everything.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Interactive;
 
-/// Lets the first policy decide, and the second where the first would ask somebody.
+/// Uses the decision of the first policy, or that of the second if the first would ask the user.
 ///
 /// ```
 /// use tidings_agent::policy::{RuleTable, Then, TimeoutAction, Unattended};
@@ -71,7 +71,9 @@ impl<A: PermissionPolicy, B: PermissionPolicy> PermissionPolicy for Then<A, B> {
     }
 }
 
-/// What the model is told where a tool is a question, and nobody is there to answer it.
+/// The decision about a question to the user if no user can be asked.
 pub(super) fn declined() -> PolicyDecision {
-    PolicyDecision::Deny { reason: Some("The user declined to answer: nobody can be asked here".to_owned()) }
+    PolicyDecision::Deny {
+        reason: Some("The user declined to answer: no user can be asked in this session".to_owned()),
+    }
 }

@@ -1,20 +1,20 @@
-//! The rules for everyday work.
+//! The standard rules for everyday work.
 
 use super::{Category, Rule, RuleTable, Verdict};
 use crate::permissions::runs::RUNS;
 use crate::permissions::{CommandKind, Danger, KNOWN_HOSTS, Reach};
 
-/// Folders of the system.
+/// System folders.
 const SYSTEM: &[&str] = &[
     "/etc", "/etc/*", "/usr", "/usr/*", "/bin/*", "/sbin/*", "/lib/*", "/boot/*", "/sys/*", "/proc/*",
     "/dev/*",
 ];
 
-/// Kinds of commands that may run while they stay in the project.
+/// Kinds of commands that may run inside the project.
 const HARMLESS: &[CommandKind] =
     &[CommandKind::Look, CommandKind::Git, CommandKind::Build, CommandKind::Test, CommandKind::Install];
 
-/// Files that are written without a question.
+/// Files that may be written without asking.
 const TESTS: &[&str] = &[
     "*/tests/*",
     "tests/*",
@@ -41,7 +41,7 @@ pub(super) fn table() -> RuleTable {
     rules.extend(commands());
     rules.extend(network());
     rules.push(Rule { categories: vec![Category::Shell], ..Rule::new("shell", Verdict::Ask) });
-    // Tools that touch nothing outside of the session.
+    // Tools that affect nothing outside of the session.
     rules.push(Rule {
         tools: strings(&[
             "TodoWrite",
@@ -77,13 +77,13 @@ fn files() -> Vec<Rule> {
         reach("read-beyond", Category::FileRead, Reach::Beyond),
         rule("read", Verdict::Allow, Category::FileRead, NONE),
         Rule {
-            reason: Some("Folders of the system are not written to".to_owned()),
+            reason: Some("System folders are read-only".to_owned()),
             ..rule("write-system", Verdict::Deny, Category::FileWrite, SYSTEM)
         },
         reach("write-secrets", Category::FileWrite, Reach::Secret),
-        // A workflow or a skill is no test, whatever it is called.
+        // A workflow or a skill is not a test, whatever its name.
         rule("write-dotfiles", Verdict::Ask, Category::FileWrite, &["*/.*/?*", ".*/?*"]),
-        // A test may not be a build file, a pipeline, a hook or settings that are code.
+        // A file in a test folder may still be a build file, a pipeline, a hook or executable settings.
         rule("write-what-runs", Verdict::Ask, Category::FileWrite, RUNS),
         Rule {
             reaches: vec![Reach::Folder],
@@ -103,13 +103,16 @@ fn commands() -> Vec<Rule> {
         Rule {
             commands: strings(&["rm *", "/bin/rm *", "/usr/bin/rm *"]),
             flags: "rf".to_owned(),
-            ..deny("delete-trees", "Whole folders are not deleted without looking")
+            ..deny("delete-trees", "Recursive deletion without confirmation is not allowed")
         },
-        Rule { dangers: vec![Danger::Privileged], ..deny("privileged", "Nothing runs as another user") },
+        Rule {
+            dangers: vec![Danger::Privileged],
+            ..deny("privileged", "Running commands as another user is not allowed")
+        },
         Rule {
             commands: strings(&["chmod *", "/bin/chmod *"]),
             words: strings(&["777", "0777", "a+rwx", "ugo+rwx", "a=rwx", "+rwx"]),
-            ..deny("open-to-all", "Files are not opened to everybody")
+            ..deny("open-to-all", "Making files writable for all users is not allowed")
         },
         Rule {
             commands: strings(&["git *"]),

@@ -1,4 +1,4 @@
-//! What is decided while nobody is connected.
+//! Decisions while no user is connected.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,45 +14,48 @@ use super::{Decided, DecisionSource, PermissionPolicy, PolicyDecision};
 use crate::limits::{DECISION_CACHED, DECISION_REMEMBERED, DECISIONS_CACHED_MAX};
 use crate::permissions::{Answer, Ask, CommandKind, Digest, Reach};
 
-/// What happens to a question that nobody answered in time.
+/// Actions for a request that was not answered in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum TimeoutAction {
     /// The tool runs.
     Approve,
-    /// It does not.
+    /// The tool does not run.
     #[default]
     Deny,
-    /// The question stays open until somebody comes.
+    /// The request stays open until a user connects.
     Pause,
-    /// The risk decides.
+    /// The risk level decides.
     UseRiskBased,
 }
 
-/// For how long a decision is kept.
+/// Lifetime of a cached decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Keep {
+pub enum CacheLifetime {
     /// One hour.
     #[default]
     Hour,
-    /// A day: somebody asked to remember it.
+    /// One day, if the user asked to remember it.
     Day,
 }
 
-/// Lets pass what can do no harm and refuses the rest, unless somebody decided about the very same call lately.
+/// A policy that allows harmless calls and denies the rest, unless the user decided about the same call
+/// recently.
 ///
 /// ```
 /// use jiff::Timestamp;
 /// use tidings_agent::permissions::{Answer, Ask};
-/// use tidings_agent::policy::{DecisionSource, Keep, PermissionPolicy, PolicyDecision, TimeoutAction, Unattended};
+/// use tidings_agent::policy::{CacheLifetime, DecisionSource, PermissionPolicy, PolicyDecision};
+/// use tidings_agent::policy::{TimeoutAction, Unattended};
 /// use tidings_protocol::control::CanUseTool;
 ///
 /// let policy = Unattended::new(TimeoutAction::Deny);
 /// let now = Timestamp::UNIX_EPOCH;
-/// let ask = Ask::new(1, "r", &CanUseTool::new("Bash", serde_json::json!({"command": "make"}).into(), "t"), None);
+/// let call = CanUseTool::new("Bash", serde_json::json!({"command": "make"}).into(), "t");
+/// let ask = Ask::new(1, "r", &call, None);
 /// assert!(matches!(policy.decide(&ask, now).decision, PolicyDecision::Deny { .. }));
 ///
-/// policy.remember(&ask, &Answer::allow(), Keep::Hour, now);
+/// policy.remember(&ask, &Answer::allow(), CacheLifetime::Hour, now);
 /// let decided = policy.decide(&ask, now);
 /// assert_eq!(decided.decision, PolicyDecision::Allow);
 /// assert_eq!(decided.source, DecisionSource::CachedDecision);
@@ -61,11 +64,11 @@ pub enum Keep {
 pub struct Unattended {
     on_timeout: TimeoutAction,
     /// Oldest first.
-    cache: Mutex<VecDeque<Kept>>,
+    cache: Mutex<VecDeque<CachedAnswer>>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct CachedAnswer {
     session_id: i64,
     digest: Digest,
     is_allowed: bool,
@@ -73,35 +76,37 @@ struct Kept {
 }
 
 impl Unattended {
-    /// A policy without anything remembered.
+    /// Creates a policy with an empty cache.
     pub fn new(on_timeout: TimeoutAction) -> Self {
         Unattended { on_timeout, cache: Mutex::default() }
     }
 
-    /// Remembers what somebody decided about a call, for calls of the same session with the same input.
-    pub fn remember(&self, ask: &Ask, answer: &Answer, keep: Keep, now: Timestamp) {
-        let duration = match keep {
-            Keep::Hour => DECISION_CACHED,
-            Keep::Day => DECISION_REMEMBERED,
+    /// Caches the decision about a call, for calls of the same session with the same input.
+    pub fn remember(&self, ask: &Ask, answer: &Answer, lifetime: CacheLifetime, now: Timestamp) {
+        let duration = match lifetime {
+            CacheLifetime::Hour => DECISION_CACHED,
+            CacheLifetime::Day => DECISION_REMEMBERED,
         };
         let duration = SignedDuration::try_from(duration).unwrap_or_default();
         let until = now.saturating_add(duration).unwrap_or(now);
         let (session_id, digest) = (ask.key.session_id, ask.digest);
         let mut cache = self.lock();
-        cache.retain(|kept| kept.until > now && (kept.session_id, kept.digest) != (session_id, digest));
+        cache.retain(|cached| {
+            cached.until > now && (cached.session_id, cached.digest) != (session_id, digest)
+        });
         if cache.len() >= DECISIONS_CACHED_MAX {
             cache.pop_front();
         }
-        cache.push_back(Kept { session_id, digest, is_allowed: answer.is_allowed(), until });
+        cache.push_back(CachedAnswer { session_id, digest, is_allowed: answer.is_allowed(), until });
     }
 
-    /// What happens to a question that nobody answered in time.
+    /// The decision about a request that was not answered in time.
     pub fn on_timeout(&self, ask: &Ask, now: Timestamp) -> Decided {
         let decision = match self.on_timeout {
             _ if ask.needs_person && self.on_timeout != TimeoutAction::Pause => declined(),
             TimeoutAction::Approve => PolicyDecision::Allow,
             TimeoutAction::Deny => PolicyDecision::Deny {
-                reason: Some("Nobody answered in time; nobody has refused it".to_owned()),
+                reason: Some("No decision came in time; this is not a refusal".to_owned()),
             },
             TimeoutAction::Pause => PolicyDecision::AskUser,
             TimeoutAction::UseRiskBased => return self.decide(ask, now),
@@ -109,14 +114,14 @@ impl Unattended {
         Decided::new(decision, "timeout", DecisionSource::TimeoutDefault)
     }
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Kept>> {
+    fn lock(&self) -> MutexGuard<'_, VecDeque<CachedAnswer>> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whether a call reads in the project and does nothing else, also after links are followed.
-fn only_looks(ask: &Ask) -> bool {
-    let looks = match &ask.script {
+/// True if a call only reads inside the project, also after symbolic links are followed.
+fn only_reads(ask: &Ask) -> bool {
+    let reads = match &ask.script {
         Some(script) => {
             !script.is_opaque()
                 && script
@@ -126,7 +131,7 @@ fn only_looks(ask: &Ask) -> bool {
         }
         None => ask.request.level == PermissionLevel::Read,
     };
-    looks && real_reach(ask) == Reach::Folder
+    reads && real_reach(ask) == Reach::Folder
 }
 
 impl PermissionPolicy for Unattended {
@@ -134,24 +139,24 @@ impl PermissionPolicy for Unattended {
         if ask.needs_person {
             return Decided::new(declined(), "unattended", DecisionSource::RiskBased);
         }
-        let kept = |kept: &&Kept| {
-            kept.until > now && kept.session_id == ask.key.session_id && kept.digest == ask.digest
+        let is_same_call = |cached: &&CachedAnswer| {
+            cached.until > now && cached.session_id == ask.key.session_id && cached.digest == ask.digest
         };
-        let cached = self.lock().iter().find(kept).map(|kept| kept.is_allowed);
+        let cached = self.lock().iter().find(is_same_call).map(|cached| cached.is_allowed);
         match (cached, ask.risk) {
             (Some(true), _) => {
                 Decided::new(PolicyDecision::Allow, "remembered", DecisionSource::CachedDecision)
             }
             (Some(false), _) => {
-                let reason = Some("The user has refused the same call before".to_owned());
+                let reason = Some("The user refused the same call before".to_owned());
                 Decided::new(PolicyDecision::Deny { reason }, "remembered", DecisionSource::CachedDecision)
             }
-            (None, RiskLevel::Low) if only_looks(ask) => {
+            (None, RiskLevel::Low) if only_reads(ask) => {
                 Decided::new(PolicyDecision::Allow, "low-risk", DecisionSource::RiskBased)
             }
             (None, RiskLevel::Low) => {
                 let reason =
-                    Some("Nobody is here to ask, and it does more than look at the project".to_owned());
+                    Some("No user is connected, and the call does more than read the project".to_owned());
                 Decided::new(
                     PolicyDecision::Deny { reason },
                     "does-more-than-look",
@@ -159,9 +164,9 @@ impl PermissionPolicy for Unattended {
                 )
             }
             (None, risk) => {
-                let (rule, words) =
+                let (rule, level) =
                     if risk == RiskLevel::High { ("high-risk", "high") } else { ("medium-risk", "medium") };
-                let reason = Some(format!("Nobody is here to ask, and the risk is {words}"));
+                let reason = Some(format!("No user is connected, and the risk is {level}"));
                 Decided::new(PolicyDecision::Deny { reason }, rule, DecisionSource::RiskBased)
             }
         }

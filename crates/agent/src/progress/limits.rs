@@ -1,23 +1,25 @@
-//! Every bound of this module, each with its reason.
+//! All limits of this module, with reasons.
 
-/// How much text is held while waiting for the end of a sentence or a line. Progress is told in short sentences; a
-/// longer run of text is looked through in pieces of this size.
-pub(super) const PIECE_BYTES_MAX: usize = 4 << 10;
+/// Bytes of text that are buffered until a sentence or line ends. Progress is reported in short sentences;
+/// longer text is searched in segments of this size.
+pub(super) const SEGMENT_BYTES_MAX: usize = 4 << 10;
 
-/// How much of an overlong piece is kept for the next one, so that a phrase on the cut is still found.
+/// Bytes of an overlong segment that are searched again with the next one, so that a phrase across the
+/// boundary is found.
 pub(super) const OVERLAP_BYTES: usize = 256;
 
-/// How many mentions of sub-agents are remembered so that none is reported twice. A turn mentions a handful.
+/// Mentions of sub-agents that are stored, so that none is reported twice. A turn has a handful.
 pub(super) const MENTIONS_MAX: usize = 64;
 
-/// How many characters of a task are kept: one line on a phone.
+/// Maximum length of a task in characters: one line on a phone.
 pub(super) const TASK_CHARS_MAX: usize = 100;
 
-/// A line of fewer characters says too little to stand for a task.
+/// Minimum length of a line in characters to count as a task.
 pub(super) const TASK_CHARS_MIN: usize = 10;
 
-/// How many lines may lie between "Done: 5" and "Total: 20".
+/// Lines that may lie between "Done: 5" and "Total: 20".
 pub(super) const DONE_LINES: usize = 3;
 
-/// How many sub-agents are remembered. The oldest that has ended makes room; Claude Code runs a few dozen at once.
+/// Sub-agents that are stored. The oldest that has ended is dropped first; Claude Code runs a few dozen at
+/// once.
 pub(super) const AGENTS_MAX: usize = 1024;

@@ -1,4 +1,4 @@
-//! Sub-agents that a text speaks of.
+//! Sub-agents that a text mentions.
 
 use std::sync::LazyLock;
 
@@ -8,14 +8,14 @@ use tidings_protocol::mobile::SubAgentType;
 use super::pattern;
 use super::task::shortened;
 
-/// A sub-agent that a text says is at work.
+/// A sub-agent that a text mentions as working.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AgentMention {
-    /// What the text calls it.
+    /// Its name in the text.
     pub name: String,
-    /// What it is for, judged by its name and its task.
+    /// Its purpose, derived from its name and task.
     pub agent_type: SubAgentType,
-    /// What it is to do.
+    /// Its task.
     pub task: String,
 }
 
@@ -28,10 +28,10 @@ static MENTIONS: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// The sub-agents that a piece of text speaks of.
-pub(super) fn mentions(piece: &str) -> Vec<AgentMention> {
+/// The sub-agents that a segment of text mentions.
+pub(super) fn mentions(segment: &str) -> Vec<AgentMention> {
     MENTIONS
-        .captures_iter(piece)
+        .captures_iter(segment)
         .filter_map(|found| {
             let word = |name| found.name(name).map(|text| text.as_str());
             let name = word("started").or(word("delegated")).or(word("tagged"))?;
@@ -42,7 +42,7 @@ pub(super) fn mentions(piece: &str) -> Vec<AgentMention> {
         .collect()
 }
 
-/// What a sub-agent is for: by its name, or by its task where the name says nothing.
+/// The purpose of a sub-agent: derived from its name, or from its task if the name is not specific.
 pub fn sub_agent_type(name: &str, task: &str) -> SubAgentType {
     named_type(name).or_else(|| named_type(task)).unwrap_or_default()
 }

@@ -1,18 +1,19 @@
-//! How far the work has come: counted where Claude Code says so, guessed from text where it does not.
+//! Progress of the work: counted if Claude Code reports it, otherwise estimated from text.
 //!
-//! [`ProgressParser`] reads what the agent writes and notices "Running test 5 of 20", percentages, bars, what is being
-//! worked on, and sub-agents that are only mentioned. [`SubAgentProgressMonitor`] keeps the tree of sub-agents, first
-//! from what the CLI reports about its tasks, and from mentions only until the first such report.
-//! [`test_summary`] and [`completion_summary`] read figures out of finished texts.
+//! [`ProgressParser`] finds "Running test 5 of 20", percentages, bars, current tasks and mentioned sub-agents
+//! in the agent's text.
+//! [`SubAgentProgressMonitor`] holds the tree of sub-agents, from the CLI's reports about its tasks, and from
+//! mentions until the first such report.
+//! [`test_summary`] and [`completion_summary`] extract numbers from finished texts.
 //!
-//! Every value that comes from text is a guess, and says so: [`ProgressSource::is_estimated`].
+//! Every value from text is marked as an estimate: [`ProgressSource::is_estimated`].
 
 mod limits;
 mod mention;
 mod monitor;
 mod parser;
-mod pieces;
 mod plural;
+mod segments;
 mod steps;
 mod summary;
 mod task;
@@ -22,13 +23,13 @@ mod tree;
 pub use mention::{AgentMention, sub_agent_type};
 pub(crate) use monitor::share_of_tools;
 pub use monitor::{SubAgentProgressMonitor, SubAgentUpdate};
-pub use parser::{Noticed, ProgressParser, TextProgress};
+pub use parser::{Finding, ProgressParser, TextProgress};
 pub use steps::{Progress, ProgressSource};
 pub use summary::{CompletionSummary, completion_summary};
 pub use task::current_task;
 pub use test_output::{TestRunner, TestSummary, test_summary};
 
-/// A pattern that is part of the program.
+/// Compiles a pattern of this module.
 fn pattern(text: &str) -> regex::Regex {
     regex::Regex::new(text).expect("every pattern of this module is tried by a test")
 }

@@ -1,4 +1,4 @@
-//! How the sub-agents of a session fare.
+//! Progress of the sub-agents of a session.
 
 use jiff::Timestamp;
 use tidings_protocol::messages::{
@@ -9,24 +9,24 @@ use tidings_protocol::mobile::{SubAgentProgress, SubAgentStatus};
 use super::mention::{AgentMention, sub_agent_type};
 use super::steps::Progress;
 use super::task::shortened;
-use super::tree::{Agent, Tree};
+use super::tree::{AgentNode, AgentTree};
 
-/// News of one sub-agent.
+/// An update about one sub-agent.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum SubAgentUpdate {
-    /// It began.
+    /// It started.
     Started(SubAgentProgress),
-    /// It is at work.
+    /// It is working.
     Progress(SubAgentProgress),
-    /// It is done, with what it had to say.
+    /// It completed, with its summary.
     Completed(SubAgentProgress, Option<String>),
     /// It failed or was stopped, with the reason.
     Failed(SubAgentProgress, Option<String>),
 }
 
 impl SubAgentUpdate {
-    /// The sub-agent as it is now.
+    /// The current state of the sub-agent.
     pub fn agent(&self) -> &SubAgentProgress {
         match self {
             SubAgentUpdate::Started(agent)
@@ -37,32 +37,33 @@ impl SubAgentUpdate {
     }
 }
 
-/// Keeps the tree of sub-agents and says what changes.
+/// The tree of sub-agents of a session, which returns updates.
 ///
-/// What the CLI reports about its tasks rules. A mention in text counts only until the first such report, and the first
-/// task that is then reported is taken for the one that was mentioned. Claude Code does not say how large a task is:
-/// [`SubAgentProgress::progress`] grows with every tool that was used, stays below one until the end, and is only a
-/// guess. Times are handed in.
+/// The CLI's reports about its tasks take precedence. A mention in text counts only until the first such
+/// report, and the first reported task is assumed to be the mentioned one.
+/// Claude Code does not report the size of a task: [`SubAgentProgress::progress`] is an estimate that grows
+/// with every tool use, and stays below one until the end.
+/// Times are parameters.
 #[derive(Debug, Clone)]
 pub struct SubAgentProgressMonitor {
     project_id: String,
-    tree: Tree,
+    tree: AgentTree,
     mentions: u64,
     reported: bool,
 }
 
 impl SubAgentProgressMonitor {
-    /// A monitor for one session of a project.
+    /// Creates a monitor for one session of a project.
     pub fn new(project_id: impl Into<String>) -> Self {
         SubAgentProgressMonitor {
             project_id: project_id.into(),
-            tree: Tree::default(),
+            tree: AgentTree::default(),
             mentions: 0,
             reported: false,
         }
     }
 
-    /// A system frame; those about tasks give news.
+    /// Processes a system frame; those about tasks give updates.
     pub fn system(&mut self, message: &SystemMessage, at: Timestamp) -> Option<SubAgentUpdate> {
         match message {
             SystemMessage::TaskStarted(task) => self.started(task, at),
@@ -73,7 +74,7 @@ impl SubAgentProgressMonitor {
         }
     }
 
-    /// A sub-agent that a text speaks of.
+    /// Processes a mention of a sub-agent in text.
     pub fn mentioned(&mut self, mention: &AgentMention, at: Timestamp) -> Option<SubAgentUpdate> {
         if self.reported {
             return None;
@@ -90,24 +91,29 @@ impl SubAgentProgressMonitor {
             start_time: at.as_millisecond(),
             completion_time: None,
         };
-        self.tree.add(Agent { progress: progress.clone(), task_id: None, run_id: None, tool_use_id: None });
+        self.tree.add(AgentNode {
+            progress: progress.clone(),
+            task_id: None,
+            run_id: None,
+            tool_use_id: None,
+        });
         Some(SubAgentUpdate::Started(progress))
     }
 
-    /// What the text of a sub-agent says about its progress. `id` is the agent's, its task's, or that of the tool call
-    /// which started it.
+    /// Processes progress in the text of a sub-agent. `id` is the agent's, its task's, or that of the tool
+    /// call which started it.
     pub fn counted(&mut self, id: &str, progress: &Progress) -> Option<SubAgentUpdate> {
         let agent = self.tree.get_mut(id).filter(|agent| !agent.has_ended())?;
         let share = progress.percentage / 100.0;
         agent.progress.status = SubAgentStatus::Running;
-        agent.progress.progress = agent.progress.progress.max(share.clamp(0.0, MOST));
+        agent.progress.progress = agent.progress.progress.max(share.clamp(0.0, UNFINISHED_MAX));
         if let Some(step) = &progress.step {
             agent.progress.current_task.clone_from(step);
         }
         Some(SubAgentUpdate::Progress(agent.progress.clone()))
     }
 
-    /// The session is over: whatever was at work is not any more.
+    /// Ends all running sub-agents at the end of the session.
     pub fn ended(&mut self, at: Timestamp) -> Vec<SubAgentUpdate> {
         let open: Vec<String> = self
             .tree
@@ -127,17 +133,17 @@ impl SubAgentProgressMonitor {
         self.tree.get(id).map(|agent| &agent.progress)
     }
 
-    /// All sub-agents in the order in which they began.
+    /// All sub-agents in the order in which they started.
     pub fn agents(&self) -> impl Iterator<Item = &SubAgentProgress> {
         self.tree.agents().map(|agent| &agent.progress)
     }
 
-    /// Those that the main agent started.
+    /// The sub-agents that the main agent started.
     pub fn roots(&self) -> impl Iterator<Item = &SubAgentProgress> {
         self.tree.roots()
     }
 
-    /// Those that a sub-agent started.
+    /// The sub-agents that a sub-agent started.
     pub fn children(&self, id: &str) -> impl Iterator<Item = &SubAgentProgress> {
         self.tree.children(id)
     }
@@ -159,7 +165,7 @@ impl SubAgentProgressMonitor {
         let description = shortened(task.description.as_deref().unwrap_or_default());
         let agent_type = sub_agent_type(name, &description);
         if let Some(agent) = self.tree.get_mut(&task.task_id) {
-            // The same start told twice is no news; a new run of an agent that had ended is.
+            // A repeated report of the same start is ignored; a new run of an ended agent is not.
             if !agent.has_ended() || (agent.run_id == task.run_id && task.run_id.is_some()) {
                 return None;
             }
@@ -189,7 +195,7 @@ impl SubAgentProgressMonitor {
             start_time: at.as_millisecond(),
             completion_time: None,
         };
-        self.tree.add(Agent {
+        self.tree.add(AgentNode {
             progress,
             task_id: Some(task.task_id.clone()),
             run_id: task.run_id.clone(),
@@ -233,17 +239,17 @@ impl SubAgentProgressMonitor {
 
     fn notified(&mut self, task: &TaskNotification, at: Timestamp) -> Option<SubAgentUpdate> {
         let status = task.status.as_ref().filter(|status| status.is_terminal())?;
-        let words = if *status == TaskStatus::COMPLETED { &task.summary } else { &task.reason };
-        let words = words.clone().or_else(|| task.summary.clone());
-        self.end(&task.task_id, status, words, at.as_millisecond())
+        let summary = if *status == TaskStatus::COMPLETED { &task.summary } else { &task.reason };
+        let summary = summary.clone().or_else(|| task.summary.clone());
+        self.end(&task.task_id, status, summary, at.as_millisecond())
     }
 
-    /// The first end counts; an agent ends once.
+    /// Ends an agent, once.
     fn end(
         &mut self,
         id: &str,
         status: &TaskStatus,
-        words: Option<String>,
+        summary: Option<String>,
         at_ms: i64,
     ) -> Option<SubAgentUpdate> {
         let agent = self.tree.get_mut(id).filter(|agent| !agent.has_ended())?;
@@ -251,21 +257,21 @@ impl SubAgentProgressMonitor {
         progress.completion_time = Some(at_ms.max(progress.start_time));
         if *status == TaskStatus::COMPLETED {
             (progress.status, progress.progress) = (SubAgentStatus::Completed, 1.0);
-            Some(SubAgentUpdate::Completed(progress.clone(), words))
+            Some(SubAgentUpdate::Completed(progress.clone(), summary))
         } else {
             progress.status = SubAgentStatus::Failed;
-            Some(SubAgentUpdate::Failed(progress.clone(), words))
+            Some(SubAgentUpdate::Failed(progress.clone(), summary))
         }
     }
 }
 
-/// An agent that has not ended is not quite done, whatever its text says.
-const MOST: f64 = 0.95;
+/// Upper limit for the progress of an agent that has not ended, whatever its text says.
+const UNFINISHED_MAX: f64 = 0.95;
 
-/// A guess that grows with every tool and never gets there: most sub-agents are done after a handful.
+/// An estimate that grows with every tool use and stays below one: most sub-agents need a handful.
 #[expect(clippy::cast_precision_loss, reason = "a guess needs no precision")]
 pub(crate) fn share_of_tools(tool_uses: u64) -> f64 {
     const HALF_WAY: f64 = 4.0;
     let uses = tool_uses as f64;
-    (uses / (uses + HALF_WAY)).min(MOST)
+    (uses / (uses + HALF_WAY)).min(UNFINISHED_MAX)
 }

@@ -1,133 +1,134 @@
-//! Progress out of text that is still being written.
+//! Detection of progress in streamed text.
 
 use std::collections::VecDeque;
 
 use super::limits::{DONE_LINES, MENTIONS_MAX};
 use super::mention::{AgentMention, mentions};
-use super::pieces::{End, Piece, Pieces};
+use super::segments::{Segment, SegmentEnd, Segments};
 use super::steps::{Progress, ProgressSource, Step, keyword, steps};
 use super::task::{marked_task, plain_task};
 
-/// Whether text is read for progress at all.
+/// Tells if text is searched for progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TextProgress {
-    /// What text says is passed on, marked as a guess.
+    /// Progress in text is reported, marked as an estimate.
     #[default]
     Guess,
-    /// Only what the CLI reports counts.
+    /// Only the reports of the CLI count.
     Ignore,
 }
 
-/// Something that a text says.
+/// A finding in a text.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Noticed {
-    /// How far the work has come.
+pub enum Finding {
+    /// Progress of the work.
     Progress(Progress),
-    /// What is being worked on.
+    /// The current task.
     Task(String),
-    /// A sub-agent is said to be at work.
+    /// A sub-agent is mentioned as working.
     Agent(AgentMention),
 }
 
-/// Reads progress out of what an agent writes, however the text is cut into deltas.
+/// Detects progress in the agent's text, independent of how the text is split into deltas.
 ///
-/// A sentence is looked at once it is whole, so that "1 of 20" is not taken for "1 of 2"; [`ProgressParser::finish`]
-/// says that nothing follows. The same thing said again is not noticed again, and what makes no sense (5 of 0, 150 %)
-/// is not noticed at all. Time and memory are bounded by the text and by a few kilobytes.
+/// A sentence is searched when it is complete, so that "1 of 20" is not mistaken for "1 of 2";
+/// [`ProgressParser::finish`] marks the end of the text.
+/// Repeated findings are not reported again, and nonsense (5 of 0, 150 %) is not reported at all.
+/// Time is linear in the text, and memory is limited to a few kilobytes.
 ///
 /// ```
-/// use tidings_agent::progress::{Noticed, ProgressParser};
+/// use tidings_agent::progress::{Finding, ProgressParser};
 ///
 /// let mut parser = ProgressParser::default();
 /// assert!(parser.push("Running test 5 of").is_empty());
-/// let noticed = parser.push(" 20...\n");
-/// let Some(Noticed::Progress(progress)) = noticed.first() else { panic!() };
+/// let findings = parser.push(" 20...\n");
+/// let Some(Finding::Progress(progress)) = findings.first() else { panic!() };
 /// assert_eq!((progress.step.as_deref(), progress.percentage), (Some("Running tests"), 25.0));
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct ProgressParser {
-    reading: TextProgress,
-    pieces: Pieces,
+    mode: TextProgress,
+    segments: Segments,
     last: Option<Progress>,
     last_task: Option<String>,
-    said: VecDeque<AgentMention>,
-    /// "Done: 5" and how many more lines may pass until its total.
+    mentioned_before: VecDeque<AgentMention>,
+    /// The count of "Done: 5", and the number of lines in which its total may follow.
     done: Option<(u64, usize)>,
 }
 
 impl ProgressParser {
-    /// A parser that reads, or one that notices nothing.
-    pub fn new(reading: TextProgress) -> Self {
-        ProgressParser { reading, ..ProgressParser::default() }
+    /// Creates a parser with this mode.
+    pub fn new(mode: TextProgress) -> Self {
+        ProgressParser { mode, ..ProgressParser::default() }
     }
 
-    /// More text.
-    pub fn push(&mut self, text: &str) -> Vec<Noticed> {
-        let mut noticed = Vec::new();
-        if self.reading == TextProgress::Guess {
-            self.pieces.push(text);
-            while let Some(piece) = self.pieces.next() {
-                self.look(&piece, &mut noticed);
+    /// Processes a text delta.
+    pub fn push(&mut self, text: &str) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if self.mode == TextProgress::Guess {
+            self.segments.push(text);
+            while let Some(segment) = self.segments.next() {
+                self.search(&segment, &mut findings);
             }
         }
-        noticed
+        findings
     }
 
-    /// The text is over, as at the end of a block: what is held is looked at as it is.
-    pub fn finish(&mut self) -> Vec<Noticed> {
-        let mut noticed = Vec::new();
-        if let Some(piece) = self.pieces.finish() {
-            self.look(&piece, &mut noticed);
+    /// Processes the end of a text block: searches the buffered rest.
+    pub fn finish(&mut self) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if let Some(segment) = self.segments.finish() {
+            self.search(&segment, &mut findings);
         }
-        noticed
+        findings
     }
 
-    /// A new turn: what was said before may be said again.
+    /// Resets the state at the start of a turn, so that findings may repeat.
     pub fn reset(&mut self) {
-        *self = ProgressParser::new(self.reading);
+        *self = ProgressParser::new(self.mode);
     }
 
-    fn look(&mut self, piece: &Piece, noticed: &mut Vec<Noticed>) {
-        let text = piece.text.as_str();
-        let limit = if piece.end == End::Cut { text.len() } else { usize::MAX };
+    fn search(&mut self, segment: &Segment, findings: &mut Vec<Finding>) {
+        let text = segment.text.as_str();
+        let limit = if segment.end == SegmentEnd::Cut { text.len() } else { usize::MAX };
         let mentioned = mentions(text);
         let steps = steps(text, limit);
         let silent = mentioned.is_empty() && steps.is_empty();
-        // The task of a mention goes on to the end of the piece, so nothing of that is looked at again.
+        // The task of a mention extends to the end of the segment, so the segment is not searched again.
         let mut used = if mentioned.is_empty() { 0 } else { text.len() };
         for mention in mentioned {
-            self.mention(mention, noticed);
+            self.mention(mention, findings);
         }
         for (end, step) in steps {
             used = used.max(end);
-            self.step(step, noticed);
+            self.step(step, findings);
         }
         if silent && let Some(progress) = keyword(text) {
-            self.keyword(progress, noticed);
+            self.keyword(progress, findings);
         }
-        if piece.end == End::Cut {
-            self.pieces.put_back(text, used);
+        if segment.end == SegmentEnd::Cut {
+            self.segments.put_back(text, used);
             return;
         }
-        self.task(text, silent, noticed);
-        if piece.end == End::Line {
+        self.task(text, silent, findings);
+        if segment.end == SegmentEnd::Line {
             self.done = self.done.and_then(|(done, lines)| Some((done, lines.checked_sub(1)?)));
         }
     }
 
-    fn mention(&mut self, mention: AgentMention, noticed: &mut Vec<Noticed>) {
-        if self.said.contains(&mention) {
+    fn mention(&mut self, mention: AgentMention, findings: &mut Vec<Finding>) {
+        if self.mentioned_before.contains(&mention) {
             return;
         }
-        if self.said.len() == MENTIONS_MAX {
-            self.said.pop_front();
+        if self.mentioned_before.len() == MENTIONS_MAX {
+            self.mentioned_before.pop_front();
         }
-        self.said.push_back(mention.clone());
-        noticed.push(Noticed::Agent(mention));
+        self.mentioned_before.push_back(mention.clone());
+        findings.push(Finding::Agent(mention));
     }
 
-    fn step(&mut self, step: Step, noticed: &mut Vec<Noticed>) {
+    fn step(&mut self, step: Step, findings: &mut Vec<Finding>) {
         let progress = match step {
             Step::Whole(progress) => Some(progress),
             Step::Done(done) => {
@@ -138,28 +139,29 @@ impl ProgressParser {
         };
         if let Some(progress) = progress.filter(|progress| self.last.as_ref() != Some(progress)) {
             self.last = Some(progress.clone());
-            noticed.push(Noticed::Progress(progress));
+            findings.push(Finding::Progress(progress));
         }
     }
 
-    /// A guess from mere words never follows a number, nor goes back.
-    fn keyword(&mut self, progress: Progress, noticed: &mut Vec<Noticed>) {
+    /// Reports an estimate from a keyword, unless a number was reported before or the estimate goes back.
+    fn keyword(&mut self, progress: Progress, findings: &mut Vec<Finding>) {
         let news = self.last.as_ref().is_none_or(|last| {
             last.source == ProgressSource::Keyword && last.percentage < progress.percentage
         });
         if news {
             self.last = Some(progress.clone());
-            noticed.push(Noticed::Progress(progress));
+            findings.push(Finding::Progress(progress));
         }
     }
 
-    /// A named task always counts; a line that merely is long enough counts where none is known and it says nothing else.
-    fn task(&mut self, text: &str, silent: bool, noticed: &mut Vec<Noticed>) {
+    /// Reports the task. A marked task always counts; a plain line counts only if no task is known and it
+    /// contains nothing else.
+    fn task(&mut self, text: &str, silent: bool, findings: &mut Vec<Finding>) {
         let plain = || (silent && self.last_task.is_none()).then(|| plain_task(text)).flatten();
         let Some(task) = marked_task(text).or_else(plain) else { return };
         if self.last_task.as_ref() != Some(&task) {
             self.last_task = Some(task.clone());
-            noticed.push(Noticed::Task(task));
+            findings.push(Finding::Task(task));
         }
     }
 }

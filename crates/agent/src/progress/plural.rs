@@ -1,6 +1,6 @@
-//! Plurals of English nouns, well enough for the name of a step.
+//! Plurals of English nouns, good enough for the name of a step.
 
-/// The plural of a noun; one that is plural already stays as it is.
+/// The plural of a noun; a plural noun stays as it is.
 pub(super) fn plural(noun: &str) -> String {
     let lower = noun.to_lowercase();
     let ends = |ending: &str| lower.ends_with(ending);

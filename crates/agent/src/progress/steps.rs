@@ -1,4 +1,4 @@
-//! Progress in the words that agents use for it.
+//! Phrases with which agents report progress.
 
 use std::sync::LazyLock;
 
@@ -9,54 +9,54 @@ use super::pattern;
 use super::plural::plural;
 use super::task::shortened;
 
-/// How far the work has come.
+/// Progress of the work.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
-    /// What is being done, in words.
+    /// The current step.
     pub step: Option<String>,
-    /// How many steps are done.
+    /// The number of completed steps.
     pub done: Option<u64>,
-    /// How many there are.
+    /// The number of all steps.
     pub total: Option<u64>,
-    /// From 0 to 100.
+    /// Percentage, from 0 to 100.
     pub percentage: f64,
-    /// How we know.
+    /// The source of the values.
     pub source: ProgressSource,
 }
 
-/// How we know how far the work has come.
+/// The source of progress values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ProgressSource {
-    /// The agent's own list of things to do.
+    /// The agent's own to-do list.
     Todos,
-    /// Steps that a text counts: "Step 3 of 10".
+    /// Steps counted in a text: "Step 3 of 10".
     Counted,
     /// A percentage in a text.
     Percentage,
-    /// Nothing but words: "Almost done".
+    /// A keyword: "Almost done".
     Keyword,
 }
 
 impl ProgressSource {
-    /// Whether the value is a guess. Everything that was read out of text is one.
+    /// True if the value is an estimate. Everything from text is one.
     pub fn is_estimated(self) -> bool {
         self != ProgressSource::Todos
     }
 }
 
 impl Progress {
-    /// So many steps of so many, unless that makes no sense.
+    /// Creates progress from counts; `None` if they make no sense.
     pub fn counted(step: Option<String>, done: u64, total: u64, source: ProgressSource) -> Option<Self> {
         if total == 0 || done > total {
             return None;
         }
-        #[expect(clippy::cast_precision_loss, reason = "nobody sees the sixteenth digit of a percentage")]
+        #[expect(clippy::cast_precision_loss, reason = "sixteen digits are enough for a percentage")]
         let percentage = done as f64 / total as f64 * 100.0;
         Some(Progress { step, done: Some(done), total: Some(total), percentage, source })
     }
 
-    /// The message for phones, with only what is known.
+    /// The message of the phone protocol, with the known values only.
     pub fn to_mobile(&self) -> ProgressUpdateMessage {
         ProgressUpdateMessage {
             current_step: self.step.clone(),
@@ -71,7 +71,7 @@ impl Progress {
 /// A number of steps, with or without commas between thousands.
 const NUMBER: &str = r"[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9}";
 
-/// All patterns in one, so that a text is gone through once. The first alternative that fits wins.
+/// All patterns in one, so that a text is searched once. The first matching alternative wins.
 static STEPS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(&format!(
         r"(?ix)
@@ -85,7 +85,7 @@ static STEPS: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Words at the beginning of a sentence that say whereabouts the work is.
+/// Keywords at the beginning of a sentence that indicate a phase of the work.
 static KEYWORDS: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?ix)^[\s*_>-]*(?:(?:okay|ok|now|next|first|then|finally|so)[,:]?\s+)*(?:i['’]m\s+|i\s+am\s+|we['’]re\s+|we\s+are\s+)?(?:now\s+)?
@@ -95,7 +95,7 @@ static KEYWORDS: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Words that end like an activity and are none.
+/// Words that end like a gerund and are not one.
 const NO_GERUNDS: [&str; 12] = [
     "during",
     "string",
@@ -111,14 +111,14 @@ const NO_GERUNDS: [&str; 12] = [
     "spring",
 ];
 
-/// What a place in a text says about progress.
+/// A statement about progress in a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Step {
-    /// All there is to know.
+    /// A complete statement.
     Whole(Progress),
-    /// "Done: 5", whose total may follow.
+    /// "Done: 5"; its total may follow.
     Done(u64),
-    /// "Total: 20" or "Remaining: 15", which means something after a [`Step::Done`].
+    /// "Total: 20" or "Remaining: 15", which counts after a [`Step::Done`].
     Rest { number: u64, word: RestWord },
 }
 
@@ -129,7 +129,7 @@ pub(super) enum RestWord {
 }
 
 impl RestWord {
-    /// Progress from what is done and what this word counts.
+    /// Computes progress from the completed steps and this number.
     pub(super) fn after(self, done: u64, number: u64) -> Option<Progress> {
         let total = match self {
             RestWord::Total => number,
@@ -143,32 +143,32 @@ impl RestWord {
     }
 }
 
-/// Everything that a piece of text says about progress, in order, each with where it ends. What touches `limit` may be
-/// half of something and is left out.
-pub(super) fn steps(piece: &str, limit: usize) -> Vec<(usize, Step)> {
+/// All statements about progress in a segment, in order, each with its end offset. A match that touches
+/// `limit` may be incomplete and is left out.
+pub(super) fn steps(segment: &str, limit: usize) -> Vec<(usize, Step)> {
     STEPS
-        .captures_iter(piece)
+        .captures_iter(segment)
         .filter_map(|found| {
             let whole = found.get(0)?;
-            let step = (whole.end() < limit && stands_alone(piece, &found)).then(|| step(&found))??;
+            let step = (whole.end() < limit && stands_alone(segment, &found)).then(|| step(&found))??;
             Some((whole.end(), step))
         })
         .collect()
 }
 
-/// The share that mere words stand for.
-pub(super) fn keyword(piece: &str) -> Option<Progress> {
-    let found = KEYWORDS.captures(piece)?;
+/// The estimate for a keyword.
+pub(super) fn keyword(segment: &str) -> Option<Progress> {
+    let found = KEYWORDS.captures(segment)?;
     let percentage = [("start", 10.0), ("middle", 50.0), ("end", 90.0)]
         .into_iter()
         .find_map(|(name, percentage)| found.name(name).map(|_| percentage))?;
     Some(Progress { step: None, done: None, total: None, percentage, source: ProgressSource::Keyword })
 }
 
-/// Whether the first number is one of its own, and not the end of a date, a fraction or a negative number.
-fn stands_alone(piece: &str, found: &Captures<'_>) -> bool {
+/// True if the first number stands alone, and is not the end of a date, a fraction or a negative number.
+fn stands_alone(segment: &str, found: &Captures<'_>) -> bool {
     let first = ["ratio_n", "percent"].iter().find_map(|name| found.name(name));
-    let before = first.and_then(|number| piece[..number.start()].chars().next_back());
+    let before = first.and_then(|number| segment[..number.start()].chars().next_back());
     !before.is_some_and(|c| matches!(c, '.' | ',' | '/' | '-' | '−' | '+' | ':') || c.is_alphanumeric())
 }
 

@@ -1,4 +1,4 @@
-//! What an agent says at the end of its work.
+//! Summaries that agents write at the end of their work.
 
 use std::sync::LazyLock;
 
@@ -7,14 +7,14 @@ use regex::Regex;
 use super::pattern;
 use super::task::shortened;
 
-/// The figures and the sentence with which a text sums the work up.
+/// Numbers and a sentence that summarize the work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CompletionSummary {
-    /// How many files were changed.
+    /// The number of changed files.
     pub files_modified: Option<u64>,
-    /// How many tests were run.
+    /// The number of tests that were run.
     pub tests_run: Option<u64>,
-    /// How many errors were found; none at all is zero.
+    /// The number of errors; "no errors" is zero.
     pub errors_found: Option<u64>,
     /// The line after "Summary:".
     pub summary: Option<String>,
@@ -38,7 +38,7 @@ static ERRORS: LazyLock<Regex> = LazyLock::new(|| {
 static SUMMARY: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?im)^[\s*_#]*summary[\s*_]*:[\s*_]*(?P<summary>\S[^\n]*)$"));
 
-/// How a text sums the work up, if it does.
+/// Extracts the summary of a text, if it has one.
 pub fn completion_summary(text: &str) -> Option<CompletionSummary> {
     let summary = CompletionSummary {
         files_modified: number(&FILES, text),
@@ -52,7 +52,7 @@ pub fn completion_summary(text: &str) -> Option<CompletionSummary> {
     (summary != CompletionSummary::default()).then_some(summary)
 }
 
-/// The first number that a pattern finds. Words for nothing are zero.
+/// The first number that a pattern finds. Words for none are zero.
 fn number(pattern: &Regex, text: &str) -> Option<u64> {
     let found = pattern.captures(text)?;
     let word = found.iter().skip(1).flatten().next()?.as_str();

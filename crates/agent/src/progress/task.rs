@@ -1,4 +1,4 @@
-//! What is being worked on.
+//! The current task.
 
 use std::sync::LazyLock;
 
@@ -11,13 +11,13 @@ static MARKED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"(?i)^[\s*_>#-]*(?:currently\s+working\s+on\s*:|task\s*:|→)[\s*_]*(?P<task>[^\n]+)")
 });
 
-/// What a text says is being worked on: the first line that says so ("Currently working on: …", "Task: …", "→ …"), or
-/// else the first line that is long enough to mean something, cut to a hundred characters.
+/// The current task in a text: the first line that marks it ("Currently working on: …", "Task: …", "→ …"),
+/// else the first line that is long enough, limited to a hundred characters.
 pub fn current_task(text: &str) -> Option<String> {
     text.lines().find_map(marked_task).or_else(|| text.lines().find_map(plain_task))
 }
 
-/// The task that a line names.
+/// The task that a line marks.
 pub(super) fn marked_task(line: &str) -> Option<String> {
     let task = shortened(&MARKED.captures(line)?["task"]);
     (!task.is_empty()).then_some(task)
@@ -30,7 +30,7 @@ pub(super) fn plain_task(line: &str) -> Option<String> {
         .then(|| shortened(line))
 }
 
-/// A text of one line, without the dots and stars around it, of at most [`TASK_CHARS_MAX`] characters.
+/// One line of text, without surrounding dots and asterisks, limited to [`TASK_CHARS_MAX`] characters.
 pub(super) fn shortened(text: &str) -> String {
     let trimmed = text.trim().trim_end_matches(['.', '…', '*', '_', ':', ' ']);
     if trimmed.chars().nth(TASK_CHARS_MAX).is_none() {

@@ -1,4 +1,4 @@
-//! What the summaries of test runs say.
+//! Summaries of test runs.
 
 use std::sync::LazyLock;
 
@@ -6,21 +6,21 @@ use regex::Regex;
 
 use super::pattern;
 
-/// How a test run ended.
+/// The result of a test run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TestSummary {
-    /// Whose words they are.
+    /// The test runner.
     pub runner: TestRunner,
-    /// How many tests passed.
+    /// The number of passed tests.
     pub passed: u64,
-    /// How many failed.
+    /// The number of failed tests.
     pub failed: u64,
-    /// How many were left out.
+    /// The number of skipped tests.
     pub skipped: u64,
 }
 
 impl TestSummary {
-    /// How many tests were run or left out.
+    /// The number of all tests, including skipped ones.
     pub fn total(&self) -> u64 {
         self.passed.saturating_add(self.failed).saturating_add(self.skipped)
     }
@@ -58,8 +58,8 @@ static GO: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\s*--- (?P<word>PASS|FA
 static COUNT: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?P<number>\d{1,9}) (?P<word>[a-z]+)"));
 static STYLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\x1b\[[0-9;]*m"));
 
-/// The figures of the test run in a command's output, if there was one. Where several summaries of one runner stand in
-/// it, as after `cargo test` on a workspace, they are added up.
+/// Extracts the result of the test run in a command's output, if there was one. Several summaries of one
+/// runner, as of `cargo test` in a workspace, are added up.
 pub fn test_summary(output: &str) -> Option<TestSummary> {
     let mut sum: Option<TestSummary> = None;
     for line in output.lines() {

@@ -1,4 +1,4 @@
-//! What texts say, as tables, and what must hold for any text.
+//! Tables of texts and findings, and properties that hold for any text.
 
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -9,21 +9,21 @@ use tidings_protocol::mobile::{SubAgentStatus, SubAgentType};
 use super::limits::{AGENTS_MAX, TASK_CHARS_MAX};
 use super::*;
 
-fn read(text: &str) -> Vec<Noticed> {
+fn read(text: &str) -> Vec<Finding> {
     let mut parser = ProgressParser::default();
-    let mut noticed = parser.push(text);
-    noticed.extend(parser.finish());
-    noticed
+    let mut findings = parser.push(text);
+    findings.extend(parser.finish());
+    findings
 }
 
 /// Step, done, total and percentage.
-type Told = (Option<String>, Option<u64>, Option<u64>, f64);
+type Counts = (Option<String>, Option<u64>, Option<u64>, f64);
 
-fn progress(text: &str) -> Vec<Told> {
+fn progress(text: &str) -> Vec<Counts> {
     read(text)
         .into_iter()
-        .filter_map(|noticed| match noticed {
-            Noticed::Progress(progress) => {
+        .filter_map(|finding| match finding {
+            Finding::Progress(progress) => {
                 Some((progress.step, progress.done, progress.total, progress.percentage))
             }
             _ => None,
@@ -32,15 +32,15 @@ fn progress(text: &str) -> Vec<Told> {
 }
 
 fn agents(text: &str) -> Vec<AgentMention> {
-    let agent = |noticed| if let Noticed::Agent(mention) = noticed { Some(mention) } else { None };
+    let agent = |finding| if let Finding::Agent(mention) = finding { Some(mention) } else { None };
     read(text).into_iter().filter_map(agent).collect()
 }
 
 #[test]
 fn s2_14_the_worked_example_becomes_the_message_for_phones() {
-    let noticed = read("I'll run the test suite now. Running test 5 of 20...");
-    let found = noticed.iter().find_map(|noticed| match noticed {
-        Noticed::Progress(progress) => Some(progress),
+    let findings = read("I'll run the test suite now. Running test 5 of 20...");
+    let found = findings.iter().find_map(|finding| match finding {
+        Finding::Progress(progress) => Some(progress),
         _ => None,
     });
     let found = found.unwrap();
@@ -145,10 +145,10 @@ fn s2_20_what_is_being_worked_on() {
         assert_eq!(current_task(text).as_deref(), task, "{text}");
     }
     assert_eq!(current_task(&long).unwrap().chars().count(), TASK_CHARS_MAX);
-    let noticed = read("→ Reading the schema\n→ Reading the schema\nTask: Writing it\n");
+    let findings = read("→ Reading the schema\n→ Reading the schema\nTask: Writing it\n");
     assert_eq!(
-        noticed,
-        [Noticed::Task("Reading the schema".to_owned()), Noticed::Task("Writing it".to_owned())]
+        findings,
+        [Finding::Task("Reading the schema".to_owned()), Finding::Task("Writing it".to_owned())]
     );
 }
 
@@ -264,7 +264,7 @@ fn a_phrase_on_the_cut_of_a_long_text_is_found_once() {
     }
 }
 
-/// Phrases and rubble.
+/// Phrases and random text.
 fn texts() -> impl Strategy<Value = String> {
     let phrase = prop_oneof![
         Just("Running test 5 of 20".to_owned()),
@@ -285,30 +285,30 @@ fn texts() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn deltas_may_be_cut_anywhere(text in texts(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20)) {
-        let mut cuts: Vec<usize> = cuts.iter().map(|cut| super::pieces::boundary_before(&text, cut.index(text.len() + 1))).collect();
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| super::segments::boundary_before(&text, cut.index(text.len() + 1))).collect();
         cuts.sort_unstable();
         let mut parser = ProgressParser::default();
-        let mut noticed = Vec::new();
+        let mut findings = Vec::new();
         let mut from = 0;
         for cut in cuts.into_iter().chain([text.len()]) {
-            noticed.extend(parser.push(&text[from..cut]));
+            findings.extend(parser.push(&text[from..cut]));
             from = cut;
         }
-        noticed.extend(parser.finish());
-        prop_assert_eq!(noticed, read(&text));
+        findings.extend(parser.finish());
+        prop_assert_eq!(findings, read(&text));
     }
 
     #[test]
-    fn whatever_is_said_makes_sense(text in "\\PC{0,200}|[0-9/%of \n]{0,60}") {
-        for noticed in read(&text) {
-            match noticed {
-                Noticed::Progress(progress) => {
+    fn every_finding_makes_sense(text in "\\PC{0,200}|[0-9/%of \n]{0,60}") {
+        for finding in read(&text) {
+            match finding {
+                Finding::Progress(progress) => {
                     prop_assert!((0.0..=100.0).contains(&progress.percentage));
                     prop_assert!(progress.done <= progress.total);
                     prop_assert!(progress.source.is_estimated());
                 }
-                Noticed::Task(task) => prop_assert!(task.chars().count() <= TASK_CHARS_MAX),
-                Noticed::Agent(mention) => prop_assert!(!mention.name.is_empty()),
+                Finding::Task(task) => prop_assert!(task.chars().count() <= TASK_CHARS_MAX),
+                Finding::Agent(mention) => prop_assert!(!mention.name.is_empty()),
             }
         }
         prop_assert!(test_summary(&text).is_none_or(|summary| summary.passed <= summary.total()));
@@ -350,7 +350,7 @@ fn s2_15_s2_22_a_task_is_told_from_start_to_end_once() {
         (agent.agent_type, agent.status, agent.start_time),
         (SubAgentType::Testing, SubAgentStatus::Starting, 1_000)
     );
-    assert_eq!(monitor.system(&started("a", None), at(1_001)), None, "told twice");
+    assert_eq!(monitor.system(&started("a", None), at(1_001)), None, "a repeated report");
     let news = system(
         r#"{"type":"system","subtype":"task_progress","task_id":"a","description":"Running Find greet","usage":{"total_tokens":9,"tool_uses":4,"duration_ms":2}}"#,
     );
@@ -392,7 +392,7 @@ fn s2_22_an_agent_that_is_called_again_starts_again() {
     let mut monitor = SubAgentProgressMonitor::new("demo");
     assert!(monitor.system(&started("a", None), at(5)).is_some());
     assert!(monitor.system(&ended("a", "completed"), at(6)).is_some());
-    assert_eq!(monitor.system(&started("a", None), at(7)), None, "the same run told late");
+    assert_eq!(monitor.system(&started("a", None), at(7)), None, "a late report of the same run");
     let again = system(
         r#"{"type":"system","subtype":"task_started","task_id":"a","run_id":"other","task_type":"local_agent","description":"More"}"#,
     );

@@ -1,57 +1,57 @@
-//! The sub-agents of a session and who started whom.
+//! The tree of sub-agents of a session.
 
 use tidings_protocol::mobile::{SubAgentProgress, SubAgentStatus};
 
 use super::limits::AGENTS_MAX;
 
-/// One sub-agent as it is kept.
+/// One sub-agent.
 #[derive(Debug, Clone)]
-pub(super) struct Agent {
+pub(super) struct AgentNode {
     pub(super) progress: SubAgentProgress,
-    /// What the CLI calls it, where that is not its id here.
+    /// The CLI's id of its task, if known.
     pub(super) task_id: Option<String>,
     pub(super) run_id: Option<String>,
     pub(super) tool_use_id: Option<String>,
 }
 
-impl Agent {
+impl AgentNode {
     pub(super) fn has_ended(&self) -> bool {
         matches!(self.progress.status, SubAgentStatus::Completed | SubAgentStatus::Failed)
     }
 
-    pub(super) fn is_called(&self, id: &str) -> bool {
+    pub(super) fn has_id(&self, id: &str) -> bool {
         self.progress.agent_id == id
             || self.task_id.as_deref() == Some(id)
             || self.tool_use_id.as_deref() == Some(id)
     }
 }
 
-/// All of them, in the order in which they started.
+/// All sub-agents, in the order in which they started.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tree {
-    agents: Vec<Agent>,
+pub(super) struct AgentTree {
+    agents: Vec<AgentNode>,
 }
 
-impl Tree {
-    pub(super) fn agents(&self) -> impl Iterator<Item = &Agent> {
+impl AgentTree {
+    pub(super) fn agents(&self) -> impl Iterator<Item = &AgentNode> {
         self.agents.iter()
     }
 
-    pub(super) fn get(&self, id: &str) -> Option<&Agent> {
-        self.agents.iter().rev().find(|agent| agent.is_called(id))
+    pub(super) fn get(&self, id: &str) -> Option<&AgentNode> {
+        self.agents.iter().rev().find(|agent| agent.has_id(id))
     }
 
-    pub(super) fn get_mut(&mut self, id: &str) -> Option<&mut Agent> {
-        self.agents.iter_mut().rev().find(|agent| agent.is_called(id))
+    pub(super) fn get_mut(&mut self, id: &str) -> Option<&mut AgentNode> {
+        self.agents.iter_mut().rev().find(|agent| agent.has_id(id))
     }
 
-    /// The first that is only known from text and has not ended.
-    pub(super) fn mentioned_mut(&mut self) -> Option<&mut Agent> {
+    /// The first that is known from text only and has not ended.
+    pub(super) fn mentioned_mut(&mut self) -> Option<&mut AgentNode> {
         self.agents.iter_mut().find(|agent| agent.task_id.is_none() && !agent.has_ended())
     }
 
-    /// Adds an agent under its parent. A parent that would make a circle is forgotten.
-    pub(super) fn add(&mut self, mut agent: Agent) {
+    /// Adds an agent under its parent. A parent that would form a cycle is dropped.
+    pub(super) fn add(&mut self, mut agent: AgentNode) {
         if agent
             .progress
             .parent_agent_id
@@ -61,13 +61,13 @@ impl Tree {
             agent.progress.parent_agent_id = None;
         }
         if self.agents.len() >= AGENTS_MAX {
-            let oldest = self.agents.iter().position(Agent::has_ended).unwrap_or(0);
+            let oldest = self.agents.iter().position(AgentNode::has_ended).unwrap_or(0);
             self.agents.remove(oldest);
         }
         self.agents.push(agent);
     }
 
-    /// The agents whose parent is not known here.
+    /// The agents without a known parent.
     pub(super) fn roots(&self) -> impl Iterator<Item = &SubAgentProgress> {
         self.agents.iter().map(|agent| &agent.progress).filter(|progress| {
             progress.parent_agent_id.as_deref().is_none_or(|parent| self.get(parent).is_none())
@@ -81,10 +81,10 @@ impl Tree {
             .filter(move |progress| progress.parent_agent_id.as_deref() == Some(id))
     }
 
-    /// Whether `id` is `ancestor` or lies below it.
+    /// True if `id` is `ancestor` or one of its descendants.
     fn descends(&self, id: &str, ancestor: &str) -> bool {
         let mut at = Some(id.to_owned());
-        // No way up is longer than there are agents.
+        // A path to the root has at most as many steps as there are agents.
         for _ in 0..=self.agents.len() {
             let Some(id) = at else { return false };
             if id == ancestor {

@@ -7,7 +7,7 @@ use tidings_protocol::ui::QuestionType;
 use super::inquiry::{Choice, Field, Inquiry, Reply};
 use crate::limits::{CHOICES_MAX, FORM_FIELDS_MAX};
 
-/// The questions of an input; nothing if it has none that can be read.
+/// Reads the questions of an input; `None` if it has none that can be read.
 pub(super) fn fields(input: &Json) -> Option<Vec<Field>> {
     let Ok(ToolInput::AskUserQuestion(AskUserQuestionInput { questions, .. })) =
         ToolInput::read("AskUserQuestion", input.raw())
@@ -32,7 +32,7 @@ pub(super) fn fields(input: &Json) -> Option<Vec<Field>> {
             Some(true) => QuestionType::MultiChoice,
             _ => QuestionType::SingleChoice,
         };
-        // Without anything to choose it can still be answered in words.
+        // A question without choices is answered with free text.
         let mut field = if choices.is_empty() {
             Field::text(id, question.question)
         } else {
@@ -44,7 +44,8 @@ pub(super) fn fields(input: &Json) -> Option<Vec<Field>> {
     (!fields.is_empty()).then_some(fields)
 }
 
-/// The input with the answers by the text of their questions; several chosen are joined by commas, as the CLI does it.
+/// Adds the answers to the input, by the text of their questions. Several choices are joined by commas, as in
+/// the CLI.
 pub(super) fn with_answers(inquiry: &Inquiry, input: &Json, answers: &[Reply]) -> Json {
     let mut out = String::from("{");
     let mut separator = "";
@@ -56,7 +57,7 @@ pub(super) fn with_answers(inquiry: &Inquiry, input: &Json, answers: &[Reply]) -
         value(&mut out);
     };
     for (key, value) in input.raw().members().filter(|(key, _)| *key != "answers") {
-        // A lone surrogate would make the API refuse the conversation for ever.
+        // The API would reject the conversation from then on because of a lone surrogate.
         member(&key.get(), &|out| write_strict(value, out));
     }
     member("answers", &|out| write_answers(inquiry, answers, out));
@@ -65,7 +66,7 @@ pub(super) fn with_answers(inquiry: &Inquiry, input: &Json, answers: &[Reply]) -
 }
 
 fn write_answers(inquiry: &Inquiry, answers: &[Reply], out: &mut String) {
-    // Two questions of the same words share a place.
+    // Questions with the same text share a member.
     let mut by_text: Vec<(&str, Vec<&str>)> = Vec::new();
     for field in &inquiry.fields {
         let texts = inquiry.answered(field, answers);

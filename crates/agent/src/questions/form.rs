@@ -1,4 +1,4 @@
-//! Questions of MCP servers: a form to fill in, or an address to go to.
+//! Questions of MCP servers: a form to fill in, or a URL to open.
 
 use std::collections::BTreeSet;
 
@@ -10,25 +10,25 @@ use super::inquiry::{Choice, Field, Inquiry, Origin, Reply};
 use crate::limits::{CHOICES_MAX, FORM_FIELDS_MAX};
 use crate::permissions::visible;
 
-/// What an answer must look like.
+/// The format of a valid answer.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) enum Shape {
+pub(super) enum AnswerFormat {
     /// Any text.
     #[default]
     Text,
-    /// Text within bounds.
+    /// Text with a length, format or pattern.
     String { length: Bounds<u64>, format: Option<String>, pattern: Option<String> },
     /// A number.
     Number(Bounds<f64>),
-    /// A number without a fraction.
+    /// An integer.
     Integer(Bounds<f64>),
     /// Yes or no.
     Flag,
-    /// One or several of these values, in the order of the choices; how many of them.
+    /// One or several of these values, in the order of the choices, with limits for their number.
     OneOf { values: Vec<String>, count: Bounds<u64> },
 }
 
-/// From and to, where there is one.
+/// Lower and upper limit, where given.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Bounds<T> {
     pub(super) min: Option<T>,
@@ -40,7 +40,7 @@ const NO: &str = "No";
 const OPENED: &str = "I have opened it";
 const ACCEPT: &str = "Accept";
 const DECLINE: &str = "Decline";
-/// The question of a form without fields, and of an address.
+/// Id of the question of a form without fields, and of a URL.
 const CONFIRM: &str = "confirm";
 
 pub(super) fn fields(call: &Elicitation) -> (Origin, Vec<Field>) {
@@ -51,7 +51,7 @@ pub(super) fn fields(call: &Elicitation) -> (Origin, Vec<Field>) {
     let mut fields =
         call.requested_schema.as_ref().map(|schema| properties(call, schema.raw())).unwrap_or_default();
     match fields.first_mut() {
-        // The events have no other place for the message.
+        // The events have no other field for the message.
         Some(first) => first.question.text = format!("{}\n{}", call.message, first.question.text),
         None => fields.push(confirm(call.message.clone(), ACCEPT)),
     }
@@ -63,7 +63,7 @@ fn address(call: &Elicitation) -> Field {
     let is_web = ["https://", "http://"]
         .iter()
         .any(|scheme| url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
-    // Other schemes start programs. They are shown and not offered.
+    // Other schemes start programs: the URL is shown, and opening it is not offered.
     let text = format!("{}\n{}", call.message, visible(url, usize::MAX));
     let mut field = confirm(text, OPENED);
     if !is_web {
@@ -80,7 +80,7 @@ fn confirm(text: String, yes: &str) -> Field {
     field
 }
 
-/// A question for each property, in the order that the CLI gives.
+/// Creates a question for each property, in the order given by the CLI.
 fn properties(call: &Elicitation, schema: Raw<'_>) -> Vec<Field> {
     let Some(properties) = schema.get("properties") else {
         return Vec::new();
@@ -139,11 +139,11 @@ fn property_field(name: &str, property: Raw<'_>) -> Field {
         _ => Field::text(name, text),
     };
     field.takes_other = kind != "boolean";
-    field.shape = match kind.as_str() {
-        "boolean" => Shape::Flag,
-        "number" => Shape::Number(range),
-        "integer" => Shape::Integer(range),
-        _ => Shape::String {
+    field.format = match kind.as_str() {
+        "boolean" => AnswerFormat::Flag,
+        "number" => AnswerFormat::Number(range),
+        "integer" => AnswerFormat::Integer(range),
+        _ => AnswerFormat::String {
             length: Bounds {
                 min: property.get("minLength").and_then(Raw::u64),
                 max: property.get("maxLength").and_then(Raw::u64),
@@ -165,11 +165,11 @@ fn chosen(
     let (values, labels): (Vec<String>, Vec<String>) = items.into_iter().unzip();
     let mut field = Field::choice(name, text, kind, labels.into_iter().map(Choice::new).collect());
     field.takes_other = false;
-    field.shape = Shape::OneOf { values, count };
+    field.format = AnswerFormat::OneOf { values, count };
     field
 }
 
-/// The values of an enumeration with what to show for them, in all spellings of the protocol.
+/// The values of an enumeration with their titles, in all notations of the protocol.
 fn options(schema: Raw<'_>) -> Vec<(String, String)> {
     let titled = ["oneOf", "anyOf"].iter().find_map(|key| schema.get(key)).map(|list| {
         let pair = |item: Raw<'_>| {
@@ -190,10 +190,12 @@ fn options(schema: Raw<'_>) -> Vec<(String, String)> {
     values.iter().enumerate().map(|(at, value)| (value.clone(), name(at, value))).collect()
 }
 
-/// The answers as the server wants them. They have been checked.
+/// Converts validated answers into the reply to the server.
 pub(super) fn answer(inquiry: &Inquiry, answers: &[Reply]) -> ElicitationAnswer {
     let first = inquiry.fields.first();
-    if let Some(field) = first.filter(|field| field.question.id == CONFIRM && field.shape == Shape::Text) {
+    if let Some(field) =
+        first.filter(|field| field.question.id == CONFIRM && field.format == AnswerFormat::Text)
+    {
         return match inquiry.answered(field, answers).first().copied() {
             Some(OPENED) => ElicitationAnswer::accept(None),
             Some(ACCEPT) => ElicitationAnswer::accept(Json::parse("{}").ok()),
@@ -219,17 +221,17 @@ pub(super) fn answer(inquiry: &Inquiry, answers: &[Reply]) -> ElicitationAnswer 
 
 fn write_value(field: &Field, texts: &[&str], out: &mut String) {
     let first = texts.first().copied().unwrap_or_default();
-    match &field.shape {
-        Shape::Text | Shape::String { .. } => write_string(first, out),
-        Shape::Flag => out.push_str(if flag(first) == Some(true) { "true" } else { "false" }),
-        Shape::Number(_) | Shape::Integer(_) => {
-            // Zeros in front and the like are no JSON.
+    match &field.format {
+        AnswerFormat::Text | AnswerFormat::String { .. } => write_string(first, out),
+        AnswerFormat::Flag => out.push_str(if flag(first) == Some(true) { "true" } else { "false" }),
+        AnswerFormat::Number(_) | AnswerFormat::Integer(_) => {
+            // Leading zeros and the like are not valid JSON.
             match Raw::parse(first) {
                 Ok(raw) if raw.f64().is_some() => out.push_str(raw.as_str()),
                 _ => out.push_str(&first.parse::<f64>().unwrap_or_default().to_string()),
             }
         }
-        Shape::OneOf { values, .. } => {
+        AnswerFormat::OneOf { values, .. } => {
             let value = |text: &str| {
                 let at = field.choices.iter().position(|choice| choice.label == text);
                 at.and_then(|at| values.get(at)).map_or(text, String::as_str).to_owned()
@@ -249,7 +251,7 @@ fn write_value(field: &Field, texts: &[&str], out: &mut String) {
     }
 }
 
-/// Yes and no in the words of a person or a program.
+/// Parses yes and no as written by a user or a program.
 pub(super) fn flag(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "yes" | "true" | "y" | "1" => Some(true),

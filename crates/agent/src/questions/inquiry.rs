@@ -1,4 +1,4 @@
-//! What is asked, and what the CLI is told of the answers.
+//! Questions that are answered together, and replies to the CLI.
 
 use serde::{Deserialize, Serialize};
 use tidings::Decision;
@@ -6,11 +6,11 @@ use tidings_protocol::control::{CanUseTool, Elicitation, ElicitationAnswer};
 use tidings_protocol::json::Json;
 use tidings_protocol::ui::{AskUserQuestionsRequest, Question, QuestionType};
 
-use super::form::Shape;
+use super::form::AnswerFormat;
 use super::validate::{self, Invalid};
 use super::{ask_user, form, plan};
-use crate::desk::{AskKey, Asked};
 use crate::pending::Outcome;
+use crate::request_table::{AskKey, Keyed};
 
 /// Questions that are answered together.
 ///
@@ -21,7 +21,7 @@ use crate::pending::Outcome;
 /// use tidings_protocol::control::CanUseTool;
 /// use tidings_protocol::json::Json;
 ///
-/// let input = r#"{"questions":[{"question":"Which?","header":"Base","options":[{"label":"A"},{"label":"B"}]}]}"#;
+/// let input = r#"{"questions":[{"question":"Which?","options":[{"label":"A"},{"label":"B"}]}]}"#;
 /// let call = CanUseTool::new("AskUserQuestion", Json::parse(input)?, "toolu_1");
 /// let inquiry = Inquiry::from_call(1, "request-1", &call, None).ok_or("no question")?;
 /// let answers = vec![Reply::new("q1", ["B"])];
@@ -36,56 +36,56 @@ use crate::pending::Outcome;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Inquiry {
-    /// What it is called.
+    /// The key of the request.
     pub key: AskKey,
-    /// Who asks.
+    /// The origin of the questions.
     pub origin: Origin,
-    /// The questions, in the order to be shown.
+    /// The questions, in display order.
     pub fields: Vec<Field>,
 }
 
-/// Who asks.
+/// The origin of questions.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Origin {
-    /// The model, with the tool `AskUserQuestion`; the input is sent back with the answers in it.
+    /// The model, with the tool `AskUserQuestion`; the input is returned with the answers in it.
     Model(Json),
-    /// The model, which has made a plan; the input is sent back as it is.
+    /// The model, with a plan; the input is returned unchanged.
     Plan(Json),
-    /// An MCP server, which wants a form filled in.
+    /// An MCP server, with a form.
     Form(Box<Elicitation>),
-    /// An MCP server, which wants the user to go to an address.
+    /// An MCP server, with a URL to open.
     Address(Box<Elicitation>),
 }
 
-/// One question, with what the events have no room for.
+/// One question, with details that the events have no fields for.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Field {
-    /// The question as it stands in the events.
+    /// The question as in the events.
     pub question: Question,
-    /// A word for a label.
+    /// A short label.
     pub header: Option<String>,
-    /// What can be chosen, with explanations.
+    /// The choices, with explanations.
     pub choices: Vec<Choice>,
-    /// Whether words of one's own are an answer too.
+    /// True if free text is accepted besides the choices.
     pub takes_other: bool,
-    /// What is filled in to begin with.
+    /// The initial value.
     pub default: Option<String>,
-    /// What an answer must look like.
-    pub(super) shape: Shape,
+    /// The format of a valid answer.
+    pub(super) format: AnswerFormat,
 }
 
-/// Something to choose.
+/// A choice of a question.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Choice {
-    /// What is shown, and what is answered.
+    /// The text that is shown and answered.
     pub label: String,
-    /// What it would mean.
+    /// An explanation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Something to look at before choosing it.
+    /// A preview to look at before choosing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
 }
@@ -95,33 +95,33 @@ pub struct Choice {
 pub struct Reply {
     /// The id of the question, or its text.
     pub question: String,
-    /// What was chosen or written.
+    /// The chosen labels, or free text.
     #[serde(default)]
     pub answer: Vec<String>,
 }
 
-/// What somebody did with an inquiry.
+/// The user's reaction to an inquiry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Replied {
-    /// Answered it.
+    /// The user answered.
     Answers(Vec<Reply>),
-    /// Does not want to.
+    /// The user declined to answer.
     Declined,
 }
 
-/// What the CLI is told.
+/// A reply to the CLI.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CliReply {
-    /// To `can_use_tool`.
+    /// A reply to `can_use_tool`.
     Tool(Decision),
-    /// To `elicitation`.
+    /// A reply to `elicitation`.
     Elicitation(ElicitationAnswer),
 }
 
 impl Inquiry {
-    /// The questions in a call of `AskUserQuestion` or `ExitPlanMode`; nothing for other tools. `plan` is the text of the
-    /// plan, which newer CLIs keep in a file and not in the call.
+    /// Reads the questions of an `AskUserQuestion` or `ExitPlanMode` call; `None` for other tools.
+    /// `plan` is the text of the plan, which newer CLIs store in a file and not in the call.
     pub fn from_call(
         session_id: i64,
         request_id: &str,
@@ -138,12 +138,12 @@ impl Inquiry {
         Some(Inquiry { key, origin, fields })
     }
 
-    /// Whether calls of a tool are questions.
+    /// True if calls of a tool are questions.
     pub fn is_asked_by(tool_name: &str) -> bool {
         matches!(tool_name, "AskUserQuestion" | "ExitPlanMode")
     }
 
-    /// The question of an MCP server.
+    /// Reads the question of an MCP server.
     pub fn from_elicitation(session_id: i64, request_id: &str, call: &Elicitation) -> Self {
         let key = AskKey::new(session_id, request_id);
         let (origin, fields) = form::fields(call);
@@ -157,12 +157,12 @@ impl Inquiry {
         }
     }
 
-    /// What is wrong with answers; nothing if they can be sent.
+    /// Validates answers, and returns the errors.
     pub fn check(&self, answers: &[Reply]) -> Vec<Invalid> {
         validate::answers(self, answers)
     }
 
-    /// What the CLI is told of an outcome. What was not answered is told as such, and never as a refusal.
+    /// The reply to the CLI for an outcome. A missing answer is reported as such, and never as a refusal.
     pub fn cli_reply(&self, outcome: &Outcome<Replied>) -> CliReply {
         let answers = match outcome.answer() {
             Some(Replied::Answers(answers)) if self.check(answers).is_empty() => Some(answers.as_slice()),
@@ -173,7 +173,9 @@ impl Inquiry {
                 CliReply::Tool(Decision::allow_with(ask_user::with_answers(self, input, answers)))
             }
             (Origin::Plan(input), Some(answers)) => CliReply::Tool(plan::decision(self, input, answers)),
-            (Origin::Model(_) | Origin::Plan(_), None) => CliReply::Tool(Decision::deny(words(outcome))),
+            (Origin::Model(_) | Origin::Plan(_), None) => {
+                CliReply::Tool(Decision::deny(no_answer_message(outcome)))
+            }
             (Origin::Form(_) | Origin::Address(_), Some(answers)) => {
                 CliReply::Elicitation(form::answer(self, answers))
             }
@@ -184,27 +186,27 @@ impl Inquiry {
         }
     }
 
-    /// What was answered to a question, without blank answers.
+    /// The answers to a question, without blank ones.
     pub(super) fn answered<'a>(&self, field: &Field, answers: &'a [Reply]) -> Vec<&'a str> {
         let texts = answers.iter().filter(|reply| self.is_for(reply, field)).flat_map(|reply| &reply.answer);
         texts.map(|text| text.trim()).filter(|text| !text.is_empty()).collect()
     }
 
-    /// Whether a reply is for a question: by its id, else by its text.
+    /// True if a reply is for a question: by its id, else by its text.
     pub(super) fn is_for(&self, reply: &Reply, field: &Field) -> bool {
         let is_id = self.fields.iter().any(|field| field.question.id == reply.question);
         if is_id { field.question.id == reply.question } else { field.question.text == reply.question }
     }
 }
 
-impl Asked for Inquiry {
+impl Keyed for Inquiry {
     fn key(&self) -> &AskKey {
         &self.key
     }
 }
 
 impl Reply {
-    /// An answer.
+    /// Creates an answer.
     pub fn new<S: Into<String>>(question: impl Into<String>, answer: impl IntoIterator<Item = S>) -> Self {
         Reply { question: question.into(), answer: answer.into_iter().map(Into::into).collect() }
     }
@@ -217,7 +219,7 @@ impl Choice {
 }
 
 impl Field {
-    /// A question with choices.
+    /// Creates a question with choices.
     pub(super) fn choice(
         id: impl Into<String>,
         text: impl Into<String>,
@@ -227,10 +229,17 @@ impl Field {
         let options = Some(choices.iter().map(|choice| choice.label.clone()).collect());
         let question =
             Question { id: id.into(), text: text.into(), question_type: kind, options, required: true };
-        Field { question, header: None, choices, takes_other: true, default: None, shape: Shape::Text }
+        Field {
+            question,
+            header: None,
+            choices,
+            takes_other: true,
+            default: None,
+            format: AnswerFormat::Text,
+        }
     }
 
-    /// A question that is answered in words.
+    /// Creates a question with a free-text answer.
     pub(super) fn text(id: impl Into<String>, text: impl Into<String>) -> Self {
         let (id, text) = (id.into(), text.into());
         let question =
@@ -241,20 +250,20 @@ impl Field {
             choices: Vec::new(),
             takes_other: true,
             default: None,
-            shape: Shape::Text,
+            format: AnswerFormat::Text,
         }
     }
 }
 
-/// What the model is told where there are no answers.
-fn words(outcome: &Outcome<Replied>) -> &'static str {
+/// The message to the model if there are no answers.
+fn no_answer_message(outcome: &Outcome<Replied>) -> &'static str {
     match outcome {
         Outcome::Answered { .. } => "The user declined to answer",
-        Outcome::TimedOut => "Nobody answered in time; nobody has declined",
+        Outcome::TimedOut => "No answer came in time; this is not a refusal to answer",
         Outcome::Disconnected => {
-            "The question lost its connection before anybody answered; nobody has declined"
+            "The connection was lost before an answer came; this is not a refusal to answer"
         }
-        Outcome::Cancelled => "The question was taken back",
-        Outcome::Lost => "The program ended before anybody answered; nobody has declined",
+        Outcome::Cancelled => "The question was withdrawn",
+        Outcome::Lost => "The program ended before an answer came; this is not a refusal to answer",
     }
 }

@@ -1,8 +1,9 @@
-//! Questions to the user: of the model, about a plan, and of MCP servers.
+//! Questions to the user: from the model, about a plan, and from MCP servers.
 //!
-//! An [`Inquiry`] is what is asked, with an
-//! [`AskUserQuestionsRequest`](tidings_protocol::ui::AskUserQuestionsRequest) for the events. It checks answers, and
-//! turns the outcome into what the CLI wants to hear. A [`UserInteractionRegistry`] keeps it until it is answered.
+//! An [`Inquiry`] holds questions that are answered together, and gives an
+//! [`AskUserQuestionsRequest`](tidings_protocol::ui::AskUserQuestionsRequest) for the events.
+//! It validates answers, and converts the outcome into a reply to the CLI.
+//! A [`UserInteractionRegistry`] stores it until it is answered.
 
 mod ask_user;
 mod form;

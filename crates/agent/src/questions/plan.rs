@@ -1,4 +1,4 @@
-//! A plan to agree to: the tool `ExitPlanMode`.
+//! Plans to approve: the tool `ExitPlanMode`.
 
 use tidings::Decision;
 use tidings_protocol::json::Json;
@@ -8,21 +8,21 @@ use tidings_protocol::ui::QuestionType;
 
 use super::inquiry::{Choice, Field, Inquiry, Reply};
 
-/// The plan is carried out, and every change is asked about.
+/// Approves the plan; each change still needs permission.
 pub const APPROVE: &str = "Approve";
-/// The plan is carried out, and changes of files are not asked about.
+/// Approves the plan, and allows edits of files without asking.
 pub const APPROVE_AND_ACCEPT_EDITS: &str = "Approve and accept edits";
-/// The plan is worked on, with what the user says about it.
+/// Returns to planning, with the user's feedback.
 pub const KEEP_PLANNING: &str = "Keep planning";
 
-/// What to do with the plan, and what to say about it.
+/// The questions about a plan: the decision, and feedback.
 pub(super) fn fields(input: &Json, plan: Option<&str>) -> Vec<Field> {
     let typed = match ToolInput::read("ExitPlanMode", input.raw()) {
         Ok(ToolInput::ExitPlanMode(input)) => Some(input),
         _ => None,
     };
     let plan = plan.map(str::to_owned).or_else(|| typed.as_ref()?.plan.clone());
-    let mut text = String::from("Shall this plan be carried out?");
+    let mut text = String::from("Approve this plan?");
     if let Some(plan) = &plan {
         text.push_str("\n\n");
         text.push_str(plan);
@@ -36,7 +36,7 @@ pub(super) fn fields(input: &Json, plan: Option<&str>) -> Vec<Field> {
         })
         .collect();
     if !asked.is_empty() {
-        text.push_str("\n\nWithout asking it would:\n- ");
+        text.push_str("\n\nThese actions will not need approval:\n- ");
         text.push_str(&asked.join("\n- "));
     }
     let choice = |label: &str, description: &str| {
@@ -45,9 +45,9 @@ pub(super) fn fields(input: &Json, plan: Option<&str>) -> Vec<Field> {
         choice
     };
     let choices = vec![
-        choice(APPROVE, "Every change is asked about"),
-        choice(APPROVE_AND_ACCEPT_EDITS, "Changes of files are not asked about"),
-        choice(KEEP_PLANNING, "The plan is worked on"),
+        choice(APPROVE, "Ask before each change"),
+        choice(APPROVE_AND_ACCEPT_EDITS, "Edit files without asking"),
+        choice(KEEP_PLANNING, "Continue planning"),
     ];
     let mut decide = Field::choice("plan", text, QuestionType::SingleChoice, choices);
     decide.header = Some("Plan".to_owned());
@@ -56,16 +56,16 @@ pub(super) fn fields(input: &Json, plan: Option<&str>) -> Vec<Field> {
     vec![decide, feedback]
 }
 
-/// Words of one's own mean: keep planning, with these words.
+/// Converts answers into a decision. Free text means: keep planning, with this feedback.
 pub(super) fn decision(inquiry: &Inquiry, input: &Json, answers: &[Reply]) -> Decision {
-    let said =
+    let answers_to =
         |at: usize| inquiry.fields.get(at).map(|field| inquiry.answered(field, answers)).unwrap_or_default();
-    let mode = match said(0).first().copied() {
+    let mode = match answers_to(0).first().copied() {
         Some(APPROVE) => PermissionMode::DEFAULT,
         Some(APPROVE_AND_ACCEPT_EDITS) => PermissionMode::ACCEPT_EDITS,
         other => {
             let own = other.filter(|text| *text != KEEP_PLANNING);
-            let feedback: Vec<&str> = own.into_iter().chain(said(1)).collect();
+            let feedback: Vec<&str> = own.into_iter().chain(answers_to(1)).collect();
             return Decision::deny(if feedback.is_empty() {
                 "The user wants to keep planning".to_owned()
             } else {

@@ -1,14 +1,14 @@
-//! Where questions to the user wait for their one answer.
+//! Registry of questions to the user, each with exactly one outcome.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::inquiry::{Inquiry, Replied, Reply};
 use super::validate::Invalid;
-use crate::desk::{AskKey, Desk, Waiting};
 use crate::pending::{Already, Outcome, Refused, Who};
+use crate::request_table::{AskKey, OutcomeFuture, RequestTable};
 
-/// Where questions to the user wait for their one answer. Cheap to clone; all clones are the same registry.
+/// Registry of questions to the user, each with exactly one outcome. Clones share the same registry.
 ///
 /// ```
 /// use tidings_agent::AskKey;
@@ -29,141 +29,142 @@ use crate::pending::{Already, Outcome, Refused, Who};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct UserInteractionRegistry(Arc<Mutex<Desk<Inquiry, Replied>>>);
+pub struct UserInteractionRegistry(Arc<Mutex<RequestTable<Inquiry, Replied>>>);
 
-/// Why the registry did not do what it was told.
+/// Errors of the registry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InteractionError {
-    /// There is no such question, or it is long forgotten.
-    #[error("There is no such question")]
+    /// The question does not exist, or was settled too long ago.
+    #[error("No such question is open")]
     NotFound,
-    /// The question was settled before; this is how.
-    #[error("The question was answered before")]
+    /// The question was settled before, with this outcome.
+    #[error("The question was already settled")]
     AlreadyResponded(Box<Outcome<Replied>>),
-    /// The question is open already.
-    #[error("The question is open already")]
+    /// The question is already open.
+    #[error("The question is already open")]
     AlreadyAsked,
     /// Too many questions are open.
     #[error("Too many questions are open")]
     Full,
-    /// The answers cannot be sent, for these reasons. The question stays open.
-    #[error("The answers cannot be sent")]
+    /// The answers are invalid, for these reasons. The question stays open.
+    #[error("The answers are invalid")]
     Invalid(Vec<Invalid>),
 }
 
 impl UserInteractionRegistry {
-    /// Opens questions until somebody answers, the deadline passes, or the waiter is dropped.
+    /// Opens questions until they are answered, the deadline passes, or the returned future is dropped.
     pub fn register(
         &self,
         inquiry: Inquiry,
         deadline: Option<Instant>,
-    ) -> Result<Waiting<Replied>, InteractionError> {
+    ) -> Result<OutcomeFuture<Replied>, InteractionError> {
         let key = inquiry.key.clone();
-        let mut desk = self.lock();
-        desk.open(Arc::new(inquiry), deadline)?;
+        let mut requests = self.lock();
+        requests.open(Arc::new(inquiry), deadline)?;
         let registry = Arc::downgrade(&self.0);
         let abandoned = key.clone();
         let abandon = move || {
-            if let Some(desk) = registry.upgrade() {
-                let mut desk = desk.lock().unwrap_or_else(PoisonError::into_inner);
-                // Somebody may have been faster.
-                drop(desk.settle(&abandoned, Outcome::Disconnected));
+            if let Some(requests) = registry.upgrade() {
+                let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
+                // It may be settled already.
+                drop(requests.settle(&abandoned, Outcome::Disconnected));
             }
         };
-        desk.wait(&key, abandon).ok_or(InteractionError::AlreadyAsked)
+        requests.wait(&key, abandon).ok_or(InteractionError::AlreadyAsked)
     }
 
-    /// Somebody answers. Answers that cannot be sent settle nothing; of those that can, the first count.
+    /// Answers questions. Invalid answers settle nothing; the first valid ones win.
     pub fn respond(
         &self,
         key: &AskKey,
         answers: Vec<Reply>,
         by: Who,
     ) -> Result<Arc<Inquiry>, InteractionError> {
-        let mut desk = self.lock();
-        if let Some(inquiry) = desk.get(key) {
+        let mut requests = self.lock();
+        if let Some(inquiry) = requests.get(key) {
             let invalid = inquiry.check(&answers);
             if !invalid.is_empty() {
                 return Err(InteractionError::Invalid(invalid));
             }
         }
-        let (inquiry, _) = desk.settle(key, Outcome::Answered { answer: Replied::Answers(answers), by })?;
+        let (inquiry, _) =
+            requests.settle(key, Outcome::Answered { answer: Replied::Answers(answers), by })?;
         Ok(inquiry)
     }
 
-    /// Somebody does not want to answer.
+    /// Declines to answer.
     pub fn decline(&self, key: &AskKey, by: Who) -> Result<Arc<Inquiry>, InteractionError> {
         let (inquiry, _) = self.lock().settle(key, Outcome::Answered { answer: Replied::Declined, by })?;
         Ok(inquiry)
     }
 
-    /// The CLI took the questions back, or the turn is over.
+    /// Withdraws questions: the CLI cancelled them, or the turn ended.
     pub fn cancel(&self, key: &AskKey) -> Result<Arc<Inquiry>, InteractionError> {
         let (inquiry, _) = self.lock().settle(key, Outcome::Cancelled)?;
         Ok(inquiry)
     }
 
-    /// Takes back all questions of a session.
+    /// Withdraws all questions of a session.
     pub fn cancel_session(&self, session_id: i64) -> Vec<Arc<Inquiry>> {
         self.lock().settle_session(session_id, &Outcome::Cancelled)
     }
 
-    /// The CLI of a session is gone.
+    /// Settles all questions of a session whose CLI has ended.
     pub fn disconnect_session(&self, session_id: i64) -> Vec<Arc<Inquiry>> {
         self.lock().settle_session(session_id, &Outcome::Disconnected)
     }
 
-    /// Takes back all questions of a session and forgets everything about it.
+    /// Withdraws all questions of a session and forgets its settled ones.
     pub fn clear_session(&self, session_id: i64) -> Vec<Arc<Inquiry>> {
-        let mut desk = self.lock();
-        let ended = desk.settle_session(session_id, &Outcome::Cancelled);
-        desk.forget_session(session_id);
+        let mut requests = self.lock();
+        let ended = requests.settle_session(session_id, &Outcome::Cancelled);
+        requests.forget_session(session_id);
         ended
     }
 
-    /// Ends all questions whose deadline has passed, and says which.
+    /// Settles all questions whose deadline has passed, and returns them.
     pub fn expire(&self, now: Instant) -> Vec<Arc<Inquiry>> {
         self.lock().expire(now)
     }
 
-    /// When [`UserInteractionRegistry::expire`] has something to do next.
+    /// The next time at which [`UserInteractionRegistry::expire`] has something to do.
     pub fn next_deadline(&self) -> Option<Instant> {
         self.lock().next_deadline()
     }
 
-    /// Open questions.
+    /// An open question.
     pub fn get(&self, key: &AskKey) -> Option<Arc<Inquiry>> {
         self.lock().get(key).cloned()
     }
 
-    /// How questions ended, if that is still remembered.
+    /// The outcome of settled questions, if it is still remembered.
     pub fn outcome(&self, key: &AskKey) -> Option<Outcome<Replied>> {
         self.lock().settled(key).cloned()
     }
 
-    /// The open questions of a session, the oldest first.
+    /// The open questions of a session, oldest first.
     pub fn pending_for_session(&self, session_id: i64) -> Vec<Arc<Inquiry>> {
         self.lock().session(session_id).cloned().collect()
     }
 
-    /// The open questions of all sessions, the oldest first.
+    /// The open questions of all sessions, oldest first.
     pub fn pending(&self) -> Vec<Arc<Inquiry>> {
         self.lock().all().cloned().collect()
     }
 
-    /// Whether a session has open questions.
+    /// True if a session has open questions.
     pub fn has_pending(&self, session_id: i64) -> bool {
         self.lock().session(session_id).next().is_some()
     }
 
-    /// How many questions are open.
+    /// The number of open questions.
     pub fn pending_count(&self) -> usize {
         self.lock().len()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Desk<Inquiry, Replied>> {
-        // Every change is whole before something can panic, so a poisoned lock hides nothing half done.
+    fn lock(&self) -> MutexGuard<'_, RequestTable<Inquiry, Replied>> {
+        // No critical section panics between related changes, so a poisoned lock is usable.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

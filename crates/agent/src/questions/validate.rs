@@ -1,64 +1,64 @@
-//! Whether answers can be sent.
+//! Validation of answers.
 
 use regex::RegexBuilder;
 use serde::Serialize;
 use tidings_protocol::ui::{AskUserQuestionsRequest, QuestionType};
 
-use super::form::{Bounds, Shape, flag};
+use super::form::{AnswerFormat, Bounds, flag};
 use super::inquiry::{Field, Inquiry, Reply};
 use crate::limits::ANSWER_BYTES_MAX;
 
-/// What is wrong with an answer.
+/// An error in an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Invalid {
-    /// The question, as the answer names it.
+    /// The question, as named in the answer.
     pub question: String,
-    /// To branch on.
+    /// The error code, for programs.
     pub code: InvalidCode,
-    /// To show.
+    /// The message, for the user.
     pub message: String,
 }
 
-/// What is wrong with an answer, for programs.
+/// Error codes for invalid answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum InvalidCode {
-    /// It must be answered.
+    /// A required question has no answer.
     RequiredFieldEmpty,
-    /// More was chosen than can be.
+    /// Too many choices were selected.
     TooManySelections,
-    /// Fewer were chosen than must be.
+    /// Too few choices were selected.
     TooFewSelections,
-    /// The question wants a choice and has none.
+    /// A choice question has no choices.
     EmptyChoices,
-    /// There is no such question.
+    /// The question does not exist.
     UnknownQuestion,
-    /// What was chosen cannot be chosen, and words of one's own are not taken.
+    /// The choice does not exist, and free text is not accepted.
     UnknownChoice,
-    /// It is no number.
+    /// The answer is not a number.
     NotANumber,
-    /// It is no number without a fraction.
+    /// The answer is not an integer.
     NotAnInteger,
-    /// It is neither yes nor no.
+    /// The answer is neither yes nor no.
     NotAFlag,
     /// The number is too small or too large.
     OutOfRange,
     /// The text is too short or too long.
     WrongLength,
-    /// The text is not in the form that is wanted.
+    /// The text does not have the required format.
     WrongFormat,
 }
 
-/// What is wrong with questions, before anybody is asked: a choice without choices cannot be made.
+/// Validates questions before they are shown: a choice question needs choices.
 pub fn check_questions(request: &AskUserQuestionsRequest) -> Vec<Invalid> {
     let is_empty = |options: &Option<Vec<String>>| options.as_ref().is_none_or(Vec::is_empty);
     request
         .questions
         .iter()
         .filter(|question| question.question_type != QuestionType::FreeText && is_empty(&question.options))
-        .map(|question| invalid(&question.id, InvalidCode::EmptyChoices, "There is nothing to choose"))
+        .map(|question| invalid(&question.id, InvalidCode::EmptyChoices, "This question has no choices"))
         .collect()
 }
 
@@ -67,7 +67,7 @@ pub(super) fn answers(inquiry: &Inquiry, answers: &[Reply]) -> Vec<Invalid> {
     let unknown = answers
         .iter()
         .filter(is_unknown)
-        .map(|reply| invalid(&reply.question, InvalidCode::UnknownQuestion, "There is no such question"));
+        .map(|reply| invalid(&reply.question, InvalidCode::UnknownQuestion, "This question does not exist"));
     let wrong = inquiry.fields.iter().filter_map(|field| {
         let (code, message) = check(field, &inquiry.answered(field, answers))?;
         Some(invalid(&field.question.id, code, &message))
@@ -79,12 +79,12 @@ fn invalid(question: &str, code: InvalidCode, message: &str) -> Invalid {
     Invalid { question: question.to_owned(), code, message: message.to_owned() }
 }
 
-/// What is wrong with the answer to one question.
+/// Validates the answer to one question.
 fn check(field: &Field, texts: &[&str]) -> Option<(InvalidCode, String)> {
     let wrong = |code: InvalidCode, message: &str| Some((code, message.to_owned()));
     let Some(first) = texts.first() else {
         return if field.question.required {
-            wrong(InvalidCode::RequiredFieldEmpty, "This has to be answered")
+            wrong(InvalidCode::RequiredFieldEmpty, "This question needs an answer")
         } else {
             None
         };
@@ -93,52 +93,52 @@ fn check(field: &Field, texts: &[&str]) -> Option<(InvalidCode, String)> {
         return wrong(InvalidCode::WrongLength, "The answer is too long");
     }
     if texts.len() > 1 && field.question.question_type != QuestionType::MultiChoice {
-        return wrong(InvalidCode::TooManySelections, "Only one can be chosen");
+        return wrong(InvalidCode::TooManySelections, "Only one choice is allowed");
     }
     let is_choice = |text: &&str| field.choices.iter().any(|choice| choice.label == *text);
-    match &field.shape {
-        Shape::Text => {
+    match &field.format {
+        AnswerFormat::Text => {
             if field.takes_other || texts.iter().all(is_choice) {
                 None
             } else {
-                wrong(InvalidCode::UnknownChoice, "This cannot be chosen")
+                wrong(InvalidCode::UnknownChoice, "This is not one of the choices")
             }
         }
-        Shape::OneOf { values, count } => {
+        AnswerFormat::OneOf { values, count } => {
             let is_value = |text: &&str| is_choice(text) || values.iter().any(|value| value == *text);
             if !texts.iter().all(is_value) {
-                return wrong(InvalidCode::UnknownChoice, "This cannot be chosen");
+                return wrong(InvalidCode::UnknownChoice, "This is not one of the choices");
             }
             let chosen = texts.len() as u64;
             if count.max.is_some_and(|max| chosen > max) {
-                return wrong(InvalidCode::TooManySelections, "Too many are chosen");
+                return wrong(InvalidCode::TooManySelections, "Too many choices are selected");
             }
             count
                 .min
                 .filter(|min| chosen < *min)
-                .and_then(|_| wrong(InvalidCode::TooFewSelections, "Too few are chosen"))
+                .and_then(|_| wrong(InvalidCode::TooFewSelections, "Too few choices are selected"))
         }
-        Shape::Flag => {
-            flag(first).is_none().then(|| (InvalidCode::NotAFlag, "Yes or no is wanted".to_owned()))
+        AnswerFormat::Flag => {
+            flag(first).is_none().then(|| (InvalidCode::NotAFlag, "Answer yes or no".to_owned()))
         }
-        Shape::Number(range) => check_number(first, range),
-        Shape::Integer(range) => match check_number(first, range) {
+        AnswerFormat::Number(range) => check_number(first, range),
+        AnswerFormat::Integer(range) => match check_number(first, range) {
             None if first.parse::<f64>().is_ok_and(|number| number.fract() != 0.0) => {
-                wrong(InvalidCode::NotAnInteger, "A whole number is wanted")
+                wrong(InvalidCode::NotAnInteger, "Enter a whole number")
             }
             other => other,
         },
-        Shape::String { length, format, pattern } => {
+        AnswerFormat::String { length, format, pattern } => {
             let chars = first.chars().count() as u64;
             if !is_within(length, &chars) {
-                return Some((InvalidCode::WrongLength, within("characters", length)));
+                return Some((InvalidCode::WrongLength, within("number of characters", length)));
             }
             let fits = format.as_deref().is_none_or(|format| has_format(first, format))
                 && pattern.as_deref().is_none_or(|pattern| has_pattern(first, pattern));
             if fits {
                 None
             } else {
-                wrong(InvalidCode::WrongFormat, "The text is not in the form that is wanted")
+                wrong(InvalidCode::WrongFormat, "The text does not have the required format")
             }
         }
     }
@@ -146,10 +146,10 @@ fn check(field: &Field, texts: &[&str]) -> Option<(InvalidCode, String)> {
 
 fn check_number(text: &str, range: &Bounds<f64>) -> Option<(InvalidCode, String)> {
     match text.parse::<f64>() {
-        Ok(number) if !number.is_finite() => Some((InvalidCode::NotANumber, "A number is wanted".to_owned())),
+        Ok(number) if !number.is_finite() => Some((InvalidCode::NotANumber, "Enter a number".to_owned())),
         Ok(number) if is_within(range, &number) => None,
-        Ok(_) => Some((InvalidCode::OutOfRange, within("the number", range))),
-        Err(_) => Some((InvalidCode::NotANumber, "A number is wanted".to_owned())),
+        Ok(_) => Some((InvalidCode::OutOfRange, within("number", range))),
+        Err(_) => Some((InvalidCode::NotANumber, "Enter a number".to_owned())),
     }
 }
 
@@ -159,14 +159,14 @@ fn is_within<T: PartialOrd>(bounds: &Bounds<T>, value: &T) -> bool {
 
 fn within<T: std::fmt::Display>(what: &str, bounds: &Bounds<T>) -> String {
     match (&bounds.min, &bounds.max) {
-        (Some(min), Some(max)) => format!("Between {min} and {max} is wanted for {what}"),
-        (Some(min), None) => format!("At least {min} is wanted for {what}"),
-        (None, Some(max)) => format!("At most {max} is wanted for {what}"),
-        (None, None) => format!("Something else is wanted for {what}"),
+        (Some(min), Some(max)) => format!("The {what} must be between {min} and {max}"),
+        (Some(min), None) => format!("The {what} must be at least {min}"),
+        (None, Some(max)) => format!("The {what} must be at most {max}"),
+        (None, None) => format!("The {what} is not allowed"),
     }
 }
 
-/// Whether a text has one of the forms of the protocol; one that is not known is taken as it is.
+/// True if a text has a format of the protocol. Unknown formats accept every text.
 fn has_format(text: &str, format: &str) -> bool {
     match format {
         "email" => text.split_once('@').is_some_and(|(name, host)| {
@@ -187,8 +187,8 @@ fn has_format(text: &str, format: &str) -> bool {
     }
 }
 
-/// Whether a text matches a pattern of the server. One that is written in another dialect is not checked here: the server
-/// will do it.
+/// True if a text matches a pattern of the server. Patterns of other regex dialects are not checked here; the
+/// server validates the answer again.
 fn has_pattern(text: &str, pattern: &str) -> bool {
     RegexBuilder::new(pattern).size_limit(1 << 20).build().map_or(true, |regex| regex.is_match(text))
 }

@@ -1,4 +1,4 @@
-//! All calls of one message in one batch, before the agent asks about the first.
+//! Batches of all calls of one message, announced before the agent asks about the first.
 
 use std::sync::Arc;
 
@@ -6,28 +6,28 @@ use tidings::{Frame, Kind};
 use tidings_protocol::messages::{ContentBlock, Message};
 
 use super::Batches;
-use super::board::Board;
-use crate::desk::AskKey;
-use crate::fold::{Asked, Settled};
+use super::pending_requests::PendingRequests;
+use crate::fold::{OpenedRequest, SettledRequest};
 use crate::permissions::Ask;
 use crate::policy::PolicyDecision;
 use crate::questions::Inquiry;
+use crate::request_table::AskKey;
 
-/// The calls of the message that is being written, and those that were shown before the agent asked.
+/// The calls of the message that is being streamed, and those that were announced before the agent asked.
 #[derive(Debug, Default)]
-pub(super) struct Announced {
+pub(super) struct AnnouncedCalls {
     message: Option<String>,
-    /// More calls may come.
+    /// True while more calls may come.
     is_being_written: bool,
     calls: Vec<Ask>,
-    /// The agent asks about a call while it writes the next; that waits until the message is whole.
+    /// Requests that came while the message was being streamed; they wait until it is complete.
     asked: Vec<Arc<Ask>>,
     shown: Vec<AskKey>,
 }
 
-impl Board {
-    /// Listens for calls. A batch comes of it when the message is whole.
-    pub(super) fn hear(&mut self, frame: &Frame, folder: Option<&str>) -> Option<Asked> {
+impl PendingRequests {
+    /// Collects calls from frames, and returns a batch when the message is complete.
+    pub(super) fn collect_calls(&mut self, frame: &Frame, folder: Option<&str>) -> Option<OpenedRequest> {
         if self.setup.batches != Batches::PerMessage || frame.parent_tool_use_id().is_some() {
             return None;
         }
@@ -57,23 +57,23 @@ impl Board {
         }
     }
 
-    /// Whether a question has to wait until the message that it is about is whole.
+    /// True if a request must wait until its message is complete.
     pub(super) fn is_early(&self, ask: &Ask) -> bool {
         self.announced.is_being_written && ask.agent_id.is_none()
     }
 
-    /// Keeps a question until its message is whole.
+    /// Holds a request until its message is complete.
     pub(super) fn postpone(&mut self, ask: Arc<Ask>) {
         self.announced.asked.push(ask);
     }
 
-    /// A question that waits was settled.
+    /// Drops a held request that was settled.
     pub(super) fn forget(&mut self, key: &AskKey) {
         self.announced.asked.retain(|ask| ask.key != *key);
     }
 
-    /// The message is whole: its calls as one batch, if somebody has to be asked about several of them.
-    pub(super) fn announce(&mut self) -> Option<Asked> {
+    /// Ends the message: groups its calls into a batch, if at least two of them need a decision of the user.
+    pub(super) fn announce(&mut self) -> Option<OpenedRequest> {
         self.announced.is_being_written = false;
         let asked = std::mem::take(&mut self.announced.asked);
         let batch = self.batch(&asked);
@@ -85,7 +85,7 @@ impl Board {
         batch
     }
 
-    fn batch(&mut self, asked: &[Arc<Ask>]) -> Option<Asked> {
+    fn batch(&mut self, asked: &[Arc<Ask>]) -> Option<OpenedRequest> {
         let mut calls = std::mem::take(&mut self.announced.calls);
         let now = self.setup.clock.now();
         let permissions = &self.setup.permissions;
@@ -93,7 +93,7 @@ impl Board {
             self.setup.policy.decide(ask, now).decision == PolicyDecision::AskUser
                 && !Inquiry::is_asked_by(&ask.tool_name)
                 && permissions.find_satisfying(ask, now).is_none()
-                // The agent may have asked, and somebody may have answered, before we came to it.
+                // The agent may have asked, and the user may have answered, before this frame was processed.
                 && permissions.outcome(&ask.key).is_none()
                 && (!self.has(&ask.key) || asked.iter().any(|asked| asked.key == ask.key))
         });
@@ -101,7 +101,8 @@ impl Board {
             return None;
         }
         for ask in &calls {
-            // The agent may have asked about the first already; and what cannot be opened now is asked about later.
+            // The agent may have asked about the first already; a request that cannot be opened now is opened
+            // when the agent asks.
             drop(permissions.announce(ask.clone(), now));
         }
         let open = |ask: Ask| permissions.get(&ask.key).filter(|open| open.digest == ask.digest);
@@ -110,13 +111,13 @@ impl Board {
             return None;
         }
         self.announced.shown.extend(calls.iter().map(|ask| ask.key.clone()));
-        Some(self.together(calls))
+        Some(self.open_batch(calls))
     }
 
-    /// The turn is over: what was shown and never asked about is taken back, or was answered for nothing.
-    pub(super) fn end_turn(&mut self) -> Vec<Settled> {
+    /// Ends the turn: withdraws announced calls that the agent never asked about, with their held answers.
+    pub(super) fn end_turn(&mut self) -> Vec<SettledRequest> {
         let shown = std::mem::take(&mut self.announced.shown);
-        shown.iter().filter_map(|key| self.take_back(key)).collect()
+        shown.iter().filter_map(|key| self.withdraw(key)).collect()
     }
 }
 

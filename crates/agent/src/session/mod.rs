@@ -1,18 +1,19 @@
-//! One running session: the agent's process, what it says as events, and what it asks.
+//! One running session: the agent's process, its output as events, and its requests.
 //!
-//! An [`AgentSession`] ties a [`Client`] to a [`Fold`], the registries and a policy. A task of its own
-//! reads what the agent writes and hands the events to a [sink](crate::EventSink). It waits for the sink, and the agent
-//! waits for it: nothing is lost, and nothing piles up.
+//! An [`AgentSession`] connects a [`Client`] to a [`Fold`], the registries and a policy.
+//! Its task reads the agent's output and sends events to a [sink](crate::EventSink).
+//! The task waits for the sink, and the agent waits for the task: events are neither lost nor queued without
+//! limit.
 
+mod adoption;
 mod announce;
-mod answering;
-mod asking;
-mod board;
-mod left;
+mod event_task;
 mod notes;
-mod pump;
+mod outcomes;
+mod pending_requests;
+mod request_handler;
 mod status;
-mod waiting;
+mod user_questions;
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,12 +25,12 @@ use tidings::{Client, Error, Ids, Options, Prompt};
 use tidings_protocol::ui::{ControllerInputPayload, Role, TurnId};
 use tokio_util::sync::CancellationToken;
 
-pub use left::{Keep, LastWords, Left};
+pub use adoption::{LastWords, Left, SnapshotStore};
 pub use status::SessionStatus;
 
-use self::asking::Asking;
-use self::board::Board;
-use self::notes::{Note, Notes};
+use self::notes::{Note, NoteSender};
+use self::pending_requests::PendingRequests;
+use self::request_handler::RequestHandler;
 use crate::clock::Clock;
 use crate::fold::{self, Fold, FoldOptions};
 use crate::limits::{LAST_EVENTS_WAIT, NOTES_MAX};
@@ -39,43 +40,43 @@ use crate::questions::UserInteractionRegistry;
 use crate::sink::EventSink;
 use crate::source::Command;
 
-/// What a session is given when it starts.
+/// Configuration of a session.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Setup {
     /// The number that its events carry.
     pub handle: i64,
-    /// Decides what it can; the rest is asked.
+    /// Decides the requests that it can; the others go to the user.
     pub policy: Arc<dyn PermissionPolicy>,
-    /// Where questions about tools wait.
+    /// The registry in which permission requests wait.
     pub permissions: PermissionRegistry,
-    /// Where questions to the person wait.
+    /// The registry in which questions to the user wait.
     pub questions: UserInteractionRegistry,
-    /// How long a question waits for an answer; for ever if there is no limit.
+    /// Time that a request waits for an answer; without a limit if `None`.
     pub ask_limit: Option<Duration>,
-    /// Which calls are asked about together.
+    /// The rule that groups permission requests into batches.
     pub batches: Batches,
-    /// How frames become events.
+    /// Options for turning frames into events.
     pub fold: FoldOptions,
-    /// Where somebody else has left the session, if its agent has been running for a while.
+    /// The checkpoint to continue from, if the agent was started by another process and is adopted.
     pub left: Option<Left>,
-    /// Keeps what whoever goes on with the session has to know, if somebody may.
-    pub keep: Option<Arc<dyn Keep>>,
-    /// What time it is.
+    /// Stores snapshots from which another process can continue the session, if it may be adopted later.
+    pub keep: Option<Arc<dyn SnapshotStore>>,
+    /// Source of the current time.
     pub clock: Clock,
-    /// Where ids of prompts and batches come from.
+    /// Source of ids for prompts and batches.
     pub ids: Ids,
 }
 
-/// Which calls are asked about together.
+/// Rules that group permission requests into batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Batches {
-    /// Those that the agent asks about at the same time.
+    /// Groups the calls that the agent asks about at the same time.
     #[default]
     AsAsked,
-    /// All calls of one message, before the agent asks about the first: whoever is away answers once. Calls that the
-    /// agent's own rules would have let through are asked about as well.
+    /// Groups all calls of one message before the agent asks about the first, so that the user answers once.
+    /// Calls that the agent's own rules would allow are included.
     PerMessage,
 }
 
@@ -85,15 +86,15 @@ pub enum Batches {
 pub struct AgentSession {
     client: Client,
     setup: Arc<Setup>,
-    notes: Notes,
-    status: Arc<status::Shared>,
+    notes: NoteSender,
+    status: Arc<status::StatusCell>,
     turns: Arc<AtomicU64>,
-    /// Cancelled when the last event was taken.
+    /// Cancelled after the sink took the last event.
     over: CancellationToken,
 }
 
 impl Setup {
-    /// A session of that number, whose questions the policy decides.
+    /// Creates the configuration of a session with this number and policy.
     pub fn new(handle: i64, policy: Arc<dyn PermissionPolicy>) -> Self {
         Setup {
             handle,
@@ -114,13 +115,13 @@ impl Setup {
 impl AgentSession {
     /// Starts `claude` on this machine. Its events go to `sink`.
     ///
-    /// Who answers questions is set here, over whatever the options say; partial messages are asked for, so that text
-    /// comes as it is written.
+    /// The handlers of permission requests and elicitations are set here and replace those of the options.
+    /// Partial messages are switched on, so that text comes as it is written.
     pub async fn start(options: Options, setup: Setup, sink: Box<dyn EventSink>) -> Result<Self, Error> {
         Self::start_over(Process::new(), options, setup, sink).await
     }
 
-    /// The same over any carrier.
+    /// Starts a session over any transport.
     pub async fn start_over(
         transport: impl Transport + 'static,
         options: Options,
@@ -136,26 +137,26 @@ impl AgentSession {
         };
         let turns = Arc::new(AtomicU64::new(setup.fold.user_turns));
         let setup = Arc::new(setup);
-        let (notes, inbox) = notes::channel(NOTES_MAX);
-        let asking = Arc::new(Asking::new(Arc::clone(&setup), notes.clone()));
-        let options = asking.answer_for(options).include_partial_messages();
+        let (notes, note_receiver) = notes::channel(NOTES_MAX);
+        let handler = Arc::new(RequestHandler::new(Arc::clone(&setup), notes.clone()));
+        let options = handler.install(options).include_partial_messages();
         let (client, frames) = Client::connect_and_follow(transport, options).await?;
-        let status = Arc::new(status::Shared::new(setup.handle));
+        let status = Arc::new(status::StatusCell::new(setup.handle));
         let over = CancellationToken::new();
-        let pump = pump::Pump {
-            place: pump::Place::new(&setup, &fold),
+        let task = event_task::EventTask {
+            progress: event_task::OutputProgress::new(&setup, &fold),
             fold,
             frames,
-            inbox,
-            board: Board::new(Arc::clone(&setup)),
+            note_receiver,
+            pending: PendingRequests::new(Arc::clone(&setup)),
             sink,
-            asking,
+            handler,
             status: Arc::clone(&status),
             client: client.guest(),
             is_over: false,
             over: over.clone().drop_guard(),
         };
-        drop(tokio::spawn(pump.run()));
+        drop(tokio::spawn(task.run()));
         Ok(AgentSession { client, setup, notes, status, turns, over })
     }
 
@@ -164,22 +165,22 @@ impl AgentSession {
         self.setup.handle
     }
 
-    /// The session as the SDK has it: every request that the agent knows.
+    /// The client of the session, with every request that the agent accepts.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Where its questions about tools wait.
+    /// The registry in which its permission requests wait.
     pub fn permissions(&self) -> &PermissionRegistry {
         &self.setup.permissions
     }
 
-    /// Where its questions to the person wait.
+    /// The registry in which its questions to the user wait.
     pub fn questions(&self) -> &UserInteractionRegistry {
         &self.setup.questions
     }
 
-    /// How the session stands.
+    /// The current status of the session.
     pub fn status(&self) -> SessionStatus {
         let mut status = self.status.get();
         status.pending_permissions = self.setup.permissions.pending_for_session(self.handle()).len();
@@ -187,29 +188,36 @@ impl AgentSession {
         status
     }
 
-    /// A person says something. The turn is the one that the payload names, or the next if another prompt has it.
+    /// Sends a message of the user. The turn is the one that the payload names, or the next if another prompt
+    /// has it.
     pub async fn input(&self, payload: ControllerInputPayload) -> Result<TurnId, Error> {
         let turn_id = self.claim(payload.turn_id);
-        self.say(Prompt::from(payload.content.as_str()), fold::Prompt::new(payload.content), turn_id).await
+        self.send_prompt(Prompt::from(payload.content.as_str()), fold::Prompt::new(payload.content), turn_id)
+            .await
     }
 
-    /// A person says something with pictures and files in it; `told` is how it is shown.
-    pub async fn prompt(&self, prompt: Prompt, told: fold::Prompt) -> Result<TurnId, Error> {
+    /// Sends a message of the user with images and files; `shown` is the prompt as it appears in the events.
+    pub async fn prompt(&self, prompt: Prompt, shown: fold::Prompt) -> Result<TurnId, Error> {
         let next = TurnId::new_user_turn(self.turns.load(Ordering::Relaxed).saturating_add(1));
-        let turn_id = self.claim(told.turn_id.unwrap_or(next));
-        self.say(prompt, told, turn_id).await
+        let turn_id = self.claim(shown.turn_id.unwrap_or(next));
+        self.send_prompt(prompt, shown, turn_id).await
     }
 
-    async fn say(&self, prompt: Prompt, mut told: fold::Prompt, turn_id: TurnId) -> Result<TurnId, Error> {
-        let uuid = told.uuid.get_or_insert_with(|| self.setup.ids.next()).clone();
-        told.turn_id = Some(turn_id);
-        // Told first: the answer may be quicker than we are.
-        self.notes.tell(Note::Prompt(told)).await;
-        // The turn is followed by the pump.
+    async fn send_prompt(
+        &self,
+        prompt: Prompt,
+        mut shown: fold::Prompt,
+        turn_id: TurnId,
+    ) -> Result<TurnId, Error> {
+        let uuid = shown.uuid.get_or_insert_with(|| self.setup.ids.next()).clone();
+        shown.turn_id = Some(turn_id);
+        // Recorded before it is sent: the agent's answer may come before `send` returns.
+        self.notes.send(Note::Prompt(shown)).await;
+        // The event task follows the turn.
         self.client.send(prompt.uuid(uuid)).await.map(|_| turn_id)
     }
 
-    /// The number that a client claims, or the next free one.
+    /// Assigns the turn number that a client asks for, or the next free one.
     fn claim(&self, wanted: TurnId) -> TurnId {
         let wanted = if wanted.role == Role::User { wanted.sequence } else { 0 };
         let taken = |last: u64| Some(last.saturating_add(1).max(wanted));
@@ -217,33 +225,33 @@ impl AgentSession {
         TurnId::new_user_turn(last.saturating_add(1).max(wanted))
     }
 
-    /// Does what a person asks for besides answers. It is over when a `CommandComplete` with its name has come.
+    /// Executes a command. It is finished when a `CommandComplete` event with its name has come.
     pub async fn command(&self, command: Command) -> Result<(), Error> {
         match command {
             Command::Interrupt => drop(self.client.interrupt_and_cancel_queued().await?),
-            // The agent knows these as slash commands; the fold tells when their turn is over.
+            // These are slash commands of the agent; the fold reports when their turn is over.
             Command::Clear | Command::Compact => {
                 let text = format!("/{command}");
-                let mut told = fold::Prompt::new(text.clone());
-                told.origin = Some(fold::COMMAND.to_owned());
-                return self.prompt(Prompt::from(text), told).await.map(drop);
+                let mut shown = fold::Prompt::new(text.clone());
+                shown.origin = Some(fold::COMMAND.to_owned());
+                return self.prompt(Prompt::from(text), shown).await.map(drop);
             }
             Command::Shutdown => {
-                self.notes.tell(Note::Done(command)).await;
+                self.notes.send(Note::Done(command)).await;
                 self.close().await;
                 return Ok(());
             }
         }
-        self.notes.tell(Note::Done(command)).await;
+        self.notes.send(Note::Done(command)).await;
         Ok(())
     }
 
-    /// Ends the session, and waits until its last event was taken.
+    /// Ends the session, and waits until the sink took its last event.
     ///
-    /// It does not wait for ever: whoever takes the events may be the one who closes. What was not taken by then can
-    /// still be taken afterwards.
+    /// The wait is limited, because the caller may be the task that takes the events.
+    /// Events that were not taken by then can still be taken afterwards.
     pub async fn close(&self) {
-        // How the agent ended is told by an event.
+        // An event reports how the agent ended.
         drop(self.client.close().await);
         drop(tokio::time::timeout(LAST_EVENTS_WAIT, self.over.cancelled()).await);
     }

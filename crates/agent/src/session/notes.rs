@@ -1,75 +1,77 @@
-//! What the parts of a session tell the one task that makes events of it.
+//! Notes from the parts of a session to the task that turns them into events.
 
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::desk::AskKey;
 use crate::fold;
 use crate::limits::OPEN_MAX;
 use crate::pending::Outcome;
 use crate::permissions::{Answer, Ask};
 use crate::questions::Replied;
+use crate::request_table::AskKey;
 use crate::source::Command;
 
-/// Something to make an event of.
+/// An occurrence that becomes an event.
 #[derive(Debug)]
 pub(super) enum Note {
-    /// Something was said to the agent.
+    /// A prompt was sent to the agent.
     Prompt(fold::Prompt),
-    /// A question about a tool is open; if nobody answers, until then (in milliseconds since the epoch).
+    /// A permission request is open, until the deadline if there is one (in milliseconds since the Unix
+    /// epoch).
     Opened(Arc<Ask>, Option<i64>),
-    /// A question about a tool was settled as soon as it was asked, and need not be shown.
+    /// A permission request was settled immediately, and need not be shown.
     Decided(AskKey, Outcome<Answer>),
-    /// A question about a tool that was open is settled.
+    /// An open permission request was settled.
     Settled(AskKey, Outcome<Answer>),
-    /// Somebody has to know which plan a call proposes.
+    /// A request for the plan that a call proposes.
     Plan(String, oneshot::Sender<Option<String>>),
-    /// A question to the person is open.
-    Questioned(Box<fold::Asked>),
-    /// A question to the person was settled without the person.
+    /// A question to the user is open.
+    Questioned(Box<fold::OpenedRequest>),
+    /// A question to the user was settled without the user.
     Declined(AskKey, Outcome<Replied>),
-    /// A question to the person that was open is settled.
+    /// An open question to the user was settled.
     Answered(AskKey, Outcome<Replied>),
-    /// A command is done.
+    /// A command is finished.
     Done(Command),
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Notes {
+pub(super) struct NoteSender {
     queue: mpsc::Sender<Note>,
-    /// What comes from places that cannot wait: at most one for each question that is open.
+    /// Notes from places that cannot wait, such as `Drop`: at most one for each open request.
     urgent: mpsc::Sender<Note>,
 }
 
 #[derive(Debug)]
-pub(super) struct Inbox {
+pub(super) struct NoteReceiver {
     queue: mpsc::Receiver<Note>,
     urgent: mpsc::Receiver<Note>,
-    /// An urgent note that waits for what was told before it.
+    /// An urgent note that waits for the notes that were sent before it.
     held: Option<Note>,
 }
 
-pub(super) fn channel(room: usize) -> (Notes, Inbox) {
+pub(super) fn channel(room: usize) -> (NoteSender, NoteReceiver) {
     let (queue, from_queue) = mpsc::channel(room);
     let (urgent, from_urgent) = mpsc::channel(OPEN_MAX);
-    (Notes { queue, urgent }, Inbox { queue: from_queue, urgent: from_urgent, held: None })
+    (NoteSender { queue, urgent }, NoteReceiver { queue: from_queue, urgent: from_urgent, held: None })
 }
 
-impl Notes {
-    /// Tells it as soon as there is room. Whoever reads may be gone; then nobody wants to know.
-    pub(super) async fn tell(&self, note: Note) {
+impl NoteSender {
+    /// Sends a note as soon as there is room. If the event task has ended, the note is dropped.
+    pub(super) async fn send(&self, note: Note) {
         drop(self.queue.send(note).await);
     }
 
-    /// Tells it at once, from a place that cannot wait.
-    pub(super) fn tell_now(&self, note: Note) {
+    /// Sends a note immediately, from a place that cannot wait.
+    pub(super) fn send_urgent(&self, note: Note) {
         drop(self.urgent.try_send(note));
     }
 }
 
-impl Inbox {
-    /// The next note. A question is opened in the queue and may be settled in a hurry; it is opened first all the same.
+impl NoteReceiver {
+    /// The next note. A request is opened through the queue and may be settled through the urgent channel;
+    /// the note about its opening still comes first.
     pub(super) async fn recv(&mut self) -> Option<Note> {
         if self.held.is_none() {
             self.held = tokio::select! {
@@ -81,7 +83,7 @@ impl Inbox {
         self.queue.try_recv().ok().or_else(|| self.held.take())
     }
 
-    /// What is there already. Nothing can be told afterwards.
+    /// Closes the channels and returns the remaining notes.
     pub(super) fn close(&mut self) -> Vec<Note> {
         self.queue.close();
         self.urgent.close();
@@ -101,18 +103,18 @@ impl Inbox {
 mod tests {
     use super::*;
 
-    /// Whoever settles a question in a hurry does not overtake the one who opened it, whenever the reader looks.
+    /// An urgent note does not overtake a note that was queued before it, whenever the reader polls.
     #[tokio::test]
-    async fn what_was_told_before_an_urgent_note_comes_before_it() {
-        let (notes, mut inbox) = channel(4);
-        notes.tell_now(Note::Done(Command::Interrupt));
-        // The reader has found the queue empty and took the urgent note; only now it sees what was told before.
-        inbox.held = inbox.urgent.try_recv().ok();
-        notes.tell(Note::Done(Command::Clear)).await;
-        let told = [inbox.recv().await, inbox.recv().await];
+    async fn an_urgent_note_comes_after_earlier_notes() {
+        let (notes, mut receiver) = channel(4);
+        notes.send_urgent(Note::Done(Command::Interrupt));
+        // The reader has found the queue empty and taken the urgent note; only now it sees the earlier one.
+        receiver.held = receiver.urgent.try_recv().ok();
+        notes.send(Note::Done(Command::Clear)).await;
+        let order = [receiver.recv().await, receiver.recv().await];
         assert!(
-            matches!(told, [Some(Note::Done(Command::Clear)), Some(Note::Done(Command::Interrupt))]),
-            "{told:?}"
+            matches!(order, [Some(Note::Done(Command::Clear)), Some(Note::Done(Command::Interrupt))]),
+            "{order:?}"
         );
     }
 }

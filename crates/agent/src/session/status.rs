@@ -1,50 +1,50 @@
-//! How a session stands.
+//! Status of a session.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 use tidings_protocol::ui::{SessionPhase, TurnId, UiMessage};
 
-/// How a session stands.
+/// Status of a session.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SessionStatus {
     /// The number that its events carry.
     pub handle: i64,
-    /// The agent's own name for it, by which it can be resumed.
+    /// The agent's own session id, by which it can be resumed.
     pub cli_session_id: Option<String>,
-    /// What it is doing.
+    /// The current activity.
     pub phase: SessionPhase,
-    /// The model that answers.
+    /// The model in use.
     pub model: Option<String>,
-    /// What the agent may do unasked.
+    /// The permission mode of the agent.
     pub permission_mode: Option<String>,
-    /// The folder it works in.
+    /// The working directory.
     pub cwd: Option<String>,
     /// Its title.
     pub title: Option<String>,
-    /// The turn that is under way.
+    /// The turn in progress.
     pub open_turn: Option<TurnId>,
-    /// Turns that have ended.
+    /// The number of completed turns.
     pub turns: u64,
-    /// Tokens of the prompt of the last response: what the context holds.
+    /// Prompt tokens of the last response: the size of the context.
     pub input_tokens: i64,
     /// Tokens generated in the last response.
     pub output_tokens: i64,
-    /// What the session has cost, as the agent counts it.
+    /// Cost of the session in US dollars, as counted by the agent.
     pub cost_usd: f64,
-    /// Questions about tools that are open.
+    /// The number of open permission requests.
     pub pending_permissions: usize,
-    /// Questions to the person that are open.
+    /// The number of open questions to the user.
     pub pending_questions: usize,
 }
 
 #[derive(Debug)]
-pub(super) struct Shared(Mutex<SessionStatus>);
+pub(super) struct StatusCell(Mutex<SessionStatus>);
 
-impl Shared {
+impl StatusCell {
     pub(super) fn new(handle: i64) -> Self {
-        Shared(Mutex::new(SessionStatus {
+        StatusCell(Mutex::new(SessionStatus {
             handle,
             cli_session_id: None,
             phase: SessionPhase::Idle,
@@ -66,22 +66,22 @@ impl Shared {
         self.lock().clone()
     }
 
-    /// Takes in what an event says.
-    pub(super) fn note(&self, event: &UiMessage) {
+    /// Updates the status from an event.
+    pub(super) fn update_from(&self, event: &UiMessage) {
         match event {
             UiMessage::SessionStarted(started) => {
                 let mut status = self.lock();
                 status.cli_session_id = Some(started.cli_session_id.clone());
-                keep(&mut status.model, started.model.as_ref());
-                keep(&mut status.cwd, started.cwd.as_ref());
-                keep(&mut status.permission_mode, started.permission_mode.as_ref());
+                update(&mut status.model, started.model.as_ref());
+                update(&mut status.cwd, started.cwd.as_ref());
+                update(&mut status.permission_mode, started.permission_mode.as_ref());
             }
             UiMessage::SessionTitle(title) => self.lock().title = Some(title.title.clone()),
             UiMessage::SessionStateChanged(changed) => self.lock().phase = changed.state,
             UiMessage::SettingsChanged(changed) => {
                 let mut status = self.lock();
-                keep(&mut status.model, changed.model.as_ref());
-                keep(&mut status.permission_mode, changed.permission_mode.as_ref());
+                update(&mut status.model, changed.model.as_ref());
+                update(&mut status.permission_mode, changed.permission_mode.as_ref());
             }
             UiMessage::TurnStarted(started) => self.lock().open_turn = Some(started.turn_id),
             UiMessage::TurnResult(result) => {
@@ -104,14 +104,14 @@ impl Shared {
     }
 
     fn lock(&self) -> MutexGuard<'_, SessionStatus> {
-        // Each change is one assignment; nothing is half done when somebody panics.
+        // Each change is one assignment, so a poisoned lock is usable.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What is not said stays.
-fn keep(place: &mut Option<String>, said: Option<&String>) {
-    if let Some(said) = said {
-        *place = Some(said.clone());
+/// Replaces a value if the event has a new one.
+fn update(field: &mut Option<String>, new: Option<&String>) {
+    if let Some(new) = new {
+        *field = Some(new.clone());
     }
 }

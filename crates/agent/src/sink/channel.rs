@@ -5,7 +5,7 @@ use tokio::sync::mpsc::error::TrySendError;
 
 use super::{EventSink, SendError};
 
-/// Hands events to another task.
+/// A sink that sends events to another task through a channel.
 ///
 /// ```
 /// use tidings_agent::{ChannelEventSink, EventSink, UiMessage};
@@ -19,7 +19,7 @@ use super::{EventSink, SendError};
 pub struct ChannelEventSink(mpsc::Sender<UiMessage>);
 
 impl ChannelEventSink {
-    /// A sink with room for that many events, and who gets them.
+    /// Creates a sink that buffers up to `room` events, and its receiver.
     pub fn new(room: usize) -> (Self, mpsc::Receiver<UiMessage>) {
         let (sender, receiver) = mpsc::channel(room.max(1));
         (ChannelEventSink(sender), receiver)

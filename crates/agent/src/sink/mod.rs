@@ -1,6 +1,6 @@
-//! Where events go.
+//! Sinks for events.
 //!
-//! A sink that is full says so, or makes the session wait: no event is dropped.
+//! A full sink returns an error or makes the session wait: no event is dropped.
 
 mod channel;
 mod text;
@@ -13,18 +13,19 @@ use tidings_protocol::ui::UiMessage;
 pub use channel::ChannelEventSink;
 pub use text::TextEventSink;
 
-/// Takes the events of sessions.
+/// A receiver of the events of sessions.
 pub trait EventSink: Send + Sync {
-    /// Takes an event at once, or gives it back.
+    /// Takes an event immediately, or returns it in the error.
     fn send(&self, event: UiMessage) -> Result<(), SendError>;
 
-    /// Takes an event as soon as there is room. The session waits, and loses nothing.
+    /// Takes an event as soon as there is room. The session waits until then.
     fn send_async(&self, event: UiMessage) -> BoxFuture<'_, Result<(), SendError>>;
 
-    /// Takes what came of one step, all of it or, when it fails, the first of it.
+    /// Takes the events of one step, in order. On failure a prefix of them may have been taken.
     ///
-    /// `end` is how far the agent's output is behind these events, if they came of it and the carrier counts. A sink that
-    /// stores it with them, all or nothing, can say later from where to read on.
+    /// `end` is the offset in the agent's output behind these events, if they come from the output and the
+    /// transport counts bytes.
+    /// A sink that stores it atomically with the events can tell later from which offset to continue.
     fn send_all(&self, events: Vec<UiMessage>, end: Option<u64>) -> BoxFuture<'_, Result<(), SendError>> {
         let _ = end;
         Box::pin(async move {
@@ -35,17 +36,17 @@ pub trait EventSink: Send + Sync {
         })
     }
 
-    /// Another handle on the same sink.
+    /// Creates another handle to the same sink.
     fn clone_box(&self) -> Box<dyn EventSink>;
 }
 
-/// A sink did not take an event; here it is again.
+/// A sink did not take an event. The error contains the event.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum SendError {
     /// There is no room at the moment.
     Full(Box<UiMessage>),
-    /// Nobody takes events any more.
+    /// The receiver is gone.
     Closed(Box<UiMessage>),
 }
 
@@ -61,8 +62,8 @@ impl SendError {
 impl fmt::Display for SendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            SendError::Full(_) => "whoever shows the events has no room for more",
-            SendError::Closed(_) => "nobody shows the events any more",
+            SendError::Full(_) => "the event sink is full",
+            SendError::Closed(_) => "the event sink is closed",
         })
     }
 }

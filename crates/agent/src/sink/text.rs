@@ -7,8 +7,8 @@ use tidings_protocol::ui::UiMessage;
 
 use super::{EventSink, SendError};
 
-/// Writes what is said to one place and what goes wrong to another, as plain text: standard output and standard error,
-/// for a program that has no front end.
+/// A sink that writes the conversation to one stream and errors to another, as plain text: standard output
+/// and standard error, for a program that has no front end.
 ///
 /// ```
 /// use tidings_agent::{EventSink, TextEventSink, TurnId, UiMessage};
@@ -19,45 +19,49 @@ use super::{EventSink, SendError};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Control characters of the text are left out, so that no agent and no tool can steer a terminal.
+/// Control characters in the text are removed, so that neither agent nor tool can send escape sequences to a
+/// terminal.
 #[derive(Clone)]
-pub struct TextEventSink(Arc<Mutex<Places>>);
+pub struct TextEventSink(Arc<Mutex<TextStreams>>);
 
-struct Places {
-    said: Box<dyn Write + Send>,
-    wrong: Box<dyn Write + Send>,
+struct TextStreams {
+    output: Box<dyn Write + Send>,
+    errors: Box<dyn Write + Send>,
 }
 
 impl TextEventSink {
-    /// Text and tools go to `said`, errors to `wrong`.
-    pub fn new(said: impl Write + Send + 'static, wrong: impl Write + Send + 'static) -> Self {
-        TextEventSink(Arc::new(Mutex::new(Places { said: Box::new(said), wrong: Box::new(wrong) })))
+    /// Creates a sink that writes text and tool names to `output`, and errors to `errors`.
+    pub fn new(output: impl Write + Send + 'static, errors: impl Write + Send + 'static) -> Self {
+        TextEventSink(Arc::new(Mutex::new(TextStreams {
+            output: Box::new(output),
+            errors: Box::new(errors),
+        })))
     }
 }
 
-impl Places {
+impl TextStreams {
     fn write(&mut self, event: &UiMessage) -> std::io::Result<()> {
         match event {
-            UiMessage::TextChunk { text, .. } => write!(self.said, "{}", Plain(text))?,
-            UiMessage::Complete { .. } => writeln!(self.said)?,
+            UiMessage::TextChunk { text, .. } => write!(self.output, "{}", PlainText(text))?,
+            UiMessage::Complete { .. } => writeln!(self.output)?,
             UiMessage::ToolExecuting { tool_name, .. } => {
-                writeln!(self.said, "[Tool: {}]", Plain(tool_name))?;
+                writeln!(self.output, "[Tool: {}]", PlainText(tool_name))?;
             }
-            UiMessage::Display { content, .. } => writeln!(self.said, "{}", Plain(content))?,
+            UiMessage::Display { content, .. } => writeln!(self.output, "{}", PlainText(content))?,
             UiMessage::Error { message, .. } => {
-                writeln!(self.wrong, "{}", Plain(message))?;
-                return self.wrong.flush();
+                writeln!(self.errors, "{}", PlainText(message))?;
+                return self.errors.flush();
             }
             _ => return Ok(()),
         }
-        self.said.flush()
+        self.output.flush()
     }
 }
 
 impl EventSink for TextEventSink {
     fn send(&self, event: UiMessage) -> Result<(), SendError> {
-        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        places.write(&event).map_err(|_| SendError::Closed(Box::new(event)))
+        let mut streams = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        streams.write(&event).map_err(|_| SendError::Closed(Box::new(event)))
     }
 
     fn send_async(&self, event: UiMessage) -> BoxFuture<'_, Result<(), SendError>> {
@@ -75,10 +79,10 @@ impl fmt::Debug for TextEventSink {
     }
 }
 
-/// Text without control characters, but for new lines and tabs.
-struct Plain<'a>(&'a str);
+/// Text without control characters, except for newlines and tabs.
+struct PlainText<'a>(&'a str);
 
-impl fmt::Display for Plain<'_> {
+impl fmt::Display for PlainText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0
             .split(|c: char| c.is_control() && c != '\n' && c != '\t')
@@ -93,9 +97,9 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Default)]
-    struct Shared(Arc<Mutex<Vec<u8>>>);
+    struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Shared {
+    impl Write for SharedBuffer {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             self.0.lock().unwrap().extend_from_slice(bytes);
             Ok(bytes.len())
@@ -106,17 +110,18 @@ mod tests {
         }
     }
 
-    impl Shared {
+    impl SharedBuffer {
         fn text(&self) -> String {
             String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
         }
     }
 
-    /// S3.27: text raw, a new line when the turn is complete, tools by name, errors elsewhere. T8: nothing of it steers.
+    /// S3.27: text as it is, a newline at the end of a turn, tools by name, errors on the other stream.
+    /// T8: control characters are removed.
     #[test]
     fn s3_27_a_text_sink_writes_what_a_person_reads() {
-        let (said, wrong) = (Shared::default(), Shared::default());
-        let sink = TextEventSink::new(said.clone(), wrong.clone());
+        let (output, errors) = (SharedBuffer::default(), SharedBuffer::default());
+        let sink = TextEventSink::new(output.clone(), errors.clone());
         let turn_id = TurnId::new_assistant_turn(1);
         let text = |text: &str| UiMessage::TextChunk { text: text.to_owned(), session_id: 1, turn_id };
         for event in [
@@ -133,7 +138,7 @@ mod tests {
         ] {
             sink.send(event).unwrap();
         }
-        assert_eq!(said.text(), "Hello[31m[Tool: Bash]\n\n");
-        assert_eq!(wrong.text(), "overloaded\n");
+        assert_eq!(output.text(), "Hello[31m[Tool: Bash]\n\n");
+        assert_eq!(errors.text(), "overloaded\n");
     }
 }

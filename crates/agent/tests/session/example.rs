@@ -1,4 +1,4 @@
-//! The example does what its page says.
+//! Test of the example.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,10 +14,13 @@ mod typical_handler;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn s3_26_a_typical_handler_takes_a_session_from_prompt_to_end() {
-    let said = Arc::new(Mutex::new(String::new()));
-    let hears = Arc::clone(&said);
+    let output = Arc::new(Mutex::new(String::new()));
+    let collected = Arc::clone(&output);
     let agent = Agent::new(Options::new()).over(|| StandIn::playing(LIST));
-    typical_handler::talk(agent, "hello", move |text| hears.lock().unwrap().push_str(text)).await;
-    let said = said.lock().unwrap();
-    assert_eq!(*said, "Let me look.\nRunning Bash...\nAllowed: Run `ls`\nTool complete\nThere is a README.");
+    typical_handler::talk(agent, "hello", move |text| collected.lock().unwrap().push_str(text)).await;
+    let output = output.lock().unwrap();
+    assert_eq!(
+        *output,
+        "Let me look.\nRunning Bash...\nAllowed: Run `ls`\nTool complete\nThere is a README."
+    );
 }

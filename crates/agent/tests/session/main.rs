@@ -1,4 +1,4 @@
-//! Whole sessions against the stand-in: what is said, asked, answered and shown.
+//! Complete sessions against the stand-in: prompts, requests, answers and events.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -65,7 +65,7 @@ fn is_permission(event: &UiMessage) -> bool {
     matches!(event, UiMessage::PermissionRequired { .. })
 }
 
-/// S3.18: a tool that the policy does not decide about waits until somebody answers through the registry.
+/// S3.18: a tool that the policy does not decide about waits until it is answered through the registry.
 #[tokio::test]
 async fn s3_18_a_permission_waits_for_the_registry() {
     let mut scene = Scene::start(LIST, Interactive).await;
@@ -91,7 +91,7 @@ async fn s3_18_a_permission_waits_for_the_registry() {
     assert_eq!(scene.results(), [(tool_use_id.as_str(), "README.md")]);
 }
 
-/// A command reads harmless; the path that it was asked for says what it is about.
+/// The command looks harmless; the path that made the CLI ask shows what it is about.
 #[tokio::test]
 async fn a_permission_names_the_path_that_made_the_agent_ask() {
     let script = LIST.replace("ask = true", r#"ask = { blocked_path = "/home/dev/other" }"#);
@@ -105,7 +105,7 @@ async fn a_permission_names_the_path_that_made_the_agent_ask() {
     assert_eq!(path, Some(Some("/home/dev/other")));
 }
 
-/// S3.29: a policy that decides asks nobody, and what it decided says by which rule.
+/// S3.29: a policy that decides does not ask the user, and its decision names the rule.
 #[tokio::test]
 async fn s3_29_a_policy_that_decides_asks_nobody() {
     for (allowed, mut scene) in [
@@ -127,7 +127,8 @@ async fn s3_29_a_policy_that_decides_asks_nobody() {
     }
 }
 
-/// S3.19: calls that are asked about together are one batch, of which some may be approved and some denied.
+/// S3.19: calls that are asked about together are one batch, whose members can be approved and denied
+/// separately.
 #[tokio::test]
 async fn s3_19_a_batch_is_answered_in_parts() {
     for batches in [Batches::AsAsked, Batches::PerMessage] {
@@ -135,8 +136,8 @@ async fn s3_19_a_batch_is_answered_in_parts() {
         setup.batches = batches;
         let mut scene = Scene::set(TWO, setup).await;
         scene.session.input(hello(1)).await.unwrap();
-        // The stand-in asks about one call after the other, as the real CLI does about calls that may not run side by
-        // side. Without a batch for the message they are two questions.
+        // The stand-in asks about one call after the other, as the real CLI does for calls that may not run
+        // in parallel. Without a batch for the message they are two requests.
         if batches == Batches::AsAsked {
             for answer in [Answer::allow(), Answer::deny("Not this one")] {
                 let UiMessage::PermissionRequired { tool_use_id, .. } = scene.until(is_permission).await
@@ -172,7 +173,7 @@ async fn s3_19_a_batch_is_answered_in_parts() {
     }
 }
 
-/// S3.30: what was allowed for the session is not asked about again.
+/// S3.30: a call that was allowed for the session is not asked about again.
 #[tokio::test]
 async fn s3_30_a_grant_for_the_session_answers_the_next_question() {
     let script = LIST.to_owned() + LIST;
@@ -215,7 +216,7 @@ async fn s3_20_a_question_is_answered_through_its_registry() {
     scene.session.questions().respond(&key, answers, Who::Person("phone".to_owned())).unwrap();
     scene.complete().await;
     assert!(scene.results()[0].1.contains('B'), "{:?}", scene.results());
-    // Where nobody can be asked, the tool is told so at once.
+    // If no user can be asked, the tool is denied immediately.
     let mut scene = Scene::start(script, AutoApprove).await;
     scene.session.input(hello(1)).await.unwrap();
     scene.complete().await;
@@ -223,7 +224,7 @@ async fn s3_20_a_question_is_answered_through_its_registry() {
     assert!(scene.results()[0].1.contains("declined"), "{:?}", scene.results());
 }
 
-/// A question that nobody answers in time is settled, told as that, and not as a no.
+/// A request that is not answered in time is reported as timed out, and not as refused.
 #[tokio::test]
 async fn s3_18_silence_is_no_refusal() {
     let mut setup = Setup::new(1, Arc::new(Interactive));
@@ -233,14 +234,14 @@ async fn s3_18_silence_is_no_refusal() {
     scene.complete().await;
     let timed_out = |event: &UiMessage| matches!(event, UiMessage::PermissionResolved(resolved) if resolved.outcome == Resolution::TimedOut);
     assert!(scene.seen.iter().any(timed_out));
-    assert!(scene.results()[0].1.contains("nobody has refused"), "{:?}", scene.results());
+    assert!(scene.results()[0].1.contains("not a refusal"), "{:?}", scene.results());
 }
 
-/// A call that takes long is seen to take long.
+/// The progress of a long call is reported.
 #[tokio::test]
-async fn a_call_tells_for_how_long_it_has_been_running() {
+async fn the_running_time_of_a_call_is_reported() {
     let mut setup = Setup::new(1, Arc::new(Interactive));
-    // An hour passes with every look at the clock.
+    // The clock advances one hour with every reading.
     let hours = std::sync::atomic::AtomicI64::new(0);
     setup.clock = Clock::from_fn(move || {
         let hour = hours.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -253,7 +254,7 @@ async fn a_call_tells_for_how_long_it_has_been_running() {
     assert!(progress.elapsed_seconds >= 3600.0, "{progress:?}");
 }
 
-/// S3.34: an interrupt takes open questions back, ends the turn, and is told as done.
+/// S3.34: an interrupt withdraws open requests, ends the turn, and is reported as complete.
 #[tokio::test]
 async fn s3_34_an_interrupt_takes_the_question_back_and_ends_the_turn() {
     let mut scene = Scene::start(LIST, Interactive).await;
@@ -274,8 +275,8 @@ async fn s3_34_an_interrupt_takes_the_question_back_and_ends_the_turn() {
     assert_eq!(scene.session.status().pending_permissions, 0);
 }
 
-/// S3.28: the front end gets everything through its sink, says everything through its source, and the end of the source
-/// ends the sessions. S3.26: events carry the number of their session.
+/// S3.28: the front end gets all events through its sink, sends all input through its source, and the end of
+/// the source ends the sessions. S3.26: events carry the number of their session.
 #[tokio::test]
 async fn s3_28_a_front_end_runs_many_sessions() {
     let (sink, mut events) = ChannelEventSink::new(4);
@@ -310,7 +311,7 @@ async fn s3_28_a_front_end_runs_many_sessions() {
     assert!(agent.handles().is_empty());
 }
 
-/// D5: a session that does not come up holds up the prompts of no other.
+/// D5: a session that does not start delays no other.
 #[tokio::test]
 async fn d5_a_session_that_starts_slowly_holds_up_no_other() {
     let (sink, mut events) = ChannelEventSink::new(4);
@@ -344,7 +345,7 @@ async fn d5_a_session_that_starts_slowly_holds_up_no_other() {
     running.abort();
 }
 
-/// S3.35: a session tells how it stands, and one that is removed leaves nothing: no process, no question, no grant.
+/// S3.35: a session reports its status, and a removed one leaves nothing: no process, no request, no grant.
 #[tokio::test]
 async fn s3_35_sessions_tell_how_they_stand_and_leave_nothing() {
     let (sink, mut events) = ChannelEventSink::new(4);
@@ -384,7 +385,7 @@ async fn s3_35_sessions_tell_how_they_stand_and_leave_nothing() {
     reading.await.unwrap();
 }
 
-/// F98, C3.8: a front end that reads slowly makes the agent wait and loses nothing.
+/// F98, C3.8: a slow front end makes the agent wait, and loses nothing.
 #[tokio::test]
 async fn s3_15_a_slow_front_end_loses_no_text() {
     let words: Vec<String> = (0..2_000).map(|number| format!("word{number} ")).collect();
@@ -405,9 +406,9 @@ async fn s3_15_a_slow_front_end_loses_no_text() {
     assert_eq!(scene.text(), words.concat());
 }
 
-/// When nobody takes the events any more, the session ends instead of working for nobody.
+/// A session whose sink is closed ends.
 #[tokio::test]
-async fn a_session_that_nobody_watches_ends() {
+async fn a_session_whose_sink_is_closed_ends() {
     let scene = Scene::start(LIST, Interactive).await;
     let session = scene.session.clone();
     drop(scene);

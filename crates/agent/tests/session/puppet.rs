@@ -1,4 +1,4 @@
-//! An agent that a test moves by hand, line by line.
+//! An agent that a test controls line by line.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(crate) fn interactive() -> Setup {
 }
 
 impl Puppet {
-    /// A session whose sink has room for so many events.
+    /// Starts a session whose sink has room for `room` events.
     pub(crate) async fn start(setup: Setup, room: usize) -> Self {
         let (memory, mut peer) = memory::pair();
         let (sink, events) = ChannelEventSink::new(room);
@@ -37,19 +37,19 @@ impl Puppet {
         Puppet { session, events, voice, peer: greeted.await.unwrap() }
     }
 
-    /// The agent writes a frame.
+    /// Writes a frame of the agent.
     pub(crate) async fn say(&self, frame: Value) {
         self.voice.say(&frame.to_string()).await;
     }
 
-    /// The agent writes a message with calls, one frame for each.
+    /// Writes a message with calls, one frame for each.
     pub(crate) async fn call(&self, calls: &[&str]) {
         for id in calls {
             self.write(json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": id}})).await;
         }
     }
 
-    /// The agent writes a block of a message.
+    /// Writes a block of a message.
     pub(crate) async fn write(&self, block: Value) {
         let uuid = block["id"].clone();
         let message = json!({"id": "msg_1", "role": "assistant", "type": "message", "model": "m", "content": [block],
@@ -61,7 +61,7 @@ impl Puppet {
         .await;
     }
 
-    /// The agent writes a piece of a message that says nothing but how far it is.
+    /// Writes a stream event without content.
     pub(crate) async fn stream(&self, kind: &str) {
         let event = match kind {
             "message_start" => {
@@ -75,25 +75,25 @@ impl Puppet {
             .await;
     }
 
-    /// The agent asks about a call.
+    /// Writes a permission request for a call.
     pub(crate) async fn ask(&self, request_id: &str, call: &str) {
         let request = json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": call}, "tool_use_id": call});
         self.say(json!({"type": "control_request", "request_id": request_id, "request": request})).await;
     }
 
-    /// The agent ends its turn.
+    /// Writes the result of the turn.
     pub(crate) async fn result(&self) {
         self.say(json!({"type": "result", "subtype": "success", "is_error": false, "num_turns": 1, "result": "",
             "session_id": "s", "uuid": "r", "duration_ms": 1, "duration_api_ms": 1, "total_cost_usd": 0.0, "usage": {}}))
             .await;
     }
 
-    /// What the session wrote next.
+    /// The next line that the session wrote.
     pub(crate) async fn written(&mut self) -> Value {
         serde_json::from_str(&self.peer.line().await.unwrap()).unwrap()
     }
 
-    /// The events up to one that is wanted, with it.
+    /// The events up to and including the first that matches.
     pub(crate) async fn until(&mut self, wanted: impl Fn(&UiMessage) -> bool) -> Vec<UiMessage> {
         let mut seen = Vec::new();
         loop {
@@ -105,7 +105,7 @@ impl Puppet {
         }
     }
 
-    /// Everything to the last.
+    /// All remaining events.
     pub(crate) async fn rest(&mut self) -> Vec<UiMessage> {
         let mut seen = Vec::new();
         while let Some(event) = self.events.recv().await {

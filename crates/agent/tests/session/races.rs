@@ -1,5 +1,5 @@
-//! Questions, answers, prompts and ends in every order: each question is shown once and its end is told once, nothing comes
-//! after the end, and nobody waits for ever.
+//! Requests, answers, prompts and ends in every order: each request is shown once and its outcome is reported
+//! once, nothing comes after the end, and no caller waits for ever.
 
 use std::time::Duration;
 
@@ -38,7 +38,8 @@ fn place(events: &[UiMessage], wanted: impl Fn(&UiMessage) -> bool) -> usize {
     events.iter().position(wanted).unwrap_or_else(|| panic!("it is not among {events:#?}"))
 }
 
-/// However a question ends together with its session, it is told once, and the end of the session is the last event.
+/// A request that ends together with its session is reported once, and the end of the session is the last
+/// event.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_question_that_ends_with_its_session_is_told_once_and_before_the_end() {
     for round in 0..200 {
@@ -73,7 +74,7 @@ async fn a_question_that_ends_with_its_session_is_told_once_and_before_the_end()
     }
 }
 
-/// A call that the agent asks about twice is shown once; the second question is refused and ends nothing.
+/// A call that the agent asks about twice is shown once; the second request is refused and settles nothing.
 #[tokio::test]
 async fn a_question_that_is_asked_twice_is_shown_once() {
     let mut puppet = Puppet::start(interactive(), 64).await;
@@ -94,7 +95,7 @@ async fn a_question_that_is_asked_twice_is_shown_once() {
     assert_eq!(ends, [Resolution::Allowed]);
 }
 
-/// What was shown before the agent asked, and was never asked about, ends with the turn: as it was answered, or taken back.
+/// An announced call that the agent never asks about ends with the turn: as answered, or withdrawn.
 #[tokio::test]
 async fn what_the_agent_never_asks_about_ends_with_the_turn() {
     let mut setup = interactive();
@@ -109,13 +110,13 @@ async fn what_the_agent_never_asks_about_ends_with_the_turn() {
     puppet.result().await;
     let seen = puppet.until(is_complete).await;
     let ends: Vec<_> = seen.iter().filter_map(resolved).collect();
-    let told: Vec<_> = ends.iter().map(|end| (end.tool_use_id.as_str(), end.outcome)).collect();
-    assert_eq!(told, [("one", Resolution::Allowed), ("two", Resolution::Cancelled)]);
+    let outcomes: Vec<_> = ends.iter().map(|end| (end.tool_use_id.as_str(), end.outcome)).collect();
+    assert_eq!(outcomes, [("one", Resolution::Allowed), ("two", Resolution::Cancelled)]);
     assert!(ends.iter().all(|end| end.batch_id.as_ref() == Some(batch_id)), "{ends:#?}");
     assert_eq!(puppet.session.status().pending_permissions, 0);
 }
 
-/// A question that was answered while the batch with it gathered is not opened again.
+/// A request that was answered while its batch was gathered is not opened again.
 #[tokio::test]
 async fn a_batch_opens_nothing_that_was_settled() {
     let mut puppet = Puppet::start(interactive(), 1).await;
@@ -138,7 +139,7 @@ async fn a_batch_opens_nothing_that_was_settled() {
     assert_eq!(permissions.pending_count(), 0);
 }
 
-/// What a person says is shown before what comes of it, also where nobody has taken events for a while.
+/// A prompt is shown before its effects, even if the sink was blocked for a while.
 #[tokio::test]
 async fn a_prompt_comes_before_its_answer_however_slow_the_front_end_is() {
     let mut puppet = Puppet::start(interactive(), 1).await;
@@ -163,9 +164,9 @@ async fn a_prompt_comes_before_its_answer_however_slow_the_front_end_is() {
     assert!(prompt < turn && turn < call && call < seen.len() - 1, "{seen:#?}");
 }
 
-/// Whoever takes the events may close the session, also while there are events that it has not taken. They are not lost.
+/// The task that takes the events may close the session, even while events are left. They are not lost.
 #[tokio::test(start_paused = true)]
-async fn the_one_who_takes_the_events_may_close() {
+async fn the_task_that_takes_the_events_may_close() {
     let mut puppet = Puppet::start(interactive(), 1).await;
     puppet.call(&["one", "two", "three"]).await;
     let (session, other) = (puppet.session.clone(), puppet.session.clone());
@@ -178,7 +179,7 @@ async fn the_one_who_takes_the_events_may_close() {
     );
 }
 
-/// A policy that waits only so long for an answer.
+/// A policy with a time limit for the answer.
 struct Patience(Duration);
 
 impl PermissionPolicy for Patience {
@@ -193,7 +194,7 @@ impl PermissionPolicy for Patience {
     }
 }
 
-/// The deadline that people see is the one that counts, and a limit beyond all time is none.
+/// The deadline that is shown is the effective one, and a limit that cannot be represented is none.
 #[tokio::test]
 async fn the_deadline_that_is_shown_is_the_one_that_counts() {
     for (limit, shown) in [(Duration::from_secs(90), Some(90_000)), (Duration::MAX, None)] {
@@ -212,7 +213,8 @@ async fn the_deadline_that_is_shown_is_the_one_that_counts() {
     }
 }
 
-/// The real CLI asks about the first call while it writes the second: a batch for the message waits until it is whole.
+/// The real CLI asks about the first call while it streams the second: a batch for the message waits until
+/// the message is complete.
 #[tokio::test]
 async fn s3_19_a_batch_for_the_message_waits_until_it_is_whole() {
     let mut setup = interactive();
@@ -235,7 +237,7 @@ async fn s3_19_a_batch_for_the_message_waits_until_it_is_whole() {
     }
 }
 
-/// The CLI leaves the plan out when it asks about it; whoever is to agree reads it all the same.
+/// The CLI omits the plan from its request; the user sees it anyway.
 #[tokio::test]
 async fn a_plan_is_shown_with_the_question_about_it() {
     let mut puppet = Puppet::start(interactive(), 64).await;
@@ -251,12 +253,13 @@ async fn a_plan_is_shown_with_the_question_about_it() {
     let open = puppet.session.questions().pending_for_session(1);
     assert!(
         open[0].request().questions[0].text.contains("1. Nothing"),
-        "whoever connects later reads it too"
+        "a client that connects later reads it too"
     );
     assert_eq!(seen.iter().filter(|event| matches!(event, UiMessage::PlanProposed(_))).count(), 1);
 }
 
-/// A command ends with its name, as [`Command`] has it, also where the agent had nothing to do or calls it otherwise.
+/// A command is reported by its name, as in [`Command`], even if the agent had nothing to do or uses another
+/// name.
 #[tokio::test]
 async fn s3_34_a_command_is_complete_by_its_name() {
     let mut puppet = Puppet::start(interactive(), 64).await;
@@ -280,7 +283,8 @@ async fn s3_34_a_command_is_complete_by_its_name() {
     }
 }
 
-/// A number is one session's at a time: the one before has ended, and its questions with it, when the next begins.
+/// A handle belongs to one session at a time: the previous session has ended, with its requests, before the
+/// next begins.
 #[tokio::test]
 async fn s3_26_a_session_that_is_replaced_ends_first() {
     let (sink, mut events) = ChannelEventSink::new(64);

@@ -1,4 +1,4 @@
-//! A stand-in for the agent, played in this process.
+//! A stand-in for the agent, run in this process.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use tidings_rehearsal::script::Script;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
-/// Plays a script where a process would run.
+/// A transport that plays a script instead of running a process.
 #[derive(Debug)]
 pub(crate) struct StandIn {
     script: String,
@@ -67,7 +67,7 @@ impl Transport for StandIn {
 pub(crate) struct Scene {
     pub(crate) session: AgentSession,
     events: mpsc::Receiver<UiMessage>,
-    /// What came so far.
+    /// The events so far.
     pub(crate) seen: Vec<UiMessage>,
 }
 
@@ -78,12 +78,13 @@ impl Scene {
 
     pub(crate) async fn set(script: &str, setup: Setup) -> Self {
         let (sink, events) = ChannelEventSink::new(4);
-        let carrier = StandIn::playing(script);
-        let session = AgentSession::start_over(carrier, Options::new(), setup, Box::new(sink)).await.unwrap();
+        let transport = StandIn::playing(script);
+        let session =
+            AgentSession::start_over(transport, Options::new(), setup, Box::new(sink)).await.unwrap();
         Scene { session, events, seen: Vec::new() }
     }
 
-    /// Reads on until an event is found.
+    /// Reads events until one matches.
     pub(crate) async fn until(&mut self, wanted: impl Fn(&UiMessage) -> bool) -> UiMessage {
         loop {
             let Some(event) = self.events.recv().await else {
@@ -109,7 +110,7 @@ impl Scene {
         chunks.collect()
     }
 
-    /// What each call gave.
+    /// The result of each call.
     pub(crate) fn results(&self) -> Vec<(&str, &str)> {
         let results = self.seen.iter().filter_map(|event| match event {
             UiMessage::ToolCompleted { tool_use_id, result, .. } => {

@@ -1,4 +1,4 @@
-//! Policies allow commands that are known in whole, and ask about everything else.
+//! Policies allow commands that are fully known, and ask about everything else.
 
 mod second_parser;
 mod tables;
@@ -17,7 +17,8 @@ fn ask_in(folder: &str, tool: &str, input: Value) -> Ask {
     Ask::new(1, "r", &CanUseTool::new(tool, input.into(), "t"), Some(folder)).on_disk()
 }
 
-/// The rule that lets a call run unasked, by the policy `standard` or by `unattended` while nobody watches.
+/// The rule that allows a call without asking, by the policy `standard`, or by `unattended` while no user is
+/// connected.
 fn allowed_by(ask: &Ask) -> Option<String> {
     static POLICY: LazyLock<Then<RuleTable, Unattended>> =
         LazyLock::new(|| Then(RuleTable::standard(), Unattended::default()));
@@ -53,7 +54,7 @@ fn k3_everyday_commands_are_still_allowed() {
     assert!(asked.is_empty(), "{} of {}: {asked:#?}", asked.len(), EVERYDAY.len());
 }
 
-/// One bad command makes the whole line one to ask about, wherever it stands.
+/// One hostile command makes the policy ask about the whole line, at any position.
 #[test]
 fn k3_a_hostile_command_is_not_hidden_by_everyday_ones() {
     for hostile in HOSTILE.iter().filter(|command| !command.contains(['\n', '<'])) {
@@ -64,7 +65,7 @@ fn k3_a_hostile_command_is_not_hidden_by_everyday_ones() {
     }
 }
 
-/// A command that is known in whole is not known any more with one more option, nor with a path to somewhere else.
+/// A fully known command becomes unknown with one more option, or with a path outside of the project.
 #[test]
 fn k3_one_more_option_or_path_is_asked_about() {
     let plain = |command: &&&str| {
@@ -169,13 +170,13 @@ fn k3_nothing_is_sent_with_a_query_and_no_credentials_are_read() {
     assert_eq!(allowed_by(&plain).as_deref(), Some("network-known"));
 }
 
-/// A project may come with links that lead out of it.
+/// A project may contain symbolic links that lead out of it.
 #[cfg(unix)]
 #[test]
 fn k3_links_in_the_project_do_not_lead_out_of_it() {
     use std::os::unix::fs::symlink;
 
-    // A hidden folder would be a reason of its own to ask.
+    // A hidden folder alone would make the policy ask.
     let root = tempfile::Builder::new().prefix("links").tempdir().unwrap();
     let root = root.path().canonicalize().unwrap();
     let project = root.join("project");

@@ -1,11 +1,11 @@
-//! A parser that is not ours splits commands in the same way, wherever ours claims to know.
+//! An independent parser splits commands in the same way, for all commands that ours understands.
 
 use tidings_agent::permissions::{Role, Script};
 use tree_sitter::{Node, Parser};
 
 use crate::tables::{EVERYDAY, HOSTILE};
 
-/// The commands in a text with their words, by tree-sitter's grammar of bash; nothing if it finds an error.
+/// The commands in a text with their words, by tree-sitter's grammar of bash; `None` if it finds an error.
 fn split_by_tree_sitter(text: &str) -> Option<Vec<Vec<String>>> {
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).expect("the grammar fits the library");
@@ -29,7 +29,7 @@ fn collect(node: Node<'_>, text: &str, commands: &mut Vec<Vec<String>>) {
         });
         commands.push(words.map(|word| unquoted(word, text)).collect());
     }
-    // They have nodes of their own, whose words need no quotes here.
+    // They have their own nodes, whose words need no unquoting here.
     if matches!(node.kind(), "test_command" | "declaration_command") {
         let source = &text[node.byte_range()];
         commands.push(source.split_whitespace().map(str::to_owned).collect());
@@ -40,7 +40,7 @@ fn collect(node: Node<'_>, text: &str, commands: &mut Vec<Vec<String>>) {
     }
 }
 
-/// The text of a word after the shell has taken its quotes away.
+/// The text of a word after the shell has removed its quotes.
 fn unquoted(node: Node<'_>, text: &str) -> String {
     let source = &text[node.byte_range()];
     match node.kind() {
@@ -62,7 +62,7 @@ fn unquoted(node: Node<'_>, text: &str) -> String {
     }
 }
 
-/// The text without backslashes that take the meaning of a character away, which are those in `only` if it is given.
+/// The text without backslashes that quote a character; only those before characters in `only`, if given.
 fn without_backslashes(source: &str, only: Option<&str>) -> String {
     let mut plain = String::new();
     let mut chars = source.chars();
@@ -94,7 +94,7 @@ fn k3_a_second_parser_splits_commands_in_the_same_way() {
     };
     for text in HOSTILE.iter().chain(EVERYDAY).flat_map(spellings) {
         let script = Script::parse(&text);
-        // What is not known before it runs is never allowed, however it splits.
+        // A command that is not known before it runs is never allowed, however it is split.
         if script.is_opaque() {
             continue;
         }

@@ -1,7 +1,7 @@
 //! Commands for the tests of the policies.
 // tidy: flat table
 
-/// Commands that read what nobody showed, run code of choice, write, send or destroy.
+/// Commands that read secrets, run arbitrary code, write, send or destroy.
 pub(crate) const HOSTILE: &[&str] = &[
     // Reading secrets, and the environment.
     "grep -r . ~/.ssh",
@@ -760,7 +760,7 @@ pub(crate) const HOSTILE: &[&str] = &[
     "ping evil.org",
 ];
 
-/// Work of every day that runs unasked.
+/// Everyday commands that run without asking.
 pub(crate) const EVERYDAY: &[&str] = &[
     "cargo test -p x",
     "cargo test",

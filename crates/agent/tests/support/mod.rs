@@ -1,4 +1,4 @@
-//! Recorded sessions, and events as lines that a person can read.
+//! Recorded sessions, and events as readable lines.
 
 #![expect(dead_code, reason = "each test file uses a part of this")]
 
@@ -27,7 +27,7 @@ pub(crate) fn fixtures() -> Vec<(String, PathBuf)> {
     found
 }
 
-/// The frames of a recorded session, both ways, in the order they were written.
+/// The frames of a recorded session, in both directions, in the order in which they were written.
 pub(crate) fn frames(name: &str) -> Vec<u8> {
     std::fs::read(fixture(name).join("frames.ndjson")).unwrap()
 }
@@ -41,7 +41,7 @@ pub(crate) fn live(name: &str) -> Vec<UiMessage> {
     in_chunks(&frames(name), <[u8]>::len)
 }
 
-/// The same, with the bytes handed over in pieces of the lengths that `next` gives.
+/// The events of a recorded session whose bytes are passed in chunks of the lengths that `next` returns.
 pub(crate) fn in_chunks(bytes: &[u8], mut next: impl FnMut(&[u8]) -> usize) -> Vec<UiMessage> {
     let mut recording = Recording::new(1, FoldOptions::default());
     let mut events = Vec::new();
@@ -70,7 +70,7 @@ pub(crate) fn fold(lines: &[&str]) -> Vec<UiMessage> {
     events
 }
 
-/// The events of a recorded session as its files tell them, the sessions in it one after the other.
+/// The events of a recorded session from its files, one session after the other.
 pub(crate) fn from_files(name: &str) -> Vec<UiMessage> {
     let mut found = Roots::new([fixture(name).join("root")]).scan().unwrap();
     let seen = live(name);
@@ -91,13 +91,13 @@ pub(crate) fn from_files(name: &str) -> Vec<UiMessage> {
     events
 }
 
-/// Events as text, one a line: what happened, with what matters of it.
+/// Events as text, one per line, with the relevant fields.
 pub(crate) fn readable(events: &[UiMessage]) -> String {
     let mut text = String::new();
     let mut calls = Vec::new();
     for event in events {
         let mut event = serde_json::to_value(event).unwrap();
-        // In one order, whatever features of `serde_json` a build has on.
+        // One key order, independent of the features of `serde_json` in a build.
         event.sort_all_objects();
         text.push_str(&line(&event, &mut calls));
         text.push('\n');
@@ -105,7 +105,7 @@ pub(crate) fn readable(events: &[UiMessage]) -> String {
     text
 }
 
-/// Calls have random names; in a snapshot they are counted.
+/// Numbers a call: call ids are random, and snapshots need stable ones.
 fn call(id: &str, calls: &mut Vec<String>) -> String {
     let known = calls.iter().position(|call| call == id);
     let at = known.unwrap_or_else(|| {
@@ -146,7 +146,7 @@ fn line(event: &Value, calls: &mut Vec<String>) -> String {
     parts.join(" ")
 }
 
-/// Too long, or another one in every run.
+/// Fields that are too long, or differ in every run.
 const LEFT_OUT: &[&str] = &[
     "session_id",
     "uuid",
@@ -166,7 +166,7 @@ const LEFT_OUT: &[&str] = &[
     "delay_ms",
 ];
 
-/// That they are there says enough.
+/// Fields that are shown by name only.
 const ONLY_NAMED: &[&str] = &["usage", "suggestions", "permission_denials", "resets_at", "elapsed_seconds"];
 
 fn is_nothing(value: &Value) -> bool {

@@ -4,7 +4,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use serde::{Deserialize, Serialize};
 use tidings::host::HostFolder;
 use tidings_agent::fold::Snapshot;
-use tidings_agent::session::Keep;
+use tidings_agent::session::SnapshotStore;
 
 use super::AttachedHost;
 
@@ -20,7 +20,7 @@ pub(crate) struct FoldState {
 #[derive(Debug)]
 pub(crate) struct FoldStore(pub(crate) AttachedHost);
 
-impl Keep for FoldStore {
+impl SnapshotStore for FoldStore {
     fn keep(&self, fold: Snapshot, end: u64) {
         match (FoldState { end, fold }).write(&self.0.folder) {
             Ok(()) => self.0.handle.ack(end),

@@ -1,50 +1,50 @@
-//! Commands that destroy something, or that need the powers of an administrator.
+//! Destructive commands, and commands that need administrator rights.
 
 use serde::{Deserialize, Serialize};
 
-use super::Command;
+use super::SimpleCommand;
 
-/// Why a command needs more than the permission to run something.
+/// Reasons why a command needs more than the permission to execute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Danger {
     /// It deletes or overwrites files.
     Deletes,
-    /// It throws work or history of a repository away.
+    /// It discards work or history of a repository.
     Discards,
-    /// It runs as somebody else.
+    /// It runs as another user.
     Privileged,
-    /// It changes who may do what with files.
+    /// It changes file permissions.
     Permissions,
-    /// It writes to a disk or to a folder of the system.
+    /// It writes to a disk or to a system folder.
     System,
     /// It ends processes, services or the machine.
     Stops,
-    /// It runs what another command wrote.
+    /// It runs the output of another command.
     Foreign,
-    /// It gives something away that cannot be taken back.
+    /// It publishes something irrevocably.
     Publishes,
 }
 
 impl Danger {
-    /// The danger in words that continue "Run `…`; ".
-    pub fn words(self) -> &'static str {
+    /// A description that continues "Run `…`; ".
+    pub fn description(self) -> &'static str {
         match self {
             Danger::Deletes => "it deletes or overwrites files",
-            Danger::Discards => "it throws work or history away",
-            Danger::Privileged => "it runs as somebody else",
-            Danger::Permissions => "it changes who may do what with files",
+            Danger::Discards => "it discards work or history",
+            Danger::Privileged => "it runs as another user",
+            Danger::Permissions => "it changes file permissions",
             Danger::System => "it changes the system",
             Danger::Stops => "it ends processes or services",
-            Danger::Foreign => "it runs what another command wrote",
+            Danger::Foreign => "it runs the output of another command",
             Danger::Publishes => "it publishes something",
         }
     }
 }
 
-/// Whether a command is dangerous, and why.
-pub(super) fn of(command: &Command) -> Option<Danger> {
+/// The danger of a command, if there is one.
+pub(super) fn of(command: &SimpleCommand) -> Option<Danger> {
     if command.written_files().any(is_system_path) {
         return Some(Danger::System);
     }
@@ -97,8 +97,8 @@ pub(super) fn of(command: &Command) -> Option<Danger> {
     }
 }
 
-/// What throws commits or changes away, here or on the other side.
-fn git(command: &Command) -> Option<Danger> {
+/// Finds git commands that discard commits or changes, locally or in the remote repository.
+fn git(command: &SimpleCommand) -> Option<Danger> {
     let arguments = command.arguments();
     let at = git_subcommand(arguments)?;
     let rest = arguments.get(at + 1..).unwrap_or_default();
@@ -138,8 +138,8 @@ fn git(command: &Command) -> Option<Danger> {
     discards.then_some(Danger::Discards)
 }
 
-/// Whether the words of `git checkout` seem to name files, whose changes it overwrites: several words, a path that begins
-/// with a dot, a pattern, or a name with an ending.
+/// True if the words of `git checkout` seem to name files, whose changes it overwrites: several words, a path
+/// that begins with a dot, a pattern, or a name with an extension.
 fn names_files(rest: &[super::Word]) -> bool {
     let creates = rest.iter().any(|word| matches!(word.text.as_str(), "-b" | "--orphan" | "-t" | "--track"));
     let mut operands = rest.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-'));
@@ -155,7 +155,7 @@ fn names_files(rest: &[super::Word]) -> bool {
     !creates && (operands.clone().count() > 1 || operands.any(is_file))
 }
 
-/// Where the subcommand of git stands among its arguments.
+/// The index of git's subcommand among its arguments.
 pub(in crate::permissions) fn git_subcommand(arguments: &[super::Word]) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
@@ -170,7 +170,7 @@ pub(in crate::permissions) fn git_subcommand(arguments: &[super::Word]) -> Optio
     None
 }
 
-/// Whether a word is the long option `name`, which programs also take shortened: `--forc`.
+/// True if a word is the long option `name`, which programs also accept abbreviated: `--forc`.
 pub(super) fn is_long(text: &str, name: &str) -> bool {
     let Some(option) = text.strip_prefix("--") else {
         return false;
@@ -179,23 +179,23 @@ pub(super) fn is_long(text: &str, name: &str) -> bool {
     !option.is_empty() && (name.starts_with(option) || option.starts_with(name))
 }
 
-fn has_any(command: &Command, words: &[&str]) -> bool {
+fn has_any(command: &SimpleCommand, words: &[&str]) -> bool {
     words.iter().any(|word| command.has_argument(word))
 }
 
-fn is_query(command: &Command) -> bool {
+fn is_query(command: &SimpleCommand) -> bool {
     has_any(command, &["status", "list", "list-units", "is-active", "is-enabled", "show", "print", "cat"])
 }
 
-/// `chmod 777`, `a+w`, `o+w`, `+s`, and everything that goes down a tree.
-fn opens_to_all(command: &Command) -> bool {
+/// `chmod 777`, `a+w`, `o+w`, `+s`, and every recursive change.
+fn opens_to_all(command: &SimpleCommand) -> bool {
     command.has_flag('R')
         || command.has_argument("--recursive")
         || command.arguments().iter().any(|word| {
             let text = word.text.as_str();
             let digits = text.trim_start_matches('0');
             let octal = (3..=4).contains(&text.len()) && text.bytes().all(|b| (b'0'..=b'7').contains(&b));
-            // Writable for everybody, or with the rights of the owner.
+            // Writable for all users, or setuid.
             (octal && (digits.len() > 3 || matches!(text.as_bytes().last(), Some(b'2' | b'3' | b'6' | b'7'))))
                 || (text.contains('+')
                     && text.contains('w')
@@ -206,7 +206,7 @@ fn opens_to_all(command: &Command) -> bool {
         })
 }
 
-/// Whether a path belongs to the system and not to a user's work.
+/// True if a path belongs to the system.
 fn is_system_path(path: &str) -> bool {
     const FOLDERS: &[&str] =
         &["/etc", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/sys", "/proc", "/System"];

@@ -1,19 +1,19 @@
-//! What kind of work a command does, for rules and for the risk.
+//! Kinds of commands, for rules and for the risk.
 
 use serde::{Deserialize, Serialize};
 
 use super::danger::is_long;
-use super::{Command, shapes};
+use super::{SimpleCommand, shapes};
 
-/// What kind of work a command does.
+/// The kind of work that a command does.
 ///
-/// A kind is only given where every word is accounted for: the program, its subcommand, its options and their values. A
-/// command with an option that is not known is [`CommandKind::Other`].
+/// A command has a kind only if every word is known: the program, its subcommand, its options and their
+/// values. A command with an unknown option is [`CommandKind::Other`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CommandKind {
-    /// Looks and changes nothing: `ls`, `cat`, `grep`, `git status`.
+    /// Reads and changes nothing: `ls`, `cat`, `grep`, `git status`.
     Look,
     /// Creates files and folders: `touch`, `mkdir`.
     Create,
@@ -27,14 +27,14 @@ pub enum CommandKind {
     Build,
     /// Installs packages.
     Install,
-    /// Goes to the network.
+    /// Accesses the network.
     Network,
     /// Anything else.
     Other,
 }
 
-impl Command {
-    /// What kind of work it does.
+impl SimpleCommand {
+    /// The kind of work that it does.
     pub fn kind(&self) -> CommandKind {
         if let Some(kind) = shapes::kind(self) {
             return kind;
@@ -51,11 +51,12 @@ impl Command {
     }
 }
 
-/// The address of another repository in a word of a git command, which is not one that the repository knows by a name.
+/// The address of another repository in a word of a git command, as opposed to the name of a configured
+/// remote.
 pub(crate) fn git_address<'a>(subcommand: &str, text: &'a str) -> Option<&'a str> {
     let goes_out = matches!(subcommand, "clone" | "fetch" | "pull" | "push" | "remote");
     let (before, _) = text.split_once(':')?;
-    // `HEAD:main` and `:main` say what goes where.
+    // `HEAD:main` and `:main` are refspecs.
     let is_ref =
         before.is_empty() || before == "HEAD" || before.starts_with("refs/") || before.starts_with('+');
     (goes_out && !is_ref && !text.starts_with('-')).then_some(text)

@@ -1,39 +1,39 @@
-//! Cuts a command line into words and operators.
+//! Splits a command line into words and operators.
 
 use std::collections::BTreeSet;
 
-use super::words::substitutions;
+use super::quoting::substitutions;
 use super::{Opaque, Redirect, RedirectKind, Word, WordKind};
 
-/// A piece of a command line.
+/// A token of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
-    Word(Piece),
+    Word(LexedWord),
     Redirect(Redirect),
     /// `;`, `&` or the end of a line.
     End,
-    /// `&&`, `||`, `|` or `|&`: something must follow.
+    /// `&&`, `||`, `|` or `|&`: another command must follow.
     Join,
     Open,
     Close,
 }
 
-/// A word, and what only the parser wants to know of it.
+/// A word, with details for the parser.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Piece {
+pub(super) struct LexedWord {
     pub(super) word: Word,
-    /// Whether any part of it was quoted; then it is no reserved word.
+    /// True if any part of it was quoted; then it is not a reserved word.
     pub(super) quoted: bool,
-    /// Whether it sets a variable if it stands in front of a command.
+    /// True if it sets a variable when it precedes a command.
     pub(super) assigns: bool,
 }
 
-/// The pieces of a command line.
+/// The tokens of a command line.
 #[derive(Debug, Default)]
 pub(super) struct Lexed {
     pub(super) tokens: Vec<Token>,
     pub(super) opaque: BTreeSet<Opaque>,
-    /// The commands inside of substitutions, to be looked at as well.
+    /// The commands inside of substitutions, which are parsed as well.
     pub(super) nested: Vec<String>,
 }
 
@@ -103,7 +103,7 @@ impl Lexer<'_> {
             ('|', _) => self.push(Token::Join, 1),
             ('(', _) => {
                 if self.peek(1) == Some('(') {
-                    // Arithmetic, or a group within a group: they look alike.
+                    // Arithmetic or nested groups, which look alike.
                     self.opaque(Opaque::Expansion);
                 }
                 self.push(Token::Open, 1);
@@ -115,24 +115,24 @@ impl Lexer<'_> {
     }
 
     fn word_or_descriptor(&mut self) {
-        let piece = self.word();
+        let lexed = self.word();
         if matches!(self.peek(0), Some('<' | '>')) {
-            if !piece.quoted
-                && !piece.word.text.is_empty()
-                && piece.word.text.bytes().all(|b| b.is_ascii_digit())
+            if !lexed.quoted
+                && !lexed.word.text.is_empty()
+                && lexed.word.text.bytes().all(|b| b.is_ascii_digit())
             {
                 return self.redirect();
             }
-            if piece.word.text.ends_with('}') {
+            if lexed.word.text.ends_with('}') {
                 // `{name}>file` opens a descriptor and sets a variable.
                 self.opaque(Opaque::Syntax);
             }
         }
         if self.peek(0) == Some('(') {
-            // A function, an array, or a pattern of zsh that may run code.
+            // A function, an array, or a zsh pattern that may run code.
             self.opaque(Opaque::Syntax);
         }
-        self.out.tokens.push(Token::Word(piece));
+        self.out.tokens.push(Token::Word(lexed));
     }
 
     fn redirect(&mut self) {
@@ -142,7 +142,7 @@ impl Lexer<'_> {
                 self.at += 2;
                 self.substitution();
                 let word = Word { text: String::new(), kind: WordKind::Dynamic };
-                return self.out.tokens.push(Token::Word(Piece { word, ..Piece::default() }));
+                return self.out.tokens.push(Token::Word(LexedWord { word, ..LexedWord::default() }));
             }
             (Some('<'), Some('<'), Some('<')) => (RedirectKind::Text, 3),
             (Some('<'), Some('<'), Some('-')) => return self.heredoc(3),
@@ -150,7 +150,7 @@ impl Lexer<'_> {
             (Some('<' | '>'), Some('&'), _) => (RedirectKind::Duplicate, 2),
             (Some('<'), Some('>'), _) | (Some('>'), Some('|' | '!'), _) => (RedirectKind::Write, 2),
             (Some('>'), Some('>'), Some('|' | '!' | '&')) => {
-                // Spellings of zsh.
+                // zsh syntax.
                 self.opaque(Opaque::Syntax);
                 (RedirectKind::Append, 3)
             }
@@ -163,7 +163,7 @@ impl Lexer<'_> {
     }
 
     fn redirect_to(&mut self, kind: RedirectKind) {
-        let Some(piece) = self.target() else {
+        let Some(lexed) = self.target() else {
             return;
         };
         let is_descriptor = |text: &str| {
@@ -172,17 +172,17 @@ impl Lexer<'_> {
         };
         // `>& file` writes both streams to a file.
         let kind = match kind {
-            RedirectKind::Duplicate if !is_descriptor(&piece.word.text) => RedirectKind::Write,
+            RedirectKind::Duplicate if !is_descriptor(&lexed.word.text) => RedirectKind::Write,
             kind => kind,
         };
-        if piece.word.kind == WordKind::Glob {
+        if lexed.word.kind == WordKind::Glob {
             self.opaque(Opaque::Expansion);
         }
-        self.out.tokens.push(Token::Redirect(Redirect { kind, target: piece.word }));
+        self.out.tokens.push(Token::Redirect(Redirect { kind, target: lexed.word }));
     }
 
     /// The word after a redirection.
-    fn target(&mut self) -> Option<Piece> {
+    fn target(&mut self) -> Option<LexedWord> {
         loop {
             match self.peek(0) {
                 Some(' ' | '\t') => self.at += 1,
@@ -194,29 +194,29 @@ impl Lexer<'_> {
                 Some(_) => break,
             }
         }
-        let piece = self.word();
+        let lexed = self.word();
         if self.peek(0) == Some('(') {
             self.opaque(Opaque::Syntax);
         }
-        Some(piece)
+        Some(lexed)
     }
 
     fn heredoc(&mut self, length: usize) {
         self.at += length;
-        let Some(piece) = self.target() else {
+        let Some(lexed) = self.target() else {
             return;
         };
-        if piece.word.kind != WordKind::Static {
+        if lexed.word.kind != WordKind::Static {
             self.opaque(Opaque::Syntax);
         }
         let redirect = Redirect { kind: RedirectKind::Text, target: Word::default() };
         let token = self.out.tokens.len();
         self.out.tokens.push(Token::Redirect(redirect));
-        let end = piece.word.text;
-        self.heredocs.push(HereDoc { token, end, quoted: piece.quoted, strip_tabs: length == 3 });
+        let end = lexed.word.text;
+        self.heredocs.push(HereDoc { token, end, quoted: lexed.quoted, strip_tabs: length == 3 });
     }
 
-    /// Reads the texts of the here-documents that this line began.
+    /// Reads the texts of the here-documents that began on this line.
     fn heredoc_bodies(&mut self) {
         for doc in std::mem::take(&mut self.heredocs) {
             let mut body = String::new();
@@ -237,7 +237,7 @@ impl Lexer<'_> {
             if !ended {
                 self.opaque(Opaque::Syntax);
             }
-            // Without quotes around the end word the text is expanded, and a backslash may even hide the end.
+            // If the end word is not quoted, the text is expanded, and a backslash may even hide the end.
             let kind = if !doc.quoted && body.contains(['$', '`', '\\']) {
                 self.opaque(if body.contains(['$', '`']) { Opaque::Substitution } else { Opaque::Syntax });
                 self.out.nested.extend(substitutions(&body));

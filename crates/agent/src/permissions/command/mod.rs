@@ -1,19 +1,20 @@
-//! Shell commands, parsed.
+//! Parsed shell commands.
 //!
-//! A rule about commands must never look at a prefix: `cat x; rm y` begins like a harmless command. So a command line is
-//! taken apart into its simple commands, with wrappers such as `sudo`, `xargs` and `bash -c` looked into. The parser
-//! understands the part of the shell in which what is written is what runs. Everything else (`$(…)`, `$X`, `eval`,
-//! loops, hidden characters) makes the script *opaque*: its commands are still listed as well as can be, so that a
-//! person can be warned, but nothing may be allowed without one.
+//! A rule about commands must never compare prefixes: `cat x; rm y` begins like a harmless command.
+//! So a command line is parsed into its simple commands, including those inside of wrappers such as `sudo`,
+//! `xargs` and `bash -c`.
+//! The parser supports the part of the shell in which the text is what runs.
+//! Everything else (`$(…)`, `$X`, `eval`, loops, hidden characters) makes the script *opaque*: its commands
+//! are still listed as well as possible, for warnings, but no rule may allow it without the user.
 
 mod danger;
 mod kind;
 mod lexer;
-mod looking;
 mod options;
 mod parser;
+mod properties;
+mod quoting;
 mod shapes;
-mod words;
 mod wrappers;
 
 use std::collections::BTreeSet;
@@ -23,7 +24,7 @@ pub use kind::CommandKind;
 pub(crate) use kind::git_address;
 pub(super) use shapes::is_plain_path;
 
-/// A command line taken apart.
+/// A parsed command line.
 ///
 /// ```
 /// use tidings_agent::permissions::Script;
@@ -37,65 +38,65 @@ pub(super) use shapes::is_plain_path;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Script {
-    commands: Vec<Command>,
+    commands: Vec<SimpleCommand>,
     opaque: BTreeSet<Opaque>,
 }
 
 /// One command with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Command {
+pub struct SimpleCommand {
     /// The name and its arguments, without quotes.
     pub words: Vec<Word>,
-    /// What it sets in its environment, or in the shell where there are no words: `PATH=/tmp`.
+    /// Variables that it sets in its environment, or in the shell if there are no words: `PATH=/tmp`.
     pub assignments: Vec<String>,
-    /// Where its streams come from and go.
+    /// Its redirections.
     pub redirects: Vec<Redirect>,
-    /// Whether it is written as it is, or runs on behalf of another command.
+    /// The way in which it comes to run.
     pub role: Role,
 }
 
-/// How a command comes to run.
+/// The way in which a command comes to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Role {
-    /// It stands in the command line.
+    /// It is part of the command line.
     #[default]
     Direct,
-    /// It stands in the command line and runs another, which follows it in the list.
+    /// It is part of the command line and runs another command, which follows it in the list.
     Wrapper,
     /// Another command runs it: `rm` in `sudo rm`.
     Inner,
 }
 
-/// A word as the command gets it.
+/// A word as the command receives it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Word {
-    /// The text without quotes; what is known of it where it is dynamic.
+    /// The text without quotes; the known part of it if the word is dynamic.
     pub text: String,
-    /// Whether the text is what the command gets.
+    /// Tells if the text is what the command receives.
     pub kind: WordKind,
 }
 
-/// How much is known of a word.
+/// The amount of information about a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 #[non_exhaustive]
 pub enum WordKind {
-    /// The command gets it as it is.
+    /// The command receives the text as it is.
     #[default]
     Static,
-    /// A pattern: the command gets the names of files.
+    /// A pattern: the command receives file names.
     Glob,
-    /// Known when it runs, and not before.
+    /// Known only when it runs.
     Dynamic,
 }
 
-/// Where a stream of a command comes from or goes.
+/// A redirection of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Redirect {
-    /// In which direction.
+    /// The direction.
     pub kind: RedirectKind,
     /// The file, the descriptor, or the text.
     pub target: Word,
@@ -113,75 +114,75 @@ pub enum RedirectKind {
     Append,
     /// `2>&1`, `<&-`.
     Duplicate,
-    /// `<< EOF` and `<<< text`: the text stands in the command line.
+    /// `<< EOF` and `<<< text`: the text is part of the command line.
     Text,
 }
 
-/// Why nobody can say what a script will do.
+/// Reasons why the effect of a script is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Opaque {
-    /// It is longer than what is looked at.
+    /// It is too long to parse.
     TooLong,
-    /// It nests deeper than what is looked at, or has too many commands.
+    /// It is nested too deeply, or has too many commands.
     TooMany,
-    /// It does not end, or means something that this parser does not know.
+    /// It is incomplete, or uses syntax that this parser does not support.
     Syntax,
     /// `$(…)`, backticks, `<(…)`: the output of one command becomes part of another.
     Substitution,
-    /// `$X`, `${X}`, `$((…))`, `$'…'`, `{a,b}`: the words are made when it runs.
+    /// `$X`, `${X}`, `$((…))`, `$'…'`, `{a,b}`: words are created when it runs.
     Expansion,
     /// `eval`, `source`, `alias`, `trap` and the like: text becomes a command.
     Evaluation,
     /// `if`, `for`, `while`, `case`, functions.
     ControlFlow,
-    /// Characters that are not seen, or that change the order in which others are seen.
+    /// Invisible characters, or characters that change the display order of others.
     HiddenCharacter,
-    /// The name of a command is no plain ASCII name: it may look like another one.
+    /// The name of a command is not a plain ASCII name: it may look like another one.
     OddName,
-    /// A shell reads its commands from its input.
+    /// A shell reads its commands from standard input.
     ShellInput,
 }
 
 impl Script {
-    /// Takes a command line apart. Every text gives a script; one that is not understood is opaque.
+    /// Parses a command line. Every text gives a script; one that is not understood is opaque.
     pub fn parse(text: &str) -> Self {
         parser::parse(text)
     }
 
-    /// A script in another language, of which nothing is known.
+    /// Creates a script in another language, which is opaque.
     pub(crate) fn unknown() -> Self {
         Script { commands: Vec::new(), opaque: BTreeSet::from([Opaque::Syntax]) }
     }
 
-    /// The commands in the order written, each wrapper before what it runs.
-    pub fn commands(&self) -> &[Command] {
+    /// The commands in the order written, each wrapper before the command that it runs.
+    pub fn commands(&self) -> &[SimpleCommand] {
         &self.commands
     }
 
-    /// Whether something in it is not known before it runs.
+    /// True if its effect is not fully known before it runs.
     pub fn is_opaque(&self) -> bool {
         !self.opaque.is_empty()
     }
 
-    /// Why it is opaque.
+    /// The reasons why it is opaque.
     pub fn opaque(&self) -> impl Iterator<Item = Opaque> {
         self.opaque.iter().copied()
     }
 
-    /// The first thing in it that destroys, or needs the powers of an administrator.
+    /// The first danger in it: destructive commands, or those that need administrator rights.
     pub fn danger(&self) -> Option<Danger> {
-        self.commands.iter().find_map(Command::danger)
+        self.commands.iter().find_map(SimpleCommand::danger)
     }
 }
 
-impl Command {
-    /// The name as it is written; empty where there are only assignments or redirections.
+impl SimpleCommand {
+    /// The name as it is written; empty if there are only assignments or redirections.
     pub fn name(&self) -> &str {
         self.words.first().map_or("", |word| word.text.as_str())
     }
 
-    /// The name without the folders in front: `rm` for `/bin/rm`.
+    /// The name without folders: `rm` for `/bin/rm`.
     pub fn base_name(&self) -> &str {
         let name = self.name();
         name.rsplit('/').next().unwrap_or(name)
@@ -192,12 +193,12 @@ impl Command {
         self.words.get(1..).unwrap_or_default()
     }
 
-    /// Whether an argument is written exactly so.
+    /// True if an argument has exactly this text.
     pub fn has_argument(&self, text: &str) -> bool {
         self.arguments().iter().any(|word| word.text == text)
     }
 
-    /// Whether one of the short options in a word such as `-rf` is `letter`.
+    /// True if one of the short options in a word such as `-rf` is `letter`.
     pub fn has_flag(&self, letter: char) -> bool {
         self.arguments()
             .iter()
@@ -205,7 +206,7 @@ impl Command {
             .any(|flags| !flags.starts_with('-') && flags.contains(letter))
     }
 
-    /// The files that it writes through redirections; `/dev/null` and descriptors are none.
+    /// The files that it writes through redirections, without `/dev/null` and descriptors.
     pub fn written_files(&self) -> impl Iterator<Item = &str> {
         self.redirects
             .iter()
@@ -223,12 +224,12 @@ impl Command {
             .filter(|target| *target != "/dev/null")
     }
 
-    /// Why it needs more than the permission to run something, if it does.
+    /// The danger of the command, if it needs more than the permission to execute.
     pub fn danger(&self) -> Option<Danger> {
         danger::of(self)
     }
 
-    /// Whether nothing but its words matters: it sets no variable and touches no file through a redirection.
+    /// True if only its words matter: it sets no variable and uses no file through a redirection.
     pub fn is_bare(&self) -> bool {
         self.assignments.is_empty()
             && self.written_files().next().is_none()

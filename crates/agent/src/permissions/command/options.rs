@@ -1,8 +1,8 @@
-//! Where the options of a wrapper end and the command that it runs begins.
+//! Options of wrappers, to find the command that a wrapper runs.
 
 use super::{Word, WordKind};
 
-/// The options of a program, as far as one must know them to find its operands.
+/// The options of a program, as needed to find its operands.
 pub(super) struct Options {
     /// Short options without a value.
     pub(super) flags: &'static str,
@@ -15,7 +15,7 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// How many of the words are options; nothing if one of them is not known, or not known in time.
+    /// The number of leading words that are options; `None` if one of them is unknown or dynamic.
     pub(super) fn skip(&self, words: &[Word]) -> Option<usize> {
         let mut at = 0;
         while let Some(word) = words.get(at) {
@@ -37,7 +37,7 @@ impl Options {
         Some(at.min(words.len()))
     }
 
-    /// How many words a long option takes.
+    /// The number of words that a long option takes.
     fn long_option(&self, text: &str) -> Option<usize> {
         let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
         if self.long_valued.contains(&name) {
@@ -46,7 +46,7 @@ impl Options {
         self.long.contains(&name).then_some(1)
     }
 
-    /// How many words a word of short options takes.
+    /// The number of words that a group of short options takes.
     fn letters(&self, letters: &str) -> Option<usize> {
         for (at, letter) in letters.char_indices() {
             if self.valued.contains(letter) {

@@ -1,8 +1,8 @@
-//! Puts words and operators together to simple commands.
+//! Combines words and operators into simple commands.
 
-use super::lexer::{self, Piece, Token};
+use super::lexer::{self, LexedWord, Token};
 use super::wrappers::{self, Inner};
-use super::{Command, Opaque, Role, Script, WordKind};
+use super::{Opaque, Role, Script, SimpleCommand, WordKind};
 use crate::limits::{COMMAND_BYTES_MAX, COMMAND_DEPTH_MAX, COMMANDS_MAX};
 use crate::permissions::is_hidden;
 
@@ -19,7 +19,7 @@ pub(super) fn parse(text: &str) -> Script {
     script
 }
 
-/// Adds the commands of `text`, which is `depth` scripts deep in the first one.
+/// Adds the commands of `text`, which is nested `depth` scripts deep.
 fn parse_into(script: &mut Script, text: &str, role: Role, depth: usize) {
     if depth >= COMMAND_DEPTH_MAX || script.commands.len() >= COMMANDS_MAX {
         script.opaque.insert(Opaque::TooMany);
@@ -39,23 +39,23 @@ struct Parser<'a> {
     role: Role,
     depth: usize,
     building: Building,
-    /// The groups that are open: `(` or `{`.
+    /// The open groups: `(` or `{`.
     open: Vec<char>,
-    /// Whether `&&`, `||` or `|` waits for a command.
+    /// True if `&&`, `||` or `|` must be followed by a command.
     joined: bool,
 }
 
-/// The command that is being read.
+/// The command that is being parsed.
 #[derive(Default)]
 struct Building {
-    command: Command,
-    /// Whether a group ended here, after which only redirections may stand.
+    command: SimpleCommand,
+    /// True if a group ended here; only redirections may follow it.
     after_group: bool,
 }
 
 impl Building {
     fn is_empty(&self) -> bool {
-        self.command == Command::default() && !self.after_group
+        self.command == SimpleCommand::default() && !self.after_group
     }
 }
 
@@ -63,7 +63,7 @@ impl Parser<'_> {
     fn run(mut self, tokens: Vec<Token>) {
         for token in tokens {
             match token {
-                Token::Word(piece) => self.word(piece),
+                Token::Word(lexed) => self.word(lexed),
                 Token::Redirect(redirect) => self.building.command.redirects.push(redirect),
                 Token::End => self.finish(),
                 Token::Join => {
@@ -96,33 +96,33 @@ impl Parser<'_> {
         }
     }
 
-    fn word(&mut self, piece: Piece) {
+    fn word(&mut self, lexed: LexedWord) {
         if self.building.after_group {
             self.opaque(Opaque::Syntax);
         }
         let command = &mut self.building.command;
         if command.words.is_empty() {
-            if command.assignments.is_empty() && command.redirects.is_empty() && self.reserved(&piece) {
+            if command.assignments.is_empty() && command.redirects.is_empty() && self.reserved(&lexed) {
                 return;
             }
-            if piece.assigns {
-                self.building.command.assignments.push(piece.word.text);
+            if lexed.assigns {
+                self.building.command.assignments.push(lexed.word.text);
                 return;
             }
         }
-        self.building.command.words.push(piece.word);
+        self.building.command.words.push(lexed.word);
     }
 
-    /// Whether the word belongs to the grammar and to no command.
-    fn reserved(&mut self, piece: &Piece) -> bool {
-        if piece.quoted || piece.word.kind != WordKind::Static {
-            // `[[` is a pattern for the lexer.
-            if !piece.quoted && piece.word.text == "[[" {
+    /// Handles a word of the grammar; true if the word is one.
+    fn reserved(&mut self, lexed: &LexedWord) -> bool {
+        if lexed.quoted || lexed.word.kind != WordKind::Static {
+            // The lexer treats `[[` as a pattern.
+            if !lexed.quoted && lexed.word.text == "[[" {
                 self.opaque(Opaque::ControlFlow);
             }
             return false;
         }
-        match piece.word.text.as_str() {
+        match lexed.word.text.as_str() {
             "!" => {}
             "{" => {
                 self.joined = false;
@@ -144,14 +144,14 @@ impl Parser<'_> {
         true
     }
 
-    /// Ends the command that is being read.
+    /// Ends the command that is being parsed.
     fn finish(&mut self) {
         let building = std::mem::take(&mut self.building);
         if building.is_empty() {
             return;
         }
         self.joined = false;
-        if building.command == Command::default() {
+        if building.command == SimpleCommand::default() {
             return;
         }
         let mut command = building.command;
@@ -159,8 +159,8 @@ impl Parser<'_> {
         self.add(command, 0);
     }
 
-    /// Adds a command, and after it what it runs.
-    fn add(&mut self, mut command: Command, wrapped: usize) {
+    /// Adds a command, followed by the commands that it runs.
+    fn add(&mut self, mut command: SimpleCommand, wrapped: usize) {
         if self.script.commands.len() >= COMMANDS_MAX || wrapped >= COMMAND_DEPTH_MAX {
             self.opaque(Opaque::TooMany);
             return;
@@ -170,16 +170,16 @@ impl Parser<'_> {
         {
             self.opaque(Opaque::OddName);
         }
-        let found = wrappers::look_into(&command);
-        self.script.opaque.extend(found.opaque);
-        if !found.inner.is_empty() {
+        let runs = wrappers::inner_commands(&command);
+        self.script.opaque.extend(runs.opaque);
+        if !runs.inner.is_empty() {
             command.role = if command.role == Role::Inner { Role::Inner } else { Role::Wrapper };
         }
         self.script.commands.push(command);
-        for inner in found.inner {
+        for inner in runs.inner {
             match inner {
                 Inner::Command(words) => {
-                    let command = Command { words, role: Role::Inner, ..Command::default() };
+                    let command = SimpleCommand { words, role: Role::Inner, ..SimpleCommand::default() };
                     self.add(command, wrapped + 1);
                 }
                 Inner::Script(text) => parse_into(self.script, &text, Role::Inner, self.depth + wrapped + 1),
@@ -192,7 +192,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a command's name is what it looks like.
+/// True if a command's name is a plain one.
 fn is_plain_name(text: &str, kind: WordKind) -> bool {
     if text == "[" {
         return true;

@@ -1,11 +1,11 @@
 //! Commands that run other commands.
 
 use super::options::Options;
-use super::{Command, Opaque, RedirectKind, Word, WordKind};
+use super::{Opaque, RedirectKind, SimpleCommand, Word, WordKind};
 
-/// What a command runs.
+/// The commands that a command runs.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct InnerCommands {
     pub(super) inner: Vec<Inner>,
     pub(super) opaque: Option<Opaque>,
 }
@@ -65,8 +65,8 @@ const XARGS: Options = Options {
     ],
 };
 
-/// What a command runs, besides itself.
-pub(super) fn look_into(command: &Command) -> Found {
+/// Finds the commands that a command runs.
+pub(super) fn inner_commands(command: &SimpleCommand) -> InnerCommands {
     let words = command.arguments();
     match command.base_name() {
         "sudo" => after(&SUDO, words, Skip::Assignments),
@@ -81,7 +81,7 @@ pub(super) fn look_into(command: &Command) -> Found {
         }
         "setsid" => after(&SETSID, words, Skip::Nothing),
         "time" => after(&TIME, words, Skip::Nothing),
-        "command" if command.has_flag('v') || command.has_flag('V') => Found::default(),
+        "command" if command.has_flag('v') || command.has_flag('V') => InnerCommands::default(),
         "command" => after(&COMMAND, words, Skip::Nothing),
         "exec" => after(&EXEC, words, Skip::Nothing),
         "xargs" => xargs(words),
@@ -91,17 +91,17 @@ pub(super) fn look_into(command: &Command) -> Found {
         "eval" | "source" | "." | "alias" | "unalias" | "trap" | "enable" | "disable" | "hash" | "bind"
         | "complete" | "compdef" | "fc" | "let" | "mapfile" | "readarray" | "autoload" | "zmodload"
         | "emulate" | "setopt" | "unsetopt" | "shopt" | "functions" | "aliases"
-        // What follows runs somewhere else, or in a way that is not looked into here.
+        // These run their command elsewhere, or in a way that is not analysed here.
         | "su" | "runuser" | "ssh" | "parallel" | "watch" | "script" | "chroot" | "unshare" | "nsenter"
         | "flock" | "strace" | "ltrace" | "gdb" | "at" | "batch" | "entr" | "screen" | "tmux"
         | "systemd-run" | "run0" | "proot" | "firejail" | "bwrap" | "doit" | "expect"
         | "dbus-run-session" | "xvfb-run" | "chrt" | "taskset" | "setpriv" | "capsh" | "unbuffer"
         | "rlwrap" | "socat" => evaluates(words),
-        _ => Found::default(),
+        _ => InnerCommands::default(),
     }
 }
 
-/// What stands between the options and the command.
+/// The words between the options and the command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Skip {
     Nothing,
@@ -110,7 +110,7 @@ enum Skip {
 }
 
 /// The command that follows the options.
-fn after(options: &Options, words: &[Word], skip: Skip) -> Found {
+fn after(options: &Options, words: &[Word], skip: Skip) -> InnerCommands {
     let Some(mut at) = options.skip(words) else {
         return evaluates(words);
     };
@@ -124,14 +124,14 @@ fn after(options: &Options, words: &[Word], skip: Skip) -> Found {
     }
     match words.get(at..) {
         Some(inner) if !inner.is_empty() => {
-            Found { inner: vec![Inner::Command(inner.to_vec())], opaque: None }
+            InnerCommands { inner: vec![Inner::Command(inner.to_vec())], opaque: None }
         }
-        _ => Found::default(),
+        _ => InnerCommands::default(),
     }
 }
 
-/// Something that runs text, or that takes options which are not known here. What it seems to run is named all the same.
-fn evaluates(words: &[Word]) -> Found {
+/// Handles a command that runs text, or has unknown options. The commands that it seems to run are listed.
+fn evaluates(words: &[Word]) -> InnerCommands {
     let mut inner = Vec::new();
     let operands: Vec<Word> = words.iter().skip_while(|word| word.text.starts_with('-')).cloned().collect();
     for word in words.iter().filter(|word| word.text.contains(char::is_whitespace)) {
@@ -140,27 +140,27 @@ fn evaluates(words: &[Word]) -> Found {
     if !operands.is_empty() {
         inner.push(Inner::Command(operands));
     }
-    Found { inner, opaque: Some(Opaque::Evaluation) }
+    InnerCommands { inner, opaque: Some(Opaque::Evaluation) }
 }
 
-/// Words that are added when it runs.
+/// A placeholder for words that are added when it runs.
 fn unknown_words() -> Word {
     Word { text: String::new(), kind: WordKind::Dynamic }
 }
 
-fn xargs(words: &[Word]) -> Found {
-    let mut found = after(&XARGS, words, Skip::Nothing);
-    for inner in &mut found.inner {
+fn xargs(words: &[Word]) -> InnerCommands {
+    let mut runs = after(&XARGS, words, Skip::Nothing);
+    for inner in &mut runs.inner {
         if let Inner::Command(words) = inner {
             words.push(unknown_words());
         }
     }
-    found
+    runs
 }
 
-/// `find` runs what stands between `-exec` and `;` or `+`.
-fn find(words: &[Word]) -> Found {
-    let mut found = Found::default();
+/// `find` runs the words between `-exec` and `;` or `+`.
+fn find(words: &[Word]) -> InnerCommands {
+    let mut runs = InnerCommands::default();
     let mut rest = words;
     while let Some(at) =
         rest.iter().position(|word| matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"))
@@ -170,35 +170,35 @@ fn find(words: &[Word]) -> Found {
         let mut inner = rest[..end].to_vec();
         if !inner.is_empty() {
             inner.push(unknown_words());
-            found.inner.push(Inner::Command(inner));
+            runs.inner.push(Inner::Command(inner));
         }
         rest = &rest[end..];
     }
     if words.iter().any(|word| word.kind == WordKind::Dynamic) {
-        found.opaque = Some(Opaque::Expansion);
+        runs.opaque = Some(Opaque::Expansion);
     }
-    found
+    runs
 }
 
-/// `fd` runs what follows `-x` or `-X`, to the end.
-fn fd(words: &[Word]) -> Found {
+/// `fd` runs the words after `-x` or `-X`.
+fn fd(words: &[Word]) -> InnerCommands {
     let runs = |word: &Word| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
     match words.iter().position(runs) {
         Some(at) if at + 1 < words.len() => {
             let mut inner = words[at + 1..].to_vec();
             inner.push(unknown_words());
-            Found { inner: vec![Inner::Command(inner)], opaque: None }
+            InnerCommands { inner: vec![Inner::Command(inner)], opaque: None }
         }
-        // The option may also be one of several letters in a word.
+        // The option may be part of a group of short options.
         _ if words.iter().any(|word| word.text.starts_with('-') && word.text.contains(['x', 'X'])) => {
             evaluates(words)
         }
-        _ => Found::default(),
+        _ => InnerCommands::default(),
     }
 }
 
-/// A shell with a text, with a file, or with commands on its input.
-fn shell(command: &Command) -> Found {
+/// Handles a shell with a text, with a file, or with commands on standard input.
+fn shell(command: &SimpleCommand) -> InnerCommands {
     let words = command.arguments();
     let mut has_text = false;
     let mut operand = None;
@@ -221,15 +221,15 @@ fn shell(command: &Command) -> Found {
     }
     match operand {
         Some(text) if has_text && text.kind == WordKind::Static => {
-            Found { inner: vec![Inner::Script(text.text.clone())], opaque: None }
+            InnerCommands { inner: vec![Inner::Script(text.text.clone())], opaque: None }
         }
-        Some(_) if has_text => Found { inner: Vec::new(), opaque: Some(Opaque::Evaluation) },
-        Some(_) => Found::default(),
-        None if has_text || words.iter().any(|word| word.text == "--version") => Found::default(),
+        Some(_) if has_text => InnerCommands { inner: Vec::new(), opaque: Some(Opaque::Evaluation) },
+        Some(_) => InnerCommands::default(),
+        None if has_text || words.iter().any(|word| word.text == "--version") => InnerCommands::default(),
         None => {
             let texts = command.redirects.iter().filter(|redirect| redirect.kind == RedirectKind::Text);
             let inner = texts.map(|redirect| Inner::Script(redirect.target.text.clone())).collect();
-            Found { inner, opaque: Some(Opaque::ShellInput) }
+            InnerCommands { inner, opaque: Some(Opaque::ShellInput) }
         }
     }
 }

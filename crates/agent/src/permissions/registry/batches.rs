@@ -1,4 +1,4 @@
-//! Several questions that are shown and answered together.
+//! Batches: requests that are shown and answered together.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -8,90 +8,91 @@ use serde::{Deserialize, Serialize};
 use tidings_protocol::ui::PermissionRequest;
 
 use super::{PermissionRegistry, Recorded, RegistryError, Response, by_grant, requests};
-use crate::desk::AskKey;
 use crate::limits::BATCHES_MAX;
 use crate::pending::Who;
 use crate::permissions::{Answer, Ask, Digest, Grant};
+use crate::request_table::AskKey;
 
-/// A batch as it is to be shown.
+/// A batch to show.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RegisteredBatch {
-    /// Names the batch in the answer.
+    /// The id of the batch, for the answer.
     pub batch_id: String,
-    /// What is open, in the order asked.
+    /// The open requests, in order.
     pub asks: Vec<Arc<Ask>>,
-    /// What a grant has settled already; it need not be shown.
+    /// Requests that a grant has settled; they need not be shown.
     pub auto_approved: Vec<Arc<Ask>>,
-    /// For each open question that has one, the grant that would cover it.
+    /// For each open request that has one, the grant that would cover it.
     pub suggested_grants: Vec<Grant>,
 }
 
 impl RegisteredBatch {
-    /// The open questions for the events.
+    /// The open requests for the events.
     pub fn requests(&self) -> Vec<PermissionRequest> {
         requests(&self.asks)
     }
 }
 
-/// Which question of a batch: its place in the list that was shown, or the call.
+/// A request of a batch: its index in the list that was shown, or its call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Member {
-    /// The place, from 0.
+    /// The index, from 0.
     Index(usize),
     /// The call.
     ToolUseId(String),
 }
 
-/// An answer to one question of a batch.
+/// An answer to one request of a batch.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct BatchAnswer {
-    /// Which question.
+    /// The request.
     pub member: Member,
-    /// Yes or no.
+    /// The answer.
     pub answer: Answer,
-    /// What it is about, as in [`Response`].
+    /// The digest, as in [`Response`].
     pub digest: Option<Digest>,
 }
 
-/// Answers to some or all questions of a batch, each on its own. Where one question is answered twice and one of the
-/// answers is a no, it is a no.
+/// Answers to some or all requests of a batch, independent of each other. If a request has several answers
+/// and one is a denial, the denial wins.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct BatchResponse {
-    /// Who says so.
+    /// The author.
     pub by: Who,
-    /// The answers. A question without one stays open.
+    /// The answers. A request without one stays open.
     pub answers: Vec<BatchAnswer>,
 }
 
-/// What an answer to a batch has done.
+/// The effect of an answer to a batch.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct BatchRecorded {
-    /// What was decided now.
+    /// Requests that were decided now.
     pub recorded: Vec<Recorded>,
-    /// What could not be decided, and why: somebody was faster, or the answer is about something else.
+    /// Requests that could not be decided, with the reason: already settled, or an answer about another
+    /// input.
     pub refused: Vec<(Member, RegistryError)>,
-    /// What is still open.
+    /// Requests that are still open.
     pub open: Vec<Arc<Ask>>,
 }
 
 impl BatchResponse {
-    /// A response without answers yet.
+    /// Creates a response without answers.
     pub fn new(by: Who) -> Self {
         BatchResponse { by, answers: Vec::new() }
     }
 
-    /// Adds a yes.
+    /// Adds an approval.
     #[must_use]
     pub fn approve(self, member: Member) -> Self {
         self.answer(member, Answer::allow())
     }
 
-    /// Adds a no.
+    /// Adds a denial.
     #[must_use]
     pub fn deny(self, member: Member, message: impl Into<String>) -> Self {
         self.answer(member, Answer::deny(message))
@@ -106,8 +107,8 @@ impl BatchResponse {
 }
 
 impl PermissionRegistry {
-    /// Makes a batch. What a grant covers is settled and left out; what is not open yet is opened, as by
-    /// [`PermissionRegistry::announce`].
+    /// Registers a batch. Requests that a grant covers are settled and left out; those that are not open yet
+    /// are opened, as by [`PermissionRegistry::announce`].
     pub fn register_batch(
         &self,
         batch_id: impl Into<String>,
@@ -115,8 +116,8 @@ impl PermissionRegistry {
         now: Timestamp,
     ) -> Result<RegisteredBatch, RegistryError> {
         let batch_id = batch_id.into();
-        let mut inner = self.lock();
-        if inner.batches.get(&batch_id).is_some() {
+        let mut state = self.lock();
+        if state.batches.get(&batch_id).is_some() {
             return Err(RegistryError::BatchExists);
         }
         let mut batch = RegisteredBatch {
@@ -126,11 +127,11 @@ impl PermissionRegistry {
             suggested_grants: Vec::new(),
         };
         for ask in asks {
-            let open = inner.desk.get(&ask.key).filter(|open| open.digest == ask.digest).cloned();
-            if let Some(grant) = inner.grants.satisfying(&ask, now) {
+            let open = state.requests.get(&ask.key).filter(|open| open.digest == ask.digest).cloned();
+            if let Some(grant) = state.grants.satisfying(&ask, now) {
                 if let Some(open) = open {
-                    // Somebody may have been faster.
-                    drop(inner.settle(&open.key, by_grant(grant)));
+                    // It may be settled already.
+                    drop(state.settle(&open.key, by_grant(grant)));
                 }
                 batch.auto_approved.push(Arc::new(ask));
                 continue;
@@ -139,73 +140,78 @@ impl PermissionRegistry {
                 open
             } else {
                 let ask = Arc::new(ask);
-                inner.desk.open(Arc::clone(&ask), None)?;
+                state.requests.open(Arc::clone(&ask), None)?;
                 ask
             };
             batch.suggested_grants.extend(ask.suggested_grant());
             batch.asks.push(ask);
         }
         let members = batch.asks.iter().map(|ask| ask.key.clone()).collect();
-        inner.batches.add(batch.batch_id.clone(), members);
+        state.batches.add(batch.batch_id.clone(), members);
         Ok(batch)
     }
 
-    /// Makes a batch of questions that were opened before; those that were settled meanwhile stay settled.
-    pub(crate) fn tie(&self, batch_id: &str, asks: &[Arc<Ask>]) {
+    /// Registers a batch of requests that were opened before; those that were settled in the meantime stay
+    /// settled.
+    pub(crate) fn add_batch(&self, batch_id: &str, asks: &[Arc<Ask>]) {
         let members = asks.iter().map(|ask| ask.key.clone()).collect();
         self.lock().batches.add(batch_id.to_owned(), members);
     }
 
-    /// Answers some or all questions of a batch.
+    /// Answers some or all requests of a batch.
     pub fn respond_to_batch(
         &self,
         batch_id: &str,
         response: BatchResponse,
         now: Timestamp,
     ) -> Result<BatchRecorded, RegistryError> {
-        let mut inner = self.lock();
-        let members = inner.batches.get(batch_id).ok_or(RegistryError::NoBatch)?.to_vec();
-        if !members.iter().any(|key| inner.desk.get(key).is_some()) {
+        let mut state = self.lock();
+        let members = state.batches.get(batch_id).ok_or(RegistryError::NoBatch)?.to_vec();
+        if !members.iter().any(|key| state.requests.get(key).is_some()) {
             return Err(RegistryError::BatchAlreadyProcessed);
         }
-        let mut done = BatchRecorded::default();
+        let mut result = BatchRecorded::default();
         let mut answers: Vec<(AskKey, BatchAnswer)> = Vec::new();
         for answer in response.answers {
             match find(&members, &answer.member) {
                 Some(key) => answers.push((key, answer)),
-                None => done.refused.push((answer.member, RegistryError::NotFound)),
+                None => result.refused.push((answer.member, RegistryError::NotFound)),
             }
         }
         for key in &members {
-            let mut mine: Vec<&BatchAnswer> =
+            let mut candidates: Vec<&BatchAnswer> =
                 answers.iter().filter(|(to, _)| to == key).map(|(_, answer)| answer).collect();
-            // A no first: it then is the one that counts.
-            mine.sort_by_key(|answer| answer.answer.is_allowed());
-            let Some(first) = mine.first() else {
+            // Denials first, so that they win.
+            candidates.sort_by_key(|answer| answer.answer.is_allowed());
+            let Some(first) = candidates.first() else {
                 continue;
             };
             let one =
                 Response { answer: first.answer.clone(), by: response.by.clone(), digest: first.digest };
-            match inner.respond(key, one, now) {
-                Ok(recorded) => done.recorded.push(recorded),
-                Err(error) => done.refused.push((first.member.clone(), error)),
+            match state.respond(key, one, now) {
+                Ok(recorded) => result.recorded.push(recorded),
+                Err(error) => result.refused.push((first.member.clone(), error)),
             }
         }
-        done.open = members.iter().filter_map(|key| inner.desk.get(key)).cloned().collect();
-        Ok(done)
+        result.open = members.iter().filter_map(|key| state.requests.get(key)).cloned().collect();
+        Ok(result)
     }
 
-    /// Takes back the open questions of a batch.
+    /// Withdraws the open requests of a batch.
     pub fn cancel_batch(&self, batch_id: &str) -> Result<Vec<Arc<Ask>>, RegistryError> {
         let members = self.lock().batches.get(batch_id).ok_or(RegistryError::NoBatch)?.to_vec();
-        let taken_back: Vec<Arc<Ask>> = members.iter().filter_map(|key| self.cancel(key).ok()).collect();
-        if taken_back.is_empty() { Err(RegistryError::BatchAlreadyProcessed) } else { Ok(taken_back) }
+        let withdrawn: Vec<Arc<Ask>> = members.iter().filter_map(|key| self.cancel(key).ok()).collect();
+        if withdrawn.is_empty() { Err(RegistryError::BatchAlreadyProcessed) } else { Ok(withdrawn) }
     }
 
-    /// How many batches have open questions.
+    /// The number of batches with open requests.
     pub fn pending_batch_count(&self) -> usize {
-        let inner = self.lock();
-        inner.batches.all().filter(|members| members.iter().any(|key| inner.desk.get(key).is_some())).count()
+        let state = self.lock();
+        state
+            .batches
+            .all()
+            .filter(|members| members.iter().any(|key| state.requests.get(key).is_some()))
+            .count()
     }
 }
 
@@ -217,20 +223,20 @@ fn find(members: &[AskKey], member: &Member) -> Option<AskKey> {
     .cloned()
 }
 
-/// Which questions belong together.
+/// The members of each batch.
 #[derive(Debug, Default)]
-pub(super) struct Batches {
+pub(super) struct BatchTable {
     members: HashMap<String, Vec<AskKey>>,
     /// Oldest first.
     order: VecDeque<String>,
 }
 
-impl Batches {
+impl BatchTable {
     fn add(&mut self, id: String, members: Vec<AskKey>) {
         if self.order.len() >= BATCHES_MAX
             && let Some(oldest) = self.order.pop_front()
         {
-            // Its questions stay open, and can be answered one by one.
+            // Its requests stay open, and can be answered one by one.
             self.members.remove(&oldest);
         }
         self.order.push_back(id.clone());

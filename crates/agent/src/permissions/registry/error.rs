@@ -1,39 +1,39 @@
 use crate::pending::{Already, Outcome, Refused};
 use crate::permissions::Answer;
 
-/// Why a registry did not do what it was told.
+/// Errors of a registry.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
-    /// There is no such question, or it is long forgotten.
-    #[error("There is no such question")]
+    /// The request does not exist, or was settled too long ago.
+    #[error("No such request is open")]
     NotFound,
-    /// The question was settled before; this is how.
-    #[error("The question was answered before")]
+    /// The request was settled before, with this outcome.
+    #[error("The request was already settled")]
     AlreadyResponded(Box<Outcome<Answer>>),
-    /// The question is open, and somebody waits for it already.
-    #[error("The question is open already")]
+    /// The request is open, and its outcome is being awaited already.
+    #[error("The request is already open")]
     AlreadyAsked,
-    /// Too many questions are open.
-    #[error("Too many questions are open")]
+    /// Too many requests are open.
+    #[error("Too many requests are open")]
     Full,
-    /// The answer is about something else than what is being asked; nothing was decided.
-    #[error("The answer is about something else than what is being asked")]
+    /// The answer is about another input than the one that is open; nothing was decided.
+    #[error("The answer is about another input than the open request")]
     DigestMismatch,
-    /// What the call does is not known before it runs, so there is no grant that would cover it.
-    #[error("This cannot be allowed for the whole session")]
+    /// The effect of the call is not known before it runs, so no grant can cover it.
+    #[error("This call cannot be allowed for the whole session")]
     NotGrantable,
-    /// The CLI wants to be asked each time, or no rule covers the call.
-    #[error("This cannot be allowed for good")]
+    /// The CLI insists on asking each time, or no rule covers the call.
+    #[error("This call cannot be allowed permanently")]
     AlwaysNotOffered,
-    /// There is no such batch, or it is long forgotten.
-    #[error("There is no such batch")]
+    /// The batch does not exist, or was settled too long ago.
+    #[error("No such batch is open")]
     NoBatch,
-    /// A batch of this name exists already.
-    #[error("The batch exists already")]
+    /// A batch with this id exists.
+    #[error("The batch already exists")]
     BatchExists,
     /// Every member of the batch was settled before.
-    #[error("The batch was answered before")]
+    #[error("The batch was already settled")]
     BatchAlreadyProcessed,
 }
 

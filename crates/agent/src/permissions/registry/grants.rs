@@ -9,27 +9,28 @@ use crate::limits::GRANTS_MAX;
 use crate::permissions::{Ask, Grant};
 
 impl PermissionRegistry {
-    /// Gives a session a grant. One with the same id is replaced; the oldest goes when there are too many.
+    /// Adds a grant to a session. A grant with the same id is replaced; the oldest is dropped if there are
+    /// too many.
     pub fn add_grant(&self, session_id: i64, grant: Grant) {
         self.lock().grants.add(session_id, grant);
     }
 
-    /// Takes a grant back, and says what it was.
+    /// Revokes a grant, and returns it.
     pub fn revoke_grant(&self, session_id: i64, id: &str) -> Option<Grant> {
         self.lock().grants.revoke(session_id, id)
     }
 
-    /// The grants of a session that still hold, the oldest first.
+    /// The unexpired grants of a session, oldest first.
     pub fn grants(&self, session_id: i64, now: Timestamp) -> Vec<Grant> {
         self.lock().grants.of(session_id).iter().filter(|grant| grant.is_live(now)).cloned().collect()
     }
 
-    /// Takes all grants of a session back.
+    /// Revokes all grants of a session.
     pub fn clear_grants(&self, session_id: i64) {
         self.lock().grants.clear(session_id);
     }
 
-    /// The id of the grant that allows what is asked; of several that do so together, the first.
+    /// The id of the grant that allows the request; if several allow it together, the first.
     pub fn find_satisfying(&self, ask: &Ask, now: Timestamp) -> Option<String> {
         self.lock().grants.satisfying(ask, now)
     }
@@ -62,7 +63,8 @@ impl Grants {
         self.0.remove(&session_id);
     }
 
-    /// A grant that covers all, or grants that cover every command of a script among them.
+    /// The grant that covers the request, or the first of the grants that together cover all commands of a
+    /// script.
     pub(super) fn satisfying(&self, ask: &Ask, now: Timestamp) -> Option<String> {
         let live: Vec<&Grant> =
             self.of(ask.key.session_id).iter().filter(|grant| grant.is_live(now)).collect();

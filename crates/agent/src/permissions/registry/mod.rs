@@ -1,4 +1,4 @@
-//! The questions that are open, the grants that were given, and the answers that came too early.
+//! Registry of open permission requests, grants, and answers that came before the CLI asked.
 
 mod batches;
 mod error;
@@ -14,14 +14,14 @@ use tidings_protocol::ui::PermissionRequest;
 pub use batches::{BatchAnswer, BatchRecorded, BatchResponse, Member, RegisteredBatch};
 pub use error::RegistryError;
 
-use self::batches::Batches;
+use self::batches::BatchTable;
 use self::grants::Grants;
 use super::{Allowed, Answer, Ask, Digest, Grant, Scope};
-use crate::desk::{AskKey, Desk, Heard, Waiting};
 use crate::limits::HELD_MAX;
 use crate::pending::{Already, Outcome, Who};
+use crate::request_table::{AskKey, Delivery, OutcomeFuture, RequestTable};
 
-/// Where questions about tools wait for their one answer. Cheap to clone; all clones are the same registry.
+/// Registry of permission requests, each with exactly one outcome. Clones share the same registry.
 ///
 /// ```
 /// use jiff::Timestamp;
@@ -33,11 +33,12 @@ use crate::pending::{Already, Outcome, Who};
 /// # runtime.block_on(async {
 /// let registry = PermissionRegistry::default();
 /// let call = CanUseTool::new("Bash", serde_json::json!({"command": "make"}).into(), "toolu_1");
-/// let Requested::Waiting(waiting) = registry.request(Ask::new(1, "r", &call, None), None, Timestamp::UNIX_EPOCH)? else {
+/// let ask = Ask::new(1, "r", &call, None);
+/// let Requested::Waiting(waiting) = registry.request(ask, None, Timestamp::UNIX_EPOCH)? else {
 ///     unreachable!("nothing was granted")
 /// };
 ///
-/// // Somewhere else, a person has seen `registry.pending_for_session(1)`.
+/// // Elsewhere, a user has seen `registry.pending_for_session(1)`.
 /// let key = AskKey::new(1, "toolu_1");
 /// registry.respond_to_request(&key, Response::person("phone", Answer::allow()), Timestamp::UNIX_EPOCH)?;
 /// assert!(waiting.await.answer().is_some_and(Answer::is_allowed));
@@ -46,54 +47,54 @@ use crate::pending::{Already, Outcome, Who};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct PermissionRegistry(Arc<Mutex<Inner>>);
+pub struct PermissionRegistry(Arc<Mutex<RegistryState>>);
 
 #[derive(Debug, Default)]
-struct Inner {
-    desk: Desk<Ask, Answer>,
+struct RegistryState {
+    requests: RequestTable<Ask, Answer>,
     grants: Grants,
-    batches: Batches,
-    held: Held,
+    batches: BatchTable,
+    held: HeldAnswers,
 }
 
-/// What became of a request.
+/// The state of a request after it was registered.
 #[derive(Debug)]
 pub enum Requested {
-    /// It is settled already: a grant covers it, or somebody answered before the CLI asked.
+    /// It is settled: a grant covers it, or an answer was held for it.
     Settled(Outcome<Answer>),
-    /// It is open, and this waits for its end.
-    Waiting(Waiting<Answer>),
+    /// It is open, and this future resolves to its outcome.
+    Waiting(OutcomeFuture<Answer>),
 }
 
-/// An answer, by whom, and to what.
+/// An answer, with its author and subject.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Response {
-    /// Yes or no.
+    /// The answer.
     pub answer: Answer,
-    /// Who says so.
+    /// The author.
     pub by: Who,
-    /// What the answer is about. An answer to something else than what is open does not count; without a digest that is
-    /// not checked.
+    /// Digest of the input that was shown. An answer about another input than the open one is rejected;
+    /// `None` skips the check.
     pub digest: Option<Digest>,
 }
 
-/// What an answer has done.
+/// The effect of an answer.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Recorded {
-    /// The question.
+    /// The request.
     pub ask: Arc<Ask>,
-    /// How it ended, with the rules that "always" adds.
+    /// Its outcome, with the rules that "always" adds.
     pub outcome: Outcome<Answer>,
-    /// The grant that it made.
+    /// The grant that was added.
     pub grant: Option<Grant>,
-    /// Other open questions that the grant has settled with it.
+    /// Other open requests that the grant settled.
     pub also_settled: Vec<Arc<Ask>>,
 }
 
 impl Response {
-    /// An answer of a person, by the name of the front end or account.
+    /// An answer of a user, by the name of the front end or account.
     pub fn person(name: impl Into<String>, answer: Answer) -> Self {
         Response { answer, by: Who::Person(name.into()), digest: None }
     }
@@ -103,7 +104,7 @@ impl Response {
         Response { answer, by: Who::Rule(name.into()), digest: None }
     }
 
-    /// The same answer, tied to what was shown.
+    /// Ties the answer to the input that was shown.
     #[must_use]
     pub fn to_what_was_shown(mut self, digest: Digest) -> Self {
         self.digest = Some(digest);
@@ -112,59 +113,60 @@ impl Response {
 }
 
 impl PermissionRegistry {
-    /// The CLI asks. A grant of the session or an answer that was held answers at once; otherwise the question is open
-    /// until somebody answers, its deadline passes, or the waiter is dropped.
+    /// Registers a request of the CLI. A grant of the session or a held answer settles it immediately.
+    /// Otherwise it is open until it is answered, its deadline passes, or the returned future is dropped.
     pub fn request(
         &self,
         ask: Ask,
         deadline: Option<Instant>,
         now: Timestamp,
     ) -> Result<Requested, RegistryError> {
-        let mut inner = self.lock();
+        let mut state = self.lock();
         let key = ask.key.clone();
-        if let Some(outcome) = inner.held.take(&key, ask.digest) {
+        if let Some(outcome) = state.held.take(&key, ask.digest) {
             return Ok(Requested::Settled(outcome));
         }
-        match inner.desk.get(&key).map(|open| open.digest) {
-            // Announced before, and now asked in earnest.
-            Some(digest) if digest == ask.digest => inner.desk.set_deadline(&key, deadline),
+        match state.requests.get(&key).map(|open| open.digest) {
+            // Announced before; now the CLI asks.
+            Some(digest) if digest == ask.digest => state.requests.set_deadline(&key, deadline),
             other => {
-                if let Some(grant) = inner.grants.satisfying(&ask, now) {
+                if let Some(grant) = state.grants.satisfying(&ask, now) {
                     return Ok(Requested::Settled(by_grant(grant)));
                 }
                 if other.is_some() {
-                    // What was announced is not what is asked; nobody's answer to it counts.
-                    drop(inner.desk.settle(&key, Outcome::Cancelled));
+                    // The input differs from the announced one, so answers to the announcement do not count.
+                    drop(state.requests.settle(&key, Outcome::Cancelled));
                 }
-                inner.desk.open(Arc::new(ask), deadline)?;
+                state.requests.open(Arc::new(ask), deadline)?;
             }
         }
         let registry = Arc::downgrade(&self.0);
         let abandoned = key.clone();
         let abandon = move || {
-            if let Some(inner) = registry.upgrade() {
-                let mut inner = inner.lock().unwrap_or_else(PoisonError::into_inner);
-                // Somebody may have been faster.
-                drop(inner.desk.settle(&abandoned, Outcome::Disconnected));
+            if let Some(state) = registry.upgrade() {
+                let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+                // It may be settled already.
+                drop(state.requests.settle(&abandoned, Outcome::Disconnected));
             }
         };
-        inner.desk.wait(&key, abandon).map(Requested::Waiting).ok_or(RegistryError::AlreadyAsked)
+        state.requests.wait(&key, abandon).map(Requested::Waiting).ok_or(RegistryError::AlreadyAsked)
     }
 
-    /// Opens a question about a call that the CLI has not asked about yet. Its answer is held until the CLI asks about
-    /// the same call with the same input, and is not used for another one.
+    /// Opens a request for a call that the CLI has not asked about yet. The answer is held until the CLI asks
+    /// about the same call with the same input.
     ///
     /// A call that a grant covers is not opened.
     pub fn announce(&self, ask: Ask, now: Timestamp) -> Result<Arc<Ask>, RegistryError> {
-        let mut inner = self.lock();
+        let mut state = self.lock();
         let ask = Arc::new(ask);
-        if inner.grants.satisfying(&ask, now).is_none() {
-            inner.desk.open(Arc::clone(&ask), None)?;
+        if state.grants.satisfying(&ask, now).is_none() {
+            state.requests.open(Arc::clone(&ask), None)?;
         }
         Ok(ask)
     }
 
-    /// Somebody answers. The first answer counts; a later one gets [`RegistryError::AlreadyResponded`] with it.
+    /// Answers a request. The first answer wins; later callers get [`RegistryError::AlreadyResponded`] with
+    /// it.
     pub fn respond_to_request(
         &self,
         key: &AskKey,
@@ -174,89 +176,89 @@ impl PermissionRegistry {
         self.lock().respond(key, response, now)
     }
 
-    /// The CLI took a question back, or the turn is over.
+    /// Withdraws a request: the CLI cancelled it, or the turn ended.
     pub fn cancel(&self, key: &AskKey) -> Result<Arc<Ask>, RegistryError> {
-        let mut inner = self.lock();
-        inner.held.remove(key);
-        let (ask, _) = inner.desk.settle(key, Outcome::Cancelled)?;
+        let mut state = self.lock();
+        state.held.remove(key);
+        let (ask, _) = state.requests.settle(key, Outcome::Cancelled)?;
         Ok(ask)
     }
 
-    /// Takes back all questions of a session, and the answers that are held for it.
+    /// Withdraws all requests of a session, and drops the answers that are held for it.
     pub fn cancel_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
         self.lock().end_session(session_id, &Outcome::Cancelled)
     }
 
-    /// The CLI of a session is gone.
+    /// Settles all requests of a session whose CLI has ended.
     pub fn disconnect_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
         self.lock().end_session(session_id, &Outcome::Disconnected)
     }
 
-    /// Takes back all questions of a session and forgets everything about it, its grants too.
+    /// Withdraws all requests of a session and forgets its settled requests, batches and grants.
     pub fn clear_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
-        let mut inner = self.lock();
-        let ended = inner.end_session(session_id, &Outcome::Cancelled);
-        inner.grants.clear(session_id);
-        inner.batches.clear(session_id);
-        inner.desk.forget_session(session_id);
+        let mut state = self.lock();
+        let ended = state.end_session(session_id, &Outcome::Cancelled);
+        state.grants.clear(session_id);
+        state.batches.clear(session_id);
+        state.requests.forget_session(session_id);
         ended
     }
 
-    /// Ends every question whose deadline has passed, and says which.
+    /// Settles every request whose deadline has passed, and returns them.
     pub fn expire(&self, now: Instant) -> Vec<Arc<Ask>> {
-        self.lock().desk.expire(now)
+        self.lock().requests.expire(now)
     }
 
-    /// When [`PermissionRegistry::expire`] has something to do next.
+    /// The next time at which [`PermissionRegistry::expire`] has something to do.
     pub fn next_deadline(&self) -> Option<Instant> {
-        self.lock().desk.next_deadline()
+        self.lock().requests.next_deadline()
     }
 
-    /// An open question.
+    /// An open request.
     pub fn get(&self, key: &AskKey) -> Option<Arc<Ask>> {
-        self.lock().desk.get(key).cloned()
+        self.lock().requests.get(key).cloned()
     }
 
-    /// How a question ended, if that is still remembered.
+    /// The outcome of a settled request, if it is still remembered.
     pub fn outcome(&self, key: &AskKey) -> Option<Outcome<Answer>> {
-        self.lock().desk.settled(key).cloned()
+        self.lock().requests.settled(key).cloned()
     }
 
-    /// The open questions of a session, the oldest first. Who connects anew shows these.
+    /// The open requests of a session, oldest first, for clients that reconnect.
     pub fn pending_for_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
-        self.lock().desk.session(session_id).cloned().collect()
+        self.lock().requests.session(session_id).cloned().collect()
     }
 
-    /// The open questions of all sessions, the oldest first.
+    /// The open requests of all sessions, oldest first.
     pub fn pending(&self) -> Vec<Arc<Ask>> {
-        self.lock().desk.all().cloned().collect()
+        self.lock().requests.all().cloned().collect()
     }
 
-    /// Whether a session has an open question.
+    /// True if a session has an open request.
     pub fn has_pending(&self, session_id: i64) -> bool {
-        self.lock().desk.session(session_id).next().is_some()
+        self.lock().requests.session(session_id).next().is_some()
     }
 
-    /// How many questions are open.
+    /// The number of open requests.
     pub fn pending_count(&self) -> usize {
-        self.lock().desk.len()
+        self.lock().requests.len()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Every change is whole before something can panic, so a poisoned lock hides nothing half done.
+    fn lock(&self) -> MutexGuard<'_, RegistryState> {
+        // No critical section panics between related changes, so a poisoned lock is usable.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Inner {
+impl RegistryState {
     fn respond(
         &mut self,
         key: &AskKey,
         response: Response,
         now: Timestamp,
     ) -> Result<Recorded, RegistryError> {
-        let Some(ask) = self.desk.get(key).cloned() else {
-            return Err(self.desk.settled(key).cloned().map_or(RegistryError::NotFound, |outcome| {
+        let Some(ask) = self.requests.get(key).cloned() else {
+            return Err(self.requests.settled(key).cloned().map_or(RegistryError::NotFound, |outcome| {
                 RegistryError::AlreadyResponded(Box::new(outcome))
             }));
         };
@@ -274,19 +276,19 @@ impl Inner {
         Ok(Recorded { ask, outcome, grant, also_settled })
     }
 
-    /// Settles a question, and holds the outcome if the CLI has not asked yet.
+    /// Settles a request, and holds the outcome if the CLI has not asked yet.
     fn settle(&mut self, key: &AskKey, outcome: Outcome<Answer>) -> Result<(), Already<Answer>> {
-        let (ask, heard) = self.desk.settle(key, outcome.clone())?;
-        if heard == Heard::No && outcome.answer().is_some() {
+        let (ask, delivery) = self.requests.settle(key, outcome.clone())?;
+        if delivery == Delivery::NoWaiter && outcome.answer().is_some() {
             self.held.put(ask.key.clone(), ask.digest, outcome);
         }
         Ok(())
     }
 
-    /// Settles the open questions that the grants of a session cover by now.
+    /// Settles the open requests that the grants of a session now cover.
     fn settle_granted(&mut self, session_id: i64, now: Timestamp) -> Vec<Arc<Ask>> {
         let covered: Vec<(Arc<Ask>, String)> = self
-            .desk
+            .requests
             .session(session_id)
             .filter_map(|ask| Some((Arc::clone(ask), self.grants.satisfying(ask, now)?)))
             .collect();
@@ -301,11 +303,11 @@ impl Inner {
 
     fn end_session(&mut self, session_id: i64, outcome: &Outcome<Answer>) -> Vec<Arc<Ask>> {
         self.held.clear(session_id);
-        self.desk.settle_session(session_id, outcome)
+        self.requests.settle_session(session_id, outcome)
     }
 }
 
-/// The answer with everything that its scope brings.
+/// Completes an answer with the grant or the rules of its scope.
 fn complete(ask: &Ask, answer: Answer) -> Result<(Answer, Option<Grant>), RegistryError> {
     match answer {
         Answer::Allow(Allowed { scope: Scope::Session, updated_input, updates }) => {
@@ -332,13 +334,13 @@ fn by_grant(id: String) -> Outcome<Answer> {
 
 /// Answers that came before the CLI asked.
 #[derive(Debug, Default)]
-struct Held {
+struct HeldAnswers {
     answers: HashMap<AskKey, (Digest, Outcome<Answer>)>,
     /// Oldest first.
     order: VecDeque<AskKey>,
 }
 
-impl Held {
+impl HeldAnswers {
     fn put(&mut self, key: AskKey, digest: Digest, outcome: Outcome<Answer>) {
         self.remove(&key);
         if self.order.len() >= HELD_MAX
@@ -350,7 +352,7 @@ impl Held {
         self.answers.insert(key, (digest, outcome));
     }
 
-    /// The answer for a call, if it was given to the same input. It is gone afterwards in any case.
+    /// Takes the answer for a call, if it was given for the same input. It is removed in any case.
     fn take(&mut self, key: &AskKey, digest: Digest) -> Option<Outcome<Answer>> {
         let (shown, outcome) = self.remove(key)?;
         (shown == digest).then_some(outcome)

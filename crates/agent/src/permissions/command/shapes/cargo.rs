@@ -8,7 +8,8 @@ const FLAGS: &str = "-q --quiet -v -vv --verbose --release -r --all --workspace 
     --all-targets --all-features --no-default-features --locked --offline --frozen --keep-going --no-run --no-fail-fast \
     --doc --timings --no-deps --document-private-items --fix --allow-dirty --allow-staged --ignore-rust-version";
 
-/// `--config` and `-Z` name programs to run, `--target-dir` and `--out-dir` write elsewhere; none of them is here.
+/// Missing on purpose: `--config` and `-Z` name programs to run, `--target-dir` and `--out-dir` write
+/// elsewhere.
 const VALUES: &[(&str, super::values::Value)] = &[
     ("-p --package --bin --example --test --bench --exclude --message-format --color", Name),
     ("--profile --target", Word),
@@ -19,7 +20,7 @@ const VALUES: &[(&str, super::values::Value)] = &[
 
 const BUILD: Shape = Shape { kind: CommandKind::Build, flags: FLAGS, values: VALUES, ..SHAPE };
 
-/// What the test programs that `cargo test` builds understand. `--logfile` writes and is missing.
+/// Options of the test programs that `cargo test` builds. `--logfile` writes and is missing on purpose.
 const LIBTEST: Shape = Shape {
     flags: "--nocapture --no-capture --ignored --include-ignored --exact --list -q --quiet --show-output --test",
     values: &[("--test-threads", Number), ("--skip", Text), ("--color --format", Word)],

@@ -1,4 +1,4 @@
-//! Compilers, called by hand.
+//! Compilers that are called directly.
 // tidy: flat table
 
 use super::values::Value::{Name, Output, Path, Plain, Source, Word};

@@ -1,4 +1,5 @@
-//! Programs that create and change files. No policy of ours allows them unasked; their shapes tell the risk.
+//! Programs that create and change files. No built-in policy allows them without asking; their shapes
+//! determine the risk.
 // tidy: flat table
 
 use super::values::Value::{Mode, Path, SedEdit};

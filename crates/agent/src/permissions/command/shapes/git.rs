@@ -1,4 +1,4 @@
-//! Git: looking at the repository, and work that can be undone.
+//! Git: reading the repository, and work that can be undone.
 // tidy: flat table
 
 use super::values::Value;
@@ -10,12 +10,12 @@ use crate::permissions::command::{Word as ShellWord, WordKind, git_address};
 
 const LOOK: Shape = Shape { kind: CommandKind::Look, operands: Operands::Each(Revision), ..SHAPE };
 
-/// Commands that change the repository. They run its hooks and what its settings name, as a build runs what is in the
-/// project: that is for rules about who may write there.
+/// Commands that change the repository. They run its hooks and configured programs, as a build runs the code
+/// of the project: rules about writing there decide about that.
 const WORK: Shape = Shape { kind: CommandKind::Git, ..SHAPE };
 
-/// What `log`, `diff` and `show` share. `--output` writes, `--ext-diff` and `--textconv` run programs, `-O` and
-/// `--no-index` read other files.
+/// Common options of `log`, `diff` and `show`. Missing on purpose: `--output` writes, `--ext-diff` and
+/// `--textconv` run programs, `-O` and `--no-index` read other files.
 const LOG_FLAGS: &str = "-p --patch -s --no-patch --stat --shortstat --numstat --dirstat --summary --name-only --name-status \
     --oneline --graph --all --branches --tags --remotes --decorate --no-decorate --merges --no-merges --first-parent --reverse \
     --follow --cached --staged --word-diff --color --no-color --no-ext-diff --no-textconv --abbrev-commit --no-abbrev-commit \
@@ -124,7 +124,7 @@ pub(super) const SHAPES: &[Shape] = &[
         call: "git stash list|show",
         flags: LOG_FLAGS,
         values: LOG_VALUES,
-        why: "It prints what was put aside",
+        why: "It prints the stash",
         ..LOOK
     },
     Shape {
@@ -160,7 +160,7 @@ pub(super) const SHAPES: &[Shape] = &[
         flags: "-u --set-upstream -v --verbose -q --quiet --tags --follow-tags --no-verify --atomic -n --dry-run --porcelain \
                 --progress --no-progress --all",
         operands: Operands::First(Remote, Refspec),
-        why: "It sends commits to a repository that the project knows by name; an address could be anybody's",
+        why: "It sends commits to a configured remote; an address could belong to a stranger",
         ..WORK
     },
     Shape {
@@ -324,7 +324,7 @@ pub(super) const SHAPES: &[Shape] = &[
     },
 ];
 
-/// The words without options between `git` and its subcommand; nothing if one of them is not known. `-c` and
+/// The words without options between `git` and its subcommand; `None` if one of them is unknown. `-c` and
 /// `--exec-path` name programs to run, and `--git-dir` names another repository.
 pub(super) fn without_leading_options(words: &[ShellWord]) -> Option<Vec<ShellWord>> {
     let (name, mut rest) = words.split_first()?;
@@ -343,7 +343,7 @@ pub(super) fn without_leading_options(words: &[ShellWord]) -> Option<Vec<ShellWo
     Some(std::iter::once(name).chain(rest).cloned().collect())
 }
 
-/// Whether a word is the address of a repository elsewhere.
+/// True if a word is the address of a remote repository.
 pub(super) fn has_address(words: &[ShellWord]) -> bool {
     let subcommand = words.get(1).map_or("", |word| word.text.as_str());
     words.iter().skip(2).any(|word| git_address(subcommand, &word.text).is_some())

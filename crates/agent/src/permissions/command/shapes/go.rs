@@ -4,8 +4,8 @@
 use super::values::Value::{Name, Number, OneOf, Output, Path, Text, Word};
 use super::{CommandKind, Operands, SHAPE, Shape, Style};
 
-/// `-exec`, `-toolexec` and `-vettool` run programs; `-ldflags` and its kin pass options to tools that do; `-modfile`,
-/// `-overlay` and `-pkgdir` replace code. None of them is here.
+/// Missing on purpose: `-exec`, `-toolexec` and `-vettool` run programs; `-ldflags` and the like pass options
+/// to tools that do; `-modfile`, `-overlay` and `-pkgdir` replace code.
 const BUILD: Shape = Shape {
     kind: CommandKind::Build,
     style: Style::Words,

@@ -1,4 +1,4 @@
-//! Programs that list names or say something about the machine.
+//! Programs that list names or show properties of the machine.
 // tidy: flat table
 
 use super::values::Value::{DateFormat, Name, Number, Path, Text};

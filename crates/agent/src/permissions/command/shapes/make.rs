@@ -1,4 +1,4 @@
-//! Build systems that run what the project's own build files say.
+//! Build systems that run the project's own build files.
 // tidy: flat table
 
 use super::values::Value::{Count, Name, OneOf, Path, Plain, Text, Word};
@@ -6,7 +6,8 @@ use super::{CommandKind, NOTHING, Operands, SHAPE, Shape, Style};
 
 const TARGETS: super::values::Value = OneOf("all build check test lint");
 
-/// `-f`, `--eval`, `-I` and `NAME=value` replace what the build file says, and `-E` takes variables from outside.
+/// Missing on purpose: `-f`, `--eval`, `-I` and `NAME=value` replace parts of the build file, and `-E`
+/// imports variables.
 const MAKE: Shape = Shape {
     kind: CommandKind::Build,
     flags: "-k -s -n -B -w --keep-going --silent --quiet --dry-run --always-make --no-print-directory --print-directory",

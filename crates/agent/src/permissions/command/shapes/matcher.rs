@@ -1,16 +1,16 @@
-//! Compares the words of a command with a shape.
+//! Matching of commands with shapes.
 
 use super::{Operands, Shape, Style};
 use crate::permissions::command::{Word, WordKind};
 
 use super::values::Value;
 
-/// Programs whose options are all harmless, so that a pattern of the shell may stand for any file name, also for one that
+/// Programs whose options are all harmless, so that a shell pattern may match any file name, even one that
 /// looks like an option.
 const HARMLESS_OPTIONS: &[&str] =
     &["ls", "cat", "head", "tail", "wc", "stat", "grep", "echo", "md5sum", "sha256sum"];
 
-/// Whether the shape accounts for every word.
+/// True if the shape covers every word.
 pub(super) fn matches(shape: &Shape, words: &[Word]) -> bool {
     let Some(rest) = after_call(shape.call, words) else {
         return false;
@@ -63,7 +63,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Sorts words into options, which are checked here, and operands. There is nothing if an option is not known.
+    /// Checks the options and collects the operands. Returns `None` if an option is unknown.
     fn read(&mut self, words: &'a [Word]) -> Option<()> {
         let mut rest = words;
         while let Some((word, others)) = rest.split_first() {
@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
                 if !self.may_be_pattern(word) {
                     return None;
                 }
-                // `find` has operators that are words of their own, and nothing is known of a dynamic word.
+                // `find` has operators that are plain words; dynamic words are unknown.
                 if !contains(self.shape.flags, text) && word.kind != WordKind::Dynamic {
                     self.operands.push(text);
                 }
@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// The words after `--`.
+    /// Reads the words after `--`.
     fn read_rest(&mut self, words: &'a [Word]) -> Option<()> {
         if let Some(shape) = self.shape.rest {
             let mut reader = Reader { shape, name: self.name, operands: Vec::new(), has_needed: true };
@@ -96,29 +96,29 @@ impl<'a> Reader<'a> {
             return operands_match(shape.operands, &reader.operands).then_some(());
         }
         for word in words {
-            // Behind `--` no name is taken for an option.
+            // Behind `--` no name is interpreted as an option.
             (word.kind != WordKind::Dynamic).then_some(())?;
             self.operands.push(&word.text);
         }
         Some(())
     }
 
-    /// Whether a word that the shell may replace by names of files can only become operands.
+    /// True if a word that the shell may replace by file names can only become operands.
     fn may_be_pattern(&self, word: &Word) -> bool {
         match word.kind {
             WordKind::Static => true,
             WordKind::Glob => {
                 HARMLESS_OPTIONS.contains(&self.name) || !word.text.starts_with(['*', '?', '['])
             }
-            // Such a command keeps its kind, so that a warning can name it. No policy allows it.
+            // Such a command keeps its kind, for warnings. No policy allows it.
             WordKind::Dynamic => HARMLESS_OPTIONS.contains(&self.name),
         }
     }
 
-    /// How many of the following words belong to an option; nothing if it is not known.
+    /// The number of following words that belong to an option; `None` if the option is unknown.
     fn option(&mut self, word: &Word, next: Option<&Word>) -> Option<usize> {
         let text = word.text.as_str();
-        // A pattern behind `=` is what the program gets, unless a file has that very name.
+        // A pattern behind `=` is passed on as it is, unless a file has this very name.
         let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
         if word.kind == WordKind::Dynamic || (word.kind == WordKind::Glob && value.is_none()) {
             return None;
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
         self.letters(text.strip_prefix('-')?, next)
     }
 
-    /// A word of short options, the last of which may have a value.
+    /// Reads a group of short options, the last of which may have a value.
     fn letters(&mut self, letters: &str, next: Option<&Word>) -> Option<usize> {
         if self.shape.style == Style::Words {
             return None;
@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
                     rest => kind.accepts(rest).then_some(0),
                 };
             }
-            // Compilers do not take several letters in one word.
+            // Compilers do not accept several letters in one word.
             if self.shape.style != Style::Letters || !self.is_flag(&option) {
                 return None;
             }
@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
         Some(*value)
     }
 
-    /// The value of an option that has it only behind a `=`.
+    /// The value of an option that accepts it only behind a `=`.
     fn attached_value_of(&self, name: &str) -> Option<Value> {
         let is_it = |names: &str| {
             names.split_whitespace().any(|known| known.strip_suffix('=').is_some_and(|known| known == name))

@@ -1,9 +1,10 @@
-//! Commands that are known in whole: the program, its subcommand, its options and what their values may be.
+//! Fully known commands: the program, its subcommand, its options and the allowed values.
 //!
-//! Each file has the table of one family of programs. A command gets a [`CommandKind`] only if one [`Shape`] accounts for
-//! every word of it. An option that is missing here, also one that is shortened, makes the command an unknown one, which
-//! the policies ask about. So an entry has to be safe with every value that its [`Value`] accepts; where the values that
-//! are paths may lead is decided by [`Reach`](crate::permissions::Reach).
+//! Each file has the table of one family of programs. A command gets a [`CommandKind`] only if one [`Shape`]
+//! covers every word of it.
+//! A missing or abbreviated option makes the command unknown, and the policies ask about it.
+//! So an entry must be safe with every value that its [`Value`] accepts; [`Reach`](crate::permissions::Reach)
+//! judges the paths among the values.
 
 mod cargo;
 mod compilers;
@@ -20,47 +21,48 @@ mod system;
 mod text;
 mod values;
 
-use super::{Command, CommandKind, Word};
+use super::{CommandKind, SimpleCommand, Word};
 use values::Value;
 pub(in crate::permissions) use values::is_plain_path;
 
-/// One way to call a program.
+/// One form of a command.
 pub(super) struct Shape {
-    /// The program and its subcommands. `|` separates alternatives, and a `*` at the end of a word stands for any rest.
+    /// The program and its subcommands. `|` separates alternatives, and a `*` at the end of a word matches
+    /// any rest.
     pub(super) call: &'static str,
     /// The kind of a command that matches.
     pub(super) kind: CommandKind,
-    /// How the program reads words with one dash.
+    /// The syntax of options with one dash.
     pub(super) style: Style,
-    /// Options without a value. `-NUM` stands for a dash and digits.
+    /// Options without a value. `-NUM` matches a dash and digits.
     pub(super) flags: &'static str,
     /// Options with a value. A name that ends with `=` takes it only in the same word.
     pub(super) values: &'static [(&'static str, Value)],
-    /// Options of which at least one has to be there; none if empty.
+    /// Options, at least one of them required; none if empty.
     pub(super) needs: &'static str,
-    /// The words that are no options.
+    /// The operands.
     pub(super) operands: Operands,
-    /// The words after `--`, where another program reads them; otherwise they are operands.
+    /// The words after `--`, if another program reads them; otherwise they are operands.
     pub(super) rest: Option<&'static Shape>,
-    /// Why it may run unasked, or why it is listed although it may not.
-    #[cfg_attr(not(test), expect(dead_code, reason = "it is for those who read or change a table"))]
+    /// The reason why it may run without asking, or why it is listed although it may not.
+    #[cfg_attr(not(test), expect(dead_code, reason = "documentation for maintainers of the tables"))]
     pub(super) why: &'static str,
 }
 
-/// How a program reads words with one dash.
+/// The syntax of options with one dash.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     /// `-la` is `-l -a`, and `-n5` is `-n 5`.
     Letters,
     /// `-run` is one option, as for `go` and `find`.
     Words,
-    /// As `Words`, but a single letter may have its value behind it: `-Iinclude`, as for compilers.
+    /// Like `Words`, but a single letter may have its value attached: `-Iinclude`, as for compilers.
     Compiler,
     /// There are no options: `echo`.
     NoOptions,
 }
 
-/// The words of a command that are no options.
+/// The operands of a command.
 #[derive(Clone, Copy)]
 pub(super) enum Operands {
     /// There are none.
@@ -85,7 +87,7 @@ const SHAPE: Shape = Shape {
     why: "",
 };
 
-/// The words after `--` where there may be none, since another program would read them.
+/// For `--`, if no words may follow it because another program would read them.
 const NOTHING: Shape = SHAPE;
 
 /// All tables.
@@ -104,10 +106,10 @@ const FAMILIES: &[&[Shape]] = &[
     system::SHAPES,
 ];
 
-/// The kind of a command by the shape that accounts for all of its words.
-pub(super) fn kind(command: &Command) -> Option<CommandKind> {
+/// The kind of a command, by the shape that covers all of its words.
+pub(super) fn kind(command: &SimpleCommand) -> Option<CommandKind> {
     let words = command.words.as_slice();
-    // Options that stand between `git` and its subcommand would hide the latter.
+    // Options between `git` and its subcommand would hide the subcommand.
     let shortened = if command.name() == "git" { Some(git::without_leading_options(words)?) } else { None };
     let words: &[Word] = shortened.as_deref().unwrap_or(words);
     let shape =

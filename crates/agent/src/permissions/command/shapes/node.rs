@@ -7,7 +7,7 @@ use super::{CommandKind, Operands, SHAPE, Shape, Style};
 const RUNNER_FLAGS: &str = "--coverage --no-coverage --run --ci --silent --verbose --bail -i --runInBand -u --updateSnapshot \
     --update --passWithNoTests --watch=false --watchAll=false --no-watch --single-run --fix --quiet -q --recursive --exit";
 
-/// `--config`, `--require`, `--preload` and the like load code by path; none of them is here.
+/// Missing on purpose: `--config`, `--require`, `--preload` and the like load code by path.
 const RUNNER_VALUES: &[(&str, super::values::Value)] = &[
     ("-t --testNamePattern --grep -g --fgrep -f --testPathPattern --testPathPatterns --filter", Text),
     ("--maxWorkers --timeout --retry --testTimeout --bail= --shard", Number),
@@ -101,7 +101,7 @@ pub(super) const SHAPES: &[Shape] = &[
             ("--format= --platform= --target= --jsx= --log-level= --sourcemap=", Name),
         ],
         operands: Operands::Each(Source("ts tsx mts cts js jsx mjs cjs css json")),
-        why: "It bundles; what it writes has an ending of its own",
+        why: "It bundles; its output has an extension of its own",
         ..SHAPE
     },
     Shape {

@@ -1,4 +1,4 @@
-//! Python: tests and packages. Ruby's and PHP's test runners are like them.
+//! Python: tests and packages. The test runners of Ruby and PHP are similar.
 // tidy: flat table
 
 use super::values::Value::{Name, Number, Path, PythonPackage, Requirements, Text, Word};
@@ -6,7 +6,8 @@ use super::{CommandKind, Operands, SHAPE, Shape};
 
 const TEST: Shape = Shape { kind: CommandKind::Test, operands: Operands::Each(Path), ..SHAPE };
 
-/// `-p`, `-c`, `-o`, `--rootdir`, `--confcutdir` and `--pyargs` load other code or settings; none of them is here.
+/// Missing on purpose: `-p`, `-c`, `-o`, `--rootdir`, `--confcutdir` and `--pyargs` load other code or
+/// settings.
 const PYTEST: Shape = Shape {
     flags: "-q -qq -v -vv -vvv -x -s -l --lf --ff --sw --nf --co --collect-only --exitfirst --last-failed --failed-first \
             --stepwise --new-first --no-header --no-summary --quiet --verbose --showlocals --cov --no-cov --disable-warnings",
@@ -35,7 +36,7 @@ pub(super) const SHAPES: &[Shape] = &[
         flags: "-q -v -r -p --recreate --parallel -l",
         values: &[("-e", Name)],
         operands: Operands::None,
-        why: "It runs what the project's settings say; `-c`, `-x` and `--` would say something else",
+        why: "It runs what the project's settings configure; `-c`, `-x` and `--` would override them",
         ..TEST
     },
     Shape {

@@ -1,4 +1,5 @@
-//! Package managers that no policy of ours allows unasked. Their shapes let rules speak of installing.
+//! Package managers. No built-in policy allows them without asking; their shapes let rules refer to
+//! installing.
 // tidy: flat table
 
 use super::values::Value::Name;

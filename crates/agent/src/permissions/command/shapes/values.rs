@@ -1,4 +1,4 @@
-//! What the values of options and the operands of known commands may be.
+//! Values that options and operands of known commands may have.
 
 use crate::permissions::runs;
 
@@ -7,23 +7,23 @@ use crate::permissions::runs;
 pub(in crate::permissions::command) enum Value {
     /// A number, with a sign or a unit.
     Number,
-    /// A number that may also be missing: `-j`, `-j4`, `-j 4`.
+    /// An optional number: `-j`, `-j4`, `-j 4`.
     Count,
     /// Letters, digits, `_` and `-`.
     Word,
     /// A name without a slash: of a package, a test, a target, a format.
     Name,
-    /// Anything. The program uses it as text and neither opens nor runs it.
+    /// Any text. The program neither opens nor runs it.
     Text,
-    /// A path. Where it may lead is for others to judge.
+    /// A path. Its reach is judged elsewhere.
     Path,
-    /// A path of a source file with one of these endings.
+    /// A path of a source file with one of these extensions.
     Source(&'static str),
-    /// A file that a build may write: without an ending of sources, settings and scripts, and not hidden.
+    /// A file that a build may write: not hidden, and without the extension of sources, settings or scripts.
     Output,
-    /// A folder for what a build writes, by its usual name, so that sources and settings are not overwritten.
+    /// An output folder of a build, by its usual name, so that sources and settings are not overwritten.
     OutputFolder,
-    /// A path below which nothing is hidden and nothing runs by its name: a folder for output, a file that is moved.
+    /// A path that is not hidden and not run because of its name: an output folder, a file that is moved.
     Plain,
     /// One of these words.
     OneOf(&'static str),
@@ -33,19 +33,19 @@ pub(in crate::permissions::command) enum Value {
     Remote,
     /// The name of a remote repository, or the address of one on the network.
     Address,
-    /// A branch or `from:to`; nothing that forces or deletes.
+    /// A branch or `from:to`, without forcing or deleting.
     Refspec,
-    /// A package of npm's registry, with a version at most.
+    /// A package of the npm registry, optionally with a version.
     NpmPackage,
-    /// A package of Python's index, with versions at most, or the project itself.
+    /// A package of the Python index, optionally with versions, or the project itself.
     PythonPackage,
-    /// A file that lists packages of Python, by its usual name.
+    /// A file that lists Python packages, by its usual name.
     Requirements,
-    /// A program of `jq` that shows nothing but its input.
+    /// A `jq` program that shows only its input.
     Jq,
-    /// A program of `sed` that prints lines by their numbers.
+    /// A `sed` program that prints lines by number.
     SedPrint,
-    /// A program of `sed` that replaces text or deletes lines.
+    /// A `sed` program that replaces text or deletes lines.
     SedEdit,
     /// A format of `date`.
     DateFormat,
@@ -102,7 +102,7 @@ fn is_number(text: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'.')
 }
 
-/// Whether a text can be a path. Many programs read their words from a file behind `@`.
+/// True if a text can be a path. Many programs read words from a file given with `@`.
 fn is_path(text: &str) -> bool {
     !text.is_empty()
         && !text.starts_with('@')
@@ -110,7 +110,7 @@ fn is_path(text: &str) -> bool {
         && (text == "-" || !text.starts_with('-'))
 }
 
-/// Whether no part of a path is hidden and its name is not one that something runs.
+/// True if no part of a path is hidden and its name is not one that programs run.
 pub(in crate::permissions) fn is_plain_path(text: &str) -> bool {
     let hides = text.split('/').any(|part| part.starts_with('.') && !matches!(part, "." | ".."));
     !hides && !runs::runs_by_its_name(text)
@@ -132,14 +132,14 @@ fn is_output(text: &str) -> bool {
     is_path(text) && is_plain_path(text) && (is_bundle || has_ending(text, ENDINGS.iter().copied()))
 }
 
-/// Whether the first part of a path is a folder for what a build writes.
+/// True if the first part of a path is an output folder of a build.
 fn is_output_folder(text: &str) -> bool {
     let text = text.strip_prefix("./").unwrap_or(text);
     let first = text.split('/').next().unwrap_or(text);
     matches!(first, "dist" | "build" | "out" | "target") && !text.split('/').any(|part| part == "..")
 }
 
-/// Whether a text is the address of a repository elsewhere. `ext::` and its like run programs.
+/// True if a text is the address of a remote repository. `ext::` and the like run programs.
 fn is_address(text: &str) -> bool {
     let is_plain = |text: &str| {
         text.chars().all(|c| c.is_ascii_alphanumeric() || "_-./~:@".contains(c)) && !text.contains("::")
@@ -152,7 +152,7 @@ fn is_address(text: &str) -> bool {
     host.is_some_and(|rest| !rest.starts_with('-') && is_plain(rest))
 }
 
-/// `name`, `@scope/name`, with `@version` behind it. A slash elsewhere is a repository, a folder or a file.
+/// `name`, `@scope/name`, optionally with `@version`. A slash elsewhere is a repository, a folder or a file.
 fn is_npm_package(text: &str) -> bool {
     let plain = |text: &str, more: &str| {
         !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
@@ -186,7 +186,7 @@ fn is_archive(name: &str) -> bool {
     has_ending(name, ["whl", "zip", "gz", "tgz", "bz2", "xz", "tar", "egg", "tbz", "txz", "zst"].into_iter())
 }
 
-/// Whether a program of `jq` can show neither the environment nor a file that no word names.
+/// True if a `jq` program can show neither the environment nor a file that no word names.
 fn shows_only_its_input(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     !text.starts_with('-')

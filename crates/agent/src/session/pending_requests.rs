@@ -1,4 +1,4 @@
-//! Which questions are open for those who watch: each is shown once, and its end is told once.
+//! Requests that subscribers see as open: each is shown once, and its outcome is reported once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,51 +8,53 @@ use tidings_protocol::ui::{
 };
 
 use super::Setup;
-use super::announce::Announced;
-use crate::desk::AskKey;
-use crate::fold::{Asked, Settled};
+use super::announce::AnnouncedCalls;
+use crate::fold::{OpenedRequest, SettledRequest};
 use crate::pending::{Outcome, Who};
 use crate::permissions::{Answer, Ask, Emit, Gather};
 use crate::questions::Replied;
+use crate::request_table::AskKey;
 
-/// The task that makes events keeps this, so nothing in it can change behind its back. The registries can: what they
-/// have settled is told here when the note of it comes, at the end of the turn, or at the end of the session.
-pub(super) struct Board {
+/// The open requests, owned by the event task.
+///
+/// The registries can settle a request at any time. The outcome is reported from here when the note about it
+/// comes, at the end of the turn, or at the end of the session.
+pub(super) struct PendingRequests {
     pub(super) setup: Arc<Setup>,
     gather: Gather,
-    /// Questions about tools, by the call.
-    tools: BTreeMap<String, Tool>,
-    /// Questions to the person, by the call.
+    /// Permission requests, by tool call.
+    tools: BTreeMap<String, OpenPermission>,
+    /// Questions to the user, by tool call.
     questions: BTreeSet<String>,
-    pub(super) announced: Announced,
+    pub(super) announced: AnnouncedCalls,
 }
 
-/// A question about a tool whose end was not told yet.
+/// A permission request whose outcome was not reported yet.
 #[derive(Debug, Default)]
-struct Tool {
+struct OpenPermission {
     batch_id: Option<String>,
-    /// When it is settled without an answer.
+    /// The deadline, in milliseconds since the Unix epoch.
     deadline_ms: Option<i64>,
 }
 
-impl Board {
+impl PendingRequests {
     pub(super) fn new(setup: Arc<Setup>) -> Self {
-        Board {
+        PendingRequests {
             setup,
             gather: Gather::default(),
             tools: BTreeMap::new(),
             questions: BTreeSet::new(),
-            announced: Announced::default(),
+            announced: AnnouncedCalls::default(),
         }
     }
 
-    /// A question about a tool is open. It is shown soon, unless it was shown before the agent asked, or is shown with the
-    /// others of its message.
-    pub(super) fn opened(&mut self, ask: Arc<Ask>, deadline_ms: Option<i64>) -> Option<Asked> {
+    /// Records an open permission request. It is shown soon, unless it was announced before the agent asked,
+    /// or is shown with the others of its message.
+    pub(super) fn opened(&mut self, ask: Arc<Ask>, deadline_ms: Option<i64>) -> Option<OpenedRequest> {
         let is_early = self.is_early(&ask);
         let batch = if is_early { None } else { self.announce() };
         if !self.has(&ask.key) {
-            self.tools.insert(ask.key.tool_use_id.clone(), Tool { batch_id: None, deadline_ms });
+            self.tools.insert(ask.key.tool_use_id.clone(), OpenPermission { batch_id: None, deadline_ms });
             if is_early {
                 self.postpone(ask);
             } else {
@@ -62,54 +64,54 @@ impl Board {
         batch
     }
 
-    /// A question about a tool is open that was shown before this session was joined.
+    /// Records an open permission request that was shown before this session was adopted.
     pub(super) fn reopened(&mut self, key: &AskKey, deadline_ms: Option<i64>) {
-        self.tools.entry(key.tool_use_id.clone()).or_insert(Tool { batch_id: None, deadline_ms });
+        self.tools.entry(key.tool_use_id.clone()).or_insert(OpenPermission { batch_id: None, deadline_ms });
     }
 
-    /// Shows a question with those that open at the same time.
+    /// Queues a request, to be shown with those that open at the same time.
     pub(super) fn gather(&mut self, ask: Arc<Ask>) {
         self.gather.opened(ask);
     }
 
-    /// Whether a question was shown in a batch.
+    /// True if a request was shown in a batch.
     pub(super) fn is_in_batch(&self, key: &AskKey) -> bool {
         self.tools.get(&key.tool_use_id).is_some_and(|tool| tool.batch_id.is_some())
     }
 
-    /// Whether a question about a tool is on the board.
+    /// True if a permission request is recorded as open.
     pub(super) fn has(&self, key: &AskKey) -> bool {
         self.tools.contains_key(&key.tool_use_id)
     }
 
-    /// Whether something waits to be shown.
-    pub(super) fn gathers(&self) -> bool {
+    /// True if requests are queued to be shown.
+    pub(super) fn is_gathering(&self) -> bool {
         !self.gather.is_empty()
     }
 
-    /// What is to be shown next; call it until there is nothing.
-    pub(super) fn show(&mut self) -> Option<Asked> {
+    /// The next request or batch to show; call it until it returns `None`.
+    pub(super) fn next_to_show(&mut self) -> Option<OpenedRequest> {
         Some(match self.gather.show()? {
-            Emit::Single(ask) => self.one(&ask),
-            Emit::Batch(asks) => self.together(asks),
+            Emit::Single(ask) => self.single(&ask),
+            Emit::Batch(asks) => self.open_batch(asks),
         })
     }
 
-    /// Questions that are open, as a batch.
-    pub(super) fn together(&mut self, asks: Vec<Arc<Ask>>) -> Asked {
+    /// Groups open requests into a batch.
+    pub(super) fn open_batch(&mut self, asks: Vec<Arc<Ask>>) -> OpenedRequest {
         let batch_id = self.setup.ids.next();
-        self.setup.permissions.tie(&batch_id, &asks);
+        self.setup.permissions.add_batch(&batch_id, &asks);
         let mut requests = Vec::new();
         for ask in asks {
             self.tools.entry(ask.key.tool_use_id.clone()).or_default().batch_id = Some(batch_id.clone());
             requests.push(self.described(&ask));
         }
-        Asked::Batch { batch_id, requests }
+        OpenedRequest::Batch { batch_id, requests }
     }
 
-    fn one(&self, ask: &Ask) -> Asked {
+    fn single(&self, ask: &Ask) -> OpenedRequest {
         let (request, details) = self.described(ask);
-        Asked::Permission { request, details }
+        OpenedRequest::Permission { request, details }
     }
 
     fn described(&self, ask: &Ask) -> (PermissionRequest, PermissionDetails) {
@@ -137,59 +139,64 @@ impl Board {
         (ask.request.clone(), details)
     }
 
-    /// A question was settled as soon as it was asked.
-    pub(super) fn decided(&mut self, key: &AskKey, outcome: &Outcome<Answer>) -> Settled {
+    /// Reports a request that was settled as soon as it opened.
+    pub(super) fn decided(&mut self, key: &AskKey, outcome: &Outcome<Answer>) -> SettledRequest {
         let tool = self.tools.remove(&key.tool_use_id);
         self.gather.settled(key);
         self.forget(key);
-        Settled::Permission(permission(key, outcome, tool.and_then(|tool| tool.batch_id)))
+        SettledRequest::Permission(permission(key, outcome, tool.and_then(|tool| tool.batch_id)))
     }
 
-    /// A question that was open is settled; nothing if that was told before.
-    pub(super) fn settled(&mut self, key: &AskKey, outcome: &Outcome<Answer>) -> Option<Settled> {
+    /// Reports the outcome of an open request; `None` if it was reported before.
+    pub(super) fn settled(&mut self, key: &AskKey, outcome: &Outcome<Answer>) -> Option<SettledRequest> {
         self.has(key).then(|| self.decided(key, outcome))
     }
 
-    /// Questions to the person are open.
-    pub(super) fn questioned(&mut self, asked: &Asked) {
-        if let Asked::Questions { details, .. } = asked {
+    /// Records open questions to the user.
+    pub(super) fn questioned(&mut self, asked: &OpenedRequest) {
+        if let OpenedRequest::Questions { details, .. } = asked {
             self.questions.insert(details.tool_use_id.clone());
         }
     }
 
-    /// Questions to the person are settled; nothing if that was told before.
-    pub(super) fn answered(&mut self, key: &AskKey, outcome: &Outcome<Replied>) -> Option<Settled> {
-        self.questions.remove(&key.tool_use_id).then(|| declined(key, outcome))
+    /// Reports the outcome of questions to the user; `None` if it was reported before.
+    pub(super) fn answered(&mut self, key: &AskKey, outcome: &Outcome<Replied>) -> Option<SettledRequest> {
+        self.questions.remove(&key.tool_use_id).then(|| questions_settled(key, outcome))
     }
 
-    /// Takes a question back that is on the board; whoever was faster is told instead.
-    pub(super) fn take_back(&mut self, key: &AskKey) -> Option<Settled> {
-        // An answer that is held for the agent goes with it.
+    /// Withdraws an open request. If it was answered in the meantime, that answer is reported instead.
+    pub(super) fn withdraw(&mut self, key: &AskKey) -> Option<SettledRequest> {
+        // This drops an answer that is held for the agent, too.
         drop(self.setup.permissions.cancel(key));
         let outcome = self.setup.permissions.outcome(key).unwrap_or(Outcome::Cancelled);
         self.settled(key, &outcome)
     }
 
-    /// The agent is gone, and with it whoever asked. How each question ended is told, if it was not yet.
-    pub(super) fn end(&mut self) -> Vec<Settled> {
+    /// Settles all open requests after the agent has ended, and reports the outcomes that were not reported
+    /// yet.
+    pub(super) fn disconnect_all(&mut self) -> Vec<SettledRequest> {
         let Setup { handle, permissions, questions, .. } = &*Arc::clone(&self.setup);
         drop(permissions.disconnect_session(*handle));
         drop(questions.disconnect_session(*handle));
         let key = |id: &String| AskKey::new(*handle, id.as_str());
         let tools: Vec<AskKey> = self.tools.keys().map(key).collect();
         let asked: Vec<AskKey> = self.questions.iter().map(key).collect();
-        let tools =
-            tools.iter().filter_map(|key| self.settled(key, &with_the_agent(permissions.outcome(key))));
-        let mut settled: Vec<Settled> = tools.collect();
+        let tools = tools
+            .iter()
+            .filter_map(|key| self.settled(key, &disconnected_if_cancelled(permissions.outcome(key))));
+        let mut settled: Vec<SettledRequest> = tools.collect();
         settled.extend(
-            asked.iter().filter_map(|key| self.answered(key, &with_the_agent(questions.outcome(key)))),
+            asked
+                .iter()
+                .filter_map(|key| self.answered(key, &disconnected_if_cancelled(questions.outcome(key)))),
         );
         settled
     }
 }
 
-/// How a question ended whose agent is gone. If nobody was faster it ended with the agent, which looks as if that had taken it back.
-pub(super) fn with_the_agent<A>(outcome: Option<Outcome<A>>) -> Outcome<A> {
+/// The outcome of a request whose agent has ended: a cancelled one counts as disconnected, because the
+/// agent's end drops its handler in the same way as a cancellation.
+pub(super) fn disconnected_if_cancelled<A>(outcome: Option<Outcome<A>>) -> Outcome<A> {
     match outcome {
         None | Some(Outcome::Cancelled) => Outcome::Disconnected,
         Some(other) => other,
@@ -205,7 +212,7 @@ fn permission(key: &AskKey, outcome: &Outcome<Answer>, batch_id: Option<String>)
     let mut resolved = PermissionResolved::new(key.session_id, key.tool_use_id.as_str(), resolution);
     resolved.batch_id = batch_id;
     if let Outcome::Answered { answer, by } = outcome {
-        (resolved.by, resolved.rule) = who(by);
+        (resolved.by, resolved.rule) = author(by);
         match answer {
             Answer::Allow(allowed) => {
                 resolved.scope = Some(allowed.scope.as_str().to_owned());
@@ -218,21 +225,21 @@ fn permission(key: &AskKey, outcome: &Outcome<Answer>, batch_id: Option<String>)
     resolved
 }
 
-/// How questions to the person ended.
-pub(super) fn declined(key: &AskKey, outcome: &Outcome<Replied>) -> Settled {
+/// The event for the outcome of questions to the user.
+pub(super) fn questions_settled(key: &AskKey, outcome: &Outcome<Replied>) -> SettledRequest {
     let mut resolved =
         InteractionResolved::new(key.session_id, key.tool_use_id.as_str(), without_answer(outcome));
     if let Outcome::Answered { answer, by } = outcome {
-        (resolved.by, resolved.reason) = who(by);
+        (resolved.by, resolved.reason) = author(by);
         match answer {
             Replied::Answers(answers) => resolved.answer = serde_json::to_value(answers).ok(),
             Replied::Declined => resolved.outcome = Resolution::Denied,
         }
     }
-    Settled::Questions(resolved)
+    SettledRequest::Questions(resolved)
 }
 
-/// How a question ended that nobody answered.
+/// Resolution of a request that was not answered.
 fn without_answer<A>(outcome: &Outcome<A>) -> Resolution {
     match outcome {
         Outcome::Answered { .. } => Resolution::Answered,
@@ -243,8 +250,8 @@ fn without_answer<A>(outcome: &Outcome<A>) -> Resolution {
     }
 }
 
-/// Who answered, and by which rule.
-fn who(by: &Who) -> (Option<String>, Option<String>) {
+/// Author of an answer, and the rule by which it was given.
+fn author(by: &Who) -> (Option<String>, Option<String>) {
     match by {
         Who::Person(name) => (Some(name.clone()), None),
         Who::Rule(rule) => (Some("policy".to_owned()), Some(rule.clone())),

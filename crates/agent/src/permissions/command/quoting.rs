@@ -1,12 +1,12 @@
-//! Words: quotes, escapes, and what the shell would put in their place.
+//! Words: quotes, escapes and expansions.
 
-use super::lexer::{Lexer, Piece};
+use super::lexer::{LexedWord, Lexer};
 use super::{Opaque, Word, WordKind};
 
 impl Lexer<'_> {
-    /// A word up to the next blank or operator.
-    pub(super) fn word(&mut self) -> Piece {
-        let mut piece = Piece::default();
+    /// Reads a word up to the next blank or operator.
+    pub(super) fn word(&mut self) -> LexedWord {
+        let mut lexed = LexedWord::default();
         let (mut brace, mut list) = (false, false);
         while let Some(c) = self.peek(0) {
             match c {
@@ -18,81 +18,81 @@ impl Lexer<'_> {
                     }
                     Some(next) => {
                         self.at += 1;
-                        piece.quoted = true;
-                        piece.word.text.push(next);
+                        lexed.quoted = true;
+                        lexed.word.text.push(next);
                     }
                     None => self.opaque(Opaque::Syntax),
                 },
-                '\'' => self.single_quotes(&mut piece),
-                '"' => self.double_quotes(&mut piece),
-                '`' => self.backticks(&mut piece.word),
-                '$' => self.dollar(&mut piece, Quotes::None),
+                '\'' => self.single_quotes(&mut lexed),
+                '"' => self.double_quotes(&mut lexed),
+                '`' => self.backticks(&mut lexed.word),
+                '$' => self.dollar(&mut lexed, Quotes::None),
                 '*' | '?' | '[' => {
-                    piece.word.kind = piece.word.kind.max(WordKind::Glob);
-                    piece.word.text.push(c);
+                    lexed.word.kind = lexed.word.kind.max(WordKind::Glob);
+                    lexed.word.text.push(c);
                 }
                 '=' => {
-                    piece.assigns |= !piece.quoted && is_variable(&piece.word.text);
-                    // zsh puts the path of a program in the place of `=program`.
-                    if piece.word.text.is_empty()
-                        && !piece.quoted
+                    lexed.assigns |= !lexed.quoted && is_variable(&lexed.word.text);
+                    // zsh replaces `=program` by the path of the program.
+                    if lexed.word.text.is_empty()
+                        && !lexed.quoted
                         && self.peek(1).is_some_and(char::is_alphanumeric)
                     {
                         self.opaque(Opaque::Expansion);
                     }
-                    piece.word.text.push(c);
+                    lexed.word.text.push(c);
                 }
                 c => {
                     brace |= c == '{';
                     list |= brace && (c == ',' || (c == '.' && self.peek(1) == Some('.')));
-                    piece.word.text.push(c);
+                    lexed.word.text.push(c);
                 }
             }
             self.at += 1;
         }
         if list {
             self.opaque(Opaque::Expansion);
-            piece.word.kind = WordKind::Dynamic;
+            lexed.word.kind = WordKind::Dynamic;
         }
-        piece
+        lexed
     }
 
-    /// Stands on the opening quote, and leaves the position on the closing one.
-    fn single_quotes(&mut self, piece: &mut Piece) {
-        piece.quoted = true;
+    /// Reads from the opening quote, and leaves the position on the closing one.
+    fn single_quotes(&mut self, lexed: &mut LexedWord) {
+        lexed.quoted = true;
         self.at += 1;
         while let Some(c) = self.peek(0) {
             if c == '\'' {
                 return;
             }
-            piece.word.text.push(c);
+            lexed.word.text.push(c);
             self.at += 1;
         }
         self.opaque(Opaque::Syntax);
     }
 
-    /// The same for double quotes.
-    fn double_quotes(&mut self, piece: &mut Piece) {
-        piece.quoted = true;
+    /// Reads from the opening double quote, and leaves the position on the closing one.
+    fn double_quotes(&mut self, lexed: &mut LexedWord) {
+        lexed.quoted = true;
         self.at += 1;
         while let Some(c) = self.peek(0) {
             match (c, self.peek(1)) {
                 ('"', _) => return,
                 ('\\', Some('\n')) => self.at += 1,
                 ('\\', Some(next @ ('$' | '`' | '"' | '\\'))) => {
-                    piece.word.text.push(next);
+                    lexed.word.text.push(next);
                     self.at += 1;
                 }
-                ('`', _) => self.backticks(&mut piece.word),
-                ('$', _) => self.dollar(piece, Quotes::Double),
-                (c, _) => piece.word.text.push(c),
+                ('`', _) => self.backticks(&mut lexed.word),
+                ('$', _) => self.dollar(lexed, Quotes::Double),
+                (c, _) => lexed.word.text.push(c),
             }
             self.at += 1;
         }
         self.opaque(Opaque::Syntax);
     }
 
-    /// Stands on the first backtick, and leaves the position on the last one.
+    /// Reads from the first backtick, and leaves the position on the last one.
     fn backticks(&mut self, word: &mut Word) {
         self.opaque(Opaque::Substitution);
         word.kind = WordKind::Dynamic;
@@ -112,16 +112,17 @@ impl Lexer<'_> {
         self.out.nested.push(inner);
     }
 
-    /// Stands on the `$`, and leaves the position on the last character that belongs to it.
-    fn dollar(&mut self, piece: &mut Piece, quotes: Quotes) {
+    /// Reads from the `$`, and leaves the position on the last character that belongs to it.
+    fn dollar(&mut self, lexed: &mut LexedWord, quotes: Quotes) {
         let ends = |c: char| matches!(c, ' ' | '\t' | '\n' | ';' | '&' | '|' | ')' | '<' | '>');
         match self.peek(1) {
-            None => return piece.word.text.push('$'),
-            Some(c) if ends(c) || (c == '"' && quotes == Quotes::Double) => return piece.word.text.push('$'),
-            // These are numbers. `$!` is none before something runs in the background, and then the word is not there at all.
+            None => return lexed.word.text.push('$'),
+            Some(c) if ends(c) || (c == '"' && quotes == Quotes::Double) => return lexed.word.text.push('$'),
+            // These are numbers. `$!` is empty before a background job runs, and then the word does not
+            // exist.
             Some(c @ ('?' | '#' | '$')) if self.peek(2).is_none_or(|c| !c.is_alphanumeric()) => {
                 self.at += 1;
-                piece.word.text.extend(['$', c]);
+                lexed.word.text.extend(['$', c]);
                 return;
             }
             Some('(') => {
@@ -145,10 +146,10 @@ impl Lexer<'_> {
             }
             Some(_) => self.opaque(Opaque::Expansion),
         }
-        piece.word.kind = WordKind::Dynamic;
+        lexed.word.kind = WordKind::Dynamic;
     }
 
-    /// Stands on the `$` of `${…}`, and leaves the position on the closing brace.
+    /// Reads from the `$` of `${…}`, and leaves the position on the closing brace.
     fn braces(&mut self) {
         self.opaque(Opaque::Expansion);
         let mut depth = 0_usize;
@@ -163,9 +164,9 @@ impl Lexer<'_> {
         }
     }
 
-    /// Stands behind the opening parenthesis, and leaves the position behind the closing one.
+    /// Reads from behind the opening parenthesis, and leaves the position behind the closing one.
     ///
-    /// The script is opaque from here on, so it does no harm if a quote inside leads this astray.
+    /// The script is opaque from here on, so a misread quote inside is harmless.
     pub(super) fn substitution(&mut self) {
         self.opaque(Opaque::Substitution);
         let inner = balanced(&self.chars[self.at.min(self.chars.len())..]);
@@ -180,7 +181,7 @@ enum Quotes {
     Double,
 }
 
-/// What comes before the parenthesis that closes, with those inside in pairs.
+/// The text before the closing parenthesis, with inner parentheses balanced.
 fn balanced(chars: &[char]) -> &[char] {
     let mut depth = 0_usize;
     let mut quote = None;
@@ -201,7 +202,7 @@ fn balanced(chars: &[char]) -> &[char] {
 pub(super) fn substitutions(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = text;
-    // Few are enough to warn of, and each looks at all that follows it.
+    // A few are enough for warnings, and each one scans the rest of the text.
     while let Some(at) = rest.find("$(").filter(|_| found.len() < 16) {
         let inner: Vec<char> = rest[at + 2..].chars().collect();
         found.push(balanced(&inner).iter().collect());
@@ -214,7 +215,7 @@ pub(super) fn substitutions(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether a text can stand before the `=` of an assignment.
+/// True if a text can precede the `=` of an assignment.
 fn is_variable(text: &str) -> bool {
     let name = text.strip_suffix('+').unwrap_or(text);
     let name = name.split('[').next().unwrap_or(name);

@@ -1,18 +1,18 @@
-//! What a command looks at.
+//! Properties of commands that read: depth, contents, and words that are names.
 
 use super::danger::git_subcommand;
-use super::{Command, Role, Word};
+use super::{Role, SimpleCommand, Word};
 
-impl Command {
-    /// Whether it goes through everything below the folders that it is given.
+impl SimpleCommand {
+    /// True if it reads everything below the folders that it is given.
     pub(in crate::permissions) fn goes_below(&self) -> bool {
         let has = |letters: &[char], names: &[&str]| {
             letters.iter().any(|letter| self.has_flag(*letter))
                 || names.iter().any(|name| self.has_long(name))
         };
         match self.name() {
-            // Where `cd` goes, everything that follows may look around, and with `-N` a `diff` shows all that one of two
-            // folders has.
+            // After `cd`, the following commands may read anything in that folder; with `-N`, `diff` shows
+            // all files that one of two folders has.
             "cd" | "diff" | "find" | "rg" | "du" | "git" => true,
             "ls" => has(&['R'], &["recursive"]),
             "grep" | "egrep" | "fgrep" => {
@@ -22,7 +22,7 @@ impl Command {
         }
     }
 
-    /// Whether it shows what is in files, and not only what they are called.
+    /// True if it shows the contents of files, and not only their names.
     pub(in crate::permissions) fn shows_contents(&self) -> bool {
         !matches!(
             self.name(),
@@ -43,12 +43,12 @@ impl Command {
         )
     }
 
-    /// Whether it is a wrapper that changes nothing about what its inner command does.
+    /// True if it is a wrapper that does not change the effect of its inner command.
     pub(crate) fn is_transparent(&self) -> bool {
         self.role == Role::Wrapper
             && match self.name() {
                 "timeout" | "nice" | "nohup" | "stdbuf" | "command" => true,
-                // The program of this name, which is not the shell's word, writes to the file behind `-o`.
+                // The program `time`, unlike the shell's keyword, writes to the file given with `-o`.
                 "time" => !self.arguments().first().is_some_and(|word| word.text.starts_with('-')),
                 "bash" | "sh" => self.words.len() == 3 && self.words[1].text == "-c",
                 _ => false,
@@ -62,7 +62,7 @@ impl Command {
         Some((&arguments[at].text, &arguments[at + 1..]))
     }
 
-    /// The arguments without what somebody says about a change to a repository.
+    /// The arguments without the messages of git commands.
     pub(in crate::permissions) fn words_that_name(&self) -> impl Iterator<Item = &Word> {
         let has_message = self
             .git_parts()
@@ -77,14 +77,14 @@ impl Command {
     }
 }
 
-/// Whether the next word is a message: `-m`, `-am`, `--message`.
+/// True if the next word is a message: `-m`, `-am`, `--message`.
 fn is_message_next(text: &str) -> bool {
     text == "--message"
         || (text.ends_with('m')
             && text.strip_prefix('-').is_some_and(|flags| flags.bytes().all(|b| b.is_ascii_lowercase())))
 }
 
-/// Whether the word has a message in it: `-mtext`, `--message=text`.
+/// True if the word contains a message: `-mtext`, `--message=text`.
 fn is_message_within(text: &str) -> bool {
     text.starts_with("--message=") || (text.starts_with("-m") && text.len() > 2)
 }

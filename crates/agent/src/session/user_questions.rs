@@ -1,4 +1,4 @@
-//! The agent asks the person something: of its own, about a plan, or for an MCP server.
+//! Questions to the user: from the model, about a plan, or from an MCP server.
 
 use tidings::control::ElicitationAnswer;
 use tidings::{Decision, ElicitationAsk, PermissionAsk};
@@ -6,65 +6,65 @@ use tidings_protocol::ui::{OptionDetails, PlanProposed, QuestionDetails, Questio
 
 use tokio::sync::oneshot;
 
-use super::asking::{Asking, deadline};
 use super::notes::Note;
-use super::waiting::Person;
-use crate::desk::AskKey;
-use crate::fold::Asked;
+use super::outcomes::UserQuestions;
+use super::request_handler::{RequestHandler, deadline};
+use crate::fold::OpenedRequest;
 use crate::pending::Outcome;
 use crate::questions::{Choice, CliReply, Field, Inquiry, InteractionError, Origin, Replied};
+use crate::request_table::AskKey;
 
-impl Asking {
-    /// Asks the person, if the tool is a question.
-    pub(super) async fn ask_person(&self, asked: &PermissionAsk) -> Option<Decision> {
+impl RequestHandler {
+    /// Asks the user, if the tool is a question. Returns `None` for other tools.
+    pub(super) async fn answer_question_tool(&self, asked: &PermissionAsk) -> Option<Decision> {
         let id = asked.context.request_id();
         if !Inquiry::is_asked_by(&asked.call.tool_name) {
             return None;
         }
         let plan = self.plan_of(asked.call.tool_use_id.as_deref()).await;
         let inquiry = Inquiry::from_call(self.setup.handle, id, &asked.call, plan.as_deref())?;
-        let outcome = self.inquire(inquiry.clone(), asked.call.agent_id.as_deref()).await;
+        let outcome = self.ask_user(inquiry.clone(), asked.call.agent_id.as_deref()).await;
         match inquiry.cli_reply(&outcome) {
             CliReply::Tool(decision) => Some(decision),
             CliReply::Elicitation(_) => None,
         }
     }
 
-    /// The plan that a call proposes. It stands in the call, and not in the question about it.
+    /// The plan that a call proposes. It is part of the call, and not of the request about it.
     async fn plan_of(&self, tool_use_id: Option<&str>) -> Option<String> {
         let (reply, plan) = oneshot::channel();
-        self.notes.tell(Note::Plan(tool_use_id?.to_owned(), reply)).await;
+        self.notes.send(Note::Plan(tool_use_id?.to_owned(), reply)).await;
         plan.await.ok()?
     }
 
-    /// Asks the person for an MCP server.
-    pub(super) async fn fill_in(&self, asked: ElicitationAsk) -> ElicitationAnswer {
+    /// Asks the user on behalf of an MCP server.
+    pub(super) async fn answer_elicitation(&self, asked: ElicitationAsk) -> ElicitationAnswer {
         let id = asked.context.request_id();
         let inquiry = Inquiry::from_elicitation(self.setup.handle, id, &asked.call);
-        let outcome = self.inquire(inquiry.clone(), None).await;
+        let outcome = self.ask_user(inquiry.clone(), None).await;
         match inquiry.cli_reply(&outcome) {
             CliReply::Elicitation(answer) => answer,
             CliReply::Tool(_) => ElicitationAnswer::cancel(),
         }
     }
 
-    async fn inquire(&self, inquiry: Inquiry, agent_id: Option<&str>) -> Outcome<Replied> {
+    async fn ask_user(&self, inquiry: Inquiry, agent_id: Option<&str>) -> Outcome<Replied> {
         let key = inquiry.key.clone();
         if !self.setup.policy.supports_interaction() {
-            let outcome = Outcome::by_rule(Replied::Declined, "nobody can be asked");
+            let outcome = Outcome::by_rule(Replied::Declined, "no user can be asked");
             return self.declined(key, outcome).await;
         }
         let deadline = deadline(self.setup.ask_limit);
-        let asked = self.asked(&inquiry, agent_id);
+        let asked = self.event_of(&inquiry, agent_id);
         match self.setup.questions.register(inquiry, deadline) {
             Ok(waiting) => {
-                self.notes.tell(Note::Questioned(Box::new(asked))).await;
-                self.end_of::<Person>(&key, waiting, deadline).await
+                self.notes.send(Note::Questioned(Box::new(asked))).await;
+                self.wait_and_report::<UserQuestions>(&key, waiting, deadline).await
             }
             Err(error) => {
                 let outcome = Outcome::by_rule(Replied::Declined, error.to_string());
                 match error {
-                    // The first question goes on, and how it ends is told once.
+                    // The first question stays open, and its outcome is reported once.
                     InteractionError::AlreadyAsked => outcome,
                     _ => self.declined(key, outcome).await,
                 }
@@ -73,11 +73,11 @@ impl Asking {
     }
 
     async fn declined(&self, key: AskKey, outcome: Outcome<Replied>) -> Outcome<Replied> {
-        self.notes.tell(Note::Declined(key, outcome.clone())).await;
+        self.notes.send(Note::Declined(key, outcome.clone())).await;
         outcome
     }
 
-    fn asked(&self, inquiry: &Inquiry, agent_id: Option<&str>) -> Asked {
+    fn event_of(&self, inquiry: &Inquiry, agent_id: Option<&str>) -> OpenedRequest {
         let AskKey { session_id, tool_use_id, .. } = &inquiry.key;
         let kind = match inquiry.origin {
             Origin::Plan(_) => QuestionKind::Plan,
@@ -93,7 +93,7 @@ impl Asking {
             details.schema = call.requested_schema.as_ref().and_then(|schema| schema.raw().value().ok());
         }
         details.deadline_ms = self.deadline_ms(self.setup.ask_limit);
-        Asked::Questions { request: inquiry.request(), details, plan: plan(inquiry) }
+        OpenedRequest::Questions { request: inquiry.request(), details, plan: plan(inquiry) }
     }
 }
 
@@ -111,7 +111,7 @@ fn option(choice: &Choice) -> OptionDetails {
     option
 }
 
-/// The plan that is to be approved, where the call has it.
+/// The plan to approve, if the call contains it.
 fn plan(inquiry: &Inquiry) -> Option<PlanProposed> {
     let Origin::Plan(input) = &inquiry.origin else { return None };
     let text = |name: &str| Some(input.raw().get(name)?.text()?.get().into_owned());

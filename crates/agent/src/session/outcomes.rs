@@ -1,88 +1,89 @@
-//! Waiting for how an open question ends, and telling it once.
+//! Waiting for the outcome of an open request, and reporting it once.
 
 use std::time::Instant;
 
 use super::Setup;
-use super::asking::Asking;
 use super::notes::Note;
-use crate::desk::{AskKey, Waiting};
+use super::request_handler::RequestHandler;
 use crate::pending::Outcome;
 use crate::permissions::Answer;
 use crate::questions::Replied;
+use crate::request_table::{AskKey, OutcomeFuture};
 
-/// Questions of one kind, in their registry.
-pub(super) trait Kind {
+/// A kind of requests, with its registry.
+pub(super) trait RequestKind {
     type Answer: Clone;
 
-    /// Takes a question back, unless it is settled.
+    /// Withdraws a request, unless it is settled.
     fn cancel(setup: &Setup, key: &AskKey);
 
-    /// How a question was settled.
+    /// The outcome of a settled request.
     fn outcome(setup: &Setup, key: &AskKey) -> Option<Outcome<Self::Answer>>;
 
-    /// Settles what nobody has answered in time.
+    /// Settles the requests whose deadline has passed.
     fn expire(setup: &Setup, deadline: Instant);
 
-    /// How the end of a question is told.
+    /// The note that reports an outcome.
     fn note(key: AskKey, outcome: Outcome<Self::Answer>) -> Note;
 }
 
-/// Whether a tool may run.
-pub(super) struct Tools;
+/// Permission requests for tools.
+pub(super) struct ToolPermissions;
 
-/// What only the person knows.
-pub(super) struct Person;
+/// Questions to the user.
+pub(super) struct UserQuestions;
 
-impl Asking {
-    /// Waits for the end of a question that is open, and tells it.
-    pub(super) async fn end_of<K: Kind>(
+impl RequestHandler {
+    /// Waits for the outcome of an open request, and reports it.
+    pub(super) async fn wait_and_report<K: RequestKind>(
         &self,
         key: &AskKey,
-        waiting: Waiting<K::Answer>,
+        waiting: OutcomeFuture<K::Answer>,
         deadline: Option<Instant>,
     ) -> Outcome<K::Answer> {
-        let mut duty = Duty::<K> { asking: self, key, waiting, is_told: false };
-        let outcome = duty.wait(deadline).await;
-        self.notes.tell(K::note(key.clone(), outcome.clone())).await;
-        duty.is_told = true;
+        let mut reporter = OutcomeReporter::<K> { handler: self, key, waiting, is_reported: false };
+        let outcome = reporter.wait(deadline).await;
+        self.notes.send(K::note(key.clone(), outcome.clone())).await;
+        reporter.is_reported = true;
         outcome
     }
 }
 
-/// The agent takes a question back by dropping the one who answers it, at any moment. The end is told all the same.
-struct Duty<'a, K: Kind> {
-    asking: &'a Asking,
+/// Reports the outcome even if the future is dropped: the agent withdraws a request by dropping its handler,
+/// at any moment.
+struct OutcomeReporter<'a, K: RequestKind> {
+    handler: &'a RequestHandler,
     key: &'a AskKey,
-    waiting: Waiting<K::Answer>,
-    is_told: bool,
+    waiting: OutcomeFuture<K::Answer>,
+    is_reported: bool,
 }
 
-impl<K: Kind> Duty<'_, K> {
+impl<K: RequestKind> OutcomeReporter<'_, K> {
     async fn wait(&mut self, deadline: Option<Instant>) -> Outcome<K::Answer> {
         if let Some(deadline) = deadline {
             tokio::select! {
                 outcome = &mut self.waiting => return outcome,
-                () = tokio::time::sleep_until(deadline.into()) => K::expire(&self.asking.setup, deadline),
+                () = tokio::time::sleep_until(deadline.into()) => K::expire(&self.handler.setup, deadline),
             }
         }
         (&mut self.waiting).await
     }
 }
 
-impl<K: Kind> Drop for Duty<'_, K> {
+impl<K: RequestKind> Drop for OutcomeReporter<'_, K> {
     fn drop(&mut self) {
-        if self.is_told {
+        if self.is_reported {
             return;
         }
-        let setup = &self.asking.setup;
-        // Somebody may have been faster; then their answer is what is told.
+        let setup = &self.handler.setup;
+        // The request may be settled already; then that outcome is reported.
         K::cancel(setup, self.key);
         let outcome = K::outcome(setup, self.key).unwrap_or(Outcome::Cancelled);
-        self.asking.notes.tell_now(K::note(self.key.clone(), outcome));
+        self.handler.notes.send_urgent(K::note(self.key.clone(), outcome));
     }
 }
 
-impl Kind for Tools {
+impl RequestKind for ToolPermissions {
     type Answer = Answer;
 
     fn cancel(setup: &Setup, key: &AskKey) {
@@ -102,7 +103,7 @@ impl Kind for Tools {
     }
 }
 
-impl Kind for Person {
+impl RequestKind for UserQuestions {
     type Answer = Replied;
 
     fn cancel(setup: &Setup, key: &AskKey) {

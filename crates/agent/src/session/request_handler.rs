@@ -1,4 +1,4 @@
-//! The agent asks; the policy, a grant or a person answers.
+//! Handler of the agent's requests: the policy, a grant or the user answers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,43 +7,43 @@ use tidings::{Decision, Options, PermissionAsk};
 use tidings_protocol::ui::UiMessage;
 
 use super::Setup;
-use super::notes::{Note, Notes};
-use super::waiting::Tools;
+use super::notes::{Note, NoteSender};
+use super::outcomes::ToolPermissions;
 use crate::pending::Outcome;
 use crate::permissions::{self, Answer, Ask, RegistryError, Requested};
 use crate::policy::PolicyDecision;
 
-/// Answers what the agent of one session asks.
+/// Answers the requests of one session's agent.
 ///
-/// It must not keep the session: the session keeps it.
-pub(super) struct Asking {
+/// It must not hold a session handle: the session's client owns it, and a cycle would keep both alive.
+pub(super) struct RequestHandler {
     pub(super) setup: Arc<Setup>,
-    pub(super) notes: Notes,
-    /// Where relative paths begin.
+    pub(super) notes: NoteSender,
+    /// The working directory, for relative paths.
     folder: Mutex<Option<String>>,
 }
 
-impl Asking {
-    pub(super) fn new(setup: Arc<Setup>, notes: Notes) -> Self {
-        Asking { setup, notes, folder: Mutex::default() }
+impl RequestHandler {
+    pub(super) fn new(setup: Arc<Setup>, notes: NoteSender) -> Self {
+        RequestHandler { setup, notes, folder: Mutex::default() }
     }
 
-    /// The options with ourselves as the one who answers.
-    pub(super) fn answer_for(self: &Arc<Self>, options: Options) -> Options {
-        let (decides, fills_in) = (Arc::clone(self), Arc::clone(self));
+    /// Installs this handler in the options.
+    pub(super) fn install(self: &Arc<Self>, options: Options) -> Options {
+        let (decides, elicits) = (Arc::clone(self), Arc::clone(self));
         options
             .on_permission(move |ask: PermissionAsk| {
-                let asking = Arc::clone(&decides);
-                async move { asking.may(ask).await }
+                let handler = Arc::clone(&decides);
+                async move { handler.decide_tool(ask).await }
             })
             .on_elicitation(move |ask| {
-                let asking = Arc::clone(&fills_in);
-                async move { asking.fill_in(ask).await }
+                let handler = Arc::clone(&elicits);
+                async move { handler.answer_elicitation(ask).await }
             })
     }
 
-    /// Takes in what an event says.
-    pub(super) fn note(&self, event: &UiMessage) {
+    /// Records the working directory from an event.
+    pub(super) fn record(&self, event: &UiMessage) {
         if let UiMessage::SessionStarted(started) = event
             && let Some(cwd) = &started.cwd
         {
@@ -52,12 +52,12 @@ impl Asking {
     }
 
     pub(super) fn folder(&self) -> Option<String> {
-        // It is replaced as a whole, so a panic elsewhere leaves nothing half done.
+        // The value is replaced as a whole, so a poisoned lock is usable.
         self.folder.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    async fn may(&self, asked: PermissionAsk) -> Decision {
-        if let Some(decision) = self.ask_person(&asked).await {
+    async fn decide_tool(&self, asked: PermissionAsk) -> Decision {
+        if let Some(decision) = self.answer_question_tool(&asked).await {
             return decision;
         }
         let id = asked.context.request_id();
@@ -82,13 +82,13 @@ impl Asking {
             Ok(Requested::Settled(outcome)) => self.decided(ask, outcome).await,
             Ok(Requested::Waiting(waiting)) => {
                 let opened = Note::Opened(Arc::new(ask.clone()), self.deadline_ms(limit));
-                self.notes.tell(opened).await;
-                self.end_of::<Tools>(&ask.key, waiting, deadline).await
+                self.notes.send(opened).await;
+                self.wait_and_report::<ToolPermissions>(&ask.key, waiting, deadline).await
             }
             Err(error) => {
                 let outcome = Outcome::by_rule(Answer::deny(error.to_string()), "registry");
                 match error {
-                    // The first question goes on, and how it ends is told once.
+                    // The first request stays open, and its outcome is reported once.
                     RegistryError::AlreadyAsked => outcome,
                     _ => self.decided(ask, outcome).await,
                 }
@@ -97,17 +97,17 @@ impl Asking {
     }
 
     async fn decided(&self, ask: &Ask, outcome: Outcome<Answer>) -> Outcome<Answer> {
-        self.notes.tell(Note::Decided(ask.key.clone(), outcome.clone())).await;
+        self.notes.send(Note::Decided(ask.key.clone(), outcome.clone())).await;
         outcome
     }
 
-    /// When a question that is asked now will be settled without an answer, in the time that people read.
+    /// Wall-clock deadline of a request that opens now, in milliseconds since the Unix epoch.
     pub(super) fn deadline_ms(&self, limit: Option<Duration>) -> Option<i64> {
         Some(self.setup.clock.now().checked_add(limit?).ok()?.as_millisecond())
     }
 }
 
-/// When a question that is asked now will be settled without an answer. A limit beyond all time is none.
+/// Deadline of a request that opens now; `None` if there is no limit or the time cannot be represented.
 pub(super) fn deadline(limit: Option<Duration>) -> Option<Instant> {
     Instant::now().checked_add(limit?)
 }

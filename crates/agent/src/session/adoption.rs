@@ -1,4 +1,5 @@
-//! Going on with a session whose agent has gone on without us, or reading what it said before it was gone.
+//! Adoption of a session whose agent kept running without this process, and reading the rest of the output of
+//! an agent that has ended.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,43 +10,48 @@ use tidings_protocol::view::Block;
 
 use crate::fold::{Fold, FoldOptions, Input, RestoreError, Snapshot};
 
-/// Where a session was left: somebody else ran it, its agent is still there, and its carrier reads on after [`Left::end`].
+/// The point at which another process stopped driving a session. Its agent still runs, and its transport
+/// continues after [`Left::end`].
 #[derive(Debug, Clone)]
 pub struct Left {
-    /// What had been made of the agent's output.
+    /// State of the fold at that point.
     pub fold: Snapshot,
-    /// Up to where.
+    /// Offset in the agent's output that the state covers.
     pub end: u64,
-    /// Up to where the sink has the events. Those up to here are made again, for what has to be known, and not sent.
+    /// Offset up to which the sink has stored the events. Events up to it are computed again to restore
+    /// state, and not sent.
     pub stored: u64,
 }
 
-/// Keeps what whoever goes on with a session has to know.
+/// Storage for the snapshots from which a session is adopted.
 ///
-/// It is called when the sink has all events so far: often enough that only frames lie between two calls, and not too many of them.
-pub trait Keep: fmt::Debug + Send + Sync {
-    /// What was made of the agent's output, and up to where. The output up to there is not needed any more.
+/// It is called when the sink has taken all events so far, and often enough that only a limited number of
+/// frames lie between two calls.
+pub trait SnapshotStore: fmt::Debug + Send + Sync {
+    /// Stores the state of the fold, and the offset in the agent's output that it covers. Output before the
+    /// offset is no longer needed.
     fn keep(&self, fold: Snapshot, end: u64);
 }
 
-/// Reads the last words of an agent that is gone: what it wrote after [`Left::end`], as events.
+/// Reader for the rest of the output of an agent that has ended: turns what it wrote after [`Left::end`] into
+/// events.
 ///
-/// Nobody can answer it any more, so what it asked is left out.
+/// Requests in it are left out, because they can no longer be answered.
 #[derive(Debug)]
 pub struct LastWords {
     fold: Fold,
     stored: u64,
-    shown: Shown,
+    shown: ShownRequests,
 }
 
 impl LastWords {
-    /// Reads on where a session was left.
+    /// Creates a reader that continues from a checkpoint.
     pub fn new(left: Left) -> Result<Self, RestoreError> {
         let fold = Fold::restore(left.fold, FoldOptions::default())?;
-        Ok(LastWords { shown: Shown::of(&fold), fold, stored: left.stored })
+        Ok(LastWords { shown: ShownRequests::of(&fold), fold, stored: left.stored })
     }
 
-    /// Reads a frame that ends there; the events that the sink does not have yet.
+    /// Reads a frame that ends at offset `end`, and returns the events that the sink has not stored.
     pub fn read(&mut self, frame: &Frame, end: u64) -> Vec<UiMessage> {
         let mut events = Vec::new();
         self.shown.forget_answered(&mut self.fold, frame, &mut events);
@@ -57,22 +63,22 @@ impl LastWords {
     }
 }
 
-/// Questions that were shown before the session was left.
+/// Requests that were shown before the session was adopted.
 #[derive(Debug, Default)]
-pub(super) struct Shown(BTreeSet<String>);
+pub(super) struct ShownRequests(BTreeSet<String>);
 
-impl Shown {
+impl ShownRequests {
     pub(super) fn of(fold: &Fold) -> Self {
-        Shown(fold.open_asks().map(str::to_owned).collect())
+        ShownRequests(fold.open_asks().map(str::to_owned).collect())
     }
 
-    /// Whether it was shown, and is asked again.
+    /// Removes a request that is asked again; true if it was shown before.
     pub(super) fn remove(&mut self, id: &str) -> bool {
         self.0.remove(id)
     }
 
-    /// What was open when the session was left may have been answered by whoever left it, and then it is not asked again: the call has
-    /// a result, or the turn is over.
+    /// Forgets requests that the previous process answered. The agent does not ask about them again: the call
+    /// has a result, or the turn is over.
     pub(super) fn forget_answered(&mut self, fold: &mut Fold, frame: &Frame, events: &mut Vec<UiMessage>) {
         if self.0.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! Open questions of one kind, with those who wait for their answers.
+//! Open requests of one kind, with the futures that wait for their answers.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,20 +12,20 @@ use tokio::sync::oneshot;
 
 use crate::pending::{Already, Outcome, Pending, Refused};
 
-/// What a question is called: the session, and the call in it.
+/// Key of a request: the session, and the call in it.
 ///
-/// Ids of calls are unique to a conversation only, so the session is part of the name.
+/// Ids of calls are unique within one conversation only, so the session is part of the key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[non_exhaustive]
 pub struct AskKey {
     /// The session, as in the events.
     pub session_id: i64,
-    /// The call; where the CLI names none, the id of its request.
+    /// The id of the tool call; if the CLI gives none, the id of its control request.
     pub tool_use_id: String,
 }
 
 impl AskKey {
-    /// The name of a question.
+    /// Creates the key of a request.
     pub fn new(session_id: i64, tool_use_id: impl Into<String>) -> Self {
         AskKey { session_id, tool_use_id: tool_use_id.into() }
     }
@@ -37,34 +37,34 @@ impl fmt::Display for AskKey {
     }
 }
 
-/// Something that can be asked.
-pub(crate) trait Asked {
+/// A request that can be stored here.
+pub(crate) trait Keyed {
     fn key(&self) -> &AskKey;
 }
 
-/// A question that was asked, waiting for how it ends.
+/// A future that resolves to the outcome of a request.
 ///
-/// Dropping it says that the one who asked is gone: the question is settled as [`Outcome::Disconnected`].
-#[must_use = "a question whose waiter is dropped is settled as disconnected"]
-pub struct Waiting<A> {
+/// Dropping it settles the request as [`Outcome::Disconnected`], because its caller is gone.
+#[must_use = "a request whose waiter is dropped is settled as disconnected"]
+pub struct OutcomeFuture<A> {
     receiver: oneshot::Receiver<Outcome<A>>,
-    /// What to do when nobody waits any more.
+    /// Runs if the future is dropped before the request is settled.
     abandon: Option<Box<dyn FnOnce() + Send + Sync>>,
 }
 
-impl<A> Future for Waiting<A> {
+impl<A> Future for OutcomeFuture<A> {
     type Output = Outcome<A>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<A>> {
         Pin::new(&mut self.receiver).poll(context).map(|received| {
             self.abandon = None;
-            // A desk that is gone has told nobody.
+            // The registry was dropped without settling the request.
             received.unwrap_or(Outcome::Lost)
         })
     }
 }
 
-impl<A> Drop for Waiting<A> {
+impl<A> Drop for OutcomeFuture<A> {
     fn drop(&mut self) {
         if let Some(abandon) = self.abandon.take() {
             abandon();
@@ -72,20 +72,20 @@ impl<A> Drop for Waiting<A> {
     }
 }
 
-impl<A> fmt::Debug for Waiting<A> {
+impl<A> fmt::Debug for OutcomeFuture<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Waiting").finish_non_exhaustive()
+        f.debug_struct("OutcomeFuture").finish_non_exhaustive()
     }
 }
 
-/// Whether somebody waited for an outcome.
+/// Tells if an outcome was delivered to a waiter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Heard {
-    Yes,
-    No,
+pub(crate) enum Delivery {
+    Delivered,
+    NoWaiter,
 }
 
-pub(crate) struct Desk<T, A> {
+pub(crate) struct RequestTable<T, A> {
     pending: Pending<AskKey, A>,
     entries: HashMap<AskKey, Entry<T, A>>,
 }
@@ -95,7 +95,7 @@ struct Entry<T, A> {
     waiter: Option<oneshot::Sender<Outcome<A>>>,
 }
 
-impl<T: Asked, A: Clone> Desk<T, A> {
+impl<T: Keyed, A: Clone> RequestTable<T, A> {
     pub(crate) fn open(&mut self, item: Arc<T>, deadline: Option<Instant>) -> Result<(), Refused> {
         let key = item.key().clone();
         self.pending.open(key.clone(), deadline)?;
@@ -103,40 +103,41 @@ impl<T: Asked, A: Clone> Desk<T, A> {
         Ok(())
     }
 
-    /// Begins to wait for an open question; nothing if somebody does already. `abandon` runs if the waiter is dropped.
+    /// Begins to wait for an open request; `None` if it is not open or has a waiter already.
+    /// `abandon` runs if the waiter is dropped.
     pub(crate) fn wait(
         &mut self,
         key: &AskKey,
         abandon: impl FnOnce() + Send + Sync + 'static,
-    ) -> Option<Waiting<A>> {
+    ) -> Option<OutcomeFuture<A>> {
         let entry = self.entries.get_mut(key).filter(|entry| entry.waiter.is_none())?;
         let (sender, receiver) = oneshot::channel();
         entry.waiter = Some(sender);
-        Some(Waiting { receiver, abandon: Some(Box::new(abandon)) })
+        Some(OutcomeFuture { receiver, abandon: Some(Box::new(abandon)) })
     }
 
     pub(crate) fn set_deadline(&mut self, key: &AskKey, deadline: Option<Instant>) {
         self.pending.set_deadline(key, deadline);
     }
 
-    /// Settles a question and tells the one who waits.
+    /// Settles a request and delivers the outcome to its waiter.
     pub(crate) fn settle(
         &mut self,
         key: &AskKey,
         outcome: Outcome<A>,
-    ) -> Result<(Arc<T>, Heard), Already<A>> {
+    ) -> Result<(Arc<T>, Delivery), Already<A>> {
         self.pending.settle(key, outcome.clone())?;
-        self.tell(key, outcome).ok_or(Already::Unknown)
+        self.deliver(key, outcome).ok_or(Already::Unknown)
     }
 
-    fn tell(&mut self, key: &AskKey, outcome: Outcome<A>) -> Option<(Arc<T>, Heard)> {
+    fn deliver(&mut self, key: &AskKey, outcome: Outcome<A>) -> Option<(Arc<T>, Delivery)> {
         let entry = self.entries.remove(key)?;
-        let heard = match entry.waiter.map(|waiter| waiter.send(outcome)) {
-            Some(Ok(())) => Heard::Yes,
-            // It was dropped at this very moment, and will find the question settled.
-            Some(Err(_)) | None => Heard::No,
+        let delivery = match entry.waiter.map(|waiter| waiter.send(outcome)) {
+            Some(Ok(())) => Delivery::Delivered,
+            // The waiter is being dropped right now, and will find the request settled.
+            Some(Err(_)) | None => Delivery::NoWaiter,
         };
-        Some((entry.item, heard))
+        Some((entry.item, delivery))
     }
 
     pub(crate) fn settle_session(&mut self, session_id: i64, outcome: &Outcome<A>) -> Vec<Arc<T>> {
@@ -146,7 +147,7 @@ impl<T: Asked, A: Clone> Desk<T, A> {
 
     pub(crate) fn expire(&mut self, now: Instant) -> Vec<Arc<T>> {
         let keys = self.pending.expire(now);
-        keys.iter().filter_map(|key| self.tell(key, Outcome::TimedOut)).map(|(item, _)| item).collect()
+        keys.iter().filter_map(|key| self.deliver(key, Outcome::TimedOut)).map(|(item, _)| item).collect()
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
@@ -161,7 +162,7 @@ impl<T: Asked, A: Clone> Desk<T, A> {
         self.pending.settled(key)
     }
 
-    /// The open questions, the oldest first.
+    /// The open requests, oldest first.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<T>> {
         self.pending.open_keys().filter_map(|key| self.get(key))
     }
@@ -179,13 +180,13 @@ impl<T: Asked, A: Clone> Desk<T, A> {
     }
 }
 
-impl<T, A> Default for Desk<T, A> {
+impl<T, A> Default for RequestTable<T, A> {
     fn default() -> Self {
-        Desk { pending: Pending::default(), entries: HashMap::new() }
+        RequestTable { pending: Pending::default(), entries: HashMap::new() }
     }
 }
 
-impl<T: Asked, A: Clone> fmt::Debug for Desk<T, A> {
+impl<T: Keyed, A: Clone> fmt::Debug for RequestTable<T, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.pending.open_keys()).finish()
     }
