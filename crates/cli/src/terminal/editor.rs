@@ -15,7 +15,7 @@ use rustyline::{
 
 use tokio::sync::oneshot;
 
-use crate::commands::sessions::Place;
+use crate::commands::sessions::RootArgs;
 
 /// Reads prompts with line editing, bracketed paste and a history for each project.
 pub(crate) struct PromptEditor {
@@ -114,7 +114,7 @@ impl PromptEditor {
 /// An editor with the history of the folder that the program runs in.
 pub(crate) fn prompt_editor() -> io::Result<PromptEditor> {
     let folder = std::env::current_dir().ok();
-    let history = Place::data_folder().zip(folder).map(|(data, folder)| history_file(&data, &folder));
+    let history = RootArgs::data_folder().zip(folder).map(|(data, folder)| history_file(&data, &folder));
     PromptEditor::new(history)
 }
 
