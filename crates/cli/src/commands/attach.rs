@@ -23,8 +23,8 @@ use crate::output::{Output, printable};
 use crate::remote::{Remote, RemoteArgs};
 use crate::signals::signals;
 use crate::terminal::{
-    Began, CtrlC, Diffs, Key, Keyboard, Line, PromptEditor, Style, TerminalSettings, Thoughts, Typed, View,
-    prompt_editor,
+    CtrlC, Diffs, Key, Keyboard, Line, PromptEditor, Style, TerminalSettings, Thoughts, TurnStart, Typed,
+    View, prompt_editor,
 };
 
 /// Watch a session of the server and answer its requests
@@ -169,11 +169,11 @@ impl Attach {
         let diffs = if self.diff { Diffs::Shown } else { Diffs::Hidden };
         let thoughts = if self.verbose { Thoughts::Shown } else { Thoughts::Hidden };
         let mut view = view(AnswerText::Shown, diffs, thoughts, out);
-        view.ctrl_c(CtrlC::Leaves);
+        view.ctrl_c(CtrlC::Detaches);
         let mut answers = Answers::new(remote.clone(), snapshot.session.handle);
         view.note(Line::styled(&headline(&snapshot.session), Style::DIM))?;
         let mut last = Exit::Fine;
-        let came = Began::Before(Instant::now());
+        let came = TurnStart::Before(Instant::now());
         for event in past.iter().filter_map(|event| event.decoded.as_ref()) {
             show(&mut view, &mut answers, event, came)?;
             self.ends(event, &mut last);
@@ -205,7 +205,7 @@ impl Attach {
         let mut keyboard = if is_interactive { Some(Keyboard::open()?) } else { None };
         let mut signal = std::pin::pin!(signals()?);
         let mut ticks = tokio::time::interval(FRAME);
-        let watched = view.screen().is_watched();
+        let redraws = view.screen().is_interactive();
         loop {
             tokio::select! {
                 biased;
@@ -250,7 +250,7 @@ impl Attach {
                     StreamUpdate::Event { json, .. } => {
                         // Events that only newer servers send are skipped.
                         let Ok(event) = serde_json::from_str::<UiMessage>(&json) else { continue };
-                        show(view, answers, &event, Began::At(Instant::now()))?;
+                        show(view, answers, &event, TurnStart::At(Instant::now()))?;
                         if !is_interactive && asks(&event) {
                             view.note(pending_note(answers.handle()))?;
                         }
@@ -267,7 +267,7 @@ impl Attach {
                         return Ok(Exit::Fine);
                     }
                 },
-                _ = ticks.tick(), if watched => view.draw(Instant::now())?,
+                _ = ticks.tick(), if redraws => view.draw(Instant::now())?,
             }
         }
     }
@@ -321,13 +321,13 @@ fn pending_note(handle: i64) -> Line {
     Line::styled(&text, Style::YELLOW)
 }
 
-fn show(view: &mut View, answers: &mut Answers, event: &UiMessage, at: Began) -> anyhow::Result<()> {
+fn show(view: &mut View, answers: &mut Answers, event: &UiMessage, at: TurnStart) -> anyhow::Result<()> {
     answers.observe(event);
     if let UiMessage::UserPrompt(prompt) = event
         && prompt.origin.is_none()
     {
         view.note(Line::styled(&format!("› {}", prompt.text), Style::BOLD))?;
-        view.began(at);
+        view.start_turn(at);
     }
     view.event(event, Instant::now())?;
     Ok(())

@@ -157,12 +157,12 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_must_know_stands_before_the_title() {
+    fn urgent_information_precedes_the_title() {
         for (more, expected) in [
             (json!({}), "The build"),
             (json!({"pending_permissions": 2}), "(2 waiting) The build"),
             (json!({"untrusted": true}), "(without the folder's settings) The build"),
-            (json!({"stalled": "Somebody has stopped it"}), "Somebody has stopped it"),
+            (json!({"stalled": "The budget is used up"}), "The budget is used up"),
             (json!({"first_prompt": "Mend it", "last_line": "Done."}), "The build"),
             (json!({"title": null, "first_prompt": "Mend it", "last_line": "Done."}), "Mend it"),
             (json!({"title": null, "last_line": "Done."}), "Done."),

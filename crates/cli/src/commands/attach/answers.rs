@@ -16,7 +16,7 @@ use crate::commands::run::answer::{answers, plan_answers};
 use crate::commands::send::check_length;
 use crate::output::printable;
 use crate::remote::Remote;
-use crate::terminal::ask::{Reach, Reply};
+use crate::terminal::ask::{GrantScope, Reply};
 
 /// Pending requests of a session, and the answers being sent.
 pub(super) struct Answers {
@@ -110,12 +110,12 @@ impl Answers {
             client_id: Some(Uuid::new_v4().to_string()),
         };
         match reply {
-            Reply::Allow(reach) => {
+            Reply::Allow(scope) => {
                 answer.decision = Choice::Allow;
-                answer.scope = match reach {
-                    Reach::Once => PermissionScope::Once,
-                    Reach::Session => PermissionScope::Session,
-                    Reach::Always => PermissionScope::Always,
+                answer.scope = match scope {
+                    GrantScope::Once => PermissionScope::Once,
+                    GrantScope::Session => PermissionScope::Session,
+                    GrantScope::Always => PermissionScope::Always,
                 };
             }
             Reply::Deny(reason) => answer.message = reason,

@@ -5,7 +5,7 @@ use tidings_agent::permissions::{Answer, Response, Scope};
 use tidings_agent::questions::{self, Origin};
 use tidings_agent::session::AgentSession;
 
-use crate::terminal::ask::{Reach, Reply};
+use crate::terminal::ask::{GrantScope, Reply};
 
 /// Name of the answering client in the audit log.
 const WHO: &str = "terminal";
@@ -15,10 +15,10 @@ pub(super) fn answer(session: &AgentSession, id: &str, reply: Reply) -> Result<(
     let key = AskKey::new(session.handle(), id);
     if session.permissions().get(&key).is_some() {
         let answer = match reply {
-            Reply::Allow(reach) => Answer::allow_for(match reach {
-                Reach::Once => Scope::Once,
-                Reach::Session => Scope::Session,
-                Reach::Always => Scope::Always,
+            Reply::Allow(scope) => Answer::allow_for(match scope {
+                GrantScope::Once => Scope::Once,
+                GrantScope::Session => Scope::Session,
+                GrantScope::Always => Scope::Always,
             }),
             Reply::Deny(Some(reason)) => Answer::deny(reason),
             _ => Answer::deny("The user does not want this to be done"),
@@ -53,8 +53,8 @@ pub(crate) fn answers(reply: &Reply) -> Option<Vec<Vec<String>>> {
 pub(crate) fn plan_answers(reply: &Reply) -> Option<Vec<Vec<String>>> {
     let choice = |text: &str| vec![text.to_owned()];
     Some(match reply {
-        Reply::Allow(Reach::Once | Reach::Always) => vec![choice(questions::APPROVE)],
-        Reply::Allow(Reach::Session) => vec![choice(questions::APPROVE_AND_ACCEPT_EDITS)],
+        Reply::Allow(GrantScope::Once | GrantScope::Always) => vec![choice(questions::APPROVE)],
+        Reply::Allow(GrantScope::Session) => vec![choice(questions::APPROVE_AND_ACCEPT_EDITS)],
         Reply::Deny(None) => vec![choice(questions::KEEP_PLANNING)],
         Reply::Deny(Some(reason)) => vec![choice(questions::KEEP_PLANNING), vec![reason.clone()]],
         Reply::Answers(_) | Reply::Declined => return None,

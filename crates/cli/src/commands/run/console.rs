@@ -56,12 +56,12 @@ pub(crate) fn view(data: AnswerText, diffs: Diffs, thoughts: Thoughts, out: &Out
         }
         AnswerText::Shown => Pane::piped(Box::new(io::stdout()), Paint::Plain),
     };
-    let talk = if io::stderr().is_terminal() {
+    let notes = if io::stderr().is_terminal() {
         Pane::terminal(Box::new(io::stderr()), paint(out.paints_stderr()))
     } else {
         Pane::piped(Box::new(io::stderr()), paint(out.paints_stderr()))
     };
-    View::new(Screen::new(data, talk), diffs, thoughts, size())
+    View::new(Screen::new(data, notes), diffs, thoughts, size())
 }
 
 /// Columns and rows of the terminal, or 80×24 without one.

@@ -104,7 +104,7 @@ impl Turns {
     /// Sends a prompt.
     async fn prompt(&mut self, prompt: &str) -> anyhow::Result<()> {
         let turn = TurnId::new_user_turn(self.next_turn());
-        self.began();
+        self.start_turn();
         self.session().input(ControllerInputPayload::data(HANDLE, prompt, turn)).await?;
         Ok(())
     }

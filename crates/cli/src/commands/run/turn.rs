@@ -15,7 +15,7 @@ use super::frames::Frames;
 use crate::error::Exit;
 use crate::output::printable;
 use crate::signals::{Signal, Signals};
-use crate::terminal::{Began, Key, Keyboard, Line, Style, View};
+use crate::terminal::{Key, Keyboard, Line, Style, TurnStart, View};
 
 /// Interval between redraws of the terminal.
 const FRAME: Duration = Duration::from_millis(100);
@@ -119,10 +119,10 @@ impl Turns {
         self.said
     }
 
-    pub(super) fn began(&mut self) {
+    pub(super) fn start_turn(&mut self) {
         self.interrupted = Interrupted::No;
         self.exit = Exit::Fine;
-        self.view.began(Began::At(Instant::now()));
+        self.view.start_turn(TurnStart::At(Instant::now()));
     }
 
     /// True if the user or a signal asked the run to end.
@@ -158,7 +158,7 @@ impl Turns {
         let mut finished = std::pin::pin!(client.finish());
         let mut is_finishing = until == Until::AllEnds;
         let mut ticks = tokio::time::interval(FRAME);
-        let watched = self.view.screen().is_watched();
+        let is_interactive = self.view.screen().is_interactive();
         loop {
             let event = tokio::select! {
                 biased;
@@ -167,7 +167,7 @@ impl Turns {
                 key = next_key(keyboard.as_mut()) => TurnEvent::Key(key),
                 event = self.events.recv() => TurnEvent::Event(event),
                 event = next_frame(self.frames.as_mut()) => TurnEvent::Frame(event),
-                _ = ticks.tick(), if watched => TurnEvent::Tick,
+                _ = ticks.tick(), if is_interactive => TurnEvent::Tick,
                 _ = &mut finished, if is_finishing => TurnEvent::Finished,
             };
             match event {
