@@ -72,8 +72,8 @@ fn entry(kind: &str, uuid: u8, parent: u8, content: &str) -> String {
     )
 }
 
-/// Lines of a damaged session: the result of the call is missing, the answer refers to it, a line is truncated and
-/// joined to another, the prompt is duplicated, and the last line is incomplete.
+/// Lines of a damaged session: the result of the call is missing, the answer refers to it, a line is
+/// truncated and joined to another, the prompt is duplicated, and the last line is incomplete.
 fn lines() -> Vec<String> {
     let prompt = entry("user", 1, 0, "\"Go\"");
     let call = entry(

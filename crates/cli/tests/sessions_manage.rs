@@ -1,4 +1,5 @@
-//! `tidings sessions list`, `stats`, `info`, `messages`, `rename`, `tag`, `fork` and `delete`, as a user runs them.
+//! `tidings sessions list`, `stats`, `info`, `messages`, `rename`, `tag`, `fork` and `delete`, as a user runs
+//! them.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -408,9 +409,9 @@ fn delete_needs_a_terminal_or_yes() {
 #[test]
 fn delete_removes_exactly_the_files_with_the_id() {
     let root = TestRoot::new();
-    let root = root.temp.path().join("claude");
+    let config = root.temp.path().join("claude");
     let write = |path: &str| {
-        let path = root.join(path);
+        let path = config.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, "x").unwrap();
         path

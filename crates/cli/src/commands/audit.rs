@@ -95,8 +95,8 @@ impl AuditCommand {
 }
 
 impl AuditVerify {
-    /// Reads the key given with `--key`, else that of the server on this machine. An export may be from another
-    /// server, so it is checked with an explicit key only.
+    /// Reads the key given with `--key`, else that of the server on this machine. An export may be from
+    /// another server, so it is checked with an explicit key only.
     fn key(&self) -> anyhow::Result<Option<AuditKey>> {
         let is_elsewhere = self.remote.server.is_some() || std::env::var_os("TIDINGS_SERVER").is_some();
         let usual = || {

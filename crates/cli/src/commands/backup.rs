@@ -44,7 +44,8 @@ than the copy resynchronize. Running agents (hosts/) and archived sessions (arch
 /// Name of the journal in a server's data folder.
 pub(crate) const JOURNAL: &str = "journal.db";
 
-/// Other files of a data folder that are copied. Each may be missing, and the server replaces each atomically.
+/// Other files of a data folder that are copied. Each may be missing, and the server replaces each
+/// atomically.
 const FILES: [&str; 4] = ["token", "devices.json", "trust.json", "journal.db-audit-key"];
 
 /// JSON result of a backup.

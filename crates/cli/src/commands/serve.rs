@@ -39,7 +39,8 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE", requires = "demo")]
     script: Option<PathBuf>,
 
-    /// Create an empty journal if the one in the data folder is missing or another server's; an old one is moved aside
+    /// Create an empty journal if the one in the data folder is missing or another server's; an old one is
+    /// moved aside
     #[arg(long, conflicts_with = "demo")]
     new_journal: bool,
 
@@ -113,8 +114,8 @@ fn usual(variable: &str, is_set: impl Fn(&Layer) -> bool) -> anyhow::Result<Laye
 }
 
 /// Number of worker threads: one per four cores. The server's tasks are short, and long or blocking work has
-/// its own threads. Each further worker is woken for deltas that another has already forwarded, which costs as
-/// much as forwarding them.
+/// its own threads. Each further worker is woken for deltas that another has already forwarded, which costs
+/// as much as forwarding them.
 fn workers() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(4))
 }

@@ -210,7 +210,8 @@ struct Resumed {
     cwd: Option<String>,
 }
 
-/// Looks up a session to resume on the server. An unknown name is passed on, and the server reports the error.
+/// Looks up a session to resume on the server. An unknown name is passed on, and the server reports the
+/// error.
 async fn resumed(remote: &Remote, name: &str) -> anyhow::Result<Resumed> {
     match session_lookup::session(remote, name).await {
         Ok(ours) => return Ok(Resumed { id: ours.key, cwd: Some(ours.cwd) }),

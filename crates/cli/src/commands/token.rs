@@ -73,8 +73,8 @@ pub(crate) struct NewDeviceArgs {
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
-    /// Scope: read, prompt, decide, edit, always or admin; can be given several times [default: read, prompt and
-    /// decide]
+    /// Scope: read, prompt, decide, edit, always or admin; can be given several times [default: read, prompt
+    /// and decide]
     #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',', value_parser = scope)]
     scopes: Vec<Scope>,
 

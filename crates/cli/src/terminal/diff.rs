@@ -9,7 +9,8 @@ use super::style::Style;
 /// Maximum number of lines per call.
 const LINES_MAX: usize = 80;
 
-/// Returns the changes of a call: those that the tool reports, else those of its input. Empty for other tools.
+/// Returns the changes of a call: those that the tool reports, else those of its input. Empty for other
+/// tools.
 pub(super) fn diff(input: &Value, result: Option<&Value>) -> Vec<Line> {
     let mut lines = result.and_then(reported).unwrap_or_else(|| requested(input));
     let more = lines.len().saturating_sub(LINES_MAX);

@@ -87,7 +87,8 @@ impl Line {
         line
     }
 
-    /// Wraps the line between words into lines of at most `columns`; all but the first are indented by `hang`.
+    /// Wraps the line between words into lines of at most `columns`; all but the first are indented by
+    /// `hang`.
     pub(crate) fn wrap(&self, columns: usize, hang: usize) -> Vec<Line> {
         // Keep room for a word on a narrow screen with a deep indent.
         const ROOM_MIN: usize = 8;

@@ -1,7 +1,8 @@
 //! Filter that makes control characters visible (T8, F122).
 //!
-//! An agent prints text from files and the network, which may be written to deceive the user: escape sequences that
-//! move the cursor, set the title or fill the clipboard, bidirectional controls, invisible characters.
+//! An agent prints text from files and the network, which may be written to deceive the user: escape
+//! sequences that move the cursor, set the title or fill the clipboard, bidirectional controls, invisible
+//! characters.
 
 use std::fmt::Write as _;
 

@@ -43,8 +43,8 @@ fn k9_a_missing_journal_stops_the_start_until_a_new_one_is_wanted() {
     stopped(machine.serve(&["--data", data]));
 }
 
-/// `verify` states what it proves: with the key, that only an owner of the key can have written the log; without the
-/// key, only that its hashes form a chain.
+/// `verify` states what it proves: with the key, that only an owner of the key can have written the log;
+/// without the key, only that its hashes form a chain.
 #[test]
 fn k12_audit_verify_says_what_it_can_and_cannot_prove() {
     let machine = Machine::new();

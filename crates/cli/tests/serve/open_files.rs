@@ -22,7 +22,8 @@ fn limit(command: &mut Command) {
     *command = limited;
 }
 
-/// A thousand subscribers need a thousand files. An agent and its tools have the same limit as without the server.
+/// A thousand subscribers need a thousand files. An agent and its tools have the same limit as without the
+/// server.
 #[test]
 fn the_server_raises_the_limit_of_open_files_for_itself_only() {
     for (lease, is_raised) in [("60", true), ("0", false)] {

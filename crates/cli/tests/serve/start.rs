@@ -231,7 +231,8 @@ fn a_certificate_enables_tls() {
     assert!(code == 2 && said.contains("PEM"), "{said}");
 }
 
-/// Creates a certificate for this machine, if openssl is installed; self-signed unless `more` names an authority.
+/// Creates a certificate for this machine, if openssl is installed; self-signed unless `more` names an
+/// authority.
 fn make_certificate(certificate: &Path, key: &Path, more: &[&str]) -> bool {
     let mut openssl = Command::new("openssl");
     openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]);

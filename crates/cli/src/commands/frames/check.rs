@@ -28,7 +28,8 @@ pub(crate) struct FramesCheck {
     max_line: usize,
 }
 
-/// Counts of lines and frames. `frames = typed + refused + unknown`; lines are frames, noise, blank or invalid.
+/// Counts of lines and frames. `frames = typed + refused + unknown`; lines are frames, noise, blank or
+/// invalid.
 #[derive(Debug, Default, Serialize)]
 struct FrameCounts {
     frames: u64,

@@ -20,7 +20,8 @@ use crate::output::{Output, printable};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Convert {
-    /// File of NDJSON lines, or a recording of `rehearse record`; `-` is standard input [default: standard input]
+    /// File of NDJSON lines, or a recording of `rehearse record`; `-` is standard input [default: standard
+    /// input]
     file: Option<PathBuf>,
 
     /// Format of the input

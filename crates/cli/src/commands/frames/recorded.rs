@@ -11,7 +11,8 @@ pub(super) enum RecordedLine<'a> {
     Other,
 }
 
-/// Unwraps a recorded frame, and returns other lines unchanged. No frame of the CLI has the keys `t_ms` and `dir`.
+/// Unwraps a recorded frame, and returns other lines unchanged. No frame of the CLI has the keys `t_ms` and
+/// `dir`.
 pub(super) fn unwrap_recorded(line: &[u8]) -> RecordedLine<'_> {
     let raw = str::from_utf8(line).ok().and_then(|line| Raw::parse(line).ok());
     let recorded = raw.filter(|raw| {

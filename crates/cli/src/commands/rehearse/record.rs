@@ -152,8 +152,8 @@ fn text(output: &Path, events: &[Event]) -> String {
     }
 }
 
-/// Copies lines as they come, and reports each before it is passed on. So the reaction of the other side is reported
-/// after the line that caused it.
+/// Copies lines as they come, and reports each before it is passed on. So the reaction of the other side is
+/// reported after the line that caused it.
 fn pass_on(
     from: impl Read,
     mut to: impl Write,

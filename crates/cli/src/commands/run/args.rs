@@ -6,15 +6,16 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RunArgs {
-    /// Prompt; read from standard input if it is `-` or omitted. Without one, a terminal starts a conversation
+    /// Prompt; read from standard input if it is `-` or omitted. Without one, a terminal starts a
+    /// conversation
     pub(super) prompt: Option<String>,
 
     /// Output: the answer as it is written, one JSON object at the end, or every frame of Claude Code
     #[arg(long, short, value_name = "FORMAT", default_value = "text", alias = "output-format")]
     pub(super) output: Format,
 
-    /// Handling of permission requests and questions: `fail` ends the run with exit code 4, `deny` denies them and
-    /// continues [default: ask on a terminal, else fail]
+    /// Handling of permission requests and questions: `fail` ends the run with exit code 4, `deny` denies
+    /// them and continues [default: ask on a terminal, else fail]
     #[arg(long, value_name = "WHAT")]
     pub(super) on_ask: Option<OnAsk>,
 

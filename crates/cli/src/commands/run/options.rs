@@ -68,8 +68,8 @@ fn conversation(mut options: Options, args: &ClaudeArgs) -> anyhow::Result<Optio
     Ok(options)
 }
 
-/// Expands a prefix of a session id, as lists print them. A name without a match is passed on to Claude Code, which
-/// also finds sessions by their titles.
+/// Expands a prefix of a session id, as lists print them. A name without a match is passed on to Claude Code,
+/// which also finds sessions by their titles.
 fn full_id(name: &str) -> anyhow::Result<String> {
     const PREFIX_MIN: usize = 4;
     let is_prefix =

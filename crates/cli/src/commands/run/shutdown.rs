@@ -39,7 +39,8 @@ impl Turns {
         Ok(if hurried { Exit::Code(INTERRUPTED) } else { exit })
     }
 
-    /// Waits for the end of the session. Returns true if a signal hurried it, and the result of writing frames.
+    /// Waits for the end of the session. Returns true if a signal hurried it, and the result of writing
+    /// frames.
     async fn close(&mut self, shutdown: Shutdown) -> (bool, anyhow::Result<()>) {
         let session = self.session.clone();
         let mut closing = std::pin::pin!(async {

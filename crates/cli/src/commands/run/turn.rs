@@ -20,8 +20,8 @@ use crate::terminal::{Key, Keyboard, Line, Style, TurnStart, View};
 /// Interval between redraws of the terminal.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// Time that an agent has to end its turn after SIGTERM. The sender does not signal twice, and kills the program
-/// if it stays.
+/// Time that an agent has to end its turn after SIGTERM. The sender does not signal twice, and kills the
+/// program if it stays.
 const INTERRUPT_PATIENCE: Duration = Duration::from_secs(3);
 
 /// The turns of a session, one after the other.
@@ -245,8 +245,8 @@ impl Turns {
         Ok(())
     }
 
-    /// Handles Ctrl-C: the first interrupts the turn, the second ends the run. After the prompt's turn, the first
-    /// ends the run.
+    /// Handles Ctrl-C: the first interrupts the turn, the second ends the run. After the prompt's turn, the
+    /// first ends the run.
     fn interrupt(&mut self, until: Until, signal: Signal) -> io::Result<Interrupted> {
         if signal == Signal::Terminate && self.leave_at.is_none() {
             self.leave_at = Some(tokio::time::Instant::now() + INTERRUPT_PATIENCE);

@@ -42,8 +42,8 @@ fn location(text: &str, at: usize) -> String {
     key.map_or_else(|| format!("line {number}: "), |key| format!("line {number}, `{key}`: "))
 }
 
-/// Expands `~/`, since no shell reads the file, and rejects relative data and socket paths, which would depend on
-/// the folder that the server is started in.
+/// Expands `~/`, since no shell reads the file, and rejects relative data and socket paths, which would
+/// depend on the folder that the server is started in.
 fn absolute_paths(mut layer: Layer, home: Option<&Path>) -> Result<Layer, String> {
     let single =
         [&mut layer.data, &mut layer.unix, &mut layer.claude_path, &mut layer.tls_cert, &mut layer.tls_key];

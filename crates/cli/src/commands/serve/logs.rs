@@ -6,8 +6,8 @@ use tracing_subscriber::EnvFilter;
 
 use super::settings::{LogForm, LogLevel};
 
-/// Our crates, which log no secrets. Other crates may log whole messages at verbose levels, so they are limited to
-/// warnings.
+/// Our crates, which log no secrets. Other crates may log whole messages at verbose levels, so they are
+/// limited to warnings.
 const OURS: [&str; 5] = ["tidings", "tidings_agent", "tidings_bridge", "tidings_cli", "tidings_transcript"];
 
 /// Starts logging. Does nothing in a process that already logs, such as a test.

@@ -1,4 +1,5 @@
-//! Settings of a server, merged from the command line, the environment and the file, in this order of precedence.
+//! Settings of a server, merged from the command line, the environment and the file, in this order of
+//! precedence.
 
 use std::env;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -76,8 +77,8 @@ pub(super) struct Layer {
     #[arg(long, value_name = "SECONDS")]
     pub(super) park_after_s: Option<u64>,
 
-    /// Keep agents running for this time without a server, so that they survive its restart; 0 makes them child
-    /// processes of the server that end with it [default: 600]
+    /// Keep agents running for this time without a server, so that they survive its restart; 0 makes them
+    /// child processes of the server that end with it [default: 600]
     #[arg(long, value_name = "SECONDS")]
     pub(super) agent_lease: Option<u64>,
 
@@ -97,8 +98,8 @@ pub(super) struct Layer {
     #[arg(long, value_name = "MIB")]
     pub(super) keep_mib: Option<NonZeroU32>,
 
-    /// Targets of notifications when a session needs a person. Set in the file only, since the addresses may be
-    /// secrets.
+    /// Targets of notifications when a session needs a person. Set in the file only, since the addresses may
+    /// be secrets.
     #[arg(skip)]
     pub(super) notify: Option<Vec<Target>>,
 
@@ -288,7 +289,8 @@ fn address(text: &str) -> Option<SocketAddr> {
     local.or_else(|| text.parse().ok())
 }
 
-/// Normalizes a base path to a leading `/` without a trailing one; rejects characters that a URL would escape.
+/// Normalizes a base path to a leading `/` without a trailing one; rejects characters that a URL would
+/// escape.
 fn base_path(text: &str) -> Result<String, CannotRun> {
     let inner = text.trim_matches('/');
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');

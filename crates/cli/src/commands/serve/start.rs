@@ -147,8 +147,9 @@ fn hosts(settings: &Settings, config: &Config) -> anyhow::Result<Hosts> {
     Ok(Hosts::open(folder, program, args, lease, config.clock.clone(), config.ids.clone())?)
 }
 
-/// Raises the limit of open files, since each subscriber needs one. Returns the limit before, which hosts restore
-/// before they start an agent. Without hosts, agents would inherit the new limit, so it is not raised.
+/// Raises the limit of open files, since each subscriber needs one. Returns the limit before, which hosts
+/// restore before they start an agent. Without hosts, agents would inherit the new limit, so it is not
+/// raised.
 #[cfg(unix)]
 fn raise_open_files(lease: Duration) -> Option<u64> {
     if lease.is_zero() {

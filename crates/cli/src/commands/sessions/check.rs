@@ -113,7 +113,8 @@ fn line(file: &Path, finding: &Finding, root: &RootArgs) -> anyhow::Result<Strin
     if root.json { json(file, finding) } else { Ok(text(file, finding)) }
 }
 
-/// Formats a finding as `file:line: severity[rule] message`, like compilers do, so that editors can jump there.
+/// Formats a finding as `file:line: severity[rule] message`, like compilers do, so that editors can jump
+/// there.
 fn text(file: &Path, finding: &Finding) -> String {
     let color = match finding.severity {
         Severity::Error => RED,

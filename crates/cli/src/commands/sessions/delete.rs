@@ -16,9 +16,10 @@ use crate::output::{Output, PLAIN, YELLOW, printable};
 
 /// Delete a session and all of its files
 ///
-/// Permanently deletes everything with its id: its file, sub-agents, tool results and markers, its file history, tasks,
-/// logs and pasted images, and the copy in the project that it moved from. Data that sessions share is kept: plans, and
-/// the prompt history in `history.jsonl`. Asks for confirmation unless `--yes` is given.
+/// Permanently deletes everything with its id: its file, sub-agents, tool results and markers, its file
+/// history, tasks, logs and pasted images, and the copy in the project that it moved from. Data that sessions
+/// share is kept: plans, and the prompt history in `history.jsonl`. Asks for confirmation unless `--yes` is
+/// given.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Delete {

@@ -13,7 +13,8 @@ pub(crate) struct Filter {
     #[arg(long, value_name = "PART")]
     pub(crate) project: Option<String>,
 
-    /// Only sessions that changed since this time: 2026-11-14, 2026-11-14T09:30, or an age such as 12h, 7d, 2w
+    /// Only sessions that changed since this time: 2026-11-14, 2026-11-14T09:30, or an age such as 12h, 7d,
+    /// 2w
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
 }

@@ -10,8 +10,8 @@ use crate::output::{BOLD, Output, PLAIN, printable};
 
 /// Fork a session: copy it, to continue from the copy
 ///
-/// The copy has new ids and is stored beside the session; `claude --resume` continues it. Sub-agents and the file
-/// history are not copied.
+/// The copy has new ids and is stored beside the session; `claude --resume` continues it. Sub-agents and the
+/// file history are not copied.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Fork {

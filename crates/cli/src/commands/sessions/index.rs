@@ -13,8 +13,8 @@ use crate::progress::Progress;
 
 /// Build or refresh the full-text index
 ///
-/// With an index, a search in tens of gigabytes takes milliseconds. A search adds small changes to the index itself;
-/// run this command, by hand or from a timer, after large changes.
+/// With an index, a search in tens of gigabytes takes milliseconds. A search adds small changes to the index
+/// itself; run this command, by hand or from a timer, after large changes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Index {

@@ -10,8 +10,8 @@ use crate::output::{BOLD, DIM, Output, PLAIN, printable};
 
 /// Print session metadata as the official SDKs return it
 ///
-/// Equivalent to `list_sessions` and `get_session_info` of the SDKs, which read the beginning and the end of each file.
-/// `list` shows more.
+/// Equivalent to `list_sessions` and `get_session_info` of the SDKs, which read the beginning and the end of
+/// each file. `list` shows more.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Info {

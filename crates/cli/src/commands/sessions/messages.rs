@@ -6,8 +6,8 @@ use crate::output::Output;
 
 /// Print the messages of a session as the official SDKs return them
 ///
-/// Equivalent to `get_session_messages` and, with `--agent`, `get_subagent_messages` of the SDKs: one JSON object per
-/// line, with or without `--json`. To read a session, use `show`.
+/// Equivalent to `get_session_messages` and, with `--agent`, `get_subagent_messages` of the SDKs: one JSON
+/// object per line, with or without `--json`. To read a session, use `show`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Messages {

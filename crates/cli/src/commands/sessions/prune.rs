@@ -17,8 +17,8 @@ use crate::output::{DIM, Output, PLAIN, RED, YELLOW, printable};
 
 /// Remove old sessions after showing them
 ///
-/// Removes each session with all of its files: sub-agents, tool results, file history, tasks and logs. Running sessions
-/// are never removed; sessions that changed within the last hour only if they are named.
+/// Removes each session with all of its files: sub-agents, tool results, file history, tasks and logs.
+/// Running sessions are never removed; sessions that changed within the last hour only if they are named.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Prune {

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use tidings_transcript::roots::Roots;
 
-/// Returns the ids of sessions whose agent is running. Each agent keeps a file `<pid>.json` with its session. A
-/// crashed agent leaves its file behind, so the process must exist too. Other files there may be secret and are not
-/// read.
+/// Returns the ids of sessions whose agent is running. Each agent keeps a file `<pid>.json` with its session.
+/// A crashed agent leaves its file behind, so the process must exist too. Other files there may be secret and
+/// are not read.
 pub(crate) fn ids(roots: &Roots) -> HashSet<String> {
     let mut ids = HashSet::new();
     for root in roots.paths() {

@@ -20,8 +20,8 @@ use crate::output::{BOLD, DIM, Output, PLAIN, RED, printable};
 
 /// Search the text of all sessions
 ///
-/// Searches prompts, answers, thinking, inputs and outputs of tools, summaries, titles and attachments, also of
-/// sub-agents, independent of JSON escapes in the file. Each line counts once.
+/// Searches prompts, answers, thinking, inputs and outputs of tools, summaries, titles and attachments, also
+/// of sub-agents, independent of JSON escapes in the file. Each line counts once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -128,8 +128,8 @@ struct SessionLine<'a> {
 }
 
 impl Search {
-    /// Smart case: a capital letter makes the pattern case-sensitive, except in an escape such as `\\S` of a regular
-    /// expression.
+    /// Smart case: a capital letter makes the pattern case-sensitive, except in an escape such as `\\S` of a
+    /// regular expression.
     fn case(&self) -> Case {
         let mut letters = self.pattern.chars();
         let mut has_capital = false;

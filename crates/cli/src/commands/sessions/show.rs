@@ -41,7 +41,8 @@ pub(crate) struct ContentArgs {
     #[arg(long)]
     full: bool,
 
-    /// At a compaction: also show the conversation before it (people), or only what the model still sees (model)
+    /// At a compaction: also show the conversation before it (people), or only what the model still sees
+    /// (model)
     #[arg(long, value_name = "WHOSE", default_value = "people")]
     view: ViewArg,
 

@@ -17,8 +17,9 @@ use crate::progress::Progress;
 
 /// Count sessions, messages, tool calls and errors
 ///
-/// Turns are prompts and slash commands of the user; messages are turns and responses of the model, each response
-/// once; branches are abandoned branches. Tool calls and errors of sub-agents count for their session.
+/// Turns are prompts and slash commands of the user; messages are turns and responses of the model, each
+/// response once; branches are abandoned branches. Tool calls and errors of sub-agents count for their
+/// session.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Stats {

@@ -7,8 +7,8 @@ use crate::output::{BOLD, Output, PLAIN, printable};
 
 /// Set or clear the tag of a session
 ///
-/// A session has at most one tag. It is appended to the session's file, as the official SDKs do, without invisible
-/// characters.
+/// A session has at most one tag. It is appended to the session's file, as the official SDKs do, without
+/// invisible characters.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Tag {

@@ -7,7 +7,8 @@ use tidings_transcript::Error;
 use crate::error::Exit;
 use crate::output::{Output, PLAIN, YELLOW, printable};
 
-/// Prints a warning for each error. Returns [`Exit::NotFine`] if there are any, since the result is incomplete.
+/// Prints a warning for each error. Returns [`Exit::NotFine`] if there are any, since the result is
+/// incomplete.
 pub(super) fn warn<'e>(errors: impl IntoIterator<Item = &'e Error>, out: &Output) -> anyhow::Result<Exit> {
     let mut exit = Exit::Fine;
     for error in errors {

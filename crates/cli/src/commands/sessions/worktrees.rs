@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Returns the worktrees of a folder's repository; none without git, without a repository, or if git takes longer
-/// than 5 seconds.
+/// Returns the worktrees of a folder's repository; none without git, without a repository, or if git takes
+/// longer than 5 seconds.
 pub(crate) fn of(folder: &Path) -> Vec<PathBuf> {
     const WAIT_MAX: Duration = Duration::from_secs(5);
     const STEP: Duration = Duration::from_millis(5);

@@ -61,7 +61,8 @@ pub(super) fn print(
     let session = query.session.clone().or(input.session_id);
     let today = Today::of(query);
     let mut line = None;
-    // Recent files are enough for today and the current block, unless a block began earlier; then more are read.
+    // Recent files are enough for today and the current block, unless a block began earlier; then more are
+    // read.
     for days in [Some(2), Some(14), None] {
         let since = days.map_or(Timestamp::MIN, |days| {
             let ago = query.now.checked_sub(SignedDuration::from_hours(24 * days));
