@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 pub(crate) struct Progress(ProgressBar);
 
 /// Delay before the bar is drawn.
-const PATIENCE: Duration = Duration::from_secs(1);
+const DRAW_DELAY: Duration = Duration::from_secs(1);
 
 impl Progress {
     /// Creates a bar for `bytes_total`, with a label such as `checking`.
@@ -33,7 +33,7 @@ impl Progress {
         self.0.inc(bytes);
         if self.0.is_hidden()
             && self.0.length().is_some()
-            && self.0.elapsed() > PATIENCE
+            && self.0.elapsed() > DRAW_DELAY
             && io::stderr().is_terminal()
         {
             self.0.set_draw_target(ProgressDrawTarget::stderr());

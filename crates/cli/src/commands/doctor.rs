@@ -41,7 +41,7 @@ struct DoctorCheck {
     ok: bool,
     found: String,
     hint: String,
-    /// Whether a failure fails the whole report.
+    /// Effect of a failure on the whole report.
     #[serde(skip)]
     need: Need,
 }

@@ -77,7 +77,7 @@ fn is_recent(session: &SessionView, now: Timestamp) -> bool {
     rank(session.state) < 3 || age.is_ok_and(|age| age < RECENT_SECONDS)
 }
 
-fn words(state: ServerPhase) -> (&'static str, &'static str) {
+fn label(state: ServerPhase) -> (&'static str, &'static str) {
     let style = match state {
         ServerPhase::NeedsYou => YELLOW,
         ServerPhase::Failed | ServerPhase::Interrupted => RED,
@@ -115,12 +115,14 @@ fn table(sessions: &[SessionView], now: Timestamp, columns: usize) -> String {
     let room =
         columns.saturating_sub(4 + 2 + STATE_COLUMNS + 2 + PROJECT_COLUMNS + 2 + 4 + 2 + 8 + 2).max(10);
     for session in sessions {
-        let (word, style) = words(session.state);
+        let (word, style) = label(session.state);
         let project = session.cwd.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let age = session.active.parse().map_or_else(|_| String::new(), |active| human::age(active, now));
         let waiting = session.pending_permissions + session.pending_questions;
-        let told = [session.stalled.as_deref(), session.error.as_deref(), session_lookup::title(session)];
-        let line = told.into_iter().flatten().next().or(session.last_line.as_deref()).unwrap_or_default();
+        let candidates =
+            [session.stalled.as_deref(), session.error.as_deref(), session_lookup::title(session)];
+        let line =
+            candidates.into_iter().flatten().next().or(session.last_line.as_deref()).unwrap_or_default();
         let waiting = if waiting > 0 { format!("({waiting} waiting) ") } else { String::new() };
         let untrusted = if session.untrusted { "(without the folder's settings) " } else { "" };
         let line = format!("{waiting}{untrusted}{}", line.replace('\n', " "));

@@ -29,13 +29,13 @@ const SERVER_TIMEOUT: Duration = Duration::from_secs(2);
 pub(crate) fn run(out: &mut Output) -> anyhow::Result<Exit> {
     let found = [("Claude Code", claude()), ("sessions", sessions()), ("server", server()?)];
     let mut text = format!("{BOLD}Tidings {}{PLAIN}\n\n", env!("CARGO_PKG_VERSION"));
-    for (name, words) in found {
+    for (name, status) in found {
         // Writing into a String cannot fail.
-        let _ = writeln!(text, "  {}  {}", human::padded(name, 11), printable(&words));
+        let _ = writeln!(text, "  {}  {}", human::padded(name, 11), printable(&status));
     }
     text.push('\n');
-    for (command, words) in COMMANDS {
-        let _ = writeln!(text, "  {}  {DIM}{words}{PLAIN}", human::padded(command, 29));
+    for (command, purpose) in COMMANDS {
+        let _ = writeln!(text, "  {}  {DIM}{purpose}{PLAIN}", human::padded(command, 29));
     }
     out.text(&text)?;
     Ok(Exit::Fine)
@@ -66,20 +66,20 @@ fn sessions() -> String {
     format!("{sessions} in {projects}, {bytes}{}", last.unwrap_or_default())
 }
 
-/// The server that commands would talk to.
+/// State of the server that commands talk to.
 fn server() -> anyhow::Result<String> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let remote = RemoteArgs { data: None, server: None, json: false }.remote();
     let Ok(remote) = remote else { return Ok("none; `tidings serve` starts one".to_owned()) };
     // Inside of the runtime, since its timer measures the timeout.
-    let asked = runtime
+    let list = runtime
         .block_on(async { tokio::time::timeout(SERVER_TIMEOUT, session_lookup::sessions(&remote)).await });
-    let Ok(Ok(all)) = asked else { return Ok("does not answer; `tidings serve` starts one".to_owned()) };
+    let Ok(Ok(all)) = list else { return Ok("does not answer; `tidings serve` starts one".to_owned()) };
     let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     let waiting = all.iter().filter(|session| session.state == ServerPhase::NeedsYou).count();
-    let words = human::plural(number(all.len()), "session");
+    let sessions = human::plural(number(all.len()), "session");
     Ok(match waiting {
-        0 => format!("running, {words}"),
-        _ => format!("running, {words}; {waiting} waiting for you, see `tidings ps`"),
+        0 => format!("running, {sessions}"),
+        _ => format!("running, {sessions}; {waiting} waiting for you, see `tidings ps`"),
     })
 }

@@ -7,7 +7,6 @@ use tidings_bridge::auth::read_admin_token;
 use tidings_protocol::api::{Device, DeviceList, NewCredential, NewDevice};
 
 use crate::error::{CannotRun, Exit};
-use crate::human;
 use crate::output::{Output, printable};
 use crate::remote::RemoteArgs;
 

@@ -191,8 +191,8 @@ fn cleanup(config: &Path) -> DoctorCheck {
 fn git() -> DoctorCheck {
     let check = DoctorCheck::useful("git");
     let mut git = Command::new("git");
-    let asked = git.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
-    match asked {
+    let result = git.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
+    match result {
         Ok(output) if output.status.success() => check.found(String::from_utf8_lossy(&output.stdout).trim()),
         _ => check.wrong("none", "install git; without it, sessions of other worktrees are not found"),
     }

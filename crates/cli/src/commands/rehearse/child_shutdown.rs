@@ -22,7 +22,7 @@ pub(super) enum ChildShutdown {
 }
 
 impl ChildShutdown {
-    pub(super) fn is_wanted(&self) -> bool {
+    pub(super) fn was_requested(&self) -> bool {
         !matches!(self, ChildShutdown::Running)
     }
 

@@ -105,7 +105,7 @@ pub(crate) fn run(args: &Record, out: &mut Output) -> anyhow::Result<Exit> {
     let form = if is_script(&args.output) { ", as a script," } else { "" };
     out.note(&format!("{lines} recorded{form} in {}", printable(&args.output.display().to_string())))?;
     Ok(match status.success() {
-        _ if shutdown.is_wanted() => Exit::Code(INTERRUPTED),
+        _ if shutdown.was_requested() => Exit::Code(INTERRUPTED),
         true => Exit::Fine,
         false => Exit::NotFine,
     })

@@ -50,7 +50,7 @@ pub(super) async fn converse(
         FirstPrompt::Given(prompt) => run_prompt(&mut turns, &prompt).await,
         FirstPrompt::Typed => conversation(&mut turns).await,
     };
-    turns.leave(exit).await.map_err(|error| not_resumed(args, error))
+    turns.shut_down(exit).await.map_err(|error| not_resumed(args, error))
 }
 
 /// Runs one prompt, and waits for everything that it starts.
@@ -88,7 +88,7 @@ async fn conversation(turns: &mut Turns) -> anyhow::Result<Exit> {
             prompt => {
                 turns.prompt(prompt).await?;
                 match turns.wait().await? {
-                    Exit::Code(INTERRUPTED) if turns.leaves() => return Ok(Exit::Code(INTERRUPTED)),
+                    Exit::Code(INTERRUPTED) if turns.should_exit() => return Ok(Exit::Code(INTERRUPTED)),
                     _ => {}
                 }
             }

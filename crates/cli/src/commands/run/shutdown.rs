@@ -6,7 +6,7 @@ use super::turn::{INTERRUPTED, Interrupted, Turns, next_frame};
 use crate::error::Exit;
 
 /// Time that an agent has to write its session and stop its tools.
-const LEAVE_PATIENCE: Duration = Duration::from_secs(2);
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Way to end a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ enum Shutdown {
 
 impl Turns {
     /// Ends the session and writes its remaining output. A further signal stops it at once.
-    pub(super) async fn leave(mut self, exit: anyhow::Result<Exit>) -> anyhow::Result<Exit> {
+    pub(super) async fn shut_down(mut self, exit: anyhow::Result<Exit>) -> anyhow::Result<Exit> {
         let shutdown = match &exit {
             // At the end of its input, an agent with a pending request would continue without an answer.
             Err(_) => Shutdown::Immediate,
@@ -45,7 +45,7 @@ impl Turns {
         let session = self.session.clone();
         let mut closing = std::pin::pin!(async {
             if shutdown == Shutdown::Immediate {
-                session.client().stop(LEAVE_PATIENCE).await;
+                session.client().stop(STOP_TIMEOUT).await;
             }
             session.close().await;
         });

@@ -22,7 +22,7 @@ const FRAME: Duration = Duration::from_millis(100);
 
 /// Time that an agent has to end its turn after SIGTERM. The sender does not signal twice, and kills the
 /// program if it stays.
-const INTERRUPT_PATIENCE: Duration = Duration::from_secs(3);
+const INTERRUPT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The turns of a session, one after the other.
 pub(super) struct Turns {
@@ -32,10 +32,10 @@ pub(super) struct Turns {
     pub(super) view: View,
     pub(super) signals: Signals,
     on_request: OnRequest,
-    said: u64,
+    prompts: u64,
     pub(super) interrupted: Interrupted,
     /// Deadline after SIGTERM, at which the run ends even if the turn does not.
-    leave_at: Option<tokio::time::Instant>,
+    exit_at: Option<tokio::time::Instant>,
     origin: TurnOrigin,
     /// Outcome of the last turn, by prompt or by the agent itself.
     exit: Exit,
@@ -98,9 +98,9 @@ impl Turns {
             view,
             signals: Signals::catch()?,
             on_request,
-            said: 0,
+            prompts: 0,
             interrupted: Interrupted::No,
-            leave_at: None,
+            exit_at: None,
             origin: TurnOrigin::Prompt,
             exit: Exit::Fine,
         })
@@ -115,8 +115,8 @@ impl Turns {
     }
 
     pub(super) fn next_turn(&mut self) -> u64 {
-        self.said += 1;
-        self.said
+        self.prompts += 1;
+        self.prompts
     }
 
     pub(super) fn start_turn(&mut self) {
@@ -126,8 +126,8 @@ impl Turns {
     }
 
     /// True if the user or a signal asked the run to end.
-    pub(super) fn leaves(&self) -> bool {
-        self.interrupted == Interrupted::Twice || self.leave_at.is_some()
+    pub(super) fn should_exit(&self) -> bool {
+        self.interrupted == Interrupted::Twice || self.exit_at.is_some()
     }
 
     pub(super) fn note(&mut self, line: Line) -> io::Result<()> {
@@ -163,7 +163,7 @@ impl Turns {
             let event = tokio::select! {
                 biased;
                 signal = self.signals.next() => TurnEvent::Signal(signal),
-                () = wait_until(self.leave_at) => TurnEvent::Late,
+                () = wait_until(self.exit_at) => TurnEvent::Late,
                 key = next_key(keyboard.as_mut()) => TurnEvent::Key(key),
                 event = self.events.recv() => TurnEvent::Event(event),
                 event = next_frame(self.frames.as_mut()) => TurnEvent::Frame(event),
@@ -248,8 +248,8 @@ impl Turns {
     /// Handles Ctrl-C: the first interrupts the turn, the second ends the run. After the prompt's turn, the
     /// first ends the run.
     fn interrupt(&mut self, until: Until, signal: Signal) -> io::Result<Interrupted> {
-        if signal == Signal::Terminate && self.leave_at.is_none() {
-            self.leave_at = Some(tokio::time::Instant::now() + INTERRUPT_PATIENCE);
+        if signal == Signal::Terminate && self.exit_at.is_none() {
+            self.exit_at = Some(tokio::time::Instant::now() + INTERRUPT_TIMEOUT);
         }
         self.interrupted = match self.interrupted {
             Interrupted::No if until == Until::TurnEnds => Interrupted::Once,

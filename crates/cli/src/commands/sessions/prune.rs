@@ -102,7 +102,7 @@ impl Prune {
         Ok(removed.and(looked))
     }
 
-    /// Selects the sessions to remove; the exit tells if some could not be read.
+    /// Selects the sessions to remove; `NotFine` if some could not be read.
     fn plan(&self, root: &RootArgs, out: &Output) -> anyhow::Result<(Plan, Exit)> {
         let roots = root.roots()?;
         let mut named = HashSet::new();
@@ -182,7 +182,7 @@ impl Prune {
 fn spared(plan: &Plan, root: &RootArgs, out: &mut Output) -> anyhow::Result<()> {
     let reasons =
         [(Spared::Running, "running", "running"), (Spared::Fresh, "fresh", "changed within the last hour")];
-    for (reason, outcome, words) in reasons {
+    for (reason, outcome, explanation) in reasons {
         let staying = || plan.spared.iter().filter(|(_, why)| *why == reason).map(|(session, _)| session);
         if root.json {
             for session in staying() {
@@ -194,7 +194,7 @@ fn spared(plan: &Plan, root: &RootArgs, out: &mut Output) -> anyhow::Result<()> 
                 0 => String::new(),
                 count => format!(" and {count} more"),
             };
-            out.note(&format!("{YELLOW}kept{PLAIN}: {}{more}, {words}", printable(&first.id)))?;
+            out.note(&format!("{YELLOW}kept{PLAIN}: {}{more}, {explanation}", printable(&first.id)))?;
         }
     }
     Ok(())

@@ -34,9 +34,9 @@ impl View {
             UiMessage::TaskChanged(task)
                 if matches!(task.status.as_str(), "completed" | "failed" | "stopped" | "killed") =>
             {
-                let words = task.description.as_deref().unwrap_or(&task.task_id);
+                let text = task.description.as_deref().unwrap_or(&task.task_id);
                 self.note(Line::styled(
-                    &format!("• in the background: {words}, {}", task.status),
+                    &format!("• in the background: {text}, {}", task.status),
                     Style::DIM,
                 ))?;
             }

@@ -87,12 +87,12 @@ fn none_yet() -> CannotRun {
 
 async fn watch(mut follow: Followed, printer: &mut FollowPrinter<'_>) -> anyhow::Result<Exit> {
     let mut waiter = ChangeWaiter::new(&follow.folders(), printer.scope)?;
-    let mut event = FollowEvent::Look;
+    let mut event = FollowEvent::Poll;
     loop {
         let mut each = |change: News<'_>| printer.print(&change);
         let result = match event {
-            FollowEvent::Look => follow.look(&mut each)?,
-            FollowEvent::LookAt(paths) => follow.look_at(&paths, &mut each)?,
+            FollowEvent::Poll => follow.look(&mut each)?,
+            FollowEvent::Changed(paths) => follow.look_at(&paths, &mut each)?,
             FollowEvent::Interrupted => return Ok(Exit::Code(EXIT_INTERRUPTED)),
             FollowEvent::OutputClosed => return Ok(Exit::Fine),
         };

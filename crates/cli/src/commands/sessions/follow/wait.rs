@@ -16,8 +16,8 @@ use crate::signals::signals;
 /// Next action of `follow`.
 #[derive(Debug)]
 pub(super) enum FollowEvent {
-    Look,
-    LookAt(Vec<PathBuf>),
+    Poll,
+    Changed(Vec<PathBuf>),
     Interrupted,
     /// The reader of standard output closed it.
     OutputClosed,
@@ -31,10 +31,10 @@ pub(super) enum FollowScope {
 }
 
 /// Poll interval, since network drives send no change notifications.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Poll interval for all sessions: a poll of thousands of sessions costs tens of milliseconds.
-const LOOK_AT_ALL_EVERY: Duration = Duration::from_secs(5);
+const POLL_ALL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Capacity of the queue of changes. After an overflow, everything is polled instead.
 const CHANGES_MAX: usize = 256;
@@ -66,8 +66,8 @@ impl ChangeWaiter {
             }
         });
         let mut clock = interval(match scope {
-            FollowScope::All if wake.is_ok() => LOOK_AT_ALL_EVERY,
-            FollowScope::All | FollowScope::Session => LOOK_EVERY,
+            FollowScope::All if wake.is_ok() => POLL_ALL_INTERVAL,
+            FollowScope::All | FollowScope::Session => POLL_INTERVAL,
         });
         clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Ok(ChangeWaiter {
@@ -85,7 +85,7 @@ impl ChangeWaiter {
             biased;
             () = &mut self.interrupted => return FollowEvent::Interrupted,
             () = &mut self.output_closed => return FollowEvent::OutputClosed,
-            _ = self.clock.tick() => return FollowEvent::Look,
+            _ = self.clock.tick() => return FollowEvent::Poll,
             // Without change notifications nothing is received, and the clock polls.
             Some(paths) = self.changes.recv() => paths,
         };
@@ -95,11 +95,11 @@ impl ChangeWaiter {
             paths.extend(more);
         }
         if self.has_missed.swap(false, Ordering::AcqRel) {
-            return FollowEvent::Look;
+            return FollowEvent::Poll;
         }
         paths.sort_unstable();
         paths.dedup();
-        FollowEvent::LookAt(paths)
+        FollowEvent::Changed(paths)
     }
 }
 
