@@ -1,16 +1,16 @@
-//! Questions that only a person may answer.
+//! Confirmation prompts on the terminal.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use crate::error::CannotRun;
 
-/// Asks on the terminal, and takes only `y` or `yes` for a yes. Without a terminal nobody can answer.
+/// Asks a question on the terminal and returns true for `y` or `yes` only. Fails without a terminal.
 pub(crate) fn confirm(question: &str) -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Err(CannotRun {
             code: CannotRun::NEEDS_A_PERSON,
-            message: "Somebody has to confirm this, and nobody is there".to_owned(),
-            hint: "run it in a terminal, or add --yes",
+            message: "This needs confirmation, and there is no terminal to ask on".to_owned(),
+            hint: "run it in a terminal, or pass --yes",
         }
         .into());
     }

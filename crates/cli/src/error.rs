@@ -1,4 +1,4 @@
-//! How a run ends: an exit code, and for errors a sentence and a hint.
+//! Exit codes, and errors with a message and a hint.
 
 use std::fmt;
 use std::io;
@@ -10,19 +10,19 @@ use tidings_transcript::ErrorKind;
 
 use crate::output::Output;
 
-/// How a command that could run ended.
+/// Outcome of a command that could run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// All is well.
+    /// Success, exit code 0.
     Fine,
-    /// What was checked is not fine.
+    /// A check or a turn failed, exit code 1.
     NotFine,
-    /// The exit code is part of what was asked for, as when another program is played.
+    /// A given exit code, for commands that stand in for another program.
     Code(u8),
 }
 
 impl Exit {
-    /// The first of the two that is not fine.
+    /// Returns the first of the two that is not `Fine`.
     pub(crate) fn and(self, other: Exit) -> Exit {
         if self == Exit::Fine { other } else { self }
     }
@@ -31,16 +31,16 @@ impl Exit {
 /// A command that could not run.
 #[derive(Debug)]
 pub(crate) struct CannotRun {
-    /// Stable, for scripts.
+    /// Stable error code for scripts.
     pub(crate) code: &'static str,
     pub(crate) message: String,
     pub(crate) hint: &'static str,
 }
 
 impl CannotRun {
-    /// The code of errors that another command line would not have.
+    /// Code for errors in the command line.
     pub(crate) const USAGE: &str = "usage";
-    /// The code when only a person may decide, and none is there.
+    /// Code for a decision that only a person may make, without a terminal to ask on.
     pub(crate) const NEEDS_A_PERSON: &str = "needs_a_person";
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for CannotRun {
 
 impl std::error::Error for CannotRun {}
 
-/// Shows an error and turns the result into the exit code. A broken pipe is success: the reader had enough.
+/// Prints the error, if any, and returns the exit code. A broken pipe is success: the reader closed it.
 pub(crate) fn finish(result: anyhow::Result<Exit>, json: bool, out: &mut Output) -> ExitCode {
     let result = result.and_then(|exit| {
         out.flush()?;
@@ -65,7 +65,7 @@ pub(crate) fn finish(result: anyhow::Result<Exit>, json: bool, out: &mut Output)
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             show(&error, json, out);
-            ExitCode::from(match cannot_run(&error).map(|cannot| cannot.code) {
+            ExitCode::from(match details(&error).map(|details| details.code) {
                 Some(CannotRun::USAGE) => 2,
                 Some(CannotRun::NEEDS_A_PERSON) => 4,
                 _ => 3,
@@ -74,26 +74,26 @@ pub(crate) fn finish(result: anyhow::Result<Exit>, json: bool, out: &mut Output)
     }
 }
 
-/// What can be done about an error; empty if nobody knows.
+/// Hint on how to fix an error; empty if there is none.
 pub(crate) fn hint(error: &anyhow::Error) -> &str {
-    cannot_run(error).map_or("", |cannot| cannot.hint)
+    details(error).map_or("", |details| details.hint)
 }
 
 fn show(error: &anyhow::Error, json: bool, out: &mut Output) {
-    let cannot = cannot_run(error);
-    let (code, hint) = cannot.as_ref().map_or(("failed", ""), |cannot| (cannot.code, cannot.hint));
+    let details = details(error);
+    let (code, hint) = details.as_ref().map_or(("failed", ""), |details| (details.code, details.hint));
     let line = || json_line(&ErrorLine { code, message: format!("{error:#}"), hint });
-    let is_told = json && out.text(&line()).and_then(|()| out.flush()).is_ok();
-    if !is_told {
-        // Nobody is left to tell if even this cannot be written.
+    let is_printed = json && out.text(&line()).and_then(|()| out.flush()).is_ok();
+    if !is_printed {
+        // If standard error cannot be written either, there is nowhere left to report to.
         drop(out.error(error, hint));
     }
 }
 
-/// What scripts and people get to know of an error, whichever crate it is from.
-fn cannot_run(error: &anyhow::Error) -> Option<Cannot<'_>> {
+/// Returns the code and hint of an error from any of our crates.
+fn details(error: &anyhow::Error) -> Option<ErrorDetails<'_>> {
     if let Some(CannotRun { code, hint, .. }) = error.downcast_ref() {
-        return Some(Cannot { code, hint });
+        return Some(ErrorDetails { code, hint });
     }
     if let Some(error) = error.downcast_ref::<tidings::Error>() {
         let code = match error.kind() {
@@ -101,17 +101,17 @@ fn cannot_run(error: &anyhow::Error) -> Option<Cannot<'_>> {
             tidings::ErrorKind::Invalid => CannotRun::USAGE,
             _ => "failed",
         };
-        return Some(Cannot { code, hint: error.hint() });
+        return Some(ErrorDetails { code, hint: error.hint() });
     }
     if let Some(error) = error.downcast_ref::<tidings_bridge::Error>() {
         let code = match error.code() {
             tidings_bridge::Code::Invalid => CannotRun::USAGE,
             code => code.as_str(),
         };
-        return Some(Cannot { code, hint: error.hint() });
+        return Some(ErrorDetails { code, hint: error.hint() });
     }
     if let Some(error) = error.downcast_ref::<JournalError>() {
-        return Some(Cannot { code: "failed", hint: error.hint() });
+        return Some(ErrorDetails { code: "failed", hint: error.hint() });
     }
     if let Some(error) = error.downcast_ref::<tidings_transcript::Error>() {
         let code = match error.kind() {
@@ -120,26 +120,26 @@ fn cannot_run(error: &anyhow::Error) -> Option<Cannot<'_>> {
             ErrorKind::Invalid => CannotRun::USAGE,
             _ => "failed",
         };
-        return Some(Cannot { code, hint: error.hint() });
+        return Some(ErrorDetails { code, hint: error.hint() });
     }
     match error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind) {
-        Some(io::ErrorKind::NotFound) => {
-            Some(Cannot { code: "not_found", hint: "see whether the path is right" })
-        }
+        Some(io::ErrorKind::NotFound) => Some(ErrorDetails { code: "not_found", hint: "check the path" }),
         Some(io::ErrorKind::PermissionDenied) => {
-            Some(Cannot { code: "failed", hint: "see who may read and write there" })
+            Some(ErrorDetails { code: "failed", hint: "check the permissions of the path" })
         }
-        Some(io::ErrorKind::StorageFull) => Some(Cannot { code: "failed", hint: "make room on the disk" }),
+        Some(io::ErrorKind::StorageFull) => {
+            Some(ErrorDetails { code: "failed", hint: "free space on the disk" })
+        }
         _ => None,
     }
 }
 
-struct Cannot<'a> {
+struct ErrorDetails<'a> {
     code: &'static str,
     hint: &'a str,
 }
 
-/// An error for scripts; the keys stay in this order whatever features a build has.
+/// JSON form of an error; the order of keys does not depend on the build's features.
 #[derive(Serialize)]
 struct ErrorLine<'a> {
     code: &'a str,

@@ -1,8 +1,8 @@
-//! Numbers and texts in the room that a line has.
+//! Numbers and text formatted to fit into a terminal line.
 
 use jiff::Timestamp;
 
-/// How many columns a line may have: of the terminal, of `COLUMNS`, or enough for a wide table.
+/// Returns the width of a line: `COLUMNS`, else the terminal's width, else 120 columns.
 pub(crate) fn columns() -> usize {
     const NO_TERMINAL: usize = 120;
     let given = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
@@ -10,12 +10,12 @@ pub(crate) fn columns() -> usize {
     given.or_else(terminal).filter(|columns| *columns > 0).unwrap_or(NO_TERMINAL)
 }
 
-/// How many columns a text takes. Letters of East Asia and pictures take two, marks on letters none.
+/// Returns the width of a text in columns. East Asian letters and emoji take two, combining marks none.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().map(char_width).sum()
 }
 
-/// The text in at most so many columns; what does not fit becomes an ellipsis.
+/// Returns the text cut to at most `columns`; an ellipsis replaces what does not fit.
 pub(crate) fn fit(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -32,14 +32,14 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
     if columns == 0 { kept } else { format!("{}…", kept.trim_end()) }
 }
 
-/// The text with spaces after it, so that the next column begins where it should.
+/// Returns the text cut or padded with spaces to exactly `columns`.
 pub(crate) fn padded(text: &str, columns: usize) -> String {
     let fitting = fit(text, columns);
     let gap = columns.saturating_sub(width(&fitting));
     format!("{fitting}{}", " ".repeat(gap))
 }
 
-/// Bytes in the largest unit that leaves a number above one.
+/// Formats bytes in the largest unit that leaves a number above one.
 #[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
 pub(crate) fn bytes(bytes: u64) -> String {
     let mut size = bytes as f64;
@@ -53,7 +53,7 @@ pub(crate) fn bytes(bytes: u64) -> String {
     format!("{size:.1} TiB")
 }
 
-/// How long ago something was, in one unit: `5m`, `3h`, `12d`.
+/// Formats an age in one unit: `5m`, `3h`, `12d`.
 pub(crate) fn age(then: Timestamp, now: Timestamp) -> String {
     let seconds = now.as_second().saturating_sub(then.as_second()).max(0);
     match seconds {
@@ -65,7 +65,7 @@ pub(crate) fn age(then: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// A number with a space between groups of three digits, which no language reads as a decimal point.
+/// Formats a number with a space between groups of three digits, which no language reads as a decimal point.
 pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
@@ -78,12 +78,12 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
-/// A number and its word, which gets an `s` unless there is one of it.
+/// Formats a number with a noun, which gets an `s` unless the number is 1.
 pub(crate) fn plural(number: u64, word: &str) -> String {
     format!("{} {word}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
-/// How many columns a character takes.
+/// Returns the width of a character in columns.
 pub(crate) fn char_width(c: char) -> usize {
     match u32::from(c) {
         0x300..=0x36f | 0x200b..=0x200f | 0x20d0..=0x20ff | 0xfe00..=0xfe0f | 0xfeff => 0,

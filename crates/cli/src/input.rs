@@ -7,7 +7,7 @@ use tidings_protocol::ndjson::{Line, Splitter};
 
 use crate::error::CannotRun;
 
-/// Shows `each` line of each file in turn; `-`, or no file at all, is standard input.
+/// Calls `each` for every line of every file in turn; `-`, or an empty list, is standard input.
 ///
 /// `cap` is the longest line that is kept whole.
 pub(crate) fn each_line(
@@ -59,7 +59,7 @@ fn unreadable(path: &Path, error: &io::Error) -> CannotRun {
             ("not_found", "give the path of a file of NDJSON lines, or `-` for standard input")
         }
         io::ErrorKind::IsADirectory => ("is_directory", "give a file, not a folder"),
-        io::ErrorKind::PermissionDenied => ("permission_denied", "check who may read the file"),
+        io::ErrorKind::PermissionDenied => ("permission_denied", "check the permissions of the file"),
         _ => ("unreadable", ""),
     };
     let message = match error.kind() {

@@ -2,10 +2,10 @@
 
 mod commands;
 mod confirm;
+mod deferred;
 mod error;
 mod human;
 mod input;
-mod later;
 mod output;
 mod progress;
 mod remote;
@@ -23,8 +23,8 @@ use crate::commands::{
     attach, audit, backup, completions, decide, doctor, frames, pair, ps, rehearse, run, schema, send, serve,
     sessions, start, stop, summary, token,
 };
+use crate::deferred::Deferred;
 use crate::error::Exit;
-use crate::later::Later;
 use crate::output::Output;
 
 /// Watch, approve and search every Claude Code session from any device.
@@ -41,59 +41,59 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// One prompt through Claude Code, or a conversation in the terminal
-    Run(Box<Later<run::RunArgs>>),
+    /// Run one prompt through Claude Code, or hold a conversation in the terminal
+    Run(Box<Deferred<run::RunArgs>>),
     /// Serve sessions to browsers, phones and scripts
-    Serve(Box<Later<serve::Serve>>),
-    /// Sessions of the server, those that need you first
-    Ps(Later<ps::Ps>),
-    /// Start a session on the server, or go on there with one that is on disk
-    Start(Box<Later<start::Start>>),
-    /// Watch a session of the server, and answer what it asks
-    Attach(Later<attach::Attach>),
-    /// Say something to a session of the server
-    Send(Later<send::Send>),
-    /// Allow what a session of the server waits for
-    Approve(Later<decide::Approve>),
-    /// Refuse what a session of the server waits for
-    Deny(Later<decide::Deny>),
+    Serve(Box<Deferred<serve::Serve>>),
+    /// List the server's sessions; those that need you come first
+    Ps(Deferred<ps::Ps>),
+    /// Start a session on the server, or resume one from disk
+    Start(Box<Deferred<start::Start>>),
+    /// Watch a session of the server and answer its requests
+    Attach(Deferred<attach::Attach>),
+    /// Send a prompt to a session of the server
+    Send(Deferred<send::Send>),
+    /// Approve a pending permission request of a session
+    Approve(Deferred<decide::Approve>),
+    /// Deny a pending permission request of a session
+    Deny(Deferred<decide::Deny>),
     /// Stop a session of the server; the next prompt starts it again
-    Stop(Later<stop::Stop>),
-    /// Let a device in: a link and a picture of it, good for one minute
-    Pair(Later<pair::Pair>),
-    /// List, make and revoke the credentials of devices
+    Stop(Deferred<stop::Stop>),
+    /// Pair a device with a link and a QR code that are valid for one minute
+    Pair(Deferred<pair::Pair>),
+    /// List, create and revoke device credentials
     #[command(subcommand)]
-    Token(Later<token::TokenCommand>),
-    /// Export and verify the log of who decided what
+    Token(Deferred<token::TokenCommand>),
+    /// Export and verify the audit log of decisions
     #[command(subcommand)]
-    Audit(Later<audit::AuditCommand>),
-    /// Copy what a server keeps to a new folder, while it runs or not
-    Backup(Later<backup::Backup>),
-    /// Decode, check and convert the lines a Claude Code process exchanges
+    Audit(Deferred<audit::AuditCommand>),
+    /// Copy a server's data to a new folder; works while the server runs
+    Backup(Deferred<backup::Backup>),
+    /// Decode, check and convert the lines that a Claude Code process reads and writes
     #[command(subcommand)]
-    Frames(Later<frames::FramesCommand>),
-    /// Read, search, count, check, export and follow what Claude Code left on disk
-    Sessions(Later<sessions::SessionsArgs>),
-    /// Stand-ins for the Messages API and for `claude`, from one readable script
+    Frames(Deferred<frames::FramesCommand>),
+    /// Read, search, check, export and follow the sessions that Claude Code stored on disk
+    Sessions(Deferred<sessions::SessionsArgs>),
+    /// Stand in for the Messages API or for `claude` with a script, and record real runs
     #[command(subcommand)]
-    Rehearse(Later<rehearse::RehearseCommand>),
-    /// Look at what Tidings needs, and say what to do about what is missing
-    Doctor(Later<doctor::Doctor>),
+    Rehearse(Deferred<rehearse::RehearseCommand>),
+    /// Check what Tidings needs, and report how to fix what is missing
+    Doctor(Deferred<doctor::Doctor>),
     /// Print a completion script for a shell
-    Completions(Later<completions::Completions>),
+    Completions(Deferred<completions::Completions>),
     /// Write manual pages, one for each command
-    Man(Later<completions::Man>),
-    /// Keep one `claude` while the server comes and goes; started by `tidings serve`
+    Man(Deferred<completions::Man>),
+    /// Host one `claude` process across server restarts; started by `tidings serve`
     #[cfg(unix)]
     #[command(hide = true)]
-    Host(Later<host::HostArgs>),
+    Host(Deferred<host::HostArgs>),
     /// Print the schema of the messages that Tidings itself sends
     #[command(subcommand)]
-    Schema(Later<schema::SchemaCommand>),
+    Schema(Deferred<schema::SchemaCommand>),
 }
 
 impl Command {
-    /// Whether errors are wanted as JSON too.
+    /// True if `--json` was given, so that errors are printed as JSON too.
     fn wants_json(&self) -> bool {
         match self {
             Command::Run(run) => run.wants_json(),
@@ -101,8 +101,8 @@ impl Command {
             Command::Rehearse(rehearse) => {
                 matches!(&**rehearse, rehearse::RehearseCommand::Api(api) if api.json)
             }
-            Command::Sessions(sessions) => sessions.place.json,
-            Command::Doctor(doctor) => doctor.place.json,
+            Command::Sessions(sessions) => sessions.root.json,
+            Command::Doctor(doctor) => doctor.root.json,
             Command::Serve(serve) => serve.json,
             Command::Ps(ps) => ps.remote.json,
             Command::Start(start) => start.remote.json,
@@ -129,8 +129,8 @@ Examples:
   tidings frames convert --to seed session.ndjson
   tidings schema typescript > tidings.ts
 
-Exit codes: 0 fine, 1 what was checked is not fine, 2 wrong usage, 3 cannot run, \
-4 a person is needed and none is there, 130 interrupted";
+Exit codes: 0 success, 1 a check or a turn failed, 2 wrong usage, 3 the command could not run, \
+4 a person must decide and there is no terminal, 130 interrupted";
 
 fn main() -> ExitCode {
     let cli = match usage::parse::<Cli>(Cli::command()) {

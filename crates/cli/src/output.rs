@@ -1,4 +1,4 @@
-//! Data on stdout, talk on stderr.
+//! Output of commands: data on stdout, messages on stderr.
 
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
@@ -15,7 +15,7 @@ pub(crate) enum Color {
     Never,
 }
 
-/// Where a command writes.
+/// Destination of a command's output.
 pub(crate) struct Output {
     out: BufWriter<io::Stdout>,
     color: ColorChoice,
@@ -37,12 +37,12 @@ impl Output {
         Output { out: BufWriter::new(io::stdout()), color }
     }
 
-    /// Whether colours are wanted on standard output.
+    /// True if standard output gets colours.
     pub(crate) fn paints_stdout(&self) -> bool {
         self.paints(AutoStream::choice(&io::stdout()))
     }
 
-    /// Whether colours are wanted on standard error.
+    /// True if standard error gets colours.
     pub(crate) fn paints_stderr(&self) -> bool {
         self.paints(AutoStream::choice(&io::stderr()))
     }
@@ -55,19 +55,19 @@ impl Output {
         }
     }
 
-    /// Data as it is.
+    /// Writes data unchanged.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.out.write_all(bytes)
     }
 
-    /// Text for a person; colours are taken out where they do not belong.
+    /// Writes text for a person; colours are stripped unless standard output gets colours.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
         self.out.flush()?;
         let mut stream = AutoStream::new(io::stdout().lock(), self.color);
         stream.write_all(text.as_bytes())
     }
 
-    /// Data from something that writes by itself.
+    /// Lets `write` write data.
     pub(crate) fn with(
         &mut self,
         write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
@@ -75,7 +75,7 @@ impl Output {
         write(&mut self.out)
     }
 
-    /// Text for a person from something that writes by itself; colours are taken out where they do not belong.
+    /// Lets `write` write text for a person; colours are stripped unless standard output gets colours.
     pub(crate) fn styled(
         &mut self,
         write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
@@ -91,7 +91,7 @@ impl Output {
         self.out.flush()
     }
 
-    /// A remark beside the data.
+    /// Writes a message to standard error.
     pub(crate) fn note(&self, text: &str) -> io::Result<()> {
         let mut stream = AutoStream::new(io::stderr().lock(), self.color);
         writeln!(stream, "{text}")
@@ -110,13 +110,14 @@ impl Output {
     }
 }
 
-/// Text from agents, tools and files, made safe for a terminal: what could steer it is shown instead.
+/// Makes text from agents, tools and files safe for a terminal: a visible character replaces each control
+/// character.
 pub(crate) fn printable(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '\t' => ' ',
             c if c.is_control() => char::REPLACEMENT_CHARACTER,
-            // Marks that reorder what is shown.
+            // Bidirectional controls, which reorder text.
             '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
                 char::REPLACEMENT_CHARACTER
             }

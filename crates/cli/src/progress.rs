@@ -1,20 +1,20 @@
-//! How far a long run has come, for somebody who watches.
+//! Progress bars for long commands.
 
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar on standard error: bytes done of bytes in all. Nothing is shown where standard error is no terminal, nor in
-/// the first second.
+/// A bar on standard error: bytes done of the total. It is hidden in the first second, and always if standard
+/// error is not a terminal.
 #[derive(Debug)]
 pub(crate) struct Progress(ProgressBar);
 
-/// What ends sooner than this needs no bar.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Delay before the bar is drawn.
+const DRAW_DELAY: Duration = Duration::from_secs(1);
 
 impl Progress {
-    /// A bar for `bytes_total`, with a word for what is being done: `checking`.
+    /// Creates a bar for `bytes_total`, with a label such as `checking`.
     pub(crate) fn bytes(doing: &'static str, bytes_total: u64) -> Self {
         if !io::stderr().is_terminal() {
             return Progress(ProgressBar::hidden());
@@ -28,19 +28,19 @@ impl Progress {
         Progress(bar)
     }
 
-    /// So many more bytes are done.
+    /// Adds `bytes` to those that are done.
     pub(crate) fn done(&self, bytes: u64) {
         self.0.inc(bytes);
         if self.0.is_hidden()
             && self.0.length().is_some()
-            && self.0.elapsed() > PATIENCE
+            && self.0.elapsed() > DRAW_DELAY
             && io::stderr().is_terminal()
         {
             self.0.set_draw_target(ProgressDrawTarget::stderr());
         }
     }
 
-    /// Writes something else while the bar steps aside.
+    /// Hides the bar while `write` writes something else.
     pub(crate) fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
         self.0.suspend(write)
     }

@@ -1,7 +1,7 @@
-//! The server, for the commands that talk to it.
+//! HTTP client for the commands that talk to a server.
 //!
-//! On the same machine they come through the socket in the data folder, whatever port the server listens on and
-//! whether or not it speaks TLS there; the admin token lies beside it. Elsewhere they need an address and a token.
+//! On the same machine they use the socket in the data folder, independent of the server's port and TLS, and
+//! the admin token beside it. For a remote server they need an address and a token.
 
 use std::env;
 use std::path::PathBuf;
@@ -19,24 +19,24 @@ use tidings_protocol::api::Problem;
 
 use crate::commands::serve;
 
-/// The socket of a server in its data folder, unless a note there names another.
+/// Name of the server's socket in its data folder, unless the file `SOCKET_NOTE` there names another.
 pub(crate) const SOCKET: &str = "server.sock";
 
-/// What a server writes down in its data folder for commands that cannot guess it.
+/// Files in which a server records its socket and base path, in its data folder.
 pub(crate) const SOCKET_NOTE: &str = "socket-path";
 pub(crate) const BASE_PATH_NOTE: &str = "base-path";
 
-/// How long a server may take to answer.
+/// Timeout for an answer of the server.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
-/// Which server, and how to print; every command that talks to a server takes these.
+/// Arguments of every command that talks to a server: the server, and the output format.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct RemoteArgs {
-    /// The data folder of the server, if it is on this machine [default: that of `tidings serve`]
+    /// Data folder of a server on this machine [default: the default of `tidings serve`]
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) data: Option<PathBuf>,
 
-    /// The address of a server elsewhere; its token comes from `TIDINGS_TOKEN` [env: `TIDINGS_SERVER`]
+    /// Address of a remote server; its token is read from `TIDINGS_TOKEN` [env: `TIDINGS_SERVER`]
     #[arg(long, value_name = "URL", global = true, conflicts_with = "data")]
     pub(crate) server: Option<String>,
 
@@ -45,38 +45,38 @@ pub(crate) struct RemoteArgs {
     pub(crate) json: bool,
 }
 
-/// A server that can be asked.
+/// HTTP client of one server.
 #[derive(Debug, Clone)]
 pub(crate) struct Remote {
     client: reqwest::Client,
     base: String,
     token: String,
-    /// Its data folder, if it is on this machine.
+    /// Data folder of a server on this machine.
     data: Option<PathBuf>,
 }
 
 impl RemoteArgs {
-    /// The address of a server elsewhere, if one is meant.
-    pub(crate) fn elsewhere(&self) -> Option<String> {
+    /// Address of the remote server, if one was named.
+    pub(crate) fn remote_url(&self) -> Option<String> {
         self.server.clone().or_else(|| {
             let variable = env::var("TIDINGS_SERVER").ok().filter(|url| !url.is_empty());
             variable.filter(|_| self.data.is_none())
         })
     }
 
-    /// The data folder of the server that is meant, if it is on this machine.
+    /// Data folder of the server on this machine.
     pub(crate) fn data(&self) -> anyhow::Result<PathBuf> {
         self.data.clone().map_or_else(serve::usual_data, Ok)
     }
 
-    /// The server that is meant. Nobody has asked it anything yet.
+    /// Creates the client of the chosen server. Sends nothing yet.
     pub(crate) fn remote(&self) -> anyhow::Result<Remote> {
-        if let Some(base) = self.elsewhere() {
+        if let Some(base) = self.remote_url() {
             let token =
                 env::var("TIDINGS_TOKEN").ok().filter(|token| !token.is_empty()).ok_or_else(|| {
                     let hint =
-                        "set TIDINGS_TOKEN; `tidings token create` on the machine of the server makes one";
-                    Error::new(Code::Unauthorized, "A server elsewhere needs a token", hint)
+                        "set TIDINGS_TOKEN; create a token with `tidings token create` on the server's machine";
+                    Error::new(Code::Unauthorized, "A remote server needs a token", hint)
                 })?;
             return Remote::at(&base, &token);
         }
@@ -96,7 +96,7 @@ impl RemoteArgs {
 }
 
 impl Remote {
-    /// A server that is reached by its address.
+    /// Creates the client of a server at an address.
     pub(crate) fn at(address: &str, token: &str) -> anyhow::Result<Self> {
         let client = http_client().timeout(ANSWER_MAX).build()?;
         let base = address.trim_end_matches('/').to_owned();
@@ -120,12 +120,12 @@ impl Remote {
         Ok(())
     }
 
-    /// A request with the credential, for those who want more than JSON.
+    /// Builds a request with the credential, for callers that need more than JSON.
     pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("{}{path}", self.base)).bearer_auth(&self.token)
     }
 
-    /// Sends a request; a refusal is an error with the words of the server.
+    /// Sends a request; the server's problem report becomes the error.
     pub(crate) async fn send(&self, request: RequestBuilder) -> anyhow::Result<Response> {
         let response = request.send().await.map_err(|error| self.unreachable(&error))?;
         if response.status().is_success() {
@@ -133,8 +133,8 @@ impl Remote {
         }
         let status = response.status();
         let Ok(problem) = response.json::<Problem>().await else {
-            let message = format!("The server has answered with {status}");
-            return Err(Error::new(Code::Internal, message, "see whether the address is right").into());
+            let message = format!("The server answered with {status}");
+            return Err(Error::new(Code::Internal, message, "check the address").into());
         };
         let code =
             Code::ALL.iter().copied().find(|code| code.as_str() == problem.code).unwrap_or(Code::Internal);
@@ -144,62 +144,66 @@ impl Remote {
     fn unreachable(&self, error: &reqwest::Error) -> Error {
         match &self.data {
             Some(data) if error.is_connect() => not_running(data),
-            // The address may be one with a secret in it.
+            // The address is not part of the message, since it may contain a secret.
             _ => {
                 if error.is_builder() {
                     let hint = "an address looks like `https://box.example` or `http://127.0.0.1:7717`";
-                    return Error::new(Code::Invalid, "It is no address of a server", hint);
+                    return Error::new(Code::Invalid, "Not the address of a server", hint);
                 }
-                if let Some(why) = distrust(error) {
+                if let Some(why) = certificate_problem(error) {
                     return Error::new(
                         Code::Unavailable,
                         format!("The certificate of the server is not trusted: {why}"),
-                        "SSL_CERT_FILE names a file with the certificates to trust, as PEM; the address has to be a \
-                         name that the certificate is for",
+                        "set SSL_CERT_FILE to a PEM file with the certificates to trust, and use a host name that the \
+                         certificate covers",
                     );
                 }
-                let reason = if error.is_timeout() { "it takes too long" } else { "nobody answers" };
+                let reason = if error.is_timeout() { "timed out" } else { "cannot connect" };
                 Error::new(
                     Code::Unavailable,
                     format!("Failed to reach the server: {reason}"),
-                    "see whether it runs, and whether its address begins with http:// or https:// as it should",
+                    "check that it runs, and that its address begins with the right scheme, http:// or https://",
                 )
             }
         }
     }
 }
 
-/// Why a certificate counts for nothing, if that is why the server was not reached.
-fn distrust(error: &(dyn std::error::Error + 'static)) -> Option<String> {
+/// Returns why the server's certificate was rejected, if that is the cause of the error.
+fn certificate_problem(error: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(rustls::Error::InvalidCertificate(why)) = error.downcast_ref() {
         return Some(match why {
-            CertificateError::UnknownIssuer => "nobody who is known here has signed it".to_owned(),
+            CertificateError::UnknownIssuer => "its issuer is unknown".to_owned(),
             CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
-                "its time is over".to_owned()
+                "it has expired".to_owned()
             }
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
                 "it is for another name".to_owned()
             }
             why if format!("{why:?}").contains("CaUsedAsEndEntity") => {
-                "it is one to sign others with, and not one for a server".to_owned()
+                "it is a CA certificate, not a server certificate".to_owned()
             }
             why => why.to_string(),
         });
     }
-    // An I/O error passes over what is in it when it names its source.
+    // `source` of an I/O error skips the error that it wraps.
     let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
     match inner {
-        Some(inner) => distrust(inner),
-        None => error.source().and_then(distrust),
+        Some(inner) => certificate_problem(inner),
+        None => error.source().and_then(certificate_problem),
     }
 }
 
 fn not_running(data: &std::path::Path) -> Error {
-    let message = format!("No server runs with the data in `{}`", data.display());
-    Error::new(Code::Unavailable, message, "start it with `tidings serve`, or name its folder with --data")
+    let message = format!("No server is running with the data folder `{}`", data.display());
+    Error::new(
+        Code::Unavailable,
+        message,
+        "start it with `tidings serve`, or name its data folder with --data",
+    )
 }
 
-/// What a server on this machine has written down when it started.
+/// Reads a file that a server on this machine wrote when it started.
 fn note(data: &std::path::Path, name: &str) -> Option<String> {
     fs_err::read_to_string(data.join(name)).ok()
 }

@@ -1,18 +1,18 @@
-//! Being asked to end.
+//! Signals that ask the program to end.
 
 use std::io;
 
-/// What somebody wants of us.
+/// A signal that was received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// SIGINT: a person pressed Ctrl-C, and can do so again.
+    /// SIGINT: the user pressed Ctrl-C, and can do so again.
     Interrupt,
-    /// SIGTERM: some program wants us gone, and will not ask twice.
+    /// SIGTERM: sent once by another program.
     #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has it"))]
     Terminate,
 }
 
-/// Catches SIGINT and SIGTERM, one after the other. None is missed as long as this lives.
+/// Receives SIGINT and SIGTERM, one after the other. Misses none while it lives.
 pub(crate) struct Signals {
     #[cfg(unix)]
     interrupt: tokio::signal::unix::Signal,
@@ -22,7 +22,7 @@ pub(crate) struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    /// Catches them from now on.
+    /// Starts to catch both signals.
     pub(crate) fn catch() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Signals {
@@ -52,7 +52,8 @@ impl Signals {
     }
 }
 
-/// For servers: also SIGHUP, which comes when the terminal is closed, unless somebody said that it does not count.
+/// Waits for a signal that ends a server: SIGINT, SIGTERM, or SIGHUP (the terminal was closed) unless it is
+/// ignored.
 #[cfg(unix)]
 pub(crate) fn signals_of_server() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -77,18 +78,18 @@ pub(crate) fn signals_of_server() -> io::Result<impl Future<Output = ()>> {
     signals()
 }
 
-/// Whether SIGHUP does nothing, as under `nohup`: whoever catches it would undo that. Where nobody says so, it is left
-/// as it is.
+/// True if SIGHUP is ignored, as under `nohup`; to catch it would undo that. Also true on systems where this
+/// cannot be read.
 #[cfg(unix)]
 fn ignores_hangup() -> bool {
     let status = fs_err::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    // SIGHUP has the number one everywhere, and so the first bit.
+    // SIGHUP is number 1 on every system, so it is the first bit.
     mask.is_none_or(|mask| mask & 1 == 1)
 }
 
-/// Catches them from now on, and ends at the first.
+/// Starts to catch SIGINT and SIGTERM, and waits for the first.
 pub(crate) fn signals() -> io::Result<impl Future<Output = ()>> {
     let mut signals = Signals::catch()?;
     Ok(async move {

@@ -1,4 +1,4 @@
-//! The command line as a whole: what is wrong with it, for people and for scripts.
+//! Parsing of the command line, with its errors for people and for scripts.
 
 use std::env;
 use std::ffi::OsString;
@@ -10,36 +10,36 @@ use clap::{ColorChoice, Command, Error, FromArgMatches};
 use crate::error::{CannotRun, finish};
 use crate::output::{Color, Output};
 
-/// What was asked for; or, once help was shown or the mistake, how the program ends.
+/// Parses the command line; prints help or an error and returns the exit code if there is nothing to run.
 pub(crate) fn parse<C: FromArgMatches>(command: Command) -> Result<C, ExitCode> {
-    let asked: Vec<OsString> = env::args_os().collect();
-    let color = color(&asked);
+    let args: Vec<OsString> = env::args_os().collect();
+    let color = color(&args);
     let mut command = command.color(color);
-    let parsed = command.try_get_matches_from_mut(&asked);
+    let parsed = command.try_get_matches_from_mut(&args);
     parsed.and_then(|matches| C::from_arg_matches(&matches)).map_err(|error| {
         let error = error.format(&mut command);
-        if error.use_stderr() && own(&asked).any(|word| word == "--json") {
-            return finish(Err(told(&error).into()), true, &mut Output::new(Color::Auto));
+        if error.use_stderr() && own(&args).any(|arg| arg == "--json") {
+            return finish(Err(usage_error(&error).into()), true, &mut Output::new(Color::Auto));
         }
-        // Nobody is left to tell if even this cannot be written.
+        // If standard error cannot be written either, there is nowhere left to report to.
         drop(error.print());
         ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
     })
 }
 
-/// The words that are for this program, and not for one that it starts.
-fn own(asked: &[OsString]) -> impl Iterator<Item = &OsString> {
-    asked.iter().skip(1).take_while(|word| *word != "--")
+/// Arguments of this program, without those after `--`, which are for a program that it starts.
+fn own(args: &[OsString]) -> impl Iterator<Item = &OsString> {
+    args.iter().skip(1).take_while(|arg| *arg != "--")
 }
 
-/// Whether help and mistakes are painted: that has to be known before the command line is understood.
-fn color(asked: &[OsString]) -> ColorChoice {
-    let mut words = own(asked).filter_map(|word| word.to_str());
+/// Value of `--color` for help and usage errors, which is needed before the command line is parsed.
+fn color(args: &[OsString]) -> ColorChoice {
+    let mut args = own(args).filter_map(|arg| arg.to_str());
     let mut choice = ColorChoice::Auto;
-    while let Some(word) = words.next() {
-        let value = match word.split_once('=') {
+    while let Some(arg) = args.next() {
+        let value = match arg.split_once('=') {
             Some(("--color", value)) => Some(value),
-            _ if word == "--color" => words.next(),
+            _ if arg == "--color" => args.next(),
             _ => continue,
         };
         choice = match value {
@@ -51,17 +51,17 @@ fn color(asked: &[OsString]) -> ColorChoice {
     choice
 }
 
-/// The mistake in the shape that scripts get every error in.
-fn told(error: &Error) -> CannotRun {
+/// Converts an error of `clap` into the form that scripts get for every error.
+fn usage_error(error: &Error) -> CannotRun {
     let message = match error.kind() {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "A command is missing".to_owned(),
-        _ => words(error),
+        _ => one_line(error),
     };
-    CannotRun { code: CannotRun::USAGE, message, hint: "see what it takes with --help" }
+    CannotRun { code: CannotRun::USAGE, message, hint: "run it with --help to see its arguments" }
 }
 
-/// What is wrong, in one line and without the frame that people see around it.
-pub(crate) fn words(error: &Error) -> String {
+/// Message of the error in one line, without the usage text that people see around it.
+pub(crate) fn one_line(error: &Error) -> String {
     let text = error.to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     first.strip_prefix("error: ").unwrap_or(first).split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! `tidings doctor`, as a user runs it on machines in all conditions.
+//! `tidings doctor`, as a user runs it, with and without what it checks.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
@@ -12,13 +12,13 @@ use serde_json::Value;
 
 const SECRET: &str = "sk-ant-very-secret";
 
-/// A machine of its own: a home folder, and programs.
+/// Simulated machine: a home folder, and programs.
 struct Machine {
     temp: tempfile::TempDir,
 }
 
 impl Machine {
-    /// With a `claude` of this version that is logged in, and one session.
+    /// Creates a machine with a `claude` of this version that is logged in, and one session.
     fn new(version: &str) -> Self {
         let machine = Machine { temp: tempfile::tempdir().unwrap() };
         machine.program("claude", &format!("echo '{version} (Claude Code)'"));
@@ -80,7 +80,7 @@ fn a_machine_that_has_everything_is_fine() {
     assert!(found("sessions").starts_with("1 session"), "{}", found("sessions"));
     assert!(found("cleanup").contains("30 days"));
     assert_eq!(found("git"), "git version 2.50.0");
-    // Looking leaves nothing behind.
+    // The checks leave no files behind.
     let left: Vec<_> = fs::read_dir(machine.path("home/.claude")).unwrap().flatten().collect();
     assert_eq!(left.len(), 2, "{left:?}");
     assert!(!machine.path("home/.cache").exists() && !machine.path("home/.local").exists());
@@ -148,7 +148,7 @@ fn what_is_only_useful_does_not_fail() {
         (code, &check(&report, "git")["ok"], &report["ok"]),
         (0, &Value::Bool(false), &Value::Bool(true))
     );
-    // A file stands where the folder should be.
+    // A file is in the place of the folder.
     fs::write(machine.path("blocked"), "").unwrap();
     let blocked = machine.path("blocked/deeper");
     let (code, report) = Machine::report(machine.doctor().env("TIDINGS_CACHE_DIR", &blocked));
@@ -163,7 +163,7 @@ fn a_person_gets_a_list_with_marks_and_hints() {
     fs::remove_file(machine.path("bin/git")).unwrap();
     let output = machine.doctor().output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    // Whether a port is free depends on the machine.
+    // The state of the port depends on the machine.
     let lines: Vec<&str> =
         text.lines().filter(|line| !line.contains("7717") && !line.contains("listens")).collect();
     let text = lines.join("\n").replace(&machine.temp.path().display().to_string(), "TEMP");
@@ -183,7 +183,7 @@ fn the_settings_of_the_server_are_looked_at() {
     assert!(found(&report, "port").starts_with("127.0.0.1:1"), "{report:#}");
     assert_eq!(found(&report, "store"), machine.path("home/store").display().to_string());
     let (_, report) = Machine::report(machine.doctor().env("TIDINGS_LISTEN", "none"));
-    assert_eq!(found(&report, "port"), "none is wanted");
+    assert_eq!(found(&report, "port"), "none, the server listens on its socket only");
 
     fs::write(&file, "live_max = \"x\"\n").unwrap();
     let (code, report) = Machine::report(&mut machine.doctor());

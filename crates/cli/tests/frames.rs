@@ -122,7 +122,7 @@ fn convert_to_seed_writes_the_page_s_shapes() {
     {"type":"control_response","request_id":"r1","subtype":"success","allowed":false,"reason":"no"}
     {"type":"result","subtype":"error","error":"too many","error_code":"error_max_turns","session_id":"s"}
     --- stderr
-    1 lines have no form in this dialect and were left out
+    1 lines cannot be expressed in this format and were omitted
     "#);
 }
 
@@ -189,7 +189,7 @@ fn a_reader_that_leaves_early_is_no_failure() {
     assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
 }
 
-/// The example of seed 002, and a call with its result.
+/// The example of the phone protocol, and a call with its result.
 const SAID: &str = concat!(
     r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I'll run the test suite now. Running test 5 of 20..."}]},"session_id":"sess_123"}"#,
     "\n",

@@ -143,7 +143,7 @@ fn a_recording_can_be_read_as_events() {
     assert!(String::from_utf8(json.stdout).unwrap().starts_with("{\"type\":\"control_request\""));
 }
 
-/// A run costs time and money, and whoever ends it early wants what there is.
+/// A run costs time and money, so the recording of an interrupted one is kept.
 #[cfg(unix)]
 #[test]
 fn a_recording_that_is_interrupted_is_written_as_far_as_it_came() {

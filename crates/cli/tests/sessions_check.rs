@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 const ID: &str = "11111111-2222-4333-8444-555555555555";
 
-/// A folder of sessions, and in it one that went through a lot.
+/// A folder of sessions with a damaged one.
 struct Folder(TempDir);
 
 impl Folder {
@@ -38,7 +38,7 @@ impl Folder {
         command
     }
 
-    /// Exit code, stdout and stderr in one text, without where the folder is.
+    /// Exit code, stdout and stderr in one text, without the temporary path.
     fn run(&self, args: &[&str]) -> String {
         let output = self.tidings(args).output().unwrap();
         let text = format!(
@@ -72,8 +72,8 @@ fn entry(kind: &str, uuid: u8, parent: u8, content: &str) -> String {
     )
 }
 
-/// The result of the call is gone, the answer hangs on it, a line is cut and another glued to it, the prompt stands
-/// there twice, and the last line is torn.
+/// Lines of a damaged session: the result of the call is missing, the answer refers to it, a line is
+/// truncated and joined to another, the prompt is duplicated, and the last line is incomplete.
 fn lines() -> Vec<String> {
     let prompt = entry("user", 1, 0, "\"Go\"");
     let call = entry(
@@ -109,7 +109,7 @@ fn check_says_where_and_what_like_a_compiler() {
     ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:4: warning[known-parent] No readable line contains the parent: `00000003-0000-4000-8000-000000000000`
     ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:7: note[unknown-type] 1 line of an unknown type, `�[2J`, starting with this one
     ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:8: warning[torn-tail] The last line is cut off after 40 bytes
-    8 lines in 1 file: 5 entries, 2 damaged (1 entry saved), 1 blank
+    8 lines in 1 file: 5 entries, 2 damaged (1 entry salvaged), 1 blank
     2 errors, 3 warnings, 1 note
     --- stderr
     ");
@@ -201,7 +201,7 @@ fn repair_says_what_it_did_and_the_copy_checks_clean() {
     ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:4: repaired[glued-line] Salvaged 1 entry, set aside 60 bytes that are not an entry
     ROOT/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl:8: repaired[torn-tail] Set aside 40 bytes that are not an entry
     4 repairs; the copy is copy.jsonl
-    100 bytes that are in no line of it are in copy.jsonl.lost
+    100 bytes that could not be repaired are in copy.jsonl.lost
     --- stderr
     ");
     assert_eq!(fs::read(folder.session()).unwrap(), before);
@@ -272,7 +272,7 @@ fn repair_overwrites_only_when_told_and_never_the_file_itself() {
 fn what_cannot_be_read_is_a_finding_and_ends_no_check() {
     let folder = Folder::new();
     let whole = folder.json(&["check", "--json"]);
-    // A folder is no file, whatever its name; a circle of links cannot even be looked at.
+    // A folder with the name of a session file, and a cycle of links.
     fs::create_dir(folder.project().join("00000000-0000-4000-8000-000000000000.jsonl")).unwrap();
     std::os::unix::fs::symlink("circle.jsonl", folder.project().join("circle.jsonl")).unwrap();
     let found = folder.json(&["check", "--json"]);
@@ -303,7 +303,7 @@ fn c8_strict_fails_on_warnings_and_not_on_what_the_cli_writes() {
     let folder = Folder::new();
     fs::write(folder.session(), format!("{}\n", entry("user", 1, 0, "\"Go\""))).unwrap();
     folder.tidings(&["check", "--strict"]).assert().success();
-    // The parent of the second entry is gone, which is a warning.
+    // The parent of the second entry is missing, which is a warning.
     let lines = [entry("user", 1, 0, "\"Go\""), entry("user", 3, 2, "\"And on\"")];
     fs::write(folder.session(), lines.join("\n") + "\n").unwrap();
     folder.tidings(&["check"]).assert().success();

@@ -98,7 +98,7 @@ fn export_tells_scripts_what_it_wrote() {
         assert!(told.starts_with("{\"error\":{\"code\":\"usage\"") && told.contains("-o"), "{told}");
         assert_eq!(refused.status.code(), Some(2));
     }
-    // These are JSON as they are.
+    // These formats are already JSON.
     for format in ["json", "ndjson", "ui"] {
         let plain = stdout(tidings(&fixture("agent")).args(["export", "--to", format]));
         assert_eq!(stdout(tidings(&fixture("agent")).args(["--json", "export", "--to", format])), plain);
@@ -178,7 +178,7 @@ fn export_writes_over_a_file_only_by_a_clear_word() {
     assert_ne!(fs::read_to_string(&out).unwrap(), "mine");
     let device =
         tidings(&fixture("agent")).args(["export", "--to", "md", "-o", "/dev/null"]).output().unwrap();
-    assert!(device.status.success(), "a device is there to be written to: {device:?}");
+    assert!(device.status.success(), "a device is not overwritten: {device:?}");
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn f123_redacted_exports_say_what_was_taken_out() {
         let (out, err) =
             (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
         assert!(!out.contains(&token) && out.contains("[redacted: github-token #1]"), "{out}");
-        assert!(err.contains("github-token") && err.contains("pictures were not looked at"), "{err}");
+        assert!(err.contains("github-token") && err.contains("images were not checked"), "{err}");
     }
 }
 
@@ -237,13 +237,13 @@ fn export_to_ui_gives_the_events_that_a_client_would_have_seen() {
         .filter(|name| name != "TokenUpdate" && name != "System")
         .collect();
     assert_eq!(names, ["TextChunk", "ToolExecuting", "ToolCompleted", "TextChunk", "Complete"]);
-    assert!(events.contains("A sub-agent is done"), "what sub-agents do is told in notes: {events}");
+    assert!(events.contains("A sub-agent is done"), "sub-agents appear as notes: {events}");
 
     let output = tidings(&folder).args(["export", "--to", "ui", "--all-branches"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// A conversation, and then commands that begin anew at a root.
+/// Writes a conversation, and then commands that start at a new root.
 fn commands_at_roots(folder: &Path) {
     let line = |kind: &str, uuid: &str, parent: &str, text: &str| {
         let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };

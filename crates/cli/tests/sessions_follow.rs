@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// Far more than any of this takes; a test that waits so long has failed.
+/// Timeout of every wait, far more than is needed.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 struct Followed {
@@ -51,7 +51,7 @@ impl Followed {
         serde_json::from_str(&self.line()).unwrap()
     }
 
-    /// Ends it as Ctrl-C does, and gives the exit code.
+    /// Ends it like Ctrl-C, and returns the exit code.
     fn interrupt(mut self) -> Option<i32> {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
@@ -61,7 +61,7 @@ impl Followed {
 
 impl Drop for Followed {
     fn drop(&mut self) {
-        // A test that failed leaves nothing running.
+        // A failed test leaves no process behind.
         drop(self.child.kill());
     }
 }
@@ -114,7 +114,7 @@ fn scripts_get_every_entry_as_it_was_written_with_its_place() {
     let follow = Followed::start(folder.path(), &["s-1", "--json"]);
     assert_eq!(follow.json()["entry"]["uuid"], "u-1");
 
-    // A number that no float holds stays as it is.
+    // A number that does not fit into a float is not changed.
     let odd = "{\"type\":\"new-kind\",  \"number\":12345678901234567890123}";
     append(&session, &format!("{odd}\n"));
     let line = follow.line();
@@ -148,7 +148,7 @@ fn all_sessions_are_followed_also_those_that_begin_later() {
     let project = project(folder.path());
     append(&project.join("s-1.jsonl"), &user("u-1", "old"));
     let follow = Followed::start(folder.path(), &["--all", "--json"]);
-    // It has begun once it tells of something; until then a new entry may count as an old one.
+    // It has started once it prints a line; until then a new entry may count as an old one.
     let number = (0..300).find(|number| {
         append(&project.join("s-1.jsonl"), &user(&format!("u-{number}"), "new"));
         follow.lines.recv_timeout(Duration::from_millis(200)).is_ok()
@@ -167,7 +167,7 @@ fn all_sessions_are_followed_also_those_that_begin_later() {
 }
 
 #[test]
-fn it_ends_well_when_nobody_reads_any_more() {
+fn it_ends_with_success_when_its_output_is_closed() {
     let folder = tempfile::tempdir().unwrap();
     append(&project(folder.path()).join("s-1.jsonl"), &user("u-1", "one"));
     let mut child = Command::new(assert_cmd::cargo::cargo_bin("tidings"))
@@ -179,7 +179,7 @@ fn it_ends_well_when_nobody_reads_any_more() {
         .unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    // The pipe is closed now, and nothing more is written into the session.
+    // The pipe is closed now, and nothing more is written to the session.
     assert!(line.contains("one"));
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
@@ -188,7 +188,7 @@ fn it_ends_well_when_nobody_reads_any_more() {
 fn a_session_that_is_not_there_is_named() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir_all(folder.path().join("projects")).unwrap();
-    for (args, words) in [(&["nope"][..], "No such session: `nope`"), (&[], "no session to follow yet")] {
+    for (args, words) in [(&["nope"][..], "No such session: `nope`"), (&[], "No session to follow yet")] {
         let output = Command::new(assert_cmd::cargo::cargo_bin("tidings"))
             .env_clear()
             .args(["sessions", "follow", "--root"])

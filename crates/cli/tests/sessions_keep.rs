@@ -88,7 +88,7 @@ fn f85_a_session_outlives_its_deletion() {
     let listed = json_lines(&tidings(home.path(), &["archive", "--list", "--json"]));
     assert_eq!((&listed[0]["session"], &listed[0]["original"]), (&OLD.into(), &false.into()));
     let listed = tidings(home.path(), &["archive", "--list"]);
-    assert!(stdout(&listed).contains("original is gone"), "{}", stdout(&listed));
+    assert!(stdout(&listed).contains("original deleted"), "{}", stdout(&listed));
 
     let restored = tidings(home.path(), &["archive", "--restore", "11111111"]);
     assert_eq!(restored.status.code(), Some(0), "{}", stderr(&restored));
@@ -109,9 +109,9 @@ fn f85_a_session_outlives_its_deletion() {
 fn archive_asks_which_sessions_and_names_what_is_missing() {
     let home = home();
     let cases: [(&[&str], i32, &str); 5] = [
-        (&["archive"], 2, "No sessions were named"),
+        (&["archive"], 2, "No sessions were selected"),
         (&["archive", "--all", "--older-than", "20d"], 2, "cannot be used with"),
-        (&["archive", "--older-than", "soon"], 2, "This is no time"),
+        (&["archive", "--older-than", "soon"], 2, "Not a time"),
         (&["archive", "nope"], 3, "No such session"),
         (&["archive", "--restore", "nope"], 3, "No such session in the archive"),
     ];
@@ -123,10 +123,10 @@ fn archive_asks_which_sessions_and_names_what_is_missing() {
     assert!(!home.path().join("data").exists());
 }
 
-/// A circle of links cannot be read, whoever tries; a folder that somebody else owns fails in the same place.
+/// A cycle of links cannot be read by any user; a folder of another user fails in the same code.
 #[cfg(unix)]
 #[test]
-fn what_cannot_be_read_is_never_passed_over_in_silence() {
+fn what_cannot_be_read_is_never_skipped_silently() {
     let home = home();
     let folder = home.path().join(format!("config/projects/-new/{NEW}"));
     fs::create_dir(&folder).unwrap();
@@ -145,7 +145,7 @@ fn what_cannot_be_read_is_never_passed_over_in_silence() {
         let told = format!("warning: Failed to look into `{}`", folder.join("subagents").display());
         assert!(stderr(&output).contains(&told), "{args:?}: {}", stderr(&output));
     }
-    // Somebody who names a session that is whole gets all of it.
+    // A session that is named and readable is archived completely.
     assert_eq!(tidings(home.path(), &["archive", NEW]).status.code(), Some(0));
 }
 
@@ -169,13 +169,13 @@ fn du_shows_the_same_bytes_from_every_side() {
 }
 
 #[test]
-fn prune_removes_nothing_without_a_yes() {
+fn prune_removes_nothing_without_confirmation() {
     let home = home();
     let config = home.path().join("config");
     let before = files(&config);
     let cases: [(&[&str], i32, &str); 4] = [
-        (&["prune"], 2, "That would be every session"),
-        (&["prune", "--older-than", "30d"], 4, "Somebody has to confirm this"),
+        (&["prune"], 2, "This would remove every session"),
+        (&["prune", "--older-than", "30d"], 4, "This needs confirmation"),
         (&["prune", "--older-than", "30d", "--dry-run"], 0, "1 session, "),
         (&["prune", "--project", "new", "--yes"], 0, "changed within the last hour"),
     ];

@@ -1,4 +1,5 @@
-//! `tidings sessions list`, `stats`, `info`, `messages`, `rename`, `tag`, `fork` and `delete`, as a user runs them.
+//! `tidings sessions list`, `stats`, `info`, `messages`, `rename`, `tag`, `fork` and `delete`, as a user runs
+//! them.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -12,8 +13,8 @@ use insta::assert_snapshot;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use serde_json::{Value, json};
 
-/// A configuration folder with a few sessions, and a cache of its own.
-struct Place {
+/// A configuration folder with a few sessions, and a separate cache.
+struct TestRoot {
     temp: tempfile::TempDir,
 }
 
@@ -21,19 +22,19 @@ const FIRST: &str = "11111111-1111-4111-8111-111111111111";
 const SECOND: &str = "22222222-2222-4222-8222-222222222222";
 const THIRD: &str = "33333333-3333-4333-8333-333333333333";
 
-impl Place {
+impl TestRoot {
     fn new() -> Self {
-        let place = Place { temp: tempfile::tempdir().unwrap() };
-        place.session(
+        let root = TestRoot { temp: tempfile::tempdir().unwrap() };
+        root.session(
             "-home-dev-demo",
             FIRST,
             1,
             &[&prompt(FIRST, "/home/dev/demo", "Fix the build"), ANSWER],
         );
-        // Two folders whose names become the same.
-        place.session("-home-dev---", SECOND, 2, &[&prompt(SECOND, "/home/dev/項目", "First of two")]);
-        place.session("-home-dev---", THIRD, 3, &[&prompt(THIRD, "/home/dev/测试", "Second of two")]);
-        place
+        // Two projects that share a folder name.
+        root.session("-home-dev---", SECOND, 2, &[&prompt(SECOND, "/home/dev/項目", "First of two")]);
+        root.session("-home-dev---", THIRD, 3, &[&prompt(THIRD, "/home/dev/测试", "Second of two")]);
+        root
     }
 
     fn path(&self, folder: &str, id: &str) -> PathBuf {
@@ -44,7 +45,7 @@ impl Place {
         let path = self.path(folder, id);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, lines.join("\n") + "\n").unwrap();
-        // Nothing depends on the present moment but the column with the age.
+        // Only the column with the age depends on the current time.
         let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 + day * 86_400);
         fs::File::options().append(true).open(&path).unwrap().set_modified(modified).unwrap();
     }
@@ -56,7 +57,7 @@ impl Place {
         command
     }
 
-    /// The exit code and the screen of a command in a terminal, to which keys are typed.
+    /// Runs a command in a terminal with typed keys, and returns its exit code and output.
     fn on_terminal(&self, columns: u16, args: &[&str], keys: &str) -> (u32, String) {
         let size = PtySize { cols: columns, ..PtySize::default() };
         let terminal = native_pty_system().openpty(size).unwrap();
@@ -71,12 +72,12 @@ impl Place {
         let mut typed = terminal.master.take_writer().unwrap();
         typed.write_all(keys.as_bytes()).unwrap();
         let mut text = Vec::new();
-        // A terminal whose program is gone ends with an error on some systems.
+        // On some systems the read fails once the program has ended.
         drop(output.read_to_end(&mut text));
         (child.wait().unwrap().exit_code(), String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// The lines of JSON that a command prints.
+    /// Lines of JSON that a command prints.
     fn json(&self, args: &[&str]) -> Vec<Value> {
         let output = self.tidings(args).arg("--json").output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -84,7 +85,7 @@ impl Place {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Exit code, stdout and stderr, without what is new in every run.
+    /// Exit code, stdout and stderr, without the temporary path.
     fn run(&self, args: &[&str]) -> String {
         let output = self.tidings(args).write_stdin("").output().unwrap();
         let text = format!(
@@ -108,18 +109,18 @@ const ANSWER: &str = r#"{"parentUuid":"a1111111-1111-4111-8111-111111111111","is
 
 #[test]
 fn list_json_has_the_keys_that_scripts_rely_on() {
-    let place = Place::new();
-    let rows = place.json(&["list"]);
+    let root = TestRoot::new();
+    let rows = root.json(&["list"]);
     assert_eq!(
         rows[2],
         json!({
-            "id": FIRST, "path": place.path("-home-dev-demo", FIRST), "project": "demo", "cwd": "/home/dev/demo", "title": "Fix the build",
+            "id": FIRST, "path": root.path("-home-dev-demo", FIRST), "project": "demo", "cwd": "/home/dev/demo", "title": "Fix the build",
             "created": "2023-11-14T10:00:00.000Z", "modified": "2023-11-15T22:13:20.000Z",
             "turns": 1, "messages": 2, "subagents": 0, "branches": 0, "bytes": rows[2]["bytes"],
             "cost_usd": rows[2]["cost_usd"], "model": "claude-x",
         })
     );
-    let output = place.tidings(&["list", "--json", "--limit", "1"]).output().unwrap();
+    let output = root.tidings(&["list", "--json", "--limit", "1"]).output().unwrap();
     let line = String::from_utf8(output.stdout).unwrap();
     let keys = ["id", "project", "cwd", "title", "created", "modified", "turns", "messages", "subagents"];
     let places: Vec<usize> = keys.iter().map(|key| line.find(&format!("\"{key}\":")).unwrap()).collect();
@@ -128,29 +129,29 @@ fn list_json_has_the_keys_that_scripts_rely_on() {
 
 #[test]
 fn c12_list_filters_by_tag_and_names_the_file() {
-    let place = Place::new();
-    place.tidings(&["tag", FIRST, "release"]).assert().success();
-    let rows = place.json(&["list", "--tag", "release"]);
+    let root = TestRoot::new();
+    root.tidings(&["tag", FIRST, "release"]).assert().success();
+    let rows = root.json(&["list", "--tag", "release"]);
     assert_eq!(rows.len(), 1);
-    assert_eq!(rows[0]["path"], json!(place.path("-home-dev-demo", FIRST)));
-    assert!(place.json(&["list", "--tag", "other"]).is_empty());
+    assert_eq!(rows[0]["path"], json!(root.path("-home-dev-demo", FIRST)));
+    assert!(root.json(&["list", "--tag", "other"]).is_empty());
 }
 
 #[test]
 fn c11_every_command_counts_the_same_sessions() {
-    let place = Place::new();
-    // A copy in another folder, an empty file, and a sub-agent whose session is gone.
-    place.session("-home-dev-copy", FIRST, 4, &[&prompt(FIRST, "/home/dev/demo", "Fix the build")]);
-    let empty = place.path("-home-dev-demo", "44444444-4444-4444-8444-444444444444");
+    let root = TestRoot::new();
+    // A copy in another folder, and an empty file.
+    root.session("-home-dev-copy", FIRST, 4, &[&prompt(FIRST, "/home/dev/demo", "Fix the build")]);
+    let empty = root.path("-home-dev-demo", "44444444-4444-4444-8444-444444444444");
     fs::write(empty, "").unwrap();
-    let listed = place.json(&["list"]).len();
+    let listed = root.json(&["list"]).len();
     assert_eq!(listed, 3);
-    assert_eq!(place.json(&["stats"])[0]["sessions"], json!(listed));
-    assert_eq!(place.json(&["du"])[0]["sessions"], json!(listed));
-    let config = place.temp.path().join("claude");
+    assert_eq!(root.json(&["stats"])[0]["sessions"], json!(listed));
+    assert_eq!(root.json(&["du"])[0]["sessions"], json!(listed));
+    let config = root.temp.path().join("claude");
     for (args, says) in [(&[][..], "3 sessions in"), (&["doctor"], "3 sessions,")] {
         let mut command = Command::cargo_bin("tidings").unwrap();
-        command.env_clear().env("HOME", place.temp.path()).env("CLAUDE_CONFIG_DIR", &config).args(args);
+        command.env_clear().env("HOME", root.temp.path()).env("CLAUDE_CONFIG_DIR", &config).args(args);
         let output = command.output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(text.contains(says), "{args:?}: {text}");
@@ -159,7 +160,7 @@ fn c11_every_command_counts_the_same_sessions() {
 
 #[test]
 fn c11_a_session_has_one_title_and_every_listed_one_has_messages() {
-    let place = Place::new();
+    let root = TestRoot::new();
     let record = |kind: &str, key: &str, text: &str| format!(r#"{{"type":"{kind}","{key}":"{text}"}}"#);
     let first = prompt(FIRST, "/home/dev/demo", "Fix the build");
     let titled: [&[String]; 4] = [
@@ -175,52 +176,52 @@ fn c11_a_session_has_one_title_and_every_listed_one_has_messages() {
         ],
     ];
     for more in titled {
-        // The name of the file need not be an id.
+        // The name of the file does not have to be an id.
         let lines: Vec<&str> =
             std::iter::once(first.as_str()).chain(more.iter().map(String::as_str)).collect();
-        place.session("-home-dev-demo", "transcript", 9, &lines);
-        let rows = place.json(&["list"]);
+        root.session("-home-dev-demo", "transcript", 9, &lines);
+        let rows = root.json(&["list"]);
         let row = rows.iter().find(|row| row["id"] == "transcript").unwrap();
         let title = row["title"].as_str().unwrap();
-        let head = |args: &[&str]| place.run(args).lines().nth(2).unwrap().to_owned();
+        let head = |args: &[&str]| root.run(args).lines().nth(2).unwrap().to_owned();
         assert_eq!(head(&["show", "transcript"]), title);
         assert!(head(&["tree", "transcript"]).ends_with(title), "{}", head(&["tree", "transcript"]));
-        assert_eq!(place.json(&["messages", "transcript"]).len(), 1);
+        assert_eq!(root.json(&["messages", "transcript"]).len(), 1);
     }
 }
 
 #[test]
 fn list_tells_what_a_session_cost_and_nothing_where_no_price_is_known() {
-    let place = Place::new();
+    let root = TestRoot::new();
     let answer = |model: &str| {
         let usage = r#""usage":{"input_tokens":1000000,"output_tokens":0}"#;
         ANSWER.replace(r#""model":"claude-x""#, &format!(r#""model":"{model}",{usage}"#))
     };
     for (model, expected) in [("claude-sonnet-4-6", json!(3.0)), ("claude-x", json!(null))] {
-        place.session("-home-dev-demo", FIRST, 1, &[&prompt(FIRST, "/home/dev/demo", "Fix"), &answer(model)]);
-        let rows = place.json(&["list", "--project", "demo"]);
+        root.session("-home-dev-demo", FIRST, 1, &[&prompt(FIRST, "/home/dev/demo", "Fix"), &answer(model)]);
+        let rows = root.json(&["list", "--project", "demo"]);
         assert_eq!(rows[0]["cost_usd"], expected, "{model}");
     }
-    assert_eq!(place.json(&["list", "--project", "項"])[0]["cost_usd"], json!(0.0));
+    assert_eq!(root.json(&["list", "--project", "項"])[0]["cost_usd"], json!(0.0));
 }
 
-/// Every character outside ASCII becomes a dash in the name of the folder, so that two projects share one.
+/// Every character outside of ASCII becomes a dash in the name of the folder, so that two projects share one.
 #[test]
 fn f84_two_paths_with_one_folder_are_two_projects() {
-    let place = Place::new();
-    let rows = place.json(&["list"]);
+    let root = TestRoot::new();
+    let rows = root.json(&["list"]);
     let named = |row: &Value| (row["project"].clone(), row["cwd"].clone());
     assert_eq!(named(&rows[0]), (json!("测试"), json!("/home/dev/测试")));
     assert_eq!(named(&rows[1]), (json!("項目"), json!("/home/dev/項目")));
-    assert_eq!(place.json(&["list", "--project", "項"]).len(), 1);
-    assert_eq!(place.json(&["list", "--project", "DEV/demo"])[0]["id"], FIRST);
+    assert_eq!(root.json(&["list", "--project", "項"]).len(), 1);
+    assert_eq!(root.json(&["list", "--project", "DEV/demo"])[0]["id"], FIRST);
 }
 
 #[test]
 fn list_takes_a_limit_an_order_and_a_time() {
-    let place = Place::new();
+    let root = TestRoot::new();
     let ids = |args: &[&str]| -> Vec<String> {
-        place.json(args).iter().map(|row| row["id"].as_str().unwrap()[..1].to_owned()).collect()
+        root.json(args).iter().map(|row| row["id"].as_str().unwrap()[..1].to_owned()).collect()
     };
     assert_eq!(ids(&["list"]), ["3", "2", "1"]);
     assert_eq!(ids(&["list", "-n", "2"]), ["3", "2"]);
@@ -228,16 +229,16 @@ fn list_takes_a_limit_an_order_and_a_time() {
     assert_eq!(ids(&["list", "--sort", "largest", "-n", "1"]), ["1"]);
     assert_eq!(ids(&["list", "--since", "2023-11-16T23:00:00Z"]), ["3"]);
     assert!(ids(&["list", "--since", "7d"]).is_empty());
-    assert!(place.run(&["list", "--since", "sometime"]).starts_with("exit: 2"));
+    assert!(root.run(&["list", "--since", "sometime"]).starts_with("exit: 2"));
 }
 
 #[test]
 fn list_text_fits_into_the_terminal() {
-    let place = Place::new();
+    let root = TestRoot::new();
     let long = prompt(FIRST, "/home/dev/demo", &"word ".repeat(100));
-    place.session("-home-dev-demo", FIRST, 1, &[&long]);
+    root.session("-home-dev-demo", FIRST, 1, &[&long]);
     for columns in ["40", "50", "60", "70", "80", "200"] {
-        let output = place.tidings(&["list"]).env("COLUMNS", columns).output().unwrap();
+        let output = root.tidings(&["list"]).env("COLUMNS", columns).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         let width = text.lines().map(|line| line.chars().count()).max().unwrap();
         assert!(width <= columns.parse::<usize>().unwrap(), "{text}");
@@ -247,25 +248,25 @@ fn list_text_fits_into_the_terminal() {
 
 #[test]
 fn stats_json_has_the_keys_that_scripts_rely_on() {
-    let place = Place::new();
+    let root = TestRoot::new();
     let expected = json!({
         "sessions": 3, "messages": 4, "turns": 3, "tool_calls": 1, "tools": {"Bash": 1}, "errors": 0,
         "subagents": 0, "branches": 0, "compactions": 0, "damaged": 0,
         "first": "2023-11-14T10:00:00.000Z", "last": "2023-11-14T10:00:01.000Z",
     });
-    assert_eq!(place.json(&["stats"])[0], expected);
-    // The second run is answered from the cache, and a change is seen all the same.
-    assert_eq!(place.json(&["stats"])[0], expected);
-    place.session("-home-dev-demo", FIRST, 9, &[&prompt(FIRST, "/home/dev/demo", "Fix"), "not json"]);
-    let changed = &place.json(&["stats"])[0];
+    assert_eq!(root.json(&["stats"])[0], expected);
+    // The second run uses the cache, and still detects a change.
+    assert_eq!(root.json(&["stats"])[0], expected);
+    root.session("-home-dev-demo", FIRST, 9, &[&prompt(FIRST, "/home/dev/demo", "Fix"), "not json"]);
+    let changed = &root.json(&["stats"])[0];
     assert_eq!((&changed["tool_calls"], &changed["damaged"]), (&json!(0), &json!(1)));
-    assert_eq!(place.json(&["stats", "--project", "demo"])[0]["sessions"], 1);
+    assert_eq!(root.json(&["stats", "--project", "demo"])[0]["sessions"], 1);
 }
 
 #[test]
 fn stats_text_shows_numbers_and_charts() {
-    let place = Place::new();
-    let text = place.run(&["stats"]);
+    let root = TestRoot::new();
+    let text = root.run(&["stats"]);
     for part in ["3  sessions", "1  tool calls", "sessions per day", "███", "Bash"] {
         assert!(text.contains(part), "{text}");
     }
@@ -273,30 +274,30 @@ fn stats_text_shows_numbers_and_charts() {
 
 #[test]
 fn rename_and_tag_say_what_they_did() {
-    let place = Place::new();
-    assert_snapshot!(place.run(&["rename", "1111", " New\u{1b}[2J title "]), @r"
+    let root = TestRoot::new();
+    assert_snapshot!(root.run(&["rename", "1111", " New\u{1b}[2J title "]), @r"
     exit: 0
     --- stdout
-    11111111-1111-4111-8111-111111111111 is now New�[2J title
+    11111111-1111-4111-8111-111111111111 is now titled New�[2J title
     --- stderr
     ");
-    assert_snapshot!(place.run(&["tag", "1111", "ke\u{200b}ep"]), @r"
+    assert_snapshot!(root.run(&["tag", "1111", "ke\u{200b}ep"]), @r"
     exit: 0
     --- stdout
     11111111-1111-4111-8111-111111111111 is tagged keep
     --- stderr
     ");
-    let row = &place.json(&["list", "--project", "demo"])[0];
+    let row = &root.json(&["list", "--project", "demo"])[0];
     assert_eq!((&row["title"], &row["tag"]), (&json!("New\u{1b}[2J title"), &json!("keep")));
-    assert_eq!(place.json(&["tag", "1111", "--clear"]), [json!({"id": FIRST, "tag": null})]);
-    assert!(place.json(&["list", "--project", "demo"])[0].get("tag").is_none());
-    assert_eq!(place.json(&["rename", FIRST, "x"]), [json!({"id": FIRST, "title": "x"})]);
+    assert_eq!(root.json(&["tag", "1111", "--clear"]), [json!({"id": FIRST, "tag": null})]);
+    assert!(root.json(&["list", "--project", "demo"])[0].get("tag").is_none());
+    assert_eq!(root.json(&["rename", FIRST, "x"]), [json!({"id": FIRST, "title": "x"})]);
 }
 
 #[test]
 fn wrong_names_and_values_have_their_exit_codes() {
-    let place = Place::new();
-    place.session("-home-dev-demo", "11111111-1111-4111-8111-999999999999", 1, &[ANSWER]);
+    let root = TestRoot::new();
+    root.session("-home-dev-demo", "11111111-1111-4111-8111-999999999999", 1, &[ANSWER]);
     for (args, exit) in [
         (&["rename", "9999", "x"][..], 3),
         (&["rename", "1111", "x"], 3),
@@ -309,53 +310,53 @@ fn wrong_names_and_values_have_their_exit_codes() {
         (&["messages", FIRST, "--agent", "none"], 3),
         (&["info", "9999"], 3),
     ] {
-        let text = place.run(args);
+        let text = root.run(args);
         assert!(text.starts_with(&format!("exit: {exit}\n")), "{args:?}: {text}");
     }
 }
 
 #[test]
 fn fork_makes_a_session_that_can_be_listed() {
-    let place = Place::new();
-    let made = &place.json(&["fork", "1111", "--title", "Another way"])[0];
+    let root = TestRoot::new();
+    let made = &root.json(&["fork", "1111", "--title", "Another way"])[0];
     assert_eq!(
         (&made["from"], &made["entries"], &made["title"]),
         (&json!(FIRST), &json!(2), &json!("Another way"))
     );
     let id = made["id"].as_str().unwrap();
-    let row = &place.json(&["list", "--limit", "1"])[0];
+    let row = &root.json(&["list", "--limit", "1"])[0];
     assert_eq!(
         (&row["id"], &row["title"], &row["cwd"]),
         (&json!(id), &json!("Another way"), &json!("/home/dev/demo"))
     );
-    let messages = place.json(&["messages", id]);
+    let messages = root.json(&["messages", id]);
     assert_eq!(messages.len(), 2);
     assert_eq!(messages[0]["session_id"], id);
-    let early = &place.json(&["fork", "1111", "--up-to", "a1111111-1111-4111-8111-111111111111"])[0];
+    let early = &root.json(&["fork", "1111", "--up-to", "a1111111-1111-4111-8111-111111111111"])[0];
     assert_eq!((&early["entries"], &early["title"]), (&json!(1), &json!("Fix the build (fork)")));
 }
 
 #[test]
 fn a_fork_can_end_at_every_entry_that_the_tree_names() {
-    let place = Place::new();
-    let unknown = place.run(&["fork", FIRST, "--up-to", SECOND]);
+    let root = TestRoot::new();
+    let unknown = root.run(&["fork", FIRST, "--up-to", SECOND]);
     assert!(unknown.contains("hint: `tidings sessions tree --full` lists the ids"), "{unknown}");
-    let tree = place.run(&["tree", FIRST, "--full"]);
+    let tree = root.run(&["tree", FIRST, "--full"]);
     let ids: Vec<&str> = tree.split_whitespace().filter(|word| word.starts_with("a1111111-")).collect();
     assert_eq!(ids.len(), 2, "{tree}");
     for (id, entries) in ids.iter().zip(1..) {
-        assert_eq!(place.json(&["fork", FIRST, "--up-to", id])[0]["entries"], entries);
+        assert_eq!(root.json(&["fork", FIRST, "--up-to", id])[0]["entries"], entries);
     }
 }
 
 #[test]
-fn a_no_is_an_answer_and_no_error() {
-    let place = Place::new();
-    let path = place.path("-home-dev-demo", FIRST);
+fn a_declined_confirmation_is_not_an_error() {
+    let root = TestRoot::new();
+    let path = root.path("-home-dev-demo", FIRST);
     for (args, said) in
         [(&["delete", "1111"][..], "Nothing was deleted"), (&["prune", "1111"], "Nothing was removed")]
     {
-        let (code, text) = place.on_terminal(80, args, "n\n");
+        let (code, text) = root.on_terminal(80, args, "n\n");
         assert!(text.contains(said) && !text.contains("error"), "{text}");
         assert_eq!(code, 1, "{text}");
         assert!(path.exists());
@@ -363,54 +364,54 @@ fn a_no_is_an_answer_and_no_error() {
 }
 
 #[test]
-fn a_tree_is_cut_for_a_terminal_and_for_nobody_else() {
-    let place = Place::new();
+fn a_tree_is_cut_on_a_terminal_only() {
+    let root = TestRoot::new();
     let long = "word ".repeat(12);
-    place.session("-home-dev-demo", FIRST, 1, &[&prompt(FIRST, "/home/dev/demo", &long), ANSWER]);
+    root.session("-home-dev-demo", FIRST, 1, &[&prompt(FIRST, "/home/dev/demo", &long), ANSWER]);
     let width = |text: &str| text.lines().map(|line| line.trim_end().chars().count()).max().unwrap();
-    let (code, text) = place.on_terminal(40, &["tree", "1111", "--color", "never"], "");
+    let (code, text) = root.on_terminal(40, &["tree", "1111", "--color", "never"], "");
     assert!(code == 0 && width(&text) <= 40, "{text}");
     assert!(text.contains("word word…"), "{text}");
-    let whole = place.run(&["tree", "1111"]);
+    let whole = root.run(&["tree", "1111"]);
     assert!(whole.contains(long.trim_end()), "{whole}");
-    // What somebody may want to copy is never cut.
-    let (_, full) = place.on_terminal(40, &["tree", "1111", "--full", "--color", "never"], "");
+    // Uuids, which users copy, are never cut.
+    let (_, full) = root.on_terminal(40, &["tree", "1111", "--full", "--color", "never"], "");
     assert!(full.contains("a1111111-1111-4111-8111-111111111112"), "{full}");
 }
 
 #[test]
-fn delete_needs_a_person_or_a_yes() {
-    let place = Place::new();
-    let path = place.path("-home-dev-demo", FIRST);
-    assert_snapshot!(place.run(&["delete", "1111"]), @r"
+fn delete_needs_a_terminal_or_yes() {
+    let root = TestRoot::new();
+    let path = root.path("-home-dev-demo", FIRST);
+    assert_snapshot!(root.run(&["delete", "1111"]), @r"
     exit: 4
     --- stdout
     --- stderr
-    error: Somebody has to confirm this, and nobody is there
+    error: This needs confirmation, and there is no terminal to ask on
 
-    hint: run it in a terminal, or add --yes
+    hint: run it in a terminal, or pass --yes
     ");
     assert!(path.exists());
     let bytes = fs::metadata(&path).unwrap().len();
     fs::create_dir_all(path.with_extension("").join("subagents")).unwrap();
-    let text = place.run(&["delete", "1111", "--yes"]);
+    let text = root.run(&["delete", "1111", "--yes"]);
     assert!(
         text.starts_with("exit: 0\n--- stdout\nDeleted 11111111-1111-4111-8111-111111111111, "),
         "{text}"
     );
     assert!(!path.exists() && !path.with_extension("").exists());
-    let deleted = &place.json(&["delete", SECOND, "--yes"])[0];
+    let deleted = &root.json(&["delete", SECOND, "--yes"])[0];
     assert_eq!(deleted["id"], SECOND);
     assert!(deleted["bytes"].as_u64().unwrap() > 0 && bytes > 0);
     assert_eq!(deleted["removed"].as_array().unwrap().len(), 1);
 }
 
 #[test]
-fn delete_takes_what_bears_the_id_and_nothing_else() {
-    let place = Place::new();
-    let root = place.temp.path().join("claude");
+fn delete_removes_exactly_the_files_with_the_id() {
+    let root = TestRoot::new();
+    let config = root.temp.path().join("claude");
     let write = |path: &str| {
-        let path = root.join(path);
+        let path = config.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, "x").unwrap();
         path
@@ -426,22 +427,22 @@ fn delete_takes_what_bears_the_id_and_nothing_else() {
     };
     let (going, staying) = (of(FIRST), of(SECOND));
     let shared = [write("history.jsonl"), write("plans/a-plan.md"), write("todos/notes.json")];
-    let deleted = &place.json(&["delete", "1111", "--yes"])[0];
+    let deleted = &root.json(&["delete", "1111", "--yes"])[0];
     assert_eq!(deleted["removed"].as_array().unwrap().len(), 6, "{deleted}");
     assert!(going.iter().all(|path| !path.exists()), "{deleted}");
     assert!(staying.iter().chain(&shared).all(|path| path.exists()), "{deleted}");
-    assert!(place.run(&["delete", "1111", "--yes"]).starts_with("exit: 3\n"));
+    assert!(root.run(&["delete", "1111", "--yes"]).starts_with("exit: 3\n"));
 }
 
-/// Somebody who deletes a restored copy by its path wants to keep the original.
+/// Deleting a restored copy by its path must not delete the original.
 #[test]
 fn delete_and_prune_leave_the_original_of_a_file_elsewhere() {
-    let place = Place::new();
-    let path = place.path("-home-dev-demo", FIRST);
-    let copy = place.temp.path().join(format!("{FIRST}.jsonl"));
+    let root = TestRoot::new();
+    let path = root.path("-home-dev-demo", FIRST);
+    let copy = root.temp.path().join(format!("{FIRST}.jsonl"));
     fs::copy(&path, &copy).unwrap();
     for command in ["delete", "prune"] {
-        let text = place.run(&[command, copy.to_str().unwrap(), "--yes"]);
+        let text = root.run(&[command, copy.to_str().unwrap(), "--yes"]);
         assert!(text.starts_with("exit: 3\n") && text.contains("Not among the sessions"), "{text}");
         assert!(path.exists() && copy.exists(), "{command}");
     }
@@ -449,39 +450,39 @@ fn delete_and_prune_leave_the_original_of_a_file_elsewhere() {
 
 #[test]
 fn info_and_messages_are_what_the_sdks_give() {
-    let place = Place::new();
-    let infos = place.json(&["info"]);
+    let root = TestRoot::new();
+    let infos = root.json(&["info"]);
     assert_eq!(infos.len(), 3);
     assert_eq!(
-        place.json(&["info", "1111"])[0],
+        root.json(&["info", "1111"])[0],
         json!({
             "session_id": FIRST, "summary": "Fix the build", "last_modified": 1_700_086_400_000_i64,
             "file_size": infos[2]["file_size"], "custom_title": null, "first_prompt": "Fix the build",
             "git_branch": null, "cwd": "/home/dev/demo", "tag": null, "created_at": 1_699_956_000_000_i64,
         })
     );
-    assert_eq!(place.json(&["info", "--limit", "1", "--offset", "1"])[0]["session_id"], SECOND);
+    assert_eq!(root.json(&["info", "--limit", "1", "--offset", "1"])[0]["session_id"], SECOND);
     assert_eq!(
-        place.json(&["messages", "1111", "--limit", "1"]),
+        root.json(&["messages", "1111", "--limit", "1"]),
         [json!({
             "type": "user", "uuid": "a1111111-1111-4111-8111-111111111111", "session_id": FIRST,
             "message": {"role": "user", "content": "Fix the build"},
             "parent_tool_use_id": null, "parent_agent_id": null,
         })]
     );
-    assert!(place.json(&["subagents", "1111"]).is_empty());
+    assert!(root.json(&["subagents", "1111"]).is_empty());
 }
 
-/// A process that is gone left its file behind; only one that lives has its session open.
+/// A process that has ended may leave its file behind; only a live process marks its session.
 #[test]
 fn a_running_session_is_marked() {
-    let place = Place::new();
-    let folder = place.temp.path().join("claude/sessions");
+    let root = TestRoot::new();
+    let folder = root.temp.path().join("claude/sessions");
     fs::create_dir_all(&folder).unwrap();
     let state = |id: &str| json!({"sessionId": id}).to_string();
     fs::write(folder.join(format!("{}.json", std::process::id())), state(FIRST)).unwrap();
     fs::write(folder.join("4294967294.json"), state(SECOND)).unwrap();
-    let text = place.run(&["list"]);
+    let text = root.run(&["list"]);
     let marked: Vec<&str> = text.lines().filter(|line| line.contains('●')).collect();
     assert_eq!(marked.len(), usize::from(cfg!(target_os = "linux")), "{text}");
     assert!(marked.iter().all(|line| line.starts_with("11111111")), "{text}");

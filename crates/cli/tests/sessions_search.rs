@@ -13,7 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A root with two sessions, one with a sub-agent, and a cache folder.
-struct Place {
+struct TestRoot {
     folder: TempDir,
 }
 
@@ -30,18 +30,18 @@ const NEWER: &str = r#"{"type":"custom-title","customTitle":"Looking for a \"nee
 const AGENT: &str = r#"{"type":"user","uuid":"u-6","isSidechain":true,"agentId":"x1","cwd":"/home/dev/shop","timestamp":"2026-11-10T10:00:00.000Z","sessionId":"bbbbbbbb-0000-4000-8000-000000000000","message":{"role":"user","content":"find the needle"}}
 "#;
 
-impl Place {
+impl TestRoot {
     fn new() -> Self {
-        let place = Place { folder: TempDir::new().unwrap() };
+        let root = TestRoot { folder: TempDir::new().unwrap() };
         let time = |days: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(1_794_400_000 + days * 86_400);
-        place.write("-home-dev-parser/aaaaaaaa-0000-4000-8000-000000000000.jsonl", OLDER, time(0));
-        place.write("-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000.jsonl", NEWER, time(1));
-        place.write(
+        root.write("-home-dev-parser/aaaaaaaa-0000-4000-8000-000000000000.jsonl", OLDER, time(0));
+        root.write("-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000.jsonl", NEWER, time(1));
+        root.write(
             "-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000/subagents/agent-x1.jsonl",
             AGENT,
             time(1),
         );
-        place
+        root
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -62,7 +62,7 @@ impl Place {
         command
     }
 
-    /// Exit code, stdout and stderr in one text, without the place of the test.
+    /// Exit code, stdout and stderr in one text, without the temporary path.
     fn run(&self, args: &[&str]) -> String {
         let output = self.command(args).output().unwrap();
         let text = format!(
@@ -71,8 +71,8 @@ impl Place {
             String::from_utf8_lossy(&output.stdout),
             String::from_utf8_lossy(&output.stderr)
         );
-        let place = fs::canonicalize(self.folder.path()).unwrap();
-        text.replace(&*place.to_string_lossy(), "PLACE")
+        let root = fs::canonicalize(self.folder.path()).unwrap();
+        text.replace(&*root.to_string_lossy(), "PLACE")
             .replace(&*self.folder.path().to_string_lossy(), "PLACE")
     }
 
@@ -89,8 +89,8 @@ impl Place {
 
 #[test]
 fn hits_are_shown_by_session_newest_first_and_safe_for_a_terminal() {
-    let place = Place::new();
-    assert_snapshot!(place.run(&["search", "-s", "needle"]), @r#"
+    let root = TestRoot::new();
+    assert_snapshot!(root.run(&["search", "-s", "needle"]), @r#"
     exit: 0
     --- stdout
     bbbbbbbb  Looking for a "needle"  -home-dev-shop
@@ -106,7 +106,7 @@ fn hits_are_shown_by_session_newest_first_and_safe_for_a_terminal() {
     --- stderr
     6 lines, 2 sessions
     "#);
-    assert_snapshot!(place.run(&["search", "-i", "NEEDLE", "--role", "assistant"]), @"
+    assert_snapshot!(root.run(&["search", "-i", "NEEDLE", "--role", "assistant"]), @"
     exit: 0
     --- stdout
     aaaaaaaa  please run the needle  /home/dev/parser
@@ -115,7 +115,7 @@ fn hits_are_shown_by_session_newest_first_and_safe_for_a_terminal() {
     --- stderr
     2 lines, 1 session
     ");
-    assert_snapshot!(place.run(&["search", "nowhere at all"]), @"
+    assert_snapshot!(root.run(&["search", "nowhere at all"]), @"
     exit: 0
     --- stdout
     --- stderr
@@ -125,8 +125,8 @@ fn hits_are_shown_by_session_newest_first_and_safe_for_a_terminal() {
 
 #[test]
 fn json_has_the_promised_keys_in_their_order() {
-    let place = Place::new();
-    assert_snapshot!(place.run(&["--json", "search", "-s", "needle"]), @r#"
+    let root = TestRoot::new();
+    assert_snapshot!(root.run(&["--json", "search", "-s", "needle"]), @r#"
     exit: 0
     --- stdout
     {"session":"bbbbbbbb-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000.jsonl","line":1,"uuid":null,"role":"system","at":null,"text":"Looking for a \"needle\""}
@@ -137,14 +137,14 @@ fn json_has_the_promised_keys_in_their_order() {
     {"session":"aaaaaaaa-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-parser/aaaaaaaa-0000-4000-8000-000000000000.jsonl","line":5,"uuid":null,"role":null,"at":null,"text":"{\"type\":\"user\",\"uuid\":\"u-5\",\"message\":{\"role\":\"user\",\"content\":\"the needle is to"}
     --- stderr
     "#);
-    for line in place.stdout(&["--json", "search", "-s", "needle"]).lines() {
+    for line in root.stdout(&["--json", "search", "-s", "needle"]).lines() {
         serde_json::from_str::<Value>(line).unwrap();
     }
 }
 
 #[test]
 fn c12_case_counts_only_where_the_pattern_has_a_capital_letter() {
-    let place = Place::new();
+    let root = TestRoot::new();
     for (args, count) in [
         (&["needle"][..], "7\n"),
         (&["Needle"], "1\n"),
@@ -154,13 +154,13 @@ fn c12_case_counts_only_where_the_pattern_has_a_capital_letter() {
         (&["-e", r"\SEEDLE"], "0\n"),
         (&["-e", r"\Seedle"], "7\n"),
     ] {
-        assert_eq!(place.stdout(&[&["search", "--count"], args].concat()), count, "{args:?}");
+        assert_eq!(root.stdout(&[&["search", "--count"], args].concat()), count, "{args:?}");
     }
 }
 
 #[test]
 fn a_count_is_only_a_number() {
-    let place = Place::new();
+    let root = TestRoot::new();
     for (args, count) in [
         (&["-s", "needle"][..], "6\n"),
         (&["-i", "NEEDLE"], "7\n"),
@@ -175,21 +175,21 @@ fn a_count_is_only_a_number() {
         (&["\"needle\""], "1\n"),
         (&["nowhere at all"], "0\n"),
     ] {
-        assert_eq!(place.stdout(&[&["search", "--count"], args].concat()), count, "{args:?}");
+        assert_eq!(root.stdout(&[&["search", "--count"], args].concat()), count, "{args:?}");
     }
 }
 
 #[test]
 fn sessions_only_are_printed_once_each() {
-    let place = Place::new();
-    assert_snapshot!(place.run(&["search", "-l", "-s", "needle"]), @r#"
+    let root = TestRoot::new();
+    assert_snapshot!(root.run(&["search", "-l", "-s", "needle"]), @r#"
     exit: 0
     --- stdout
     bbbbbbbb-0000-4000-8000-000000000000  Looking for a "needle"  -home-dev-shop
     aaaaaaaa-0000-4000-8000-000000000000  please run the needle  /home/dev/parser
     --- stderr
     "#);
-    assert_snapshot!(place.run(&["--json", "search", "-l", "-s", "needle", "--limit", "1"]), @r#"
+    assert_snapshot!(root.run(&["--json", "search", "-l", "-s", "needle", "--limit", "1"]), @r#"
     exit: 0
     --- stdout
     {"session":"bbbbbbbb-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000.jsonl"}
@@ -199,8 +199,8 @@ fn sessions_only_are_printed_once_each() {
 
 #[test]
 fn a_wrong_pattern_or_time_says_what_is_wrong() {
-    let place = Place::new();
-    assert_snapshot!(place.run(&["search", "-e", "a(b"]), @"
+    let root = TestRoot::new();
+    assert_snapshot!(root.run(&["search", "-e", "a(b"]), @"
     exit: 2
     --- stdout
     --- stderr
@@ -208,15 +208,15 @@ fn a_wrong_pattern_or_time_says_what_is_wrong() {
 
     hint: leave out --regex to search for the text as it is
     ");
-    assert_snapshot!(place.run(&["search", "-s", "needle", "--since", "yesterday"]), @"
+    assert_snapshot!(root.run(&["search", "-s", "needle", "--since", "yesterday"]), @"
     exit: 2
     --- stdout
     --- stderr
-    error: This is no time: `yesterday`
+    error: Not a time: `yesterday`
 
-    hint: write a day (2026-11-14), a moment (2026-11-14T09:30, or with Z for UTC) or how long ago (30m, 12h, 7d, 2w)
+    hint: give a day (2026-11-14), a time (2026-11-14T09:30, or with Z for UTC) or an age (30m, 12h, 7d, 2w)
     ");
-    assert_snapshot!(place.run(&["--json", "search", ""]), @r#"
+    assert_snapshot!(root.run(&["--json", "search", ""]), @r#"
     exit: 2
     --- stdout
     {"error":{"code":"usage","message":"The pattern is empty","hint":"give a word; `.` with --regex matches every line with text"}}
@@ -226,23 +226,23 @@ fn a_wrong_pattern_or_time_says_what_is_wrong() {
 
 #[test]
 fn an_index_is_built_kept_up_to_date_by_searches_and_dropped() {
-    let place = Place::new();
+    let root = TestRoot::new();
     let without: Vec<String> = [
         &["--json", "search", "-s", "needle"][..],
         &["--json", "search", "-i", "NEEDLE"],
         &["search", "--count", "ne"],
     ]
     .iter()
-    .map(|args| place.stdout(args))
+    .map(|args| root.stdout(args))
     .collect();
-    assert_snapshot!(place.run(&["--json", "index", "--status"]), @r#"
+    assert_snapshot!(root.run(&["--json", "index", "--status"]), @r#"
     exit: 0
     --- stdout
     {"path":"PLACE/cache/index.sqlite","exists":false,"pending_bytes":1211,"files":0,"covered_bytes":0,"index_bytes":0}
     --- stderr
     "#);
-    assert!(!place.index().exists(), "a look makes nothing");
-    let built: Value = serde_json::from_str(&place.stdout(&["--json", "index"])).unwrap();
+    assert!(!root.index().exists(), "--status creates nothing");
+    let built: Value = serde_json::from_str(&root.stdout(&["--json", "index"])).unwrap();
     assert_eq!((&built["added"], &built["files"]), (&3.into(), &3.into()));
     assert_eq!(built["covered_bytes"], OLDER.len() + NEWER.len() + AGENT.len());
     let with: Vec<String> = [
@@ -251,48 +251,48 @@ fn an_index_is_built_kept_up_to_date_by_searches_and_dropped() {
         &["search", "--count", "ne"],
     ]
     .iter()
-    .map(|args| place.stdout(args))
+    .map(|args| root.stdout(args))
     .collect();
     assert_eq!(with, without);
 
-    let agent = place.file("-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000/subagents/agent-x1.jsonl");
+    let agent = root.file("-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000/subagents/agent-x1.jsonl");
     fs::OpenOptions::new().append(true).open(agent).unwrap().write_all(AGENT.as_bytes()).unwrap();
-    let pending = |place: &Place| -> Value {
-        let status: Value = serde_json::from_str(&place.stdout(&["--json", "index", "--status"])).unwrap();
+    let pending = |root: &TestRoot| -> Value {
+        let status: Value = serde_json::from_str(&root.stdout(&["--json", "index", "--status"])).unwrap();
         status["pending_bytes"].clone()
     };
-    assert_eq!(pending(&place), AGENT.len());
-    assert_eq!(place.stdout(&["search", "--count", "-s", "needle"]), "7\n");
-    assert_eq!(pending(&place), 0, "the search has read it");
+    assert_eq!(pending(&root), AGENT.len());
+    assert_eq!(root.stdout(&["search", "--count", "-s", "needle"]), "7\n");
+    assert_eq!(pending(&root), 0, "the search has read it");
 
-    assert!(place.stdout(&["index", "--drop"]).starts_with("Removed "));
-    assert!(!place.index().exists());
-    assert_eq!(place.stdout(&["index", "--drop"]), "No index\n");
+    assert!(root.stdout(&["index", "--drop"]).starts_with("Removed "));
+    assert!(!root.index().exists());
+    assert_eq!(root.stdout(&["index", "--drop"]), "No index\n");
 }
 
 #[test]
-fn an_index_that_cannot_be_used_stops_no_search_and_is_built_anew() {
-    let place = Place::new();
-    fs::create_dir_all(place.index().parent().unwrap()).unwrap();
-    fs::write(place.index(), "no database ".repeat(1000)).unwrap();
-    assert_snapshot!(place.run(&["search", "--count", "-s", "needle"]), @"
+fn a_damaged_index_stops_no_search_and_is_rebuilt() {
+    let root = TestRoot::new();
+    fs::create_dir_all(root.index().parent().unwrap()).unwrap();
+    fs::write(root.index(), "no database ".repeat(1000)).unwrap();
+    assert_snapshot!(root.run(&["search", "--count", "-s", "needle"]), @"
     exit: 0
     --- stdout
     6
     --- stderr
     The index is damaged: `PLACE/cache/index.sqlite`; searched without it (build it anew with `tidings sessions index --rebuild`)
     ");
-    let built: Value = serde_json::from_str(&place.stdout(&["--json", "index"])).unwrap();
+    let built: Value = serde_json::from_str(&root.stdout(&["--json", "index"])).unwrap();
     assert_eq!(built["added"], 3);
-    assert_eq!(place.stdout(&["search", "--count", "-s", "needle"]), "6\n");
-    let again: Value = serde_json::from_str(&place.stdout(&["--json", "index", "--rebuild"])).unwrap();
+    assert_eq!(root.stdout(&["search", "--count", "-s", "needle"]), "6\n");
+    let again: Value = serde_json::from_str(&root.stdout(&["--json", "index", "--rebuild"])).unwrap();
     assert_eq!(again["added"], 3);
 }
 
 #[test]
 fn the_folder_of_the_index_can_be_missing() {
-    let place = Place::new();
-    let mut command = place.command(&["search", "--count", "-s", "needle"]);
+    let root = TestRoot::new();
+    let mut command = root.command(&["search", "--count", "-s", "needle"]);
     let output =
         command.env_remove("TIDINGS_CACHE_DIR").env("HOME", Path::new("/nonexistent")).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "6\n");

@@ -10,7 +10,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../transcript/tests/fixtures/sessions").join(name)
 }
 
-/// What the command prints about a recorded session.
+/// Output of the command for a recorded session.
 fn tree(root: &str, args: &[&str]) -> String {
     let cache = tempfile::tempdir().unwrap();
     let mut command = Command::cargo_bin("tidings").unwrap();

@@ -1,4 +1,4 @@
-//! What commands over all sessions do when some of them cannot be read.
+//! Commands on all sessions when some of them cannot be read.
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
@@ -9,7 +9,7 @@ use assert_cmd::Command;
 
 const LINE: &str = r#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"find me"},"uuid":"00000001-0000-4000-8000-000000000000","timestamp":"2026-11-15T00:00:00.000Z","sessionId":"11111111-2222-4333-8444-555555555555"}"#;
 
-/// Those that look at everything there is.
+/// Commands that read all sessions.
 const COMMANDS: [&[&str]; 11] = [
     &["list"],
     &["list", "--json"],
@@ -32,7 +32,7 @@ fn sessions(root: &Path, args: &[&str]) -> Command {
 }
 
 #[test]
-fn whoever_cannot_read_everything_says_so_with_exit_code_1() {
+fn commands_that_cannot_read_everything_say_so_with_exit_code_1() {
     let folder = tempfile::tempdir().unwrap();
     let project = folder.path().join("projects/-home-dev-demo");
     fs::create_dir_all(&project).unwrap();
@@ -40,7 +40,7 @@ fn whoever_cannot_read_everything_says_so_with_exit_code_1() {
     for args in COMMANDS {
         sessions(folder.path(), args).assert().success();
     }
-    // A folder cannot be read as a file, whoever runs this.
+    // A folder cannot be read as a file by any user.
     fs::create_dir(project.join("99999999-0000-4000-8000-000000000000.jsonl")).unwrap();
     for args in COMMANDS {
         let output = sessions(folder.path(), args).output().unwrap();
@@ -52,11 +52,11 @@ fn whoever_cannot_read_everything_says_so_with_exit_code_1() {
 }
 
 #[test]
-fn exit_codes_stand_in_the_help() {
+fn the_help_lists_the_exit_codes() {
     let folder = tempfile::tempdir().unwrap();
     for args in COMMANDS {
         let output = sessions(folder.path(), &[args[0], "--help"]).output().unwrap();
         let help = String::from_utf8(output.stdout).unwrap();
-        assert!(help.contains("Exit codes: 0 ") && help.contains(", 1 something "), "{}: {help}", args[0]);
+        assert!(help.contains("Exit codes: 0 ") && help.contains(", 1 some "), "{}: {help}", args[0]);
     }
 }

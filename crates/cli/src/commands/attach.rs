@@ -1,4 +1,4 @@
-//! `tidings attach`: a session of the server in the terminal.
+//! `tidings attach`: shows a session of the server in the terminal.
 
 mod answers;
 mod past;
@@ -14,35 +14,35 @@ use tidings_protocol::ui::{SessionPhase, UiMessage};
 use tokio::sync::mpsc::Receiver;
 
 use self::answers::Answers;
-use self::past::{Event, Extent};
-use self::stream::{Heard, Stream};
-use super::named;
-use super::run::stage::{Data, can_type, size, view};
+use self::past::{Extent, PastEvent};
+use self::stream::{Stream, StreamUpdate};
+use super::run::console::{AnswerText, can_type, size, view};
+use super::session_lookup;
 use crate::error::Exit;
 use crate::output::{Output, printable};
 use crate::remote::{Remote, RemoteArgs};
 use crate::signals::signals;
 use crate::terminal::{
-    Began, CtrlC, Diffs, Key, Keyboard, Line, PromptEditor, Style, TerminalSettings, Thoughts, Typed, View,
-    prompt_editor,
+    CtrlC, Diffs, Key, Keyboard, Line, PromptEditor, Style, TerminalSettings, Thoughts, TurnStart, Typed,
+    View, prompt_editor,
 };
 
-/// Watch a session of the server, and answer what it asks
+/// Watch a session of the server and answer its requests
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Attach {
-    /// The session: its number, its key, or the beginning of one
+    /// Session number, key or Claude Code session id; a unique prefix of a key or id is enough
     session: String,
 
-    /// Show the turn that is under way, and leave when it is over; if there is none, show the last one
+    /// Show the current turn and exit when it ends; if no turn is running, show the last one
     #[arg(long)]
     wait: bool,
 
-    /// Show what files become
+    /// Show diffs of changed files
     #[arg(long)]
     diff: bool,
 
-    /// Also show what the model thinks, and notes
+    /// Also show the model's reasoning, and notes
     #[arg(long, short)]
     verbose: bool,
 
@@ -53,27 +53,28 @@ pub(crate) struct Attach {
 const EXAMPLES: &str = "\
 Examples:
   tidings attach 3
-  tidings attach 3 --wait > answer.md    # exit code 1 if the turn has failed
+  tidings attach 3 --wait > answer.md    # exit code 1 if the turn failed
   tidings attach 3 --json | jq -c .event
 
-It begins with the end of the conversation, with --wait at the beginning of the turn. Permissions and questions are \
-answered with the keys that are shown, and what is typed otherwise is a prompt. Ctrl-C leaves, and the session goes on. A connection that breaks is made again, \
-and nothing is lost or shown twice.
+Shows the end of the conversation first, or the whole turn with --wait. Answer permission requests and questions with \
+the keys shown; any other text is sent as a prompt. Ctrl-C detaches, and the session continues. After a lost \
+connection it reconnects without losing or repeating events.
 
-With --json each line is {\"session\",\"cursor\",\"event\"}. What was there before is put together, as in a snapshot: pieces of \
-one text are one event, and `cursor` is null but for the last.";
+With --json each line is {\"session\",\"cursor\",\"event\"}. Past events are merged as in a snapshot: the deltas of \
+one text are one event, and `cursor` is null for all of them but the last.";
 
-/// How much of the conversation is shown first. A turn is shown from its beginning, as far as the server has it at hand.
+/// Number of past events shown first. With `--wait` the turn is shown from its beginning, as far as the
+/// snapshot goes back.
 const FIRST_EVENTS: usize = 80;
 
-/// How often what changes on a terminal is drawn anew.
+/// Interval between redraws of the terminal.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// An event for scripts.
+/// JSON line of one event.
 #[derive(Serialize)]
 struct EventLine<'a, E> {
     session: &'a str,
-    /// None if the events up to here are not all there is before the next one.
+    /// Cursor to continue from; none for merged past events, except for the last.
     cursor: Option<&'a str>,
     event: E,
 }
@@ -85,7 +86,7 @@ impl<E: Serialize> EventLine<'_, E> {
 }
 
 impl Attach {
-    /// A session by its number, for those who know it.
+    /// Attaches to a session by its number.
     pub(crate) fn to(number: i64, wait: bool, remote: RemoteArgs) -> Self {
         Attach { session: number.to_string(), wait, diff: false, verbose: false, remote }
     }
@@ -94,7 +95,7 @@ impl Attach {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let remote = self.remote.remote()?;
-            let session = named::session(&remote, &self.session).await?;
+            let session = session_lookup::session(&remote, &self.session).await?;
             let limit = if self.wait { String::new() } else { format!("?limit={FIRST_EVENTS}") };
             let path = format!("/v1/sessions/{}/snapshot{limit}", session.handle);
             let mut snapshot: Snapshot = remote.get(&path).await?;
@@ -112,20 +113,20 @@ impl Attach {
         })
     }
 
-    /// Events as lines.
+    /// Prints events as JSON lines.
     async fn lines(
         &self,
         remote: &Remote,
         snapshot: &Snapshot,
-        past: &[Event],
+        past: &[PastEvent],
         out: &mut Output,
     ) -> anyhow::Result<Exit> {
         let session = &snapshot.session;
         let mut last = Exit::Fine;
-        for (at, Event { json, says }) in past.iter().enumerate() {
+        for (at, PastEvent { json, decoded }) in past.iter().enumerate() {
             let cursor = Some(snapshot.cursor.as_str()).filter(|_| at + 1 == past.len());
             EventLine { session: &session.key, cursor, event: json }.print(out)?;
-            if let Some(event) = says {
+            if let Some(event) = decoded {
                 self.ends(event, &mut last);
             }
         }
@@ -133,17 +134,17 @@ impl Attach {
         if self.wait && !is_busy(session) {
             return Ok(ended(session, last));
         }
-        // Whoever reads the lines may answer by other commands, unless it only waits.
+        // A script may answer requests with other commands, unless it only waits.
         let cursor = snapshot.cursor.clone();
         let mut stream = Stream::new(remote.clone(), session.handle, cursor, !self.wait).start();
         let mut signal = std::pin::pin!(signals()?);
         loop {
-            let heard = tokio::select! {
+            let update = tokio::select! {
                 () = &mut signal => return Ok(Exit::Fine),
-                heard = stream.recv() => heard.unwrap_or(Ok(Heard::Over))?,
+                update = stream.recv() => update.unwrap_or(Ok(StreamUpdate::Deleted))?,
             };
-            match heard {
-                Heard::Event { cursor, json } => {
+            match update {
+                StreamUpdate::Event { cursor, json } => {
                     let event = serde_json::value::RawValue::from_string(json)?;
                     EventLine { session: &session.key, cursor: Some(&cursor), event: &event }.print(out)?;
                     out.flush()?;
@@ -152,8 +153,8 @@ impl Attach {
                         return Ok(exit);
                     }
                 }
-                Heard::Over => return Ok(Exit::Fine),
-                Heard::Lost(_) | Heard::Back => {}
+                StreamUpdate::Deleted => return Ok(Exit::Fine),
+                StreamUpdate::Disconnected(_) | StreamUpdate::Reconnected => {}
             }
         }
     }
@@ -162,18 +163,18 @@ impl Attach {
         &self,
         remote: &Remote,
         snapshot: Snapshot,
-        past: &[Event],
+        past: &[PastEvent],
         out: &Output,
     ) -> anyhow::Result<Exit> {
         let diffs = if self.diff { Diffs::Shown } else { Diffs::Hidden };
         let thoughts = if self.verbose { Thoughts::Shown } else { Thoughts::Hidden };
-        let mut view = view(Data::Shown, diffs, thoughts, out);
-        view.ctrl_c(CtrlC::Leaves);
+        let mut view = view(AnswerText::Shown, diffs, thoughts, out);
+        view.ctrl_c(CtrlC::Detaches);
         let mut answers = Answers::new(remote.clone(), snapshot.session.handle);
         view.note(Line::styled(&headline(&snapshot.session), Style::DIM))?;
         let mut last = Exit::Fine;
-        let came = Began::Before(Instant::now());
-        for event in past.iter().filter_map(|event| event.says.as_ref()) {
+        let came = TurnStart::Before(Instant::now());
+        for event in past.iter().filter_map(|event| event.decoded.as_ref()) {
             show(&mut view, &mut answers, event, came)?;
             self.ends(event, &mut last);
         }
@@ -181,11 +182,11 @@ impl Attach {
             view.finish()?;
             return Ok(ended(&snapshot.session, last));
         }
-        if snapshot.session.state == ServerPhase::NeedsYou && !is_here() {
-            view.note(waits(snapshot.session.handle))?;
+        if snapshot.session.state == ServerPhase::NeedsYou && !is_interactive() {
+            view.note(pending_note(snapshot.session.handle))?;
         }
         let handle = snapshot.session.handle;
-        let stream = Stream::new(remote.clone(), handle, snapshot.cursor, is_here()).start();
+        let stream = Stream::new(remote.clone(), handle, snapshot.cursor, is_interactive()).start();
         let exit = self.follow(&mut view, &mut answers, stream, last).await;
         view.finish()?;
         exit
@@ -195,17 +196,16 @@ impl Attach {
         &self,
         view: &mut View,
         answers: &mut Answers,
-        mut stream: Receiver<anyhow::Result<Heard>>,
+        mut stream: Receiver<anyhow::Result<StreamUpdate>>,
         mut last: Exit,
     ) -> anyhow::Result<Exit> {
-        // The terminal is as it was when this is dropped.
-        let is_here = is_here();
+        let is_interactive = is_interactive();
         let settings = TerminalSettings::save();
         let mut editor: Option<PromptEditor> = None;
-        let mut keyboard = if is_here { Some(Keyboard::open()?) } else { None };
+        let mut keyboard = if is_interactive { Some(Keyboard::open()?) } else { None };
         let mut signal = std::pin::pin!(signals()?);
         let mut ticks = tokio::time::interval(FRAME);
-        let watched = view.screen().is_watched();
+        let redraws = view.screen().is_interactive();
         loop {
             tokio::select! {
                 biased;
@@ -216,10 +216,10 @@ impl Attach {
                         view.resized(size());
                         view.draw(Instant::now())?;
                     }
-                    // What is typed while nothing is asked is a prompt.
+                    // Text typed while no request is shown is a prompt.
                     Key::Char(first) if !self.wait && !view.is_asking() && !first.is_whitespace() => {
                         view.screen().clear()?;
-                        // The editor needs the terminal for itself.
+                        // The editor needs exclusive access to the terminal.
                         let ahead = keyboard.take().map(Keyboard::close).unwrap_or_default();
                         let ahead = format!("{first}{}", ahead.trim_end_matches('\n'));
                         let opened = match editor.take() {
@@ -235,7 +235,7 @@ impl Attach {
                         };
                         editor = Some(typed.0);
                         if let Typed::Prompt(prompt) = typed.1 && !prompt.trim().is_empty() {
-                            answers.say(prompt);
+                            answers.prompt(prompt);
                         }
                         keyboard = Some(Keyboard::open()?);
                     }
@@ -245,34 +245,34 @@ impl Attach {
                         }
                     }
                 },
-                Some(words) = answers.refused() => view.note(Line::styled(&format!("  ✗ {words}"), Style::RED))?,
-                heard = stream.recv() => match heard.unwrap_or(Ok(Heard::Over))? {
-                    Heard::Event { json, .. } => {
-                        // What a newer server may send is passed over.
+                Some(error) = answers.next_error() => view.note(Line::styled(&format!("  ✗ {error}"), Style::RED))?,
+                update = stream.recv() => match update.unwrap_or(Ok(StreamUpdate::Deleted))? {
+                    StreamUpdate::Event { json, .. } => {
+                        // Events that only newer servers send are skipped.
                         let Ok(event) = serde_json::from_str::<UiMessage>(&json) else { continue };
-                        show(view, answers, &event, Began::At(Instant::now()))?;
-                        if !is_here && asks(&event) {
-                            view.note(waits(answers.handle()))?;
+                        show(view, answers, &event, TurnStart::At(Instant::now()))?;
+                        if !is_interactive && asks(&event) {
+                            view.note(pending_note(answers.handle()))?;
                         }
                         if let Some(exit) = self.ends(&event, &mut last) {
                             return Ok(exit);
                         }
                     }
-                    Heard::Lost(why) => {
-                        view.note(Line::styled(&format!("• not connected: {why}"), Style::YELLOW))?;
+                    StreamUpdate::Disconnected(why) => {
+                        view.note(Line::styled(&format!("• disconnected: {why}"), Style::YELLOW))?;
                     }
-                    Heard::Back => view.note(Line::styled("• connected again", Style::DIM))?,
-                    Heard::Over => {
-                        view.note(Line::styled("• the session is gone", Style::YELLOW))?;
+                    StreamUpdate::Reconnected => view.note(Line::styled("• reconnected", Style::DIM))?,
+                    StreamUpdate::Deleted => {
+                        view.note(Line::styled("• the session was deleted", Style::YELLOW))?;
                         return Ok(Exit::Fine);
                     }
                 },
-                _ = ticks.tick(), if watched => view.draw(Instant::now())?,
+                _ = ticks.tick(), if redraws => view.draw(Instant::now())?,
             }
         }
     }
 
-    /// Whether this was what was waited for, and how it went. `last` is how the last turn went.
+    /// Returns the exit if `--wait` ends with this event. Keeps the outcome of the last turn in `last`.
     fn ends(&self, event: &UiMessage, last: &mut Exit) -> Option<Exit> {
         match event {
             UiMessage::TurnResult(result) => *last = exit(!result.is_error),
@@ -291,7 +291,7 @@ fn exit(is_fine: bool) -> Exit {
     if is_fine { Exit::Fine } else { Exit::NotFine }
 }
 
-/// How a session that does nothing has ended its last turn.
+/// Outcome of the last turn of a session that is not busy.
 fn ended(session: &SessionView, last: Exit) -> Exit {
     match session.state {
         ServerPhase::Interrupted | ServerPhase::Failed => Exit::NotFine,
@@ -299,8 +299,8 @@ fn ended(session: &SessionView, last: Exit) -> Exit {
     }
 }
 
-/// Whether somebody sees what is shown and can answer with keys.
-fn is_here() -> bool {
+/// True if a user sees the output and can answer with keys.
+fn is_interactive() -> bool {
     io::stderr().is_terminal() && can_type()
 }
 
@@ -313,20 +313,21 @@ fn asks(event: &UiMessage) -> bool {
     )
 }
 
-/// What to do where no keys can be read: somebody else may answer, so it is waited for.
-fn waits(handle: i64) -> Line {
-    let words =
-        format!("• it waits for a person: the page, `tidings approve {handle}`, or this in a terminal");
-    Line::styled(&words, Style::YELLOW)
+/// Note that a request is pending which cannot be answered here, since no keys can be read.
+fn pending_note(handle: i64) -> Line {
+    let text = format!(
+        "• waiting for an answer: use the page, `tidings approve {handle}`, or this command in a terminal"
+    );
+    Line::styled(&text, Style::YELLOW)
 }
 
-fn show(view: &mut View, answers: &mut Answers, event: &UiMessage, at: Began) -> anyhow::Result<()> {
-    answers.hear(event);
+fn show(view: &mut View, answers: &mut Answers, event: &UiMessage, at: TurnStart) -> anyhow::Result<()> {
+    answers.observe(event);
     if let UiMessage::UserPrompt(prompt) = event
         && prompt.origin.is_none()
     {
         view.note(Line::styled(&format!("› {}", prompt.text), Style::BOLD))?;
-        view.began(at);
+        view.start_turn(at);
     }
     view.event(event, Instant::now())?;
     Ok(())
@@ -338,9 +339,9 @@ fn is_busy(session: &SessionView) -> bool {
 }
 
 fn headline(session: &SessionView) -> String {
-    let title = named::title(session).unwrap_or("session");
+    let title = session_lookup::title(session).unwrap_or("session");
     format!(
-        "{} {}, {}. Type a prompt; Ctrl-C leaves, the session goes on.",
+        "{} {}, {}. Type a prompt; Ctrl-C detaches, the session continues.",
         session.handle,
         printable(title),
         printable(&session.cwd)

@@ -1,4 +1,4 @@
-//! `tidings audit`: the log of who decided what.
+//! `tidings audit`: the audit log of decisions.
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::PathBuf;
@@ -15,74 +15,73 @@ use crate::error::{CannotRun, Exit};
 use crate::output::Output;
 use crate::remote::RemoteArgs;
 
-/// Export and verify the log of who decided what
+/// Export and verify the audit log of decisions
 #[derive(Debug, Subcommand)]
 #[command(after_help = EXAMPLES)]
 pub(crate) enum AuditCommand {
-    /// Print the log, one line of JSON for each decision
-    Export(Export),
-    /// Check that no line was changed, taken out or put in
-    Verify(Verify),
+    /// Print the log as one line of JSON per decision
+    Export(AuditExport),
+    /// Verify that no line was changed, removed or inserted
+    Verify(AuditVerify),
 }
 
-/// The key of the log in the data folder of a server.
+/// Name of the file with the key of the log, in the data folder of a server.
 const KEY: &str = "journal.db-audit-key";
 
 const EXAMPLES: &str = "\
 Examples:
   tidings audit export > audit.ndjson
-  tidings audit verify                  the log of the server that runs
+  tidings audit verify                  the log of the running server
   tidings audit verify audit.ndjson     an export
 
-The lines are chained, so no line can be changed alone. With the key of the log (journal.db-audit-key in the data \
-folder) `verify` also proves that the sealed lines were written by a server that has the key, and not rewritten by someone \
-who does not. It cannot prove that nobody with the key has rewritten them, nor that lines of versions before the key are \
-the first that were written. A log that was cut off at its end is a good shorter log: keep the number and the hash \
-that `verify` prints somewhere else, and compare. Exit code 1 says that a line is wrong.";
+Each line contains a hash of the line before it, so no line can be changed on its own. With the key of the log \
+(journal.db-audit-key in the data folder) `verify` also proves that the sealed lines were written by a server that has \
+the key. It cannot detect a rewrite by someone who has the key, nor a rewrite of unsealed lines from versions before \
+the key existed. A log that was truncated still verifies: store the number and the hash that `verify` prints \
+elsewhere, and compare them. Exit code 1 means that a line is wrong.";
 
 #[derive(Debug, Args)]
-pub(crate) struct Export {
+pub(crate) struct AuditExport {
     #[command(flatten)]
     remote: RemoteArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Verify {
-    /// An export [default: ask the server]
+pub(crate) struct AuditVerify {
+    /// Exported log [default: the log of the server]
     file: Option<PathBuf>,
-    /// The key of the log [default: that of the data folder on this machine]
+    /// Key of the log [default: the key in the data folder on this machine]
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
     #[command(flatten)]
     remote: RemoteArgs,
 }
 
-/// How far the log is good, for scripts.
+/// JSON result of `verify`.
 #[derive(Serialize)]
-struct Verdict {
+struct AuditVerdict {
     ok: bool,
     lines: u64,
     hash: String,
-    /// Lines with a seal.
+    /// Number of lines with a seal.
     sealed: u64,
     /// True if the seals were checked with the key.
     key: bool,
 }
 
 impl AuditCommand {
-    /// Whether errors are wanted as JSON too.
+    /// True if `--json` was given, so that errors are printed as JSON too.
     pub(crate) fn wants_json(&self) -> bool {
         match self {
-            AuditCommand::Export(Export { remote }) | AuditCommand::Verify(Verify { remote, .. }) => {
-                remote.json
-            }
+            AuditCommand::Export(AuditExport { remote })
+            | AuditCommand::Verify(AuditVerify { remote, .. }) => remote.json,
         }
     }
 
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         match self {
             AuditCommand::Export(export) => {
-                let mut log = Log::open(&export.remote)?;
+                let mut log = AuditLog::open(&export.remote)?;
                 while !log.fill_buf()?.is_empty() {
                     let length = log.buffer().len();
                     out.bytes(log.buffer())?;
@@ -95,9 +94,9 @@ impl AuditCommand {
     }
 }
 
-impl Verify {
-    /// The key that is named, or that of the server on this machine. An export may be of another server, so for that only a
-    /// key that is named counts.
+impl AuditVerify {
+    /// Reads the key given with `--key`, else that of the server on this machine. An export may be from
+    /// another server, so it is checked with an explicit key only.
     fn key(&self) -> anyhow::Result<Option<AuditKey>> {
         let is_elsewhere = self.remote.server.is_some() || std::env::var_os("TIDINGS_SERVER").is_some();
         let usual = || {
@@ -109,17 +108,17 @@ impl Verify {
         let text = fs_err::read_to_string(&path)?;
         let key = AuditKey::parse(&text).ok_or_else(|| CannotRun {
             code: "failed",
-            message: format!("It is not the key of an audit log: `{}`", path.display()),
-            hint: "it is `journal.db-audit-key` in the data folder of the server",
+            message: format!("Not the key of an audit log: `{}`", path.display()),
+            hint: "use `journal.db-audit-key` from the data folder of the server",
         })?;
         Ok(Some(key))
     }
 
-    /// Each line is checked against the one before it, so that a log of any length fits.
+    /// Checks each line against the one before it, so that memory does not depend on the length of the log.
     fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let source: Box<dyn BufRead> = match &self.file {
             Some(path) => Box::new(BufReader::new(fs_err::File::open(path)?)),
-            None => Box::new(Log::open(&self.remote)?),
+            None => Box::new(AuditLog::open(&self.remote)?),
         };
         let key = self.key()?;
         let (mut last, mut sealed) = ((0, AUDIT_START.to_owned()), 0);
@@ -131,8 +130,8 @@ impl Verify {
             }
             let entry: AuditEntry = serde_json::from_str(&line).map_err(|error| CannotRun {
                 code: "failed",
-                message: format!("Line {} is no line of an audit log: {error}", last.0 + 1),
-                hint: "`tidings audit export` writes one",
+                message: format!("Line {} is not an entry of an audit log: {error}", last.0 + 1),
+                hint: "give a file written by `tidings audit export`",
             })?;
             let before = (last.0, last.1.as_str());
             let verified = match &key {
@@ -150,11 +149,11 @@ impl Verify {
         if self.remote.json {
             out.text(&format!(
                 "{}\n",
-                serde_json::to_string(&Verdict { ok, lines, hash, sealed, key: key.is_some() })?
+                serde_json::to_string(&AuditVerdict { ok, lines, hash, sealed, key: key.is_some() })?
             ))?;
         } else if ok {
             out.text(&format!("{lines} {hash}\n"))?;
-            out.note(&proven(lines, sealed, key.is_some()))?;
+            out.note(&proof_summary(lines, sealed, key.is_some()))?;
         } else {
             let line = lines + 1;
             out.note(&format!("Line {line} does not follow from the one before it, or its seal is wrong"))?;
@@ -163,42 +162,44 @@ impl Verify {
     }
 }
 
-/// What a log that verifies proves, and what it does not.
-fn proven(lines: u64, sealed: u64, has_key: bool) -> String {
+/// Describes what the verification proves, and what it does not.
+fn proof_summary(lines: u64, sealed: u64, has_key: bool) -> String {
     let unsealed = lines.saturating_sub(sealed);
     let seals = match (has_key, sealed) {
         (_, 0) => "No line is sealed with a key, so the whole log could have been rewritten".to_owned(),
         (true, _) => format!("{sealed} of {lines} lines are sealed with the key"),
         (false, _) => {
-            format!("{sealed} of {lines} lines are sealed, which was not checked: name the key with --key")
+            format!(
+                "{sealed} of {lines} lines are sealed; their seals were not checked, name the key with --key"
+            )
         }
     };
     let older = if has_key && sealed > 0 && unsealed > 0 {
-        "; the lines before them are from before there was a key, and the first sealed line fixes them"
+        "; the lines before them were written before there was a key, and the first sealed line covers them"
     } else {
         ""
     };
-    format!("{seals}{older}. Lines missing at the end cannot be seen: compare the number and the hash")
+    format!("{seals}{older}. Missing lines at the end cannot be detected: compare the number and the hash")
 }
 
-/// The log of a server, read as it comes: it may be longer than what fits into memory, and take its time.
-struct Log {
+/// Audit log of a server, streamed, since it may not fit into memory.
+struct AuditLog {
     runtime: Runtime,
     response: Response,
     part: Cursor<Vec<u8>>,
 }
 
-impl Log {
-    fn open(remote: &RemoteArgs) -> anyhow::Result<BufReader<Log>> {
+impl AuditLog {
+    fn open(remote: &RemoteArgs) -> anyhow::Result<BufReader<AuditLog>> {
         let remote = remote.remote()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let request = remote.request(Method::GET, "/v1/audit").timeout(Duration::MAX);
         let response = runtime.block_on(remote.send(request))?;
-        Ok(BufReader::new(Log { runtime, response, part: Cursor::default() }))
+        Ok(BufReader::new(AuditLog { runtime, response, part: Cursor::default() }))
     }
 }
 
-impl Read for Log {
+impl Read for AuditLog {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         if self.part.fill_buf()?.is_empty() {
             let next = self.runtime.block_on(self.response.chunk()).map_err(std::io::Error::other)?;

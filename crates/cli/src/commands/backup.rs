@@ -1,4 +1,4 @@
-//! `tidings backup`: what a server keeps, copied to a new folder.
+//! `tidings backup`: copies a server's data to a new folder.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,15 +14,15 @@ use crate::human;
 use crate::output::{Output, printable};
 use crate::progress::Progress;
 
-/// Copy what a server keeps to a new folder, while it runs or not
+/// Copy a server's data to a new folder; works while the server runs
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Backup {
-    /// The folder to make; one that is there is never written to
+    /// Folder to create; an existing one is never written to
     #[arg(value_name = "OUT")]
     out: PathBuf,
 
-    /// The data folder of the server [default: that of `tidings serve`]
+    /// Data folder of the server [default: the default of `tidings serve`]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
@@ -38,18 +38,19 @@ Examples:
   tidings serve --data /backup/tidings-monday           start from a copy
 
 The copy is a data folder: the journal with every session, event and decision, the admin token, the devices and the \
-folders that are trusted. It is as secret as the original, and only its owner may read it. Clients that saw more than \
-the copy holds are told to start again. Not in it: agents that run (hosts/) and `tidings sessions archive` (archive/).";
+trusted folders. It is as secret as the original, and only its owner can read it. Clients that have seen events newer \
+than the copy resynchronize. Running agents (hosts/) and archived sessions (archive/) are not copied.";
 
-/// The journal of a server in its data folder.
+/// Name of the journal in a server's data folder.
 pub(crate) const JOURNAL: &str = "journal.db";
 
-/// What else a server cannot do without. Each may be missing, and each is replaced in one go when it changes.
+/// Other files of a data folder that are copied. Each may be missing, and the server replaces each
+/// atomically.
 const FILES: [&str; 4] = ["token", "devices.json", "trust.json", "journal.db-audit-key"];
 
-/// What was copied, for scripts.
+/// JSON result of a backup.
 #[derive(Serialize)]
-struct Copied {
+struct BackupReport {
     path: PathBuf,
     bytes: u64,
     files: Vec<CopiedFile>,
@@ -65,13 +66,13 @@ impl Backup {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let data = self.data.clone().map_or_else(serve::usual_data, Ok)?;
         if !data.join(JOURNAL).is_file() {
-            let message = format!("There is no journal of a server in `{}`", data.display());
+            let message = format!("No server journal in `{}`", data.display());
             let hint = "name the data folder of the server with --data";
             return Err(CannotRun { code: "not_found", message, hint }.into());
         }
         let path = std::path::absolute(&self.out)?;
         if path.symlink_metadata().is_ok() {
-            let message = format!("There is a `{}` already", path.display());
+            let message = format!("`{}` already exists", path.display());
             let hint = "choose another name; backups are not overwritten";
             return Err(CannotRun { code: "conflict", message, hint }.into());
         }
@@ -90,19 +91,19 @@ impl Backup {
     }
 }
 
-/// Fills a folder of another name, so that one of the right name is always whole.
-fn copy(data: &Path, path: PathBuf) -> anyhow::Result<Copied> {
+/// Fills a temporary folder and renames it, so that a folder with the final name is always complete.
+fn copy(data: &Path, path: PathBuf) -> anyhow::Result<BackupReport> {
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
     let part = PathBuf::from(name);
     private_folder(&part).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => CannotRun {
             code: "conflict",
-            message: format!("Another backup is under way, or was broken off: `{}`", part.display()),
-            hint: "remove that folder if nobody is writing it",
+            message: format!("Another backup is running, or was aborted: `{}`", part.display()),
+            hint: "remove that folder if no backup is running",
         }
         .into(),
-        _ => anyhow::Error::new(error).context(format!("Failed to make the folder `{}`", part.display())),
+        _ => anyhow::Error::new(error).context(format!("Failed to create the folder `{}`", part.display())),
     })?;
     let done = fill(data, &part).and_then(|files| {
         fs::rename(&part, &path)?;
@@ -112,11 +113,12 @@ fn copy(data: &Path, path: PathBuf) -> anyhow::Result<Copied> {
         drop(fs::remove_dir_all(&part));
     }
     let files = done?;
-    Ok(Copied { path, bytes: files.iter().map(|file| file.bytes).sum(), files })
+    Ok(BackupReport { path, bytes: files.iter().map(|file| file.bytes).sum(), files })
 }
 
 fn fill(data: &Path, part: &Path) -> anyhow::Result<Vec<CopiedFile>> {
-    // Before the journal: whoever is let in while it is copied may be missing, and nobody who was revoked before comes back.
+    // Before the journal: a device paired during the copy may be missing, but no device revoked before it
+    // regains access.
     let mut files = Vec::new();
     for name in FILES {
         match fs::read(data.join(name)) {

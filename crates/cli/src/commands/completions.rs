@@ -1,4 +1,4 @@
-//! `tidings completions` and `tidings man`: what shells and manuals know of the command line.
+//! `tidings completions` and `tidings man`: shell completions and manual pages of the command line.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::output::Output;
 #[derive(Debug, Args)]
 #[command(after_help = COMPLETIONS)]
 pub(crate) struct Completions {
-    /// The shell
+    /// Shell to print the script for
     shell: Shell,
 }
 
@@ -27,7 +27,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = MAN)]
 pub(crate) struct Man {
-    /// The folder to write to; it is made if it is not there
+    /// Folder to write to; created if it does not exist
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }

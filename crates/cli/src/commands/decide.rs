@@ -1,4 +1,4 @@
-//! `tidings approve` and `tidings deny`: what waits, shown before it is decided.
+//! `tidings approve` and `tidings deny`: shows a pending permission request, and then answers it.
 
 use clap::Args;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use tidings_protocol::api::{
 };
 use uuid::Uuid;
 
-use super::named;
+use super::session_lookup;
 use crate::confirm::confirm;
 use crate::error::{CannotRun, Exit};
 use crate::human;
@@ -15,34 +15,34 @@ use crate::output::{Output, printable};
 use crate::remote::{Remote, RemoteArgs};
 use crate::terminal::ask::PermissionAsk;
 
-/// Allow what a session of the server waits for
+/// Approve a pending permission request of a session
 #[derive(Debug, Args)]
 #[command(after_help = APPROVE_EXAMPLES)]
 pub(crate) struct Approve {
     #[command(flatten)]
-    which: Which,
+    request: RequestArgs,
 
-    /// Also what the same grant covers, until the session ends
+    /// Also approve later requests of the same kind until the session ends
     #[arg(long, conflicts_with = "always")]
     for_session: bool,
 
-    /// Also add the rules that are shown to the settings, so that it is never asked again
+    /// Also add the rules that are shown to the settings, so that later requests need no approval
     #[arg(long)]
     always: bool,
 
-    /// Do not ask whether that is what you mean
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
 }
 
-/// Refuse what a session of the server waits for
+/// Deny a pending permission request of a session
 #[derive(Debug, Args)]
 #[command(after_help = DENY_EXAMPLES)]
 pub(crate) struct Deny {
     #[command(flatten)]
-    which: Which,
+    request: RequestArgs,
 
-    /// What the agent is told
+    /// Reason to send to the agent
     #[arg(long, short, value_name = "TEXT")]
     reason: Option<String>,
 
@@ -51,13 +51,13 @@ pub(crate) struct Deny {
     interrupt: bool,
 }
 
-/// What is decided.
+/// Arguments that select the request.
 #[derive(Debug, Args)]
-pub(crate) struct Which {
-    /// The session: its number, its key, or the beginning of one
+pub(crate) struct RequestArgs {
+    /// Session number, key or Claude Code session id; a unique prefix of a key or id is enough
     session: String,
 
-    /// What waits, if it is not the only thing; without it what waits is listed
+    /// Request to answer, if several are pending; without it they are listed
     tool_use_id: Option<String>,
 
     #[command(flatten)]
@@ -66,12 +66,12 @@ pub(crate) struct Which {
 
 const APPROVE_EXAMPLES: &str = "\
 Examples:
-  tidings approve 3                     shows what session 3 wants to do, and asks
-  tidings approve 3 toolu_01A --yes     for scripts: this one and nothing else
+  tidings approve 3                     show the request of session 3, and ask for confirmation
+  tidings approve 3 toolu_01A --yes     for scripts: approve exactly this request
   tidings approve 3 --for-session
 
-What is allowed is what was shown: if the agent asks for something else meanwhile, nothing is allowed. \
-Questions are answered with `tidings attach`.";
+Only the request that was shown is approved: if it changed in the meantime, nothing is approved. \
+Answer questions with `tidings attach`.";
 
 const DENY_EXAMPLES: &str = "\
 Examples:
@@ -79,15 +79,15 @@ Examples:
   tidings deny 3 --reason \"use the test database\"
   tidings deny 3 toolu_01A --interrupt";
 
-/// What waits, for scripts.
+/// JSON list of pending requests.
 #[derive(Serialize)]
-struct Waiting<'a> {
+struct PendingList<'a> {
     waiting: &'a [PendingPermission],
 }
 
 impl Approve {
     pub(crate) fn wants_json(&self) -> bool {
-        self.which.remote.json
+        self.request.remote.json
     }
 
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
@@ -98,47 +98,52 @@ impl Approve {
         };
         let mut answer = answer(Choice::Allow);
         answer.scope = scope;
-        self.which.decide(answer, if self.yes { Ask::Nobody } else { Ask::Person }, out)
+        self.request.decide(answer, if self.yes { Confirmation::Skip } else { Confirmation::Ask }, out)
     }
 }
 
 impl Deny {
     pub(crate) fn wants_json(&self) -> bool {
-        self.which.remote.json
+        self.request.remote.json
     }
 
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let mut answer = answer(Choice::Deny);
         answer.message.clone_from(&self.reason);
         answer.interrupt = self.interrupt;
-        // A no can be given again as a yes.
-        self.which.decide(answer, Ask::Nobody, out)
+        // A denial does no harm: the agent can ask again.
+        self.request.decide(answer, Confirmation::Skip, out)
     }
 }
 
-/// Whether somebody has to say that this is what they mean.
+/// Confirmation by the user before a decision is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ask {
-    Person,
-    Nobody,
+enum Confirmation {
+    Ask,
+    Skip,
 }
 
-impl Which {
-    fn decide(&self, mut answer: PermissionAnswer, ask: Ask, out: &mut Output) -> anyhow::Result<Exit> {
+impl RequestArgs {
+    fn decide(
+        &self,
+        mut answer: PermissionAnswer,
+        confirmation: Confirmation,
+        out: &mut Output,
+    ) -> anyhow::Result<Exit> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let remote = self.remote.remote()?;
-        let waiting = runtime.block_on(self.waiting(&remote))?;
+        let waiting = runtime.block_on(self.pending(&remote))?;
         let [permission] = &waiting[..] else { return self.list(&waiting, answer.scope, out) };
         let mut rules = Vec::new();
-        // Whoever is asked has to see what about, also where the result is for a script.
-        if ask == Ask::Person || !self.remote.json {
+        // The user must see what they confirm, even if the result is printed as JSON.
+        if confirmation == Confirmation::Ask || !self.remote.json {
             rules = Self::show(permission, answer.scope, out)?;
         }
-        if ask == Ask::Person && !confirm(&question(answer.scope, rules.len()))? {
-            out.note("Nothing was decided")?;
+        if confirmation == Confirmation::Ask && !confirm(&question(answer.scope, rules.len()))? {
+            out.note("No decision was sent")?;
             return Ok(Exit::NotFine);
         }
-        // What is decided is what was shown.
+        // The server accepts the decision only for the request that was shown.
         answer.digest.clone_from(&permission.details.digest);
         let path =
             format!("/v1/sessions/{}/permissions/{}", permission.handle, segment(&permission.tool_use_id));
@@ -151,9 +156,9 @@ impl Which {
         Ok(Exit::Fine)
     }
 
-    /// What waits in the session: the one that is named, or all of it.
-    async fn waiting(&self, remote: &Remote) -> anyhow::Result<Vec<PendingPermission>> {
-        let session = named::session(remote, &self.session).await?;
+    /// Fetches the pending requests of the session, or the named one only.
+    async fn pending(&self, remote: &Remote) -> anyhow::Result<Vec<PendingPermission>> {
+        let session = session_lookup::session(remote, &self.session).await?;
         let list: PermissionList = remote.get(&format!("/v1/permissions?session={}", session.key)).await?;
         let mut waiting = list.items;
         if let Some(id) = &self.tool_use_id {
@@ -161,13 +166,13 @@ impl Which {
         }
         if waiting.is_empty() {
             let what = match &self.tool_use_id {
-                Some(id) => format!("`{}` does not wait for an answer", printable(id)),
-                None => format!("Session {} waits for no permission", session.handle),
+                Some(id) => format!("No pending permission request has the id `{}`", printable(id)),
+                None => format!("Session {} has no pending permission request", session.handle),
             };
             let hint = if session.pending_questions > 0 {
-                "it asks a question: answer it with `tidings attach`"
+                "it has a pending question: answer it with `tidings attach`"
             } else {
-                "somebody may have answered; see `tidings ps`"
+                "it may have been answered already; see `tidings ps`"
             };
             return Err(CannotRun { code: "not_found", message: what, hint }.into());
         }
@@ -181,18 +186,18 @@ impl Which {
         out: &mut Output,
     ) -> anyhow::Result<Exit> {
         if self.remote.json {
-            out.text(&format!("{}\n", serde_json::to_string(&Waiting { waiting })?))?;
+            out.text(&format!("{}\n", serde_json::to_string(&PendingList { waiting })?))?;
             return Ok(Exit::NotFine);
         }
         for permission in waiting {
             Self::show(permission, scope, out)?;
         }
-        let count = human::plural(waiting.len() as u64, "permission");
-        out.note(&format!("{count} wait; name one of them"))?;
+        let count = human::plural(waiting.len() as u64, "permission request");
+        out.note(&format!("{count} are pending; name one of them"))?;
         Ok(Exit::NotFine)
     }
 
-    /// What is asked, and the rules that a yes for always would add. Gives these.
+    /// Prints a request, with the rules that `--always` would add. Returns these rules.
     fn show(
         permission: &PendingPermission,
         scope: PermissionScope,
@@ -210,12 +215,12 @@ impl Which {
     }
 }
 
-/// What a yes would do.
+/// Text of the confirmation prompt.
 fn question(scope: PermissionScope, rules: usize) -> String {
     match (scope, rules) {
         (PermissionScope::Always, 1) => "Allow this, and add the rule?".to_owned(),
         (PermissionScope::Always, 2..) => "Allow this, and add the rules?".to_owned(),
-        (PermissionScope::Session, _) => "Allow this, and the like until the session ends?".to_owned(),
+        (PermissionScope::Session, _) => "Allow this, and the same until the session ends?".to_owned(),
         _ => "Allow this?".to_owned(),
     }
 }
@@ -232,7 +237,7 @@ fn answer(decision: Choice) -> PermissionAnswer {
     }
 }
 
-/// A name as a part of an address.
+/// Percent-encodes a name as a path segment of a URL.
 pub(crate) fn segment(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let part = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };

@@ -1,4 +1,4 @@
-//! `tidings doctor`: what is there, what is wrong, what to do.
+//! `tidings doctor`: checks the environment, and gives hints for what is wrong.
 
 mod checks;
 mod text;
@@ -6,16 +6,16 @@ mod text;
 use clap::Args;
 use serde::Serialize;
 
-use crate::commands::sessions::Place;
+use crate::commands::sessions::RootArgs;
 use crate::error::Exit;
 use crate::output::Output;
 
-/// Look at what Tidings needs: Claude Code, a login, folders, git, a port
+/// Check what Tidings needs, and report how to fix what is missing
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Doctor {
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) root: RootArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -23,24 +23,25 @@ Examples:
   tidings doctor
   tidings doctor --json | jq '.checks[] | select(.ok | not)'
 
-No secret is ever printed. Exit code 1 says that something is missing that cannot be done without.";
+Checks Claude Code, the login, folders, git, the server's settings and its port. Secrets are never printed. \
+Exit code 1 means that a required check failed.";
 
-/// What was found out; scripts get it as it stands here.
+/// Result of all checks; also the JSON output.
 #[derive(Debug, Serialize)]
-struct Report {
-    /// Whether everything is fine that cannot be done without.
+struct DoctorReport {
+    /// True if every required check passed.
     ok: bool,
-    checks: Vec<Check>,
+    checks: Vec<DoctorCheck>,
 }
 
-/// One thing that was looked at.
+/// Result of one check.
 #[derive(Debug, Serialize)]
-struct Check {
+struct DoctorCheck {
     name: &'static str,
     ok: bool,
     found: String,
     hint: String,
-    /// Whether nothing works without it.
+    /// Effect of a failure on the whole report.
     #[serde(skip)]
     need: Need,
 }
@@ -53,10 +54,10 @@ enum Need {
 
 impl Doctor {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
-        let checks = checks::all(&self.place)?;
+        let checks = checks::all(&self.root)?;
         let ok = checks.iter().all(|check| check.ok || check.need == Need::Useful);
-        let report = Report { ok, checks };
-        if self.place.json {
+        let report = DoctorReport { ok, checks };
+        if self.root.json {
             out.bytes(serde_json::to_string(&report)?.as_bytes())?;
             out.bytes(b"\n")?;
         } else {
@@ -66,25 +67,25 @@ impl Doctor {
     }
 }
 
-impl Check {
+impl DoctorCheck {
     fn needed(name: &'static str) -> Self {
-        Check { name, ok: true, found: String::new(), hint: String::new(), need: Need::Needed }
+        DoctorCheck { name, ok: true, found: String::new(), hint: String::new(), need: Need::Needed }
     }
 
     fn useful(name: &'static str) -> Self {
-        Check { need: Need::Useful, ..Check::needed(name) }
+        DoctorCheck { need: Need::Useful, ..DoctorCheck::needed(name) }
     }
 
     fn found(self, found: impl Into<String>) -> Self {
-        Check { found: found.into(), ..self }
+        DoctorCheck { found: found.into(), ..self }
     }
 
-    /// What to know or do; may stand beside something that is fine.
+    /// Adds a hint, which a check that passed may have too.
     fn hint(self, hint: impl Into<String>) -> Self {
-        Check { hint: hint.into(), ..self }
+        DoctorCheck { hint: hint.into(), ..self }
     }
 
     fn wrong(self, found: impl Into<String>, hint: impl Into<String>) -> Self {
-        Check { ok: false, ..self }.found(found).hint(hint)
+        DoctorCheck { ok: false, ..self }.found(found).hint(hint)
     }
 }

@@ -1,4 +1,4 @@
-//! `tidings host`: the process between the server and one `claude`. People have no use for it.
+//! `tidings host`: the agent host, a process between the server and one `claude`. Not for users.
 
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixListener;
@@ -14,23 +14,23 @@ use crate::error::Exit;
 /// Arguments of `tidings host`.
 #[derive(Debug, Args)]
 pub(crate) struct HostArgs {
-    /// How many files it and its agent may have open: as many as the server had before it took more for itself
+    /// Limit of open files for the host and its agent: the limit of the server before it raised its own
     #[arg(long, value_name = "N")]
     open_files: Option<u64>,
 
-    /// The folder of this host; the socket to listen on is the standard input
+    /// Folder of this host; the socket to listen on is passed as standard input
     folder: PathBuf,
 }
 
 pub(crate) fn run(args: &HostArgs) -> anyhow::Result<Exit> {
     if let Some(count) = args.open_files {
-        limit_open_files(count).context("The limit of open files could not be set back")?;
+        limit_open_files(count).context("Failed to reset the limit of open files")?;
     }
     let socket = std::io::stdin().as_fd().try_clone_to_owned()?;
-    // One thread is enough, and a host is to be small.
+    // One thread is enough, and keeps the memory of a host small.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime
         .block_on(host::run(HostFolder::new(&args.folder), UnixListener::from(socket)))
-        .context("The host of a session has ended badly")?;
+        .context("The agent host failed")?;
     Ok(Exit::Fine)
 }

@@ -9,7 +9,6 @@ pub(crate) mod doctor;
 pub(crate) mod frames;
 #[cfg(unix)]
 pub(crate) mod host;
-mod named;
 pub(crate) mod pair;
 pub(crate) mod ps;
 pub(crate) mod rehearse;
@@ -17,6 +16,7 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod send;
 pub(crate) mod serve;
+mod session_lookup;
 pub(crate) mod sessions;
 pub(crate) mod start;
 pub(crate) mod stop;

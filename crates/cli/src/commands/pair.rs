@@ -1,23 +1,23 @@
-//! `tidings pair`: a device gets in.
+//! `tidings pair`: creates a pairing code for a device.
 
 use clap::Args;
 use qrcode::QrCode;
 use qrcode::render::unicode::Dense1x2;
 use tidings_protocol::api::{NewDevice, PairingCode};
 
-use super::token::Wanted;
+use super::token::NewDeviceArgs;
 use crate::error::Exit;
 use crate::output::{BOLD, Output, PLAIN, printable};
 use crate::remote::RemoteArgs;
 
-/// Let a device in: a link and a picture of it, good for one minute
+/// Pair a device with a link and a QR code that are valid for one minute
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Pair {
     #[command(flatten)]
-    wanted: Wanted,
+    device: NewDeviceArgs,
 
-    /// Leave the picture out
+    /// Do not print the QR code
     #[arg(long)]
     no_qr: bool,
 
@@ -27,15 +27,16 @@ pub(crate) struct Pair {
 
 const EXAMPLES: &str = "\
 Examples:
-  tidings pair --name phone                     it may look, prompt and answer
-  tidings pair --name tv --scope read           it may only look
-  tidings pair --scope admin --expires-in 3600  everything, for an hour
+  tidings pair --name phone                     may read, prompt and decide
+  tidings pair --name tv --scope read           may only read
+  tidings pair --scope admin --expires-in 3600  may do everything, for one hour
   tidings pair --json | jq -r .link
 
-The code is good for one minute and one device. It stands behind the # of the link, so no server and no proxy sees it.";
+The code is valid for one minute and one device. It is in the fragment of the link (after #), which browsers do not \
+send to servers or proxies.";
 
-/// Whether a link leads to whatever machine opens it.
-fn is_of_this_machine(link: &str) -> bool {
+/// True if a link has a loopback address, so that it works on this machine only.
+fn is_loopback(link: &str) -> bool {
     let host = link.split_once("://").map_or(link, |(_, rest)| rest);
     ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| host.starts_with(name))
 }
@@ -43,9 +44,9 @@ fn is_of_this_machine(link: &str) -> bool {
 impl Pair {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let remote = self.remote.remote()?;
-        let wanted: NewDevice = self.wanted.device();
+        let device: NewDevice = self.device.new_device();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let code: PairingCode = runtime.block_on(remote.post("/v1/pair/codes", &wanted))?;
+        let code: PairingCode = runtime.block_on(remote.post("/v1/pair/codes", &device))?;
         if self.remote.json {
             out.text(&format!("{}\n", serde_json::to_string(&code)?))?;
             return Ok(Exit::Fine);
@@ -60,9 +61,9 @@ impl Pair {
             printable(&code.code)
         ))?;
         out.text(&format!("{}\n", printable(&code.link)))?;
-        if is_of_this_machine(&code.link) {
+        if is_loopback(&code.link) {
             out.note(
-                "Only this machine can open it: start the server with --public-url for phones, see docs/phone.md",
+                "Only this machine can open it; for phones, start the server with --public-url (see docs/phone.md)",
             )?;
         }
         Ok(Exit::Fine)

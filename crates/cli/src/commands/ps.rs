@@ -4,17 +4,17 @@ use clap::Args;
 use jiff::Timestamp;
 use tidings_protocol::api::{ServerPhase, SessionView};
 
-use super::named;
+use super::session_lookup;
 use crate::error::Exit;
 use crate::human;
 use crate::output::{BOLD, DIM, Output, PLAIN, RED, YELLOW, printable};
 use crate::remote::RemoteArgs;
 
-/// Sessions of the server, those that need you first
+/// List the server's sessions; those that need you come first
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Ps {
-    /// Also those that nobody has used for a day
+    /// Include sessions that were not used for a day
     #[arg(long, short)]
     all: bool,
 
@@ -28,18 +28,19 @@ Examples:
   tidings ps --json | jq -r 'select(.state == \"needs_you\").key'
   TIDINGS_SERVER=https://box.example tidings ps
 
-A session is named by its number, by its key, or by the beginning of either.
-One that goes without its folder's settings has hooks, MCP servers or rules in its folder that nobody has agreed to; \
-its page shows them.";
+Other commands take a session's number, its key, or a unique prefix of the key.
+A session \"without the folder's settings\" has hooks, MCP servers or rules in its folder that were not approved yet; \
+the page shows them.";
 
-/// Sessions that were used later than this are shown without being asked for.
+/// Age up to which idle sessions are shown without `--all`.
 const RECENT_SECONDS: i64 = 24 * 60 * 60;
 
 impl Ps {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let mut sessions = runtime.block_on(async { named::sessions(&self.remote.remote()?).await })?;
-        // As text, times of one form sort as times do.
+        let mut sessions =
+            runtime.block_on(async { session_lookup::sessions(&self.remote.remote()?).await })?;
+        // Timestamps of one format sort as text.
         sessions.sort_by(|a, b| rank(a.state).cmp(&rank(b.state)).then_with(|| b.active.cmp(&a.active)));
         let now = Timestamp::now();
         if self.remote.json {
@@ -59,7 +60,7 @@ impl Ps {
     }
 }
 
-/// What comes first.
+/// Sort key of a state; sessions that need the user come first.
 fn rank(state: ServerPhase) -> u8 {
     match state {
         ServerPhase::NeedsYou => 0,
@@ -76,7 +77,7 @@ fn is_recent(session: &SessionView, now: Timestamp) -> bool {
     rank(session.state) < 3 || age.is_ok_and(|age| age < RECENT_SECONDS)
 }
 
-fn words(state: ServerPhase) -> (&'static str, &'static str) {
+fn label(state: ServerPhase) -> (&'static str, &'static str) {
     let style = match state {
         ServerPhase::NeedsYou => YELLOW,
         ServerPhase::Failed | ServerPhase::Interrupted => RED,
@@ -96,7 +97,7 @@ fn words(state: ServerPhase) -> (&'static str, &'static str) {
     (word, style)
 }
 
-/// One line per session; what was last said gets what room is left.
+/// Formats one line per session; the title gets the columns that are left.
 fn table(sessions: &[SessionView], now: Timestamp, columns: usize) -> String {
     const STATE_COLUMNS: usize = 11;
     const PROJECT_COLUMNS: usize = 20;
@@ -114,12 +115,14 @@ fn table(sessions: &[SessionView], now: Timestamp, columns: usize) -> String {
     let room =
         columns.saturating_sub(4 + 2 + STATE_COLUMNS + 2 + PROJECT_COLUMNS + 2 + 4 + 2 + 8 + 2).max(10);
     for session in sessions {
-        let (word, style) = words(session.state);
+        let (word, style) = label(session.state);
         let project = session.cwd.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let age = session.active.parse().map_or_else(|_| String::new(), |active| human::age(active, now));
         let waiting = session.pending_permissions + session.pending_questions;
-        let told = [session.stalled.as_deref(), session.error.as_deref(), named::title(session)];
-        let line = told.into_iter().flatten().next().or(session.last_line.as_deref()).unwrap_or_default();
+        let candidates =
+            [session.stalled.as_deref(), session.error.as_deref(), session_lookup::title(session)];
+        let line =
+            candidates.into_iter().flatten().next().or(session.last_line.as_deref()).unwrap_or_default();
         let waiting = if waiting > 0 { format!("({waiting} waiting) ") } else { String::new() };
         let untrusted = if session.untrusted { "(without the folder's settings) " } else { "" };
         let line = format!("{waiting}{untrusted}{}", line.replace('\n', " "));
@@ -156,12 +159,12 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_must_know_stands_before_the_title() {
+    fn urgent_information_precedes_the_title() {
         for (more, expected) in [
             (json!({}), "The build"),
             (json!({"pending_permissions": 2}), "(2 waiting) The build"),
             (json!({"untrusted": true}), "(without the folder's settings) The build"),
-            (json!({"stalled": "Somebody has stopped it"}), "Somebody has stopped it"),
+            (json!({"stalled": "The budget is used up"}), "The budget is used up"),
             (json!({"first_prompt": "Mend it", "last_line": "Done."}), "The build"),
             (json!({"title": null, "first_prompt": "Mend it", "last_line": "Done."}), "Mend it"),
             (json!({"title": null, "last_line": "Done."}), "Done."),

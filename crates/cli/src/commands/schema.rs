@@ -1,4 +1,4 @@
-//! `tidings schema`: the shapes of our own wire, for programs that are not written in Rust.
+//! `tidings schema`: schemas of Tidings' own messages, for programs in other languages.
 
 use std::any::TypeId;
 use std::collections::{BTreeMap, HashSet};
@@ -14,7 +14,7 @@ use ts_rs::{Config, TS, TypeVisitor};
 
 const INDENT: &str = "  ";
 
-/// Print the schema of the wire
+/// Print the schema of the messages that Tidings itself sends
 #[derive(Debug, Subcommand)]
 pub(crate) enum SchemaCommand {
     /// JSON Schema (draft 2020-12), one document with every type under `$defs`
@@ -25,7 +25,7 @@ pub(crate) enum SchemaCommand {
     Openapi,
 }
 
-/// The text to print.
+/// Returns the text to print.
 pub(crate) fn run(command: &SchemaCommand) -> anyhow::Result<String> {
     match command {
         SchemaCommand::Json => json(),
@@ -34,7 +34,7 @@ pub(crate) fn run(command: &SchemaCommand) -> anyhow::Result<String> {
     }
 }
 
-/// Does something with each type that clients of the server send or get.
+/// Invokes a macro with every type that clients of the server send or receive.
 macro_rules! each_api_type {
     ($visit:ident) => {
         $visit! {
@@ -49,7 +49,7 @@ macro_rules! each_api_type {
     };
 }
 
-/// The routes of the server.
+/// Generates the `OpenAPI` description of the server's routes.
 pub(crate) fn openapi() -> anyhow::Result<String> {
     let document = serde_json::to_value(tidings_bridge::api::openapi())?;
     let mut text = serde_json::to_string_pretty(&sorted(document))?;
@@ -57,7 +57,7 @@ pub(crate) fn openapi() -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// The JSON Schema of everything that can be sent or received.
+/// Generates the JSON Schema of everything that can be sent or received.
 pub(crate) fn json() -> anyhow::Result<String> {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let messages = [
@@ -70,7 +70,7 @@ pub(crate) fn json() -> anyhow::Result<String> {
     }
     each_api_type!(add);
     let definitions = generator.take_definitions(true);
-    // The generator tells types of the same name apart by a number, which depends on their order.
+    // The generator appends a number to types of the same name, which depends on their order.
     for name in definitions.keys() {
         ensure!(
             !name.ends_with(|last: char| last.is_ascii_digit()),
@@ -94,7 +94,7 @@ pub(crate) fn json() -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// The TypeScript of everything that can be sent or received.
+/// Generates the TypeScript of everything that can be sent or received.
 pub(crate) fn typescript() -> anyhow::Result<String> {
     // JSON has one kind of number, and no count here grows past 2^53.
     let config = Config::new().with_large_int("number");
@@ -129,7 +129,7 @@ pub(crate) fn typescript() -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// The same value with its keys in order, whichever map `serde_json` was built with.
+/// Sorts the keys of a value, independent of the map type that `serde_json` was built with.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(object) => {
@@ -142,10 +142,10 @@ fn sorted(value: Value) -> Value {
     }
 }
 
-/// The declaration with one field per line, indented, and short comments on one line.
+/// Formats a declaration with one field per line, indented, and short comments on one line.
 ///
 /// The generator breaks lines around comments only, and ends the last field of an object with a comma.
-fn laid_out(declaration: &str) -> String {
+fn format_declaration(declaration: &str) -> String {
     let broken = declaration.replace(", }", ",\n}").replace(" | { \"", "\n| { \"");
     let mut lines: Vec<String> = Vec::new();
     let mut depth = 0_usize;
@@ -162,7 +162,7 @@ fn laid_out(declaration: &str) -> String {
     lines.join("\n")
 }
 
-/// Adds a line of a comment; one that turns out to have a single line of text becomes `/** … */`.
+/// Adds a line of a comment; a comment with a single line of text becomes `/** … */`.
 fn push_comment(lines: &mut Vec<String>, line: &str, depth: usize) {
     let indent = INDENT.repeat(depth);
     if line == "*/"
@@ -189,14 +189,14 @@ struct Declarations<'a> {
 
 impl TypeVisitor for Declarations<'_> {
     fn visit<T: TS + 'static + ?Sized>(&mut self) {
-        // A type without a file of its own, such as a number, is spelled out where it is used.
+        // A type without its own file, such as a number, is inlined where it is used.
         if T::output_path().is_none() || !self.seen.insert(TypeId::of::<T>()) {
             return;
         }
         let name = T::ident(self.config);
         let docs = T::docs().unwrap_or_default();
-        let declaration = laid_out(&format!("{docs}export {}", T::decl(self.config)));
-        // Some types of other crates stand in for each other; then both say the same.
+        let declaration = format_declaration(&format!("{docs}export {}", T::decl(self.config)));
+        // Two Rust types may have the same name if their declarations are the same.
         let before = self.found.insert(name.clone(), declaration.clone());
         if before.is_some_and(|before| before != declaration) {
             self.twice = Some(name);

@@ -5,27 +5,27 @@ use serde::Serialize;
 use tidings_protocol::api::{Accepted, Delivery, INPUT_BYTES_MAX, Input};
 use uuid::Uuid;
 
-use super::named;
 use super::run::prompt::piped;
+use super::session_lookup;
 use crate::error::{CannotRun, Exit};
 use crate::output::{Output, printable};
 use crate::remote::RemoteArgs;
 
-/// Say something to a session of the server
+/// Send a prompt to a session of the server
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Send {
-    /// The session: its number, its key, or the beginning of one
+    /// Session number, key or Claude Code session id; a unique prefix of a key or id is enough
     session: String,
 
-    /// The prompt; read from standard input if it is `-` or left out
+    /// Prompt; read from standard input if it is `-` or omitted
     text: Option<String>,
 
-    /// Say it into the turn that is under way, instead of after it
+    /// Deliver it during the current turn instead of after it
     #[arg(long, conflicts_with = "interrupt")]
     steer: bool,
 
-    /// End the turn that is under way first
+    /// Interrupt the current turn first
     #[arg(long)]
     interrupt: bool,
 
@@ -44,29 +44,29 @@ impl Send {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let content = given_or_piped(self.text.as_deref())?.ok_or_else(|| CannotRun {
             code: CannotRun::USAGE,
-            message: "There is nothing to say".to_owned(),
-            hint: "give a text, or pipe one in",
+            message: "The prompt is empty".to_owned(),
+            hint: "give a prompt as an argument, or pipe one in",
         })?;
         let delivery = match (self.steer, self.interrupt) {
             (true, _) => Delivery::Steer,
             (_, true) => Delivery::Interrupt,
             _ => Delivery::Queue,
         };
-        // Sent again after a lost answer, it is said once.
+        // The server drops a repeated request with the same id.
         let client_id = Some(Uuid::new_v4().to_string());
         let input = Input { content, delivery, client_id, ..Input::default() };
         check_length(&input)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let accepted: Accepted = runtime.block_on(async {
             let remote = self.remote.remote()?;
-            let session = named::session(&remote, &self.session).await?;
+            let session = session_lookup::session(&remote, &self.session).await?;
             remote.post(&format!("/v1/sessions/{}/input", session.handle), &input).await
         })?;
         if self.remote.json {
             out.text(&format!("{}\n", serde_json::to_string(&accepted)?))?;
         } else if let Some(turn) = accepted.turn_id {
             out.note(&format!(
-                "Taken as turn {turn}; `tidings attach {}` shows the answer",
+                "Accepted as turn {turn}; `tidings attach {}` shows the answer",
                 printable(&self.session)
             ))?;
         }
@@ -74,7 +74,7 @@ impl Send {
     }
 }
 
-/// A prompt from the command line, or from a pipe if it is `-` or left out; none if there is none.
+/// Returns the prompt from the command line, or from a pipe if it is `-` or omitted; none if it is empty.
 pub(super) fn given_or_piped(text: Option<&str>) -> anyhow::Result<Option<String>> {
     let text = match text {
         Some(text) if text != "-" => text.to_owned(),
@@ -84,13 +84,13 @@ pub(super) fn given_or_piped(text: Option<&str>) -> anyhow::Result<Option<String
     Ok(Some(text).filter(|text| !text.trim().is_empty()))
 }
 
-/// Refuses what the server would refuse, which cannot say so before all of it was sent.
+/// Rejects a body that the server would reject, since the server can do so only after receiving all of it.
 pub(crate) fn check_length(body: &impl Serialize) -> anyhow::Result<()> {
     let bytes = serde_json::to_vec(body)?.len();
     if bytes <= INPUT_BYTES_MAX {
         return Ok(());
     }
     let message = format!("A prompt of {bytes} bytes, written as JSON, is longer than {INPUT_BYTES_MAX}");
-    let hint = "put it into a file, and name the file in the prompt";
+    let hint = "put the text into a file, and name the file in the prompt";
     Err(CannotRun { code: "too_large", message, hint }.into())
 }

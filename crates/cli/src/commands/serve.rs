@@ -1,4 +1,4 @@
-//! `tidings serve`: sessions for browsers, phones and scripts.
+//! `tidings serve`: serves sessions to browsers, phones and scripts.
 
 mod demo;
 mod file;
@@ -18,7 +18,7 @@ use tidings_bridge::server::{Exposure, choose_tls};
 use tidings_bridge::{Server, auth};
 
 use self::settings::{Layer, Settings};
-use self::start::JournalWanted;
+use self::start::JournalChoice;
 use crate::error::Exit;
 use crate::output::Output;
 use crate::signals::signals_of_server;
@@ -31,19 +31,20 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// Show it without Claude Code: a stand-in plays a script, and no session is kept
+    /// Run a demo without Claude Code: a stand-in plays a script, and no session is stored
     #[arg(long)]
     demo: bool,
 
-    /// The script of the stand-in [default: one that comes with Tidings]
+    /// Script of the stand-in [default: a built-in one]
     #[arg(long, value_name = "FILE", requires = "demo")]
     script: Option<PathBuf>,
 
-    /// Begin an empty journal if the one in the data folder is missing or another server's; what is there is put aside
+    /// Create an empty journal if the one in the data folder is missing or another server's; an old one is
+    /// moved aside
     #[arg(long, conflicts_with = "demo")]
     new_journal: bool,
 
-    /// Print where the server is as one line of JSON
+    /// Print the server's addresses as one line of JSON
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -55,15 +56,15 @@ const EXAMPLES: &str = "\
 Examples:
   tidings serve                                 the page on http://127.0.0.1:7717
   tidings serve --demo                          the same with a stand-in for Claude Code
-  tidings serve --allow-folder ~/src            sessions may work there and nowhere else
+  tidings serve --allow-folder ~/src            sessions may only work in this folder
   tidings serve --listen 0.0.0.0:7717 --tls-cert box.crt --tls-key box.key \\
       --public-url https://box.example:7717
   tidings serve --public-url https://box.example --base-path /tidings    behind a proxy
 
-A setting is taken from the command line, else from the environment (TIDINGS_LISTEN for --listen), \
-else from the file (listen = \"…\"), else from the defaults.
-The first start prints a link that is good for one device and one minute; `tidings pair` makes another. \
-SIGTERM, SIGHUP or Ctrl-C ends it in order, a second one at once; under nohup, SIGHUP does nothing.";
+Settings are read from the command line, then the environment (TIDINGS_LISTEN for --listen), then the file \
+(listen = \"…\"), then the defaults; the first value found is used.
+The first start prints a link that is valid for one device and one minute; `tidings pair` creates another. \
+SIGTERM, SIGHUP or Ctrl-C shuts the server down gracefully, a second one at once; under nohup, SIGHUP is ignored.";
 
 impl Serve {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
@@ -71,9 +72,9 @@ impl Serve {
         logs::start(settings.log, settings.log_level);
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(workers()).enable_all().build()?;
-        let journal = if self.new_journal { JournalWanted::NewIfMissing } else { JournalWanted::AsLeft };
+        let journal = if self.new_journal { JournalChoice::NewIfMissing } else { JournalChoice::Existing };
         let exit = runtime.block_on(serve(&settings, journal, self.json, out));
-        // Whatever still waits for a disk or an agent has had its time.
+        // Do not wait for blocking tasks; the graceful shutdown is over.
         runtime.shutdown_background();
         if let Some(demo) = &settings.demo {
             drop(fs_err::remove_dir_all(&demo.folder));
@@ -82,44 +83,46 @@ impl Serve {
     }
 }
 
-/// Where a server listens that is told nothing on its command line, if it is on a port.
+/// Listen address of a server without command-line settings; none if it listens on its socket only.
 pub(crate) fn usual_listen() -> anyhow::Result<Option<SocketAddr>> {
-    let said = usual("TIDINGS_LISTEN", |said| said.listen.is_some())?;
-    Ok(settings::listen(said.listen.as_deref())?)
+    let layer = usual("TIDINGS_LISTEN", |layer| layer.listen.is_some())?;
+    Ok(settings::listen(layer.listen.as_deref())?)
 }
 
-/// Where a server keeps its data that is told nothing on its command line: there the commands look that talk to it.
+/// Data folder of a server without command-line settings; commands that talk to a server look there.
 pub(crate) fn usual_data() -> anyhow::Result<PathBuf> {
-    let said = usual("TIDINGS_DATA_DIR", |said| said.data.is_some())?;
-    let data = said.data.map_or_else(settings::default_data, Ok)?;
+    let layer = usual("TIDINGS_DATA_DIR", |layer| layer.data.is_some())?;
+    let data = layer.data.map_or_else(settings::default_data, Ok)?;
     Ok(std::path::absolute(data)?)
 }
 
-/// The file of settings where nobody names another, there or not.
+/// Default path of the settings file, which may not exist.
 pub(crate) fn usual_file() -> Option<PathBuf> {
     file::usual()
 }
 
-/// Reads a file of settings, and says what is wrong with it.
+/// Validates a settings file.
 pub(crate) fn check_file(path: &Path) -> anyhow::Result<()> {
     file::read(path).map(drop)
 }
 
-/// What one variable says, or else the file. The others are none of the business of whoever asks.
-fn usual(variable: &str, is_said: impl Fn(&Layer) -> bool) -> anyhow::Result<Layer> {
-    let said = variables::layer(env::vars_os().filter(|(name, _)| name == variable))?;
-    if is_said(&said) { Ok(said) } else { file::read_usual() }
+/// Reads one setting from its variable, or else from the file. Other variables are ignored, so that errors in
+/// them do not matter.
+fn usual(variable: &str, is_set: impl Fn(&Layer) -> bool) -> anyhow::Result<Layer> {
+    let layer = variables::layer(env::vars_os().filter(|(name, _)| name == variable))?;
+    if is_set(&layer) { Ok(layer) } else { file::read_usual() }
 }
 
-/// Few threads: what the server does is short, and whatever takes long or waits for a disk has threads of its own. Each thread more is
-/// woken for pieces of text that another has passed on already, which costs as much as passing them on.
+/// Number of worker threads: one per four cores. The server's tasks are short, and long or blocking work has
+/// its own threads. Each further worker is woken for deltas that another has already forwarded, which costs
+/// as much as forwarding them.
 fn workers() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(4))
 }
 
 async fn serve(
     settings: &Settings,
-    journal: JournalWanted,
+    journal: JournalChoice,
     json: bool,
     out: &mut Output,
 ) -> anyhow::Result<Exit> {
@@ -129,16 +132,16 @@ async fn serve(
         start::check_tls(files)?;
     }
     auth::data_folder(&settings.data)?;
-    let auth = Auth::open(guard_settings(settings)?)?;
+    let auth = Auth::open(auth_settings(settings)?)?;
     let listen = start::listen(settings);
     let socket = listen.unix.clone();
     let bound = listen.bind()?;
     let sessions = start::sessions(settings, &auth, journal).await?;
-    let place = greeting::Place { port: bound.address(), socket: socket.as_deref() };
-    let address = greeting::address(settings, place.port);
-    // Links of a socket need some name, and lead nowhere but to this machine.
+    let addresses = greeting::BoundAddresses { port: bound.address(), socket: socket.as_deref() };
+    let address = greeting::address(settings, addresses.port);
+    // Links need a host name; without a port, `localhost` is a placeholder.
     auth.reached_at(address.as_deref().unwrap_or("http://localhost"));
-    start::leave_notes(settings)?;
+    start::write_notes(settings)?;
     if let Some(demo) = &settings.demo {
         demo.begin(&sessions).await?;
     }
@@ -146,12 +149,12 @@ async fn serve(
         .transcripts(start::transcripts())
         .retention(settings.retention)
         .notifier(start::notifier(settings, address.as_deref())?);
-    greeting::print(settings, &auth, &place, json, out)?;
+    greeting::print(settings, &auth, &addresses, json, out)?;
 
     let (stopping, stopped) = tokio::sync::oneshot::channel();
     let stop = async {
         first.await;
-        // Whoever does not listen any more is on the way out already.
+        // The receiver is gone only if the server is already shutting down.
         let _ = stopping.send(());
     };
     let again = async {
@@ -168,7 +171,7 @@ async fn serve(
     Ok(Exit::Fine)
 }
 
-fn guard_settings(settings: &Settings) -> anyhow::Result<auth::Settings> {
+fn auth_settings(settings: &Settings) -> anyhow::Result<auth::Settings> {
     let clock = tidings_agent::Clock::system();
     let mut auth = auth::Settings::new(&settings.data, Random::system(), clock);
     let mut names = Names::loopback();

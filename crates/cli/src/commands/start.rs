@@ -6,84 +6,84 @@ use tidings_protocol::api::{CreateSession, Policy, SessionView, Transcript};
 use uuid::Uuid;
 
 use super::attach::Attach;
-use super::named;
 use super::send::{check_length, given_or_piped};
+use super::session_lookup;
 use crate::error::{CannotRun, Exit};
 use crate::output::Output;
 use crate::remote::{Remote, RemoteArgs};
 
-/// Start a session on the server, or go on there with one that is on disk
+/// Start a session on the server, or resume one from disk
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Start {
-    /// What to say first, also from a pipe; without it the session waits for somebody to say something
+    /// First prompt; read from standard input if it is `-` or piped in. Without one the session starts idle
     text: Option<String>,
 
-    /// The folder to work in [default: that of the session that is resumed, else this one]
+    /// Working folder [default: that of the resumed session, else the current folder]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
 
-    /// Go on with a session: one that is on disk, by its id, or with --fork-session one of the server
+    /// Resume a session from disk by its id, or, with --fork-session, a session of the server
     #[arg(long, short, value_name = "ID")]
     resume: Option<String>,
 
-    /// Leave the session that is resumed as it is, and go on with a copy
+    /// Resume a copy, and leave the original session unchanged
     #[arg(long, visible_alias = "fork", requires = "resume")]
     fork_session: bool,
 
-    /// The model: an alias such as `opus`, or a full name
+    /// Model: an alias such as `opus`, or a full name
     #[arg(long)]
     model: Option<String>,
 
-    /// What may be done unasked: default, acceptEdits, plan, dontAsk, auto, bypassPermissions
+    /// Permission mode: default, acceptEdits, plan, dontAsk, auto or bypassPermissions
     #[arg(long, value_name = "MODE")]
     permission_mode: Option<String>,
 
-    /// Who answers what the agent asks
+    /// Policy for permission requests
     #[arg(long)]
     policy: Option<Answering>,
 
-    /// Tools that may run unasked: `Bash(git log:*)` `Edit`
+    /// Tools that run without a permission request: `Bash(git log:*)` `Edit`
     #[arg(long, alias = "allowedTools", value_name = "TOOL", num_args = 1..)]
     allowed_tools: Vec<String>,
 
-    /// More folders that may be worked in
+    /// Additional folders that tools may access
     #[arg(long, value_name = "DIR", num_args = 1..)]
     add_dir: Vec<PathBuf>,
 
-    /// More for the end of Claude Code's own system prompt
+    /// Text to append to Claude Code's system prompt
     #[arg(long, value_name = "TEXT")]
     append_system_prompt: Option<String>,
 
-    /// How many turns it may take
+    /// Maximum number of turns
     #[arg(long, value_name = "N")]
     max_turns: Option<u64>,
 
-    /// How much it may cost
+    /// Maximum cost
     #[arg(long, value_name = "DOLLARS")]
     max_budget_usd: Option<f64>,
 
-    /// How long its turns may take together
+    /// Maximum total duration of its turns
     #[arg(long, value_name = "SECONDS")]
     max_seconds: Option<u64>,
 
-    /// What to call it
+    /// Title of the session
     #[arg(long)]
     title: Option<String>,
 
-    /// Something to find it by, as `KEY=VALUE`; may be given again
+    /// Label, as `KEY=VALUE`; can be given several times
     #[arg(long, value_name = "KEY=VALUE", value_parser = label)]
     label: Vec<(String, String)>,
 
-    /// A name for this command, such as that of a job: given again, it starts nothing anew
+    /// Idempotency key, such as the name of a job: a second start with the same key returns the first session
     #[arg(long, value_name = "ID")]
     client_id: Option<String>,
 
-    /// Print the answer, and end when it is over, with exit code 1 if it went wrong
+    /// Wait for the answer and print it; exit code 1 if the turn failed
     #[arg(long, conflicts_with = "attach")]
     wait: bool,
 
-    /// Watch it, and answer what it asks
+    /// Attach to the session afterwards, to watch it and answer its requests
     #[arg(long)]
     attach: bool,
 
@@ -93,15 +93,15 @@ pub(crate) struct Start {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Answering {
-    /// You do
+    /// Ask a person
     Ask,
-    /// You do, but for what is known to be harmless
+    /// Ask a person, except for requests that are known to be harmless
     Standard,
-    /// The same; while nobody watches the risk decides
+    /// Like standard, but decide by risk while no client is connected
     Unattended,
-    /// Nobody: nothing runs that the agent asks about
+    /// Deny every request
     Deny,
-    /// Nobody: everything runs, on a server that allows it
+    /// Allow every request, if the server permits that
     Allow,
 }
 
@@ -119,21 +119,21 @@ impl From<Answering> for Policy {
 
 const EXAMPLES: &str = "\
 Examples:
-  tidings start \"fix the flaky test\"             in this folder; the page and your phone show it too
+  tidings start \"fix the flaky test\"             in this folder; also shown on the page and on phones
   tidings start \"fix the flaky test\" --attach    and watch it here
   git diff | tidings start - --wait > review.md
   tidings start --resume 0b9f5d1c-6a3e-4a57-9c1d-2f1f6a3b7e10 \"go on\"
   tidings start \"update the changelog\" --policy unattended --max-turns 20 --client-id job-17 --wait
 
-It goes on when this command ends; `tidings attach`, `send` and `stop` take the number that is printed. With --json that is the \
-session as the server has it, with --wait or --attach its events, as `tidings attach --json` has them.";
+The session continues after this command exits; `tidings attach`, `send` and `stop` take the number that is printed. \
+--json prints the session object of the server, or with --wait or --attach the events, like `tidings attach --json`.";
 
 impl Start {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let prompt = given_or_piped(self.text.as_deref())?;
         if self.wait && prompt.is_none() {
-            let message = "There is nothing to wait for: nothing is said".to_owned();
-            let hint = "give a text, or pipe one in";
+            let message = "--wait needs a prompt".to_owned();
+            let hint = "give a prompt as an argument, or pipe one in";
             return Err(CannotRun { code: CannotRun::USAGE, message, hint }.into());
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -150,7 +150,7 @@ impl Start {
             out.text(&format!("{}\n", serde_json::to_string(&session)?))?;
         } else {
             let number = session.handle;
-            out.note(&format!("This is session {number}; `tidings attach {number}` shows it"))?;
+            out.note(&format!("Started session {number}; `tidings attach {number}` shows it"))?;
         }
         Ok(Exit::Fine)
     }
@@ -180,46 +180,49 @@ impl Start {
             budget_usd: self.max_budget_usd,
             max_seconds: self.max_seconds,
             labels: self.label.iter().cloned().collect(),
-            // Sent again after a lost answer, it makes one session.
+            // A repeated request with the same id does not start a second session.
             client_id: Some(self.client_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string())),
             ..CreateSession::default()
         })
     }
 
-    /// A folder as the server is to be told of it. Here it is meant from where we are; what is elsewhere is not known here.
+    /// Path of a folder as sent to the server: relative to the current folder for a server on this machine,
+    /// unchanged for a remote one.
     fn path(&self, folder: &Path) -> anyhow::Result<String> {
-        let is_elsewhere = self.remote.elsewhere().is_some();
-        if is_elsewhere && folder.as_os_str().is_empty() {
-            let message = "Which folder of the server it is to work in is not said".to_owned();
-            return Err(CannotRun { code: CannotRun::USAGE, message, hint: "say it with --cwd" }.into());
+        let is_remote = self.remote.remote_url().is_some();
+        if is_remote && folder.as_os_str().is_empty() {
+            let message = "A session on a remote server needs a working folder".to_owned();
+            let hint = "name a folder of the server with --cwd";
+            return Err(CannotRun { code: CannotRun::USAGE, message, hint }.into());
         }
-        let path = if is_elsewhere { folder.to_owned() } else { env::current_dir()?.join(folder) };
+        let path = if is_remote { folder.to_owned() } else { env::current_dir()?.join(folder) };
         let path = path.into_os_string().into_string();
         path.map_err(|path| {
-            let message = format!("`{}` cannot be worked in: its path is no text", path.display());
+            let message = format!("The path `{}` is not valid UTF-8", path.display());
             CannotRun { code: "unreadable", message, hint: "rename the folder" }.into()
         })
     }
 }
 
-/// A session that is to be gone on with, and where it has worked.
+/// The session to resume, and its working folder.
 struct Resumed {
     id: String,
     cwd: Option<String>,
 }
 
-/// What the server knows of it. What is nowhere is named as it was, and the server says so.
+/// Looks up a session to resume on the server. An unknown name is passed on, and the server reports the
+/// error.
 async fn resumed(remote: &Remote, name: &str) -> anyhow::Result<Resumed> {
-    match named::session(remote, name).await {
+    match session_lookup::session(remote, name).await {
         Ok(ours) => return Ok(Resumed { id: ours.key, cwd: Some(ours.cwd) }),
-        Err(error) if !named::is_not_found(&error) => return Err(error),
+        Err(error) if !session_lookup::is_not_found(&error) => return Err(error),
         Err(_) => {}
     }
     let mut resumed = Resumed { id: name.to_owned(), cwd: None };
-    if named::is_plain(name) {
+    if session_lookup::is_plain(name) {
         match remote.get::<Transcript>(&format!("/v1/transcripts/{name}")).await {
             Ok(found) => resumed.cwd = found.cwd,
-            Err(error) if named::is_not_found(&error) => {}
+            Err(error) if session_lookup::is_not_found(&error) => {}
             Err(error) => return Err(error),
         }
     }

@@ -1,7 +1,7 @@
 use clap::Args;
 use tidings_protocol::api::{Accepted, CommandRequest, ServerPhase, SessionView};
 
-use super::named;
+use super::session_lookup;
 use crate::error::Exit;
 use crate::output::{Output, printable};
 use crate::remote::RemoteArgs;
@@ -10,10 +10,10 @@ use crate::remote::RemoteArgs;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Stop {
-    /// The session: its number, its key, or the beginning of one
+    /// Session number, key or Claude Code session id; a unique prefix of a key or id is enough
     session: String,
 
-    /// End the turn that is under way, and leave the agent running
+    /// Interrupt the current turn only, and keep the agent running
     #[arg(long)]
     turn: bool,
 
@@ -23,17 +23,17 @@ pub(crate) struct Stop {
 
 const EXAMPLES: &str = "\
 Examples:
-  tidings stop 3           end its agent; nothing of the conversation is lost
-  tidings stop 3 --turn    only end what it is doing";
+  tidings stop 3           end its agent; the conversation is kept
+  tidings stop 3 --turn    interrupt the current turn only";
 
 impl Stop {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (session, accepted): (SessionView, Accepted) = runtime.block_on(async {
             let remote = self.remote.remote()?;
-            let session = named::session(&remote, &self.session).await?;
+            let session = session_lookup::session(&remote, &self.session).await?;
             let verb = if self.turn { "interrupt" } else { "stop" };
-            // Asked for even if nothing seems to be under way: a turn may have begun since.
+            // Sent even if no turn seems to be running: one may have begun since.
             let path = format!("/v1/sessions/{}/{verb}", session.handle);
             let accepted = remote.post(&path, &CommandRequest::default()).await?;
             anyhow::Ok((session, accepted))
@@ -43,8 +43,8 @@ impl Stop {
         } else {
             let what = match session.state {
                 _ if !self.turn => "Stopped",
-                ServerPhase::Running | ServerPhase::NeedsYou => "Its turn was ended",
-                _ => "No turn was under way",
+                ServerPhase::Running | ServerPhase::NeedsYou => "Interrupted its turn",
+                _ => "No turn was running",
             };
             out.note(&format!("{what}: {}", printable(&self.session)))?;
         }

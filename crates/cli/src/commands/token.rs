@@ -1,4 +1,4 @@
-//! `tidings token`: credentials of devices.
+//! `tidings token`: device credentials.
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -7,22 +7,21 @@ use tidings_bridge::auth::read_admin_token;
 use tidings_protocol::api::{Device, DeviceList, NewCredential, NewDevice};
 
 use crate::error::{CannotRun, Exit};
-use crate::human;
 use crate::output::{Output, printable};
 use crate::remote::RemoteArgs;
 
-/// List, make and revoke the credentials of devices
+/// List, create and revoke device credentials
 #[derive(Debug, Subcommand)]
 #[command(after_help = EXAMPLES)]
 pub(crate) enum TokenCommand {
-    /// Devices that have a credential, the oldest first
-    List(List),
-    /// Make a credential for a program; it is shown this once
-    Create(Create),
-    /// End the credential of a device, and close what it holds open
-    Revoke(Revoke),
+    /// List the devices that have a credential, oldest first
+    List(TokenList),
+    /// Create a credential for a program; it is shown only once
+    Create(TokenCreate),
+    /// Revoke the credential of a device, and close its connections
+    Revoke(TokenRevoke),
     /// Print the admin token of a server on this machine, for scripts
-    Admin(Admin),
+    Admin(TokenAdmin),
 }
 
 const EXAMPLES: &str = "\
@@ -32,57 +31,57 @@ Examples:
   tidings token revoke 3f2a9c01d4e5
   curl -H \"Authorization: Bearer $(tidings token admin)\" http://127.0.0.1:7717/v1/sessions";
 
-/// The admin token, for scripts.
+/// JSON line with the admin token.
 #[derive(Serialize)]
 struct AdminLine<'a> {
     token: &'a str,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct List {
+pub(crate) struct TokenList {
     #[command(flatten)]
     remote: RemoteArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Create {
+pub(crate) struct TokenCreate {
     #[command(flatten)]
-    wanted: Wanted,
+    device: NewDeviceArgs,
     #[command(flatten)]
     remote: RemoteArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Revoke {
-    /// The id or the name of the device
+pub(crate) struct TokenRevoke {
+    /// Id or name of the device
     device: String,
     #[command(flatten)]
     remote: RemoteArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Admin {
+pub(crate) struct TokenAdmin {
     #[command(flatten)]
     remote: RemoteArgs,
 }
 
-/// What a new device is called and may do.
+/// Name and rights of a new device.
 #[derive(Debug, Args)]
-pub(crate) struct Wanted {
-    /// What the device is called
+pub(crate) struct NewDeviceArgs {
+    /// Name of the device
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
-    /// What it may: read, prompt, decide, edit, always or admin; can be given several times [default: read, prompt and
-    /// decide]
+    /// Scope: read, prompt, decide, edit, always or admin; can be given several times [default: read, prompt
+    /// and decide]
     #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',', value_parser = scope)]
     scopes: Vec<Scope>,
 
-    /// Limit it to sessions in this folder of the server, a whole path; can be given several times
+    /// Limit it to sessions in this folder of the server, an absolute path; can be given several times
     #[arg(long = "folder", value_name = "DIR", value_parser = folder)]
     folders: Vec<String>,
 
-    /// End its credential after so many seconds [default: never]
+    /// Let its credential expire after this time [default: never]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     expires_in: Option<u64>,
 }
@@ -91,14 +90,14 @@ fn scope(text: &str) -> Result<Scope, String> {
     text.parse().map_err(|error: tidings_bridge::Error| format!("{error}; {}", error.hint()))
 }
 
-/// The server may be on another machine, where the folder that this runs in is not there.
+/// Accepts absolute paths only: the server may be on another machine, without our current folder.
 fn folder(text: &str) -> Result<String, &'static str> {
-    let is_whole = text.starts_with('/') && !text.split('/').any(|part| part == "..");
-    is_whole.then(|| text.to_owned()).ok_or("name the folder from the root on, such as `/srv/app`")
+    let is_absolute = text.starts_with('/') && !text.split('/').any(|part| part == "..");
+    is_absolute.then(|| text.to_owned()).ok_or("give an absolute path without `..`, such as `/srv/app`")
 }
 
-impl Wanted {
-    pub(crate) fn device(&self) -> NewDevice {
+impl NewDeviceArgs {
+    pub(crate) fn new_device(&self) -> NewDevice {
         let scopes = self.scopes.iter().map(|scope| scope.as_str().to_owned()).collect();
         NewDevice {
             name: self.name.clone(),
@@ -110,13 +109,13 @@ impl Wanted {
 }
 
 impl TokenCommand {
-    /// Whether errors are wanted as JSON too.
+    /// True if `--json` was given, so that errors are printed as JSON too.
     pub(crate) fn wants_json(&self) -> bool {
         match self {
-            TokenCommand::List(List { remote })
-            | TokenCommand::Create(Create { remote, .. })
-            | TokenCommand::Revoke(Revoke { remote, .. })
-            | TokenCommand::Admin(Admin { remote }) => remote.json,
+            TokenCommand::List(TokenList { remote })
+            | TokenCommand::Create(TokenCreate { remote, .. })
+            | TokenCommand::Revoke(TokenRevoke { remote, .. })
+            | TokenCommand::Admin(TokenAdmin { remote }) => remote.json,
         }
     }
 
@@ -133,7 +132,7 @@ impl TokenCommand {
     }
 }
 
-impl List {
+impl TokenList {
     async fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let list: DeviceList = self.remote.remote()?.get("/v1/devices").await?;
         for device in &list.items {
@@ -141,7 +140,7 @@ impl List {
             out.text(&format!("{line}\n"))?;
         }
         if list.items.is_empty() && !self.remote.json {
-            out.note("No device has a credential; `tidings pair` lets one in.")?;
+            out.note("No device has a credential; `tidings pair` adds one.")?;
         }
         Ok(Exit::Fine)
     }
@@ -159,14 +158,15 @@ fn text(device: &Device) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join("  ")
 }
 
-/// The day of a time.
+/// Date of a timestamp.
 fn day(time: &str) -> &str {
     time.split('T').next().unwrap_or_default()
 }
 
-impl Create {
+impl TokenCreate {
     async fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
-        let made: NewCredential = self.remote.remote()?.post("/v1/devices", &self.wanted.device()).await?;
+        let made: NewCredential =
+            self.remote.remote()?.post("/v1/devices", &self.device.new_device()).await?;
         if self.remote.json {
             out.text(&format!("{}\n", serde_json::to_string(&made)?))?;
         } else {
@@ -177,45 +177,43 @@ impl Create {
     }
 }
 
-impl Revoke {
+impl TokenRevoke {
     async fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let remote = self.remote.remote()?;
         let list: DeviceList = remote.get("/v1/devices").await?;
         let named = |device: &&Device| device.id == self.device || device.name == self.device;
         let found: Vec<&Device> = list.items.iter().filter(named).collect();
         let [device] = found.as_slice() else {
-            let count = u64::try_from(found.len()).unwrap_or(u64::MAX);
-            let message =
-                format!("`{}` is the name of {}", printable(&self.device), human::plural(count, "device"));
-            return Err(CannotRun {
-                code: "not_found",
-                message,
-                hint: "name it by its id, from `tidings token list`",
-            }
-            .into());
+            let name = printable(&self.device);
+            let message = match found.len() {
+                0 => format!("No device is named `{name}`"),
+                count => format!("{count} devices are named `{name}`"),
+            };
+            let hint = "give the id of the device, from `tidings token list`";
+            return Err(CannotRun { code: "not_found", message, hint }.into());
         };
         remote.delete(&format!("/v1/devices/{}", device.id)).await?;
-        out.note(&format!("{} ({}) is out", printable(&device.name), device.id))?;
+        out.note(&format!("Revoked {} ({})", printable(&device.name), device.id))?;
         Ok(Exit::Fine)
     }
 }
 
-impl Admin {
+impl TokenAdmin {
     fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
-        // That of this machine, sent there, would tell another server how to rule this one.
-        if self.remote.elsewhere().is_some() {
+        // A script would send this machine's admin token to another server.
+        if self.remote.remote_url().is_some() {
             return Err(CannotRun {
                 code: CannotRun::USAGE,
-                message: "The admin token of a server elsewhere stays there".to_owned(),
-                hint: "use its TIDINGS_TOKEN, or leave out --server and TIDINGS_SERVER for the one of this machine",
+                message: "The admin token of a remote server is not available here".to_owned(),
+                hint: "use TIDINGS_TOKEN, or omit --server and TIDINGS_SERVER for the server on this machine",
             }
             .into());
         }
         let data = self.remote.data()?;
         let token = read_admin_token(&data)?.ok_or_else(|| CannotRun {
             code: "not_found",
-            message: format!("There is no token in `{}`", data.display()),
-            hint: "start `tidings serve` once, or name its folder with --data",
+            message: format!("No admin token in `{}`", data.display()),
+            hint: "start `tidings serve` once, or name its data folder with --data",
         })?;
         let line = if self.remote.json {
             serde_json::to_string(&AdminLine { token: token.reveal() })?

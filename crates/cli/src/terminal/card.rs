@@ -1,4 +1,4 @@
-//! A tool in one line.
+//! Card of a tool call: one line with its name and a summary.
 
 use std::time::Duration;
 
@@ -10,34 +10,34 @@ use super::line::Line;
 use super::status::duration;
 use super::style::Style;
 
-/// A call of a tool, as its card shows it.
+/// Card of a tool call.
 #[derive(Debug, Clone)]
 pub(super) struct Card {
     tool: String,
     summary: String,
 }
 
-/// How a call ended.
+/// Outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CardEnd<'a> {
     Fine,
-    /// It failed, and this is how its error begins.
+    /// It failed with this error.
     Failed(&'a str),
 }
 
 impl Card {
-    /// The card of a call. Paths below `folder` are shown from there.
+    /// Creates the card of a call. Paths below `folder` are shown relative to it.
     pub(super) fn new(tool: &str, input: &Value, folder: Option<&str>) -> Self {
         Card { tool: shown_name(tool), summary: summary(tool, input, folder) }
     }
 
-    /// What it looks like while the tool runs.
+    /// Line while the tool runs.
     pub(super) fn running(&self, spinner: char, elapsed: Option<Duration>) -> Line {
         let line = Line::styled(&format!("{spinner} "), Style::CYAN);
         self.rest(line, elapsed.filter(|elapsed| *elapsed >= Duration::from_secs(1)))
     }
 
-    /// What it looks like afterwards.
+    /// Lines after the tool has ended.
     pub(super) fn ended(&self, end: CardEnd<'_>, elapsed: Option<Duration>, columns: usize) -> Vec<Line> {
         let mark = match end {
             CardEnd::Fine => Line::styled("✓ ", Style::GREEN),
@@ -63,7 +63,7 @@ impl Card {
         line
     }
 
-    /// A long summary gives way to the duration behind it.
+    /// Cuts a long summary, so that the duration fits behind it.
     fn fitted(&self, mark: Line, elapsed: Option<Duration>, columns: usize) -> Line {
         let time = elapsed.map(|elapsed| format!("  {}", duration(elapsed))).unwrap_or_default();
         let mut line = self.rest(mark, None).fit(columns.saturating_sub(time.len()));
@@ -72,7 +72,7 @@ impl Card {
     }
 }
 
-/// `mcp__github__search` is `github: search`.
+/// Formats a tool name: `mcp__github__search` becomes `github: search`.
 fn shown_name(tool: &str) -> String {
     match mcp_parts(tool) {
         Some((server, tool)) => format!("{server}: {tool}"),
@@ -80,7 +80,7 @@ fn shown_name(tool: &str) -> String {
     }
 }
 
-/// What matters of an input.
+/// Summarizes an input.
 fn summary(tool: &str, input: &Value, folder: Option<&str>) -> String {
     let json = input.to_string();
     let summary = Raw::parse(&json)

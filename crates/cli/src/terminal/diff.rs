@@ -1,4 +1,4 @@
-//! What a call changed in files.
+//! Changes of a tool call to files.
 
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
@@ -6,12 +6,13 @@ use similar::{ChangeTag, TextDiff};
 use super::line::Line;
 use super::style::Style;
 
-/// How many lines of one call are shown. A reader of more opens the file.
+/// Maximum number of lines per call.
 const LINES_MAX: usize = 80;
 
-/// The changes of a call: those that the tool reports, or else those that its input asks for. Empty for other tools.
+/// Returns the changes of a call: those that the tool reports, else those of its input. Empty for other
+/// tools.
 pub(super) fn diff(input: &Value, result: Option<&Value>) -> Vec<Line> {
-    let mut lines = result.and_then(reported).unwrap_or_else(|| asked(input));
+    let mut lines = result.and_then(reported).unwrap_or_else(|| requested(input));
     let more = lines.len().saturating_sub(LINES_MAX);
     if more > 0 {
         lines.truncate(LINES_MAX);
@@ -23,8 +24,8 @@ pub(super) fn diff(input: &Value, result: Option<&Value>) -> Vec<Line> {
     lines.into_iter().map(|line| line.indented(4)).collect()
 }
 
-/// The changes that an input asks for.
-pub(super) fn asked(input: &Value) -> Vec<Line> {
+/// Returns the changes that an input requests.
+pub(super) fn requested(input: &Value) -> Vec<Line> {
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     let edit = |edit: &Value| Some(between(&text(edit, "old_string")?, &text(edit, "new_string")?));
     if let Some(edits) = input.get("edits").and_then(Value::as_array) {
@@ -37,20 +38,20 @@ pub(super) fn asked(input: &Value) -> Vec<Line> {
     content.lines().map(|line| changed('+', line)).collect()
 }
 
-/// The hunks that a tool reports.
+/// Returns the hunks that a tool reports.
 fn reported(result: &Value) -> Option<Vec<Line>> {
     let hunks = result.get("structuredPatch")?.as_array()?;
     let mut lines = Vec::new();
     for hunk in hunks {
         let number = |key: &str| hunk.get(key).and_then(Value::as_u64).unwrap_or(0);
-        let place = format!(
+        let header = format!(
             "@@ -{},{} +{},{} @@",
             number("oldStart"),
             number("oldLines"),
             number("newStart"),
             number("newLines")
         );
-        lines.push(Line::styled(&place, Style::DIM));
+        lines.push(Line::styled(&header, Style::DIM));
         for line in hunk.get("lines")?.as_array()?.iter().filter_map(Value::as_str) {
             let mark = line.chars().next().unwrap_or(' ');
             lines.push(changed(mark, line.get(mark.len_utf8()..).unwrap_or_default()));

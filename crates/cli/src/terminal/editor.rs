@@ -15,7 +15,7 @@ use rustyline::{
 
 use tokio::sync::oneshot;
 
-use crate::commands::sessions::Place;
+use crate::commands::sessions::RootArgs;
 
 /// Reads prompts with line editing, bracketed paste and a history for each project.
 pub(crate) struct PromptEditor {
@@ -37,9 +37,9 @@ pub(crate) enum Typed {
 const HISTORY_MAX: usize = 1_000;
 
 impl PromptEditor {
-    /// An editor whose history is the file at `history`; none is kept without one.
+    /// Creates an editor whose history is the file at `history`; without a file, no history is stored.
     pub(crate) fn new(history: Option<PathBuf>) -> io::Result<Self> {
-        // Prompts are typed on the terminal even when the answers go to a file.
+        // Prompts are typed on the terminal even if the answers go to a file.
         let config = Config::builder()
             .behavior(Behavior::PreferTerm)
             .bracketed_paste(true)
@@ -48,21 +48,21 @@ impl PromptEditor {
             .build();
         let mut editor = Editor::with_history(config, FileHistory::new()).map_err(io_error)?;
         editor.set_max_history_size(HISTORY_MAX).map_err(io_error)?;
-        let clear_or_leave = EventHandler::Conditional(Box::new(ClearOrLeave));
-        editor.bind_sequence(KeyEvent::ctrl('c'), clear_or_leave);
+        let clear_or_exit = EventHandler::Conditional(Box::new(ClearOrExit));
+        editor.bind_sequence(KeyEvent::ctrl('c'), clear_or_exit);
         let newline = Cmd::Insert(1, "\n".to_owned());
         editor.bind_sequence(KeyEvent(KeyCode::Enter, Modifiers::ALT), EventHandler::Simple(newline));
         if let Some(path) = &history {
-            // A history that cannot be read is an empty one.
+            // An unreadable history counts as empty.
             drop(editor.load_history(path));
         }
         Ok(PromptEditor { editor, history })
     }
 
-    /// Reads a prompt that begins with `typed`, on a thread of its own, and gives the editor back.
+    /// Reads a prompt that begins with `typed` in a separate thread, and returns the editor.
     pub(crate) async fn read(mut self, typed: String) -> anyhow::Result<(Self, Typed)> {
         let (sender, receiver) = oneshot::channel();
-        // A read that waits cannot be cancelled.
+        // A blocking read cannot be cancelled.
         drop(std::thread::spawn(move || {
             let read = self.read_lines(&typed);
             drop(sender.send((self, read)));
@@ -71,7 +71,7 @@ impl PromptEditor {
         Ok((editor, read?))
     }
 
-    /// A line that ends with a backslash goes on in the next one.
+    /// Reads a prompt; a line that ends with a backslash continues in the next one.
     fn read_lines(&mut self, typed: &str) -> io::Result<Typed> {
         io::stderr().write_all(b"\n")?;
         let mut prompt = String::new();
@@ -102,7 +102,7 @@ impl PromptEditor {
             return;
         }
         if let Some(path) = &self.history {
-            // The conversation goes on without a history.
+            // Failures are ignored: the conversation works without a history.
             let made = path.parent().map_or(Ok(()), create_private_folder);
             if made.is_ok() {
                 drop(self.editor.append_history(path));
@@ -111,14 +111,14 @@ impl PromptEditor {
     }
 }
 
-/// An editor with the history of the folder that the program runs in.
+/// Creates an editor with the history of the current folder.
 pub(crate) fn prompt_editor() -> io::Result<PromptEditor> {
     let folder = std::env::current_dir().ok();
-    let history = Place::data_folder().zip(folder).map(|(data, folder)| history_file(&data, &folder));
+    let history = RootArgs::data_folder().zip(folder).map(|(data, folder)| history_file(&data, &folder));
     PromptEditor::new(history)
 }
 
-/// The history of the prompts that were typed in a folder, below the data folder.
+/// Path of the prompt history of a folder, below the data folder.
 fn history_file(data: &Path, project: &Path) -> PathBuf {
     let mut hasher = DefaultHasher::new();
     project.hash(&mut hasher);
@@ -127,16 +127,16 @@ fn history_file(data: &Path, project: &Path) -> PathBuf {
     data.join("history").join(format!("{name}-{:016x}", hasher.finish()))
 }
 
-/// Ctrl-C clears what is typed; with nothing to clear it leaves.
-struct ClearOrLeave;
+/// Ctrl-C: clears the input, or exits if the input is empty.
+struct ClearOrExit;
 
-impl ConditionalEventHandler for ClearOrLeave {
+impl ConditionalEventHandler for ClearOrExit {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
         Some(if context.line().is_empty() { Cmd::Interrupt } else { Cmd::Kill(Movement::WholeBuffer) })
     }
 }
 
-/// Settings of the terminal, to put back when a prompt is left without its editor.
+/// Saved settings of the terminal, to restore them if a prompt is aborted without its editor.
 pub(crate) struct TerminalSettings {
     #[cfg(unix)]
     saved: Option<rustix::termios::Termios>,
@@ -154,7 +154,7 @@ impl TerminalSettings {
     pub(crate) fn restore(&self) {
         #[cfg(unix)]
         if let Some(saved) = &self.saved {
-            // A terminal that is gone needs no settings.
+            // Fails only if the terminal is gone.
             let _ = rustix::termios::tcsetattr(io::stdin(), rustix::termios::OptionalActions::Now, saved);
             drop(io::stderr().write_all(b"\x1b[?2004l\r\n"));
         }

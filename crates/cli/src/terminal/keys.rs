@@ -1,4 +1,4 @@
-//! Keys, while a turn runs or a question is open.
+//! Keyboard input during a turn or while a request is pending.
 
 use std::io;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, poll, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// A key that means something here.
+/// A key that has a function here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
     Char(char),
@@ -20,25 +20,25 @@ pub(crate) enum Key {
     Tab,
     /// Ctrl-C.
     Interrupt,
-    /// The window has another size.
+    /// The terminal was resized.
     Resized,
 }
 
-/// The keyboard, key by key. The terminal is put back when it is dropped, and also when the program panics.
+/// Reader of single keys in raw mode. The terminal is restored on drop, and if the program panics.
 pub(crate) struct Keyboard {
     keys: Receiver<Key>,
     stop: Arc<AtomicBool>,
     reader: Option<JoinHandle<()>>,
 }
 
-/// How many keys may wait. Nobody types that far ahead; what comes on top is held back in the terminal.
+/// Capacity of the queue of keys; further ones stay in the terminal's buffer.
 const KEYS_MAX: usize = 64;
 
-/// How long the reader waits for a key before it looks whether it is still wanted.
-const PATIENCE: Duration = Duration::from_millis(50);
+/// Interval in which the reader checks whether it should stop.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 impl Keyboard {
-    /// Takes the terminal over.
+    /// Switches the terminal to raw mode and starts the reader.
     pub(crate) fn open() -> io::Result<Self> {
         restore_on_panic();
         enable_raw_mode()?;
@@ -49,7 +49,7 @@ impl Keyboard {
         Ok(Keyboard { keys, stop, reader: Some(reader) })
     }
 
-    /// The next key. Waits forever once the terminal is gone.
+    /// Waits for the next key; never returns once the terminal is gone.
     pub(crate) async fn next(&mut self) -> Key {
         match self.keys.recv().await {
             Some(key) => key,
@@ -59,16 +59,16 @@ impl Keyboard {
 }
 
 impl Keyboard {
-    /// Gives the terminal back, and the text that was typed ahead. A line end in it is one of a paste.
+    /// Restores the terminal, and returns the text that was typed ahead. A line break in it is from a paste.
     pub(crate) fn close(mut self) -> String {
         self.stop.store(true, Ordering::Relaxed);
         let mut keys = Vec::new();
         while self.reader.as_ref().is_some_and(|reader| !reader.is_finished()) {
             keys.extend(std::iter::from_fn(|| self.keys.try_recv().ok()));
-            std::thread::sleep(PATIENCE / 10);
+            std::thread::sleep(POLL_INTERVAL / 10);
         }
         keys.extend(std::iter::from_fn(|| self.keys.try_recv().ok()));
-        // What was read from the terminal already would be lost to the next reader of it.
+        // Keys that were already read from the terminal would be lost for its next reader.
         while poll(Duration::ZERO).unwrap_or(false) {
             let Ok(event) = read() else { break };
             keys.extend(key(&event));
@@ -92,7 +92,7 @@ impl Drop for Keyboard {
         self.stop.store(true, Ordering::Relaxed);
         self.keys.close();
         if let Some(reader) = self.reader.take() {
-            // It ends within its patience; what it panicked with was shown already.
+            // It ends within its poll interval; a panic of it was shown already.
             drop(reader.join());
         }
         drop(disable_raw_mode());
@@ -101,7 +101,7 @@ impl Drop for Keyboard {
 
 fn forward(sender: &Sender<Key>, stopped: &AtomicBool) {
     while !stopped.load(Ordering::Relaxed) {
-        match poll(PATIENCE) {
+        match poll(POLL_INTERVAL) {
             Ok(false) => {}
             Ok(true) => {
                 let Ok(event) = read() else { return };

@@ -1,10 +1,10 @@
-//! One line of text with its looks.
+//! One line of styled text.
 
 use super::safe;
 use super::style::Style;
 use crate::human::{char_width, width};
 
-/// One line on a screen. What is put in is filtered, so that a line cannot hold anything that steers a terminal.
+/// One line on a screen. Its text is filtered, so that it contains no control sequences.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Line {
     spans: Vec<(String, Style)>,
@@ -23,7 +23,7 @@ impl Line {
         Line::new().with(text, style)
     }
 
-    /// The line with more text at its end.
+    /// Appends text.
     pub(crate) fn with(mut self, text: &str, style: Style) -> Self {
         self.push(text, style);
         self
@@ -33,7 +33,7 @@ impl Line {
         self.push_safe(safe::one_line(text), style);
     }
 
-    /// Every line of a text, with everything visible that a decision could hang on.
+    /// Splits a text into lines, and makes every character visible that could matter for a decision.
     pub(crate) fn exact(text: &str, style: Style) -> Vec<Line> {
         let line = |text: &str| {
             let mut line = Line::new();
@@ -43,7 +43,7 @@ impl Line {
         safe::exact(text).split('\n').map(line).collect()
     }
 
-    /// The line after some blanks.
+    /// Indents the line.
     pub(crate) fn indented(self, columns: usize) -> Self {
         let mut line = Line::plain(&" ".repeat(columns));
         line.extend(self);
@@ -64,12 +64,12 @@ impl Line {
         self.spans.iter().map(|(text, _)| width(text)).sum()
     }
 
-    /// The text without its looks.
+    /// Text without its styles.
     pub(crate) fn text(&self) -> String {
         self.spans.iter().map(|(text, _)| text.as_str()).collect()
     }
 
-    /// The line in at most so many columns; what does not fit becomes an ellipsis.
+    /// Cuts the line to at most `columns`; an ellipsis replaces what does not fit.
     pub(crate) fn fit(&self, columns: usize) -> Line {
         if self.width() <= columns {
             return self.clone();
@@ -87,9 +87,10 @@ impl Line {
         line
     }
 
-    /// The line broken between words into lines of at most so many columns; all but the first begin with `hang` blanks.
+    /// Wraps the line between words into lines of at most `columns`; all but the first are indented by
+    /// `hang`.
     pub(crate) fn wrap(&self, columns: usize, hang: usize) -> Vec<Line> {
-        // A deep indent on a narrow screen still leaves room for a word.
+        // Keep room for a word on a narrow screen with a deep indent.
         const ROOM_MIN: usize = 8;
         let columns = columns.max(if hang == 0 { 1 } else { hang + ROOM_MIN });
         if self.width() <= columns {
@@ -123,7 +124,7 @@ impl Line {
         lines
     }
 
-    /// The line as a terminal takes it.
+    /// Text with escape sequences for its styles.
     pub(crate) fn ansi(&self) -> String {
         let mut painted = String::new();
         for (text, style) in &self.spans {
@@ -159,7 +160,7 @@ impl Line {
     fn push_safe(&mut self, text: String, style: Style) {
         match self.spans.last_mut() {
             _ if text.is_empty() => {}
-            Some((last, looks)) if *looks == style => last.push_str(&text),
+            Some((last, last_style)) if *last_style == style => last.push_str(&text),
             _ => self.spans.push((text, style)),
         }
     }
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_survive_wrapping_and_fitting() {
+    fn styles_survive_wrapping_and_fitting() {
         let line = Line::styled("bold words", Style::BOLD).with(" plain", Style::PLAIN);
         assert_eq!(line.fit(9).ansi(), "\u{1b}[1mbold wor\u{1b}[0m\u{1b}[2m…\u{1b}[0m");
         let ansi: Vec<String> = line.wrap(10, 0).iter().map(Line::ansi).collect();

@@ -1,4 +1,4 @@
-//! What changes while one watches: running tools, sub-agents, the list of things to do.
+//! Lines that change during a turn: running tools, sub-agents, the todo list.
 
 use std::time::{Duration, Instant};
 
@@ -14,16 +14,16 @@ use super::style::Style;
 /// Frames of the spinner.
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
-/// How long a frame of the spinner stays.
+/// Duration of a frame of the spinner.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// What took less is not worth a figure.
+/// Minimum duration that is shown.
 pub(super) const NOTABLE: Duration = Duration::from_millis(100);
 
-/// How many things to do are shown at once.
+/// Maximum number of todos that are shown.
 const TODOS_MAX: usize = 7;
 
-/// A call that runs.
+/// A running tool call.
 #[derive(Debug)]
 pub(super) struct Running {
     pub(super) id: String,
@@ -32,7 +32,7 @@ pub(super) struct Running {
     pub(super) since: Instant,
 }
 
-/// A sub-agent that is at work.
+/// A running sub-agent.
 #[derive(Debug)]
 pub(super) struct Agent {
     id: String,
@@ -61,24 +61,24 @@ impl Agent {
         self.id == id
     }
 
-    pub(super) fn progressed(&mut self, news: &SubAgentProgressed) {
-        if let Some(doing) = news.summary.as_ref().or(news.description.as_ref()) {
+    pub(super) fn progressed(&mut self, progress: &SubAgentProgressed) {
+        if let Some(doing) = progress.summary.as_ref().or(progress.description.as_ref()) {
             self.doing.clone_from(doing);
         }
-        self.tool_uses = news.tool_uses.unwrap_or(self.tool_uses);
-        self.tokens = news.tokens.unwrap_or(self.tokens);
+        self.tool_uses = progress.tool_uses.unwrap_or(self.tool_uses);
+        self.tokens = progress.tokens.unwrap_or(self.tokens);
     }
 
-    /// The line that stays once it has ended.
+    /// Lines that stay after it has ended.
     pub(super) fn ended(&self, end: &SubAgentEnded, now: Instant, columns: usize) -> Vec<Line> {
         let (mark, style) = match end.outcome {
             SubAgentOutcome::Completed => ("✓", Style::GREEN),
             SubAgentOutcome::Failed | SubAgentOutcome::Stopped => ("✗", Style::RED),
             _ => ("•", Style::DIM),
         };
-        let words = end.summary.as_ref().or(end.error.as_ref()).unwrap_or(&self.doing);
+        let text = end.summary.as_ref().or(end.error.as_ref()).unwrap_or(&self.doing);
         let mut line = Line::styled(&format!("{mark} "), style).with(&self.kind, Style::BOLD);
-        line.push(&format!(" {}", first_line(words)), Style::PLAIN);
+        line.push(&format!(" {}", first_line(text)), Style::PLAIN);
         let figures =
             self.figures(end.tool_uses, end.tokens, end.duration_ms.map(Duration::from_millis), now);
         vec![with_figures(&line, &figures, columns)]
@@ -108,7 +108,7 @@ impl Agent {
     }
 }
 
-/// The frame of the spinner after a while.
+/// Returns the frame of the spinner at a time.
 pub(super) fn spinner(elapsed: Duration) -> char {
     let frame = elapsed.as_millis() / FRAME.as_millis();
     SPINNER[usize::try_from(frame).unwrap_or(0) % SPINNER.len()]
@@ -125,7 +125,7 @@ pub(super) fn agent_lines(agents: &[Agent], spinner: char, now: Instant, columns
     agents.iter().map(|agent| agent.line(spinner, now, columns)).collect()
 }
 
-/// The list of things to do, around the one that is being done.
+/// Formats the todo list around the current item.
 pub(super) fn todo_lines(todos: &[TodoItem]) -> Vec<Line> {
     let done = todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count();
     if todos.is_empty() || done == todos.len() {
@@ -148,8 +148,8 @@ fn todo_line(todo: &TodoItem) -> Line {
     match todo.status {
         TodoStatus::Completed => Line::styled("  ☑ ", Style::GREEN).with(&todo.content, Style::DIM),
         TodoStatus::InProgress => {
-            let words = todo.active_form.as_ref().unwrap_or(&todo.content);
-            Line::styled("  ▸ ", Style::CYAN).with(words, Style::BOLD)
+            let text = todo.active_form.as_ref().unwrap_or(&todo.content);
+            Line::styled("  ▸ ", Style::CYAN).with(text, Style::BOLD)
         }
         TodoStatus::Cancelled => {
             Line::styled("  ☒ ", Style::DIM).with(&todo.content, Style::DIM.and(Style::STRIKE))
@@ -162,7 +162,7 @@ fn first_line(text: &str) -> &str {
     text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
 }
 
-/// On a narrow screen the words matter more than the figures.
+/// Adds figures at the end of a line, except on narrow screens.
 fn with_figures(line: &Line, figures: &str, columns: usize) -> Line {
     const WIDE: usize = 60;
     if columns < WIDE || figures.is_empty() {

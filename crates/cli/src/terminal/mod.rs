@@ -1,7 +1,7 @@
-//! A session in a terminal: what it looks like, and what is asked there.
+//! Terminal output of a session, and prompts for its requests.
 //!
-//! Text becomes [`Line`]s, and a line is made of nothing that could steer a terminal: the filter is in the only way in.
-//! Everything up to the [`Screen`] is plain values in and plain values out.
+//! Text becomes [`Line`]s. A line contains no control characters, since its constructors filter them.
+//! Everything up to the [`Screen`] is free of I/O.
 
 pub(crate) mod ask;
 mod card;
@@ -23,4 +23,4 @@ pub(crate) use line::Line;
 pub(crate) use safe::text as safe_text;
 pub(crate) use screen::{Paint, Pane, Screen};
 pub(crate) use style::Style;
-pub(crate) use view::{Began, CtrlC, Diffs, Thoughts, View};
+pub(crate) use view::{CtrlC, Diffs, Thoughts, TurnStart, View};

@@ -1,34 +1,35 @@
-//! What could steer a terminal is shown instead (T8, F122).
+//! Filter that makes control characters visible (T8, F122).
 //!
-//! An agent prints what it reads, and what it reads may be written to fool whoever watches: escape sequences that move
-//! the cursor, set the title or fill the clipboard, marks that turn the direction of writing, letters that take no room.
+//! An agent prints text from files and the network, which may be written to deceive the user: escape
+//! sequences that move the cursor, set the title or fill the clipboard, bidirectional controls, invisible
+//! characters.
 
 use std::fmt::Write as _;
 
-/// Text of several lines as a person may safely see it. Lines stay lines.
+/// Makes a text of several lines safe to show. Line breaks are kept.
 pub(crate) fn text(text: &str) -> String {
-    filtered(text, Hidden::Reading)
+    filtered(text, Purpose::Reading)
 }
 
-/// Text of several lines in which everything is visible that a decision could hang on, strange spaces included.
+/// Makes every character of a text visible that could matter for a decision, including unusual spaces.
 pub(super) fn exact(text: &str) -> String {
-    filtered(text, Hidden::Deciding)
+    filtered(text, Purpose::Deciding)
 }
 
-/// Text as one line.
+/// Makes a text safe to show on one line.
 pub(super) fn one_line(text: &str) -> String {
     let text = self::text(text);
     if text.contains('\n') { text.replace('\n', " ") } else { text }
 }
 
-/// What somebody wants to do with a text.
+/// Purpose of showing a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hidden {
+enum Purpose {
     Reading,
     Deciding,
 }
 
-fn filtered(text: &str, hidden: Hidden) -> String {
+fn filtered(text: &str, purpose: Purpose) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut before = ' ';
     let mut chars = text.chars().peekable();
@@ -37,14 +38,14 @@ fn filtered(text: &str, hidden: Hidden) -> String {
             '\n' => shown.push('\n'),
             '\r' if chars.peek() == Some(&'\n') => {}
             '\t' => shown.push_str("    "),
-            // Pictures for control characters: ␛ is what an escape looks like.
+            // Control pictures, such as ␛ for an escape.
             '\0'..='\u{1f}' => shown.extend(char::from_u32(0x2400 + u32::from(c))),
             '\u{7f}' => shown.push('␡'),
-            // Parts of pictures such as 👩‍💻 and ❤️.
-            '\u{200d}' | '\u{fe0f}' if hidden == Hidden::Reading && u32::from(before) >= 0x203c => {
+            // Parts of emoji such as 👩‍💻 and ❤️.
+            '\u{200d}' | '\u{fe0f}' if purpose == Purpose::Reading && u32::from(before) >= 0x203c => {
                 shown.push(c);
             }
-            c if is_hidden(c) || (hidden == Hidden::Deciding && is_odd_space(c)) => {
+            c if is_hidden(c) || (purpose == Purpose::Deciding && is_odd_space(c)) => {
                 // Writing into a String cannot fail.
                 let _ = write!(shown, "⟨{:04X}⟩", u32::from(c));
             }
@@ -55,7 +56,7 @@ fn filtered(text: &str, hidden: Hidden) -> String {
     shown
 }
 
-/// Characters that are not seen, or that move others about.
+/// True for characters that are invisible or reorder others.
 fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
@@ -72,7 +73,7 @@ fn is_odd_space(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// What has been used against terminals: colours, cursor, title, clipboard, links, device control, C1, direction.
+    /// Known attacks on terminals: colours, cursor, title, clipboard, links, device control, C1, direction.
     pub(crate) const HOSTILE: [&str; 16] = [
         "\x1b[31mred\x1b[0m",
         "\x1b[2J\x1b[H",

@@ -1,18 +1,17 @@
-//! Where lines go: the answer to standard output, everything else to standard error, and under both a few lines that
-//! change while one watches.
+//! Output of lines: the answer to standard output, notes to standard error, and live lines at the bottom.
 
 use std::io::{self, Write};
 
 use super::line::Line;
 
-/// Whether looks are wanted.
+/// Use of styles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Paint {
     Styled,
     Plain,
 }
 
-/// One of the two streams.
+/// One of the two output streams.
 pub(crate) struct Pane {
     out: Box<dyn Write + Send>,
     is_terminal: bool,
@@ -28,7 +27,7 @@ impl Pane {
         Pane { out, is_terminal: false, paint }
     }
 
-    /// Lines end so that they begin at the left margin even while the terminal is raw.
+    /// Line ending; a terminal in raw mode needs a carriage return.
     fn line_end(&self) -> &'static str {
         if self.is_terminal { "\r\n" } else { "\n" }
     }
@@ -48,34 +47,34 @@ impl Pane {
     }
 }
 
-/// Both streams, and the lines at the bottom that change.
+/// Both streams, and the live lines at the bottom.
 pub(crate) struct Screen {
     data: Pane,
-    talk: Pane,
-    /// The lines at the bottom, as they are drawn.
+    notes: Pane,
+    /// Live lines as they were drawn.
     live: Vec<String>,
-    /// The columns when they were drawn.
+    /// Width of the terminal when they were drawn.
     columns: usize,
-    /// Whether the last byte on standard output ended its line.
+    /// True if the last byte on standard output was a line break.
     fresh: bool,
 }
 
 impl Screen {
-    pub(crate) fn new(data: Pane, talk: Pane) -> Self {
-        Screen { data, talk, live: Vec::new(), columns: 0, fresh: true }
+    pub(crate) fn new(data: Pane, notes: Pane) -> Self {
+        Screen { data, notes, live: Vec::new(), columns: 0, fresh: true }
     }
 
-    /// Whether the answer is shown to somebody, and not written to a file or a pipe.
+    /// True if the answer goes to a terminal, and not to a file or a pipe.
     pub(crate) fn shows_data(&self) -> bool {
         self.data.is_terminal
     }
 
-    /// Whether anybody watches.
-    pub(crate) fn is_watched(&self) -> bool {
-        self.talk.is_terminal
+    /// True if notes and live lines go to a terminal.
+    pub(crate) fn is_interactive(&self) -> bool {
+        self.notes.is_terminal
     }
 
-    /// Lines of the answer.
+    /// Writes lines of the answer.
     pub(crate) fn data(&mut self, lines: &[Line]) -> io::Result<()> {
         if lines.is_empty() {
             return Ok(());
@@ -84,7 +83,7 @@ impl Screen {
         self.data.lines(lines)
     }
 
-    /// Text of the answer for a file or a pipe, as it comes; it is filtered all the same.
+    /// Writes text of the answer to a file or a pipe as it comes, filtered.
     pub(crate) fn data_text(&mut self, text: &str) -> io::Result<()> {
         let text = super::safe_text(text);
         if text.is_empty() {
@@ -95,32 +94,32 @@ impl Screen {
         self.data.out.flush()
     }
 
-    /// Ends the line that was begun with [`Screen::data_text`], if it was.
+    /// Ends the line that [`Screen::data_text`] began, if any.
     pub(crate) fn end_data_line(&mut self) -> io::Result<()> {
         if std::mem::replace(&mut self.fresh, true) { Ok(()) } else { self.data_text("\n") }
     }
 
-    /// Lines beside the answer.
-    pub(crate) fn talk(&mut self, lines: &[Line]) -> io::Result<()> {
+    /// Writes notes.
+    pub(crate) fn notes(&mut self, lines: &[Line]) -> io::Result<()> {
         if lines.is_empty() {
             return Ok(());
         }
         self.clear()?;
-        self.talk.lines(lines)
+        self.notes.lines(lines)
     }
 
-    /// Draws the lines at the bottom anew. Nothing is drawn where nobody watches.
+    /// Redraws the live lines. Does nothing without a terminal.
     pub(crate) fn live(&mut self, lines: &[Line], columns: usize) -> io::Result<()> {
-        if !self.talk.is_terminal {
+        if !self.notes.is_terminal {
             return Ok(());
         }
-        // The last column stays free: some terminals wrap as soon as it is written.
+        // Keep the last column free, since some terminals wrap as soon as it is written.
         let fitting: Vec<String> =
-            lines.iter().map(|line| self.talk.painted(&line.fit(columns.saturating_sub(1)))).collect();
+            lines.iter().map(|line| self.notes.painted(&line.fit(columns.saturating_sub(1)))).collect();
         if fitting == self.live && columns == self.columns {
             return Ok(());
         }
-        // Line over line and in one go, so that nothing flickers; what was longer before is cleared.
+        // Overwrite line by line in one write, to avoid flicker; clear the rest of each line.
         let back = match self.live.len() {
             0 => String::new(),
             lines => to_first_of(lines),
@@ -129,22 +128,22 @@ impl Screen {
         let rest = if self.live.len() > fitting.len() { "\x1b[J" } else { "" };
         self.columns = columns;
         self.live = fitting;
-        write!(self.talk.out, "{back}{}{rest}", drawn.join("\r\n"))?;
-        self.talk.out.flush()
+        write!(self.notes.out, "{back}{}{rest}", drawn.join("\r\n"))?;
+        self.notes.out.flush()
     }
 
-    /// Takes the lines at the bottom away.
+    /// Removes the live lines.
     pub(crate) fn clear(&mut self) -> io::Result<()> {
         let lines = std::mem::take(&mut self.live).len();
         if lines == 0 {
             return Ok(());
         }
-        write!(self.talk.out, "{}\x1b[J", to_first_of(lines))?;
-        self.talk.out.flush()
+        write!(self.notes.out, "{}\x1b[J", to_first_of(lines))?;
+        self.notes.out.flush()
     }
 }
 
-/// Back to the beginning of the first of so many lines, from the last of them.
+/// Escape sequence that moves from the last to the start of the first of so many lines.
 fn to_first_of(lines: usize) -> String {
     match lines {
         0 | 1 => "\r".to_owned(),
@@ -160,9 +159,9 @@ mod tests {
     use crate::terminal::Style;
 
     #[derive(Clone, Default)]
-    struct Paper(Arc<Mutex<Vec<u8>>>);
+    struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-    impl Write for Paper {
+    impl Write for SharedBuffer {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0.lock().unwrap().extend_from_slice(bytes);
             Ok(bytes.len())
@@ -173,44 +172,44 @@ mod tests {
         }
     }
 
-    impl Paper {
+    impl SharedBuffer {
         fn text(&self) -> String {
             String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
         }
     }
 
     #[test]
-    fn a_pipe_gets_plain_text_and_nothing_that_changes() {
-        let (data, talk) = (Paper::default(), Paper::default());
+    fn a_pipe_gets_plain_text_without_live_lines() {
+        let (data, notes) = (SharedBuffer::default(), SharedBuffer::default());
         let mut screen = Screen::new(
             Pane::piped(Box::new(data.clone()), Paint::Plain),
-            Pane::piped(Box::new(talk.clone()), Paint::Plain),
+            Pane::piped(Box::new(notes.clone()), Paint::Plain),
         );
         screen.live(&[Line::plain("spinner")], 80).unwrap();
         screen.data_text("half a \x1b[31mline").unwrap();
         screen.end_data_line().unwrap();
         screen.end_data_line().unwrap();
-        screen.talk(&[Line::styled("✓ Bash", Style::GREEN)]).unwrap();
-        assert_eq!((data.text().as_str(), talk.text().as_str()), ("half a ␛[31mline\n", "✓ Bash\n"));
+        screen.notes(&[Line::styled("✓ Bash", Style::GREEN)]).unwrap();
+        assert_eq!((data.text().as_str(), notes.text().as_str()), ("half a ␛[31mline\n", "✓ Bash\n"));
     }
 
     #[test]
-    fn live_lines_step_aside_and_are_not_drawn_twice() {
-        let (data, talk) = (Paper::default(), Paper::default());
+    fn live_lines_are_cleared_for_output_and_not_drawn_twice() {
+        let (data, notes) = (SharedBuffer::default(), SharedBuffer::default());
         let mut screen = Screen::new(
             Pane::terminal(Box::new(data.clone()), Paint::Plain),
-            Pane::terminal(Box::new(talk.clone()), Paint::Styled),
+            Pane::terminal(Box::new(notes.clone()), Paint::Styled),
         );
         let live = [Line::plain("one"), Line::styled("two", Style::DIM)];
         screen.live(&live, 80).unwrap();
         screen.live(&live, 80).unwrap();
         let drawn = "one\x1b[K\r\n\x1b[2mtwo\x1b[0m\x1b[K";
-        assert_eq!(talk.text(), drawn);
+        assert_eq!(notes.text(), drawn);
         screen.live(&live[..1], 80).unwrap();
         let shorter = "\r\x1b[1Aone\x1b[K\x1b[J";
-        assert_eq!(talk.text(), format!("{drawn}{shorter}"));
+        assert_eq!(notes.text(), format!("{drawn}{shorter}"));
         screen.data(&[Line::plain("answer")]).unwrap();
-        assert_eq!(talk.text(), format!("{drawn}{shorter}\r\x1b[J"));
+        assert_eq!(notes.text(), format!("{drawn}{shorter}\r\x1b[J"));
         assert_eq!(data.text(), "answer\r\n");
     }
 }

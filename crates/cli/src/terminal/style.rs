@@ -1,8 +1,8 @@
-//! How a piece of text looks.
+//! Style of text: bold, dim, colours.
 
 use std::fmt::Write as _;
 
-/// Bold, dim, a colour, and so on. Colour decorates and never means.
+/// Effects and colour. Colour alone never carries meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Style {
     effects: u8,
@@ -21,16 +21,16 @@ impl Style {
     pub(crate) const YELLOW: Style = Style { effects: 0, color: 33 };
     pub(crate) const CYAN: Style = Style { effects: 0, color: 36 };
 
-    /// Both; the colour of the other wins.
+    /// Combines two styles; the colour of the other one wins.
     pub(crate) fn and(self, other: Style) -> Style {
         let color = if other.color == 0 { self.color } else { other.color };
         Style { effects: self.effects | other.effects, color }
     }
 
-    /// The sequence that switches it on; nothing for plain text.
+    /// Escape sequence that switches the style on; empty for plain text.
     pub(super) fn on(self) -> String {
         let mut codes = String::new();
-        // The code of each effect, in the order of its bit.
+        // Codes of the effects, in the order of their bits.
         for (bit, code) in [1, 2, 3, 4, 9].into_iter().enumerate() {
             if self.effects & (1 << bit) != 0 {
                 let _ = write!(codes, ";{code}");

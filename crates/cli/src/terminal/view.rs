@@ -1,7 +1,7 @@
-//! A session as it unfolds: events in, lines out.
+//! View of a running session: events in, lines out.
 
 mod asking;
-mod beside;
+mod side_events;
 mod spacing;
 
 use std::io;
@@ -22,39 +22,39 @@ use super::screen::Screen;
 use super::status::{Status, duration};
 use super::style::Style;
 
-/// Whether what a tool changed is shown under its card.
+/// Visibility of diffs under the cards of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Diffs {
     Shown,
     Hidden,
 }
 
-/// Whether the model's reasoning is shown, and notes that are meant for logs.
+/// Visibility of the model's reasoning, and of notes that are meant for logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Thoughts {
     Shown,
     Hidden,
 }
 
-/// When a turn began.
+/// Start of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Began {
+pub(crate) enum TurnStart {
     At(Instant),
-    /// Before somebody came to watch, which was then; how long it has taken is not known here.
+    /// Before this view was attached, at this time; the duration of the turn is unknown.
     Before(Instant),
 }
 
-/// What Ctrl-C does while a turn is under way.
+/// Effect of Ctrl-C during a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CtrlC {
     Interrupts,
-    Leaves,
+    Detaches,
 }
 
-/// The widest text. Longer lines are harder to read than to wrap.
+/// Maximum width of text, for readability.
 const TEXT_COLUMNS_MAX: usize = 100;
 
-/// A session on a screen.
+/// View of a session on a screen.
 pub(crate) struct View {
     screen: Screen,
     diffs: Diffs,
@@ -70,18 +70,18 @@ pub(crate) struct View {
     todos: Vec<TodoItem>,
     doing: Option<String>,
     status: Status,
-    turn_began: Option<Began>,
+    turn_start: Option<TurnStart>,
     ctrl_c: CtrlC,
     failed_call: Option<(String, bool, Option<Value>)>,
     permissions: Vec<PermissionDetails>,
     questions: Vec<QuestionDetails>,
     asks: Asks,
-    /// The error that was shown last: what fails twice in the same words is told once.
+    /// Error that was shown last, so that the same error is not shown twice.
     error: Option<String>,
     stopping: Stopping,
 }
 
-/// Whether the person has interrupted the turn. Then nobody needs to be told that it failed.
+/// State of an interrupt by the user. Failures of an interrupted turn are not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stopping {
     No,
@@ -104,7 +104,7 @@ impl View {
             todos: Vec::new(),
             doing: None,
             status: Status::default(),
-            turn_began: None,
+            turn_start: None,
             ctrl_c: CtrlC::Interrupts,
             failed_call: None,
             permissions: Vec::new(),
@@ -123,33 +123,33 @@ impl View {
         self.size = size;
     }
 
-    /// Whether somebody is being asked something.
+    /// True if a request is pending.
     pub(crate) fn is_asking(&self) -> bool {
         !self.asks.is_empty()
     }
 
-    /// What Ctrl-C does, which is said while a turn is under way.
-    pub(crate) fn ctrl_c(&mut self, does: CtrlC) {
-        self.ctrl_c = does;
+    /// Sets the effect of Ctrl-C, which is shown during a turn.
+    pub(crate) fn ctrl_c(&mut self, effect: CtrlC) {
+        self.ctrl_c = effect;
     }
 
-    /// A prompt was sent.
-    pub(crate) fn began(&mut self, began: Began) {
-        self.turn_began = Some(began);
+    /// Starts a turn, after a prompt was sent.
+    pub(crate) fn start_turn(&mut self, start: TurnStart) {
+        self.turn_start = Some(start);
         self.stopping = Stopping::No;
         self.error = None;
         self.status.next_turn();
         self.todos.clear();
     }
 
-    /// The person interrupts the turn.
+    /// Shows that the user has interrupted the turn.
     pub(crate) fn interrupted(&mut self) -> io::Result<()> {
-        self.note(Line::styled("• interrupted; Ctrl-C once more leaves", Style::YELLOW))?;
+        self.note(Line::styled("• interrupted; press Ctrl-C again to exit", Style::YELLOW))?;
         self.stopping = Stopping::Yes;
         Ok(())
     }
 
-    /// Something happened.
+    /// Shows an event.
     pub(crate) fn event(&mut self, event: &UiMessage, now: Instant) -> io::Result<()> {
         if !matches!(event, UiMessage::Thinking(_)) {
             self.end_thought()?;
@@ -191,20 +191,20 @@ impl View {
             }
             UiMessage::TurnResult(result) => self.turn_result(result)?,
             UiMessage::Complete { .. } => self.turn_ended(now)?,
-            _ => self.beside(event, now)?,
+            _ => self.side_event(event, now)?,
         }
         self.draw(now)
     }
 
-    /// Time has passed.
+    /// Redraws the lines that change.
     pub(crate) fn draw(&mut self, now: Instant) -> io::Result<()> {
-        if !self.screen.is_watched() {
+        if !self.screen.is_interactive() {
             return Ok(());
         }
         let (columns, rows) = self.size;
         let mut lines = Vec::new();
         if self.asks.is_empty() {
-            let since = self.turn_began.map_or(now, |(Began::At(at) | Began::Before(at))| at);
+            let since = self.turn_start.map_or(now, |(TurnStart::At(at) | TurnStart::Before(at))| at);
             let spinner = spinner(now.saturating_duration_since(since));
             if self.screen.shows_data() {
                 lines.extend(self.text.tail(self.text_columns()));
@@ -220,17 +220,17 @@ impl View {
             lines.push(Line::new());
             lines.extend(self.asks.lines(columns));
         }
-        // The end is what changes, and one row above it stays free.
+        // If the lines do not fit, show the last ones, and keep one row free above them.
         let skipped = lines.len().saturating_sub(rows.saturating_sub(1).max(1));
         self.screen.live(&lines[skipped..], columns)
     }
 
-    /// A key for the question in front; its answer, if it is one.
+    /// Passes a key to the request in front; returns its answer once it is complete.
     pub(crate) fn key(&mut self, key: Key, now: Instant) -> io::Result<Option<(String, Reply)>> {
         let settled = self.asks.key(key);
         if let Some((id, ask, reply)) = &settled {
             self.settled(ask, reply)?;
-            // How long somebody thought about it is not how long the tool took.
+            // The duration of the tool does not include the time for the answer.
             for call in self.running.iter_mut().filter(|call| call.id == *id) {
                 call.since = now;
             }
@@ -239,13 +239,13 @@ impl View {
         Ok(settled.map(|(id, _, reply)| (id, reply)))
     }
 
-    /// A line beside the answer.
+    /// Shows a note, which is not part of the answer.
     pub(crate) fn note(&mut self, line: Line) -> io::Result<()> {
         self.end_text()?;
         self.cards(&[line])
     }
 
-    /// Nothing more will come: what is held is shown, and what changes is taken away.
+    /// Ends the view: shows buffered text, and removes the lines that change.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.end_thought()?;
         self.end_text()?;
@@ -285,15 +285,15 @@ impl View {
         self.screen.data(lines)
     }
 
-    /// Lines beside the answer, set apart from it.
+    /// Shows lines that are not part of the answer, separated from it.
     fn cards(&mut self, lines: &[Line]) -> io::Result<()> {
         if lines.is_empty() {
             return Ok(());
         }
         if self.spacing.cards_begin() && self.screen.shows_data() {
-            self.screen.talk(&[Line::new()])?;
+            self.screen.notes(&[Line::new()])?;
         }
-        self.screen.talk(lines)
+        self.screen.notes(lines)
     }
 
     fn end_thought(&mut self) -> io::Result<()> {
@@ -313,10 +313,10 @@ impl View {
     }
 
     fn tool_began(&mut self, id: &str, tool: &str, input: &Value, now: Instant) {
-        // These are seen as the list and the questions that they are.
-        let seen_elsewhere = matches!(tool, "AskUserQuestion" | "ExitPlanMode")
-            || (matches!(tool, "TodoWrite" | "TaskCreate" | "TaskUpdate") && self.screen.is_watched());
-        if !seen_elsewhere {
+        // These are shown as a list or as questions.
+        let has_own_view = matches!(tool, "AskUserQuestion" | "ExitPlanMode")
+            || (matches!(tool, "TodoWrite" | "TaskCreate" | "TaskUpdate") && self.screen.is_interactive());
+        if !has_own_view {
             let card = Card::new(tool, input, self.folder.as_deref());
             self.running.push(Running { id: id.to_owned(), card, input: input.clone(), since: now });
         }
@@ -345,46 +345,46 @@ impl View {
         if result.is_error { self.failed(result.error.as_deref().unwrap_or(&result.subtype)) } else { Ok(()) }
     }
 
-    fn failed(&mut self, words: &str) -> io::Result<()> {
-        if self.stopping == Stopping::Yes || self.error.as_deref() == Some(words) {
+    fn failed(&mut self, error: &str) -> io::Result<()> {
+        if self.stopping == Stopping::Yes || self.error.as_deref() == Some(error) {
             return Ok(());
         }
-        self.error = Some(words.to_owned());
-        let lines = Line::styled(&format!("✗ {words}"), Style::RED).wrap(self.card_columns(), 2);
+        self.error = Some(error.to_owned());
+        let lines = Line::styled(&format!("✗ {error}"), Style::RED).wrap(self.card_columns(), 2);
         self.end_text()?;
         self.cards(&lines)
     }
 
     fn turn_ended(&mut self, now: Instant) -> io::Result<()> {
         self.end_text()?;
-        // A tool that never ended was interrupted.
+        // A tool that did not end was interrupted.
         let open: Vec<Running> = self.running.drain(..).collect();
         for call in open {
             let lines = call.card.ended(CardEnd::Failed("interrupted"), None, self.card_columns());
             self.cards(&lines)?;
         }
-        if let Some(began) = self.turn_began.take().filter(|_| self.screen.is_watched()) {
+        if let Some(began) = self.turn_start.take().filter(|_| self.screen.is_interactive()) {
             let took = match began {
-                Began::At(at) => Some(now.saturating_duration_since(at)),
-                Began::Before(_) => self.status.took,
+                TurnStart::At(at) => Some(now.saturating_duration_since(at)),
+                TurnStart::Before(_) => self.status.took,
             };
             let mut lines = self.status.line(took).wrap(self.card_columns(), 0);
             if self.screen.shows_data() {
                 lines.insert(0, Line::new());
             }
-            self.screen.talk(&lines)?;
+            self.screen.notes(&lines)?;
             self.spacing = Spacing::default();
         }
         Ok(())
     }
 
-    /// The last line while a turn runs: that it does, what for, and how to stop it.
+    /// Last line during a turn: activity, duration, context, and the effect of Ctrl-C.
     fn waiting_line(&self, spinner: char, now: Instant) -> Option<Line> {
-        let began = self.turn_began?;
+        let began = self.turn_start?;
         let doing = self.doing.as_deref().filter(|_| self.todos.is_empty());
         let doing = if self.thinking.is_empty() { doing } else { Some("thinking") };
         let mut parts: Vec<String> = doing.map(str::to_owned).into_iter().collect();
-        if let Began::At(at) = began {
+        if let TurnStart::At(at) = began {
             let took = now.saturating_duration_since(at);
             parts.push(duration(Duration::from_secs(took.as_secs())).replace(".0s", "s"));
         }
@@ -393,7 +393,7 @@ impl View {
         }
         let ctrl_c = match self.ctrl_c {
             CtrlC::Interrupts => "Ctrl-C interrupts",
-            CtrlC::Leaves => "Ctrl-C leaves",
+            CtrlC::Detaches => "Ctrl-C detaches",
         };
         parts.push(ctrl_c.to_owned());
         Some(Line::styled(&format!("{spinner} {}", parts.join(" · ")), Style::DIM))
@@ -403,9 +403,9 @@ impl View {
         self.size.0.min(TEXT_COLUMNS_MAX)
     }
 
-    /// Cards fit into the window, and into a reasonable line where there is none.
+    /// Width of cards: that of the terminal, or 120 columns without one.
     fn card_columns(&self) -> usize {
-        if self.screen.is_watched() { self.size.0.saturating_sub(1) } else { 120 }
+        if self.screen.is_interactive() { self.size.0.saturating_sub(1) } else { 120 }
     }
 }
 

@@ -1,13 +1,13 @@
-//! What goes on in the background when the answer is there.
+//! Background work that continues after the answer.
 
 use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::stage::Stage;
+use crate::sandbox::Sandbox;
 use crate::started::Started;
 
-/// A command in the background, and `after` for the turn that its end begins.
+/// Script of a command in the background, with `after` for the turn that its end causes.
 fn naps(takes_ms: u64, after: &str) -> String {
     format!(
         r#"
@@ -28,8 +28,8 @@ when = {{ last_contains = "task-notification" }}
     )
 }
 
-fn run(stage: &Stage, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let mut run = Started::run(stage, arguments, Stdio::null());
+fn run(sandbox: &Sandbox, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut run = Started::run(sandbox, arguments, Stdio::null());
     let code = run.ended();
     let (data, talk) = run.texts();
     (code, data, talk)
@@ -37,15 +37,15 @@ fn run(stage: &Stage, arguments: &[&str]) -> (Option<i32>, String, String) {
 
 #[test]
 fn a_command_in_the_background_is_waited_for_with_the_turn_that_follows() {
-    let stage = Stage::playing(&naps(300, "text = \"It ended.\""));
-    let (code, data, talk) = run(&stage, &["go"]);
+    let sandbox = Sandbox::playing(&naps(300, "text = \"It ended.\""));
+    let (code, data, talk) = run(&sandbox, &["go"]);
     assert_eq!((code, data.as_str()), (Some(0), "Started.\n\nIt ended.\n"), "{talk}");
 
-    let (code, data, talk) = run(&stage, &["go", "--output", "json"]);
+    let (code, data, talk) = run(&sandbox, &["go", "--output", "json"]);
     let result: Value = serde_json::from_str(&data).unwrap();
     assert_eq!((code, &result["result"]), (Some(0), &"It ended.".into()), "{talk}");
 
-    let (code, data, talk) = run(&stage, &["go", "--output", "stream-json"]);
+    let (code, data, talk) = run(&sandbox, &["go", "--output", "stream-json"]);
     assert_eq!(code, Some(0), "{talk}");
     let names: Vec<String> = data
         .lines()
@@ -69,8 +69,8 @@ fn a_command_in_the_background_is_waited_for_with_the_turn_that_follows() {
 
 #[test]
 fn the_last_turn_decides_the_exit_code() {
-    let stage = Stage::playing(&naps(50, "error = { status = 400, message = \"no\" }"));
-    let (code, data, talk) = run(&stage, &["go"]);
+    let sandbox = Sandbox::playing(&naps(50, "error = { status = 400, message = \"no\" }"));
+    let (code, data, talk) = run(&sandbox, &["go"]);
     assert_eq!(code, Some(1), "{data} {talk}");
 }
 
@@ -81,8 +81,8 @@ tool = "Bash"
 input = { command = "rm -rf build" }
 ask = true
 result = "removed""#;
-    let stage = Stage::playing(&naps(50, asks));
-    let (code, data, talk) = run(&stage, &["go"]);
+    let sandbox = Sandbox::playing(&naps(50, asks));
+    let (code, data, talk) = run(&sandbox, &["go"]);
     assert_eq!(code, Some(4), "{data} {talk}");
     assert!(talk.contains("rm -rf build"), "{talk}");
 }

@@ -1,4 +1,4 @@
-//! In pipes, where nobody sits.
+//! Runs in pipes, without a terminal.
 
 use std::io::Write as _;
 use std::process::{Output, Stdio};
@@ -6,13 +6,13 @@ use std::process::{Output, Stdio};
 use assert_cmd::Command;
 use serde_json::Value;
 
-use crate::stage::{ASKS, Stage};
+use crate::sandbox::{ASKS, Sandbox};
 use crate::started::Started;
 
-fn run(stage: &Stage, arguments: &[&str], input: &str) -> Output {
+fn run(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidings"));
-    command.env_clear().current_dir(stage.path(".")).args(stage.arguments(arguments)).write_stdin(input);
-    command.envs(stage.environment());
+    command.env_clear().current_dir(sandbox.path(".")).args(sandbox.arguments(arguments)).write_stdin(input);
+    command.envs(sandbox.environment());
     command.output().unwrap()
 }
 
@@ -23,8 +23,8 @@ fn texts(output: &Output) -> (String, String) {
 
 #[test]
 fn the_answer_is_plain_text_on_standard_output() {
-    let stage = Stage::playing(ASKS);
-    let output = run(&stage, &["clean up", "--on-ask", "deny"], "");
+    let sandbox = Sandbox::playing(ASKS);
+    let output = run(&sandbox, &["clean up", "--on-ask", "deny"], "");
     let (data, talk) = texts(&output);
     assert_eq!(output.status.code(), Some(0), "{talk}");
     assert_eq!(data, "I will **clean up**.\n\nIt stays.\n");
@@ -33,10 +33,10 @@ fn the_answer_is_plain_text_on_standard_output() {
 }
 
 #[test]
-fn a_question_that_nobody_can_answer_ends_with_four() {
-    let stage = Stage::playing(ASKS);
+fn a_request_without_a_terminal_ends_with_exit_code_four() {
+    let sandbox = Sandbox::playing(ASKS);
     for arguments in [&["clean up"][..], &["clean up", "--on-ask", "fail"]] {
-        let output = run(&stage, arguments, "");
+        let output = run(&sandbox, arguments, "");
         let (_, talk) = texts(&output);
         assert_eq!(output.status.code(), Some(4), "{talk}");
         assert!(talk.contains("rm -rf build") && talk.contains("--on-ask deny"), "{talk}");
@@ -44,10 +44,10 @@ fn a_question_that_nobody_can_answer_ends_with_four() {
 }
 
 #[test]
-fn a_session_that_is_not_known_is_said_with_where_to_look() {
-    let stage = Stage::playing("[[turn]]\ntext = \"Hello.\"\n");
+fn an_unknown_session_is_an_error_with_a_hint() {
+    let sandbox = Sandbox::playing("[[turn]]\ntext = \"Hello.\"\n");
     for id in ["aaaaaaaa-2222-4333-8444-555555555555", "unknown"] {
-        let output = run(&stage, &["hi", "--resume", id], "");
+        let output = run(&sandbox, &["hi", "--resume", id], "");
         let (_, talk) = texts(&output);
         assert_eq!(output.status.code(), Some(3), "{talk}");
         assert!(talk.contains(id) && talk.contains("tidings sessions list"), "{talk}");
@@ -56,11 +56,11 @@ fn a_session_that_is_not_known_is_said_with_where_to_look() {
 
 #[test]
 fn c9_a_session_is_resumed_by_the_beginning_of_its_id() {
-    let stage = Stage::playing("[[turn]]\ntext = \"Hello.\"\n");
-    let first = run(&stage, &["hi", "--output", "json"], "");
+    let sandbox = Sandbox::playing("[[turn]]\ntext = \"Hello.\"\n");
+    let first = run(&sandbox, &["hi", "--output", "json"], "");
     let first: Value = serde_json::from_slice(&first.stdout).unwrap();
     let id = first["session_id"].as_str().unwrap();
-    let again = run(&stage, &["more", "--resume", &id[..8], "--output", "json"], "");
+    let again = run(&sandbox, &["more", "--resume", &id[..8], "--output", "json"], "");
     let (data, talk) = texts(&again);
     assert_eq!(again.status.code(), Some(0), "{talk}{data}");
     let again: Value = serde_json::from_str(&data).unwrap();
@@ -69,36 +69,36 @@ fn c9_a_session_is_resumed_by_the_beginning_of_its_id() {
 
 #[test]
 fn c9_an_ambiguous_beginning_names_the_sessions() {
-    let stage = Stage::playing("[[turn]]\ntext = \"Hello.\"\n");
-    let project = stage.path("config/projects/-p");
+    let sandbox = Sandbox::playing("[[turn]]\ntext = \"Hello.\"\n");
+    let project = sandbox.path("config/projects/-p");
     std::fs::create_dir_all(&project).unwrap();
     let ids = ["abcd0000-2222-4333-8444-555555555555", "abcd1111-2222-4333-8444-555555555555"];
     for id in ids {
         std::fs::write(project.join(format!("{id}.jsonl")), "{\"type\":\"summary\",\"summary\":\"x\"}\n")
             .unwrap();
     }
-    let output = run(&stage, &["hi", "--resume", "abcd"], "");
+    let output = run(&sandbox, &["hi", "--resume", "abcd"], "");
     let (_, talk) = texts(&output);
     assert_eq!(output.status.code(), Some(3), "{talk}");
     assert!(ids.iter().all(|id| talk.contains(id)), "{talk}");
 }
 
-/// Claude Code leaves sessions of the SDKs out of its own picker.
+/// The session picker of Claude Code hides sessions of the SDKs.
 #[test]
 fn c13_agents_are_started_under_our_own_entrypoint() {
-    let stage = Stage::playing("[[turn]]\ntext = \"Hello.\"\n");
-    let script = std::fs::read_to_string(stage.claude()).unwrap();
-    let said = stage.path("entrypoint");
+    let sandbox = Sandbox::playing("[[turn]]\ntext = \"Hello.\"\n");
+    let script = std::fs::read_to_string(sandbox.claude()).unwrap();
+    let said = sandbox.path("entrypoint");
     let says = format!("#!/bin/sh\necho \"$CLAUDE_CODE_ENTRYPOINT\" > '{}'\n", said.display());
-    std::fs::write(stage.claude(), script.replacen("#!/bin/sh\n", &says, 1)).unwrap();
-    let output = run(&stage, &["hi"], "");
+    std::fs::write(sandbox.claude(), script.replacen("#!/bin/sh\n", &says, 1)).unwrap();
+    let output = run(&sandbox, &["hi"], "");
     assert_eq!(output.status.code(), Some(0), "{:?}", texts(&output));
     assert_eq!(std::fs::read_to_string(said).unwrap(), "tidings\n");
 }
 
 #[test]
 fn a_prompt_comes_from_a_pipe_from_a_dash_or_from_both() {
-    let stage = Stage::playing(
+    let sandbox = Sandbox::playing(
         "[[turn]]\nwhen = { contains = \"first half\" }\ntext = \"Both.\"\n\n[[turn]]\ntext = \"One.\"\n",
     );
     for (arguments, input, answer) in [
@@ -106,17 +106,17 @@ fn a_prompt_comes_from_a_pipe_from_a_dash_or_from_both() {
         (&["-"], "hello", "One.\n"),
         (&["first half"], "second half", "Both.\n"),
     ] {
-        let output = run(&stage, arguments, input);
+        let output = run(&sandbox, arguments, input);
         assert_eq!(texts(&output), (answer.to_owned(), String::new()), "{arguments:?}");
     }
-    let output = run(&stage, &[], "\n");
+    let output = run(&sandbox, &[], "\n");
     assert_eq!(output.status.code(), Some(2), "{:?}", texts(&output));
 }
 
 #[test]
 fn programs_get_the_frames_of_the_cli() {
-    let stage = Stage::playing("[[turn]]\ntext = \"Hello.\"\n");
-    let output = run(&stage, &["hi", "--output", "json"], "");
+    let sandbox = Sandbox::playing("[[turn]]\ntext = \"Hello.\"\n");
+    let output = run(&sandbox, &["hi", "--output", "json"], "");
     let (data, talk) = texts(&output);
     assert_eq!((output.status.code(), data.lines().count()), (Some(0), 1), "{talk}");
     let result: Value = serde_json::from_str(&data).unwrap();
@@ -126,7 +126,7 @@ fn programs_get_the_frames_of_the_cli() {
     assert_eq!((&result["type"], &result["result"]), (&"result".into(), &"Hello.".into()));
 
     let kinds = |arguments: &[&str]| -> Vec<String> {
-        let output = run(&stage, arguments, "");
+        let output = run(&sandbox, arguments, "");
         let (data, talk) = texts(&output);
         assert_eq!(output.status.code(), Some(0), "{talk}");
         data.lines()
@@ -146,7 +146,7 @@ fn programs_get_the_frames_of_the_cli() {
     assert!(partial.contains(&"stream_event".to_owned()), "{partial:?}");
 }
 
-/// An agent that says all of `frames` at once, and dies.
+/// An agent that writes all of `frames` at once, and exits with an error.
 const DIES: &str = r#"#!/bin/sh
 read -r line
 id=$(printf '%s' "$line" | sed 's/.*"request_id":"\([^"]*\)".*/\1/')
@@ -158,8 +158,8 @@ exit 9
 
 #[test]
 fn programs_get_every_frame_of_an_agent_that_dies() {
-    let stage = Stage::playing("");
-    std::fs::write(stage.claude(), DIES).unwrap();
+    let sandbox = Sandbox::playing("");
+    std::fs::write(sandbox.claude(), DIES).unwrap();
     let frame = |part: usize| {
         let content = format!(r#"[{{"type":"text","text":"part {part}"}}]"#);
         let message = format!(r#"{{"role":"assistant","content":{content}}}"#);
@@ -167,10 +167,10 @@ fn programs_get_every_frame_of_an_agent_that_dies() {
     };
     let init = r#"{"type":"system","subtype":"init","session_id":"s","tools":[]}"#.to_owned();
     let frames: Vec<String> = std::iter::once(init).chain((0..20).map(frame)).collect();
-    std::fs::write(stage.path("frames"), frames.join("\n") + "\n").unwrap();
-    // Which of them were written before the end was seen was a matter of luck.
+    std::fs::write(sandbox.path("frames"), frames.join("\n") + "\n").unwrap();
+    // Several times, since a lost frame would depend on timing.
     for _ in 0..5 {
-        let output = run(&stage, &["hi", "--output", "stream-json"], "");
+        let output = run(&sandbox, &["hi", "--output", "stream-json"], "");
         let (data, talk) = texts(&output);
         assert_eq!(output.status.code(), Some(3), "{talk}");
         let got: Vec<&str> = data.lines().collect();
@@ -181,23 +181,23 @@ fn programs_get_every_frame_of_an_agent_that_dies() {
 }
 
 #[test]
-fn a_pipe_that_stays_silent_is_left_out_aloud() {
-    let stage = Stage::playing("[[turn]]\ntext = \"Hello.\"\n");
-    let mut run = Started::run(&stage, &["review"], Stdio::piped());
+fn a_silent_pipe_is_ignored_with_a_warning() {
+    let sandbox = Sandbox::playing("[[turn]]\ntext = \"Hello.\"\n");
+    let mut run = Started::run(&sandbox, &["review"], Stdio::piped());
     let input = run.input();
     assert_eq!(run.ended(), Some(0), "{:?}", run.texts());
     let (data, talk) = run.texts();
     assert_eq!(data, "Hello.\n");
-    assert!(talk.contains("warning: nothing came through the pipe"), "{talk}");
+    assert!(talk.contains("warning: no input came through the pipe"), "{talk}");
     drop(input);
 }
 
 #[test]
 fn a_pipe_that_holds_too_much_is_refused() {
-    let stage = Stage::playing("[[turn]]\ntext = \"Hello.\"\n");
-    let mut run = Started::run(&stage, &["review"], Stdio::piped());
+    let sandbox = Sandbox::playing("[[turn]]\ntext = \"Hello.\"\n");
+    let mut run = Started::run(&sandbox, &["review"], Stdio::piped());
     let mut input = run.input().unwrap();
-    // It stops reading when it has seen enough.
+    // The write fails, since the run stops reading at the limit.
     drop(input.write_all("é".repeat((8 << 20) + 1).as_bytes()));
     drop(input);
     assert_eq!(run.ended(), Some(3), "{:?}", run.texts());
@@ -206,18 +206,18 @@ fn a_pipe_that_holds_too_much_is_refused() {
     assert!(talk.contains("More than 16 MiB") && talk.contains("name the file"), "{talk}");
 }
 
-/// Data that cannot be written is told where it can be.
+/// An error of standard output is reported on standard error.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_full_disk_is_told_on_standard_error() {
-    let stage = Stage::playing("[[turn]]\ntext = \"Hello.\"\n");
+fn a_full_disk_is_reported_on_standard_error() {
+    let sandbox = Sandbox::playing("[[turn]]\ntext = \"Hello.\"\n");
     for format in ["json", "stream-json", "text"] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_tidings"))
             .env_clear()
-            .envs(stage.environment())
-            .current_dir(stage.path("."))
-            .args(stage.arguments(&["hi", "--output", format]))
+            .envs(sandbox.environment())
+            .current_dir(sandbox.path("."))
+            .args(sandbox.arguments(&["hi", "--output", format]))
             .stdin(Stdio::null())
             .stdout(full)
             .output()
@@ -230,20 +230,20 @@ fn a_full_disk_is_told_on_standard_error() {
 
 #[test]
 fn exit_codes_tell_what_went_wrong() {
-    let stage = Stage::playing("[[turn]]\nerror = { status = 400, message = \"no\" }\nrepeat = true\n");
-    let output = run(&stage, &["hi"], "");
+    let sandbox = Sandbox::playing("[[turn]]\nerror = { status = 400, message = \"no\" }\nrepeat = true\n");
+    let output = run(&sandbox, &["hi"], "");
     assert_eq!(output.status.code(), Some(1), "an error result: {:?}", texts(&output));
-    let output = run(&stage, &["hi", "--json-schema", "{"], "");
+    let output = run(&sandbox, &["hi", "--json-schema", "{"], "");
     assert_eq!(output.status.code(), Some(2), "wrong usage: {:?}", texts(&output));
-    std::fs::remove_file(stage.claude()).unwrap();
-    let output = run(&stage, &["hi"], "");
+    std::fs::remove_file(sandbox.claude()).unwrap();
+    let output = run(&sandbox, &["hi"], "");
     assert_eq!(output.status.code(), Some(3), "no CLI: {:?}", texts(&output));
     let (_, talk) = texts(&output);
     assert!(
         talk.contains("--claude-path") && !talk.contains("Options::"),
-        "in the words of a command: {talk}"
+        "the hint names flags of the command: {talk}"
     );
-    let output = run(&stage, &["hi", "--output", "json"], "");
+    let output = run(&sandbox, &["hi", "--output", "json"], "");
     assert_eq!(output.status.code(), Some(3));
     let error: Value = serde_json::from_str(&texts(&output).0).unwrap();
     assert!(error["error"]["message"].is_string(), "{error}");
@@ -251,8 +251,8 @@ fn exit_codes_tell_what_went_wrong() {
 
 #[test]
 fn the_help_teaches() {
-    let stage = Stage::playing("");
-    let (data, _) = texts(&run(&stage, &["--help"], ""));
+    let sandbox = Sandbox::playing("");
+    let (data, _) = texts(&run(&sandbox, &["--help"], ""));
     for words in ["Examples:", "[y] once", "Exit codes:", "--allowed-tools", "stream-json"] {
         assert!(data.contains(words), "{words} is missing:\n{data}");
     }

@@ -1,11 +1,11 @@
-//! Being asked to end, by a person or by a program.
+//! Signals that end a run.
 
 use std::process::Stdio;
 
-use crate::stage::Stage;
+use crate::sandbox::Sandbox;
 use crate::started::Started;
 
-/// An agent in the background that never comes to an end.
+/// An agent in the background that never ends.
 const AGENT: &str = r#"
 [[turn]]
 
@@ -23,20 +23,20 @@ text = "Started."
 "#;
 
 #[test]
-fn after_the_answer_the_first_signal_leaves() {
-    let stage = Stage::playing(AGENT);
+fn after_the_answer_the_first_signal_ends_the_run() {
+    let sandbox = Sandbox::playing(AGENT);
     for signal in ["INT", "TERM"] {
-        let mut run = Started::run(&stage, &["go"], Stdio::null());
+        let mut run = Started::run(&sandbox, &["go"], Stdio::null());
         run.wait_for("Started.");
         run.signal(signal);
         assert_eq!(run.ended(), Some(130), "{signal} {:?}", run.texts());
     }
 }
 
-/// One SIGTERM is all that a service manager sends before it kills.
+/// A service manager sends one SIGTERM, and then SIGKILL.
 #[test]
 fn one_sigterm_ends_a_run_whose_agent_hangs() {
-    let stage = Stage::playing(
+    let sandbox = Sandbox::playing(
         r#"
 [[fault]]
 kind = "mute"
@@ -48,7 +48,7 @@ text = "It begins, and then it goes on and on and on and never comes to its end.
 pace = { chunk_chars = 4, chunk_delay_ms = 0 }
 "#,
     );
-    let mut run = Started::run(&stage, &["go"], Stdio::null());
+    let mut run = Started::run(&sandbox, &["go"], Stdio::null());
     run.wait_for("It begins");
     run.signal("TERM");
     assert_eq!(run.ended(), Some(130), "{:?}", run.texts());
@@ -56,8 +56,8 @@ pace = { chunk_chars = 4, chunk_delay_ms = 0 }
 }
 
 #[test]
-fn whoever_leaves_need_not_wait_for_an_agent_that_stays() {
-    let stage = Stage::playing(
+fn a_second_signal_does_not_wait_for_an_agent_that_ignores_its_end() {
+    let sandbox = Sandbox::playing(
         r#"
 [[fault]]
 kind = "ignore_eof"
@@ -69,7 +69,7 @@ kind = "ignore_term"
 text = "Hello."
 "#,
     );
-    let mut run = Started::run(&stage, &["go"], Stdio::null());
+    let mut run = Started::run(&sandbox, &["go"], Stdio::null());
     run.wait_for("Hello.");
     run.signal("INT");
     run.signal("INT");

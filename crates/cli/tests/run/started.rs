@@ -1,12 +1,12 @@
-//! A run that goes on while the test does something to it.
+//! A run in the background of a test.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::stage::Stage;
+use crate::sandbox::Sandbox;
 
-/// No test waits longer than this for something to happen; most things take milliseconds.
+/// Timeout of every wait; most take milliseconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Started {
@@ -16,15 +16,15 @@ pub(crate) struct Started {
 }
 
 impl Started {
-    /// Starts `tidings run` with nobody at its terminal.
-    pub(crate) fn run(stage: &Stage, arguments: &[&str], input: Stdio) -> Self {
-        let (data, talk) = (stage.path("data"), stage.path("talk"));
+    /// Starts `tidings run` without a terminal.
+    pub(crate) fn run(sandbox: &Sandbox, arguments: &[&str], input: Stdio) -> Self {
+        let (data, talk) = (sandbox.path("data"), sandbox.path("talk"));
         let file = |path: &Path| std::fs::File::create(path).unwrap();
         let child = Command::new(env!("CARGO_BIN_EXE_tidings"))
             .env_clear()
-            .envs(stage.environment())
-            .current_dir(stage.path("."))
-            .args(stage.arguments(arguments))
+            .envs(sandbox.environment())
+            .current_dir(sandbox.path("."))
+            .args(sandbox.arguments(arguments))
             .stdin(input)
             .stdout(file(&data))
             .stderr(file(&talk))
@@ -33,7 +33,7 @@ impl Started {
         Started { child, data, talk }
     }
 
-    /// What it has written, to standard output and to standard error.
+    /// Output so far, of standard output and standard error.
     pub(crate) fn texts(&self) -> (String, String) {
         let text = |path: &Path| std::fs::read_to_string(path).unwrap();
         (text(&self.data), text(&self.talk))
@@ -55,7 +55,7 @@ impl Started {
         assert!(sent.success());
     }
 
-    /// Waits until it is over, and gives its exit code.
+    /// Waits until it ends, and returns its exit code.
     #[track_caller]
     pub(crate) fn ended(&mut self) -> Option<i32> {
         let start = Instant::now();
@@ -68,7 +68,7 @@ impl Started {
         }
     }
 
-    /// The input, if it is a pipe.
+    /// Standard input, if it is a pipe.
     pub(crate) fn input(&mut self) -> Option<std::process::ChildStdin> {
         self.child.stdin.take()
     }
@@ -76,7 +76,7 @@ impl Started {
 
 impl Drop for Started {
     fn drop(&mut self) {
-        // It has ended, unless the test failed.
+        // The run has ended, unless the test failed.
         drop(self.child.kill());
         drop(self.child.wait());
     }

@@ -1,13 +1,13 @@
-//! In a real terminal.
+//! Runs in a real terminal.
 
-use crate::stage::{ASKS, Stage};
+use crate::sandbox::{ASKS, Sandbox};
 use crate::window::Window;
 
 const ENTER: &str = "\r";
 const CTRL_C: &str = "\x03";
 const CTRL_D: &str = "\x04";
 
-/// Says something for a long time.
+/// Script of a long answer.
 const SLOW: &str = r#"
 [[turn]]
 text = "one two three four five six seven eight nine ten eleven twelve"
@@ -16,8 +16,8 @@ pace = { chunk_chars = 4, chunk_delay_ms = 1000 }
 
 #[test]
 fn a_permission_is_allowed_with_one_key_and_not_with_enter() {
-    let stage = Stage::playing(ASKS);
-    let mut window = Window::run(&stage, 80, &["clean up"]);
+    let sandbox = Sandbox::playing(ASKS);
+    let mut window = Window::run(&sandbox, 80, &["clean up"]);
     window.wait_for("[n] no");
     assert!(window.text().contains("│ rm -rf build"), "{}", window.text());
     assert!(window.text().contains("[a] always: Bash("), "the rule is shown:\n{}", window.text());
@@ -31,13 +31,13 @@ fn a_permission_is_allowed_with_one_key_and_not_with_enter() {
     assert!(text.contains("✓ Bash rm -rf build"), "{text}");
     assert!(text.contains("I will clean up."), "{text}");
     assert!(text.contains(" context"), "the status line is there:\n{text}");
-    assert!(!text.contains("Ctrl-C interrupts"), "what changes is taken away:\n{text}");
+    assert!(!text.contains("Ctrl-C interrupts"), "live lines are removed:\n{text}");
 }
 
 #[test]
 fn a_permission_is_refused_with_a_reason() {
-    let stage = Stage::playing(ASKS);
-    let mut window = Window::run(&stage, 80, &["clean up"]);
+    let sandbox = Sandbox::playing(ASKS);
+    let mut window = Window::run(&sandbox, 80, &["clean up"]);
     window.wait_for("[e] no, with a reason");
     window.press("e");
     window.wait_for("Reason:");
@@ -47,12 +47,12 @@ fn a_permission_is_refused_with_a_reason() {
     window.wait_for("It stays, as you say.");
     let (code, text) = window.ended();
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("✗ no: keep it for now"), "{text}");
+    assert!(text.contains("✗ denied: keep it for now"), "{text}");
 }
 
 #[test]
 fn questions_are_answered_with_digits_and_words() {
-    let stage = Stage::playing(
+    let sandbox = Sandbox::playing(
         r#"
 [[turn]]
 
@@ -77,7 +77,7 @@ options = [{ label = "Cache", description = "Fast" }, { label = "Search", descri
 text = "As you like."
 "#,
     );
-    let mut window = Window::run(&stage, 60, &["set it up"]);
+    let mut window = Window::run(&sandbox, 60, &["set it up"]);
     window.wait_for("[2] Postgres  A server");
     window.press("2");
     window.wait_for("2/2 Which extras?");
@@ -95,8 +95,8 @@ text = "As you like."
 }
 
 #[test]
-fn a_plan_is_shown_and_agreed_to() {
-    let stage = Stage::playing(
+fn a_plan_is_shown_and_approved() {
+    let sandbox = Sandbox::playing(
         r##"
 [[turn]]
 
@@ -110,8 +110,8 @@ result = "approved"
 text = "Carried out."
 "##,
     );
-    let mut window = Window::run(&stage, 80, &["plan it"]);
-    window.wait_for("[y] carry it out");
+    let mut window = Window::run(&sandbox, 80, &["plan it"]);
+    window.wait_for("[y] approve");
     assert!(window.text().contains("2. leap"), "{}", window.text());
     window.press("y");
     window.wait_for("Carried out.");
@@ -120,8 +120,8 @@ text = "Carried out."
 
 #[test]
 fn ctrl_c_interrupts_and_twice_leaves() {
-    let stage = Stage::playing(SLOW);
-    let mut window = Window::run(&stage, 80, &["count"]);
+    let sandbox = Sandbox::playing(SLOW);
+    let mut window = Window::run(&sandbox, 80, &["count"]);
     window.wait_for("one two");
     window.press(CTRL_C);
     window.wait_for("interrupted");
@@ -129,7 +129,7 @@ fn ctrl_c_interrupts_and_twice_leaves() {
     assert_eq!(code, 130, "{text}");
     assert!(!text.contains("twelve"), "{text}");
 
-    let mut window = Window::run(&stage, 80, &["count"]);
+    let mut window = Window::run(&sandbox, 80, &["count"]);
     window.wait_for("one two");
     window.press(CTRL_C);
     window.press(CTRL_C);
@@ -138,8 +138,8 @@ fn ctrl_c_interrupts_and_twice_leaves() {
 
 #[test]
 fn a_window_may_be_narrow_and_change_its_size() {
-    let stage = Stage::playing(ASKS);
-    let mut window = Window::run(&stage, 40, &["clean up"]);
+    let sandbox = Sandbox::playing(ASKS);
+    let mut window = Window::run(&sandbox, 40, &["clean up"]);
     window.wait_for("[e] no, with a reason");
     assert!(!window.text().contains("[s] this session   [a]"), "{}", window.text());
     window.resize(100);
@@ -155,10 +155,10 @@ fn a_window_may_be_narrow_and_change_its_size() {
 
 #[test]
 fn no_color_is_respected() {
-    let stage = Stage::playing(ASKS);
+    let sandbox = Sandbox::playing(ASKS);
     for (environment, styled) in [(&[("NO_COLOR", "1")][..], false), (&[], true)] {
-        let arguments = stage.arguments(&["clean up", "--on-ask", "deny"]);
-        let mut window = Window::with(&stage, 80, env!("CARGO_BIN_EXE_tidings"), &arguments, environment);
+        let arguments = sandbox.arguments(&["clean up", "--on-ask", "deny"]);
+        let mut window = Window::with(&sandbox, 80, env!("CARGO_BIN_EXE_tidings"), &arguments, environment);
         let (code, text) = window.ended();
         assert_eq!(code, 0, "{text}");
         let codes =
@@ -171,7 +171,7 @@ fn no_color_is_respected() {
 
 #[test]
 fn f122_what_an_agent_writes_does_not_steer_the_terminal() {
-    let stage = Stage::playing(
+    let sandbox = Sandbox::playing(
         r#"
 [[turn]]
 
@@ -189,7 +189,7 @@ is_error = true
 text = "Done \u001b[5m."
 "#,
     );
-    let mut window = Window::run(&stage, 80, &["hi"]);
+    let mut window = Window::run(&sandbox, 80, &["hi"]);
     window.wait_for("[n] no");
     assert!(window.text().contains("x⟨200B⟩y"), "hidden characters are seen:\n{}", window.text());
     window.press("y");
@@ -197,7 +197,7 @@ text = "Done \u001b[5m."
     assert_eq!(window.ended().0, 0);
     let bytes = window.bytes();
     for part in bytes.split('\x1b').skip(1) {
-        // All that we write ourselves: looks, going up, and clearing the rest of a line or what is below.
+        // The sequences that we write: styles, cursor up, and clearing the rest of a line or of the screen.
         let own = part.strip_prefix('[').is_some_and(|rest| {
             let end = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
             end.starts_with(['m', 'A']) || rest.starts_with(['J', 'K'])
@@ -211,8 +211,8 @@ text = "Done \u001b[5m."
 
 #[test]
 fn a_conversation_has_several_turns() {
-    let stage = Stage::playing("[[turn]]\ntext = \"First.\"\n\n[[turn]]\ntext = \"Second.\"\n");
-    let mut window = Window::run(&stage, 80, &[]);
+    let sandbox = Sandbox::playing("[[turn]]\ntext = \"First.\"\n\n[[turn]]\ntext = \"Second.\"\n");
+    let mut window = Window::run(&sandbox, 80, &[]);
     window.wait_for("›");
     window.press("hello\r");
     window.wait_for("First.");
@@ -228,11 +228,11 @@ fn a_conversation_has_several_turns() {
 
 #[test]
 fn the_terminal_is_as_it_was_afterwards() {
-    let stage = Stage::playing(SLOW);
+    let sandbox = Sandbox::playing(SLOW);
     let run: Vec<String> =
-        stage.arguments(&["count"]).iter().map(|argument| format!("'{argument}'")).collect();
+        sandbox.arguments(&["count"]).iter().map(|argument| format!("'{argument}'")).collect();
     let line = format!("'{}' {}; stty -a", env!("CARGO_BIN_EXE_tidings"), run.join(" "));
-    let mut window = Window::with(&stage, 80, "/bin/sh", &["-c".to_owned(), line], &[]);
+    let mut window = Window::with(&sandbox, 80, "/bin/sh", &["-c".to_owned(), line], &[]);
     window.wait_for("one two");
     window.press(CTRL_C);
     window.press(CTRL_C);
@@ -240,7 +240,7 @@ fn the_terminal_is_as_it_was_afterwards() {
     assert!(text.contains(" icanon") && !text.contains("-icanon") && !text.contains("-opost"), "{text}");
 }
 
-/// Answers with the prompt that it got, so that what was typed can be seen.
+/// Script whose answer depends on the prompt, to see what was typed.
 const ECHO: &str = r#"
 [[turn]]
 when = { last_contains = "alpha\nbeta\ngamma" }
@@ -260,8 +260,8 @@ const PASTE: (&str, &str) = ("\x1b[200~", "\x1b[201~");
 
 #[test]
 fn c1_several_pasted_lines_are_one_prompt() {
-    let stage = Stage::playing(ECHO);
-    let mut window = Window::run(&stage, 80, &[]);
+    let sandbox = Sandbox::playing(ECHO);
+    let mut window = Window::run(&sandbox, 80, &[]);
     window.wait_for("›");
     window.press(&format!("{}alpha\r\nbeta\rgamma{}", PASTE.0, PASTE.1));
     window.wait_for("gamma");
@@ -276,10 +276,10 @@ fn c1_several_pasted_lines_are_one_prompt() {
 
 #[test]
 fn c2_a_prompt_can_be_edited_and_recalled() {
-    let stage = Stage::playing(ECHO);
-    let mut window = Window::run(&stage, 80, &[]);
+    let sandbox = Sandbox::playing(ECHO);
+    let mut window = Window::run(&sandbox, 80, &[]);
     window.wait_for("›");
-    // Left, left, then the letters that are missing; Home and End are keys too.
+    // Five times left, the missing space, and End.
     window.press("helloworld\x1b[D\x1b[D\x1b[D\x1b[D\x1b[D \x1b[F");
     window.wait_for("hello world");
     window.press(ENTER);
@@ -292,8 +292,8 @@ fn c2_a_prompt_can_be_edited_and_recalled() {
     window.wait_for_times("›", 3);
     window.press(CTRL_D);
     assert_eq!(window.ended().0, 0);
-    // The history is there in the next conversation of the folder.
-    let mut window = Window::run(&stage, 80, &[]);
+    // The next conversation in the folder has the history.
+    let mut window = Window::run(&sandbox, 80, &[]);
     window.wait_for("›");
     window.press("\x1b[A");
     window.wait_for("hello world");
@@ -304,8 +304,8 @@ fn c2_a_prompt_can_be_edited_and_recalled() {
 
 #[test]
 fn c2_ctrl_c_clears_what_is_typed_and_then_leaves() {
-    let stage = Stage::playing(ECHO);
-    let mut window = Window::run(&stage, 80, &[]);
+    let sandbox = Sandbox::playing(ECHO);
+    let mut window = Window::run(&sandbox, 80, &[]);
     window.wait_for("›");
     window.press("half a prompt");
     window.wait_for("half a prompt");
@@ -320,16 +320,16 @@ fn c2_ctrl_c_clears_what_is_typed_and_then_leaves() {
 
 #[test]
 fn c2_a_signal_at_the_prompt_leaves_the_terminal_as_it_was() {
-    let stage = Stage::playing(ECHO);
-    let run: Vec<String> = stage.arguments(&[]).iter().map(|argument| format!("'{argument}'")).collect();
-    let pid = stage.path("pid");
+    let sandbox = Sandbox::playing(ECHO);
+    let run: Vec<String> = sandbox.arguments(&[]).iter().map(|argument| format!("'{argument}'")).collect();
+    let pid = sandbox.path("pid");
     let line = format!(
         "sh -c 'echo $$ > \"{}\"; exec \"$0\" \"$@\"' '{}' {}; stty -a",
         pid.display(),
         env!("CARGO_BIN_EXE_tidings"),
         run.join(" ")
     );
-    let mut window = Window::with(&stage, 80, "/bin/sh", &["-c".to_owned(), line], &[]);
+    let mut window = Window::with(&sandbox, 80, "/bin/sh", &["-c".to_owned(), line], &[]);
     window.wait_for("›");
     window.press("half");
     window.wait_for("half");

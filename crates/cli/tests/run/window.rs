@@ -1,4 +1,4 @@
-//! A terminal with a program in it.
+//! Pseudo-terminal with a program in it.
 
 use std::io::{Read as _, Write};
 use std::num::NonZero;
@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-use crate::stage::Stage;
+use crate::sandbox::Sandbox;
 
-/// No test waits longer than this for something to happen; most things take milliseconds.
+/// Timeout of every wait; most take milliseconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Window {
@@ -29,13 +29,13 @@ fn size(columns: u16) -> PtySize {
 }
 
 impl Window {
-    /// Opens a window of so many columns, and runs `tidings run` in it.
-    pub(crate) fn run(stage: &Stage, columns: u16, arguments: &[&str]) -> Self {
-        Window::with(stage, columns, env!("CARGO_BIN_EXE_tidings"), &stage.arguments(arguments), &[])
+    /// Opens a terminal with `columns`, and runs `tidings run` in it.
+    pub(crate) fn run(sandbox: &Sandbox, columns: u16, arguments: &[&str]) -> Self {
+        Window::with(sandbox, columns, env!("CARGO_BIN_EXE_tidings"), &sandbox.arguments(arguments), &[])
     }
 
     pub(crate) fn with(
-        stage: &Stage,
+        sandbox: &Sandbox,
         columns: u16,
         program: &str,
         arguments: &[String],
@@ -44,9 +44,9 @@ impl Window {
         let pair = native_pty_system().openpty(size(columns)).unwrap();
         let mut command = CommandBuilder::new(program);
         command.args(arguments);
-        command.cwd(stage.path("."));
+        command.cwd(sandbox.path("."));
         command.env_clear();
-        for (name, value) in stage.environment() {
+        for (name, value) in sandbox.environment() {
             command.env(name, value);
         }
         for (name, value) in environment {
@@ -71,13 +71,13 @@ impl Window {
         Window { master: pair.master, child, keys, seen }
     }
 
-    /// What the screen looks like now.
+    /// Current content of the screen.
     pub(crate) fn text(&self) -> String {
         let seen = self.seen.lock().unwrap();
         seen.screen.screen().contents()
     }
 
-    /// Every byte that was written to the terminal.
+    /// All bytes that were written to the terminal.
     pub(crate) fn bytes(&self) -> String {
         String::from_utf8_lossy(&self.seen.lock().unwrap().bytes).into_owned()
     }
@@ -105,19 +105,19 @@ impl Window {
 
     pub(crate) fn resize(&self, columns: u16) {
         let [rows, wide] = [40, columns].map(|size| NonZero::new(size).unwrap());
-        // The screen first, and nothing is read meanwhile: what the program draws then is meant for the new size.
+        // Resize the screen first, with the reader locked out: the program draws for the new size afterwards.
         let mut seen = self.seen.lock().unwrap();
         seen.screen.screen_mut().set_size(rows, wide);
         self.master.resize(size(columns)).unwrap();
     }
 
-    /// Waits for the end of the program, and gives its exit code and what is left on the screen.
+    /// Waits for the end of the program, and returns its exit code and the content of the screen.
     #[track_caller]
     pub(crate) fn ended(&mut self) -> (u32, String) {
         let start = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
-                // What was written last may still be on its way.
+                // The last output may not have been read yet.
                 std::thread::sleep(Duration::from_millis(200));
                 return (status.exit_code(), self.text());
             }
@@ -129,7 +129,7 @@ impl Window {
 
 impl Drop for Window {
     fn drop(&mut self) {
-        // It has ended, unless the test failed.
+        // The program has ended, unless the test failed.
         drop(self.child.kill());
     }
 }

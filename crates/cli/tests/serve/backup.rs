@@ -1,4 +1,4 @@
-//! `tidings backup`, and starting from what it made.
+//! `tidings backup`, and a start from its copy.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -6,19 +6,19 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::machine::Machine;
 
 #[test]
 fn a_backup_is_a_data_folder_to_start_from() {
-    let house = House::new();
-    let mut server = house.serve(&[]);
-    let body = json!({"cwd": house.path("project"), "title": "kept"});
+    let machine = Machine::new();
+    let mut server = machine.serve(&[]);
+    let body = json!({"cwd": machine.path("project"), "title": "kept"});
     let made = server.ask("POST", "/v1/sessions", Some(&body));
     assert_eq!(made.status, 201, "{made:?}");
-    house.output(&["token", "create", "--name", "ci", "--scope", "read"]);
-    let (running, stopped) = (house.path("running"), house.path("stopped"));
+    machine.output(&["token", "create", "--name", "ci", "--scope", "read"]);
+    let (running, stopped) = (machine.path("running"), machine.path("stopped"));
     let said: Value =
-        serde_json::from_str(&house.output(&["backup", running.to_str().unwrap(), "--json"])).unwrap();
+        serde_json::from_str(&machine.output(&["backup", running.to_str().unwrap(), "--json"])).unwrap();
     let names: Vec<&str> =
         said["files"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap()).collect();
     let expected = ["journal.db", "token", "devices.json", "journal.db-audit-key"];
@@ -29,26 +29,26 @@ fn a_backup_is_a_data_folder_to_start_from() {
     assert_eq!(rights(&running), 0o700);
     assert!(names.iter().all(|name| rights(&running.join(name)) == 0o600));
 
-    let (code, said) = house.failure(&["backup", running.to_str().unwrap()]);
+    let (code, said) = machine.failure(&["backup", running.to_str().unwrap()]);
     assert!(code == 3 && said.contains("already"), "{said}");
     server.signal("TERM");
     assert!(server.ended().success());
-    assert_eq!(house.output(&["backup", stopped.to_str().unwrap()]).trim(), stopped.to_str().unwrap());
-    let (code, said) = house.failure(&["backup", "x", "--data", house.path("nothing").to_str().unwrap()]);
+    assert_eq!(machine.output(&["backup", stopped.to_str().unwrap()]).trim(), stopped.to_str().unwrap());
+    let (code, said) = machine.failure(&["backup", "x", "--data", machine.path("nothing").to_str().unwrap()]);
     assert!(code == 3 && said.contains("--data"), "{said}");
 
-    let original = session(&house, &server.data);
+    let original = session(&machine, &server.data);
     for copy in [&running, &stopped] {
-        let restored = session(&house, copy);
+        let restored = session(&machine, copy);
         assert_eq!(restored["title"], "kept");
-        assert_ne!(epoch(&restored), epoch(&original), "a copy has an epoch of its own");
+        assert_ne!(epoch(&restored), epoch(&original), "a copy has a new epoch");
         assert_eq!(epoch(&original), epoch(&made.json()), "the original has not");
     }
 }
 
-/// The first session as a server on this folder shows it.
-fn session(house: &House, data: &Path) -> Value {
-    let mut server = house.serve(&["--data", data.to_str().unwrap()]);
+/// Starts a server on this folder, and returns its first session.
+fn session(machine: &Machine, data: &Path) -> Value {
+    let mut server = machine.serve(&["--data", data.to_str().unwrap()]);
     let session = server.ask("GET", "/v1/sessions/1", None).json();
     server.signal("TERM");
     assert!(server.ended().success());

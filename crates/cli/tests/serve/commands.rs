@@ -1,15 +1,15 @@
-//! `tidings pair` and `tidings token`, which talk to a server that runs.
+//! `tidings pair` and `tidings token`, with a running server.
 
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::machine::Machine;
 
 #[test]
-fn a_device_is_let_in_listed_and_thrown_out() {
-    let house = House::new();
-    let server = house.serve(&[]);
+fn a_device_is_paired_listed_and_revoked() {
+    let machine = Machine::new();
+    let server = machine.serve(&[]);
     let made: Value =
-        serde_json::from_str(&house.output(&["pair", "--name", "phone", "--scope", "read", "--json"]))
+        serde_json::from_str(&machine.output(&["pair", "--name", "phone", "--scope", "read", "--json"]))
             .unwrap();
     assert_eq!(made["expires_in_s"], 60);
     let body = json!({"code": made["code"], "credential": "token"});
@@ -17,24 +17,24 @@ fn a_device_is_let_in_listed_and_thrown_out() {
     let bearer = format!("Bearer {}", paired["token"].as_str().unwrap());
     let ask = || server.ask_with("GET", "/v1/sessions", &[("Authorization", &bearer)], None).status;
     assert_eq!(ask(), 200);
-    let list = house.output(&["token", "list"]);
+    let list = machine.output(&["token", "list"]);
     assert!(list.contains("phone") && list.contains("read"), "{list}");
-    house.output(&["token", "revoke", "phone"]);
+    machine.output(&["token", "revoke", "phone"]);
     assert_eq!(ask(), 401);
-    assert_eq!(house.output(&["token", "list", "--json"]), "");
+    assert_eq!(machine.output(&["token", "list", "--json"]), "");
 }
 
 #[test]
 fn a_program_gets_a_credential_that_is_shown_once() {
-    let house = House::new();
-    let server = house.serve(&[]);
+    let machine = Machine::new();
+    let server = machine.serve(&[]);
     let token =
-        house.output(&["token", "create", "--name", "ci", "--scope", "read,prompt", "--folder", "/srv"]);
+        machine.output(&["token", "create", "--name", "ci", "--scope", "read,prompt", "--folder", "/srv"]);
     let bearer = format!("Bearer {}", token.trim());
     assert_eq!(server.ask_with("GET", "/v1/meta", &[("Authorization", &bearer)], None).status, 200);
     assert_eq!(server.ask_with("GET", "/v1/devices", &[("Authorization", &bearer)], None).status, 403);
-    assert_eq!(house.output(&["token", "admin"]).trim(), server.token());
-    let elsewhere = house
+    assert_eq!(machine.output(&["token", "admin"]).trim(), server.token());
+    let elsewhere = machine
         .tidings(&["token", "list", "--server", &format!("http://{}", server.address)])
         .env("TIDINGS_TOKEN", server.token())
         .output()
@@ -43,10 +43,10 @@ fn a_program_gets_a_credential_that_is_shown_once() {
 }
 
 #[test]
-fn the_picture_holds_the_link() {
-    let house = House::new();
-    let _server = house.serve(&["--base-path", "/tidings"]);
-    let output = house.tidings(&["pair"]).output().unwrap();
+fn the_qr_code_is_printed_with_the_link() {
+    let machine = Machine::new();
+    let _server = machine.serve(&["--base-path", "/tidings"]);
+    let output = machine.tidings(&["pair"]).output().unwrap();
     let (link, talk) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert!(link.contains("/tidings/#code="), "{link}");
     assert!(talk.contains('█') && talk.contains("60 seconds"), "{talk}");
@@ -54,86 +54,86 @@ fn the_picture_holds_the_link() {
 
 #[test]
 fn commands_find_a_server_whose_socket_lies_elsewhere() {
-    let house = House::new();
-    let socket = house.path("elsewhere.sock");
-    let server = house.serve(&["--unix", socket.to_str().unwrap()]);
-    assert!(house.output(&["token", "create", "--name", "ci"]).starts_with("tidings_"));
+    let machine = Machine::new();
+    let socket = machine.path("elsewhere.sock");
+    let server = machine.serve(&["--unix", socket.to_str().unwrap()]);
+    assert!(machine.output(&["token", "create", "--name", "ci"]).starts_with("tidings_"));
     drop(server);
-    let _server = house.serve(&[]);
-    assert!(house.output(&["token", "list"]).contains("ci"), "it is where it usually is again");
+    let _server = machine.serve(&[]);
+    assert!(machine.output(&["token", "list"]).contains("ci"), "it is where it usually is again");
 }
 
 #[test]
 fn commands_read_the_settings_of_the_server() {
-    let house = House::new();
-    let folder = house.path("home/.config/tidings");
+    let machine = Machine::new();
+    let folder = machine.path("home/.config/tidings");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("serve.toml"), "data = \"~/kept\"\n").unwrap();
-    let server = house.serve(&[]);
-    assert_eq!(server.data, house.path("home/kept"), "no folder is called ~");
-    assert!(house.output(&["token", "create", "--name", "ci"]).starts_with("tidings_"));
-    assert!(house.output(&["token", "list"]).contains("ci"));
-    assert_eq!(house.output(&["token", "admin"]).trim(), server.token());
-    house.output(&["ps"]);
-    house.output(&["audit", "verify"]);
-    house.output(&["backup", house.path("copy").to_str().unwrap()]);
-    // The environment is heard first, and a command line before that.
+    let server = machine.serve(&[]);
+    assert_eq!(server.data, machine.path("home/kept"), "no folder is called ~");
+    assert!(machine.output(&["token", "create", "--name", "ci"]).starts_with("tidings_"));
+    assert!(machine.output(&["token", "list"]).contains("ci"));
+    assert_eq!(machine.output(&["token", "admin"]).trim(), server.token());
+    machine.output(&["ps"]);
+    machine.output(&["audit", "verify"]);
+    machine.output(&["backup", machine.path("copy").to_str().unwrap()]);
+    // The environment precedes the file, and the command line precedes the environment.
     let elsewhere = |variable: &str, args: &[&str]| {
-        let mut command = house.tidings(&["ps"]);
+        let mut command = machine.tidings(&["ps"]);
         command.args(args).env("TIDINGS_DATA_DIR", variable).output().unwrap().status.code()
     };
     assert_eq!(elsewhere("/nowhere", &[]), Some(3));
     assert_eq!(elsewhere("/nowhere", &["--data", server.data.to_str().unwrap()]), Some(0));
-    assert_eq!(elsewhere("", &[]), Some(0), "an empty variable says nothing");
+    assert_eq!(elsewhere("", &[]), Some(0), "an empty variable is ignored");
 }
 
 #[test]
-fn what_a_device_cannot_have_is_said_with_what_it_can() {
-    let house = House::new();
+fn invalid_rights_of_a_device_are_refused_with_a_hint() {
+    let machine = Machine::new();
     for (args, words) in [
         (["--scope", "bogus"], "read, prompt, decide, edit, always or admin"),
-        (["--folder", "relative"], "from the root"),
-        (["--folder", "/srv/../etc"], "from the root"),
+        (["--folder", "relative"], "an absolute path"),
+        (["--folder", "/srv/../etc"], "an absolute path"),
         (["--expires-in", "0"], "1.."),
     ] {
-        let (code, said) = house.failure(&["token", "create", args[0], args[1]]);
+        let (code, said) = machine.failure(&["token", "create", args[0], args[1]]);
         assert!(code == 2 && said.contains(words), "{args:?}: {said}");
     }
 }
 
 #[test]
 fn without_a_server_the_commands_say_what_to_do() {
-    let house = House::new();
+    let machine = Machine::new();
     for command in [&["pair"][..], &["token", "list"]] {
-        let (code, said) = house.failure(command);
+        let (code, said) = machine.failure(command);
         assert!(code == 3 && said.contains("tidings serve"), "{said}");
     }
-    let mut server = house.serve(&[]);
+    let mut server = machine.serve(&[]);
     server.child.kill().unwrap();
     server.ended();
-    let (code, said) = house.failure(&["pair"]);
-    assert!(code == 3 && said.contains("tidings serve"), "a socket that nobody answers: {said}");
+    let (code, said) = machine.failure(&["pair"]);
+    assert!(code == 3 && said.contains("tidings serve"), "a socket without a server: {said}");
 }
 
 #[test]
 fn t15_the_log_of_decisions_can_be_exported_and_verified() {
-    let house = House::new();
-    let data = house.path("data");
-    let server = house.serve(&["--demo", "--data", data.to_str().unwrap()]);
-    let open = crate::house::until("something is asked", || {
+    let machine = Machine::new();
+    let data = machine.path("data");
+    let server = machine.serve(&["--demo", "--data", data.to_str().unwrap()]);
+    let open = crate::machine::until("a request is pending", || {
         let list = server.ask("GET", "/v1/permissions", None).json();
         list["items"].as_array().and_then(|items| items.first().cloned())
     });
     let (session, id) = (open["session"].as_str().unwrap(), open["tool_use_id"].as_str().unwrap());
     let path = format!("/v1/sessions/{session}/permissions/{id}");
     assert_eq!(server.ask("POST", &path, Some(&json!({"decision": "deny"}))).status, 200);
-    let export = house.output(&["audit", "export", "--data", data.to_str().unwrap()]);
+    let export = machine.output(&["audit", "export", "--data", data.to_str().unwrap()]);
     assert!(export.contains("denied") && export.contains("admin"), "{export}");
-    let verified = house.output(&["audit", "verify", "--data", data.to_str().unwrap()]);
+    let verified = machine.output(&["audit", "verify", "--data", data.to_str().unwrap()]);
     assert!(verified.starts_with(&export.lines().count().to_string()), "{verified}");
 
-    let changed = house.path("changed.ndjson");
+    let changed = machine.path("changed.ndjson");
     std::fs::write(&changed, export.replace("denied", "allowed")).unwrap();
-    let (code, said) = house.failure(&["audit", "verify", changed.to_str().unwrap()]);
+    let (code, said) = machine.failure(&["audit", "verify", changed.to_str().unwrap()]);
     assert!(code == 1 && said.contains("does not follow"), "{said}");
 }

@@ -1,4 +1,4 @@
-//! Ending: in order at the first signal, at once at the second, and with nothing left behind either way.
+//! Shutdown: gracefully at the first signal, at once at the second, and without leftovers in both cases.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -7,15 +7,15 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::house::{House, Running, children, until};
+use crate::machine::{Machine, Running, children, until};
 
-/// A session that waits for an answer, so that its agent is alive.
-fn busy(server: &Running, house: &House) -> String {
-    let body = json!({"cwd": house.path("project"), "prompt": "hello"});
+/// Starts a session with a pending request, so that its agent is alive.
+fn busy(server: &Running, machine: &Machine) -> String {
+    let body = json!({"cwd": machine.path("project"), "prompt": "hello"});
     let made = server.ask("POST", "/v1/sessions", Some(&body));
     assert_eq!(made.status, 201, "{made:?}");
     let key = made.json()["key"].as_str().unwrap().to_owned();
-    until("the agent asks", || {
+    until("a request is pending", || {
         let view = server.ask("GET", &format!("/v1/sessions/{key}"), None).json();
         (view["state"] == "needs_you").then_some(())
     });
@@ -24,11 +24,11 @@ fn busy(server: &Running, house: &House) -> String {
 
 #[test]
 fn promise_11_the_first_signal_ends_everything_in_order() {
-    // The last comes when a terminal is closed.
+    // HUP is sent when a terminal is closed.
     for signal in ["TERM", "INT", "HUP"] {
-        let house = House::new();
-        let mut server = house.serve(&["--demo", "--data", house.path("data").to_str().unwrap()]);
-        let key = busy(&server, &house);
+        let machine = Machine::new();
+        let mut server = machine.serve(&["--demo", "--data", machine.path("data").to_str().unwrap()]);
+        let key = busy(&server, &machine);
         let agents = children(server.child.id());
         assert!(!agents.is_empty());
         let mut stream = TcpStream::connect(server.address).unwrap();
@@ -46,24 +46,24 @@ fn promise_11_the_first_signal_ends_everything_in_order() {
         server.signal(signal);
         let status = server.ended();
         assert_eq!(status.code(), Some(0), "{signal}: {}", server.log());
-        assert!(begun.elapsed() < Duration::from_secs(15), "the whole way out has a bound");
-        // The stream has come to its end, and did not hang.
+        assert!(begun.elapsed() < Duration::from_secs(15), "the shutdown has a bound");
+        // The stream ends, and does not hang.
         stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
         let mut rest = Vec::new();
         stream.read_to_end(&mut rest).unwrap();
         until("no agent is left", || agents.iter().all(|pid| !alive(*pid)).then_some(()));
-        assert!(!house.path("data/server.sock").exists(), "the socket is gone");
+        assert!(!machine.path("data/server.sock").exists(), "the socket is gone");
         assert!(TcpStream::connect(server.address).is_err());
     }
 }
 
 #[test]
 fn under_nohup_a_closed_terminal_ends_nothing() {
-    let house = House::new();
-    let data = house.path("data");
+    let machine = Machine::new();
+    let data = machine.path("data");
     let mut command = Command::new("nohup");
     command.arg(assert_cmd::cargo::cargo_bin("tidings")).args(["serve", "--demo", "--json"]);
-    command.args(["--listen", "127.0.0.1:0", "--data"]).arg(&data).env("TMPDIR", house.path(""));
+    command.args(["--listen", "127.0.0.1:0", "--data"]).arg(&data).env("TMPDIR", machine.path(""));
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut line = String::new();
@@ -82,11 +82,11 @@ fn under_nohup_a_closed_terminal_ends_nothing() {
 
 #[test]
 fn promise_11_the_second_signal_ends_it_at_once() {
-    let house = House::new();
-    // An agent that does not listen.
-    let claude = house.claude("trap '' TERM INT\nwhile :; do sleep 1; done");
-    let mut server = house.serve(&["--claude-path", claude.to_str().unwrap(), "--agent-lease", "0"]);
-    let body = json!({"cwd": house.path("project"), "prompt": "hello"});
+    let machine = Machine::new();
+    // An agent that ignores signals.
+    let claude = machine.claude("trap '' TERM INT\nwhile :; do sleep 1; done");
+    let mut server = machine.serve(&["--claude-path", claude.to_str().unwrap(), "--agent-lease", "0"]);
+    let body = json!({"cwd": machine.path("project"), "prompt": "hello"});
     assert_eq!(server.ask("POST", "/v1/sessions", Some(&body)).status, 201);
     let agents =
         until("the agent runs", || Some(children(server.child.id())).filter(|found| !found.is_empty()));
@@ -101,20 +101,20 @@ fn promise_11_the_second_signal_ends_it_at_once() {
 
 #[test]
 fn what_was_said_is_there_after_an_orderly_end_and_after_a_kill() {
-    let house = House::new();
-    let data = house.path("data");
+    let machine = Machine::new();
+    let data = machine.path("data");
     let arguments = ["--data", data.to_str().unwrap(), "--claude-path", "/bin/false"];
     let mut cursors = Vec::new();
     for end in ["TERM", "KILL"] {
-        let mut server = house.serve(&arguments);
-        let body = json!({"cwd": house.path("project"), "title": end});
+        let mut server = machine.serve(&arguments);
+        let body = json!({"cwd": machine.path("project"), "title": end});
         let made = server.ask("POST", "/v1/sessions", Some(&body));
         assert_eq!(made.status, 201, "{made:?}");
         cursors.push(made.json()["cursor"].as_str().unwrap().split(':').next().unwrap().to_owned());
         server.signal(end);
         server.ended();
     }
-    let server = house.serve(&arguments);
+    let server = machine.serve(&arguments);
     let list = server.ask("GET", "/v1/sessions", None).json();
     let titles: Vec<&str> =
         list["items"].as_array().unwrap().iter().filter_map(|view| view["title"].as_str()).collect();
@@ -124,6 +124,6 @@ fn what_was_said_is_there_after_an_orderly_end_and_after_a_kill() {
 
 fn alive(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // One that nobody has waited for is dead all the same.
+    // A zombie counts as dead.
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }

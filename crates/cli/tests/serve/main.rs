@@ -5,8 +5,8 @@
 mod backup;
 mod commands;
 mod drain;
-mod house;
 mod journal;
+mod machine;
 mod open_files;
 mod remote;
 mod secrets;

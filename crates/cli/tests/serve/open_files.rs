@@ -1,4 +1,4 @@
-//! How many files the server may have open, and what it leaves to agents.
+//! Limits of open files of the server and of its agents.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -6,12 +6,12 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::house::{House, until};
+use crate::machine::{Machine, until};
 
-/// What the shell in place of the server allows at first.
+/// Limit before the server raises it.
 const BEFORE: &str = "300";
 
-/// Runs a command with a low limit, which a process may raise again.
+/// Makes a command start with a low limit, which a process may raise again.
 fn limit(command: &mut Command) {
     let mut limited = Command::new("/bin/sh");
     limited.args(["-c", &format!("ulimit -S -n {BEFORE} && exec \"$0\" \"$@\"")]);
@@ -22,23 +22,24 @@ fn limit(command: &mut Command) {
     *command = limited;
 }
 
-/// A thousand watchers need a thousand files. An agent and its tools have what they would have without the server.
+/// A thousand subscribers need a thousand files. An agent and its tools have the same limit as without the
+/// server.
 #[test]
-fn the_server_takes_more_open_files_for_itself_and_none_for_its_agents() {
+fn the_server_raises_the_limit_of_open_files_for_itself_only() {
     for (lease, is_raised) in [("60", true), ("0", false)] {
-        let house = House::new();
-        let told = house.path("told");
-        let claude =
-            house.claude(&format!("ulimit -S -n > '{0}.new' && mv '{0}.new' '{0}'; exit 1", told.display()));
+        let machine = Machine::new();
+        let limit_file = machine.path("limit");
+        let claude = machine
+            .claude(&format!("ulimit -S -n > '{0}.new' && mv '{0}.new' '{0}'; exit 1", limit_file.display()));
         let arguments = ["--claude-path", claude.to_str().unwrap(), "--agent-lease", lease];
-        let server = house.serve_with(&arguments, limit);
+        let server = machine.serve_with(&arguments, limit);
         let limits = fs::read_to_string(format!("/proc/{}/limits", server.child.id())).unwrap();
         let own = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
         let own = own.split_whitespace().next().unwrap();
         assert_eq!(own != BEFORE, is_raised, "with a lease of {lease} s the server has {own}");
-        let body = json!({"cwd": house.path("project"), "prompt": "hello"});
+        let body = json!({"cwd": machine.path("project"), "prompt": "hello"});
         assert_eq!(server.ask("POST", "/v1/sessions", Some(&body)).status, 201);
-        let agent = until("the agent has run", || fs::read_to_string(&told).ok());
+        let agent = until("the agent has run", || fs::read_to_string(&limit_file).ok());
         assert_eq!(agent.trim(), BEFORE, "with a lease of {lease} s");
     }
 }

@@ -1,11 +1,11 @@
-//! Commands that talk to a server, against one that plays the demo.
+//! Commands that talk to a server, against a demo server.
 
 use std::fs;
 use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::house::{House, Running, until};
+use crate::machine::{Machine, Running, until};
 
 const SCRIPT: &str = r#"
     [[turn]]
@@ -22,9 +22,9 @@ const SCRIPT: &str = r#"
     text = "And that was all."
 "#;
 
-/// A machine with a server that plays a script.
+/// A machine with a demo server that plays a script.
 struct Demo {
-    house: House,
+    machine: Machine,
     server: Running,
 }
 
@@ -34,18 +34,18 @@ impl Demo {
     }
 
     fn playing(text: &str) -> Self {
-        let house = House::new();
-        let script = house.path("script.toml");
+        let machine = Machine::new();
+        let script = machine.path("script.toml");
         fs::write(&script, text).unwrap();
-        let server = house.serve(&["--demo", "--script", script.to_str().unwrap()]);
-        Demo { house, server }
+        let server = machine.serve(&["--demo", "--script", script.to_str().unwrap()]);
+        Demo { machine, server }
     }
 
     fn run(&self, args: &[&str]) -> Output {
-        self.house.tidings(args).arg("--data").arg(&self.server.data).output().unwrap()
+        self.machine.tidings(args).arg("--data").arg(&self.server.data).output().unwrap()
     }
 
-    /// What a command that must work prints.
+    /// Output of a command that must succeed.
     fn text(&self, args: &[&str]) -> String {
         let output = self.run(args);
         let talk = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -53,7 +53,7 @@ impl Demo {
         String::from_utf8(output.stdout).unwrap() + &talk
     }
 
-    /// The only session, once it is in a state.
+    /// Waits until the only session is in a state, and returns it.
     fn session(&self, state: &str) -> Value {
         until(&format!("the session is {state}"), || {
             let session: Value = serde_json::from_str(self.text(&["ps", "--json"]).lines().next()?).unwrap();
@@ -72,9 +72,9 @@ fn a_session_is_listed_answered_watched_and_stopped() {
     assert!(list.contains("needs you") && list.contains("(1 waiting)"), "{list}");
 
     let asked = server.run(&["approve", &number]);
-    assert_eq!(asked.status.code(), Some(4), "nobody is there to confirm it");
+    assert_eq!(asked.status.code(), Some(4), "there is no terminal to confirm on");
     let shown = String::from_utf8(asked.stderr).unwrap();
-    assert!(shown.contains("make test"), "what is asked is shown first: {shown}");
+    assert!(shown.contains("make test"), "the request is shown first: {shown}");
     let allowed = server.text(&["approve", &number, "--yes"]);
     assert!(allowed.contains("allowed"), "{allowed}");
     let again = server.run(&["approve", &number, "--yes", "--json"]);
@@ -90,12 +90,12 @@ fn a_session_is_listed_answered_watched_and_stopped() {
     assert_eq!(String::from_utf8(waited.stdout).unwrap(), "And that was all.\n", "this answer alone");
     server.session("idle");
     let idle = server.text(&["stop", &number, "--turn"]);
-    assert!(idle.starts_with("No turn was under way"), "{idle}");
+    assert!(idle.starts_with("No turn was running"), "{idle}");
     server.text(&["stop", &number]);
     server.session("stopped");
 }
 
-/// A yes for always changes the settings, so it is given to what is seen.
+/// `--always` changes the settings, so its rules are shown first.
 #[test]
 fn what_a_yes_would_do_is_shown_before_it_is_given() {
     let server = Demo::playing(&SCRIPT.replace("make test", "rm -rf build"));
@@ -103,21 +103,21 @@ fn what_a_yes_would_do_is_shown_before_it_is_given() {
     let rule = "Bash(rm -rf build) in .claude/settings.local.json";
     let shown = |args: &[&str]| {
         let output = server.run(args);
-        assert_eq!(output.status.code(), Some(4), "{args:?}: nobody is there to confirm it");
+        assert_eq!(output.status.code(), Some(4), "{args:?}: there is no terminal to confirm on");
         String::from_utf8(output.stderr).unwrap()
     };
     for (args, has_rule) in [(&["approve", &number][..], false), (&["approve", &number, "--always"], true)] {
         let shown = shown(args);
-        assert!(shown.contains("⚠ high risk: look closely"), "{shown}");
+        assert!(shown.contains("⚠ high risk: check this carefully"), "{shown}");
         assert_eq!(shown.contains(rule), has_rule, "{shown}");
     }
     let shown = shown(&["approve", &number, "--always", "--json"]);
-    assert!(shown.contains(rule), "also for somebody who wants JSON: {shown}");
+    assert!(shown.contains(rule), "also with --json: {shown}");
     let denied = server.text(&["deny", &number]);
-    assert!(denied.contains("⚠ high risk: look closely") && !denied.contains(rule), "{denied}");
+    assert!(denied.contains("⚠ high risk: check this carefully") && !denied.contains(rule), "{denied}");
 }
 
-/// Whoever sends and then waits gets the answer, however fast it came, and no other.
+/// `send` and then `attach --wait` prints exactly the answer, even if it came before.
 #[test]
 fn who_waits_gets_the_turn_from_its_beginning_and_nothing_before_it() {
     let server = Demo::playing("[[turn]]\ntext = \"One.\"\n[[turn]]\ntext = \"Two.\"\n");
@@ -140,14 +140,14 @@ fn who_waits_gets_the_turn_from_its_beginning_and_nothing_before_it() {
     assert_eq!(String::from_utf8(waited.stdout).unwrap(), "Two.\n");
 }
 
-/// A session that decides by itself while nobody watches is not held up by a script that waits for its end.
+/// A script that waits for the end of a turn does not count as a client that can answer.
 #[test]
 fn who_only_waits_is_asked_nothing() {
     let slowly = "pace = { chunk_chars = 1, chunk_delay_ms = 80 }\n    [[turn.block]]\n    text = \"Let me";
     let server = Demo::playing(
         &SCRIPT.replacen("[[turn.block]]\n    text = \"Let me", slowly, 1).replace("make test", "rm -rf /"),
     );
-    let cwd = server.house.path("").display().to_string();
+    let cwd = server.machine.path("").display().to_string();
     let new = json!({"cwd": cwd, "prompt": "Look.", "policy": "unattended"});
     let made = server.server.ask("POST", "/v1/sessions", Some(&new)).json();
     let waited = server.run(&["attach", made["key"].as_str().unwrap(), "--wait"]);
@@ -174,8 +174,8 @@ fn the_admin_token_of_this_machine_is_for_no_other() {
     let token = server.text(&["token", "admin"]);
     let json: Value = serde_json::from_str(&server.text(&["token", "admin", "--json"])).unwrap();
     assert_eq!(json["token"], token.trim());
-    let mut by_flag = server.house.tidings(&["token", "admin", "--server", "https://box.example"]);
-    let mut by_variable = server.house.tidings(&["token", "admin"]);
+    let mut by_flag = server.machine.tidings(&["token", "admin", "--server", "https://box.example"]);
+    let mut by_variable = server.machine.tidings(&["token", "admin"]);
     by_variable.env("TIDINGS_SERVER", "https://box.example");
     for command in [&mut by_flag, &mut by_variable] {
         let output = command.output().unwrap();
@@ -195,9 +195,9 @@ fn a_refusal_reaches_the_agent() {
 }
 
 #[test]
-fn what_is_not_there_is_said_in_words() {
+fn an_unknown_session_or_server_is_an_error_with_a_hint() {
     let server = Demo::start();
-    // No key begins like this, as one might with a number.
+    // Not a prefix of any key.
     for args in [["attach", "nobody"], ["send", "nobody"], ["stop", "nobody"], ["deny", "nobody"]] {
         let mut args = args.to_vec();
         if args[0] == "send" {
@@ -208,20 +208,20 @@ fn what_is_not_there_is_said_in_words() {
         assert_eq!(output.status.code(), Some(3), "{args:?}: {talk}");
         assert!(talk.contains("No such session") && talk.contains("tidings ps"), "{talk}");
     }
-    let output = House::new().tidings(&["ps"]).output().unwrap();
+    let output = Machine::new().tidings(&["ps"]).output().unwrap();
     let talk = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(3), "{talk}");
     assert!(talk.contains("tidings serve"), "it says how to start one: {talk}");
 }
 
-/// Half of a prompt would be worse than none. Quotes are twice as long on the way.
+/// Half of a prompt would be worse than none. Quotes are escaped, which doubles their length.
 #[test]
 fn a_prompt_that_the_server_would_not_take_is_refused_and_never_cut() {
-    let house = House::new();
+    let machine = Machine::new();
     for text in ["x".repeat((3 << 20) + 1), "\"".repeat(2 << 20)] {
-        let file = house.path("prompt.txt");
+        let file = machine.path("prompt.txt");
         fs::write(&file, text).unwrap();
-        let mut command = house.tidings(&["send", "1", "-", "--json"]);
+        let mut command = machine.tidings(&["send", "1", "-", "--json"]);
         let output = command.stdin(fs::File::open(&file).unwrap()).output().unwrap();
         let error: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(
@@ -232,15 +232,15 @@ fn a_prompt_that_the_server_would_not_take_is_refused_and_never_cut() {
     }
 }
 
-/// A session is made from the terminal, watched, gone on with, and made once however often a job asks for it.
+/// A session is started, attached to and forked, and started only once per client id.
 #[test]
 fn a_session_is_started_from_the_terminal() {
     let server = Demo::playing("[[turn]]\ntext = \"Well.\"\nrepeat = true\n");
     server.session("idle");
-    let folder = server.house.path("shop");
+    let folder = server.machine.path("shop");
     fs::create_dir(&folder).unwrap();
     let start = |args: &[&str]| {
-        let mut command = server.house.tidings(&["start"]);
+        let mut command = server.machine.tidings(&["start"]);
         command.args(args).arg("--data").arg(&server.server.data).current_dir(&folder).output().unwrap()
     };
     let json = |args: &[&str]| -> Value {
@@ -260,17 +260,17 @@ fn a_session_is_started_from_the_terminal() {
     assert_eq!((&made["cwd"], &made["policy"]), (&json!(here.to_str().unwrap()), &json!("standard")));
     assert_eq!((&made["title"], &made["labels"]), (&json!("Shop"), &json!({"team": "web"})));
     assert_eq!(made["budget"], json!({"max_turns": 7, "budget_usd": 2.0, "max_seconds": 60}));
-    assert_eq!(made["state"], "parked", "nobody has said anything: {made}");
+    assert_eq!(made["state"], "parked", "no prompt was sent: {made}");
     assert_eq!(json(&flags)["key"], made["key"], "a job that is delivered twice");
 
-    // A copy works where the first one did, wherever it is asked for.
+    // A fork works in the folder of the original, independent of the current folder.
     let number = made["handle"].to_string();
     server.text(&["send", &number, "Hello"]);
     server.text(&["attach", &number, "--wait"]);
     let key = made["key"].as_str().unwrap();
     let copy =
-        json(&["--resume", &key[..8], "--fork-session", "--cwd", server.house.path("").to_str().unwrap()]);
-    assert_eq!(copy["cwd"], server.house.path("").canonicalize().unwrap().to_str().unwrap());
+        json(&["--resume", &key[..8], "--fork-session", "--cwd", server.machine.path("").to_str().unwrap()]);
+    assert_eq!(copy["cwd"], server.machine.path("").canonicalize().unwrap().to_str().unwrap());
     let copy: Value =
         serde_json::from_str(&server.text(&["start", "--resume", &number, "--fork", "--json"])).unwrap();
     assert_eq!(copy["cwd"], made["cwd"]);
@@ -278,11 +278,11 @@ fn a_session_is_started_from_the_terminal() {
     for (args, code, words) in [
         (&["--resume", &number][..], 3, "already"),
         (&["--resume", "00000000-0000-4000-8000-000000000000"], 3, "session"),
-        (&["--wait"], 2, "nothing is said"),
+        (&["--wait"], 2, "needs a prompt"),
         (&["--label", "web"], 2, "KEY=VALUE"),
         (&["Hello", "--server", "http://127.0.0.1:1"], 3, "token"),
     ] {
-        let mut command = server.house.tidings(&["start"]);
+        let mut command = server.machine.tidings(&["start"]);
         command.args(args).current_dir(&folder);
         if !args.contains(&"--server") {
             command.arg("--data").arg(&server.server.data);
@@ -304,9 +304,9 @@ fn c10_a_prompt_can_be_typed_into_a_session_that_is_watched() {
     let terminal = portable_pty::native_pty_system().openpty(portable_pty::PtySize::default()).unwrap();
     let mut command = portable_pty::CommandBuilder::new(assert_cmd::cargo::cargo_bin("tidings"));
     command.env_clear();
-    command.env("HOME", server.house.path("home"));
+    command.env("HOME", server.machine.path("home"));
     command.env("TERM", "xterm-256color");
-    command.cwd(server.house.path("project"));
+    command.cwd(server.machine.path("project"));
     command.args(["attach", &number, "--data", server.server.data.to_str().unwrap()]);
     let mut child = terminal.slave.spawn_command(command).unwrap();
     drop(terminal.slave);

@@ -1,24 +1,24 @@
-//! Where secrets are not: in logs, in the environment and arguments of others, in addresses.
+//! Secrets do not leak into logs, into the environment and arguments of other processes, or into addresses.
 
 use std::fs;
 
 use serde_json::json;
 
-use crate::house::{House, until};
+use crate::machine::{Machine, until};
 
 #[test]
 fn t4_t13_t14_secrets_reach_neither_the_log_nor_the_agents() {
-    let house = House::new();
-    let (seen, arguments) = (house.path("environment"), house.path("arguments"));
-    let claude = house.claude(&format!(
+    let machine = Machine::new();
+    let (seen, arguments) = (machine.path("environment"), machine.path("arguments"));
+    let claude = machine.claude(&format!(
         "printf '%s\\n' \"$@\" > '{}'\nls -l /proc/self/fd > '{}'\nenv > '{}.new'\nmv '{}.new' '{}'\nexit 1",
         arguments.display(),
-        house.path("files").display(),
+        machine.path("files").display(),
         seen.display(),
         seen.display(),
         seen.display(),
     ));
-    let server = house.serve_with(
+    let server = machine.serve_with(
         &["--claude-path", claude.to_str().unwrap(), "--log-level", "trace", "--log", "json"],
         |command| {
             command
@@ -45,7 +45,7 @@ fn t4_t13_t14_secrets_reach_neither_the_log_nor_the_agents() {
     );
     let cookie = server.ask_with("POST", "/v1/pair", &[], Some(&json!({"code": code})));
     let cookie = cookie.head.split("tidings_").nth(1).unwrap().split(';').next().unwrap().to_owned();
-    let body = json!({"cwd": house.path("project"), "prompt": "a prompt that is private"});
+    let body = json!({"cwd": machine.path("project"), "prompt": "a prompt that is private"});
     assert_eq!(server.ask("POST", "/v1/sessions", Some(&body)).status, 201);
     let environment = until("the agent has run", || fs::read_to_string(&seen).ok());
 
@@ -71,12 +71,8 @@ fn t4_t13_t14_secrets_reach_neither_the_log_nor_the_agents() {
             assert!(!text.contains(secret), "`{secret}` is in {place}:\n{text}");
         }
     }
-    assert!(!server.log().contains("a prompt that is private"), "what people say is not logged either");
-    assert!(
-        server.log().contains("\"code\":\"unauthorized\""),
-        "and yet it says what was refused: {}",
-        server.log()
-    );
+    assert!(!server.log().contains("a prompt that is private"), "prompts are not logged either");
+    assert!(server.log().contains("\"code\":\"unauthorized\""), "refusals are logged: {}", server.log());
 
     let names: Vec<&str> = environment.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
     let known = ["HOME", "PATH", "PWD", "TMPDIR", "SHLVL", "_", "OLDPWD"];
@@ -85,7 +81,7 @@ fn t4_t13_t14_secrets_reach_neither_the_log_nor_the_agents() {
         .filter(|name| !known.contains(name) && !name.starts_with("CLAUDE_") && !name.starts_with("TIDINGS_"))
         .collect();
     assert!(foreign.is_empty(), "{foreign:?}");
-    let files = fs::read_to_string(house.path("files")).unwrap();
+    let files = fs::read_to_string(machine.path("files")).unwrap();
     for line in files.lines().filter(|line| !line.contains(" 0 -> ") && !line.contains(" 1 -> ")) {
         let theirs =
             ["journal.db", "token", "socket:", "devices.json"].iter().any(|name| line.contains(name));
@@ -95,13 +91,13 @@ fn t4_t13_t14_secrets_reach_neither_the_log_nor_the_agents() {
 
 #[test]
 fn t10_an_agent_in_a_folder_that_nobody_trusts_gets_none_of_its_settings() {
-    let house = House::new();
-    fs::create_dir(house.path("runs")).unwrap();
-    let runs = house.path("runs").display().to_string();
-    let claude = house
+    let machine = Machine::new();
+    fs::create_dir(machine.path("runs")).unwrap();
+    let runs = machine.path("runs").display().to_string();
+    let claude = machine
         .claude(&format!("printf '%s\\n' \"$@\" > '{runs}/'$$.new\nmv '{runs}/'$$.new '{runs}/'$$\nexit 1"));
-    let server = house.serve(&["--claude-path", claude.to_str().unwrap()]);
-    let folder = house.path("project");
+    let server = machine.serve(&["--claude-path", claude.to_str().unwrap()]);
+    let folder = machine.path("project");
     fs::create_dir(folder.join(".claude")).unwrap();
     fs::write(
         folder.join(".claude/settings.json"),
@@ -112,7 +108,7 @@ fn t10_an_agent_in_a_folder_that_nobody_trusts_gets_none_of_its_settings() {
         let body = json!({"cwd": folder, "prompt": "hello", "model": name});
         assert_eq!(server.ask("POST", "/v1/sessions", Some(&body)).status, 201);
         until("the agent has run", || {
-            let runs = fs::read_dir(house.path("runs")).unwrap().flatten();
+            let runs = fs::read_dir(machine.path("runs")).unwrap().flatten();
             let texts = runs.filter_map(|run| fs::read_to_string(run.path()).ok());
             texts.into_iter().find(|text| text.lines().any(|line| line == format!("--model={name}")))
         })
@@ -134,21 +130,21 @@ fn t10_an_agent_in_a_folder_that_nobody_trusts_gets_none_of_its_settings() {
 
     fs::write(folder.join(".mcp.json"), r#"{"mcpServers":{"a":{"command":"b"}}}"#).unwrap();
     let changed = run("changed");
-    assert!(changed.contains("--strict-mcp-config"), "a change asks again: {changed}");
+    assert!(changed.contains("--strict-mcp-config"), "a change needs approval again: {changed}");
 }
 
 #[test]
 fn t10_f124_a_claude_in_the_project_is_not_run() {
-    let house = House::new();
-    let (real, planted) = (house.path("real"), house.path("planted"));
-    house.claude(&format!("touch '{}'\nexit 1", real.display()));
-    fs::copy(house.path("bin/claude"), house.path("project/claude")).unwrap();
-    fs::write(house.path("project/claude"), format!("#!/bin/sh\ntouch '{}'\nexit 1\n", planted.display()))
+    let machine = Machine::new();
+    let (real, planted) = (machine.path("real"), machine.path("planted"));
+    machine.claude(&format!("touch '{}'\nexit 1", real.display()));
+    fs::copy(machine.path("bin/claude"), machine.path("project/claude")).unwrap();
+    fs::write(machine.path("project/claude"), format!("#!/bin/sh\ntouch '{}'\nexit 1\n", planted.display()))
         .unwrap();
-    let server = house.serve_with(&[], |command| {
-        command.env("PATH", format!(".:{}:/usr/bin:/bin", house.path("bin").display()));
+    let server = machine.serve_with(&[], |command| {
+        command.env("PATH", format!(".:{}:/usr/bin:/bin", machine.path("bin").display()));
     });
-    let body = json!({"cwd": house.path("project"), "prompt": "hello"});
+    let body = json!({"cwd": machine.path("project"), "prompt": "hello"});
     assert_eq!(server.ask("POST", "/v1/sessions", Some(&body)).status, 201);
     until("the agent has run", || real.exists().then_some(()));
     assert!(!planted.exists());
@@ -156,8 +152,8 @@ fn t10_f124_a_claude_in_the_project_is_not_run() {
 
 #[test]
 fn t16_no_request_names_a_process() {
-    let house = House::new();
-    let server = house.serve(&["--demo"]);
+    let machine = Machine::new();
+    let server = machine.serve(&["--demo"]);
     let api = server.ask("GET", "/v1/openapi.json", None).json();
     let paths = api["paths"].as_object().unwrap();
     assert!(paths.len() > 20);

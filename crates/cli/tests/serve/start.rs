@@ -1,4 +1,4 @@
-//! Starting: what is printed, what is refused, and which setting counts.
+//! Start of a server: its output, refused settings, and their precedence.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -7,12 +7,12 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::house::{House, until};
+use crate::machine::{Machine, until};
 
 #[test]
 fn the_first_start_prints_a_link_that_lets_one_device_in() {
-    let house = House::new();
-    let server = house.serve(&["--demo"]);
+    let machine = Machine::new();
+    let server = machine.serve(&["--demo"]);
     let link = server.link.clone().unwrap();
     let (page, code) = link.split_once("/#code=").unwrap();
     assert_eq!(page, format!("http://{}", server.address));
@@ -22,7 +22,7 @@ fn the_first_start_prints_a_link_that_lets_one_device_in() {
     assert_eq!(paired.status, 201, "{paired:?}");
     let token = paired.json()["token"].as_str().unwrap().to_owned();
     let scopes = paired.json()["device"]["scopes"].as_array().unwrap().len();
-    assert_eq!(scopes, 6, "whoever starts the server may do everything");
+    assert_eq!(scopes, 6, "the user who starts the server has every scope");
     let meta = server.ask_with("GET", "/v1/meta", &[("Authorization", &format!("Bearer {token}"))], None);
     assert_eq!((meta.status, meta.json()["demo"].as_bool()), (200, Some(true)));
     assert_eq!(pair().status, 401, "once");
@@ -33,46 +33,46 @@ fn the_first_start_prints_a_link_that_lets_one_device_in() {
 
 #[test]
 fn a_start_for_people_says_where_things_are() {
-    let house = House::new();
-    let server = Started::of(&house, &["--demo", "--listen", "127.0.0.1:0"]);
+    let machine = Machine::new();
+    let server = Started::of(&machine, &["--demo", "--listen", "127.0.0.1:0"]);
     let link = &server.line;
     assert!(link.starts_with("http://127.0.0.1:") && link.contains("/#code="), "{link}");
     let talk = server.end();
     assert!(
-        talk.contains("DEMO") && talk.contains("until it ends in") && talk.contains("tidings pair"),
+        talk.contains("DEMO") && talk.contains("temporary data folder") && talk.contains("tidings pair"),
         "{talk}"
     );
-    let left = fs::read_dir(house.path("")).unwrap().flatten();
+    let left = fs::read_dir(machine.path("")).unwrap().flatten();
     let left: Vec<_> =
         left.filter(|entry| entry.file_name().to_string_lossy().starts_with("tidings-demo")).collect();
-    assert!(left.is_empty(), "a demonstration leaves nothing behind");
+    assert!(left.is_empty(), "a demo leaves nothing behind");
 }
 
 #[test]
 fn t5_beyond_this_machine_only_with_tls_or_by_a_clear_word() {
-    let house = House::new();
+    let machine = Machine::new();
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
-        let (code, said) = house.failure(&["serve", "--demo", "--listen", address]);
+        let (code, said) = machine.failure(&["serve", "--demo", "--listen", address]);
         assert_eq!(code, 2, "{said}");
         assert!(said.contains("--tls-cert") && said.contains("--insecure-listen"), "{said}");
     }
-    let server = Started::of(&house, &["--demo", "--json", "--listen", "0.0.0.0:0", "--insecure-listen"]);
+    let server = Started::of(&machine, &["--demo", "--json", "--listen", "0.0.0.0:0", "--insecure-listen"]);
     assert!(serde_json::from_str::<Value>(&server.line).unwrap()["address"].is_string());
     server.end();
-    let server = Started::of(&house, &["--demo", "--listen", "0.0.0.0:0", "--insecure-listen"]);
+    let server = Started::of(&machine, &["--demo", "--listen", "0.0.0.0:0", "--insecure-listen"]);
     assert!(server.line.starts_with("http://127.0.0.1:"), "what can be opened here: {}", server.line);
-    assert!(server.end().contains("Listens on every address of this machine, here http://127.0.0.1:"));
+    assert!(server.end().contains("Listening on all addresses of this machine, locally http://127.0.0.1:"));
 }
 
-/// A server, the first line that it printed, and what it says beside.
+/// A server, and the first line of its output.
 struct Started {
     child: std::process::Child,
     line: String,
 }
 
 impl Started {
-    fn of(house: &House, arguments: &[&str]) -> Self {
-        let mut command = house.tidings(&["serve"]);
+    fn of(machine: &Machine, arguments: &[&str]) -> Self {
+        let mut command = machine.tidings(&["serve"]);
         command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
@@ -90,19 +90,19 @@ impl Started {
 
 #[test]
 fn a_server_on_a_socket_alone_says_which_one() {
-    let house = House::new();
-    let server = Started::of(&house, &["--listen", "none", "--json"]);
+    let machine = Machine::new();
+    let server = Started::of(&machine, &["--listen", "none", "--json"]);
     let said: Value = serde_json::from_str(&server.line).unwrap();
     server.end();
-    let socket = house.path("home/.local/share/tidings/server.sock");
+    let socket = machine.path("home/.local/share/tidings/server.sock");
     assert_eq!((&said["address"], &said["socket"]), (&Value::Null, &json!(socket)), "{said}");
 }
 
-/// Whoever reads the log as JSON stumbles over a line that is none. The link is no part of the log: it lets people in.
+/// A reader of a JSON log fails at any other line. The link is not logged, since it grants access.
 #[test]
 fn a_log_as_json_is_json_from_its_first_line_on() {
-    let house = House::new();
-    let server = Started::of(&house, &["--listen", "127.0.0.1:0", "--log", "json"]);
+    let machine = Machine::new();
+    let server = Started::of(&machine, &["--listen", "127.0.0.1:0", "--log", "json"]);
     let link = server.line.clone();
     assert!(link.contains("/#code="), "{link}");
     let log = server.end();
@@ -111,54 +111,55 @@ fn a_log_as_json_is_json_from_its_first_line_on() {
         lines.iter().any(|line| line["level"] == level && line["message"].as_str().unwrap().contains(words))
     };
     assert!(
-        says("INFO", "Listens on http://127.0.0.1:") && says("WARN", "Claude Code was not found"),
+        says("INFO", "Listening on http://127.0.0.1:") && says("WARN", "Claude Code was not found"),
         "{log}"
     );
     assert!(!log.contains("#code="), "{log}");
 }
 
 #[test]
-fn a_demo_says_what_it_keeps() {
-    let house = House::new();
-    let data = house.path("data");
+fn a_demo_says_what_it_stores() {
+    let machine = Machine::new();
+    let data = machine.path("data");
     let server =
-        Started::of(&house, &["--demo", "--listen", "127.0.0.1:0", "--data", data.to_str().unwrap()]);
+        Started::of(&machine, &["--demo", "--listen", "127.0.0.1:0", "--data", data.to_str().unwrap()]);
     let said = server.end();
-    assert!(said.contains("no session is kept") && !said.contains("nothing is kept"), "{said}");
-    assert!(said.contains(&format!("keeps its other data in {}", data.display())), "{said}");
+    assert!(said.contains("no session is stored") && !said.contains("temporary"), "{said}");
+    assert!(said.contains(&format!("data folder {}", data.display())), "{said}");
 }
 
 #[test]
-fn a_mistake_in_a_setting_is_told_with_its_name_and_where_to_read_on() {
-    let house = House::new();
-    let file = house.path("serve.toml");
+fn an_invalid_setting_is_an_error_with_its_name_and_a_hint() {
+    let machine = Machine::new();
+    let file = machine.path("serve.toml");
     let path = file.to_str().unwrap();
     for (text, words) in [
         ("live_max = \"x\"\n", "line 1, `live_max`"),
-        ("\ndata = \"relative\"\n", "`data` has to be a whole path"),
-        ("unix = \"a.sock\"\n", "`unix` has to be a whole path"),
+        ("\ndata = \"relative\"\n", "`data` must be an absolute path"),
+        ("unix = \"a.sock\"\n", "`unix` must be an absolute path"),
     ] {
         fs::write(&file, text).unwrap();
-        let (code, said) = house.failure(&["serve", "--demo", "--config", path]);
+        let (code, said) = machine.failure(&["serve", "--demo", "--config", path]);
         assert!(code == 2 && said.contains(words) && said.contains("operating.md"), "{said}");
     }
-    let wrong = house.tidings(&["serve", "--demo"]).env("TIDINGS_LIVE_MAX", "abc").output().unwrap();
+    let wrong = machine.tidings(&["serve", "--demo"]).env("TIDINGS_LIVE_MAX", "abc").output().unwrap();
     let said = String::from_utf8(wrong.stderr).unwrap();
     assert!(said.contains("`TIDINGS_LIVE_MAX`") && said.matches("error:").count() == 1, "{said}");
-    for (certificate, words) in [("nope.crt", "--tls-cert"), (path, "There is no certificate in")] {
-        let (code, said) = house.failure(&["serve", "--demo", "--tls-cert", certificate, "--tls-key", path]);
+    for (certificate, words) in [("nope.crt", "--tls-cert"), (path, "No certificate in")] {
+        let (code, said) =
+            machine.failure(&["serve", "--demo", "--tls-cert", certificate, "--tls-key", path]);
         assert!(code == 2 && said.contains(words) && said.contains("PEM"), "{said}");
     }
 }
 
 #[test]
-fn flags_environment_and_file_are_heard_in_that_order() {
-    let house = House::new();
-    let folder = house.path("home/.config/tidings");
+fn flags_precede_the_environment_which_precedes_the_file() {
+    let machine = Machine::new();
+    let folder = machine.path("home/.config/tidings");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("serve.toml"), "base_path = \"/file\"\n").unwrap();
     let base = |arguments: &[&str], variable: Option<&str>| {
-        let server = house.serve_with(arguments, |command| {
+        let server = machine.serve_with(arguments, |command| {
             command.envs(variable.map(|value| ("TIDINGS_BASE_PATH", value)));
         });
         server
@@ -179,34 +180,34 @@ fn flags_environment_and_file_are_heard_in_that_order() {
     assert_eq!(base(&["--demo"], None), "file");
     assert_eq!(base(&["--demo"], Some("/environment")), "environment");
     assert_eq!(base(&["--demo", "--base-path", "/flag"], Some("/environment")), "flag");
-    let other = house.path("other.toml");
+    let other = machine.path("other.toml");
     fs::write(&other, "base_path = \"/other\"\n").unwrap();
     assert_eq!(base(&["--demo", "--config", other.to_str().unwrap()], None), "other");
     fs::write(&other, "bas_path = \"/other\"\n").unwrap();
-    let (code, said) = house.failure(&["serve", "--demo", "--config", other.to_str().unwrap()]);
+    let (code, said) = machine.failure(&["serve", "--demo", "--config", other.to_str().unwrap()]);
     assert!(code == 2 && said.contains("bas_path"), "{said}");
 }
 
 #[test]
 fn f111_a_second_server_on_the_same_data_is_refused() {
-    let house = House::new();
-    let first = house.serve(&[]);
-    let (code, said) = house.failure(&["serve", "--listen", "127.0.0.1:0"]);
+    let machine = Machine::new();
+    let first = machine.serve(&[]);
+    let (code, said) = machine.failure(&["serve", "--listen", "127.0.0.1:0"]);
     assert_eq!(code, 3, "{said}");
     assert_eq!(first.ask("GET", "/v1/sessions", None).status, 200, "the first is not disturbed");
-    assert!(first.data.starts_with(house.path("home/.local/share/tidings")));
+    assert!(first.data.starts_with(machine.path("home/.local/share/tidings")));
 }
 
 #[test]
-fn tls_is_spoken_where_there_is_a_certificate() {
-    let house = House::new();
-    let (certificate, key) = (house.path("cert.pem"), house.path("key.pem"));
+fn a_certificate_enables_tls() {
+    let machine = Machine::new();
+    let (certificate, key) = (machine.path("cert.pem"), machine.path("key.pem"));
     if !make_certificate(&certificate, &key, &[]) {
         println!("skipped: there is no openssl to make a certificate with");
         return;
     }
     let files = ["--demo", "--tls-cert", certificate.to_str().unwrap(), "--tls-key", key.to_str().unwrap()];
-    let server = house.serve(&files);
+    let server = machine.serve(&files);
     assert!(server.link.clone().unwrap().starts_with("https://127.0.0.1:"));
     let client = std::process::Command::new("curl")
         .args(["-s", "--cacert", certificate.to_str().unwrap(), "-w", "%{http_version}"])
@@ -215,11 +216,11 @@ fn tls_is_spoken_where_there_is_a_certificate() {
     if let Ok(client) = client {
         assert_eq!(String::from_utf8_lossy(&client.stdout), "ok\n1.1");
     }
-    // Commands come through the socket, whatever the port speaks.
+    // Commands use the socket, independent of TLS on the port.
     let data = server.data.to_str().unwrap();
-    assert!(house.output(&["pair", "--data", data, "--json"]).contains("https://"));
+    assert!(machine.output(&["pair", "--data", data, "--json"]).contains("https://"));
     drop(server);
-    let (code, said) = house.failure(&[
+    let (code, said) = machine.failure(&[
         "serve",
         "--demo",
         "--tls-cert",
@@ -230,7 +231,8 @@ fn tls_is_spoken_where_there_is_a_certificate() {
     assert!(code == 2 && said.contains("PEM"), "{said}");
 }
 
-/// Makes a certificate for this machine, if there is openssl; signed by nobody else, unless `more` says so.
+/// Creates a certificate for this machine, if openssl is installed; self-signed unless `more` names an
+/// authority.
 fn make_certificate(certificate: &Path, key: &Path, more: &[&str]) -> bool {
     let mut openssl = Command::new("openssl");
     openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]);
@@ -244,10 +246,10 @@ fn make_certificate(certificate: &Path, key: &Path, more: &[&str]) -> bool {
 }
 
 #[test]
-fn a_certificate_counts_if_somebody_who_is_trusted_has_signed_it() {
-    let house = House::new();
+fn a_certificate_is_accepted_if_a_trusted_authority_signed_it() {
+    let machine = Machine::new();
     let [authority, authority_key, certificate, key] =
-        ["ca.pem", "ca-key.pem", "cert.pem", "key.pem"].map(|name| house.path(name));
+        ["ca.pem", "ca-key.pem", "cert.pem", "key.pem"].map(|name| machine.path(name));
     if !make_certificate(&authority, &authority_key, &[]) {
         println!("skipped: there is no openssl to make a certificate with");
         return;
@@ -259,9 +261,9 @@ fn a_certificate_counts_if_somebody_who_is_trusted_has_signed_it() {
         &[&signed[..], &["-addext", "basicConstraints=critical,CA:FALSE"]].concat(),
     );
     let files = ["--tls-cert", certificate.to_str().unwrap(), "--tls-key", key.to_str().unwrap()];
-    let server = house.serve(&files);
+    let server = machine.serve(&files);
     let list = |address: &str, trusted: Option<&Path>| {
-        let mut command = house.tidings(&["ps", "--server", address]);
+        let mut command = machine.tidings(&["ps", "--server", address]);
         command.env("TIDINGS_TOKEN", server.token());
         command.envs(trusted.map(|path| ("SSL_CERT_FILE", path))).output().unwrap()
     };
@@ -277,25 +279,25 @@ fn a_certificate_counts_if_somebody_who_is_trusted_has_signed_it() {
     assert!(trusted.status.success(), "{}", String::from_utf8_lossy(&trusted.stderr));
 }
 
-/// Claude Code leaves sessions of the SDKs out of its own picker.
+/// The session picker of Claude Code hides sessions of the SDKs.
 #[test]
 fn c13_the_server_starts_agents_under_our_own_entrypoint() {
-    let house = House::new();
-    let said = house.path("entrypoint");
-    let claude = house.claude(&format!(
+    let machine = Machine::new();
+    let said = machine.path("entrypoint");
+    let claude = machine.claude(&format!(
         "echo \"$CLAUDE_CODE_ENTRYPOINT\" > '{0}.new'\nmv '{0}.new' '{0}'\nexit 1",
         said.display()
     ));
-    let server = house.serve(&["--claude-path", claude.to_str().unwrap()]);
-    let body = json!({"cwd": house.path("project"), "prompt": "hi"});
+    let server = machine.serve(&["--claude-path", claude.to_str().unwrap()]);
+    let body = json!({"cwd": machine.path("project"), "prompt": "hi"});
     assert_eq!(server.ask("POST", "/v1/sessions", Some(&body)).status, 201);
     assert_eq!(until("the agent has run", || fs::read_to_string(&said).ok()), "tidings\n");
 }
 
 #[test]
 fn c10_a_server_without_sessions_says_how_to_start_one() {
-    let house = House::new();
-    let server = house.serve(&[]);
-    let list = house.output(&["ps", "--data", server.data.to_str().unwrap()]);
+    let machine = Machine::new();
+    let server = machine.serve(&[]);
+    let list = machine.output(&["ps", "--data", server.data.to_str().unwrap()]);
     assert!(list.contains("tidings start"), "{list}");
 }

@@ -1,12 +1,12 @@
-//! Another user of the same machine. It takes root to be one.
+//! Access by another user of the same machine. These tests need root.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
-use crate::house::House;
+use crate::machine::Machine;
 
-/// What another user gets of a command; none where we cannot be another user.
+/// Runs a script as another user, and returns its success and output; none without root.
 fn as_nobody(script: &str) -> Option<(bool, String)> {
     let root = Command::new("id").arg("-u").output().is_ok_and(|id| id.stdout == b"0\n");
     if !root {
@@ -21,11 +21,11 @@ fn as_nobody(script: &str) -> Option<(bool, String)> {
 
 #[test]
 fn t3_another_user_gets_neither_the_token_nor_the_socket_nor_an_answer() {
-    let house = House::new();
-    let server = house.serve(&[]);
-    // The folders above are open, so that it is our own rights that are tested.
+    let machine = Machine::new();
+    let server = machine.serve(&[]);
+    // Open the parent folders, so that the permissions of the data folder are tested.
     for folder in ["", "home", "home/.local", "home/.local/share"] {
-        std::fs::set_permissions(house.path(folder), Permissions::from_mode(0o755)).unwrap();
+        std::fs::set_permissions(machine.path(folder), Permissions::from_mode(0o755)).unwrap();
     }
     let data = server.data.display().to_string();
     for script in [
@@ -43,7 +43,7 @@ fn t3_another_user_gets_neither_the_token_nor_the_socket_nor_an_answer() {
         assert!(!done, "{script}: {said}");
         assert!(!said.contains("tidings_"), "{said}");
     }
-    // Even where the file system would let them, the socket looks at who they are.
+    // Even if the file system allows it, the socket checks the user id.
     std::fs::set_permissions(&server.data, Permissions::from_mode(0o755)).unwrap();
     std::fs::set_permissions(server.data.join("server.sock"), Permissions::from_mode(0o777)).unwrap();
     let reach = format!("curl -s -f --unix-socket '{data}/server.sock' http://localhost/healthz");
@@ -51,20 +51,21 @@ fn t3_another_user_gets_neither_the_token_nor_the_socket_nor_an_answer() {
         assert!(!done, "{said}");
         assert!(server.log().contains("another user"), "{}", server.log());
     }
-    assert_eq!(house.output(&["token", "admin"]).trim(), server.token(), "and we ourselves are served");
-    assert_eq!(house.output(&["token", "list"]), "");
+    assert_eq!(machine.output(&["token", "admin"]).trim(), server.token(), "and we ourselves are served");
+    assert_eq!(machine.output(&["token", "list"]), "");
 }
 
 #[test]
 fn t3_a_data_folder_of_somebody_else_is_refused() {
-    let house = House::new();
-    let data = house.path("theirs");
+    let machine = Machine::new();
+    let data = machine.path("theirs");
     std::fs::create_dir(&data).unwrap();
     if std::os::unix::fs::chown(&data, Some(65534), Some(65534)).is_err() {
         println!("skipped: only root can give a folder away");
         return;
     }
-    let (code, said) = house.failure(&["serve", "--data", data.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
+    let (code, said) =
+        machine.failure(&["serve", "--data", data.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
     assert!(code == 3 && said.contains("another user"), "{said}");
     assert_eq!(std::fs::read_dir(&data).unwrap().count(), 0, "nothing was put there");
 }

@@ -1,4 +1,4 @@
-//! Answers that go to the server while the session is watched.
+//! Sends prompts and answers to the server while the session is shown.
 
 use std::collections::HashMap;
 
@@ -16,15 +16,15 @@ use crate::commands::run::answer::{answers, plan_answers};
 use crate::commands::send::check_length;
 use crate::output::printable;
 use crate::remote::Remote;
-use crate::terminal::ask::{Reach, Reply};
+use crate::terminal::ask::{GrantScope, Reply};
 
-/// Knows what is asked, and carries answers.
+/// Pending requests of a session, and the answers being sent.
 pub(super) struct Answers {
     remote: Remote,
     handle: i64,
-    /// The digest of each permission that waits.
+    /// Digest of each pending permission request.
     permissions: HashMap<String, Option<String>>,
-    /// The kind of each question that waits, and the ids of its parts.
+    /// Kind of each pending question, and the ids of its parts.
     questions: HashMap<String, (QuestionKind, Vec<String>)>,
     sending: JoinSet<Result<(), anyhow::Error>>,
 }
@@ -40,13 +40,13 @@ impl Answers {
         }
     }
 
-    /// The number of the session.
+    /// Number of the session.
     pub(super) fn handle(&self) -> i64 {
         self.handle
     }
 
-    /// Remembers what an answer will have to quote.
-    pub(super) fn hear(&mut self, event: &UiMessage) {
+    /// Tracks pending requests, whose digests and ids an answer must quote.
+    pub(super) fn observe(&mut self, event: &UiMessage) {
         match event {
             UiMessage::PermissionDetails(details) => {
                 self.permissions.insert(details.tool_use_id.clone(), details.digest.clone());
@@ -70,8 +70,8 @@ impl Answers {
         }
     }
 
-    /// Sends a prompt, and goes on meanwhile. It waits for the end of the turn that is under way.
-    pub(super) fn say(&mut self, content: String) {
+    /// Sends a prompt in the background. The server queues it until the current turn ends.
+    pub(super) fn prompt(&mut self, content: String) {
         let (remote, handle) = (self.remote.clone(), self.handle);
         let client_id = Some(Uuid::new_v4().to_string());
         let input = Input { content, delivery: Delivery::Queue, client_id, ..Input::default() };
@@ -81,7 +81,7 @@ impl Answers {
         });
     }
 
-    /// Sends an answer, and goes on meanwhile.
+    /// Sends an answer in the background.
     pub(super) fn send(&mut self, id: String, reply: Reply) {
         let (remote, handle) = (self.remote.clone(), self.handle);
         if let Some((kind, ids)) = self.questions.get(&id) {
@@ -110,12 +110,12 @@ impl Answers {
             client_id: Some(Uuid::new_v4().to_string()),
         };
         match reply {
-            Reply::Allow(reach) => {
+            Reply::Allow(scope) => {
                 answer.decision = Choice::Allow;
-                answer.scope = match reach {
-                    Reach::Once => PermissionScope::Once,
-                    Reach::Session => PermissionScope::Session,
-                    Reach::Always => PermissionScope::Always,
+                answer.scope = match scope {
+                    GrantScope::Once => PermissionScope::Once,
+                    GrantScope::Session => PermissionScope::Session,
+                    GrantScope::Always => PermissionScope::Always,
                 };
             }
             Reply::Deny(reason) => answer.message = reason,
@@ -127,8 +127,9 @@ impl Answers {
         });
     }
 
-    /// Why an answer was not taken; none while nothing is being sent. Somebody who was faster is told by an event.
-    pub(super) async fn refused(&mut self) -> Option<String> {
+    /// Waits for an answer or prompt that failed, and returns its error; none once nothing is being sent.
+    /// Requests that another client answered first are skipped, since an event reports them.
+    pub(super) async fn next_error(&mut self) -> Option<String> {
         loop {
             let sent = self.sending.join_next().await?;
             let Ok(Err(error)) = sent else { continue };

@@ -1,4 +1,4 @@
-//! What was said before somebody came.
+//! Past events of a session, from its snapshot.
 
 use std::collections::HashSet;
 
@@ -7,28 +7,29 @@ use serde_json::Value;
 use tidings_protocol::api::Snapshot;
 use tidings_protocol::ui::UiMessage;
 
-/// How much of it is shown.
+/// Range of past events to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
     /// The end of the conversation.
     End,
-    /// The turn that is under way.
+    /// The current turn.
     Turn,
-    /// The turn that was over last.
+    /// The last turn that ended.
     LastTurn,
 }
 
-/// An event, and what it says if this version knows it.
-pub(super) struct Event {
+/// A past event as JSON, and decoded if this version knows its type.
+pub(super) struct PastEvent {
     pub(super) json: Value,
-    pub(super) says: Option<UiMessage>,
+    pub(super) decoded: Option<UiMessage>,
 }
 
-/// The events of a snapshot that are shown. How things stand is always among them: what waits for an answer, the model.
-pub(super) fn events(snapshot: &mut Snapshot, extent: Extent) -> Vec<Event> {
+/// Takes the events to show out of a snapshot. Events that describe the current state, such as pending
+/// requests and the model, are always included.
+pub(super) fn events(snapshot: &mut Snapshot, extent: Extent) -> Vec<PastEvent> {
     let events = std::mem::take(&mut snapshot.events).into_iter();
-    let mut events: Vec<Event> =
-        events.map(|json| Event { says: UiMessage::deserialize(&json).ok(), json }).collect();
+    let mut events: Vec<PastEvent> =
+        events.map(|json| PastEvent { decoded: UiMessage::deserialize(&json).ok(), json }).collect();
     let from = match extent {
         Extent::End => return events,
         Extent::Turn => ends(&events).last().map_or(0, |end| end + 1),
@@ -40,22 +41,23 @@ pub(super) fn events(snapshot: &mut Snapshot, extent: Extent) -> Vec<Event> {
     let mut at = 0;
     events.retain(|event| {
         at += 1;
-        at > from || event.says.as_ref().is_some_and(|says| stands(says, &open))
+        at > from || event.decoded.as_ref().is_some_and(|event| is_state(event, &open))
     });
     events
 }
 
-/// Where turns are over.
-fn ends(events: &[Event]) -> impl DoubleEndedIterator<Item = usize> {
-    let is_end = |event: &Event| matches!(event.says, Some(UiMessage::Complete { .. }));
+/// Indices of the events that end a turn.
+fn ends(events: &[PastEvent]) -> impl DoubleEndedIterator<Item = usize> {
+    let is_end = |event: &PastEvent| matches!(event.decoded, Some(UiMessage::Complete { .. }));
     events.iter().enumerate().filter(move |(_, event)| is_end(event)).map(|(at, _)| at)
 }
 
-/// Where the last turn begins. One that was broken off has no end; what only tells how things stand is no turn.
-fn last_turn(events: &[Event]) -> usize {
-    let is_turn = |event: &Event| {
+/// Index at which the last turn begins. An aborted turn has no end event, and events that only describe the
+/// state are not a turn.
+fn last_turn(events: &[PastEvent]) -> usize {
+    let is_turn = |event: &PastEvent| {
         matches!(
-            event.says,
+            event.decoded,
             Some(
                 UiMessage::UserPrompt(_)
                     | UiMessage::TextChunk { .. }
@@ -69,8 +71,8 @@ fn last_turn(events: &[Event]) -> usize {
     if events[last..].iter().any(is_turn) { last } else { after(ends(events).rev().nth(1)) }
 }
 
-/// Whether an event tells how things stand, however long ago it was.
-fn stands(event: &UiMessage, open: &HashSet<&str>) -> bool {
+/// True if an event describes the current state, however old it is.
+fn is_state(event: &UiMessage, open: &HashSet<&str>) -> bool {
     match event {
         UiMessage::SessionStarted(_) | UiMessage::SettingsChanged(_) => true,
         UiMessage::PermissionDetails(details) => open.contains(details.tool_use_id.as_str()),
@@ -87,18 +89,18 @@ mod tests {
 
     use super::*;
 
-    fn event(word: &str) -> Event {
+    fn event(word: &str) -> PastEvent {
         let turn_id = TurnId::new_assistant_turn(1);
-        let says = match word {
+        let decoded = match word {
             "end" => UiMessage::Complete { session_id: 1, turn_id, stop_reason: StopReason::EndTurn },
             "state" => UiMessage::System { session_id: None, message: String::new() },
             _ => UserPrompt::new(1, word).into(),
         };
-        Event { json: Value::Null, says: Some(says) }
+        PastEvent { json: Value::Null, decoded: Some(decoded) }
     }
 
     #[test]
-    fn the_last_turn_is_what_was_said_last_whether_or_not_it_came_to_an_end() {
+    fn the_last_turn_is_found_whether_or_not_it_has_ended() {
         for (words, from) in [
             ("", 0),
             ("a", 0),
@@ -108,7 +110,7 @@ mod tests {
             ("a end b", 2),
             ("a end state b c end state", 2),
         ] {
-            let events: Vec<Event> = words.split_whitespace().map(event).collect();
+            let events: Vec<PastEvent> = words.split_whitespace().map(event).collect();
             assert_eq!(last_turn(&events), from, "{words}");
         }
     }

@@ -1,4 +1,4 @@
-//! The events of a session as they come, over connections that break.
+//! Subscription to a session's events that reconnects after a lost connection.
 
 use std::time::Duration;
 
@@ -8,48 +8,48 @@ use tokio::sync::mpsc::{Receiver, channel};
 
 use crate::remote::Remote;
 
-/// The pause after a second connection that has brought nothing; the next ones are twice as long each.
+/// Pause before the second reconnect in a row without an event; each further pause is twice as long.
 const PAUSE_FIRST: Duration = Duration::from_millis(500);
 
-/// The longest pause.
+/// Upper bound of the pause.
 const PAUSE_MAX: Duration = Duration::from_secs(10);
 
-/// How long a server may be silent. It gives a sign of life every fifteen seconds.
+/// Silence after which the connection counts as lost. The server sends a keep-alive every 15 seconds.
 const SILENCE_MAX: Duration = Duration::from_secs(45);
 
-/// The longest event: one wraps a line of the CLI, which may have 64 MiB.
+/// Upper bound of an event's length: an event wraps a line of the CLI, which may have 64 MiB.
 const EVENT_BYTES_MAX: usize = 66 << 20;
 
-/// What may wait to be shown. The server waits when it is this far ahead of the screen.
-const HEARD_MAX: usize = 64;
+/// Capacity of the channel to the screen. When it is full, the stream is not read and the server waits.
+const UPDATES_MAX: usize = 64;
 
-/// What is heard.
-pub(super) enum Heard {
-    /// An event of the dialect `native`, and its place.
+/// An update from the stream.
+pub(super) enum StreamUpdate {
+    /// An event of the dialect `native`, and its cursor.
     Event { cursor: String, json: String },
-    /// The connection is broken, and is being made again.
-    Lost(String),
-    /// It is there again.
-    Back,
+    /// The connection was lost, for this reason; reconnecting.
+    Disconnected(String),
+    /// The connection is back.
+    Reconnected,
     /// The session was deleted.
-    Over,
+    Deleted,
 }
 
-/// A session, from a place on.
+/// The events of a session after a cursor.
 pub(super) struct Stream {
     remote: Remote,
     handle: i64,
     cursor: String,
-    /// Whether somebody here can answer what is asked.
+    /// True if this client can answer requests.
     may_answer: bool,
     connection: Option<(Response, Vec<u8>)>,
-    /// How long it waits before the next connection; none after an event.
+    /// Pause before the next connection; zero after an event.
     pause: Duration,
-    /// Whether it was said that the connection is broken.
+    /// True if the lost connection was reported.
     is_lost: bool,
 }
 
-/// One block of the stream.
+/// One message of the SSE stream.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Block {
     name: String,
@@ -63,14 +63,14 @@ impl Stream {
         Stream { remote, handle, cursor, may_answer, connection, pause, is_lost: false }
     }
 
-    /// Listens on a task of its own, so that whoever is busy with keys does not break a connection that is being made.
-    pub(super) fn start(mut self) -> Receiver<anyhow::Result<Heard>> {
-        let (sender, receiver) = channel(HEARD_MAX);
+    /// Reads in a separate task, so that key presses do not cancel a connection attempt.
+    pub(super) fn start(mut self) -> Receiver<anyhow::Result<StreamUpdate>> {
+        let (sender, receiver) = channel(UPDATES_MAX);
         drop(tokio::spawn(async move {
             loop {
-                let heard = self.next().await;
-                let is_last = matches!(heard, Err(_) | Ok(Heard::Over));
-                if sender.send(heard).await.is_err() || is_last {
+                let update = self.next().await;
+                let is_last = matches!(update, Err(_) | Ok(StreamUpdate::Deleted));
+                if sender.send(update).await.is_err() || is_last {
                     return;
                 }
             }
@@ -78,24 +78,24 @@ impl Stream {
         receiver
     }
 
-    async fn next(&mut self) -> anyhow::Result<Heard> {
+    async fn next(&mut self) -> anyhow::Result<StreamUpdate> {
         loop {
             let Some((response, read)) = &mut self.connection else {
                 self.wait().await;
                 match self.connect().await {
-                    Ok(()) if std::mem::take(&mut self.is_lost) => return Ok(Heard::Back),
+                    Ok(()) if std::mem::take(&mut self.is_lost) => return Ok(StreamUpdate::Reconnected),
                     Ok(()) => {}
                     Err(error) => {
-                        if let Some(heard) = self.broken(error)? {
-                            return Ok(heard);
+                        if let Some(update) = self.connect_failed(error)? {
+                            return Ok(update);
                         }
                     }
                 }
                 continue;
             };
             if let Some(block) = Block::take(read) {
-                if let Some(heard) = self.hear(block)? {
-                    return Ok(heard);
+                if let Some(update) = self.handle_block(block)? {
+                    return Ok(update);
                 }
                 continue;
             }
@@ -105,13 +105,13 @@ impl Stream {
                     continue;
                 }
                 Ok(Ok(Some(_))) => "an event is too long".to_owned(),
-                Ok(Ok(None)) => "the server has ended it".to_owned(),
+                Ok(Ok(None)) => "the server closed the connection".to_owned(),
                 Ok(Err(error)) => error.without_url().to_string(),
-                Err(_) => "the server is silent".to_owned(),
+                Err(_) => "the server sends nothing".to_owned(),
             };
             self.connection = None;
             if !std::mem::replace(&mut self.is_lost, true) {
-                return Ok(Heard::Lost(lost));
+                return Ok(StreamUpdate::Disconnected(lost));
             }
         }
     }
@@ -121,48 +121,49 @@ impl Stream {
         if !self.may_answer {
             path.push_str("&answers=false");
         }
-        // A stream has no end to wait for.
+        // No timeout, since the stream has no end.
         let request = self.remote.request(Method::GET, &path).timeout(Duration::MAX);
         let response = self.remote.send(request).await?;
         self.connection = Some((response, Vec::new()));
         Ok(())
     }
 
-    /// Whoever answers and then says nothing but that it cannot go on is asked less and less often as well.
+    /// Waits before the next connection, twice as long each time. Connections that bring no event count as
+    /// failures too.
     async fn wait(&mut self) {
         tokio::time::sleep(self.pause).await;
         self.pause = (self.pause * 2).clamp(PAUSE_FIRST, PAUSE_MAX);
     }
 
-    /// A connection could not be made: what may work later is tried again.
-    fn broken(&mut self, error: anyhow::Error) -> anyhow::Result<Option<Heard>> {
+    /// Handles a failed connection attempt: returns errors that are not worth a retry.
+    fn connect_failed(&mut self, error: anyhow::Error) -> anyhow::Result<Option<StreamUpdate>> {
         let code = error.downcast_ref::<Error>().map(Error::code);
         match code {
-            Some(Code::NotFound | Code::Gone) => return Ok(Some(Heard::Over)),
+            Some(Code::NotFound | Code::Gone) => return Ok(Some(StreamUpdate::Deleted)),
             Some(code) if !code.is_retryable() => return Err(error),
             _ => {}
         }
         let was_lost = std::mem::replace(&mut self.is_lost, true);
-        Ok((!was_lost).then(|| Heard::Lost(error.to_string())))
+        Ok((!was_lost).then(|| StreamUpdate::Disconnected(error.to_string())))
     }
 
-    fn hear(&mut self, block: Block) -> anyhow::Result<Option<Heard>> {
+    fn handle_block(&mut self, block: Block) -> anyhow::Result<Option<StreamUpdate>> {
         let Block { name, id, data } = block;
         match name.as_str() {
             "" => {}
             "subscribed" => return Ok(None),
-            "resync" if data.contains("\"deleted\"") => return Ok(Some(Heard::Over)),
-            // It comes back from where it is.
+            "resync" if data.contains("\"deleted\"") => return Ok(Some(StreamUpdate::Deleted)),
+            // Reconnect from the current cursor.
             "resync" | "problem" => self.connection = None,
             "revoked" => {
-                let hint = "ask for another credential";
-                return Err(Error::new(Code::Unauthorized, "The credential counts no longer", hint).into());
+                let hint = "create a new one with `tidings token create`";
+                return Err(Error::new(Code::Unauthorized, "The credential was revoked", hint).into());
             }
             _ => {
                 let Some(cursor) = id else { return Ok(None) };
                 self.cursor.clone_from(&cursor);
                 self.pause = Duration::ZERO;
-                return Ok(Some(Heard::Event { cursor, json: data }));
+                return Ok(Some(StreamUpdate::Event { cursor, json: data }));
             }
         }
         Ok(None)
@@ -170,7 +171,7 @@ impl Stream {
 }
 
 impl Block {
-    /// The first whole block of what was read.
+    /// Takes the first complete block out of the buffer.
     fn take(read: &mut Vec<u8>) -> Option<Block> {
         let end = read.windows(2).position(|two| two == b"\n\n")?;
         let rest = read.split_off(end + 2);
@@ -188,7 +189,7 @@ impl Block {
                     }
                     block.data.push_str(value);
                 }
-                // Signs of life, and how long to wait.
+                // Comments (keep-alive) and `retry`.
                 _ => {}
             }
         }
@@ -203,7 +204,7 @@ mod tests {
 
     use super::*;
 
-    /// A server that answers each connection with one of these and closes it.
+    /// Starts a server that answers each connection with one of `answers` and closes it.
     fn server(answers: &'static [&'static str]) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -219,12 +220,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_that_has_nothing_but_problems_is_asked_less_and_less_often() {
+    async fn reconnects_slow_down_while_a_server_sends_only_problems() {
         const PROBLEM: &str = "event: problem\ndata: {}";
         let address =
             server(&[PROBLEM, "id: e:1\nevent: System\ndata: {}", PROBLEM, PROBLEM, "event: revoked"]);
         let mut stream = Stream::new(Remote::at(&address, "none").unwrap(), 1, "e:0".to_owned(), true);
-        while !matches!(stream.next().await.unwrap(), Heard::Event { .. }) {}
+        while !matches!(stream.next().await.unwrap(), StreamUpdate::Event { .. }) {}
         assert_eq!(stream.pause, Duration::ZERO, "an event came");
         while stream.next().await.is_ok() {}
         assert_eq!(stream.pause, PAUSE_FIRST * 4, "three connections without an event, the last one refused");

@@ -1,4 +1,4 @@
-//! What is looked at, in the order in which it is shown.
+//! The checks, in the order in which they are shown.
 
 use std::env;
 use std::io::Read as _;
@@ -12,16 +12,16 @@ use tidings_transcript::retention::Retention;
 use tidings_transcript::roots::Roots;
 use uuid::Uuid;
 
-use super::Check;
+use super::DoctorCheck;
 use crate::commands::backup::JOURNAL;
 use crate::commands::serve;
-use crate::commands::sessions::Place;
+use crate::commands::sessions::RootArgs;
 use crate::human;
 
 /// The version that Tidings is tested with.
 const TESTED: &str = "2.1.325";
 
-/// Variables that hold a login, or say that somebody else's is used.
+/// Variables that hold a login, or select a provider with its own login.
 const LOGINS: &[&str] = &[
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
@@ -31,44 +31,44 @@ const LOGINS: &[&str] = &[
     "CLAUDE_CODE_USE_FOUNDRY",
 ];
 
-pub(super) fn all(place: &Place) -> anyhow::Result<Vec<Check>> {
-    let config = place.config_folder();
+pub(super) fn all(root: &RootArgs) -> anyhow::Result<Vec<DoctorCheck>> {
+    let config = root.config_folder();
     let mut checks = claude()?;
     checks.push(login(&config));
     checks.push(config_folder(&config));
     checks.push(sessions(&config));
-    // Without the program there is no version, and it has neither logged in nor made its folders.
+    // Without `claude` there is no version, and neither a login nor its folders are expected.
     if checks.first().is_some_and(|claude| !claude.ok) {
         for check in checks.iter_mut().skip(1).filter(|check| !check.ok) {
-            *check = Check::needed(check.name).found("not checked, since `claude` is missing");
+            *check = DoctorCheck::needed(check.name).found("not checked, since `claude` is missing");
         }
     }
     checks.push(cleanup(&config));
     checks.push(git());
     checks.push(settings());
     checks.push(port());
-    // What is wrong with the settings is told by the check of them.
-    let data = serve::usual_data().ok().or_else(Place::data_folder);
+    // Errors in the settings are reported by their own check.
+    let data = serve::usual_data().ok().or_else(RootArgs::data_folder);
     checks.push(journal(data.as_deref()));
-    checks.push(writable(Check::needed("store"), data, "TIDINGS_DATA_DIR"));
-    checks.push(writable(Check::useful("cache"), Place::cache_folder(), "TIDINGS_CACHE_DIR"));
+    checks.push(writable(DoctorCheck::needed("store"), data, "TIDINGS_DATA_DIR"));
+    checks.push(writable(DoctorCheck::useful("cache"), RootArgs::cache_folder(), "TIDINGS_CACHE_DIR"));
     Ok(checks)
 }
 
-/// The journal of the server: there, readable, and each event as it was written.
-fn journal(data: Option<&Path>) -> Check {
-    let check = Check::useful("journal");
+/// Checks that the journal of the server exists, is readable, and that no event is damaged.
+fn journal(data: Option<&Path>) -> DoctorCheck {
+    let check = DoctorCheck::useful("journal");
     let Some(path) = data.map(|data| data.join(JOURNAL)) else { return check.found("none yet") };
     let mark = path.with_file_name(format!("{JOURNAL}-mark"));
     if !path.exists() && mark.exists() {
-        let hint = "put it back or restore a backup, or start with `tidings serve --new-journal`";
-        return check.wrong(format!("it is missing: {}", path.display()), hint);
+        let hint = "restore it from a backup, or start with `tidings serve --new-journal`";
+        return check.wrong(format!("missing: {}", path.display()), hint);
     }
     if !path.exists() {
         return check.found("none yet");
     }
     match SqliteJournal::inspect(&path) {
-        Ok(0) => check.found("every event is whole"),
+        Ok(0) => check.found("no event is damaged"),
         Ok(1) => check.wrong("1 event is damaged", RESTORE),
         Ok(count) => check.wrong(format!("{count} events are damaged"), RESTORE),
         Err(error) => check.wrong(error.to_string(), error.hint()),
@@ -76,63 +76,66 @@ fn journal(data: Option<&Path>) -> Check {
 }
 
 const RESTORE: &str =
-    "everything else is shown; stop the server and restore a backup if the events are needed";
+    "all other events are readable; stop the server and restore a backup if these events are needed";
 
-/// Where the program is, and whether it is new enough.
-fn claude() -> anyhow::Result<Vec<Check>> {
-    let (cli, version) = (Check::needed("claude"), Check::needed("version"));
+/// Finds the `claude` program, and checks that its version is supported.
+fn claude() -> anyhow::Result<Vec<DoctorCheck>> {
+    let (cli, version) = (DoctorCheck::needed("claude"), DoctorCheck::needed("version"));
     let pin = |version: &str| format!("`npm i -g @anthropic-ai/claude-code@{version}`");
     let program = match find::claude() {
         Ok(program) => program,
         Err(error) => {
-            let hint = format!("{}; or this version, with which we test: {}", install(), pin(TESTED));
+            let hint = format!("{}; or the version that Tidings is tested with: {}", install(), pin(TESTED));
             return Ok(vec![cli.wrong(error.to_string(), hint), version.wrong("none", "")]);
         }
     };
     let cli = cli.found(program.display().to_string());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let version = match runtime.block_on(find::version(&program)) {
-        Err(error) => version.wrong(error.to_string(), format!("install it anew: {}", pin(TESTED))),
+        Err(error) => version.wrong(error.to_string(), format!("reinstall it: {}", pin(TESTED))),
         Ok(found) if found < OLDEST => {
-            let hint = format!("run `claude update`, or get the one that we test with: {}", pin(TESTED));
+            let hint = format!(
+                "run `claude update`, or install the version that Tidings is tested with: {}",
+                pin(TESTED)
+            );
             version.wrong(format!("{found} is too old, at least {OLDEST} is needed"), hint)
         }
         Ok(found) => {
             let found = found.to_string();
-            version.hint(format!("to keep this one: {}", pin(&found))).found(found)
+            version.hint(format!("to pin this version: {}", pin(&found))).found(found)
         }
     };
     Ok(vec![cli, version])
 }
 
 fn install() -> &'static str {
-    "install Claude Code (`curl -fsSL https://claude.ai/install.sh | bash`), or name it in CLAUDE_CLI_PATH"
+    "install Claude Code (`curl -fsSL https://claude.ai/install.sh | bash`), or set CLAUDE_CLI_PATH"
 }
 
-/// Whether there is a login. What it is, is nobody's business.
-fn login(config: &Path) -> Check {
-    let check = Check::needed("login");
+/// Checks that there is a login, without printing it.
+fn login(config: &Path) -> DoctorCheck {
+    let check = DoctorCheck::needed("login");
     let set = |name: &&&str| env::var_os(name).is_some_and(|value| !value.is_empty());
     if let Some(name) = LOGINS.iter().find(set) {
         return check.found(format!("{name} is set"));
     }
     if config.join(".credentials.json").is_file() {
-        return check.found("kept in the config folder");
+        return check.found("stored in the config folder");
     }
     if has_key(&config.join("settings.json"), "apiKeyHelper") {
         return check.found("apiKeyHelper in the settings");
     }
-    // Where the system keeps secrets itself, only this tells that there is one.
+    // With a system keychain, the account is the only visible sign of a login.
     let beside = config.join(".claude.json");
     let at_home = env::home_dir().filter(|_| env::var_os("CLAUDE_CONFIG_DIR").is_none());
     let profiles = [Some(beside), at_home.map(|home| home.join(".claude.json"))];
     if profiles.into_iter().flatten().any(|profile| has_key(&profile, "oauthAccount")) {
-        return check.found("an account is known, its secret is kept by the system");
+        return check.found("an account is set up, its secret is in the system's keychain");
     }
     check.wrong("none", "run `claude` and type /login, or set ANTHROPIC_API_KEY")
 }
 
-/// Whether a JSON file has a key that is not null.
+/// True if a JSON file has a key that is not null.
 fn has_key(path: &Path, key: &str) -> bool {
     const BYTES_MAX: u64 = 16 << 20;
     let mut text = String::new();
@@ -141,24 +144,25 @@ fn has_key(path: &Path, key: &str) -> bool {
     value.is_some_and(|value| value.get(key).is_some_and(|value| !value.is_null()))
 }
 
-fn config_folder(config: &Path) -> Check {
-    let check = Check::needed("config");
+fn config_folder(config: &Path) -> DoctorCheck {
+    let check = DoctorCheck::needed("config");
     let shown = config.display();
     if !config.is_dir() {
-        return check
-            .wrong(format!("there is no folder {shown}"), "run `claude` once, or set CLAUDE_CONFIG_DIR");
+        return check.wrong(
+            format!("the folder {shown} does not exist"),
+            "run `claude` once, or set CLAUDE_CONFIG_DIR",
+        );
     }
     match try_to_write(config) {
         Ok(()) => check.found(shown.to_string()),
-        Err(error) => check.wrong(
-            format!("{shown}: {error}"),
-            "let yourself write there: Claude Code keeps its files in it",
-        ),
+        Err(error) => {
+            check.wrong(format!("{shown}: {error}"), "make it writable: Claude Code stores its files in it")
+        }
     }
 }
 
-fn sessions(config: &Path) -> Check {
-    let check = Check::useful("sessions");
+fn sessions(config: &Path) -> DoctorCheck {
+    let check = DoctorCheck::useful("sessions");
     match Roots::new([config]).scan() {
         Err(error) => check.wrong(error.to_string(), error.hint()),
         Ok(found) => {
@@ -169,9 +173,9 @@ fn sessions(config: &Path) -> Check {
     }
 }
 
-/// How long Claude Code keeps sessions before it deletes them.
-fn cleanup(config: &Path) -> Check {
-    let check = Check::useful("cleanup");
+/// Reports after how many days Claude Code deletes sessions.
+fn cleanup(config: &Path) -> DoctorCheck {
+    let check = DoctorCheck::useful("cleanup");
     let Retention { days, configured } = Retention::of(config);
     let found = format!("sessions are deleted after {}", human::plural(days, "day"));
     let keep = "`tidings sessions archive` keeps copies";
@@ -179,26 +183,26 @@ fn cleanup(config: &Path) -> Check {
         (0, _) => check.wrong(found, format!("raise cleanupPeriodDays in settings.json; {keep}")),
         (_, true) => check.found(found),
         (_, false) => check
-            .found(format!("{found}, as nobody said otherwise"))
+            .found(format!("{found}, the default"))
             .hint(format!("set cleanupPeriodDays in settings.json to keep them longer; {keep}")),
     }
 }
 
-fn git() -> Check {
-    let check = Check::useful("git");
+fn git() -> DoctorCheck {
+    let check = DoctorCheck::useful("git");
     let mut git = Command::new("git");
-    let asked = git.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
-    match asked {
+    let result = git.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).output();
+    match result {
         Ok(output) if output.status.success() => check.found(String::from_utf8_lossy(&output.stdout).trim()),
-        _ => check.wrong("none", "install git: without it sessions of other worktrees are not found"),
+        _ => check.wrong("none", "install git; without it, sessions of other worktrees are not found"),
     }
 }
 
-/// The settings of a server that lie where it looks for them.
-fn settings() -> Check {
-    let check = Check::needed("settings");
+/// Validates the server's settings file at its default path.
+fn settings() -> DoctorCheck {
+    let check = DoctorCheck::needed("settings");
     let Some(path) = serve::usual_file().filter(|path| path.exists()) else {
-        return check.found("no file, the defaults count");
+        return check.found("no file, the defaults are used");
     };
     match serve::check_file(&path) {
         Ok(()) => check.found(path.display().to_string()),
@@ -206,36 +210,38 @@ fn settings() -> Check {
     }
 }
 
-fn port() -> Check {
-    let check = Check::useful("port");
+fn port() -> DoctorCheck {
+    let check = DoctorCheck::useful("port");
     let address = match serve::usual_listen() {
         Ok(Some(address)) => address,
-        Ok(None) => return check.found("none is wanted"),
+        Ok(None) => return check.found("none, the server listens on its socket only"),
         Err(error) => return check.wrong(format!("{error:#}"), crate::error::hint(&error)),
     };
     match TcpListener::bind(address) {
         Ok(_) => check.found(format!("{address} is free")),
         Err(error) => {
-            check.wrong(format!("{address}: {error}"), "something listens there, perhaps Tidings itself")
+            check.wrong(format!("{address}: {error}"), "another process listens there, maybe Tidings itself")
         }
     }
 }
 
-/// Whether files can be written to a folder, which need not be there yet.
-fn writable(check: Check, folder: Option<PathBuf>, variable: &str) -> Check {
+/// Checks that files can be written to a folder, which may not exist yet.
+fn writable(check: DoctorCheck, folder: Option<PathBuf>, variable: &str) -> DoctorCheck {
     let Some(folder) = folder else {
-        return check.wrong("there is no home folder", format!("set {variable}"));
+        return check.wrong("no home folder", format!("set {variable}"));
     };
     let shown = folder.display();
     let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
     match try_to_write(there) {
         Ok(()) => check.found(shown.to_string()),
-        Err(error) => check
-            .wrong(format!("{shown}: {error}"), format!("make it writable, or name another in {variable}")),
+        Err(error) => check.wrong(
+            format!("{shown}: {error}"),
+            format!("make it writable, or set {variable} to another folder"),
+        ),
     }
 }
 
-/// Writes an empty file and takes it away again.
+/// Writes an empty file and removes it again.
 fn try_to_write(folder: &Path) -> std::io::Result<()> {
     let file = folder.join(format!(".tidings-doctor-{}", Uuid::new_v4()));
     std::fs::File::create_new(&file)?;

@@ -1,12 +1,12 @@
-//! The report for a person.
+//! Text form of the report.
 
 use std::fmt::Write as _;
 
-use super::{Check, Need};
+use super::{DoctorCheck, Need};
 use crate::human;
 use crate::output::{DIM, PLAIN, RED, YELLOW, printable};
 
-pub(super) fn of(checks: &[Check]) -> String {
+pub(super) fn of(checks: &[DoctorCheck]) -> String {
     let width = checks.iter().map(|check| human::width(check.name)).max().unwrap_or_default();
     let mut text = String::new();
     for check in checks {

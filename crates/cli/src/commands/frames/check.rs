@@ -15,22 +15,23 @@ use crate::output::{BOLD, DIM, Output, PLAIN, RED, YELLOW, printable};
 
 /// Arguments of `tidings frames check`.
 #[derive(Debug, Args)]
-pub(crate) struct Check {
-    /// Files of NDJSON lines; standard input if none, or `-`
+pub(crate) struct FramesCheck {
+    /// Files of NDJSON lines; `-` is standard input [default: standard input]
     files: Vec<PathBuf>,
 
     /// Print the counts as one JSON object
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Longest line that is read; a longer one counts as invalid
+    /// Maximum length of a line; a longer one counts as invalid
     #[arg(long, value_name = "BYTES", default_value_t = LINE_BYTES_MAX)]
     max_line: usize,
 }
 
-/// What was found. `frames = typed + refused + unknown`; lines are frames, noise, blank or invalid.
+/// Counts of lines and frames. `frames = typed + refused + unknown`; lines are frames, noise, blank or
+/// invalid.
 #[derive(Debug, Default, Serialize)]
-struct Counts {
+struct FrameCounts {
     frames: u64,
     typed: u64,
     refused: u64,
@@ -43,11 +44,11 @@ struct Counts {
     kinds: BTreeMap<String, u64>,
 }
 
-/// How many remarks are shown; the counts have them all.
+/// Maximum number of remarks that are shown; the counts cover all.
 const REMARKS_MAX: usize = 20;
 
-pub(crate) fn run(args: &Check, out: &mut Output) -> anyhow::Result<Exit> {
-    let mut report = Report::default();
+pub(crate) fn run(args: &FramesCheck, out: &mut Output) -> anyhow::Result<Exit> {
+    let mut report = CheckReport::default();
     each_line(&args.files, args.max_line, |path, number, line| {
         report.line(path, number, line);
         Ok(())
@@ -58,23 +59,23 @@ pub(crate) fn run(args: &Check, out: &mut Output) -> anyhow::Result<Exit> {
         out.text(&report.render())?;
     }
     if report.session_lines * 2 > report.counts.frames {
-        out.note("These are lines of a session file; `tidings sessions check FILE` checks those")?;
+        out.note("These are lines of a session file; check them with `tidings sessions check FILE`")?;
     }
     Ok(if report.counts.invalid > 0 { Exit::NotFine } else { Exit::Fine })
 }
 
 #[derive(Debug, Default)]
-struct Report {
-    counts: Counts,
-    /// Frames with keys that only lines of session files have.
+struct CheckReport {
+    counts: FrameCounts,
+    /// Number of frames with keys that occur only in session files.
     session_lines: u64,
-    /// Kinds that were kept as unknown, to mark them in the table.
+    /// Kinds that are unknown, to mark them in the table.
     unknown: BTreeMap<String, u64>,
     remarks: Vec<String>,
     remarks_left_out: u64,
 }
 
-impl Report {
+impl CheckReport {
     fn line(&mut self, path: &Path, number: usize, line: Line<'_>) {
         match line {
             Line::Json(bytes) => match FrameRef::decode(bytes) {
@@ -131,7 +132,7 @@ impl Report {
             self.remark(path, number, "refused", &refused.to_string());
         }
         if lossy {
-            self.remark(path, number, "lossy", "the typed value does not write back what came in");
+            self.remark(path, number, "lossy", "the typed value does not serialize back to the input");
         }
     }
 
@@ -141,8 +142,8 @@ impl Report {
             return;
         }
         let color = if matches!(what, "invalid" | "lossy") { RED } else { YELLOW };
-        let place = format!("{}:{number}", path.display());
-        self.remarks.push(format!("{}: {color}{what}{PLAIN}: {}", printable(&place), printable(text)));
+        let location = format!("{}:{number}", path.display());
+        self.remarks.push(format!("{}: {color}{what}{PLAIN}: {}", printable(&location), printable(text)));
     }
 
     fn render(&self) -> String {
@@ -170,7 +171,7 @@ impl Report {
         if !self.remarks.is_empty() {
             text.push('\n');
         }
-        let Counts { frames, typed, refused, unknown, noise, blank, invalid, lossy, repaired, .. } =
+        let FrameCounts { frames, typed, refused, unknown, noise, blank, invalid, lossy, repaired, .. } =
             &self.counts;
         let _ = writeln!(
             text,

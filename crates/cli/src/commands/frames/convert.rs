@@ -10,8 +10,8 @@ use tidings_protocol::ndjson::{LINE_BYTES_MAX, Line};
 use tidings_protocol::seed::to_seed;
 use tidings_protocol::{DecodeError, FrameRef};
 
-use super::events::{self, Source};
-use super::recorded::{Holds, holds};
+use super::events::{self, LineKind};
+use super::recorded::{RecordedLine, unwrap_recorded};
 use crate::error::Exit;
 use crate::input::each_line;
 use crate::output::{Output, printable};
@@ -20,39 +20,40 @@ use crate::output::{Output, printable};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Convert {
-    /// A file of NDJSON lines, also one that `rehearse record` wrote; standard input if none, or `-`
+    /// File of NDJSON lines, or a recording of `rehearse record`; `-` is standard input [default: standard
+    /// input]
     file: Option<PathBuf>,
 
-    /// What the lines are
+    /// Format of the input
     #[arg(long, value_enum, default_value = "wire")]
-    from: From,
+    from: InputFormat,
 
-    /// What to write, one object a line
+    /// Format of the output, one object per line
     #[arg(long, value_enum)]
-    to: To,
+    to: OutputFormat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum From {
+enum InputFormat {
     /// Frames of the real CLI
     Wire,
-    /// Frames in the accent of seed 000 (both are understood either way)
+    /// Frames in the `rusty_claw` wire format (`wire` and `seed` each accept both formats)
     Seed,
     /// Lines of a session file
     Transcript,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum To {
-    /// The real wire in strict JSON that every parser takes: lone surrogates repaired, duplicate keys gone
+enum OutputFormat {
+    /// The CLI's wire format in strict JSON: lone surrogates repaired, duplicate keys removed
     Json,
-    /// The accent of seed 000: flat control frames, tools as objects, content as a list
+    /// The `rusty_claw` wire format: flat control frames, tools as objects, content as a list
     Seed,
-    /// Events of the server protocol of seed 003: its twelve and nothing else
+    /// Events of the server protocol: its twelve types only
     Ui,
-    /// Every event that Tidings has, also those of sub-agents and what was taken back
+    /// All events of Tidings, including those of sub-agents and retractions
     Native,
-    /// Messages of the phone protocol of seed 002
+    /// Messages of the phone protocol
     Mobile,
 }
 
@@ -64,30 +65,30 @@ Examples:
   tidings frames convert --from seed --to json old.ndjson
   tidings rehearse record -o run.ndjson -- claude … && tidings frames convert --to ui run.ndjson
 
-Of one session file the entries are taken in the order of its lines; `tidings sessions export --to ui` \
-knows branches and sub-agents too";
+Entries of a session file are converted in the order of its lines; `tidings sessions export --to ui` \
+also handles branches and sub-agents";
 
 pub(crate) fn run(args: &Convert, out: &mut Output) -> anyhow::Result<Exit> {
     let files: Vec<PathBuf> = args.file.iter().cloned().collect();
     let dialect = match args.to {
-        To::Ui => Some(Dialect::Ui),
-        To::Native => Some(Dialect::Native),
-        To::Mobile => Some(Dialect::Mobile),
-        To::Json | To::Seed => None,
+        OutputFormat::Ui => Some(Dialect::Ui),
+        OutputFormat::Native => Some(Dialect::Native),
+        OutputFormat::Mobile => Some(Dialect::Mobile),
+        OutputFormat::Json | OutputFormat::Seed => None,
     };
     if let Some(dialect) = dialect {
-        let source = match args.from {
-            From::Wire | From::Seed => Source::Frames,
-            From::Transcript => Source::Entries,
+        let kind = match args.from {
+            InputFormat::Wire | InputFormat::Seed => LineKind::Frames,
+            InputFormat::Transcript => LineKind::Entries,
         };
-        return events::run(&files, source, dialect, out);
+        return events::run(&files, kind, dialect, out);
     }
     let (mut left_out, mut invalid) = (0u64, 0u64);
     each_line(&files, LINE_BYTES_MAX, |path, number, line| {
         let converted = match line {
-            Line::Json(bytes) => match holds(bytes) {
-                Holds::Frame(frame) => convert(args, frame),
-                Holds::Nothing => Ok(None),
+            Line::Json(bytes) => match unwrap_recorded(bytes) {
+                RecordedLine::Frame(frame) => convert(args, frame),
+                RecordedLine::Other => Ok(None),
             },
             Line::Blank(_) => return Ok(()),
             _ => Ok(None),
@@ -100,36 +101,36 @@ pub(crate) fn run(args: &Convert, out: &mut Output) -> anyhow::Result<Exit> {
             Ok(None) => left_out += 1,
             Err(error) => {
                 invalid += 1;
-                let place = format!("{}:{number}", path.display());
-                out.note(&format!("{}: {}", printable(&place), printable(&error.to_string())))?;
+                let location = format!("{}:{number}", path.display());
+                out.note(&format!("{}: {}", printable(&location), printable(&error.to_string())))?;
             }
         }
         Ok(())
     })?;
     out.flush()?;
     if left_out > 0 {
-        out.note(&format!("{left_out} lines have no form in this dialect and were left out"))?;
+        out.note(&format!("{left_out} lines cannot be expressed in this format and were omitted"))?;
     }
     Ok(if invalid > 0 { Exit::NotFine } else { Exit::Fine })
 }
 
-/// `None` if the dialect has no form for the line.
+/// Converts a line; `None` if the output format cannot express it.
 fn convert(args: &Convert, line: &[u8]) -> Result<Option<String>, DecodeError> {
-    if args.from == From::Transcript {
+    if args.from == InputFormat::Transcript {
         let entry = EntryRef::decode(line)?;
         let mut text = String::new();
         entry.body().write(&mut text);
-        return Ok((args.to == To::Json).then(|| strict(&text)));
+        return Ok((args.to == OutputFormat::Json).then(|| strict(&text)));
     }
     let message = FrameRef::decode(line)?.message();
     Ok(match args.to {
-        To::Seed => to_seed(&message),
-        // The others were dealt with before.
+        OutputFormat::Seed => to_seed(&message),
+        // Events were handled above.
         _ => Some(strict(&nested(message).to_line())),
     })
 }
 
-/// Control frames as the real CLI takes them.
+/// Nests control frames as the real CLI expects them.
 fn nested(message: Message) -> Message {
     match message {
         Message::ControlRequest { request_id, request } => {
@@ -142,7 +143,7 @@ fn nested(message: Message) -> Message {
     }
 }
 
-/// The same value in JSON that every parser takes.
+/// Rewrites a value in strict JSON that every parser accepts.
 fn strict(text: &str) -> String {
     let mut out = String::new();
     match Raw::parse(text) {

@@ -11,12 +11,12 @@ use crate::output::Output;
 /// Arguments of `tidings frames echo`.
 #[derive(Debug, Args)]
 pub(crate) struct Echo {
-    /// Files of NDJSON lines; standard input if none, or `-`
+    /// Files of NDJSON lines; `-` is standard input [default: standard input]
     files: Vec<PathBuf>,
 }
 
 pub(crate) fn run(args: &Echo, out: &mut Output) -> anyhow::Result<Exit> {
-    // Nothing is cut here: what goes in must come out.
+    // No limit, since the output must equal the input.
     each_line(&args.files, usize::MAX, |_, _, line| {
         match line {
             Line::Json(bytes) => match FrameRef::decode(bytes) {
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Echo, out: &mut Output) -> anyhow::Result<Exit> {
     Ok(Exit::Fine)
 }
 
-/// The frame's own bytes, between whatever stood around it on the line.
+/// Writes the frame's own bytes between the bytes around it on the line.
 fn write_frame(line: &[u8], frame: &[u8], out: &mut Output) -> std::io::Result<()> {
     let before = line.len() - strip_front(line).len();
     out.bytes(&line[..before])?;

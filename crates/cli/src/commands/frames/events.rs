@@ -1,4 +1,4 @@
-//! Frames and entries as events.
+//! Conversion of frames and session entries to events.
 
 use std::path::PathBuf;
 
@@ -10,19 +10,19 @@ use tidings_protocol::entry::EntryRef;
 use tidings_protocol::ndjson::{LINE_BYTES_MAX, Line};
 use tidings_protocol::{DecodeError, FrameRef};
 
-use super::recorded::{Holds, holds};
+use super::recorded::{RecordedLine, unwrap_recorded};
 use crate::error::Exit;
 use crate::input::each_line;
 use crate::output::{Output, printable};
 
-/// What the lines are.
+/// Kind of the input lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum LineKind {
     Frames,
     Entries,
 }
 
-/// The session has no number outside a server, so that it is the first.
+/// Number of the session in its events.
 const HANDLE: i64 = 1;
 
 enum Reader {
@@ -33,33 +33,33 @@ enum Reader {
 /// Writes the events of the lines, each as soon as its line was read.
 pub(super) fn run(
     files: &[PathBuf],
-    source: Source,
+    kind: LineKind,
     dialect: Dialect,
     out: &mut Output,
 ) -> anyhow::Result<Exit> {
     let mut options = FoldOptions::default();
     options.text_progress = dialect != Dialect::Ui;
-    let mut reader = match source {
-        Source::Frames => Reader::Frames(Recording::new(HANDLE, options)),
-        Source::Entries => Reader::Entries(Replay::new(HANDLE, options)),
+    let mut reader = match kind {
+        LineKind::Frames => Reader::Frames(Recording::new(HANDLE, options)),
+        LineKind::Entries => Reader::Entries(Replay::new(HANDLE, options)),
     };
     let mut lines = Lines::new(dialect);
     let (mut events, mut text) = (Vec::new(), String::new());
     let mut invalid = 0_u64;
     each_line(files, LINE_BYTES_MAX, |path, number, line| {
         let Line::Json(bytes) = line else { return Ok(()) };
-        let Holds::Frame(bytes) = holds(bytes) else { return Ok(()) };
+        let RecordedLine::Frame(bytes) = unwrap_recorded(bytes) else { return Ok(()) };
         if let Err(error) = reader.line(bytes, &mut events) {
             invalid += 1;
-            let place = format!("{}:{number}", path.display());
-            out.note(&format!("{}: {}", printable(&place), printable(&error.to_string())))?;
+            let location = format!("{}:{number}", path.display());
+            out.note(&format!("{}: {}", printable(&location), printable(&error.to_string())))?;
         }
         lines.write(&events, &mut text)?;
         events.clear();
         if !text.is_empty() {
             out.bytes(text.as_bytes())?;
             text.clear();
-            // Whoever follows a running agent wants to see what is there.
+            // Standard input may be a running agent, so its events are flushed at once.
             if files.is_empty() {
                 out.flush()?;
             }

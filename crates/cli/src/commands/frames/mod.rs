@@ -1,4 +1,4 @@
-//! `tidings frames`: the lines that a Claude Code process and its host exchange.
+//! `tidings frames`: tools for the lines that a Claude Code process and its host exchange.
 
 mod check;
 mod convert;
@@ -11,14 +11,14 @@ use clap::Subcommand;
 use crate::error::Exit;
 use crate::output::Output;
 
-/// Decode, check and convert frames
+/// Decode, check and convert the lines that a Claude Code process reads and writes
 #[derive(Debug, Subcommand)]
 pub(crate) enum FramesCommand {
-    /// Decode every line and count what came; exit 1 if a line is broken
-    Check(check::Check),
+    /// Decode every line and count the frames by kind; exit code 1 if a line is invalid
+    Check(check::FramesCheck),
     /// Decode every line and write it back byte for byte
     Echo(echo::Echo),
-    /// Write frames (or session entries) in another dialect, or as events for those who watch
+    /// Convert frames or session entries to another format or to events
     Convert(convert::Convert),
 }
 

@@ -1,18 +1,19 @@
-//! Lines of `tidings rehearse record`, which have the frames of both sides in them.
+//! Lines of `tidings rehearse record`, which contain the frames of both sides.
 
 use tidings_protocol::json::Raw;
 
-/// What a line holds.
+/// Content of a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Holds<'a> {
-    /// The frame that the line is, or that was recorded in it.
+pub(super) enum RecordedLine<'a> {
+    /// A frame, recorded or plain.
     Frame(&'a [u8]),
-    /// A recorded line that is no frame: one of standard error, or the end.
-    Nothing,
+    /// A recorded line without a frame: standard error, or the exit.
+    Other,
 }
 
-/// Takes a frame out of what was recorded around it. No frame of the CLI has the time and the direction at its top.
-pub(super) fn holds(line: &[u8]) -> Holds<'_> {
+/// Unwraps a recorded frame, and returns other lines unchanged. No frame of the CLI has the keys `t_ms` and
+/// `dir`.
+pub(super) fn unwrap_recorded(line: &[u8]) -> RecordedLine<'_> {
     let raw = str::from_utf8(line).ok().and_then(|line| Raw::parse(line).ok());
     let recorded = raw.filter(|raw| {
         raw.get("type").is_none()
@@ -20,9 +21,9 @@ pub(super) fn holds(line: &[u8]) -> Holds<'_> {
             && raw.get("dir").and_then(Raw::text).is_some()
     });
     match recorded.map(|raw| raw.get("frame")) {
-        None => Holds::Frame(line),
-        Some(Some(frame)) => Holds::Frame(frame.as_str().as_bytes()),
-        Some(None) => Holds::Nothing,
+        None => RecordedLine::Frame(line),
+        Some(Some(frame)) => RecordedLine::Frame(frame.as_str().as_bytes()),
+        Some(None) => RecordedLine::Other,
     }
 }
 
@@ -31,17 +32,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_frame_is_taken_out_of_what_was_recorded_around_it() {
+    fn recorded_frames_are_unwrapped() {
         for (line, expected) in [
-            (r#"{"t_ms":1.0,"dir":"out","frame":{"type":"result"}}"#, Holds::Frame(br#"{"type":"result"}"#)),
-            (r#"{"t_ms":1.0,"dir":"in","frame":{"type":"user"}}"#, Holds::Frame(br#"{"type":"user"}"#)),
-            (r#"{"t_ms":1.0,"dir":"stderr","raw":"warning"}"#, Holds::Nothing),
-            (r#"{"t_ms":1.0,"dir":"exit","rc":0}"#, Holds::Nothing),
+            (
+                r#"{"t_ms":1.0,"dir":"out","frame":{"type":"result"}}"#,
+                RecordedLine::Frame(br#"{"type":"result"}"#),
+            ),
+            (
+                r#"{"t_ms":1.0,"dir":"in","frame":{"type":"user"}}"#,
+                RecordedLine::Frame(br#"{"type":"user"}"#),
+            ),
+            (r#"{"t_ms":1.0,"dir":"stderr","raw":"warning"}"#, RecordedLine::Other),
+            (r#"{"t_ms":1.0,"dir":"exit","rc":0}"#, RecordedLine::Other),
         ] {
-            assert_eq!(holds(line.as_bytes()), expected, "{line}");
+            assert_eq!(unwrap_recorded(line.as_bytes()), expected, "{line}");
         }
         for line in [r#"{"type":"x","t_ms":1,"dir":"out"}"#, r#"{"dir":"out"}"#, "no JSON"] {
-            assert_eq!(holds(line.as_bytes()), Holds::Frame(line.as_bytes()));
+            assert_eq!(unwrap_recorded(line.as_bytes()), RecordedLine::Frame(line.as_bytes()));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `tidings rehearse agent`: be `claude`.
+//! `tidings rehearse agent`: stands in for `claude`.
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -14,26 +14,26 @@ use tidings_rehearsal::script::Script;
 use crate::error::{CannotRun, Exit};
 use crate::output::Output;
 
-/// Signals that may wait; more of them say nothing new.
+/// Capacity of the queue of signals; further ones are redundant.
 const SIGNALS_MAX: usize = 8;
 
-/// Failed requests are tried again this often, as in the real CLI.
+/// Number of retries of failed requests, as in the real CLI.
 const RETRIES_MAX: u32 = 10;
 
 /// Arguments of `tidings rehearse agent`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Agent {
-    /// What the model says, what tools give back and what goes wrong; a demonstration unless given
+pub(crate) struct AgentArgs {
+    /// Script of the model's answers, tool results and failures [default: a built-in demo]
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
-    /// Make the same ids and times in every run
+    /// Produce the same ids and times in every run
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Where session files go [default: `CLAUDE_CONFIG_DIR`, else `~/.claude`]
+    /// Folder for session files [default: `CLAUDE_CONFIG_DIR`, else `~/.claude`]
     #[arg(long, value_name = "DIR")]
     config_dir: Option<PathBuf>,
-    /// The arguments of `claude`
+    /// Arguments of `claude`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "CLAUDE ARGUMENTS")]
     arguments: Vec<String>,
 }
@@ -43,22 +43,22 @@ Examples:
   tidings rehearse agent -p \"say hello\"
   tidings rehearse agent --script hello.toml --seed 1 -- -p --output-format stream-json --verbose hello
 
-In place of `claude` (save as `claude`, make it executable, put it first on the PATH):
+To replace `claude`, save this as `claude`, make it executable and put it first on the PATH:
   #!/bin/sh
   exec tidings rehearse agent --script /path/to/script.toml \"$@\"";
 
-pub(crate) fn run(args: &Agent, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &AgentArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let script = match &args.script {
         Some(path) => super::script(path)?,
         None => Script::parse(agent::DEMO)?,
     };
     out.flush()?;
     let code = agent::run(&args.arguments, script, world(args)?);
-    // The system keeps the lowest eight bits of an exit code.
+    // The system uses the lowest eight bits of an exit code.
     Ok(Exit::Code(code.to_le_bytes()[0]))
 }
 
-fn world(args: &Agent) -> anyhow::Result<World> {
+fn world(args: &AgentArgs) -> anyhow::Result<World> {
     let config_dir = args
         .config_dir
         .clone()
@@ -66,7 +66,7 @@ fn world(args: &Agent) -> anyhow::Result<World> {
         .or_else(|| env::home_dir().map(|home| home.join(".claude")))
         .ok_or(CannotRun {
             code: "no_home",
-            message: "Found no place for session files".to_owned(),
+            message: "No folder for session files".to_owned(),
             hint: "set CLAUDE_CONFIG_DIR, or pass --config-dir",
         })?;
     let retries = env::var("CLAUDE_CODE_MAX_RETRIES").ok().and_then(|retries| retries.parse().ok());
@@ -104,10 +104,10 @@ fn now_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// SIGTERM and SIGINT as messages, so that the stand-in answers them between two frames.
+/// Receives SIGTERM and SIGINT as messages, so that the stand-in handles them between two frames.
 fn signals() -> Receiver<Signal> {
     let (sender, receiver) = sync_channel(SIGNALS_MAX);
-    // The thread lives as long as the process; without it a signal ends the process as usual.
+    // The thread lives as long as the process; if it fails, a signal ends the process as usual.
     drop(thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
         runtime.map(|runtime| runtime.block_on(forward(&sender)))
@@ -139,7 +139,7 @@ async fn forward(sender: &SyncSender<Signal>) -> io::Result<()> {
     Ok(())
 }
 
-/// Asks the system's `kill`, since sending a signal is unsafe in the standard library's eyes.
+/// Sends a signal to this process with the program `kill`, since a system call would need unsafe code.
 fn raise(signal: i32) {
     let pid = std::process::id().to_string();
     drop(Command::new("kill").arg(format!("-{signal}")).arg(pid).status());

@@ -18,40 +18,40 @@ use crate::signals::signals;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch on the command line")]
-pub(crate) struct Api {
-    /// What the model answers
+pub(crate) struct ApiArgs {
+    /// Script of the model's answers
     #[arg(long, value_name = "FILE")]
     script: PathBuf,
 
-    /// Where to listen; port 0 takes a free one
+    /// Address to listen on; port 0 selects a free port
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
 
-    /// Listen where other machines can reach, too
+    /// Allow an address that other machines can reach
     #[arg(long)]
     allow_remote: bool,
 
-    /// Write one line of JSON per request
+    /// Log each request as one line of JSON to this file
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 
-    /// Put the requests' bodies into the log, prompts and files included
+    /// Log the bodies of requests too, including prompts and files
     #[arg(long, requires = "log")]
     log_bodies: bool,
 
-    /// Write the port here once the server listens
+    /// Write the port to this file once the server listens
     #[arg(long, value_name = "FILE")]
     port_file: Option<PathBuf>,
 
-    /// Make other ids than with another number, for a session that goes on in a second run
+    /// Seed of generated ids; use another one for a session that continues in a second run
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    /// Stop when stdin ends, not only at SIGINT or SIGTERM
+    /// Stop at the end of stdin too, not only at SIGINT or SIGTERM
     #[arg(long)]
     until_eof: bool,
 
-    /// Let turns go unused, and requests without a turn
+    /// Allow unused turns, and requests without a turn
     #[arg(long)]
     lenient: bool,
 
@@ -61,14 +61,14 @@ pub(crate) struct Api {
 }
 
 const EXAMPLES: &str = "\
-The first line on stdout is {\"listening\":\"http://127.0.0.1:PORT\"}; the report comes at the end. \
-Exits with 1 if an expectation was not met, a turn was not used or a request found none.
+The first line on stdout is {\"listening\":\"http://127.0.0.1:PORT\"}; the report follows at the end. \
+Exit code 1 means that an expectation was not met, a turn was not used, or a request had no turn.
 
 Examples:
   tidings rehearse api --script hello.toml --listen 127.0.0.1:8787
   ANTHROPIC_BASE_URL=http://127.0.0.1:8787 ANTHROPIC_API_KEY=none claude -p hello";
 
-pub(crate) fn run(args: &Api, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &ApiArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let script = super::script(&args.script)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
     let report = runtime.block_on(serve(args, &script, out))?;
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Api, out: &mut Output) -> anyhow::Result<Exit> {
     Ok(if fine { Exit::Fine } else { Exit::NotFine })
 }
 
-async fn serve(args: &Api, script: &Script, out: &mut Output) -> anyhow::Result<Report> {
+async fn serve(args: &ApiArgs, script: &Script, out: &mut Output) -> anyhow::Result<Report> {
     let mut settings = Settings::new(args.listen);
     settings.seed = args.seed;
     if args.allow_remote {
@@ -90,14 +90,14 @@ async fn serve(args: &Api, script: &Script, out: &mut Output) -> anyhow::Result<
     if args.log_bodies {
         settings.bodies = Bodies::Kept;
     }
-    let log = Log::open(args.log.as_deref())?;
-    // A signal counts as soon as somebody can know that there is a server.
+    let log = RequestLog::open(args.log.as_deref())?;
+    // Catch signals before the address is printed, so that none is missed.
     let ended = ended(args)?;
     let mut lines = log.clone();
     let started = Server::start(script, settings, move |entry| lines.write(entry)).await;
     let server = started.map_err(|error| cannot_start(&error))?;
     if let Some(path) = &args.port_file {
-        write_whole(path, &format!("{}\n", server.addr().port()))?;
+        write_atomically(path, &format!("{}\n", server.addr().port()))?;
     }
     out.text(&format!("{}\n", json!({ "listening": server.url() })))?;
     out.flush()?;
@@ -112,13 +112,13 @@ async fn serve(args: &Api, script: &Script, out: &mut Output) -> anyhow::Result<
 }
 
 /// Waits for a signal, or for the end of stdin.
-fn ended(args: &Api) -> io::Result<impl Future<Output = ()> + use<>> {
+fn ended(args: &ApiArgs) -> io::Result<impl Future<Output = ()> + use<>> {
     let eof = args.until_eof.then(stdin_ends);
     let signalled = signals()?;
     Ok(async move {
         let eof = async {
             match eof {
-                // An error means that the thread is gone, and then nobody reads stdin.
+                // An error means that the thread has ended, which counts as the end of stdin.
                 Some(eof) => drop(eof.await),
                 None => std::future::pending().await,
             }
@@ -130,24 +130,24 @@ fn ended(args: &Api) -> io::Result<impl Future<Output = ()> + use<>> {
     })
 }
 
-/// Reads stdin to its end on a thread of its own: the read cannot be called off, and the process ends regardless.
+/// Reads stdin to its end in a separate thread: the read cannot be cancelled, and must not delay the exit.
 fn stdin_ends() -> oneshot::Receiver<()> {
-    let (tell, told) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     std::thread::spawn(move || {
         let mut buffer = [0; 4096];
         let mut stdin = io::stdin().lock();
         while matches!(stdin.read(&mut buffer), Ok(1..)) {}
-        // The server may have been stopped in another way.
-        let _stopped = tell.send(());
+        // The receiver is gone if the server was stopped by a signal.
+        let _stopped = sender.send(());
     });
-    told
+    receiver
 }
 
 fn cannot_start(error: &StartError) -> anyhow::Error {
     let (code, hint) = match error {
-        StartError::NotLoopback(_) => (CannotRun::USAGE, "pass --allow-remote if that is what you want"),
-        StartError::Header { .. } => ("bad_script", "names of headers are letters, digits and dashes"),
-        _ => ("cannot_listen", "`--listen 127.0.0.1:0` takes a free port"),
+        StartError::NotLoopback(_) => (CannotRun::USAGE, "pass --allow-remote to allow it"),
+        StartError::Header { .. } => ("bad_script", "header names consist of letters, digits and dashes"),
+        _ => ("cannot_listen", "`--listen 127.0.0.1:0` selects a free port"),
     };
     let message = match std::error::Error::source(error) {
         Some(source) => format!("{error}: {source}"),
@@ -156,8 +156,8 @@ fn cannot_start(error: &StartError) -> anyhow::Error {
     CannotRun { code, message, hint }.into()
 }
 
-/// Writes a file that is either not there or complete, for whoever waits for it.
-fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
+/// Writes a file atomically, since other processes wait for it.
+fn write_atomically(path: &Path, text: &str) -> anyhow::Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(".part");
     fs_err::write(&name, text)?;
@@ -165,24 +165,24 @@ fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Line by line, so that the report stays one.
+/// Makes each line printable, and keeps the line breaks.
 fn printable_lines(text: &str) -> String {
     text.lines().map(printable).collect::<Vec<_>>().join("\n")
 }
 
-/// The request log; a failure is remembered, since requests are answered all the same.
+/// Request log. A write error is stored until the end, since requests are still answered.
 #[derive(Clone)]
-struct Log(Arc<Mutex<LogState>>);
+struct RequestLog(Arc<Mutex<RequestLogState>>);
 
-struct LogState {
+struct RequestLogState {
     file: Option<fs_err::File>,
     failed: Option<anyhow::Error>,
 }
 
-impl Log {
+impl RequestLog {
     fn open(path: Option<&Path>) -> anyhow::Result<Self> {
         let file = path.map(fs_err::File::create).transpose()?;
-        Ok(Log(Arc::new(Mutex::new(LogState { file, failed: None }))))
+        Ok(RequestLog(Arc::new(Mutex::new(RequestLogState { file, failed: None }))))
     }
 
     fn write(&mut self, entry: &Entry) {
@@ -201,7 +201,7 @@ impl Log {
 
 fn write_line(file: &mut fs_err::File, entry: &Entry) -> anyhow::Result<()> {
     let line = serde_json::to_string(entry)? + "\n";
-    // One write per line: whoever follows the file sees whole lines.
+    // One write per line, so that readers of the file see complete lines.
     file.write_all(line.as_bytes())?;
     Ok(())
 }

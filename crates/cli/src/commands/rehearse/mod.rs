@@ -1,11 +1,11 @@
-//! `tidings rehearse`: run Claude Code, or what is built on it, without a key, a network or a bill.
+//! `tidings rehearse`: stand-ins to run Claude Code, or programs built on it, without an API key or network.
 
 mod agent;
 pub(crate) mod api;
-mod leaving;
+mod child_shutdown;
 mod record;
+mod recording_file;
 mod replay;
-mod target;
 
 use std::path::Path;
 
@@ -15,14 +15,14 @@ use tidings_rehearsal::script::Script;
 use crate::error::{CannotRun, Exit};
 use crate::output::Output;
 
-/// Stand-ins for the Messages API and for the `claude` CLI
+/// Stand in for the Messages API or for `claude` with a script, and record real runs
 #[derive(Debug, Subcommand)]
 pub(crate) enum RehearseCommand {
     /// Serve the Messages API on loopback, so that the real CLI runs offline
-    Api(api::Api),
-    /// Be `claude`: speak stream-json and control frames on stdin and stdout
-    Agent(agent::Agent),
-    /// Run a command that speaks frames and write down what it says
+    Api(api::ApiArgs),
+    /// Stand in for `claude`: exchange stream-json and control frames on stdin and stdout
+    Agent(agent::AgentArgs),
+    /// Run a command that exchanges frames, and record them
     Record(record::Record),
     /// Play a recording back with its timing
     Replay(replay::Replay),
@@ -44,7 +44,7 @@ pub(crate) fn run(command: &RehearseCommand, out: &mut Output) -> anyhow::Result
     }
 }
 
-/// Reads a script, or says where its mistake is.
+/// Reads a script; an error names its line.
 fn script(path: &Path) -> anyhow::Result<Script> {
     let text = fs_err::read_to_string(path).map_err(|error| CannotRun {
         code: "not_found",
@@ -55,7 +55,7 @@ fn script(path: &Path) -> anyhow::Result<Script> {
         CannotRun {
             code: "bad_script",
             message: format!("{}: {error}", path.display()),
-            hint: "`tidings rehearse schema` prints what may stand where",
+            hint: "`tidings rehearse schema` prints the format",
         }
         .into()
     })

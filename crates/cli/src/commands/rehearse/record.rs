@@ -10,8 +10,8 @@ use anyhow::Context as _;
 use clap::Args;
 use tidings_rehearsal::recording::{Direction, Event, to_script};
 
-use super::leaving::Leaving;
-use super::target::Target;
+use super::child_shutdown::ChildShutdown;
+use super::recording_file::RecordingFile;
 use crate::error::{CannotRun, Exit};
 use crate::human;
 use crate::output::{Output, printable};
@@ -21,37 +21,37 @@ use crate::signals::{Signal, Signals};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Record {
-    /// Where to write: a script if it ends in `.toml`, else the lines of both sides with their times
+    /// File to write: a script if its name ends in `.toml`, else the lines of both sides with their times
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 
-    /// The command to run; its input and output pass through
+    /// Command to run; its input and output are passed through
     #[arg(last = true, required = true)]
     command: Vec<OsString>,
 }
 
 const EXAMPLES: &str = "\
-Ctrl-C or SIGTERM ends the command too; what it said until then is written, and the exit code is 130. \
-Say it twice, and the command is killed at once.
+Ctrl-C or SIGTERM ends the command too; what was recorded until then is written, and the exit code is 130. \
+A second signal kills the command at once.
 
 Example:
   tidings rehearse record -o run.toml -- claude -p --verbose --output-format stream-json hello";
 
-/// How many lines may wait to be written down; a reader that is ahead waits, and with it the process.
+/// Capacity of the queue of lines; when it is full, the readers wait, and with them the command.
 const WAITING_MAX: usize = 1024;
 
-/// How often it is looked whether the command has ended, while it says nothing.
-const LOOKS_EVERY: Duration = Duration::from_millis(50);
+/// Interval of checks whether the command has ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The exit code of a recording that somebody ended.
+/// Exit code of a recording that a signal ended.
 const INTERRUPTED: u8 = 130;
 
 pub(crate) fn run(args: &Record, out: &mut Output) -> anyhow::Result<Exit> {
     let (program, rest) = args.command.split_first().context("no command given")?;
-    // A run cannot be had again: whether it can be written down is found out before it.
-    let target = Target::open(&args.output)?;
-    let (sender, news) = mpsc::sync_channel(WAITING_MAX);
-    // Nor can it be had again if somebody has enough of it: what there is by then is written as well.
+    // A run cannot be repeated, so the file is opened before it.
+    let target = RecordingFile::open(&args.output)?;
+    let (sender, events) = mpsc::sync_channel(WAITING_MAX);
+    // After a signal, what was recorded until then is written.
     forward_signals(sender.clone())?;
     let start = Instant::now();
     let child = Command::new(program)
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Record, out: &mut Output) -> anyhow::Result<Exit> {
     let mut child = match child {
         Ok(child) => child,
         Err(error) => {
-            target.give_up();
+            target.discard();
             return Err(CannotRun {
                 code: "not_found",
                 message: format!("Failed to start `{}`: {error}", program.display()),
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Record, out: &mut Output) -> anyhow::Result<Exit> {
     };
     if let Some(stdin) = child.stdin.take() {
         let sender = sender.clone();
-        // Not joined: it may wait for input that never comes once the process has ended.
+        // Not joined: after the command has ended, it may still wait for input.
         thread::spawn(move || pass_on(std::io::stdin(), stdin, Direction::In, start, &sender));
     }
     let stdout = child.stdout.take().context("no stdout")?;
@@ -86,55 +86,55 @@ pub(crate) fn run(args: &Record, out: &mut Output) -> anyhow::Result<Exit> {
         }),
         thread::spawn(move || pass_on(stderr, std::io::stderr(), Direction::Stderr, start, &sender)),
     ];
-    // The recording is whole once both outputs have ended, whatever the input still does.
+    // The recording is complete once both outputs have ended.
     let mut recorded = Vec::new();
-    let mut leaving = Leaving::default();
-    while !leaving.is_over(&mut child, Instant::now()) {
-        match news.recv_timeout(LOOKS_EVERY) {
-            Ok(News::Line(event)) => recorded.push(event),
-            Ok(News::Signal(signal)) => leaving.signalled(signal, &mut child, Instant::now()),
+    let mut shutdown = ChildShutdown::default();
+    while !shutdown.is_over(&mut child, Instant::now()) {
+        match events.recv_timeout(POLL_INTERVAL) {
+            Ok(RecordEvent::Line(event)) => recorded.push(event),
+            Ok(RecordEvent::Signal(signal)) => shutdown.signalled(signal, &mut child, Instant::now()),
             Err(_) if outputs.iter().all(thread::JoinHandle::is_finished) => break,
             Err(_) => {}
         }
     }
     let status = child.wait()?;
-    recorded.extend(news.try_iter().filter_map(News::line));
+    recorded.extend(events.try_iter().filter_map(RecordEvent::line));
     recorded.push(Event::Exit { t_ms: since(start), code: status.code() });
     target.write(&text(&args.output, &recorded))?;
     let lines = human::plural(recorded.len() as u64 - 1, "line");
     let form = if is_script(&args.output) { ", as a script," } else { "" };
     out.note(&format!("{lines} recorded{form} in {}", printable(&args.output.display().to_string())))?;
     Ok(match status.success() {
-        _ if leaving.is_wanted() => Exit::Code(INTERRUPTED),
+        _ if shutdown.was_requested() => Exit::Code(INTERRUPTED),
         true => Exit::Fine,
         false => Exit::NotFine,
     })
 }
 
-/// What there is to write down, or to do.
-enum News {
+/// A recorded line, or a signal.
+enum RecordEvent {
     Line(Event),
     Signal(Signal),
 }
 
-impl News {
+impl RecordEvent {
     fn line(self) -> Option<Event> {
         match self {
-            News::Line(event) => Some(event),
-            News::Signal(_) => None,
+            RecordEvent::Line(event) => Some(event),
+            RecordEvent::Signal(_) => None,
         }
     }
 }
 
-/// Catches signals from now on.
-fn forward_signals(news: SyncSender<News>) -> anyhow::Result<()> {
+/// Starts to catch signals, and forwards them.
+fn forward_signals(events: SyncSender<RecordEvent>) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let entered = runtime.enter();
     let mut signals = Signals::catch()?;
     drop(entered);
-    // Not joined: it waits for what may never come.
+    // Not joined: it waits for signals that may never come.
     thread::spawn(move || {
-        runtime.block_on(async { while news.send(News::Signal(signals.next().await)).is_ok() {} });
+        runtime.block_on(async { while events.send(RecordEvent::Signal(signals.next().await)).is_ok() {} });
     });
     Ok(())
 }
@@ -152,20 +152,20 @@ fn text(output: &Path, events: &[Event]) -> String {
     }
 }
 
-/// Copies lines as they come and reports each before it is passed on: what the other side makes of a line is reported after
-/// it, so a recording has its lines in the order of their causes.
+/// Copies lines as they come, and reports each before it is passed on. So the reaction of the other side is
+/// reported after the line that caused it.
 fn pass_on(
     from: impl Read,
     mut to: impl Write,
     direction: Direction,
     start: Instant,
-    news: &SyncSender<News>,
+    events: &SyncSender<RecordEvent>,
 ) {
     let mut reader = BufReader::new(from);
     let mut line = Vec::new();
     while reader.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
         let text = String::from_utf8_lossy(&line).trim_end_matches(['\r', '\n']).to_owned();
-        let reported = news.send(News::Line(Event::Line { t_ms: since(start), direction, text }));
+        let reported = events.send(RecordEvent::Line(Event::Line { t_ms: since(start), direction, text }));
         let passed = to.write_all(&line).and_then(|()| to.flush());
         if passed.is_err() || reported.is_err() {
             break;
@@ -182,16 +182,16 @@ fn since(start: Instant) -> f64 {
 mod tests {
     use super::*;
 
-    /// Takes a line only if it was reported before.
+    /// Writer that fails if a line was not reported before.
     struct Passed {
-        news: mpsc::Receiver<News>,
+        events: mpsc::Receiver<RecordEvent>,
         lines: Vec<String>,
     }
 
     impl Write for Passed {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            match self.news.try_recv() {
-                Ok(News::Line(Event::Line { text, .. })) => self.lines.push(text),
+            match self.events.try_recv() {
+                Ok(RecordEvent::Line(Event::Line { text, .. })) => self.lines.push(text),
                 _ => panic!("a line was passed on before it was reported"),
             }
             Ok(bytes.len())
@@ -202,11 +202,11 @@ mod tests {
         }
     }
 
-    /// D4: what the other side makes of a line can only be reported after it.
+    /// D4: a reaction to a line is reported after the line.
     #[test]
     fn d4_a_line_is_reported_before_it_is_passed_on() {
-        let (sender, news) = mpsc::sync_channel(WAITING_MAX);
-        let mut passed = Passed { news, lines: Vec::new() };
+        let (sender, events) = mpsc::sync_channel(WAITING_MAX);
+        let mut passed = Passed { events, lines: Vec::new() };
         pass_on(&b"one\ntwo\r\nthree"[..], &mut passed, Direction::Out, Instant::now(), &sender);
         assert_eq!(passed.lines, ["one", "two", "three"]);
     }

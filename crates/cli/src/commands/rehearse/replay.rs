@@ -12,31 +12,31 @@ use crate::output::Output;
 /// Arguments of `tidings rehearse replay`.
 #[derive(Debug, Args)]
 pub(crate) struct Replay {
-    /// A recording made by `tidings rehearse record -o FILE.ndjson`
+    /// Recording made by `tidings rehearse record -o FILE.ndjson`
     file: PathBuf,
 
-    /// How many times faster than it was; 0 waits not at all
+    /// Speed relative to the recording; 0 does not wait at all
     #[arg(long, default_value_t = 1.0)]
     speed: f64,
 
-    /// Do not wait for the host where the recorded one said something
+    /// Do not wait for input where the recording has some
     #[arg(long)]
     no_wait: bool,
 }
 
-/// A pause in a recording that is longer than this is cut to it: nobody waits for a night.
+/// Maximum length of a pause; longer pauses of the recording are shortened.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(args: &Replay, out: &mut Output) -> anyhow::Result<Exit> {
     let text = fs_err::read_to_string(&args.file).map_err(|error| CannotRun {
         code: "not_found",
         message: format!("Failed to read the recording: {error}"),
-        hint: "make one with `tidings rehearse record -o FILE.ndjson -- claude …`",
+        hint: "create one with `tidings rehearse record -o FILE.ndjson -- claude …`",
     })?;
     let events = Event::parse_all(&text).map_err(|error| CannotRun {
         code: "bad_recording",
         message: format!("{}: {error}", args.file.display()),
-        hint: "a recording has one JSON object a line, with `t_ms`, `dir` and `frame`",
+        hint: "a recording has one JSON object per line, with `t_ms`, `dir` and `frame`",
     })?;
     let mut player = Lockstep::new(events, !args.no_wait);
     let mut host = std::io::stdin().lock().lines();
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Replay, out: &mut Output) -> anyhow::Result<Exit> {
             }
             Action::ReadLine => match host.next() {
                 Some(line) => player.accept_line(&line?),
-                // The host has gone; so would the CLI.
+                // The input has ended, so the CLI would end too.
                 None => return Ok(Exit::Fine),
             },
             Action::Exit(0) => return Ok(Exit::Fine),

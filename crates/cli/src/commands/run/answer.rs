@@ -5,25 +5,25 @@ use tidings_agent::permissions::{Answer, Response, Scope};
 use tidings_agent::questions::{self, Origin};
 use tidings_agent::session::AgentSession;
 
-use crate::terminal::ask::{Reach, Reply};
+use crate::terminal::ask::{GrantScope, Reply};
 
-/// Who answers, in the words of the audit.
+/// Name of the answering client in the audit log.
 const WHO: &str = "terminal";
 
-/// Hands an answer over. A question that was settled meanwhile needs none; the words say if something else is wrong.
+/// Passes an answer to the session. A request that is no longer pending is not an error.
 pub(super) fn answer(session: &AgentSession, id: &str, reply: Reply) -> Result<(), String> {
     let key = AskKey::new(session.handle(), id);
     if session.permissions().get(&key).is_some() {
         let answer = match reply {
-            Reply::Allow(reach) => Answer::allow_for(match reach {
-                Reach::Once => Scope::Once,
-                Reach::Session => Scope::Session,
-                Reach::Always => Scope::Always,
+            Reply::Allow(scope) => Answer::allow_for(match scope {
+                GrantScope::Once => Scope::Once,
+                GrantScope::Session => Scope::Session,
+                GrantScope::Always => Scope::Always,
             }),
             Reply::Deny(Some(reason)) => Answer::deny(reason),
             _ => Answer::deny("The user does not want this to be done"),
         };
-        // Somebody else was faster, or the agent took the question back: both are told by events.
+        // Fails if the request was answered or withdrawn, which events report.
         drop(session.permissions().respond_to_request(&key, Response::person(WHO, answer), Timestamp::now()));
         return Ok(());
     }
@@ -49,14 +49,14 @@ pub(crate) fn answers(reply: &Reply) -> Option<Vec<Vec<String>>> {
     }
 }
 
-/// What to do with a plan, and what to say about it.
+/// Converts a reply into the answers to a plan: a decision, and a comment.
 pub(crate) fn plan_answers(reply: &Reply) -> Option<Vec<Vec<String>>> {
     let choice = |text: &str| vec![text.to_owned()];
     Some(match reply {
-        Reply::Allow(Reach::Once | Reach::Always) => vec![choice(questions::APPROVE)],
-        Reply::Allow(Reach::Session) => vec![choice(questions::APPROVE_AND_ACCEPT_EDITS)],
+        Reply::Allow(GrantScope::Once | GrantScope::Always) => vec![choice(questions::APPROVE)],
+        Reply::Allow(GrantScope::Session) => vec![choice(questions::APPROVE_AND_ACCEPT_EDITS)],
         Reply::Deny(None) => vec![choice(questions::KEEP_PLANNING)],
-        Reply::Deny(Some(words)) => vec![choice(questions::KEEP_PLANNING), vec![words.clone()]],
+        Reply::Deny(Some(reason)) => vec![choice(questions::KEEP_PLANNING), vec![reason.clone()]],
         Reply::Answers(_) | Reply::Declined => return None,
     })
 }

@@ -6,29 +6,31 @@ use tidings_agent::session::{AgentSession, Setup};
 use tidings_agent::{ChannelEventSink, ControllerInputPayload, PermissionPolicy, TurnId};
 
 use super::args::{Format, RunArgs};
+use super::console::{Console, OnRequest};
 use super::frames::{Frames, Partial};
-use super::prompt::First;
-use super::stage::{Person, Stage};
+use super::prompt::FirstPrompt;
 use super::turn::{INTERRUPTED, Turns};
 use crate::error::{CannotRun, Exit};
 use crate::terminal::{Line, Style, TerminalSettings, Typed, prompt_editor};
 
-/// How many events may wait to be shown. The agent waits when it is this far ahead of the screen.
+/// Capacity of the channel to the screen. When it is full, the agent waits.
 const EVENTS_MAX: usize = 256;
 
-/// The only session there is.
+/// Number of the only session.
 const HANDLE: i64 = 1;
 
-/// Runs a prompt, or as many as somebody types.
+/// Runs one prompt, or the prompts that the user types.
 pub(super) async fn converse(
     args: &RunArgs,
     options: Options,
-    first: First,
-    stage: Stage,
+    first: FirstPrompt,
+    console: Console,
 ) -> anyhow::Result<Exit> {
-    let policy: Arc<dyn PermissionPolicy> = match stage.person {
-        Person::NotAsked => Arc::new(DenyAll("Nobody is there to be asked, so the answer is no".to_owned())),
-        Person::Here | Person::Needed => Arc::new(Interactive),
+    let policy: Arc<dyn PermissionPolicy> = match console.on_request {
+        OnRequest::Deny => {
+            Arc::new(DenyAll("No user is available to approve this, so it is denied".to_owned()))
+        }
+        OnRequest::Prompt | OnRequest::Fail => Arc::new(Interactive),
     };
     let setup = Setup::new(HANDLE, policy);
     let (sink, events) = ChannelEventSink::new(EVENTS_MAX);
@@ -39,28 +41,28 @@ pub(super) async fn converse(
         Format::Json => Some(Frames::last(session.client().subscribe())),
         Format::StreamJson => {
             let partial =
-                if args.claude.include_partial_messages { Partial::Wanted } else { Partial::LeftOut };
+                if args.claude.include_partial_messages { Partial::Included } else { Partial::Omitted };
             Some(Frames::all(session.client().subscribe(), partial))
         }
     };
-    let mut turns = Turns::new(session, events, frames, stage)?;
+    let mut turns = Turns::new(session, events, frames, console)?;
     let exit = match first {
-        First::Given(prompt) => answered(&mut turns, &prompt).await,
-        First::Typed => conversation(&mut turns).await,
+        FirstPrompt::Given(prompt) => run_prompt(&mut turns, &prompt).await,
+        FirstPrompt::Typed => conversation(&mut turns).await,
     };
-    turns.leave(exit).await.map_err(|error| not_resumed(args, error))
+    turns.shut_down(exit).await.map_err(|error| not_resumed(args, error))
 }
 
-/// One prompt, and all that comes of it.
-async fn answered(turns: &mut Turns, prompt: &str) -> anyhow::Result<Exit> {
-    turns.say(prompt).await?;
+/// Runs one prompt, and waits for everything that it starts.
+async fn run_prompt(turns: &mut Turns, prompt: &str) -> anyhow::Result<Exit> {
+    turns.prompt(prompt).await?;
     turns.settle().await
 }
 
-/// Prompts that are typed, until there are no more.
+/// Runs the prompts that the user types, until the user exits.
 async fn conversation(turns: &mut Turns) -> anyhow::Result<Exit> {
     turns.note(Line::styled(
-        "Type a prompt. Alt-Enter or a \\ at the end begins another line. /exit or Ctrl-D leaves.",
+        "Type a prompt. Alt-Enter or a \\ at the end of a line adds a line. /exit or Ctrl-D exits.",
         Style::DIM,
     ))?;
     let settings = TerminalSettings::save();
@@ -84,56 +86,56 @@ async fn conversation(turns: &mut Turns) -> anyhow::Result<Exit> {
             "/exit" | "/quit" => break,
             "" => {}
             prompt => {
-                turns.say(prompt).await?;
+                turns.prompt(prompt).await?;
                 match turns.wait().await? {
-                    Exit::Code(INTERRUPTED) if turns.leaves() => return Ok(Exit::Code(INTERRUPTED)),
+                    Exit::Code(INTERRUPTED) if turns.should_exit() => return Ok(Exit::Code(INTERRUPTED)),
                     _ => {}
                 }
             }
         }
     }
     if let Some(id) = turns.session_id() {
-        turns.note(Line::styled(&format!("To go on: tidings run --resume {id}"), Style::DIM))?;
+        turns.note(Line::styled(&format!("To resume: tidings run --resume {id}"), Style::DIM))?;
     }
     Ok(Exit::Fine)
 }
 
 impl Turns {
-    /// Says something.
-    async fn say(&mut self, prompt: &str) -> anyhow::Result<()> {
+    /// Sends a prompt.
+    async fn prompt(&mut self, prompt: &str) -> anyhow::Result<()> {
         let turn = TurnId::new_user_turn(self.next_turn());
-        self.began();
+        self.start_turn();
         self.session().input(ControllerInputPayload::data(HANDLE, prompt, turn)).await?;
         Ok(())
     }
 }
 
-/// Why there is no session, in the words of this command.
+/// Replaces the hint on a missing `claude` by one that names the flags of this command.
 fn not_started(error: tidings::Error) -> anyhow::Error {
     if error.hint() != tidings::find::INSTALL {
         return error.into();
     }
     let hint = "install Claude Code (`curl -fsSL https://claude.ai/install.sh | bash`), \
-                or name it with --claude-path or CLAUDE_CLI_PATH";
+                or set --claude-path or CLAUDE_CLI_PATH";
     CannotRun { code: "not_found", message: error.to_string(), hint }.into()
 }
 
-/// Where to look when Claude Code does not know the session that it shall go on with.
+/// Adds a hint if Claude Code did not find the session to resume.
 fn not_resumed(args: &RunArgs, error: anyhow::Error) -> anyhow::Error {
     let message = format!("{error:#}");
-    let is_unknown = ["No conversation found", "--resume requires"].iter().any(|said| message.contains(said));
+    let is_unknown = ["No conversation found", "--resume requires"].iter().any(|text| message.contains(text));
     if !is_unknown || (args.claude.resume.is_none() && !args.claude.continue_latest) {
         return error;
     }
-    let hint = "`tidings sessions list` has the ids; Claude Code knows those of the folder that it runs in";
+    let hint = "`tidings sessions list` shows the ids; Claude Code finds only sessions of the folder that it runs in";
     CannotRun { code: "not_found", message, hint }.into()
 }
 
-/// The error when only a person may decide, and none is there.
+/// Error for a request that only a person may answer, without a terminal.
 pub(super) fn needs_a_person(what: &str) -> CannotRun {
     CannotRun {
         code: CannotRun::NEEDS_A_PERSON,
-        message: format!("Somebody has to decide, and nobody is there: {what}"),
-        hint: "run it in a terminal, allow it beforehand with --allowed-tools, or refuse all questions with --on-ask deny",
+        message: format!("The agent needs a decision, and there is no terminal to ask on: {what}"),
+        hint: "run it in a terminal, allow the tool with --allowed-tools, or deny all requests with --on-ask deny",
     }
 }

@@ -3,40 +3,40 @@ use std::io::{self, IsTerminal as _, Write as _};
 use tidings::{Event, Frame, Kind, Subscriber};
 use tidings_protocol::json::Raw;
 
-/// What programs get: frames as Claude Code wrote them.
+/// Writer of JSON output: frames as Claude Code wrote them.
 pub(super) struct Frames {
     subscriber: Subscriber,
-    which: Which,
+    filter: FrameFilter,
     result: Option<Frame>,
-    /// Whether there are no more.
+    /// True after the last frame.
     over: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Which {
+enum FrameFilter {
     All(Partial),
-    Last,
+    Result,
 }
 
-/// Whether pieces of messages are written too.
+/// Handling of partial messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Partial {
-    Wanted,
-    LeftOut,
+    Included,
+    Omitted,
 }
 
 impl Frames {
-    /// Every frame as it comes.
+    /// Writes every frame as it comes.
     pub(super) fn all(subscriber: Subscriber, partial: Partial) -> Self {
-        Frames { subscriber, which: Which::All(partial), result: None, over: false }
+        Frames { subscriber, filter: FrameFilter::All(partial), result: None, over: false }
     }
 
-    /// The result, at the end.
+    /// Writes only the result, at the end.
     pub(super) fn last(subscriber: Subscriber) -> Self {
-        Frames { subscriber, which: Which::Last, result: None, over: false }
+        Frames { subscriber, filter: FrameFilter::Result, result: None, over: false }
     }
 
-    /// The next; waits for ever when there are no more.
+    /// Waits for the next frame; never returns after the last.
     pub(super) async fn next(&mut self) -> Event {
         if !self.over
             && let Some(event) = self.subscriber.next().await
@@ -47,32 +47,32 @@ impl Frames {
         std::future::pending().await
     }
 
-    /// Writes a frame, or keeps it for the end.
+    /// Writes a frame, or stores it for `finish`.
     pub(super) fn take(&mut self, frame: &Frame) -> io::Result<()> {
         let name = frame.name();
-        // These come because we drive the CLI as an SDK does; after a prompt on its command line it does not write them.
+        // The CLI writes these only to an SDK, not with a prompt on its command line.
         if matches!(&*name, "command_lifecycle" | "system/session_state_changed") {
             return Ok(());
         }
         let is_partial = name == "stream_event" || name == "system/status" && is_requesting(frame);
-        match (self.which, frame.kind()) {
-            (Which::Last, Kind::Result) => {
+        match (self.filter, frame.kind()) {
+            (FrameFilter::Result, Kind::Result) => {
                 self.result = Some(frame.clone());
                 Ok(())
             }
-            (Which::Last, _) => Ok(()),
-            (Which::All(Partial::LeftOut), _) if is_partial => Ok(()),
-            (Which::All(_), _) => write(frame),
+            (FrameFilter::Result, _) => Ok(()),
+            (FrameFilter::All(Partial::Omitted), _) if is_partial => Ok(()),
+            (FrameFilter::All(_), _) => write(frame),
         }
     }
 
-    /// Writes what was kept.
+    /// Writes the stored result.
     pub(super) fn finish(&mut self) -> io::Result<()> {
         self.result.take().map_or(Ok(()), |frame| write(&frame))
     }
 }
 
-/// Whether a frame tells of a request to the model; of other states it tells whoever listens.
+/// True if a status frame reports a request to the model; the CLI writes that only with partial messages.
 fn is_requesting(frame: &Frame) -> bool {
     frame.get("status").and_then(Raw::text).is_some_and(|status| status.get() == "requesting")
 }
@@ -80,7 +80,7 @@ fn is_requesting(frame: &Frame) -> bool {
 fn write(frame: &Frame) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(frame.raw())?;
-    // A terminal is raw while a turn runs.
+    // A terminal is in raw mode during a turn, so it needs a carriage return.
     out.write_all(if io::stdout().is_terminal() { b"\r\n" } else { b"\n" })?;
     out.flush()
 }

@@ -4,15 +4,15 @@ use tidings::{Options, SystemPrompt};
 use tidings_transcript::ErrorKind;
 use tidings_transcript::roots::Roots;
 
-use super::args::{ClaudeArgs, Source};
-use crate::commands::sessions::Place;
+use super::args::{ClaudeArgs, SettingSourceArg};
+use crate::commands::sessions::RootArgs;
 use crate::error::CannotRun;
 
-/// The options of a session.
+/// Builds the options of a session from the arguments.
 pub(super) fn options(args: &ClaudeArgs) -> anyhow::Result<Options> {
     let mut options = Options::new()
         .client_app(concat!("tidings-run/", env!("CARGO_PKG_VERSION")))
-        // The picker of `claude --resume` leaves out sessions of the SDKs.
+        // The picker of `claude --resume` hides sessions of the SDKs.
         .env("CLAUDE_CODE_ENTRYPOINT", "tidings");
     options = conversation(options, args)?;
     options = tools(options, args);
@@ -51,7 +51,7 @@ fn conversation(mut options: Options, args: &ClaudeArgs) -> anyhow::Result<Optio
         options = options.continue_latest();
     }
     if let Some(id) = &args.resume {
-        options = options.resume(whole_id(id)?);
+        options = options.resume(full_id(id)?);
     }
     if args.fork_session {
         options = options.fork_session();
@@ -68,15 +68,16 @@ fn conversation(mut options: Options, args: &ClaudeArgs) -> anyhow::Result<Optio
     Ok(options)
 }
 
-/// The id of the session that a beginning of it means, as lists print them. What fits none is left to Claude Code, which
-/// also knows sessions by their titles.
-fn whole_id(name: &str) -> anyhow::Result<String> {
-    const PART_MIN: usize = 4;
-    let is_part = name.len() >= PART_MIN && name.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
-    if !is_part || uuid::Uuid::try_parse(name).is_ok() {
+/// Expands a prefix of a session id, as lists print them. A name without a match is passed on to Claude Code,
+/// which also finds sessions by their titles.
+fn full_id(name: &str) -> anyhow::Result<String> {
+    const PREFIX_MIN: usize = 4;
+    let is_prefix =
+        name.len() >= PREFIX_MIN && name.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    if !is_prefix || uuid::Uuid::try_parse(name).is_ok() {
         return Ok(name.to_owned());
     }
-    match Roots::new([Place::config_folder_of_user()]).find(name) {
+    match Roots::new([RootArgs::config_folder_of_user()]).find(name) {
         Ok(files) => Ok(files.id),
         Err(error) if error.kind() == ErrorKind::Ambiguous => Err(error.into()),
         Err(_) => Ok(name.to_owned()),
@@ -124,15 +125,15 @@ fn settings(mut options: Options, args: &ClaudeArgs) -> Result<Options, CannotRu
     }
     if let Some(sources) = &args.setting_sources {
         options = options.setting_sources(sources.iter().map(|source| match source {
-            Source::User => SettingSource::User,
-            Source::Project => SettingSource::Project,
-            Source::Local => SettingSource::Local,
+            SettingSourceArg::User => SettingSource::User,
+            SettingSourceArg::Project => SettingSource::Project,
+            SettingSourceArg::Local => SettingSource::Local,
         }));
     }
     Ok(options)
 }
 
-/// Rules, of which several may stand in one argument, parted by commas or blanks outside of brackets.
+/// Splits arguments into rules, at commas and spaces outside of parentheses.
 fn rules(arguments: &[String]) -> Vec<String> {
     let mut rules = Vec::new();
     for argument in arguments {
@@ -158,7 +159,7 @@ fn rules(arguments: &[String]) -> Vec<String> {
 fn json(option: &str, text: &str) -> Result<serde_json::Value, CannotRun> {
     serde_json::from_str(text).map_err(|error| CannotRun {
         code: CannotRun::USAGE,
-        message: format!("--{option} is no JSON: {error}"),
+        message: format!("--{option} is not valid JSON: {error}"),
         hint: "quote it for the shell: '{\"type\":\"object\"}'",
     })
 }
@@ -168,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_are_parted_outside_of_brackets() {
+    fn rules_are_split_outside_of_parentheses() {
         let arguments = ["Bash(git log:*),Edit", "Read Write", "Bash(echo a, b)", ""].map(str::to_owned);
         assert_eq!(rules(&arguments), ["Bash(git log:*)", "Edit", "Read", "Write", "Bash(echo a, b)"]);
     }

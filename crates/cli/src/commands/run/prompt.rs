@@ -5,40 +5,40 @@ use std::time::Duration;
 use crate::error::CannotRun;
 use crate::output::Output;
 
-/// The first prompt.
+/// Source of the first prompt.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum First {
-    /// It was given.
+pub(super) enum FirstPrompt {
+    /// The command line or standard input.
     Given(String),
-    /// Somebody will type it.
+    /// The user types it.
     Typed,
 }
 
-/// The longest prompt that is read from a pipe. The model takes far less.
+/// Upper bound of a prompt that is read from a pipe. The model accepts far less.
 const BYTES_MAX: u64 = 16 << 20;
 
-/// How long a pipe beside a prompt may be silent until it counts as empty: what `claude` waits.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// Timeout for the first byte from a pipe beside a prompt, as long as that of `claude`.
+const PIPE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// What is said then.
-const SILENT: &str = "warning: nothing came through the pipe in 3 seconds, and what comes now is left out; \
-                      put it into a file first, or say `< /dev/null` if nothing is meant to come";
+/// Warning after that timeout.
+const SILENT: &str = "warning: no input came through the pipe within 3 seconds, so it is ignored; \
+                      use a file instead, or `< /dev/null` if there is no input";
 
-/// The prompt from the command line or from standard input. Both together are one prompt, as `claude` has it.
-pub(super) fn first(given: Option<&str>, out: &Output) -> anyhow::Result<First> {
+/// Reads the prompt from the command line and standard input. Both together are one prompt, as with `claude`.
+pub(super) fn first(given: Option<&str>, out: &Output) -> anyhow::Result<FirstPrompt> {
     match given {
         Some(text) if text != "-" => {
             let more = match piped_beside()? {
-                Beside::Text(text) => text,
-                Beside::Silent => {
+                PipedInput::Text(text) => text,
+                PipedInput::Silent => {
                     out.note(SILENT)?;
                     String::new()
                 }
             };
-            Ok(First::Given(joined(text, &more)?))
+            Ok(FirstPrompt::Given(joined(text, &more)?))
         }
-        None if io::stdin().is_terminal() => Ok(First::Typed),
-        _ => Ok(First::Given(joined("", &piped(BYTES_MAX)?)?)),
+        None if io::stdin().is_terminal() => Ok(FirstPrompt::Typed),
+        _ => Ok(FirstPrompt::Given(joined("", &piped(BYTES_MAX)?)?)),
     }
 }
 
@@ -48,23 +48,23 @@ fn joined(given: &str, piped: &str) -> Result<String, CannotRun> {
     if parts.is_empty() {
         return Err(CannotRun {
             code: CannotRun::USAGE,
-            message: "There is no prompt".to_owned(),
+            message: "The prompt is empty".to_owned(),
             hint: "give one: `tidings run \"what does this project do?\"`, or pipe one in",
         });
     }
     Ok(parts.join("\n\n"))
 }
 
-/// What is piped in beside a prompt.
-enum Beside {
+/// Input from a pipe beside a prompt.
+enum PipedInput {
     Text(String),
-    /// Somebody who starts us may leave a pipe open and never write; whatever comes later is not read.
+    /// No input before the timeout: the parent process may keep a pipe open and never write to it.
     Silent,
 }
 
-fn piped_beside() -> Result<Beside, CannotRun> {
+fn piped_beside() -> Result<PipedInput, CannotRun> {
     if io::stdin().is_terminal() {
-        return Ok(Beside::Text(String::new()));
+        return Ok(PipedInput::Text(String::new()));
     }
     let (sender, receiver) = sync_channel(2);
     drop(std::thread::spawn(move || {
@@ -72,19 +72,19 @@ fn piped_beside() -> Result<Beside, CannotRun> {
         drop(sender.send(began.map(|()| String::new()).map_err(|error| unreadable(&error))));
         drop(sender.send(piped(BYTES_MAX)));
     }));
-    let Ok(began) = receiver.recv_timeout(PATIENCE) else { return Ok(Beside::Silent) };
+    let Ok(began) = receiver.recv_timeout(PIPE_TIMEOUT) else { return Ok(PipedInput::Silent) };
     began?;
-    receiver.recv().unwrap_or_else(|_| Ok(String::new())).map(Beside::Text)
+    receiver.recv().unwrap_or_else(|_| Ok(String::new())).map(PipedInput::Text)
 }
 
 fn unreadable(error: &io::Error) -> CannotRun {
     CannotRun { code: "unreadable", message: format!("Failed to read standard input: {error}"), hint: "" }
 }
 
-/// What comes through the pipe, if it is text and no longer than this.
+/// Reads standard input, if it is UTF-8 and not longer than `bytes_max`.
 pub(crate) fn piped(bytes_max: u64) -> Result<String, CannotRun> {
     let mut bytes = Vec::new();
-    // One byte more, so that too much is told from just enough.
+    // One byte more than allowed, to detect input that is too long.
     let read = io::stdin().lock().take(bytes_max + 1).read_to_end(&mut bytes);
     read.map_err(|error| unreadable(&error))?;
     text(bytes, bytes_max)
@@ -93,7 +93,7 @@ pub(crate) fn piped(bytes_max: u64) -> Result<String, CannotRun> {
 fn text(bytes: Vec<u8>, bytes_max: u64) -> Result<String, CannotRun> {
     if bytes.len() as u64 > bytes_max {
         let message = format!("More than {} MiB came through the pipe", bytes_max >> 20);
-        let hint = "put it into a file, and name the file in the prompt";
+        let hint = "put the text into a file, and name the file in the prompt";
         return Err(CannotRun { code: "too_large", message, hint });
     }
     let message = "Standard input is not UTF-8 text".to_owned();
@@ -111,8 +111,9 @@ mod tests {
         assert_eq!(joined("review ", "").unwrap(), "review");
         assert_eq!(joined(" ", "\n").unwrap_err().code, CannotRun::USAGE);
     }
+
     #[test]
-    fn too_much_is_refused_and_nothing_is_cut() {
+    fn input_that_is_too_long_is_refused_and_never_cut() {
         let most = usize::try_from(BYTES_MAX).unwrap();
         assert_eq!(text(vec![b'a'; most], BYTES_MAX).unwrap().len(), most);
         let refused = text(["é".repeat(most / 2).as_bytes(), b"\xc3"].concat(), BYTES_MAX).unwrap_err();

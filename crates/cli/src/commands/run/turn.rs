@@ -9,20 +9,20 @@ use tidings_protocol::ui::{SessionPhase, TurnResult};
 use tokio::sync::mpsc::Receiver;
 
 use super::answer::answer;
+use super::console::{Console, OnRequest, size};
 use super::converse::needs_a_person;
 use super::frames::Frames;
-use super::stage::{Person, Stage, size};
 use crate::error::Exit;
 use crate::output::printable;
 use crate::signals::{Signal, Signals};
-use crate::terminal::{Began, Key, Keyboard, Line, Style, View};
+use crate::terminal::{Key, Keyboard, Line, Style, TurnStart, View};
 
-/// How often what changes on a terminal is drawn anew.
+/// Interval between redraws of the terminal.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// How long an agent may take to end its turn when somebody asked for our end: whoever asks will not ask twice, and kills
-/// what stays.
-const INTERRUPT_PATIENCE: Duration = Duration::from_secs(3);
+/// Time that an agent has to end its turn after SIGTERM. The sender does not signal twice, and kills the
+/// program if it stays.
+const INTERRUPT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The turns of a session, one after the other.
 pub(super) struct Turns {
@@ -31,52 +31,53 @@ pub(super) struct Turns {
     pub(super) frames: Option<Frames>,
     pub(super) view: View,
     pub(super) signals: Signals,
-    person: Person,
-    said: u64,
+    on_request: OnRequest,
+    prompts: u64,
     pub(super) interrupted: Interrupted,
-    /// When the agent is left, whether it has heard the interrupt or not.
-    leave_at: Option<tokio::time::Instant>,
-    whose: Whose,
-    /// How the run ends by what the last result says, whoever began its turn.
+    /// Deadline after SIGTERM, at which the run ends even if the turn does not.
+    exit_at: Option<tokio::time::Instant>,
+    origin: TurnOrigin,
+    /// Outcome of the last turn, by prompt or by the agent itself.
     exit: Exit,
 }
 
-/// Who began the turn that has ended.
+/// Origin of a turn that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Whose {
-    Ours,
-    /// The agent by itself, as after work in the background.
-    Its,
+enum TurnOrigin {
+    /// A prompt.
+    Prompt,
+    /// The agent itself, for example after background work.
+    Agent,
 }
 
-/// What is waited for.
+/// Condition to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Until {
-    /// The turn that a prompt began is over.
+    /// The turn of the prompt has ended.
     TurnEnds,
-    /// Nothing goes on in the background either, and the agent has left.
+    /// Background work has ended too, and the agent has exited.
     AllEnds,
 }
 
 /// The exit code after Ctrl-C.
 pub(super) const INTERRUPTED: u8 = 130;
 
-/// How often somebody pressed Ctrl-C.
+/// Number of times that the user pressed Ctrl-C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Interrupted {
     No,
     Once,
-    /// The person leaves, whatever the agent does.
+    /// The run ends, whatever the agent does.
     Twice,
 }
 
-/// What a turn waits for.
-enum Happened {
+/// Events that a turn waits for.
+enum TurnEvent {
     Event(Option<UiMessage>),
     Frame(Event),
     Key(Key),
     Signal(Signal),
-    /// The agent has not ended its turn in time.
+    /// The agent did not end its turn before the deadline.
     Late,
     Tick,
     Finished,
@@ -87,20 +88,20 @@ impl Turns {
         session: AgentSession,
         events: Receiver<UiMessage>,
         frames: Option<Frames>,
-        stage: Stage,
+        console: Console,
     ) -> io::Result<Self> {
-        let Stage { view, person } = stage;
+        let Console { view, on_request } = console;
         Ok(Turns {
             session,
             events,
             frames,
             view,
             signals: Signals::catch()?,
-            person,
-            said: 0,
+            on_request,
+            prompts: 0,
             interrupted: Interrupted::No,
-            leave_at: None,
-            whose: Whose::Ours,
+            exit_at: None,
+            origin: TurnOrigin::Prompt,
             exit: Exit::Fine,
         })
     }
@@ -114,31 +115,32 @@ impl Turns {
     }
 
     pub(super) fn next_turn(&mut self) -> u64 {
-        self.said += 1;
-        self.said
+        self.prompts += 1;
+        self.prompts
     }
 
-    pub(super) fn began(&mut self) {
+    pub(super) fn start_turn(&mut self) {
         self.interrupted = Interrupted::No;
         self.exit = Exit::Fine;
-        self.view.began(Began::At(Instant::now()));
+        self.view.start_turn(TurnStart::At(Instant::now()));
     }
 
-    /// Whether somebody wants us to leave.
-    pub(super) fn leaves(&self) -> bool {
-        self.interrupted == Interrupted::Twice || self.leave_at.is_some()
+    /// True if the user or a signal asked the run to end.
+    pub(super) fn should_exit(&self) -> bool {
+        self.interrupted == Interrupted::Twice || self.exit_at.is_some()
     }
 
     pub(super) fn note(&mut self, line: Line) -> io::Result<()> {
         self.view.note(line)
     }
 
-    /// Waits for the end of the turn that a prompt began.
+    /// Waits for the end of the prompt's turn.
     pub(super) async fn wait(&mut self) -> anyhow::Result<Exit> {
         self.follow(Until::TurnEnds).await
     }
 
-    /// The same, and then for what goes on in the background and the turns that it begins, as `claude -p` does.
+    /// Waits for the end of the prompt's turn, then for background work and the turns that it causes, as
+    /// `claude -p` does.
     pub(super) async fn settle(&mut self) -> anyhow::Result<Exit> {
         match self.follow(Until::TurnEnds).await? {
             Exit::Code(code) => Ok(Exit::Code(code)),
@@ -147,73 +149,73 @@ impl Turns {
     }
 
     async fn follow(&mut self, until: Until) -> anyhow::Result<Exit> {
-        // Raw only while something is under way; dropped at the end of this function, the terminal is as it was.
-        let mut keyboard = match self.person {
-            Person::Here => Some(Keyboard::open()?),
-            Person::Needed | Person::NotAsked => None,
+        // Raw mode only during the turn: dropping the keyboard restores the terminal.
+        let mut keyboard = match self.on_request {
+            OnRequest::Prompt => Some(Keyboard::open()?),
+            OnRequest::Fail | OnRequest::Deny => None,
         };
         let client = self.session.client().clone();
         let mut finished = std::pin::pin!(client.finish());
         let mut is_finishing = until == Until::AllEnds;
         let mut ticks = tokio::time::interval(FRAME);
-        let watched = self.view.screen().is_watched();
+        let is_interactive = self.view.screen().is_interactive();
         loop {
-            let happened = tokio::select! {
+            let event = tokio::select! {
                 biased;
-                signal = self.signals.next() => Happened::Signal(signal),
-                () = wait_until(self.leave_at) => Happened::Late,
-                key = next_key(keyboard.as_mut()) => Happened::Key(key),
-                event = self.events.recv() => Happened::Event(event),
-                event = next_frame(self.frames.as_mut()) => Happened::Frame(event),
-                _ = ticks.tick(), if watched => Happened::Tick,
-                _ = &mut finished, if is_finishing => Happened::Finished,
+                signal = self.signals.next() => TurnEvent::Signal(signal),
+                () = wait_until(self.exit_at) => TurnEvent::Late,
+                key = next_key(keyboard.as_mut()) => TurnEvent::Key(key),
+                event = self.events.recv() => TurnEvent::Event(event),
+                event = next_frame(self.frames.as_mut()) => TurnEvent::Frame(event),
+                _ = ticks.tick(), if is_interactive => TurnEvent::Tick,
+                _ = &mut finished, if is_finishing => TurnEvent::Finished,
             };
-            match happened {
-                Happened::Event(Some(event)) => {
+            match event {
+                TurnEvent::Event(Some(event)) => {
                     self.view.event(&event, Instant::now())?;
-                    if let Some(end) = self.heard(&event, until)? {
+                    if let Some(end) = self.check_event(&event, until)? {
                         return Ok(end);
                     }
                 }
-                Happened::Event(None) => return Ok(self.exit),
-                Happened::Frame(event) => self.frame(&event)?,
-                Happened::Signal(signal) => {
+                TurnEvent::Event(None) => return Ok(self.exit),
+                TurnEvent::Frame(event) => self.frame(&event)?,
+                TurnEvent::Signal(signal) => {
                     if self.interrupt(until, signal)? == Interrupted::Twice {
                         return Ok(Exit::Code(INTERRUPTED));
                     }
                 }
-                Happened::Key(Key::Interrupt) => {
+                TurnEvent::Key(Key::Interrupt) => {
                     if self.interrupt(until, Signal::Interrupt)? == Interrupted::Twice {
                         return Ok(Exit::Code(INTERRUPTED));
                     }
                 }
-                Happened::Late => {
+                TurnEvent::Late => {
                     self.interrupted = Interrupted::Twice;
                     return Ok(Exit::Code(INTERRUPTED));
                 }
-                Happened::Key(Key::Resized) => {
+                TurnEvent::Key(Key::Resized) => {
                     self.view.resized(size());
                     self.view.draw(Instant::now())?;
                 }
-                Happened::Key(key) => self.key(key)?,
-                Happened::Tick => self.view.draw(Instant::now())?,
-                // How it ended comes as the last event.
-                Happened::Finished => is_finishing = false,
+                TurnEvent::Key(key) => self.key(key)?,
+                TurnEvent::Tick => self.view.draw(Instant::now())?,
+                // The last event reports how it ended.
+                TurnEvent::Finished => is_finishing = false,
             }
         }
     }
 
-    /// What an event means for the run; the way it ends, if it ends it.
-    fn heard(&mut self, event: &UiMessage, until: Until) -> anyhow::Result<Option<Exit>> {
-        if self.view.is_asking() && self.person == Person::Needed {
-            return Err(needs_a_person(&printable(&asked(event))).into());
+    /// Returns the outcome if an event ends the run or the wait.
+    fn check_event(&mut self, event: &UiMessage, until: Until) -> anyhow::Result<Option<Exit>> {
+        if self.view.is_asking() && self.on_request == OnRequest::Fail {
+            return Err(needs_a_person(&printable(&request_text(event))).into());
         }
         match event {
             UiMessage::TurnResult(result) => {
-                self.whose = if result.origin.is_some() { Whose::Its } else { Whose::Ours };
-                self.exit = ended(result, self.interrupted);
+                self.origin = if result.origin.is_some() { TurnOrigin::Agent } else { TurnOrigin::Prompt };
+                self.exit = outcome(result, self.interrupted);
             }
-            UiMessage::Complete { .. } if self.whose == Whose::Ours && until == Until::TurnEnds => {
+            UiMessage::Complete { .. } if self.origin == TurnOrigin::Prompt && until == Until::TurnEnds => {
                 return Ok(Some(self.exit));
             }
             UiMessage::SessionStateChanged(state) if state.state == SessionPhase::Ended => {
@@ -221,8 +223,8 @@ impl Turns {
                     return Ok(Some(Exit::Code(INTERRUPTED)));
                 }
                 let client = self.session.client();
-                let is_all_said = !client.is_busy() && !client.works_in_background();
-                if until == Until::AllEnds && is_all_said {
+                let is_done = !client.is_busy() && !client.works_in_background();
+                if until == Until::AllEnds && is_done {
                     return Ok(Some(self.exit));
                 }
                 let error =
@@ -236,17 +238,18 @@ impl Turns {
 
     fn key(&mut self, key: Key) -> anyhow::Result<()> {
         if let Some((id, reply)) = self.view.key(key, Instant::now())?
-            && let Err(words) = answer(&self.session, &id, reply)
+            && let Err(error) = answer(&self.session, &id, reply)
         {
-            self.view.note(Line::styled(&format!("  ✗ {words}"), Style::RED))?;
+            self.view.note(Line::styled(&format!("  ✗ {error}"), Style::RED))?;
         }
         Ok(())
     }
 
-    /// Ctrl-C: the first interrupts the turn, the second leaves. When our turn is over, there is nothing to interrupt.
+    /// Handles Ctrl-C: the first interrupts the turn, the second ends the run. After the prompt's turn, the
+    /// first ends the run.
     fn interrupt(&mut self, until: Until, signal: Signal) -> io::Result<Interrupted> {
-        if signal == Signal::Terminate && self.leave_at.is_none() {
-            self.leave_at = Some(tokio::time::Instant::now() + INTERRUPT_PATIENCE);
+        if signal == Signal::Terminate && self.exit_at.is_none() {
+            self.exit_at = Some(tokio::time::Instant::now() + INTERRUPT_TIMEOUT);
         }
         self.interrupted = match self.interrupted {
             Interrupted::No if until == Until::TurnEnds => Interrupted::Once,
@@ -255,7 +258,7 @@ impl Turns {
         if self.interrupted == Interrupted::Once {
             self.view.interrupted()?;
             let session = self.session.clone();
-            // The answer comes as events; whether the agent heard it is seen by what it does.
+            // The result comes as events.
             drop(tokio::spawn(async move { session.command(Command::Interrupt).await }));
         }
         Ok(self.interrupted)
@@ -271,15 +274,15 @@ impl Turns {
                 Ok(())
             }
             Event::Lagged { lost } => {
-                anyhow::bail!("Frames came faster than they could be written, and {lost} are lost")
+                anyhow::bail!("Frames came faster than they could be written; {lost} are lost")
             }
             _ => Ok(()),
         }
     }
 }
 
-/// How the run ends if this was the last turn.
-fn ended(result: &TurnResult, interrupted: Interrupted) -> Exit {
+/// Outcome of the run if this was its last turn.
+fn outcome(result: &TurnResult, interrupted: Interrupted) -> Exit {
     match interrupted {
         Interrupted::No if result.is_error => Exit::NotFine,
         Interrupted::No => Exit::Fine,
@@ -287,8 +290,8 @@ fn ended(result: &TurnResult, interrupted: Interrupted) -> Exit {
     }
 }
 
-/// What is being asked, in a line.
-fn asked(event: &UiMessage) -> String {
+/// Describes a request in one line.
+fn request_text(event: &UiMessage) -> String {
     match event {
         UiMessage::PermissionRequired { request, .. } => request.description.clone(),
         UiMessage::BatchPermissionRequired { requests, .. } => {
@@ -308,7 +311,7 @@ async fn next_key(keyboard: Option<&mut Keyboard>) -> Key {
     }
 }
 
-/// The next frame, if any are wanted.
+/// Waits for the next frame; never returns if the output is not JSON.
 pub(super) async fn next_frame(frames: Option<&mut Frames>) -> Event {
     match frames {
         Some(frames) => frames.next().await,

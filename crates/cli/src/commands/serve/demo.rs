@@ -1,4 +1,4 @@
-//! A server without Claude Code: this program plays its part.
+//! Demo mode of the server: this program stands in for Claude Code.
 
 use std::env;
 use std::path::PathBuf;
@@ -7,15 +7,15 @@ use tidings_bridge::{Caller, Sessions};
 use tidings_protocol::api::CreateSession;
 use uuid::Uuid;
 
-/// What the built-in script answers.
+/// Prompt that the built-in script answers.
 const PROMPT: &str = "The total of an invoice is off by a cent. Please find out why and fix it.";
 
-/// A demonstration. Its folder is gone when it ends.
+/// A demo. Its folder is deleted when the server ends.
 #[derive(Debug)]
 pub(super) struct Demo {
-    /// Where it keeps what it must keep somewhere.
+    /// Temporary folder for its data.
     pub(super) folder: PathBuf,
-    /// The program that plays.
+    /// Program that stands in for `claude`.
     pub(super) program: PathBuf,
     script: Option<PathBuf>,
 }
@@ -30,7 +30,7 @@ impl Demo {
         Ok(Demo { folder, program: env::current_exe()?, script })
     }
 
-    /// What comes before the arguments of `claude`.
+    /// Arguments that precede those of `claude`.
     pub(super) fn arguments(&self) -> Vec<String> {
         let mut arguments = vec!["rehearse".to_owned(), "agent".to_owned()];
         if let Some(script) = &self.script {
@@ -44,7 +44,7 @@ impl Demo {
         arguments
     }
 
-    /// A session that is under way when somebody opens the page.
+    /// Starts a session, so that one is running when a user opens the page.
     pub(super) async fn begin(&self, sessions: &Sessions) -> anyhow::Result<()> {
         let project = self.folder.join("shop");
         fs_err::create_dir_all(&project)?;
@@ -58,7 +58,7 @@ impl Demo {
         Ok(())
     }
 
-    /// Where the stand-in keeps its sessions.
+    /// Folder in which the stand-in stores its sessions.
     pub(super) fn config_dir(&self) -> PathBuf {
         self.folder.join("claude")
     }

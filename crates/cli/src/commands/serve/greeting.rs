@@ -1,4 +1,4 @@
-//! What is said when the server is there.
+//! Startup message of the server: its addresses, warnings and a pairing link.
 
 use std::env;
 use std::io::{self, IsTerminal as _};
@@ -13,14 +13,14 @@ use super::settings::{LogForm, Settings};
 use super::usual_data;
 use crate::output::{BOLD, Output, PLAIN, YELLOW};
 
-/// Variables that agents are often meant to have, and do not get unless they are named.
-const OFTEN_MEANT: &[&str] =
+/// Variables that agents often need, and do not receive unless they are named with `--pass-env`.
+const OFTEN_NEEDED: &[&str] =
     &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "HTTPS_PROXY"];
 
-/// Where the server is, for scripts.
+/// JSON line with the server's addresses.
 #[derive(Serialize)]
-struct Line<'a> {
-    /// None if only programs of this machine come in, through the socket.
+struct AddressLine<'a> {
+    /// None if the server listens on its socket only.
     address: Option<&'a str>,
     socket: Option<String>,
     link: Option<&'a str>,
@@ -28,20 +28,20 @@ struct Line<'a> {
     demo: bool,
 }
 
-/// Where a server listens.
-pub(super) struct Place<'a> {
+/// Addresses that a server listens on.
+pub(super) struct BoundAddresses<'a> {
     pub(super) port: Option<SocketAddr>,
     pub(super) socket: Option<&'a Path>,
 }
 
-/// The address to open, without a path. A browser cannot open a socket of the file system.
+/// URL to open, without a path; none if there is only a Unix socket, which browsers cannot open.
 pub(super) fn address(settings: &Settings, port: Option<SocketAddr>) -> Option<String> {
     let public = settings.public_urls.first().map(|url| url.trim_end_matches('/').to_owned());
-    public.or_else(|| port.map(|at| here(settings, at)))
+    public.or_else(|| port.map(|at| local_url(settings, at)))
 }
 
-/// The address on this machine.
-fn here(settings: &Settings, mut at: SocketAddr) -> String {
+/// URL of the server on this machine.
+fn local_url(settings: &Settings, mut at: SocketAddr) -> String {
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
     if at.ip().is_unspecified() {
         at.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
@@ -49,33 +49,33 @@ fn here(settings: &Settings, mut at: SocketAddr) -> String {
     format!("{scheme}://{at}")
 }
 
-/// Says where the server is. Somebody who sits there, and whoever starts it first, also gets a link to come in by.
+/// Prints the server's addresses. Adds a pairing link on a terminal, and while no device is paired.
 pub(super) fn print(
     settings: &Settings,
     auth: &Auth,
-    place: &Place<'_>,
+    bound: &BoundAddresses<'_>,
     json: bool,
     out: &mut Output,
 ) -> anyhow::Result<()> {
-    let address = address(settings, place.port);
+    let address = address(settings, bound.port);
     let wanted = address.is_some() && (auth.devices().is_empty() || io::stderr().is_terminal());
     let link = if wanted { Some(auth.link(&auth.pairing_code(owner())?)) } else { None };
     let data = settings.data.display();
     if json {
-        let said = Line {
+        let line = AddressLine {
             address: address.as_deref(),
-            socket: place.socket.map(|path| path.display().to_string()),
+            socket: bound.socket.map(|path| path.display().to_string()),
             link: link.as_deref(),
             data: data.to_string(),
             demo: settings.demo.is_some(),
         };
-        out.text(&format!("{}\n", serde_json::to_string(&said)?))?;
+        out.text(&format!("{}\n", serde_json::to_string(&line)?))?;
         return Ok(out.flush()?);
     }
-    let words = words(settings, place, address.as_deref());
+    let summary = summary(settings, bound, address.as_deref());
     if settings.log == LogForm::Json {
-        // Whoever reads the log as JSON cannot read anything else there.
-        tracing::info!(demo = settings.demo.is_some(), data = %data, "{words}");
+        // Standard error contains nothing but JSON then.
+        tracing::info!(demo = settings.demo.is_some(), data = %data, "{summary}");
         for warning in warnings(settings) {
             tracing::warn!("{warning}");
         }
@@ -83,15 +83,14 @@ pub(super) fn print(
         let what = match &settings.demo {
             None => format!("{BOLD}Tidings{PLAIN}"),
             Some(_) => {
-                format!("{BOLD}Tidings DEMO{PLAIN}: a stand-in plays Claude Code, and no session is kept")
+                format!("{BOLD}Tidings DEMO{PLAIN}: a stand-in plays Claude Code, and no session is stored")
             }
         };
-        let keeps = match &settings.demo {
-            None => "keeps its data in",
-            Some(demo) if demo.folder == settings.data => "and its other data until it ends in",
-            Some(_) => "and keeps its other data in",
+        let folder = match &settings.demo {
+            Some(demo) if demo.folder == settings.data => "temporary data folder",
+            _ => "data folder",
         };
-        out.note(&format!("{what}\n{words}, {keeps} {data}"))?;
+        out.note(&format!("{what}\n{summary}, {folder} {data}"))?;
         for warning in warnings(settings) {
             out.note(&format!("{YELLOW}warning{PLAIN}: {warning}"))?;
         }
@@ -101,36 +100,36 @@ pub(super) fn print(
             let is_usual = usual_data().is_ok_and(|usual| usual == settings.data);
             let pair =
                 if is_usual { "tidings pair".to_owned() } else { format!("tidings pair --data {data}") };
-            out.note(&format!("Open this within a minute, on one device (another: `{pair}`):"))?;
+            out.note(&format!("Open this link within one minute, on one device (for another: `{pair}`):"))?;
         }
         out.text(&format!("{link}\n"))?;
     }
     Ok(out.flush()?)
 }
 
-/// Where it listens and is reached.
-fn words(settings: &Settings, place: &Place<'_>, address: Option<&str>) -> String {
+/// Describes where the server listens, and its public address.
+fn summary(settings: &Settings, bound: &BoundAddresses<'_>, address: Option<&str>) -> String {
     let base = &settings.base_path;
-    let at = match (place.port, place.socket) {
+    let at = match (bound.port, bound.socket) {
         (Some(at), _) if at.ip().is_unspecified() => {
-            format!("every address of this machine, here {}{base}", here(settings, at))
+            format!("all addresses of this machine, locally {}{base}", local_url(settings, at))
         }
-        (Some(at), _) => format!("{}{base}", here(settings, at)),
-        (None, Some(socket)) => format!("the socket {} alone", socket.display()),
+        (Some(at), _) => format!("{}{base}", local_url(settings, at)),
+        (None, Some(socket)) => format!("the socket {} only", socket.display()),
         (None, None) => "nothing".to_owned(),
     };
     match address.filter(|_| !settings.public_urls.is_empty()) {
-        Some(address) => format!("Listens on {at}, is reached at {address}{base}"),
-        None => format!("Listens on {at}"),
+        Some(address) => format!("Listening on {at}, public address {address}{base}"),
+        None => format!("Listening on {at}"),
     }
 }
 
-/// What may not be as it was meant.
+/// Warnings about settings that are probably unintended.
 fn warnings(settings: &Settings) -> Vec<String> {
     let mut all = Vec::new();
     if settings.insecure_listen {
         all.push(
-            "everybody on the way can read and change what is said, since --insecure-listen was given"
+            "traffic is not encrypted, since --insecure-listen was given: others on the network can read and change it"
                 .to_owned(),
         );
     }
@@ -139,7 +138,7 @@ fn warnings(settings: &Settings) -> Vec<String> {
     }
     match &settings.claude_path {
         Some(path) if !path.exists() => {
-            all.push(format!("there is no `{}`, so sessions cannot start", path.display()));
+            all.push(format!("`{}` does not exist, so sessions cannot start", path.display()));
         }
         None if tidings::find::claude().is_err() => {
             all.push("Claude Code was not found, so sessions cannot start; see `tidings doctor`".to_owned());
@@ -147,18 +146,20 @@ fn warnings(settings: &Settings) -> Vec<String> {
         _ => {}
     }
     for folder in settings.allow_folders.iter().filter(|folder| !folder.is_dir()) {
-        all.push(format!("there is no folder `{}`, so no session can work there", folder.display()));
+        all.push(format!("the folder `{}` does not exist, so no session can work there", folder.display()));
     }
     let kept = tidings_bridge::auth::environment(env::vars_os(), &settings.pass_env);
-    for name in OFTEN_MEANT {
+    for name in OFTEN_NEEDED {
         if env::var_os(name).is_some() && !kept.iter().any(|(kept, _)| kept == name) {
-            all.push(format!("{name} is set, and agents do not get it; --pass-env {name} passes it on"));
+            all.push(format!(
+                "{name} is set, but agents do not receive it; pass it on with --pass-env {name}"
+            ));
         }
     }
     all
 }
 
-/// Whoever starts a server may do everything with it.
+/// Device of the user who started the server, with every scope.
 fn owner() -> NewDevice {
     let scopes = Scope::ALL.map(|scope| scope.as_str().to_owned());
     NewDevice { scopes: Some(scopes.to_vec()), ..NewDevice::default() }

@@ -6,11 +6,11 @@ use tracing_subscriber::EnvFilter;
 
 use super::settings::{LogForm, LogLevel};
 
-/// Crates of ours, which know what must not be logged. Those of others, which may log whole messages when asked for
-/// more, are heard only when something is wrong.
+/// Our crates, which log no secrets. Other crates may log whole messages at verbose levels, so they are
+/// limited to warnings.
 const OURS: [&str; 5] = ["tidings", "tidings_agent", "tidings_bridge", "tidings_cli", "tidings_transcript"];
 
-/// Logs from now on. In a process that logs already, such as a test, nothing changes.
+/// Starts logging. Does nothing in a process that already logs, such as a test.
 pub(super) fn start(form: LogForm, level: LogLevel) {
     let level = match level {
         LogLevel::Error => "error",

@@ -1,4 +1,5 @@
-//! What a server is told, and who is heard first: the command line, then the environment, then the file.
+//! Settings of a server, merged from the command line, the environment and the file, in this order of
+//! precedence.
 
 use std::env;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -13,54 +14,54 @@ use tidings_bridge::server::{Retention, TlsFiles};
 
 use super::demo::Demo;
 use super::{Serve, file, variables};
-use crate::commands::sessions::Place;
+use crate::commands::sessions::RootArgs;
 use crate::error::CannotRun;
 
-/// Settings of one source; whatever it does not say is left to the next one.
+/// Settings of one source; unset values are taken from the next one.
 #[derive(Debug, Clone, Default, Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Layer {
-    /// Listen on this address, or `none` for the socket alone [default: 127.0.0.1:7717]
+    /// Listen on this address, or `none` for the socket only [default: 127.0.0.1:7717]
     #[arg(long, value_name = "ADDR")]
     pub(super) listen: Option<String>,
 
-    /// Keep everything in this folder [default: tidings in the user's data folder]
+    /// Store all data in this folder [default: tidings in the user's data folder]
     #[arg(long, value_name = "DIR")]
     pub(super) data: Option<PathBuf>,
 
-    /// The `claude` to run [default: looked for]
+    /// `claude` program to run [default: found automatically]
     #[arg(long, value_name = "PATH")]
     pub(super) claude_path: Option<PathBuf>,
 
-    /// Let those with the scope `admin` start sessions that ask nobody (`bypassPermissions`)
+    /// Let devices with the scope `admin` start sessions without permission requests (`bypassPermissions`)
     #[arg(long, num_args = 0, default_missing_value = "true")]
     pub(super) allow_bypass: Option<bool>,
 
-    /// Listen on this socket [default: server.sock in the data folder]
+    /// Listen on this Unix socket [default: server.sock in the data folder]
     #[arg(long, value_name = "PATH")]
     pub(super) unix: Option<PathBuf>,
 
-    /// The certificate for TLS, as PEM; it is read again when it changes
+    /// TLS certificate, as PEM; reloaded when it changes
     #[arg(long, value_name = "FILE")]
     pub(super) tls_cert: Option<PathBuf>,
 
-    /// The key of the certificate
+    /// Private key of the certificate, as PEM
     #[arg(long, value_name = "FILE")]
     pub(super) tls_key: Option<PathBuf>,
 
-    /// What a proxy leaves before every path, such as /tidings
+    /// Path prefix that a proxy forwards, such as /tidings
     #[arg(long, value_name = "PATH")]
     pub(super) base_path: Option<String>,
 
-    /// An address under which others reach the server, such as `https://box.example`; can be given several times
+    /// Public address of the server, such as `https://box.example`; can be given several times
     #[arg(long = "public-url", value_name = "URL")]
     pub(super) public_urls: Option<Vec<String>>,
 
-    /// Listen beyond this machine without TLS; everybody on the way can read and change what is said
+    /// Listen beyond this machine without TLS; others on the network can read and change the traffic
     #[arg(long, num_args = 0, default_missing_value = "true")]
     pub(super) insecure_listen: Option<bool>,
 
-    /// Let sessions work in this folder and nowhere else; can be given several times
+    /// Restrict sessions to this folder; can be given several times
     #[arg(long = "allow-folder", value_name = "DIR")]
     pub(super) allow_folders: Option<Vec<PathBuf>>,
 
@@ -68,60 +69,61 @@ pub(super) struct Layer {
     #[arg(long, value_name = "NAME")]
     pub(super) pass_env: Option<Vec<String>>,
 
-    /// How many agents may run at the same time [default: 32]
+    /// Maximum number of agents that run at the same time [default: 32]
     #[arg(long, value_name = "N")]
     pub(super) live_max: Option<usize>,
 
-    /// End an agent that nobody has used for so many seconds; it comes back with the next prompt [default: 1800]
+    /// Stop an agent after this time without activity; the next prompt restarts it [default: 1800]
     #[arg(long, value_name = "SECONDS")]
     pub(super) park_after_s: Option<u64>,
 
-    /// How many seconds agents go on without a server, so that a restart does not end them; 0 runs them below the server,
-    /// and they end with it [default: 600]
+    /// Keep agents running for this time without a server, so that they survive its restart; 0 makes them
+    /// child processes of the server that end with it [default: 600]
     #[arg(long, value_name = "SECONDS")]
     pub(super) agent_lease: Option<u64>,
 
-    /// Refuse what nobody has answered for so many seconds [default: wait for ever]
+    /// Deny requests that were not answered within this time [default: wait forever]
     #[arg(long, value_name = "SECONDS")]
     pub(super) ask_limit_s: Option<u64>,
 
-    /// Keep the events of a session for so many days [default: for ever]
+    /// Delete events that are older than this [default: keep forever]
     #[arg(long, value_name = "DAYS")]
     pub(super) keep_days: Option<NonZeroU32>,
 
-    /// Keep the newest so many events of each session [default: all]
+    /// Keep at most this number of events per session, the newest [default: all]
     #[arg(long, value_name = "N")]
     pub(super) keep_events: Option<NonZeroU64>,
 
-    /// Keep the newest events of each session that fit into so many mebibytes [default: all]
+    /// Keep at most this size of events per session, the newest, in mebibytes [default: all]
     #[arg(long, value_name = "MIB")]
     pub(super) keep_mib: Option<NonZeroU32>,
 
-    /// Where to send word when something needs a person. Only the file says so: the addresses may be secrets.
+    /// Targets of notifications when a session needs a person. Set in the file only, since the addresses may
+    /// be secrets.
     #[arg(skip)]
     pub(super) notify: Option<Vec<Target>>,
 
-    /// How the log on standard error looks [default: text]
+    /// Format of the log on standard error [default: text]
     #[arg(long, value_name = "FORM")]
     pub(super) log: Option<LogForm>,
 
-    /// How much is logged [default: info]
+    /// Log level [default: info]
     #[arg(long, value_name = "LEVEL")]
     pub(super) log_level: Option<LogLevel>,
 }
 
-/// How the log looks.
+/// Format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum LogForm {
-    /// For people
+    /// Text for people
     #[default]
     Text,
-    /// For programs
+    /// JSON for programs
     Json,
 }
 
-/// How much is logged.
+/// Log level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum LogLevel {
@@ -133,7 +135,7 @@ pub(super) enum LogLevel {
     Trace,
 }
 
-/// What a server does.
+/// Settings of a server, merged and validated.
 #[derive(Debug)]
 pub(super) struct Settings {
     pub(super) listen: Option<SocketAddr>,
@@ -159,7 +161,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Asks every source.
+    /// Merges the settings of every source.
     pub(super) fn gather(args: &Serve) -> anyhow::Result<Self> {
         let file = match &args.config {
             Some(path) => file::read(path)?,
@@ -169,24 +171,24 @@ impl Settings {
         Settings::decide(args.settings.clone().or(variables::layer(env::vars_os())?).or(file), demo)
     }
 
-    fn decide(said: Layer, demo: Option<Demo>) -> anyhow::Result<Self> {
+    fn decide(layer: Layer, demo: Option<Demo>) -> anyhow::Result<Self> {
         let usage = |message: String, hint: &'static str| CannotRun { code: CannotRun::USAGE, message, hint };
-        let listen = listen(said.listen.as_deref())?;
-        let tls = match (said.tls_cert, said.tls_key) {
+        let listen = listen(layer.listen.as_deref())?;
+        let tls = match (layer.tls_cert, layer.tls_key) {
             (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
             (None, None) => None,
             _ => {
                 return Err(usage(
-                    "A certificate and its key come together".into(),
+                    "TLS needs both a certificate and its key".into(),
                     "give --tls-cert and --tls-key",
                 )
                 .into());
             }
         };
-        if said.live_max == Some(0) {
-            return Err(usage("No agent could run".into(), "--live-max is at least 1").into());
+        if layer.live_max == Some(0) {
+            return Err(usage("No agent could run".into(), "set --live-max to at least 1").into());
         }
-        let data = match (said.data, &demo) {
+        let data = match (layer.data, &demo) {
             (Some(data), _) => data,
             (None, Some(demo)) => demo.folder.clone(),
             (None, None) => default_data()?,
@@ -194,42 +196,42 @@ impl Settings {
         Ok(Settings {
             listen,
             data: std::path::absolute(data)?,
-            claude_path: said.claude_path,
-            allow_bypass: said.allow_bypass.unwrap_or_default(),
-            unix: said.unix,
+            claude_path: layer.claude_path,
+            allow_bypass: layer.allow_bypass.unwrap_or_default(),
+            unix: layer.unix,
             tls,
-            base_path: base_path(said.base_path.as_deref().unwrap_or_default())?,
-            public_urls: said.public_urls.unwrap_or_default(),
-            insecure_listen: said.insecure_listen.unwrap_or_default(),
-            allow_folders: said.allow_folders.unwrap_or_default(),
-            pass_env: said.pass_env.unwrap_or_default(),
-            live_max: said.live_max,
-            park_after: said.park_after_s.map(Duration::from_secs),
-            agent_lease: said.agent_lease.map_or(AGENT_LEASE, Duration::from_secs),
-            ask_limit: said.ask_limit_s.map(Duration::from_secs),
+            base_path: base_path(layer.base_path.as_deref().unwrap_or_default())?,
+            public_urls: layer.public_urls.unwrap_or_default(),
+            insecure_listen: layer.insecure_listen.unwrap_or_default(),
+            allow_folders: layer.allow_folders.unwrap_or_default(),
+            pass_env: layer.pass_env.unwrap_or_default(),
+            live_max: layer.live_max,
+            park_after: layer.park_after_s.map(Duration::from_secs),
+            agent_lease: layer.agent_lease.map_or(AGENT_LEASE, Duration::from_secs),
+            ask_limit: layer.ask_limit_s.map(Duration::from_secs),
             retention: Retention {
-                age: said.keep_days.map(|days| DAY * days.get()),
-                events: said.keep_events.map(NonZeroU64::get),
-                bytes: said.keep_mib.map(|mib| u64::from(mib.get()) << 20),
+                age: layer.keep_days.map(|days| DAY * days.get()),
+                events: layer.keep_events.map(NonZeroU64::get),
+                bytes: layer.keep_mib.map(|mib| u64::from(mib.get()) << 20),
             },
-            notify: said.notify.unwrap_or_default(),
-            log: said.log.unwrap_or_default(),
-            log_level: said.log_level.unwrap_or_default(),
+            notify: layer.notify.unwrap_or_default(),
+            log: layer.log.unwrap_or_default(),
+            log_level: layer.log_level.unwrap_or_default(),
             demo,
         })
     }
 }
 
-/// How long agents go on without a server: long enough for an upgrade that goes wrong at first.
+/// Default time that agents run without a server: enough for an upgrade with a failed first attempt.
 const AGENT_LEASE: Duration = Duration::from_secs(600);
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The port that pages and phones come to.
+/// Default port.
 const PORT: u16 = 7717;
 
 impl Layer {
-    /// What this source says, and where it says nothing, what the other one says.
+    /// Merges two sources; values of this one take precedence.
     pub(super) fn or(self, other: Layer) -> Layer {
         Layer {
             listen: self.listen.or(other.listen),
@@ -258,24 +260,24 @@ impl Layer {
     }
 }
 
-/// Where everything is kept if nobody says where.
+/// Default data folder.
 pub(super) fn default_data() -> Result<PathBuf, CannotRun> {
-    Place::data_folder().ok_or_else(|| CannotRun {
+    RootArgs::data_folder().ok_or_else(|| CannotRun {
         code: CannotRun::USAGE,
-        message: "There is no home folder to keep data in".to_owned(),
+        message: "No home folder to store data in".to_owned(),
         hint: "name a folder with --data",
     })
 }
 
-/// Where to listen, if it is on a port.
-pub(super) fn listen(said: Option<&str>) -> Result<Option<SocketAddr>, CannotRun> {
-    match said {
+/// Parses the listen address; none for the socket only.
+pub(super) fn listen(text: Option<&str>) -> Result<Option<SocketAddr>, CannotRun> {
+    match text {
         None => Ok(Some(SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)))),
         Some("none") => Ok(None),
         Some(text) => address(text).map(Some).ok_or_else(|| CannotRun {
             code: CannotRun::USAGE,
-            message: format!("It is no address to listen on: `{text}`"),
-            hint: "it looks like `127.0.0.1:7717` or `[::1]:0`",
+            message: format!("Not an address to listen on: `{text}`"),
+            hint: "give an address such as `127.0.0.1:7717` or `[::1]:0`",
         }),
     }
 }
@@ -287,7 +289,8 @@ fn address(text: &str) -> Option<SocketAddr> {
     local.or_else(|| text.parse().ok())
 }
 
-/// One `/` before, none behind, and nothing that would need care in an address.
+/// Normalizes a base path to a leading `/` without a trailing one; rejects characters that a URL would
+/// escape.
 fn base_path(text: &str) -> Result<String, CannotRun> {
     let inner = text.trim_matches('/');
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
@@ -295,8 +298,8 @@ fn base_path(text: &str) -> Result<String, CannotRun> {
         return Ok(String::new());
     }
     if !inner.chars().all(plain) || inner.split('/').any(|part| matches!(part, "" | "." | ".." | "v1")) {
-        let message = format!("It is no path that a proxy could leave: `{text}`");
-        return Err(CannotRun { code: CannotRun::USAGE, message, hint: "it looks like `/tidings`" });
+        let message = format!("Not a base path: `{text}`");
+        return Err(CannotRun { code: CannotRun::USAGE, message, hint: "give a path such as `/tidings`" });
     }
     Ok(format!("/{inner}"))
 }
@@ -311,21 +314,21 @@ mod tests {
     use super::*;
 
     #[derive(Debug, Parser)]
-    struct Flags {
+    struct SettingsFlags {
         #[command(flatten)]
         layer: Layer,
     }
 
-    /// Decides with these three sources.
+    /// Merges the settings of three sources.
     fn decide(flags: &[&str], variables: &[(&str, &str)], file: &str) -> anyhow::Result<Settings> {
-        let flags = Flags::try_parse_from(["serve"].iter().chain(flags))?.layer;
+        let flags = SettingsFlags::try_parse_from(["serve"].iter().chain(flags))?.layer;
         let pairs = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let file: Layer = toml::from_str(file)?;
         Settings::decide(flags.or(variables::layer(pairs)?).or(file), None)
     }
 
     #[test]
-    fn the_command_line_is_heard_before_the_environment_and_that_before_the_file() {
+    fn the_command_line_precedes_the_environment_which_precedes_the_file() {
         let file = "listen = \"127.0.0.1:3\"\nbase_path = \"/file\"\npublic_urls = [\"https://file.example\"]\nallow_bypass = true\nlog = \"json\"\ndata = \"/srv/file\"\n";
         let environment = [
             ("TIDINGS_LISTEN", "127.0.0.1:2"),
@@ -347,10 +350,10 @@ mod tests {
     }
 
     #[test]
-    fn help_tells_the_defaults_that_count() {
+    fn help_states_the_actual_defaults() {
         let config = tidings_bridge::sessions::Config::default();
         let park_after = config.park_after.unwrap().as_secs();
-        let command = <Flags as clap::CommandFactory>::command();
+        let command = <SettingsFlags as clap::CommandFactory>::command();
         let help = |flag: &str| {
             let argument = command.get_arguments().find(|argument| argument.get_long() == Some(flag));
             argument.and_then(clap::Arg::get_help).unwrap().to_string()
@@ -374,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_said() {
+    fn invalid_settings_are_rejected() {
         /// The three sources.
         type Sources<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)], &'a str);
         let wrong: &[Sources<'_>] = &[

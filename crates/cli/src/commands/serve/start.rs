@@ -1,4 +1,4 @@
-//! What a server is made of.
+//! Construction of the server's parts from its settings.
 
 use std::env;
 use std::path::PathBuf;
@@ -21,68 +21,68 @@ use uuid::Uuid;
 use super::demo::Demo;
 use super::settings::Settings;
 use crate::commands::backup::JOURNAL;
-use crate::commands::sessions::Place;
+use crate::commands::sessions::RootArgs;
 use crate::error::CannotRun;
 use crate::remote::{BASE_PATH_NOTE, SOCKET, SOCKET_NOTE};
 
-/// The longest path that a socket may have on Linux, with the zero at its end.
+/// Upper bound of a socket path's length on Linux, including the terminating zero.
 const SOCKET_PATH_MAX: usize = 108;
 
 pub(super) fn listen(settings: &Settings) -> Listen {
     let usual = settings.data.join(SOCKET);
     let fits = usual.as_os_str().len() < SOCKET_PATH_MAX;
     if !fits {
-        tracing::warn!(path = %usual.display(), "the path is too long for a socket: commands need --server");
+        tracing::warn!(path = %usual.display(), "the path is too long for a socket; commands need --server");
     }
     let unix = settings.unix.clone().or_else(|| fits.then_some(usual)).filter(|_| cfg!(unix));
     Listen { address: settings.listen, tls: settings.tls.clone(), exposure: settings.exposure(), unix }
 }
 
-/// Says what is wrong with the files for TLS in words that lead to the right ones.
+/// Checks the TLS files early, for errors that name the flag.
 pub(super) fn check_tls(files: &TlsFiles) -> Result<(), CannotRun> {
     let refused =
         |message: String, hint: &'static str| Err(CannotRun { code: CannotRun::USAGE, message, hint });
     for (flag, path) in [("--tls-cert", &files.certificate), ("--tls-key", &files.key)] {
         if let Err(error) = fs_err::File::open(path) {
             return refused(
-                format!("Failed to read what {flag} names: {error}"),
-                "see whether the path is right, and whether the server may read it; both files are PEM",
+                format!("Failed to read the file of {flag}: {error}"),
+                "check the path and its permissions; both files are PEM",
             );
         }
     }
     let text = fs_err::read(&files.certificate).unwrap_or_default();
     if !text.windows(CERTIFICATE.len()).any(|part| part == CERTIFICATE) {
         return refused(
-            format!("There is no certificate in `{}`", files.certificate.display()),
-            "--tls-cert names a PEM file with `-----BEGIN CERTIFICATE-----` in it, --tls-key the one with the key",
+            format!("No certificate in `{}`", files.certificate.display()),
+            "give --tls-cert a PEM file that contains `-----BEGIN CERTIFICATE-----`, and --tls-key the key",
         );
     }
     Ok(())
 }
 
-/// What begins a certificate in a PEM file.
+/// First line of a certificate in a PEM file.
 const CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";
 
-/// The journal that a server starts with.
+/// Choice of the journal that a server starts with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum JournalWanted {
-    /// The one that the last server left; the first start begins one.
-    AsLeft,
-    /// An empty one if that is missing.
+pub(super) enum JournalChoice {
+    /// The existing one; only the first start creates one.
+    Existing,
+    /// A new one if the existing one is missing.
     NewIfMissing,
 }
 
 fn open_journal(
     settings: &Settings,
     opening: &Opening,
-    wanted: JournalWanted,
+    choice: JournalChoice,
 ) -> Result<SqliteJournal, JournalError> {
     let path = settings.data.join(JOURNAL);
     match SqliteJournal::open(&path, opening) {
-        Err(error) if error.kind() == ErrorKind::Missing && wanted == JournalWanted::NewIfMissing => {
+        Err(error) if error.kind() == ErrorKind::Missing && choice == JournalChoice::NewIfMissing => {
             let aside = SqliteJournal::put_aside(&path)?;
             let aside = aside.map(|aside| aside.display().to_string()).unwrap_or_default();
-            tracing::warn!(aside, "an empty journal is begun: {error}");
+            tracing::warn!(aside, "creating an empty journal: {error}");
             SqliteJournal::open(path, opening)
         }
         opened => opened,
@@ -92,12 +92,12 @@ fn open_journal(
 pub(super) async fn sessions(
     settings: &Settings,
     auth: &Auth,
-    wanted: JournalWanted,
+    choice: JournalChoice,
 ) -> anyhow::Result<Sessions> {
     let opening = Opening { boot_id: boot_id(), fresh_epoch: Epoch::from_random(random()) };
     let journal: Arc<dyn Journal> = match &settings.demo {
         Some(_) => Arc::new(MemoryJournal::new(&opening)),
-        None => Arc::new(open_journal(settings, &opening, wanted)?),
+        None => Arc::new(open_journal(settings, &opening, choice)?),
     };
     Ok(Sessions::open(Broadcast::new(journal), config(settings, auth)?).await?)
 }
@@ -115,7 +115,7 @@ fn config(settings: &Settings, auth: &Auth) -> anyhow::Result<Config> {
         config.demo = true;
         config.claude = Some(demo.program.clone());
         config.claude_args = demo.arguments();
-        let config_dir = Place::config_folder_of_user();
+        let config_dir = RootArgs::config_folder_of_user();
         config.beside_demo = claude(settings).map(|claude| Real { claude, config_dir });
     } else {
         config.claude = claude(settings);
@@ -128,14 +128,14 @@ fn config(settings: &Settings, auth: &Auth) -> anyhow::Result<Config> {
     Ok(config)
 }
 
-/// A whole path, so that nothing in a project's folder is taken for it (F124).
+/// Finds `claude` as an absolute path, so that no program in a project's folder is run instead (F124).
 fn claude(settings: &Settings) -> Option<PathBuf> {
     let mut search = tidings::find::Search::from_environment();
     search.program = settings.claude_path.clone().or(search.program);
     search.find().ok().or_else(|| settings.claude_path.clone())
 }
 
-/// The processes that keep agents while the server comes and goes. What a demo plays need not be kept.
+/// Opens the agent hosts, which keep agents across server restarts. A demo has none.
 #[cfg(unix)]
 fn hosts(settings: &Settings, config: &Config) -> anyhow::Result<Hosts> {
     let (folder, program) = (settings.data.join("hosts"), env::current_exe()?);
@@ -147,43 +147,44 @@ fn hosts(settings: &Settings, config: &Config) -> anyhow::Result<Hosts> {
     Ok(Hosts::open(folder, program, args, lease, config.clock.clone(), config.ids.clone())?)
 }
 
-/// A thousand watchers are a thousand open files. Gives how many the server could have before, which hosts set again before they start
-/// an agent; agents that run below the server would inherit the new limit, so where they do it stays as it is.
+/// Raises the limit of open files, since each subscriber needs one. Returns the limit before, which hosts
+/// restore before they start an agent. Without hosts, agents would inherit the new limit, so it is not
+/// raised.
 #[cfg(unix)]
 fn raise_open_files(lease: Duration) -> Option<u64> {
     if lease.is_zero() {
         return None;
     }
     tidings_bridge::server::raise_open_files().unwrap_or_else(|error| {
-        tracing::warn!(%error, "the limit of open files could not be raised: it bounds how many can watch");
+        tracing::warn!(%error, "failed to raise the limit of open files, which bounds the number of subscribers");
         None
     })
 }
 
-/// Where Claude Code, or who plays its part, keeps its sessions.
+/// Folder in which Claude Code, or its stand-in, stores its sessions.
 fn config_dir(settings: &Settings) -> PathBuf {
-    settings.demo.as_ref().map_or_else(Place::config_folder_of_user, Demo::config_dir)
+    settings.demo.as_ref().map_or_else(RootArgs::config_folder_of_user, Demo::config_dir)
 }
 
-/// The sessions on disk of the person, which a demonstration shows as well; nothing here writes to them.
+/// The user's sessions on disk, read-only; a demo shows them too.
 pub(super) fn transcripts() -> Transcripts {
     let zone = TimeZone::try_system().unwrap_or(TimeZone::UTC);
-    Transcripts::new(vec![Place::config_folder_of_user()], Place::cache_folder(), Clock::system(), zone)
+    Transcripts::new(vec![RootArgs::config_folder_of_user()], RootArgs::cache_folder(), Clock::system(), zone)
 }
 
-/// Who is told when something needs a person.
+/// Creates the notifier, which reports sessions that need a person.
 pub(super) fn notifier(settings: &Settings, address: Option<&str>) -> anyhow::Result<Notifier> {
     let page = address.map(|address| format!("{address}{}/", settings.base_path));
     Ok(Notifier::new(settings.notify.clone(), page)?)
 }
 
-/// Tells the commands of this machine what they cannot guess.
-pub(super) fn leave_notes(settings: &Settings) -> anyhow::Result<()> {
+/// Records the socket and the base path for commands on this machine, in files of the data folder.
+pub(super) fn write_notes(settings: &Settings) -> anyhow::Result<()> {
     let socket = settings.unix.as_ref().map(std::path::absolute).transpose()?;
     let socket = socket.map(PathBuf::into_os_string).unwrap_or_default();
     for (name, text) in [(BASE_PATH_NOTE, settings.base_path.as_ref()), (SOCKET_NOTE, socket.as_os_str())] {
         let note = settings.data.join(name);
-        // The old note is removed and not written over: a link would be followed.
+        // Removed instead of overwritten, so that a symbolic link is not followed.
         drop(fs_err::remove_file(&note));
         if !text.is_empty() {
             let mut options = fs_err::OpenOptions::new();
@@ -196,7 +197,7 @@ pub(super) fn leave_notes(settings: &Settings) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Which start of the machine this is. Where that cannot be known, every start of the server counts as one.
+/// Id of the machine's current boot. Where it is not available, every start of the server counts as a boot.
 fn boot_id() -> String {
     let id = fs_err::read_to_string("/proc/sys/kernel/random/boot_id");
     id.map_or_else(|_| Uuid::new_v4().to_string(), |id| id.trim().to_owned())

@@ -1,4 +1,4 @@
-//! Settings in the environment.
+//! Settings from environment variables.
 
 use std::ffi::OsString;
 
@@ -8,7 +8,7 @@ use super::settings::Layer;
 use crate::error::CannotRun;
 use crate::usage;
 
-/// A variable for each flag. A value is read as the flag would read it.
+/// Variable of each flag. Its value is parsed like that of the flag.
 const VARIABLES: &[(&str, &str, Kind)] = &[
     ("TIDINGS_LISTEN", "--listen", Kind::One),
     ("TIDINGS_DATA_DIR", "--data", Kind::One),
@@ -33,52 +33,53 @@ const VARIABLES: &[(&str, &str, Kind)] = &[
     ("TIDINGS_LOG_LEVEL", "--log-level", Kind::One),
 ];
 
-/// How the value of a variable is read.
+/// Syntax of a variable's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     One,
-    /// Yes or no.
+    /// A boolean.
     Switch,
-    /// Several, with this between them.
+    /// Several values, with this separator.
     List(char),
 }
 
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true)]
-struct Flags {
+struct VariableFlags {
     #[command(flatten)]
     layer: Layer,
 }
 
-/// What the environment says. An empty variable says nothing.
+/// Reads the settings from environment variables. Empty variables are ignored.
 pub(super) fn layer(variables: impl Iterator<Item = (OsString, OsString)>) -> Result<Layer, CannotRun> {
-    let mut said = Layer::default();
+    let mut all = Layer::default();
     for (name, value) in variables {
         let known = VARIABLES.iter().find(|(variable, ..)| name == *variable);
         let Some((variable, flag, kind)) = known.filter(|_| !value.is_empty()) else { continue };
         let mut flags: Vec<OsString> = Vec::new();
         match kind {
             Kind::One => flags.extend([OsString::from(flag), value]),
-            Kind::List(between) => {
-                for part in value.to_string_lossy().split(*between).filter(|part| !part.is_empty()) {
+            Kind::List(separator) => {
+                for part in value.to_string_lossy().split(*separator).filter(|part| !part.is_empty()) {
                     flags.extend([OsString::from(flag), part.into()]);
                 }
             }
             Kind::Switch => match value.to_str() {
                 Some("1" | "true" | "yes") => flags.push(flag.into()),
                 Some("0" | "false" | "no") => {}
-                _ => return Err(wrong(variable, "it is neither yes nor no")),
+                _ => return Err(invalid(variable, "expected yes or no")),
             },
         }
-        // One by one, so that a mistake is told with the name of its variable.
-        let read = Flags::try_parse_from(flags).map_err(|error| wrong(variable, &usage::words(&error)))?;
-        said = said.or(read.layer);
+        // One by one, so that an error names its variable.
+        let parsed = VariableFlags::try_parse_from(flags)
+            .map_err(|error| invalid(variable, &usage::one_line(&error)))?;
+        all = all.or(parsed.layer);
     }
-    Ok(said)
+    Ok(all)
 }
 
-fn wrong(variable: &str, reason: &str) -> CannotRun {
-    let message = format!("The variable `{variable}` makes no sense: {reason}");
+fn invalid(variable: &str, reason: &str) -> CannotRun {
+    let message = format!("Invalid value of the variable `{variable}`: {reason}");
     CannotRun { code: CannotRun::USAGE, message, hint: "see `tidings serve --help`" }
 }
 
@@ -88,7 +89,7 @@ mod tests {
 
     #[test]
     fn every_flag_has_a_variable() {
-        let command = <Flags as clap::CommandFactory>::command();
+        let command = <VariableFlags as clap::CommandFactory>::command();
         for argument in command.get_arguments().filter_map(clap::Arg::get_long).filter(|long| *long != "help")
         {
             assert!(VARIABLES.iter().any(|(_, flag, _)| flag[2..] == *argument), "{argument}");
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_are_read_as_flags_are() {
+    fn variables_are_parsed_like_flags() {
         let pairs = [
             ("TIDINGS_LISTEN", "[::1]:9"),
             ("TIDINGS_PUBLIC_URLS", "https://a.example,https://b.example"),
@@ -107,20 +108,20 @@ mod tests {
             ("TIDINGS_UNIX", ""),
             ("OTHER", "x"),
         ];
-        let said = layer(pairs.iter().map(|(name, value)| (name.into(), value.into()))).unwrap();
-        assert_eq!(said.listen.as_deref(), Some("[::1]:9"));
-        assert_eq!(said.public_urls.unwrap(), ["https://a.example", "https://b.example"]);
-        assert_eq!(said.allow_folders.unwrap(), ["/a", "/b c"].map(std::path::PathBuf::from));
-        assert_eq!((said.allow_bypass, said.insecure_listen), (Some(true), None));
-        assert_eq!((said.live_max, said.unix), (Some(7), None));
+        let layer = layer(pairs.iter().map(|(name, value)| (name.into(), value.into()))).unwrap();
+        assert_eq!(layer.listen.as_deref(), Some("[::1]:9"));
+        assert_eq!(layer.public_urls.unwrap(), ["https://a.example", "https://b.example"]);
+        assert_eq!(layer.allow_folders.unwrap(), ["/a", "/b c"].map(std::path::PathBuf::from));
+        assert_eq!((layer.allow_bypass, layer.insecure_listen), (Some(true), None));
+        assert_eq!((layer.live_max, layer.unix), (Some(7), None));
     }
 
     #[test]
-    fn a_mistake_is_told_with_the_name_of_the_variable() {
+    fn errors_name_the_variable() {
         for (name, value, words) in [
             ("TIDINGS_LIVE_MAX", "abc", "invalid digit"),
             ("TIDINGS_LOG", "xml", "[possible values: text, json]"),
-            ("TIDINGS_ALLOW_BYPASS", "perhaps", "neither yes nor no"),
+            ("TIDINGS_ALLOW_BYPASS", "perhaps", "expected yes or no"),
         ] {
             let refused = layer([(name.into(), value.into())].into_iter()).unwrap_err().message;
             assert!(refused.contains(name) && refused.contains(words), "{refused}");

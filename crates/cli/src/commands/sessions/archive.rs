@@ -12,49 +12,49 @@ use tidings_transcript::belongings::config_folder;
 use tidings_transcript::retention::Retention;
 use tidings_transcript::roots::{Found, Roots, SessionFiles};
 
-use super::{Place, unreadable, when};
+use super::{RootArgs, unreadable, when};
 use crate::error::{CannotRun, Exit};
 use crate::human;
 use crate::output::{DIM, Output, PLAIN, RED, YELLOW, printable};
 use crate::progress::Progress;
 
-/// Keep compressed copies, before Claude Code cleans up
+/// Store compressed copies, before Claude Code deletes old sessions
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Archive {
-    /// Sessions to keep: ids, beginnings of ids, or files
+    /// Sessions to archive: ids, unique prefixes of ids, or files
     #[arg(value_name = "ID")]
     ids: Vec<OsString>,
 
-    /// Keep every session
+    /// Archive every session
     #[arg(long, conflicts_with_all = ["ids", "older_than"])]
     all: bool,
 
-    /// Keep sessions that did not change for this long: 20d, 2w, or since a day
+    /// Archive sessions that did not change for this time, such as 20d or 2w, or since a day
     #[arg(long, value_name = "AGE", conflicts_with = "ids")]
     older_than: Option<String>,
 
-    /// The archive; `archive` in `TIDINGS_DATA_DIR` or in ~/.local/share/tidings if left out
+    /// Archive folder [default: `archive` in `TIDINGS_DATA_DIR` or ~/.local/share/tidings]
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 
-    /// Show what was kept
+    /// List the archived sessions
     #[arg(long, conflicts_with_all = ["ids", "all", "older_than"])]
     list: bool,
 
-    /// Bring a session back
+    /// Restore a session
     #[arg(long, value_name = "ID", conflicts_with_all = ["ids", "all", "older_than", "list"])]
     restore: Option<String>,
 
-    /// Bring it back into this configuration folder instead of the one that it came from
+    /// Restore into this configuration folder instead of the original one
     #[arg(long, value_name = "DIR", requires = "restore")]
     to: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
 Claude Code deletes sessions that did not change for 30 days, or for `cleanupPeriodDays` of its settings. \
-Only what changed is copied again. An archive is a configuration folder in which every file is compressed by zstd; \
-a restored folder is read with --root like any other. Restored files count as new, or they would be deleted at once.
+Unchanged files are not copied again. An archive is a configuration folder in which every file is compressed with zstd; \
+read a restored folder with --root. Restored files get the current time, so that Claude Code does not delete them at once.
 
 Examples:
   tidings sessions archive --older-than 20d
@@ -62,20 +62,21 @@ Examples:
   tidings sessions archive --restore 7c135d63
   tidings sessions archive --all -o /backup/claude && zstd -dr /backup/claude/projects
 
-Exit codes: 0 everything was copied, 1 something could not be, and is named, 2 wrong usage, 3 cannot run";
+Exit codes: 0 everything was copied, 1 some files could not be copied (they are listed), 2 wrong usage, \
+3 the command could not run";
 
 impl Archive {
-    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+    pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let store = store(self.output.as_deref())?;
         if self.list {
-            return list(&store, place, out);
+            return list(&store, root, out);
         }
         if let Some(id) = &self.restore {
-            return self.restore(id, &store, place, out);
+            return self.restore(id, &store, root, out);
         }
-        let found = self.found(&place.roots()?)?;
-        let kept = keep(&found.sessions, &store, place, out)?;
-        // Whoever relies on copies of everything must hear of what has none.
+        let found = self.found(&root.roots()?)?;
+        let kept = keep(&found.sessions, &store, root, out)?;
+        // Report files that have no copy.
         let looked = unreadable::warn(&found.unreadable, out)?;
         Ok(kept.and(looked))
     }
@@ -93,7 +94,7 @@ impl Archive {
             None => {
                 return Err(CannotRun {
                     code: CannotRun::USAGE,
-                    message: "No sessions were named".to_owned(),
+                    message: "No sessions were selected".to_owned(),
                     hint: "give their ids, --older-than 20d or --all",
                 }
                 .into());
@@ -104,12 +105,12 @@ impl Archive {
         Ok(found)
     }
 
-    fn restore(&self, id: &str, store: &Store, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+    fn restore(&self, id: &str, store: &Store, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let manifest = store.find(id)?;
         let to = self.to.clone().or_else(|| manifest.root.clone()).ok_or_else(|| CannotRun {
             code: CannotRun::USAGE,
-            message: "Nobody knows where this session came from".to_owned(),
-            hint: "say with --to where it shall go",
+            message: "The original folder of this session is unknown".to_owned(),
+            hint: "name a configuration folder with --to",
         })?;
         let restored = store.restore(&manifest, &to)?;
         let count = |kind| restored.files.iter().filter(|file| file.returned == kind).count();
@@ -127,16 +128,16 @@ impl Archive {
             left,
             failed: restored.failed.iter().map(ToString::to_string).collect(),
         };
-        if place.json {
+        if root.json {
             out.text(&format!("{}\n", serde_json::to_string(&report)?))?;
         } else {
             let (session, to) = (printable(&manifest.session), printable(&report.to));
             let mut lines = vec![format!("{session} is in {to}: {} restored", files(report.restored))];
             if report.same > 0 {
-                lines.push(format!("{} there already", files(report.same)));
+                lines.push(format!("{} already there", files(report.same)));
             }
             for path in &report.left {
-                lines.push(format!("{YELLOW}left{PLAIN}   {}: newer or another file", printable(path)));
+                lines.push(format!("{YELLOW}kept{PLAIN}   {}: newer, or a different file", printable(path)));
             }
             for error in &report.failed {
                 lines.push(format!("{RED}failed{PLAIN} {}", printable(error)));
@@ -148,18 +149,18 @@ impl Archive {
     }
 }
 
-/// The archive in a folder, or the usual one.
+/// Opens the archive in a folder, or the default one.
 pub(super) fn store(folder: Option<&Path>) -> Result<Store, CannotRun> {
-    let usual = || Place::data_folder().map(|folder| folder.join("archive"));
+    let usual = || RootArgs::data_folder().map(|folder| folder.join("archive"));
     let folder = folder.map(Path::to_owned).or_else(usual).ok_or_else(|| CannotRun {
         code: "not_found",
-        message: "There is no place for the archive".to_owned(),
+        message: "No folder for the archive".to_owned(),
         hint: "name one with -o",
     })?;
     Ok(Store::new(folder))
 }
 
-fn keep(sessions: &[SessionFiles], store: &Store, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+fn keep(sessions: &[SessionFiles], store: &Store, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let mut fine = true;
     let (mut bytes, mut stored_bytes) = (0, 0);
     let progress = Progress::bytes("archiving", sessions.iter().map(SessionFiles::bytes).sum());
@@ -170,20 +171,20 @@ fn keep(sessions: &[SessionFiles], store: &Store, place: &Place, out: &mut Outpu
         let report = KeepReport::new(session, &kept);
         bytes += report.bytes;
         stored_bytes += report.stored_bytes;
-        let text = if place.json { serde_json::to_string(&report)? + "\n" } else { report.text() };
+        let text = if root.json { serde_json::to_string(&report)? + "\n" } else { report.text() };
         progress.suspend(|| out.text(&text))?;
     }
     drop(progress);
-    if !place.json {
+    if !root.json {
         let (bytes, stored_bytes) = (human::bytes(bytes), human::bytes(stored_bytes));
         let sessions = human::plural(sessions.len() as u64, "session");
         let folder = printable(&store.folder().display().to_string());
-        out.note(&format!("{sessions}, {bytes}, kept as {stored_bytes} in {folder}"))?;
+        out.note(&format!("{sessions}, {bytes}, stored as {stored_bytes} in {folder}"))?;
     }
     Ok(if fine { Exit::Fine } else { Exit::NotFine })
 }
 
-/// What scripts learn about a session that was kept.
+/// JSON line of a session that was archived.
 #[derive(Serialize)]
 struct KeepReport<'a> {
     session: &'a str,
@@ -195,7 +196,7 @@ struct KeepReport<'a> {
     unchanged: usize,
     cut_short: usize,
     diverged: usize,
-    /// When Claude Code may delete the original.
+    /// Time after which Claude Code may delete the original.
     kept_until: Option<String>,
     failed: Vec<String>,
 }
@@ -226,7 +227,7 @@ impl<'a> KeepReport<'a> {
             }
         }
         if self.cut_short > 0 {
-            done.push(format!("{YELLOW}{} cut short, the longer copy stays{PLAIN}", self.cut_short));
+            done.push(format!("{YELLOW}{} truncated, the longer copy is kept{PLAIN}", self.cut_short));
         }
         if self.diverged > 0 {
             done.push(format!("{YELLOW}{} changed, both versions are kept{PLAIN}", self.diverged));
@@ -248,7 +249,7 @@ impl<'a> KeepReport<'a> {
     }
 }
 
-/// When Claude Code may delete the original.
+/// Returns the time after which Claude Code may delete the original.
 fn kept_until(session: &SessionFiles) -> Option<Timestamp> {
     let retention = config_folder(session).map_or(Retention::DEFAULT, |root| Retention::of(&root));
     Timestamp::try_from(retention.until(session.modified()?)?).ok()
@@ -264,7 +265,7 @@ struct RestoreReport<'a> {
     failed: Vec<String>,
 }
 
-/// What scripts learn about a session in the archive.
+/// JSON line of a session in the archive.
 #[derive(Serialize)]
 struct ListLine<'a> {
     session: &'a str,
@@ -275,11 +276,11 @@ struct ListLine<'a> {
     files: usize,
     bytes: u64,
     stored_bytes: u64,
-    /// Whether the main file is still where it came from.
+    /// True if the original main file still exists.
     original: bool,
 }
 
-fn list(store: &Store, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+fn list(store: &Store, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let contents = store.contents()?;
     for manifest in &contents.sessions {
         let line = ListLine {
@@ -296,7 +297,7 @@ fn list(store: &Store, place: &Place, out: &mut Output) -> anyhow::Result<Exit> 
             stored_bytes: manifest.stored_bytes(),
             original: has_original(manifest),
         };
-        if place.json {
+        if root.json {
             out.text(&format!("{}\n", serde_json::to_string(&line)?))?;
         } else {
             out.text(&line.text())?;
@@ -305,7 +306,7 @@ fn list(store: &Store, place: &Place, out: &mut Output) -> anyhow::Result<Exit> 
     for error in &contents.unreadable {
         out.note(&format!("{YELLOW}warning{PLAIN}: {}", printable(&error.to_string())))?;
     }
-    if !place.json {
+    if !root.json {
         let bytes = contents.sessions.iter().map(Manifest::stored_bytes).sum();
         let sessions = human::plural(contents.sessions.len() as u64, "session");
         let folder = printable(&store.folder().display().to_string());
@@ -317,7 +318,7 @@ fn list(store: &Store, place: &Place, out: &mut Output) -> anyhow::Result<Exit> 
 impl ListLine<'_> {
     fn text(&self) -> String {
         let changed = self.modified.as_deref().map(day).unwrap_or_default();
-        let original = if self.original { "" } else { "  original is gone" };
+        let original = if self.original { "" } else { "  original deleted" };
         format!(
             "{} {} {changed}  {} as {}{DIM}{original}{PLAIN}\n",
             human::padded(&printable(self.session), 36),
@@ -337,7 +338,7 @@ fn files(count: usize) -> String {
     human::plural(count as u64, "file")
 }
 
-/// The day of a moment, where the user is.
+/// Formats the local date of a timestamp.
 fn day(moment: &str) -> String {
     let moment = moment.parse::<Timestamp>().map(|at| at.to_zoned(TimeZone::system()).date().to_string());
     moment.unwrap_or_default()

@@ -8,16 +8,16 @@ use tidings_transcript::check::{self, CheckEvent, CheckReport, Profile};
 use tidings_transcript::roots::{Found, SessionFiles};
 use tidings_transcript::{ErrorKind, Finding, Severity};
 
-use super::Place;
+use super::RootArgs;
 use crate::error::Exit;
 use crate::output::{BOLD, DIM, Output, PLAIN, RED, YELLOW, printable};
 use crate::progress::Progress;
 
-/// Check session files: every line, every link
+/// Validate session files: every line and every link
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Check {
-    /// Session files, ids or beginnings of ids; all sessions if none is given
+    /// Session files, ids or unique prefixes of ids [default: all sessions]
     #[arg(value_name = "ID|FILE")]
     sessions: Vec<OsString>,
 
@@ -29,35 +29,35 @@ pub(crate) struct Check {
     #[arg(long, conflicts_with = "lenient")]
     spec: bool,
 
-    /// Ask of every file only what files of the CLI keep
+    /// Validate every file only against what the CLI writes
     #[arg(long)]
     lenient: bool,
 }
 
 const EXAMPLES: &str = "\
-Files are checked against what the CLI writes, and files in the form of the published session specification against \
-that, unless told otherwise. \
-A session is its main file and the files of its sub-agents. Errors are what is lost or does not hold, \
-warnings are odd, notes are worth knowing.
+By default, files that follow the published session specification are validated against it, and all others against \
+what the CLI writes. A session consists of its main file and the files of its sub-agents. Errors are lost data or \
+broken rules, warnings are unusual data, notes are for information.
 
 Examples:
   tidings sessions check                        all sessions
-  tidings sessions check 5a15c0fc               one session, by the beginning of its id
+  tidings sessions check 5a15c0fc               one session, by a prefix of its id
   tidings sessions check --strict               warnings fail too
-  tidings sessions check --spec talk.jsonl      the published specification, to the letter
+  tidings sessions check --spec talk.jsonl      against the published specification
   tidings sessions check --json | jq -r 'select(.severity == \"error\") | .file' | sort -u
 
-Exit codes: 0 no errors (with --strict: no warnings either), 1 errors, or something that cannot be read, 2 wrong usage, 3 cannot run";
+Exit codes: 0 no errors (with --strict: no warnings either), 1 errors or unreadable files, 2 wrong usage, \
+3 the command could not run";
 
 impl Check {
-    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
-        let Found { sessions, unreadable, .. } = self.found(place)?;
+    pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
+        let Found { sessions, unreadable, .. } = self.found(root)?;
         let progress = Progress::bytes("checking", sessions.iter().map(SessionFiles::bytes).sum());
         let mut total = CheckReport::default();
         for error in &unreadable {
             let finding = check::unreadable(error);
             total.count(&finding);
-            out.text(&line(error.path().unwrap_or(Path::new("")), &finding, place)?)?;
+            out.text(&line(error.path().unwrap_or(Path::new("")), &finding, root)?)?;
         }
         for session in &sessions {
             let mut written: anyhow::Result<()> = Ok(());
@@ -65,7 +65,7 @@ impl Check {
                 match event {
                     CheckEvent::Read(bytes) => progress.done(bytes),
                     CheckEvent::Finding { file, finding } => {
-                        written = line(file, finding, place)
+                        written = line(file, finding, root)
                             .and_then(|line| Ok(progress.suspend(|| out.text(&line))?));
                     }
                 }
@@ -75,7 +75,7 @@ impl Check {
             total.add(&report);
         }
         drop(progress);
-        out.text(&if place.json { json_summary(&total)? } else { summary(&total) })?;
+        out.text(&if root.json { json_summary(&total)? } else { summary(&total) })?;
         let wrong = total.errors + if self.strict { total.warnings } else { 0 };
         Ok(if wrong == 0 { Exit::Fine } else { Exit::NotFine })
     }
@@ -88,20 +88,19 @@ impl Check {
         }
     }
 
-    /// Those that were asked for, or all.
-    fn found(&self, place: &Place) -> anyhow::Result<Found> {
+    /// Finds the named sessions, or all.
+    fn found(&self, root: &RootArgs) -> anyhow::Result<Found> {
         if self.sessions.is_empty() {
-            return Ok(place.roots()?.scan()?);
+            return Ok(root.roots()?.scan()?);
         }
         let mut found = Found::default();
         for name in &self.sessions {
             let path = Path::new(name);
             // A file needs no root.
-            let session =
-                if path.is_file() { SessionFiles::of_file(path) } else { place.roots()?.find(name) };
+            let session = if path.is_file() { SessionFiles::of_file(path) } else { root.roots()?.find(name) };
             match session {
                 Ok(session) => found.sessions.push(session),
-                // It is there, and something of it cannot be read.
+                // The session exists, but one of its files cannot be read.
                 Err(error) if error.kind() == ErrorKind::Io => found.unreadable.push(error),
                 Err(error) => return Err(error.into()),
             }
@@ -110,11 +109,12 @@ impl Check {
     }
 }
 
-fn line(file: &Path, finding: &Finding, place: &Place) -> anyhow::Result<String> {
-    if place.json { json(file, finding) } else { Ok(text(file, finding)) }
+fn line(file: &Path, finding: &Finding, root: &RootArgs) -> anyhow::Result<String> {
+    if root.json { json(file, finding) } else { Ok(text(file, finding)) }
 }
 
-/// `file:line: severity[rule] sentence`, as compilers have it, so that editors can jump there.
+/// Formats a finding as `file:line: severity[rule] message`, like compilers do, so that editors can jump
+/// there.
 fn text(file: &Path, finding: &Finding) -> String {
     let color = match finding.severity {
         Severity::Error => RED,
@@ -135,7 +135,7 @@ fn summary(report: &CheckReport) -> String {
     let saved = if report.salvaged == 0 {
         String::new()
     } else {
-        format!(" ({} saved)", count(report.salvaged, "entry"))
+        format!(" ({} salvaged)", count(report.salvaged, "entry"))
     };
     format!(
         "{} in {}: {}, {} damaged{saved}, {} blank\n{}, {}, {}\n",
@@ -158,7 +158,7 @@ fn count(number: u64, thing: &str) -> String {
     }
 }
 
-/// A finding for scripts.
+/// JSON line of a finding.
 #[derive(Serialize)]
 struct FindingLine<'a> {
     file: String,
@@ -185,13 +185,13 @@ fn json(file: &Path, finding: &Finding) -> anyhow::Result<String> {
 }
 
 #[derive(Serialize)]
-struct SummaryLine<'a> {
-    summary: Summary<'a>,
+struct CheckSummaryLine<'a> {
+    summary: CheckSummary<'a>,
 }
 
-/// The last line for scripts.
+/// Last JSON line.
 #[derive(Serialize)]
-struct Summary<'a> {
+struct CheckSummary<'a> {
     files: u64,
     lines: u64,
     entries: u64,
@@ -206,7 +206,7 @@ struct Summary<'a> {
 }
 
 fn json_summary(report: &CheckReport) -> anyhow::Result<String> {
-    let summary = Summary {
+    let summary = CheckSummary {
         files: report.files,
         lines: report.lines,
         entries: report.entries,
@@ -219,5 +219,5 @@ fn json_summary(report: &CheckReport) -> anyhow::Result<String> {
         dialect: report.dialect(),
         rules: report.rules.iter().map(|(rule, count)| (rule.as_str(), *count)).collect(),
     };
-    Ok(serde_json::to_string(&SummaryLine { summary })? + "\n")
+    Ok(serde_json::to_string(&CheckSummaryLine { summary })? + "\n")
 }

@@ -8,31 +8,31 @@ use tidings_transcript::manage::SessionDetailsReader;
 use tidings_transcript::prune::{Choice, Plan};
 use tidings_transcript::roots::SessionFiles;
 
-use super::{Place, running};
+use super::{RootArgs, running};
 use crate::confirm::confirm;
 use crate::error::Exit;
 use crate::human;
 use crate::output::{Output, PLAIN, YELLOW, printable};
 
-/// Delete a session and everything that belongs to it
+/// Delete a session and all of its files
 ///
-/// Everything that bears its id is gone for good: its file, sub-agents, tool results and marks, and what Claude Code
-/// keeps elsewhere, such as its file history, tasks, logs and pasted pictures; also the copy that a session leaves in
-/// the project it moved from. What sessions share stays: plans, and the prompts that were typed, in `history.jsonl`.
-/// Asks first; `--yes` answers for you.
+/// Permanently deletes everything with its id: its file, sub-agents, tool results and markers, its file
+/// history, tasks, logs and pasted images, and the copy in the project that it moved from. Data that sessions
+/// share is kept: plans, and the prompt history in `history.jsonl`. Asks for confirmation unless `--yes` is
+/// given.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Delete {
-    /// The session: its id, a beginning that fits only one, or its file for this copy alone
+    /// Session id, a unique prefix of it, or its file to delete this copy only
     id: OsString,
 
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
 }
 
 const EXAMPLES: &str = "\
-`tidings sessions du ID` shows what belongs to it, and `tidings sessions archive ID` keeps it elsewhere.
+`tidings sessions du ID` shows the files of a session, and `tidings sessions archive ID` stores a copy first.
 
 Examples:
   tidings sessions delete 5a15c0fc
@@ -46,21 +46,21 @@ struct Deleted<'a> {
 }
 
 impl Delete {
-    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
-        let roots = place.roots()?;
+    pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
+        let roots = root.roots()?;
         let copies = roots.find_copies(&self.id)?;
         let newest = &copies[0];
         if running::ids(&roots).contains(&newest.id) {
-            out.note(&format!("{YELLOW}warning{PLAIN}: the session is running and will go on writing"))?;
+            out.note(&format!("{YELLOW}warning{PLAIN}: the session is running and will write more files"))?;
         }
-        // Whoever names a session has decided, even if it runs.
+        // A session that was named explicitly is deleted even if it is running.
         let choice = Choice { named: copies.iter().map(SessionFiles::dir).collect(), ..Choice::default() };
         let plan = Plan::new(roots.scan()?.sessions, &choice, &HashSet::new(), Timestamp::now().into());
         let size = human::bytes(plan.bytes());
         let mut deleted = Deleted { id: &newest.id, bytes: 0, removed: Vec::new() };
         if !self.yes && !confirm(&question(newest, copies.len(), &size))? {
             out.note("Nothing was deleted")?;
-            if place.json {
+            if root.json {
                 deleted.print(out)?;
             }
             return Ok(Exit::NotFine);
@@ -70,7 +70,7 @@ impl Delete {
             deleted.bytes += doomed.belongings.bytes();
             deleted.removed.extend(removed.iter().map(|path| path.display().to_string()));
         }
-        if place.json {
+        if root.json {
             deleted.print(out)?;
         } else {
             out.text(&format!("Deleted {}, {size}\n", printable(deleted.id)))?;
@@ -82,7 +82,7 @@ impl Delete {
     }
 }
 
-/// What goes, in one line: whoever reads it decides by the title.
+/// Text of the confirmation prompt, with the title of the session.
 fn question(session: &SessionFiles, copies: usize, size: &str) -> String {
     let main = session.main.as_ref().map_or(Path::new(""), |main| &main.path);
     let facts = SessionDetailsReader::default().read(main).ok().flatten();

@@ -9,26 +9,26 @@ use tidings_transcript::blocks::Buffer;
 use tidings_transcript::du::{Kinds, SessionWeight, Weight, weigh};
 use tidings_transcript::roots::SessionFiles;
 
-use super::Place;
+use super::RootArgs;
 use super::unreadable::sentence;
 use crate::error::Exit;
 use crate::human;
 use crate::output::{BOLD, DIM, Output, PLAIN, YELLOW, printable};
 use crate::progress::Progress;
 
-/// Where the bytes are
+/// Show disk usage by project, session and kind of entry
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Du {
-    /// Only these sessions: ids, beginnings of ids, or files
+    /// Only these sessions: ids, unique prefixes of ids, or files
     #[arg(value_name = "ID")]
     ids: Vec<OsString>,
 
-    /// How many rows a table has
+    /// Maximum number of rows per table
     #[arg(short = 'n', long = "top", value_name = "N", default_value_t = 10)]
     top: usize,
 
-    /// Do not look inside the files: there is no table by kind of entry then
+    /// Do not read the files; omits the table by kind of entry
     #[arg(long)]
     files_only: bool,
 }
@@ -39,24 +39,25 @@ Examples:
   tidings sessions du --files-only -n 30
   tidings sessions du 7c135d63 --json | jq '.entries[0]'
 
-Exit codes: 0 everything was read, 1 something could not be, and is named, 2 wrong usage, 3 cannot run";
+Exit codes: 0 everything was read, 1 some files could not be read (see the warnings), 2 wrong usage, \
+3 the command could not run";
 
-/// What scripts get.
+/// JSON output.
 #[derive(Serialize)]
-struct Report {
+struct DuReport {
     sessions: usize,
     files: u64,
     bytes: u64,
-    parts: Vec<Row>,
-    projects: Vec<Row>,
+    parts: Vec<SizeRow>,
+    projects: Vec<SizeRow>,
     largest: Vec<SessionRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    entries: Option<Vec<Row>>,
+    entries: Option<Vec<SizeRow>>,
     unreadable: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct Row {
+struct SizeRow {
     name: String,
     bytes: u64,
     count: u64,
@@ -71,8 +72,8 @@ struct SessionRow {
 }
 
 impl Du {
-    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
-        let roots = place.roots()?;
+    pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
+        let roots = root.roots()?;
         let (sessions, mut unreadable) = if self.ids.is_empty() {
             let found = roots.scan()?;
             (found.sessions, found.unreadable.iter().map(sentence).collect())
@@ -87,7 +88,7 @@ impl Du {
         let mut report = report(&sessions, &weights);
         report.entries = entries;
         report.unreadable = unreadable;
-        if place.json {
+        if root.json {
             report.projects.truncate(self.top);
             report.largest.truncate(self.top);
             out.text(&format!("{}\n", serde_json::to_string(&report)?))?;
@@ -101,7 +102,7 @@ impl Du {
     }
 }
 
-fn entries(sessions: &[SessionFiles], unreadable: &mut Vec<String>) -> Vec<Row> {
+fn entries(sessions: &[SessionFiles], unreadable: &mut Vec<String>) -> Vec<SizeRow> {
     let mut kinds = Kinds::default();
     let mut buffer = Buffer::default();
     let progress = Progress::bytes("reading", sessions.iter().map(SessionFiles::bytes).sum());
@@ -111,7 +112,7 @@ fn entries(sessions: &[SessionFiles], unreadable: &mut Vec<String>) -> Vec<Row> 
         }
         progress.done(session.bytes());
     }
-    let row = |(kind, weight): (&str, Weight)| Row {
+    let row = |(kind, weight): (&str, Weight)| SizeRow {
         name: kind.to_owned(),
         bytes: weight.bytes,
         count: weight.count,
@@ -119,7 +120,7 @@ fn entries(sessions: &[SessionFiles], unreadable: &mut Vec<String>) -> Vec<Row> 
     kinds.heaviest().into_iter().map(row).collect()
 }
 
-fn report(sessions: &[SessionFiles], weights: &[SessionWeight]) -> Report {
+fn report(sessions: &[SessionFiles], weights: &[SessionWeight]) -> DuReport {
     let mut parts: BTreeMap<FilePurpose, Weight> = BTreeMap::new();
     let mut projects: BTreeMap<String, Weight> = BTreeMap::new();
     let mut largest = Vec::new();
@@ -133,10 +134,10 @@ fn report(sessions: &[SessionFiles], weights: &[SessionWeight]) -> Report {
         largest.push(SessionRow { session: session.id.clone(), project, files, bytes });
     }
     largest.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.session.cmp(&b.session)));
-    let row = |(name, weight): (String, Weight)| Row { name, bytes: weight.bytes, count: weight.count };
-    let mut projects: Vec<Row> = projects.into_iter().map(row).collect();
+    let row = |(name, weight): (String, Weight)| SizeRow { name, bytes: weight.bytes, count: weight.count };
+    let mut projects: Vec<SizeRow> = projects.into_iter().map(row).collect();
     projects.sort_by_key(|row| std::cmp::Reverse(row.bytes));
-    Report {
+    DuReport {
         sessions: tidings_transcript::list::count(sessions),
         files: parts.values().map(|weight| weight.count).sum(),
         bytes: parts.values().map(|weight| weight.bytes).sum(),
@@ -153,11 +154,11 @@ fn add(sum: &mut Weight, more: Weight) {
     sum.count += more.count;
 }
 
-fn text(report: &Report, top: usize) -> String {
+fn text(report: &DuReport, top: usize) -> String {
     let (sessions, files) =
         (human::plural(report.sessions as u64, "session"), human::plural(report.files, "file"));
     let mut out = format!("{BOLD}{}{PLAIN} in {files} of {sessions}\n", human::bytes(report.bytes));
-    let rows = |rows: &[Row]| rows.iter().map(|row| (row.name.clone(), row.bytes)).collect::<Vec<_>>();
+    let rows = |rows: &[SizeRow]| rows.iter().map(|row| (row.name.clone(), row.bytes)).collect::<Vec<_>>();
     table(&mut out, "by kind of file", rows(&report.parts), top.max(FilePurpose::ALL.len()));
     table(&mut out, "by project", rows(&report.projects), top);
     let largest = report.largest.iter();
@@ -169,7 +170,7 @@ fn text(report: &Report, top: usize) -> String {
     out
 }
 
-/// Rows with a bar each, as long as their share of the first.
+/// Formats rows with a bar each, relative to the largest.
 fn table(out: &mut String, title: &str, rows: Vec<(String, u64)>, top: usize) {
     const BAR: u64 = 24;
     let most = rows.iter().map(|(_, bytes)| *bytes).max().unwrap_or_default().max(1);

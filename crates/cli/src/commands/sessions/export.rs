@@ -17,46 +17,46 @@ use tidings_transcript::repair::Existing;
 use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::session::{NodeId, Session};
 
-use super::Place;
-use super::show::{What, announce_hidden, report};
+use super::RootArgs;
+use super::show::{ContentArgs, announce_hidden, report};
 use crate::error::{CannotRun, Exit};
 use crate::output::Output;
 
-/// A session as Markdown, one HTML file, JSON or events
+/// Export a session as Markdown, HTML, JSON or events
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Export {
-    /// The session: its id, the beginning of it, or a file; the newest one if left out
+    /// Session id, a unique prefix of it, or a file [default: the newest session]
     id: Option<OsString>,
 
-    /// What to write
+    /// Output format
     #[arg(long, value_name = "FORMAT")]
-    to: To,
+    to: ExportFormat,
 
-    /// Where to write it; standard output if left out or `-`
+    /// File to write to; `-` is standard output [default: standard output]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
 
-    /// Write over OUT if it is there
+    /// Overwrite OUT if it exists
     #[arg(long, requires = "output")]
     force: bool,
 
     #[command(flatten)]
-    what: What,
+    content: ContentArgs,
 }
 
-/// The formats.
+/// Output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum To {
-    /// Markdown, as GitHub shows it
+enum ExportFormat {
+    /// Markdown, as GitHub renders it
     Md,
-    /// One file that needs nothing else, for a browser or a phone
+    /// One self-contained file for a browser or a phone
     Html,
-    /// One document: what is known of the session, and its entries
+    /// One document: metadata of the session, and its entries
     Json,
-    /// The session's own lines, byte for byte; with --full those of its sub-agents too
+    /// The lines of the session file, byte for byte; with --full those of its sub-agents too
     Ndjson,
-    /// Events of the server protocol of seed 003, one a line: what a client would have seen
+    /// Events of the server protocol, one per line, as a client would have received them
     Ui,
 }
 
@@ -68,54 +68,54 @@ Examples:
   tidings sessions export 5a15c0fc --to ndjson --redact -o clean.jsonl
   tidings sessions export 5a15c0fc --to ui -o events.ndjson
 
-Long outputs are cut in html and md, with a note of how much is missing; --full keeps all of them. \
-With -o and --json it prints what was written: {\"id\",\"to\",\"file\",\"bytes\"}, and with --redact \"redacted\"";
+Long outputs are truncated in html and md, with a note of how much is missing; --full writes all of them. \
+With -o, --json prints what was written: {\"id\",\"to\",\"file\",\"bytes\"}, and with --redact \"redacted\"";
 
 impl Export {
-    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
-        if place.json && self.file().is_none() && matches!(self.to, To::Md | To::Html) {
+    pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
+        if root.json && self.file().is_none() && matches!(self.to, ExportFormat::Md | ExportFormat::Html) {
             return Err(no_json().into());
         }
-        let files = place.session(self.id.as_deref())?;
+        let files = root.session(self.id.as_deref())?;
         let session = Session::open(&files)?;
         session.require_entries()?;
-        if self.to == To::Ui {
-            let leaf = match self.what.options(&session)?.branches {
+        if self.to == ExportFormat::Ui {
+            let leaf = match self.content.options(&session)?.branches {
                 Branches::One(leaf) => Some(leaf),
                 Branches::Active => None,
                 Branches::All => return Err(one_branch().into()),
             };
-            return self.events(&session, leaf, &files, place, out);
+            return self.events(&session, leaf, &files, root, out);
         }
-        let mut options = self.what.options(&session)?;
+        let mut options = self.content.options(&session)?;
         let format = match self.to {
-            To::Md => Format::Markdown,
-            To::Html => Format::Html,
-            To::Json => Format::Json,
-            // Events were dealt with before.
-            To::Ndjson | To::Ui => Format::Lines,
+            ExportFormat::Md => Format::Markdown,
+            ExportFormat::Html => Format::Html,
+            ExportFormat::Json => Format::Json,
+            // Events were handled above.
+            ExportFormat::Ndjson | ExportFormat::Ui => Format::Lines,
         };
-        // A page has room for what was abandoned: it stands there folded.
-        if self.to == To::Html && !self.what.names_a_branch() {
+        // An HTML page shows abandoned branches folded.
+        if self.to == ExportFormat::Html && !self.content.names_a_branch() {
             options.branches = Branches::All;
         }
-        let mut redactor = self.what.redactor();
+        let mut redactor = self.content.redactor();
         let written = self.write(&files, out, |out| {
             Ok(export(&session, &files, format, &options, redactor.as_mut(), out)?)
         })?;
-        // The session's own lines are all written, whatever their branch.
+        // The lines of the file are written for every branch.
         if format != Format::Lines {
             announce_hidden(&session, options.branches, out)?;
         }
-        self.tell(written, &session, redactor.as_ref(), place, out)
+        self.report(written, &session, redactor.as_ref(), root, out)
     }
 
-    /// The file to write to, unless it is standard output.
+    /// File to write to; none for standard output.
     fn file(&self) -> Option<&Path> {
         self.output.as_deref().filter(|path| *path != Path::new("-"))
     }
 
-    /// Writes to where it shall go, and counts the bytes of a file.
+    /// Writes to the file or to standard output, and returns the size of the file.
     fn write(
         &self,
         files: &SessionFiles,
@@ -133,39 +133,39 @@ impl Export {
         Ok(Some(written.map_err(|error| Error::io("write", path, error))?.len()))
     }
 
-    /// Says what was taken out, and to scripts what was written.
-    fn tell(
+    /// Prints what was redacted, and with `--json` what was written.
+    fn report(
         &self,
         written: Option<u64>,
         session: &Session,
         redactor: Option<&Redactor>,
-        place: &Place,
+        root: &RootArgs,
         out: &mut Output,
     ) -> anyhow::Result<Exit> {
         report(redactor, out)?;
-        if let (true, Some(path), Some(bytes)) = (place.json, self.file(), written) {
-            let exported = Exported {
+        if let (true, Some(path), Some(bytes)) = (root.json, self.file(), written) {
+            let report = ExportReport {
                 id: session.id(),
                 to: self.to.as_str(),
                 file: path.display().to_string(),
                 bytes,
                 redacted: redactor.map(|redactor| redactor.counts().collect()),
             };
-            out.text(&format!("{}\n", serde_json::to_string(&exported)?))?;
+            out.text(&format!("{}\n", serde_json::to_string(&report)?))?;
         }
         Ok(Exit::Fine)
     }
 
-    /// Events of one branch, with sub-agents told of in notes.
+    /// Writes the events of one branch, with sub-agents as notes.
     fn events(
         &self,
         session: &Session,
         leaf: Option<NodeId>,
         files: &SessionFiles,
-        place: &Place,
+        root: &RootArgs,
         out: &mut Output,
     ) -> anyhow::Result<Exit> {
-        let mut redactor = self.what.redactor();
+        let mut redactor = self.content.redactor();
         let mut lines = Lines::new(Dialect::Ui);
         let mut text = String::new();
         let written = self.write(files, out, |writer| {
@@ -181,31 +181,31 @@ impl Export {
             })
         })?;
         announce_hidden(session, leaf.map_or(Branches::Active, Branches::One), out)?;
-        self.tell(written, session, redactor.as_ref(), place, out)
+        self.report(written, session, redactor.as_ref(), root, out)
     }
 }
 
-impl To {
-    /// As it is written on the command line.
+impl ExportFormat {
+    /// Name on the command line.
     fn as_str(self) -> &'static str {
         match self {
-            To::Md => "md",
-            To::Html => "html",
-            To::Json => "json",
-            To::Ndjson => "ndjson",
-            To::Ui => "ui",
+            ExportFormat::Md => "md",
+            ExportFormat::Html => "html",
+            ExportFormat::Json => "json",
+            ExportFormat::Ndjson => "ndjson",
+            ExportFormat::Ui => "ui",
         }
     }
 }
 
-/// What scripts learn about a file that was written.
+/// JSON output about a written file.
 #[derive(Serialize)]
-struct Exported<'a> {
+struct ExportReport<'a> {
     id: &'a str,
     to: &'static str,
     file: String,
     bytes: u64,
-    /// How many secrets of each kind were taken out.
+    /// Number of redacted secrets by kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     redacted: Option<BTreeMap<&'static str, u64>>,
 }
@@ -213,20 +213,20 @@ struct Exported<'a> {
 fn no_json() -> CannotRun {
     CannotRun {
         code: CannotRun::USAGE,
-        message: "Markdown and HTML are no JSON".to_owned(),
-        hint: "name a file with -o to have what was written told as JSON, or export with --to json",
+        message: "Markdown and HTML cannot be printed as JSON".to_owned(),
+        hint: "write to a file with -o, so that --json reports it, or export with --to json",
     }
 }
 
 fn one_branch() -> CannotRun {
     CannotRun {
         code: CannotRun::USAGE,
-        message: "Events go one way and cannot show all branches".to_owned(),
-        hint: "name one with --branch, or leave --all-branches out",
+        message: "Events are a linear history and cannot show all branches".to_owned(),
+        hint: "name one branch with --branch, or omit --all-branches",
     }
 }
 
-/// Opens the output, unless it is the session itself.
+/// Creates the output file; refuses the session's own files, and existing files without `--force`.
 fn create(path: &Path, files: &SessionFiles, existing: Existing) -> anyhow::Result<File> {
     let same = |file: &Path| match (path.canonicalize(), file.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
@@ -235,18 +235,18 @@ fn create(path: &Path, files: &SessionFiles, existing: Existing) -> anyhow::Resu
     if files.files().any(|file| same(&file.path)) {
         return Err(CannotRun {
             code: CannotRun::USAGE,
-            message: format!("`{}` is a file of the session itself", path.display()),
+            message: format!("`{}` is a file of the exported session", path.display()),
             hint: "name another file with -o",
         }
         .into());
     }
-    // A pipe or a device is there to be written to.
+    // Pipes and devices are not overwritten.
     let is_taken = path.symlink_metadata().is_ok() && !path.metadata().is_ok_and(|found| !found.is_file());
     if existing == Existing::Refuse && is_taken {
         return Err(CannotRun {
             code: CannotRun::USAGE,
-            message: format!("There is a file of that name: `{}`", path.display()),
-            hint: "give another name, or --force to write over it",
+            message: format!("The file `{}` already exists", path.display()),
+            hint: "give another name, or --force to overwrite it",
         }
         .into());
     }

@@ -3,26 +3,26 @@ use serde::Serialize;
 use tidings_transcript::manage::{self, SessionFile, fork_session};
 use uuid::Uuid;
 
-use super::Place;
+use super::RootArgs;
 use crate::error::Exit;
 use crate::human;
 use crate::output::{BOLD, Output, PLAIN, printable};
 
-/// Copy a session, to go another way from there
+/// Fork a session: copy it, to continue from the copy
 ///
-/// The copy has new ids and lies beside the session; `claude --resume` goes on from it. Sub-agents and the history of
-/// files stay with the session.
+/// The copy has new ids and is stored beside the session; `claude --resume` continues it. Sub-agents and the
+/// file history are not copied.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Fork {
-    /// The session: its id, or a beginning that fits only one
+    /// Session id, or a unique prefix of it
     id: String,
 
-    /// The last entry to copy; `sessions tree --full` shows their ids
+    /// Last entry to copy; `sessions tree --full` shows the ids
     #[arg(long, value_name = "UUID")]
     up_to: Option<String>,
 
-    /// The title of the copy
+    /// Title of the copy
     #[arg(long)]
     title: Option<String>,
 }
@@ -42,11 +42,11 @@ struct Forked<'a> {
 }
 
 impl Fork {
-    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
-        let session = SessionFile::of(&place.roots()?.find(&self.id)?)?;
+    pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
+        let session = SessionFile::of(&root.roots()?.find(&self.id)?)?;
         let fork = manage::ForkOptions { up_to: self.up_to.as_deref(), title: self.title.as_deref() };
         let made = fork_session(&session, fork, Timestamp::now(), || Uuid::new_v4().to_string())?;
-        if place.json {
+        if root.json {
             let forked = Forked {
                 id: &made.id,
                 from: session.id.as_str(),
@@ -62,7 +62,7 @@ impl Fork {
             };
             let title = printable(&made.title);
             out.text(&format!(
-                "{BOLD}{}{PLAIN}  {title}\n{entries} copied; go on with: claude --resume {}\n",
+                "{BOLD}{}{PLAIN}  {title}\n{entries} copied; continue with: claude --resume {}\n",
                 made.id, made.id
             ))?;
         }

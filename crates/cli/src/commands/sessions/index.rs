@@ -5,7 +5,7 @@ use tidings_transcript::ErrorKind;
 use tidings_transcript::index::{Index as Opened, Updated};
 use tidings_transcript::roots::{Roots, SessionFiles};
 
-use super::{Place, unreadable};
+use super::{RootArgs, unreadable};
 use crate::error::{CannotRun, Exit};
 use crate::human;
 use crate::output::{Output, printable};
@@ -13,16 +13,16 @@ use crate::progress::Progress;
 
 /// Build or refresh the full-text index
 ///
-/// With an index, a search in tens of gigabytes takes milliseconds. Searches keep it up to date by themselves while
-/// little has changed; run this again, by hand or from a timer, after much has.
+/// With an index, a search in tens of gigabytes takes milliseconds. A search adds small changes to the index
+/// itself; run this command, by hand or from a timer, after large changes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Index {
-    /// Build it anew
+    /// Rebuild it from scratch
     #[arg(long, conflicts_with_all = ["status", "drop"])]
     rebuild: bool,
 
-    /// Only show what it holds
+    /// Only show its status
     #[arg(long, conflicts_with = "drop")]
     status: bool,
 
@@ -33,15 +33,16 @@ pub(crate) struct Index {
 
 const EXAMPLES: &str = "\
 Examples:
-  tidings sessions index            build it, or read what was written since
-  tidings sessions index --status   what it holds and what it lacks
+  tidings sessions index            build it, or add what was written since
+  tidings sessions index --status   show what it contains and what is missing
   tidings sessions index --drop     remove it; searches then read the files
 
-It lies in $TIDINGS_CACHE_DIR, or in `tidings` in the user's cache folder, and only its owner can read it.
+The index is stored in $TIDINGS_CACHE_DIR, or in `tidings` in the user's cache folder, and only its owner can read it.
 
-Exit codes: 0 everything was read, 1 something could not be, and is named, 2 wrong usage, 3 cannot run";
+Exit codes: 0 everything was read, 1 some files could not be read (see the warnings), 2 wrong usage, \
+3 the command could not run";
 
-/// What happened, for scripts.
+/// JSON output of an update.
 #[derive(Serialize)]
 struct UpdatedLine {
     path: String,
@@ -51,21 +52,21 @@ struct UpdatedLine {
     removed: u64,
     read_bytes: u64,
     #[serde(flatten)]
-    holds: Holds,
+    size: IndexSize,
 }
 
-/// What the index holds, for scripts.
+/// JSON output of `--status`.
 #[derive(Serialize)]
-struct StatusLine {
+struct IndexStatusLine {
     path: String,
     exists: bool,
     pending_bytes: u64,
     #[serde(flatten)]
-    holds: Holds,
+    size: IndexSize,
 }
 
 #[derive(Serialize, Default)]
-struct Holds {
+struct IndexSize {
     files: u64,
     covered_bytes: u64,
     index_bytes: u64,
@@ -78,51 +79,51 @@ struct DroppedLine {
 }
 
 impl Index {
-    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+    pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let path = path()?;
         if self.drop {
-            return dropped(&path, place, out);
+            return dropped(&path, root, out);
         }
-        let roots = place.roots()?;
+        let roots = root.roots()?;
         let found = roots.scan()?;
         let looked = unreadable::warn(&found.unreadable, out)?;
         if self.status {
-            status(&path, &found.sessions, place, out)?;
+            status(&path, &found.sessions, root, out)?;
             return Ok(looked);
         }
         if self.rebuild {
             Opened::remove(&path)?;
         }
         let updated = update(&path, &roots, &found.sessions, out)?;
-        let holds = Holds::of(&Opened::create(&path)?)?;
+        let size = IndexSize::of(&Opened::create(&path)?)?;
         let read = unreadable::warn(&updated.unreadable, out)?;
         let Updated { added, grown, replaced, removed, bytes, .. } = updated;
-        if place.json {
+        if root.json {
             let path = path.to_string_lossy().into_owned();
             let read_bytes = bytes;
-            json(&UpdatedLine { path, added, grown, replaced, removed, read_bytes, holds }, out)?;
+            json(&UpdatedLine { path, added, grown, replaced, removed, read_bytes, size }, out)?;
         } else {
             let read = human::bytes(bytes);
             out.text(&format!(
                 "{added} new, {grown} grown, {replaced} replaced, {removed} removed: {read} read\n"
             ))?;
-            out.text(&holds.shown(&path))?;
+            out.text(&size.shown(&path))?;
         }
         Ok(looked.and(read))
     }
 }
 
-/// Where the index lies.
+/// Returns the path of the index.
 pub(super) fn path() -> anyhow::Result<PathBuf> {
-    let folder = Place::cache_folder().ok_or(CannotRun {
+    let folder = RootArgs::cache_folder().ok_or(CannotRun {
         code: "not_found",
-        message: "There is no folder for caches".to_owned(),
+        message: "No folder for caches".to_owned(),
         hint: "set TIDINGS_CACHE_DIR, or HOME",
     })?;
     Ok(folder.join("index.sqlite"))
 }
 
-/// Brings the index up to date; one that is damaged or mostly about files that are gone is built anew.
+/// Updates the index; rebuilds it if it is damaged or mostly about deleted files.
 fn update(path: &Path, roots: &Roots, sessions: &[SessionFiles], out: &Output) -> anyhow::Result<Updated> {
     let once = || {
         let mut index = Opened::create(path)?;
@@ -136,7 +137,7 @@ fn update(path: &Path, roots: &Roots, sessions: &[SessionFiles], out: &Output) -
     };
     match once() {
         Err(error) if error.kind() == ErrorKind::Damaged => {
-            out.note(&format!("{error}; it is built anew"))?;
+            out.note(&format!("{error}; rebuilding it"))?;
             Opened::remove(path)?;
             Ok(once()?)
         }
@@ -144,33 +145,36 @@ fn update(path: &Path, roots: &Roots, sessions: &[SessionFiles], out: &Output) -
     }
 }
 
-fn status(path: &Path, sessions: &[SessionFiles], place: &Place, out: &mut Output) -> anyhow::Result<()> {
+fn status(path: &Path, sessions: &[SessionFiles], root: &RootArgs, out: &mut Output) -> anyhow::Result<()> {
     let Some(index) = Opened::open(path)? else {
         let shown = path.to_string_lossy().into_owned();
         let pending_bytes = sessions.iter().map(SessionFiles::bytes).sum();
-        if place.json {
-            json(&StatusLine { path: shown, exists: false, pending_bytes, holds: Holds::default() }, out)?;
+        if root.json {
+            json(
+                &IndexStatusLine { path: shown, exists: false, pending_bytes, size: IndexSize::default() },
+                out,
+            )?;
         } else {
             let hint = "`tidings sessions index` builds one";
-            out.text(&format!("No index; {} could be in one ({hint})\n", human::bytes(pending_bytes)))?;
+            out.text(&format!("No index; {} to index ({hint})\n", human::bytes(pending_bytes)))?;
         }
         return Ok(());
     };
     let pending_bytes = index.pending(sessions)?;
-    let holds = Holds::of(&index)?;
-    if place.json {
+    let size = IndexSize::of(&index)?;
+    if root.json {
         let path = path.to_string_lossy().into_owned();
-        json(&StatusLine { path, exists: true, pending_bytes, holds }, out)?;
+        json(&IndexStatusLine { path, exists: true, pending_bytes, size }, out)?;
     } else {
-        out.text(&holds.shown(path))?;
-        out.text(&format!("{} still to be read\n", human::bytes(pending_bytes)))?;
+        out.text(&size.shown(path))?;
+        out.text(&format!("{} not indexed yet\n", human::bytes(pending_bytes)))?;
     }
     Ok(())
 }
 
-fn dropped(path: &Path, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+fn dropped(path: &Path, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let freed_bytes = Opened::remove(path)?;
-    if place.json {
+    if root.json {
         json(&DroppedLine { path: path.to_string_lossy().into_owned(), freed_bytes }, out)?;
     } else if freed_bytes == 0 {
         out.text("No index\n")?;
@@ -184,10 +188,10 @@ fn dropped(path: &Path, place: &Place, out: &mut Output) -> anyhow::Result<Exit>
     Ok(Exit::Fine)
 }
 
-impl Holds {
+impl IndexSize {
     fn of(index: &Opened) -> anyhow::Result<Self> {
         let status = index.status()?;
-        Ok(Holds { files: status.files, covered_bytes: status.covered, index_bytes: status.bytes })
+        Ok(IndexSize { files: status.files, covered_bytes: status.covered, index_bytes: status.bytes })
     }
 
     fn shown(&self, path: &Path) -> String {

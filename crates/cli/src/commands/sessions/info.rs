@@ -4,33 +4,33 @@ use std::path::{Path, PathBuf};
 use tidings_transcript::manage::{Page, Scope, SessionInfo, list_sessions, session_info};
 use tidings_transcript::{Error, ErrorKind};
 
-use super::{Place, worktrees};
+use super::{RootArgs, worktrees};
 use crate::error::Exit;
 use crate::output::{BOLD, DIM, Output, PLAIN, printable};
 
-/// What the official SDKs tell about sessions
+/// Print session metadata as the official SDKs return it
 ///
-/// As `list_sessions` and `get_session_info` of the SDKs do: from the beginning and the end of each file. `list` tells
-/// more.
+/// Equivalent to `list_sessions` and `get_session_info` of the SDKs, which read the beginning and the end of
+/// each file. `list` shows more.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Info {
-    /// A session's id; all sessions without one
+    /// Session id [default: all sessions]
     id: Option<String>,
 
-    /// Only sessions of this folder and of the other worktrees of its repository
+    /// Only sessions of this folder and the other worktrees of its repository
     #[arg(long, value_name = "DIR")]
     directory: Option<PathBuf>,
 
-    /// Leave the other worktrees out
+    /// Exclude the other worktrees
     #[arg(long, requires = "directory")]
     no_worktrees: bool,
 
-    /// Not more than this many
+    /// Maximum number of sessions
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 
-    /// Leave the first ones out
+    /// Number of sessions to skip
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: usize,
 }
@@ -42,8 +42,8 @@ Examples:
   tidings sessions info 5a15c0fc-95e4-428e-a126-8a8cf06dfac6";
 
 impl Info {
-    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
-        let roots = place.roots()?;
+    pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
+        let roots = root.roots()?;
         let others = match &self.directory {
             Some(folder) if !self.no_worktrees => worktrees::of(folder),
             _ => Vec::new(),
@@ -53,11 +53,11 @@ impl Info {
             None => Scope::everywhere(&roots),
         };
         let infos = match &self.id {
-            Some(name) => vec![one(place, &scope, self.directory.as_deref(), name)?],
+            Some(name) => vec![one(root, &scope, self.directory.as_deref(), name)?],
             None => list_sessions(&scope, Page { offset: self.offset, limit: self.limit })?,
         };
         for info in &infos {
-            if place.json {
+            if root.json {
                 out.bytes(serde_json::to_string(info)?.as_bytes())?;
                 out.bytes(b"\n")?;
             } else {
@@ -68,13 +68,17 @@ impl Info {
     }
 }
 
-/// One session by its id; without a folder the beginning of the id is enough.
-fn one(place: &Place, scope: &Scope<'_>, folder: Option<&Path>, name: &str) -> anyhow::Result<SessionInfo> {
-    let id = if folder.is_some() { name.to_owned() } else { place.roots()?.find(name)?.id };
+/// Finds one session by its id; without a folder, a prefix of the id is enough.
+fn one(root: &RootArgs, scope: &Scope<'_>, folder: Option<&Path>, name: &str) -> anyhow::Result<SessionInfo> {
+    let id = if folder.is_some() { name.to_owned() } else { root.roots()?.find(name)?.id };
     let info = session_info(scope, &id)?;
     let missing = || {
-        let message = format!("Nothing to tell about session `{name}`");
-        Error::new(ErrorKind::NotFound, message, "it has no title and no prompt, or it is another folder's")
+        let message = format!("No metadata of session `{name}`");
+        Error::new(
+            ErrorKind::NotFound,
+            message,
+            "it has no title and no prompt, or it belongs to another folder",
+        )
     };
     Ok(info.ok_or_else(missing)?)
 }

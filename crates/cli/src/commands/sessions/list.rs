@@ -8,7 +8,7 @@ use tidings_transcript::limits::LIST_UNREAD_BYTES_MAX;
 use tidings_transcript::list::{self, Effort, First, Listed, Wanted};
 use tidings_transcript::roots::{Found, SessionFiles};
 
-use super::Place;
+use super::RootArgs;
 use super::filter::Filter;
 use super::{running, unreadable};
 use crate::error::Exit;
@@ -16,7 +16,7 @@ use crate::human;
 use crate::output::{BOLD, DIM, Output, PLAIN, printable};
 use crate::progress::Progress;
 
-/// Sessions of all projects, newest first
+/// List the sessions of all projects, newest first
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct List {
@@ -27,26 +27,26 @@ pub(crate) struct List {
     #[arg(long, value_name = "TAG")]
     tag: Option<String>,
 
-    /// Not more than this many
+    /// Maximum number of sessions
     #[arg(long, short = 'n', value_name = "N")]
     limit: Option<usize>,
 
-    /// What comes first
+    /// Sort order
     #[arg(long, value_name = "ORDER", default_value = "newest")]
     sort: Sort,
 
-    /// Count turns, messages and cost even if many files have to be read for it
+    /// Count turns, messages and cost even if many files must be read
     #[arg(long)]
     counts: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Sort {
-    /// Changed last
+    /// Last changed first
     Newest,
-    /// Changed first
+    /// Last changed last
     Oldest,
-    /// Most bytes
+    /// Largest files first
     Largest,
 }
 
@@ -57,11 +57,12 @@ Examples:
   tidings sessions list --tag release
   tidings sessions list --sort largest --json | jq -r .path
 
-Exit codes: 0 everything was read, 1 something could not be, and is named, 2 wrong usage, 3 cannot run";
+Exit codes: 0 everything was read, 1 some files could not be read (see the warnings), 2 wrong usage, \
+3 the command could not run";
 
 impl List {
-    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
-        let roots = place.roots()?;
+    pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
+        let roots = root.roots()?;
         let found = roots.scan()?;
         let looked = unreadable::warn(&found.unreadable, out)?;
         let wanted = Wanted {
@@ -77,7 +78,7 @@ impl List {
         };
         let mut rows = list::list(&found.sessions, &wanted);
         let counted = self.fill_in(&found, &mut rows, out)?;
-        if place.json {
+        if root.json {
             for (_, row) in &rows {
                 out.bytes(serde_json::to_string(row)?.as_bytes())?;
                 out.bytes(b"\n")?;
@@ -91,14 +92,14 @@ impl List {
 }
 
 impl List {
-    /// Adds what needs a pass over whole files.
+    /// Adds the counts, which need a pass over whole files.
     fn fill_in(
         &self,
         found: &Found,
         rows: &mut [(&SessionFiles, Listed)],
         out: &Output,
     ) -> anyhow::Result<Exit> {
-        let mut cache = Place::cache();
+        let mut cache = RootArgs::cache();
         let unread: u64 = rows.iter().map(|(session, _)| counts::unread_bytes(session, &cache)).sum();
         let effort = if self.counts { Effort::Any } else { Effort::Little };
         let reads = effort == Effort::Any || unread <= LIST_UNREAD_BYTES_MAX;
@@ -109,14 +110,14 @@ impl List {
         if filled.left > 0 {
             let sessions = human::plural(filled.left as u64, "session");
             let bytes = human::bytes(filled.left_bytes);
-            out.note(&format!("{sessions} not counted yet; `--counts` reads their {bytes} once"))?;
+            out.note(&format!("{sessions} not counted yet; `--counts` reads {bytes} once to count them"))?;
         }
-        Place::save(&mut cache, out)?;
+        RootArgs::save(&mut cache, out)?;
         Ok(counted)
     }
 }
 
-/// One line per session; the title gets what room is left.
+/// Formats one line per session; the title gets the columns that are left.
 fn table(
     rows: &[(&SessionFiles, Listed)],
     running: &HashSet<String>,
@@ -145,7 +146,7 @@ fn table(
     text
 }
 
-/// What stands between the age and the title.
+/// Columns between the age and the title.
 #[derive(Debug, Clone, Copy)]
 enum Column {
     Project,
@@ -175,7 +176,7 @@ impl Column {
     }
 }
 
-/// Which columns a line has room for.
+/// Columns that fit into a line.
 #[derive(Debug)]
 struct Layout {
     shown: &'static [Column],
@@ -184,7 +185,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// From wide terminals to narrow ones, with the widest project.
+    /// Layouts from wide terminals to narrow ones, with the maximum width of the project.
     const ALL: [(&'static [Column], usize); 6] = [
         (&[Column::Project, Column::Turns, Column::Size, Column::Cost], 24),
         (&[Column::Project, Column::Turns, Column::Size, Column::Cost], 12),
@@ -193,7 +194,7 @@ impl Layout {
         (&[Column::Project], 12),
         (&[], 0),
     ];
-    /// A title that is shorter tells less than the columns before it.
+    /// Minimum width of the title, which is more important than the other columns.
     const TITLE_MIN: usize = 16;
 
     fn of(projects: usize, columns: usize) -> Self {
@@ -210,7 +211,7 @@ impl Layout {
         narrowest
     }
 
-    /// The cells, each as wide as its column and with a gap after it.
+    /// Formats the cells, each padded to its column and followed by a gap.
     fn line(&self, cell: impl Fn(Column) -> String) -> String {
         let cells = self.shown.iter().map(|column| {
             let text = cell(*column);

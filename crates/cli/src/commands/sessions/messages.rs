@@ -1,28 +1,28 @@
 use tidings_transcript::manage::{Page, SessionFile, SessionMessage, session_messages, subagent_messages};
 
-use super::Place;
+use super::RootArgs;
 use crate::error::{CannotRun, Exit};
 use crate::output::Output;
 
-/// What was said in a session, as the official SDKs give it
+/// Print the messages of a session as the official SDKs return them
 ///
-/// As `get_session_messages` and, with `--agent`, `get_subagent_messages` of the SDKs do: one JSON object per line, with
-/// or without `--json`. `show` is for reading.
+/// Equivalent to `get_session_messages` and, with `--agent`, `get_subagent_messages` of the SDKs: one JSON
+/// object per line, with or without `--json`. To read a session, use `show`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Messages {
-    /// The session: its id, or a beginning that fits only one
+    /// Session id, or a unique prefix of it
     id: String,
 
-    /// The conversation of this sub-agent
+    /// Print the conversation of this sub-agent
     #[arg(long, value_name = "ID")]
     agent: Option<String>,
 
-    /// Not more than this many
+    /// Maximum number of messages
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 
-    /// Leave the first ones out
+    /// Number of messages to skip
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: usize,
 }
@@ -33,8 +33,8 @@ Examples:
   tidings sessions messages 5a15c0fc --agent a1cbaedb1e9924417 | jq .message.content";
 
 impl Messages {
-    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
-        let session = SessionFile::of(&place.roots()?.find(&self.id)?)?;
+    pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
+        let session = SessionFile::of(&root.roots()?.find(&self.id)?)?;
         let page = Page { offset: self.offset, limit: self.limit };
         let messages: Vec<SessionMessage> = match &self.agent {
             Some(agent) => of_agent(&session, agent, page)?,

@@ -1,4 +1,4 @@
-//! `tidings sessions`: what Claude Code left on disk.
+//! `tidings sessions`: the sessions that Claude Code stored on disk.
 
 mod archive;
 mod check;
@@ -13,10 +13,10 @@ mod index;
 mod info;
 mod list;
 mod messages;
-mod place;
 mod prune;
 mod rename;
 mod repair;
+mod root_args;
 mod running;
 mod search;
 mod show;
@@ -30,16 +30,16 @@ mod worktrees;
 
 use clap::{Args, Subcommand};
 
-pub(crate) use place::Place;
+pub(crate) use root_args::RootArgs;
 
 use crate::error::Exit;
 use crate::output::Output;
 
-/// `tidings sessions`.
+/// Arguments of `tidings sessions`.
 #[derive(Debug, Args)]
 pub(crate) struct SessionsArgs {
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) root: RootArgs,
 
     #[command(subcommand)]
     command: SessionsCommand,
@@ -47,72 +47,72 @@ pub(crate) struct SessionsArgs {
 
 #[derive(Debug, Subcommand)]
 enum SessionsCommand {
-    /// Sessions of all projects, newest first
+    /// List the sessions of all projects, newest first
     List(list::List),
-    /// What the official SDKs tell about sessions
+    /// Print session metadata as the official SDKs return it
     Info(info::Info),
-    /// What was said in a session, as the official SDKs give it
+    /// Print the messages of a session as the official SDKs return them
     Messages(messages::Messages),
-    /// The sub-agents of a session, as the official SDKs list them
+    /// List the sub-agents of a session as the official SDKs do
     Subagents(subagents::Subagents),
-    /// A session as text: the branch with the conversation, tools folded
+    /// Print the conversation of a session, with tools folded
     Show(show::Show),
-    /// The tree of a session: branches, sub-agents, compactions
+    /// Print the tree of a session: branches, sub-agents, compactions
     Tree(tree::Tree),
-    /// Check session files: every line, every link
+    /// Validate session files: every line and every link
     Check(check::Check),
     /// Write a repaired copy of a session file
     Repair(repair::Repair),
-    /// Find text in every session
+    /// Search the text of all sessions
     Search(search::Search),
-    /// Count sessions, messages, tools, errors
+    /// Count sessions, messages, tool calls and errors
     Stats(stats::Stats),
-    /// Tokens and dollars, each response counted once
+    /// Sum up tokens and costs, counting each response once
     Cost(cost::Cost),
-    /// A session as Markdown, one HTML file or JSON
+    /// Export a session as Markdown, HTML, JSON or events
     Export(export::Export),
-    /// Watch a session while it is being written
+    /// Follow a session while it is being written
     Follow(follow::Follow),
     /// Build or refresh the full-text index
     Index(index::Index),
-    /// Keep compressed copies, before Claude Code cleans up
+    /// Store compressed copies, before Claude Code deletes old sessions
     Archive(archive::Archive),
-    /// Where the bytes are
+    /// Show disk usage by project, session and kind of entry
     Du(du::Du),
-    /// Remove old sessions; shows first what it would remove
+    /// Remove old sessions after showing them
     Prune(prune::Prune),
-    /// Give a session a title
+    /// Set the title of a session
     Rename(rename::Rename),
-    /// Tag a session
+    /// Set or clear the tag of a session
     Tag(tag::Tag),
-    /// Copy a session, to go another way from there
+    /// Fork a session: copy it, to continue from the copy
     Fork(fork::Fork),
-    /// Delete a session and everything that belongs to it
+    /// Delete a session and all of its files
     Delete(delete::Delete),
 }
 
 pub(crate) fn run(args: &SessionsArgs, out: &mut Output) -> anyhow::Result<Exit> {
     match &args.command {
-        SessionsCommand::List(command) => command.run(&args.place, out),
-        SessionsCommand::Info(command) => command.run(&args.place, out),
-        SessionsCommand::Messages(command) => command.run(&args.place, out),
-        SessionsCommand::Subagents(command) => command.run(&args.place, out),
-        SessionsCommand::Show(command) => command.run(&args.place, out),
-        SessionsCommand::Tree(command) => command.run(&args.place, out),
-        SessionsCommand::Check(command) => command.run(&args.place, out),
-        SessionsCommand::Repair(command) => command.run(&args.place, out),
-        SessionsCommand::Search(command) => command.run(&args.place, out),
-        SessionsCommand::Stats(command) => command.run(&args.place, out),
-        SessionsCommand::Cost(command) => command.run(&args.place, out),
-        SessionsCommand::Export(command) => command.run(&args.place, out),
-        SessionsCommand::Follow(command) => command.run(&args.place, out),
-        SessionsCommand::Index(command) => command.run(&args.place, out),
-        SessionsCommand::Archive(command) => command.run(&args.place, out),
-        SessionsCommand::Du(command) => command.run(&args.place, out),
-        SessionsCommand::Prune(command) => command.run(&args.place, out),
-        SessionsCommand::Rename(command) => command.run(&args.place, out),
-        SessionsCommand::Tag(command) => command.run(&args.place, out),
-        SessionsCommand::Fork(command) => command.run(&args.place, out),
-        SessionsCommand::Delete(command) => command.run(&args.place, out),
+        SessionsCommand::List(command) => command.run(&args.root, out),
+        SessionsCommand::Info(command) => command.run(&args.root, out),
+        SessionsCommand::Messages(command) => command.run(&args.root, out),
+        SessionsCommand::Subagents(command) => command.run(&args.root, out),
+        SessionsCommand::Show(command) => command.run(&args.root, out),
+        SessionsCommand::Tree(command) => command.run(&args.root, out),
+        SessionsCommand::Check(command) => command.run(&args.root, out),
+        SessionsCommand::Repair(command) => command.run(&args.root, out),
+        SessionsCommand::Search(command) => command.run(&args.root, out),
+        SessionsCommand::Stats(command) => command.run(&args.root, out),
+        SessionsCommand::Cost(command) => command.run(&args.root, out),
+        SessionsCommand::Export(command) => command.run(&args.root, out),
+        SessionsCommand::Follow(command) => command.run(&args.root, out),
+        SessionsCommand::Index(command) => command.run(&args.root, out),
+        SessionsCommand::Archive(command) => command.run(&args.root, out),
+        SessionsCommand::Du(command) => command.run(&args.root, out),
+        SessionsCommand::Prune(command) => command.run(&args.root, out),
+        SessionsCommand::Rename(command) => command.run(&args.root, out),
+        SessionsCommand::Tag(command) => command.run(&args.root, out),
+        SessionsCommand::Fork(command) => command.run(&args.root, out),
+        SessionsCommand::Delete(command) => command.run(&args.root, out),
     }
 }

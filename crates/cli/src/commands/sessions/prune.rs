@@ -9,24 +9,24 @@ use tidings_transcript::archive::Archive;
 use tidings_transcript::prune::{Choice, Doomed, Plan, Spared};
 use tidings_transcript::roots::SessionFiles;
 
-use super::{Place, archive, running, unreadable, when};
+use super::{RootArgs, archive, running, unreadable, when};
 use crate::confirm::confirm;
 use crate::error::{CannotRun, Exit};
 use crate::human;
 use crate::output::{DIM, Output, PLAIN, RED, YELLOW, printable};
 
-/// Remove old sessions; shows first what it would remove
+/// Remove old sessions after showing them
 ///
-/// A session goes with all that belongs to it: sub-agents, tool results, file history, tasks, logs. Sessions that are
-/// running always stay; those that changed within the last hour stay unless they are named.
+/// Removes each session with all of its files: sub-agents, tool results, file history, tasks and logs.
+/// Running sessions are never removed; sessions that changed within the last hour only if they are named.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Prune {
-    /// Only these sessions: ids, beginnings of ids, or files
+    /// Only these sessions: ids, unique prefixes of ids, or files
     #[arg(value_name = "ID")]
     ids: Vec<OsString>,
 
-    /// Only sessions that did not change for this long: 90d, 12w, or since a day
+    /// Only sessions that did not change for this time, such as 90d or 12w, or since a day
     #[arg(long, value_name = "AGE")]
     older_than: Option<String>,
 
@@ -34,11 +34,11 @@ pub(crate) struct Prune {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     larger_than: Option<u64>,
 
-    /// Only sessions of projects whose folder has this in its path
+    /// Only sessions whose project path contains this
     #[arg(long, value_name = "PART")]
     project: Option<String>,
 
-    /// Remove without asking
+    /// Remove without confirmation
     #[arg(short, long, conflicts_with = "dry_run")]
     yes: bool,
 
@@ -46,29 +46,29 @@ pub(crate) struct Prune {
     #[arg(long)]
     dry_run: bool,
 
-    /// Keep a compressed copy of each session first, as `sessions archive` does
+    /// Store a compressed copy of each session first, like `sessions archive`
     #[arg(long)]
     archive_first: bool,
 
-    /// The archive for --archive-first, if it is not the usual one
+    /// Archive folder for --archive-first [default: that of `sessions archive`]
     #[arg(short, long, value_name = "DIR", requires = "archive_first")]
     output: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
-Without --yes it asks on a terminal; elsewhere it shows what it would remove and exits with 4.
+Without --yes it asks for confirmation on a terminal; without a terminal it lists the sessions and exits with 4.
 
 Examples:
   tidings sessions prune --older-than 90d --dry-run
   tidings sessions prune --larger-than 100M --archive-first
   tidings sessions prune --project old-demo --older-than 4w --yes
 
-Exit codes: 0 all is done, 1 something was not removed or could not be read, and is named, 2 wrong usage, \
-3 cannot run, 4 nobody is there to confirm";
+Exit codes: 0 success, 1 some sessions were not removed or could not be read (they are listed), 2 wrong usage, \
+3 the command could not run, 4 confirmation is needed and there is no terminal";
 
-/// What scripts learn about each session.
+/// JSON line of a session.
 #[derive(Serialize)]
-struct Line<'a> {
+struct PruneLine<'a> {
     session: &'a str,
     project: String,
     modified: Option<String>,
@@ -81,13 +81,13 @@ struct Line<'a> {
 }
 
 impl Prune {
-    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
-        let (plan, looked) = self.plan(place, out)?;
-        spared(&plan, place, out)?;
+    pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
+        let (plan, looked) = self.plan(root, out)?;
+        spared(&plan, root, out)?;
         let sessions = human::plural(plan.remove.len() as u64, "session");
         let sum = format!("{sessions}, {}", human::bytes(plan.bytes()));
         if !self.yes {
-            self.show(&plan, place, out)?;
+            self.show(&plan, root, out)?;
             if plan.remove.is_empty() || self.dry_run {
                 out.note(&format!("{sum} would be removed"))?;
                 return Ok(looked);
@@ -98,13 +98,13 @@ impl Prune {
                 return Ok(Exit::NotFine);
             }
         }
-        let removed = self.remove(&plan, place, out)?;
+        let removed = self.remove(&plan, root, out)?;
         Ok(removed.and(looked))
     }
 
-    /// What to remove, and whether every session could be looked at.
-    fn plan(&self, place: &Place, out: &Output) -> anyhow::Result<(Plan, Exit)> {
-        let roots = place.roots()?;
+    /// Selects the sessions to remove; `NotFine` if some could not be read.
+    fn plan(&self, root: &RootArgs, out: &Output) -> anyhow::Result<(Plan, Exit)> {
+        let roots = root.roots()?;
         let mut named = HashSet::new();
         for id in &self.ids {
             named.extend(roots.find_copies(id)?.iter().map(SessionFiles::dir));
@@ -121,23 +121,23 @@ impl Prune {
         if choice == Choice::default() {
             return Err(CannotRun {
                 code: CannotRun::USAGE,
-                message: "That would be every session".to_owned(),
-                hint: "say which with ids, --older-than, --larger-than or --project",
+                message: "This would remove every session".to_owned(),
+                hint: "select sessions by ids, --older-than, --larger-than or --project",
             }
             .into());
         }
         let found = roots.scan()?;
-        // Somebody who names sessions does not ask about the others.
+        // Unreadable files do not matter if the sessions are named.
         let missing = if self.ids.is_empty() { &found.unreadable[..] } else { &[] };
         let looked = unreadable::warn(missing, out)?;
         let now = Timestamp::now().into();
         Ok((Plan::new(found.sessions, &choice, &running::ids(&roots), now), looked))
     }
 
-    fn show(&self, plan: &Plan, place: &Place, out: &mut Output) -> anyhow::Result<()> {
+    fn show(&self, plan: &Plan, root: &RootArgs, out: &mut Output) -> anyhow::Result<()> {
         for doomed in &plan.remove {
-            let line = Line { outcome: "would-remove", ..doomed_line(doomed) };
-            if !place.json {
+            let line = PruneLine { outcome: "would-remove", ..doomed_line(doomed) };
+            if !root.json {
                 out.text(&line.text(""))?;
             } else if self.dry_run {
                 out.text(&format!("{}\n", serde_json::to_string(&line)?))?;
@@ -146,12 +146,12 @@ impl Prune {
         Ok(())
     }
 
-    fn remove(&self, plan: &Plan, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+    fn remove(&self, plan: &Plan, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let archive = if self.archive_first { Some(archive::store(self.output.as_deref())?) } else { None };
         let (mut count, mut bytes) = (0, 0);
         for doomed in &plan.remove {
             let removed = keep(archive.as_ref(), doomed).and_then(|()| Ok(doomed.remove()?));
-            let mut line = Line { outcome: "removed", ..doomed_line(doomed) };
+            let mut line = PruneLine { outcome: "removed", ..doomed_line(doomed) };
             match removed {
                 Ok(_) => {
                     count += 1;
@@ -162,7 +162,7 @@ impl Prune {
                     line.error = Some(format!("{error:#}"));
                 }
             }
-            if place.json {
+            if root.json {
                 out.text(&format!("{}\n", serde_json::to_string(&line)?))?;
             } else if let Some(error) = &line.error {
                 out.text(&line.text(&format!("  {RED}failed{PLAIN}: {}", printable(error))))?;
@@ -170,23 +170,23 @@ impl Prune {
                 out.text(&line.text("  removed"))?;
             }
         }
-        if !place.json {
+        if !root.json {
             let sessions = human::plural(count, "session");
-            out.note(&format!("{sessions} removed, {} free", human::bytes(bytes)))?;
+            out.note(&format!("{sessions} removed, {} freed", human::bytes(bytes)))?;
         }
         Ok(if count == plan.remove.len() as u64 { Exit::Fine } else { Exit::NotFine })
     }
 }
 
-/// Says which sessions stay although they fit.
-fn spared(plan: &Plan, place: &Place, out: &mut Output) -> anyhow::Result<()> {
+/// Prints the sessions that match but are not removed.
+fn spared(plan: &Plan, root: &RootArgs, out: &mut Output) -> anyhow::Result<()> {
     let reasons =
         [(Spared::Running, "running", "running"), (Spared::Fresh, "fresh", "changed within the last hour")];
-    for (reason, outcome, words) in reasons {
+    for (reason, outcome, explanation) in reasons {
         let staying = || plan.spared.iter().filter(|(_, why)| *why == reason).map(|(session, _)| session);
-        if place.json {
+        if root.json {
             for session in staying() {
-                let line = Line { outcome, ..line(session, session.files().count(), session.bytes()) };
+                let line = PruneLine { outcome, ..line(session, session.files().count(), session.bytes()) };
                 out.text(&format!("{}\n", serde_json::to_string(&line)?))?;
             }
         } else if let Some(first) = staying().next() {
@@ -194,13 +194,13 @@ fn spared(plan: &Plan, place: &Place, out: &mut Output) -> anyhow::Result<()> {
                 0 => String::new(),
                 count => format!(" and {count} more"),
             };
-            out.note(&format!("{YELLOW}stays{PLAIN}: {}{more}, {words}", printable(&first.id)))?;
+            out.note(&format!("{YELLOW}kept{PLAIN}: {}{more}, {explanation}", printable(&first.id)))?;
         }
     }
     Ok(())
 }
 
-/// Copies a session to the archive; one that could not be copied whole must not be removed.
+/// Copies a session to the archive; fails if a file could not be copied, so that the session is not removed.
 fn keep(archive: Option<&Archive>, doomed: &Doomed) -> anyhow::Result<()> {
     let Some(archive) = archive else { return Ok(()) };
     match archive.keep(&doomed.session, Timestamp::now())?.failed.into_iter().next() {
@@ -209,13 +209,13 @@ fn keep(archive: Option<&Archive>, doomed: &Doomed) -> anyhow::Result<()> {
     }
 }
 
-fn doomed_line(doomed: &Doomed) -> Line<'_> {
+fn doomed_line(doomed: &Doomed) -> PruneLine<'_> {
     line(&doomed.session, doomed.belongings.files.len(), doomed.belongings.bytes())
 }
 
-fn line(session: &SessionFiles, files: usize, bytes: u64) -> Line<'_> {
+fn line(session: &SessionFiles, files: usize, bytes: u64) -> PruneLine<'_> {
     let modified = session.modified().and_then(|at| Timestamp::try_from(at).ok());
-    Line {
+    PruneLine {
         session: &session.id,
         project: session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         modified: modified.map(|at| at.to_string()),
@@ -226,7 +226,7 @@ fn line(session: &SessionFiles, files: usize, bytes: u64) -> Line<'_> {
     }
 }
 
-impl Line<'_> {
+impl PruneLine<'_> {
     fn text(&self, after: &str) -> String {
         let modified = self.modified.as_deref().and_then(|at| at.parse::<Timestamp>().ok());
         let age = modified.map(|at| human::age(at, Timestamp::now())).unwrap_or_default();
@@ -240,9 +240,9 @@ impl Line<'_> {
     }
 }
 
-/// Understands `500K`, `2G`, and plain bytes.
+/// Parses `500K`, `2G`, and plain bytes.
 fn size(text: &str) -> Result<u64, String> {
-    let refused = || "say a size like 500K, 100M or 2G".to_owned();
+    let refused = || "give a size such as 500K, 100M or 2G".to_owned();
     let text = text.trim().trim_end_matches(['B', 'b']).trim_end_matches('i');
     let (number, shift) = match text.chars().last().map(|unit| unit.to_ascii_uppercase()) {
         Some('K') => (&text[..text.len() - 1], 10),

@@ -1,20 +1,20 @@
 use serde::Serialize;
 use tidings_transcript::manage::{SessionFile, rename_session};
 
-use super::Place;
+use super::RootArgs;
 use crate::error::Exit;
 use crate::output::{BOLD, Output, PLAIN, printable};
 
-/// Give a session a title
+/// Set the title of a session
 ///
-/// Writes a line at the end of the session's file, as the official SDKs do; the last title counts.
+/// Appends a line to the session's file, as the official SDKs do; the last title is used.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Rename {
-    /// The session: its id, or a beginning that fits only one
+    /// Session id, or a unique prefix of it
     id: String,
 
-    /// The title
+    /// New title
     title: String,
 }
 
@@ -29,14 +29,14 @@ struct Renamed<'a> {
 }
 
 impl Rename {
-    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
-        let session = SessionFile::of(&place.roots()?.find(&self.id)?)?;
+    pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
+        let session = SessionFile::of(&root.roots()?.find(&self.id)?)?;
         rename_session(&session, &self.title)?;
         let title = self.title.trim();
-        if place.json {
+        if root.json {
             out.text(&format!("{}\n", serde_json::to_string(&Renamed { id: session.id.as_str(), title })?))?;
         } else {
-            out.text(&format!("{} is now {BOLD}{}{PLAIN}\n", session.id, printable(title)))?;
+            out.text(&format!("{} is now titled {BOLD}{}{PLAIN}\n", session.id, printable(title)))?;
         }
         Ok(Exit::Fine)
     }

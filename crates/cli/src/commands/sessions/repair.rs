@@ -6,7 +6,7 @@ use serde::Serialize;
 use tidings_transcript::repair::{self, Action, Existing, RepairEvent, RepairReport};
 use tidings_transcript::roots::SessionFiles;
 
-use super::Place;
+use super::RootArgs;
 use crate::error::{CannotRun, Exit};
 use crate::output::{BOLD, Output, PLAIN, printable};
 use crate::progress::Progress;
@@ -15,23 +15,23 @@ use crate::progress::Progress;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Repair {
-    /// The session file, or the id of its session
+    /// Session file, or the id of its session
     #[arg(value_name = "FILE|ID")]
     session: OsString,
 
-    /// Where to write the copy; bytes that are no entry go to a file beside it, with `.lost` behind its name
+    /// File to write the copy to; bytes that are not an entry go to a second file with the suffix `.lost`
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
 
-    /// Write over OUT if it is there
+    /// Overwrite OUT if it exists
     #[arg(long)]
     force: bool,
 }
 
 const EXAMPLES: &str = "\
-Repairs cut, glued and NUL-filled lines, bytes that are no UTF-8, copies of entries, parents and leaves that \
-are not there, rings of parents, and tool calls whose results were lost. Everything else is copied byte for byte. \
-The file itself is never changed, and the files of its sub-agents are not copied: repair each like any other file.
+Repairs truncated, joined and NUL-filled lines, invalid UTF-8, duplicate entries, missing parents and leaves, \
+cycles of parents, and tool calls without a result. Everything else is copied byte for byte. \
+The original is never changed. Files of sub-agents are not copied: repair each of them like any other file.
 
 Examples:
   tidings sessions repair 5a15c0fc -o repaired.jsonl
@@ -39,23 +39,23 @@ Examples:
   tidings sessions check repaired.jsonl && mv repaired.jsonl broken.jsonl";
 
 impl Repair {
-    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
-        let source = self.source(place)?;
+    pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
+        let source = self.source(root)?;
         let existing = if self.force { Existing::Replace } else { Existing::Refuse };
         let progress = Progress::bytes("repairing", source.metadata().map_or(0, |metadata| metadata.len()));
         let mut written: anyhow::Result<()> = Ok(());
         let report = repair::file(&source, &self.output, existing, |event| match event {
             RepairEvent::Read(bytes) => progress.done(bytes),
-            // Whoever reads the list may have had enough; the copy is wanted all the same.
+            // The reader may have closed the pipe; the copy is written anyway.
             RepairEvent::Action(_) if written.is_err() => {}
             RepairEvent::Action(action) => {
-                let line = if place.json { json(action) } else { Ok(text(&source, action)) };
+                let line = if root.json { json(action) } else { Ok(text(&source, action)) };
                 written = line.and_then(|line| Ok(progress.suspend(|| out.text(&line))?));
             }
         })?;
         drop(progress);
         written?;
-        out.text(&if place.json {
+        out.text(&if root.json {
             json_summary(&self.output, &report)?
         } else {
             summary(&self.output, &report)
@@ -63,15 +63,15 @@ impl Repair {
         Ok(Exit::Fine)
     }
 
-    fn source(&self, place: &Place) -> anyhow::Result<PathBuf> {
+    fn source(&self, root: &RootArgs) -> anyhow::Result<PathBuf> {
         let path = Path::new(&self.session);
         if path.is_file() {
             return Ok(path.to_owned());
         }
-        let SessionFiles { main, id, .. } = place.roots()?.find(&self.session)?;
+        let SessionFiles { main, id, .. } = root.roots()?.find(&self.session)?;
         let missing = || CannotRun {
             code: "not_found",
-            message: format!("Only files of sub-agents are left of session `{id}`"),
+            message: format!("Session `{id}` has only files of sub-agents left"),
             hint: "give the path of the file to repair",
         };
         Ok(main.ok_or_else(missing)?.path)
@@ -93,12 +93,12 @@ fn summary(output: &Path, report: &RepairReport) -> String {
     };
     if let Some(lost) = &report.lost {
         let lost = printable(&lost.display().to_string());
-        text = format!("{text}{} bytes that are in no line of it are in {lost}\n", report.lost_bytes);
+        text = format!("{text}{} bytes that could not be repaired are in {lost}\n", report.lost_bytes);
     }
     text
 }
 
-/// A repair for scripts.
+/// JSON line of a repair.
 #[derive(Serialize)]
 struct ActionLine<'a> {
     line: u64,
@@ -121,13 +121,13 @@ fn json(action: &Action) -> anyhow::Result<String> {
 }
 
 #[derive(Serialize)]
-struct SummaryLine<'a> {
-    summary: Summary<'a>,
+struct RepairSummaryLine<'a> {
+    summary: RepairSummary<'a>,
 }
 
-/// The last line for scripts.
+/// Last JSON line.
 #[derive(Serialize)]
-struct Summary<'a> {
+struct RepairSummary<'a> {
     output: String,
     lines: u64,
     actions: u64,
@@ -138,7 +138,7 @@ struct Summary<'a> {
 }
 
 fn json_summary(output: &Path, report: &RepairReport) -> anyhow::Result<String> {
-    let summary = Summary {
+    let summary = RepairSummary {
         output: output.display().to_string(),
         lines: report.lines,
         actions: report.actions,
@@ -146,5 +146,5 @@ fn json_summary(output: &Path, report: &RepairReport) -> anyhow::Result<String> 
         lost: report.lost.as_ref().map(|lost| lost.display().to_string()),
         rules: report.rules.iter().map(|(rule, count)| (rule.as_str(), *count)).collect(),
     };
-    Ok(serde_json::to_string(&SummaryLine { summary })? + "\n")
+    Ok(serde_json::to_string(&RepairSummaryLine { summary })? + "\n")
 }

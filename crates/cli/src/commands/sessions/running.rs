@@ -1,4 +1,4 @@
-//! Sessions that a process has open now.
+//! Sessions of running agents.
 
 use std::collections::HashSet;
 use std::io::Read as _;
@@ -6,8 +6,9 @@ use std::path::Path;
 
 use tidings_transcript::roots::Roots;
 
-/// Every running agent keeps a file with its number and its session; one that crashed left it behind, so that the
-/// process must be there too. Only `<number>.json` is read: what else lies there is secret.
+/// Returns the ids of sessions whose agent is running. Each agent keeps a file `<pid>.json` with its session.
+/// A crashed agent leaves its file behind, so the process must exist too. Other files there may be secret and
+/// are not read.
 pub(crate) fn ids(roots: &Roots) -> HashSet<String> {
     let mut ids = HashSet::new();
     for root in roots.paths() {
@@ -32,7 +33,7 @@ fn session_of(path: &Path) -> Option<String> {
     state.get("sessionId")?.as_str().map(str::to_owned)
 }
 
-/// Where the system has no `/proc`, nothing is said to run.
+/// True if the process exists; false on systems without `/proc`.
 fn is_alive(pid: u32) -> bool {
     Path::new("/proc").join(pid.to_string()).exists()
 }

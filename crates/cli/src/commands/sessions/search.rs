@@ -13,39 +13,39 @@ use tidings_transcript::search::{
     self, Case, Hit, Options, Role, SearchFlow, SearchQuery, Sidechains, Summary, Syntax, ToolNames,
 };
 
-use super::{Place, index, unreadable, when};
+use super::{RootArgs, index, unreadable, when};
 use crate::error::Exit;
 use crate::human;
 use crate::output::{BOLD, DIM, Output, PLAIN, RED, printable};
 
-/// Find text in every session
+/// Search the text of all sessions
 ///
-/// Searches prompts, answers, thinking, inputs and outputs of tools, summaries, titles and attachments, in sub-agents
-/// too and however the text is escaped in the file. A line counts once.
+/// Searches prompts, answers, thinking, inputs and outputs of tools, summaries, titles and attachments, also
+/// of sub-agents, independent of JSON escapes in the file. Each line counts once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Search {
-    /// What to find; case is ignored unless there is a capital letter in it
+    /// Text to find; case is ignored unless it contains a capital letter
     pattern: String,
 
-    /// Take the pattern as a regular expression
+    /// Treat the pattern as a regular expression
     #[arg(short = 'e', long)]
     regex: bool,
 
-    /// Ignore case, whatever the pattern has
+    /// Ignore case, even if the pattern contains capital letters
     #[arg(short, long, conflicts_with = "case_sensitive")]
     ignore_case: bool,
 
-    /// Match case, whatever the pattern has
+    /// Match case, even if the pattern contains no capital letter
     #[arg(short = 's', long)]
     case_sensitive: bool,
 
-    /// Only what these said; can be given several times
+    /// Only text of this role; can be given several times
     #[arg(long, value_name = "ROLE")]
     role: Vec<RoleArg>,
 
-    /// Only calls of this tool and what it gave back
+    /// Only calls of this tool and their results
     #[arg(long, value_name = "NAME")]
     tool: Option<String>,
 
@@ -53,19 +53,19 @@ pub(crate) struct Search {
     #[arg(long, value_name = "TEXT")]
     project: Option<String>,
 
-    /// Only from this day, moment or span on: 2026-11-14, 7d, 12h
+    /// Only since this day, time or age: 2026-11-14, 7d, 12h
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
 
-    /// Only up to this day (with it), moment or span
+    /// Only until this day (inclusive), time or age
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
 
-    /// Leave sub-agents out
+    /// Exclude sub-agents
     #[arg(long)]
     no_sidechains: bool,
 
-    /// Stop after this many lines, or sessions with -l
+    /// Maximum number of lines, or of sessions with -l
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
 
@@ -73,7 +73,7 @@ pub(crate) struct Search {
     #[arg(short = 'l', long)]
     sessions_only: bool,
 
-    /// Print only how many lines match
+    /// Print only the number of matching lines
     #[arg(long, conflicts_with = "sessions_only")]
     count: bool,
 
@@ -89,24 +89,25 @@ Examples:
   tidings sessions search -i 'flaky test' -l
   tidings sessions search --json TODO | jq -r .uuid
 
-Exit codes: 0 everything was searched, whether it was found or not, 1 something could not be, and is named, 2 wrong usage, 3 cannot run";
+Exit codes: 0 everything was searched, with or without a match, 1 some files could not be read (see the warnings), \
+2 wrong usage, 3 the command could not run";
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum RoleArg {
     /// Prompts
     User,
-    /// Answers, thinking, calls of tools
+    /// Answers, thinking and tool calls
     Assistant,
-    /// What the client says: attachments, titles, summaries
+    /// Attachments, titles and summaries
     System,
-    /// What tools gave back
+    /// Results of tools
     Tool,
 }
 
-/// How much of a title is shown.
+/// Maximum width of a title.
 const TITLE_COLUMNS: usize = 60;
 
-/// A hit for scripts; the keys stay in this order whatever features a build has.
+/// JSON line of a hit; the order of keys does not depend on the build's features.
 #[derive(Serialize)]
 struct HitLine<'a> {
     session: &'a str,
@@ -127,7 +128,8 @@ struct SessionLine<'a> {
 }
 
 impl Search {
-    /// Smart case: a capital letter in the pattern is meant. In a regular expression, `\\S` is not one.
+    /// Smart case: a capital letter makes the pattern case-sensitive, except in an escape such as `\\S` of a
+    /// regular expression.
     fn case(&self) -> Case {
         let mut letters = self.pattern.chars();
         let mut has_capital = false;
@@ -145,21 +147,22 @@ impl Search {
         }
     }
 
-    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+    pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let query = SearchQuery::new(self.options()?)?;
-        let roots = place.roots()?;
+        let roots = root.roots()?;
         let found = roots.scan()?;
         let looked = unreadable::warn(&found.unreadable, out)?;
         let index = if self.no_index { None } else { up_to_date(&roots, &found.sessions, out)? };
-        let mut shown = Shown { search: self, json: place.json, out, lines: 0, sessions: 0, last: None };
+        let mut printer =
+            HitPrinter { search: self, json: root.json, out, lines: 0, sessions: 0, last: None };
         let mut failed = None;
         let mut each = |hit: Hit<'_>| {
-            shown.hit(&hit).unwrap_or_else(|error| {
+            printer.hit(&hit).unwrap_or_else(|error| {
                 failed = Some(error);
                 SearchFlow::Stop
             })
         };
-        // An index fails before the first hit or not at all.
+        // An index fails only before the first hit, so no hit is printed twice.
         let indexed = index.map(|index| index.search(&found.sessions, &query, &mut each)).transpose();
         let (summary, unusable) = match indexed {
             Ok(Some(summary)) => (summary, None),
@@ -169,7 +172,7 @@ impl Search {
         if let Some(error) = failed {
             return Err(error);
         }
-        let searched = shown.end(&summary)?;
+        let searched = printer.end(&summary)?;
         if let Some(error) = unusable {
             without_index(&error, out)?;
         }
@@ -180,7 +183,7 @@ impl Search {
         let now = Zoned::now();
         let since = self.since.as_deref().map(|text| when::parse(text, &now)).transpose()?;
         let until = self.until.as_deref().map(|text| when::parse(text, &now)).transpose()?;
-        // Looking names of tools up takes time, and here nobody would see them.
+        // Names of tools are looked up only if they are printed.
         let shows_tools = !self.count && !self.sessions_only;
         Ok(Options {
             pattern: self.pattern.clone(),
@@ -197,13 +200,13 @@ impl Search {
     }
 }
 
-/// The index, if there is one that can be used, as much up to date as is quickly done.
+/// Opens the index, if there is a usable one, and adds small changes to it.
 fn up_to_date(roots: &Roots, sessions: &[SessionFiles], out: &Output) -> anyhow::Result<Option<Index>> {
     let Ok(path) = index::path() else { return Ok(None) };
     let ready = || -> Result<Option<Index>, Error> {
         let Some(mut index) = Index::open(&path)? else { return Ok(None) };
         if (1..=INDEX_CATCH_UP_BYTES).contains(&index.pending(sessions)?) {
-            // What it does not get to know is searched all the same.
+            // Files that are not indexed are searched directly.
             index.update(sessions, &roots.projects_folders(), |_| {}).ok();
         }
         Ok(Some(index))
@@ -230,17 +233,17 @@ impl From<RoleArg> for Role {
 }
 
 /// Prints hits as they come.
-struct Shown<'s, 'o> {
+struct HitPrinter<'s, 'o> {
     search: &'s Search,
     json: bool,
     out: &'o mut Output,
     lines: u64,
     sessions: u64,
-    /// The session and the file of the hit before.
+    /// Session and file of the previous hit.
     last: Option<(PathBuf, PathBuf)>,
 }
 
-impl Shown<'_, '_> {
+impl HitPrinter<'_, '_> {
     fn hit(&mut self, hit: &Hit<'_>) -> anyhow::Result<SearchFlow> {
         let Search { limit, count, sessions_only, .. } = *self.search;
         let limit = limit.unwrap_or(u64::MAX);
@@ -280,7 +283,7 @@ impl Shown<'_, '_> {
     fn session(&mut self, hit: &Hit<'_>) -> anyhow::Result<()> {
         let session = hit.session;
         if !self.json {
-            let text = format!("{}  {}\n", printable(&session.id), described(session));
+            let text = format!("{}  {}\n", printable(&session.id), describe(session));
             return Ok(self.out.text(&text)?);
         }
         let file = session.files().next().map_or_else(|| session.dir(), |file| file.path.clone());
@@ -310,7 +313,7 @@ impl Shown<'_, '_> {
     fn heading(&mut self, hit: &Hit<'_>) -> anyhow::Result<()> {
         let id: String = hit.session.id.chars().take(8).collect();
         let gap = if self.sessions > 1 { "\n" } else { "" };
-        let text = format!("{gap}{BOLD}{}{PLAIN}  {}\n", printable(&id), described(hit.session));
+        let text = format!("{gap}{BOLD}{}{PLAIN}  {}\n", printable(&id), describe(hit.session));
         Ok(self.out.text(&text)?)
     }
 
@@ -352,25 +355,25 @@ impl Shown<'_, '_> {
         }
         if summary.oversized > 0 {
             let lines = human::plural(summary.oversized, "line");
-            self.out.note(&format!("{lines} too long to search; `tidings sessions check` tells where"))?;
+            self.out.note(&format!("{lines} too long to search; `tidings sessions check` shows where"))?;
         }
         unreadable::warn(&summary.unreadable, self.out)
     }
 }
 
-/// What a session is called, and where it works; both may be unknown.
-fn described(session: &SessionFiles) -> String {
+/// Formats the title and the working folder of a session, as far as they are known.
+fn describe(session: &SessionFiles) -> String {
     let listed = list::list(std::slice::from_ref(session), &Wanted::default()).pop();
     let (title, cwd) = listed.map(|(_, listed)| (listed.title, listed.cwd)).unwrap_or_default();
     let folder = || session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let place = format!("{DIM}{}{PLAIN}", printable(&cwd.unwrap_or_else(folder)));
+    let cwd = format!("{DIM}{}{PLAIN}", printable(&cwd.unwrap_or_else(folder)));
     match title {
-        Some(title) => format!("{}  {place}", human::fit(&one_line(&title), TITLE_COLUMNS)),
-        None => place,
+        Some(title) => format!("{}  {cwd}", human::fit(&one_line(&title), TITLE_COLUMNS)),
+        None => cwd,
     }
 }
 
-/// Local time to the minute, as wide whether known or not.
+/// Formats local time to the minute; spaces of the same width if it is unknown.
 fn shown_time(at: Option<&str>) -> String {
     let time = at.and_then(|at| at.parse::<Timestamp>().ok());
     match time {
@@ -379,11 +382,11 @@ fn shown_time(at: Option<&str>) -> String {
     }
 }
 
-/// Safe for a terminal, and on one line.
+/// Makes text printable on one line.
 fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for character in printable(&text.replace(['\n', '\r', '\t'], " ")).chars() {
-        // Indentation would push the match out of sight.
+        // Collapse spaces, since indentation would push the match out of sight.
         if character != ' ' || !line.ends_with(' ') {
             line.push(character);
         }

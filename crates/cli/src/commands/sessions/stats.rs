@@ -9,16 +9,17 @@ use tidings_transcript::list::{self, Listed, Wanted};
 use tidings_transcript::roots::SessionFiles;
 
 use super::filter::Filter;
-use super::{Place, unreadable};
+use super::{RootArgs, unreadable};
 use crate::error::Exit;
 use crate::human;
 use crate::output::{BOLD, DIM, Output, PLAIN, printable};
 use crate::progress::Progress;
 
-/// Count sessions, messages, tools, errors
+/// Count sessions, messages, tool calls and errors
 ///
-/// Turns are prompts and slash commands of a person; messages are turns and responses of the model, each response
-/// once; branches are ways that were left for another one. Sub-agents' tool calls and errors count for their session.
+/// Turns are prompts and slash commands of the user; messages are turns and responses of the model, each
+/// response once; branches are abandoned branches. Tool calls and errors of sub-agents count for their
+/// session.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Stats {
@@ -32,26 +33,27 @@ Examples:
   tidings sessions stats --project shop --since 30d
   tidings sessions stats --json | jq .tools
 
-Exit codes: 0 everything was read, 1 something could not be, and is named, 2 wrong usage, 3 cannot run";
+Exit codes: 0 everything was read, 1 some files could not be read (see the warnings), 2 wrong usage, \
+3 the command could not run";
 
 impl Stats {
-    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
-        let found = place.roots()?.scan()?;
+    pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
+        let found = root.roots()?.scan()?;
         let wanted =
             Wanted { project: self.filter.project.clone(), since: self.filter.since()?, ..Wanted::default() };
         let rows = list::list(&found.sessions, &wanted);
         let sessions: Vec<&SessionFiles> = rows.iter().map(|(session, _)| *session).collect();
-        let mut cache = Place::cache();
+        let mut cache = RootArgs::cache();
         let unread = sessions.iter().map(|session| counts::unread_bytes(session, &cache)).sum();
         let progress = Progress::bytes("counting", unread);
         let counted = counts::count(&sessions, &mut cache, &|bytes| progress.done(bytes));
         drop(progress);
         let read = unreadable::warn(found.unreadable.iter().chain(&counted.unreadable), out)?;
-        Place::save(&mut cache, out)?;
+        RootArgs::save(&mut cache, out)?;
         let mut sum = Counts::default();
         counted.sessions.iter().for_each(|counts| sum.add(counts));
         let stats = counts::stats(rows.iter().map(|(_, row)| row), &sum);
-        if place.json {
+        if root.json {
             out.text(&format!("{}\n", serde_json::to_string(&stats)?))?;
         } else {
             let rows: Vec<&Listed> = rows.iter().map(|(_, row)| row).collect();
@@ -91,7 +93,7 @@ fn render(stats: &TranscriptStats, sum: &Counts, rows: &[&Listed], now: &Zoned) 
     text
 }
 
-/// Numbers as bars, the largest first.
+/// Formats numbers as bars, the largest first.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -121,7 +123,7 @@ fn bars(title: &str, numbers: &BTreeMap<String, u64>, shown: usize) -> String {
     text
 }
 
-/// Sessions per day over the last weeks that have any, one column a day.
+/// Formats sessions per day up to the last active day, one column per day.
 fn strip(rows: &[&Listed], now: &Zoned) -> Option<String> {
     const DAYS: i32 = 60;
     const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

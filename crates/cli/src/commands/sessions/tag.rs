@@ -1,25 +1,25 @@
 use serde::Serialize;
 use tidings_transcript::manage::{SessionFile, tag_session};
 
-use super::Place;
+use super::RootArgs;
 use crate::error::Exit;
 use crate::output::{BOLD, Output, PLAIN, printable};
 
-/// Tag a session
+/// Set or clear the tag of a session
 ///
-/// A session has one tag. It is written at the end of the session's file, as the official SDKs do, without characters
-/// that nobody sees.
+/// A session has at most one tag. It is appended to the session's file, as the official SDKs do, without
+/// invisible characters.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Tag {
-    /// The session: its id, or a beginning that fits only one
+    /// Session id, or a unique prefix of it
     id: String,
 
-    /// The tag
+    /// New tag
     #[arg(value_name = "TAG", required_unless_present = "clear")]
     label: Option<String>,
 
-    /// Take the tag away
+    /// Remove the tag
     #[arg(long, conflicts_with = "label")]
     clear: bool,
 }
@@ -36,11 +36,11 @@ struct Tagged<'a> {
 }
 
 impl Tag {
-    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
-        let session = SessionFile::of(&place.roots()?.find(&self.id)?)?;
+    pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
+        let session = SessionFile::of(&root.roots()?.find(&self.id)?)?;
         let tag = tag_session(&session, self.label.as_deref())?;
         let tagged = Tagged { id: session.id.as_str(), tag: tag.as_deref() };
-        if place.json {
+        if root.json {
             out.text(&format!("{}\n", serde_json::to_string(&tagged)?))?;
         } else {
             let text = match tagged.tag {

@@ -1,4 +1,4 @@
-//! What could not be looked at, and so is missing in what a command says.
+//! Warnings about files that could not be read, and so are missing in a command's result.
 
 use std::error::Error as _;
 
@@ -7,7 +7,8 @@ use tidings_transcript::Error;
 use crate::error::Exit;
 use crate::output::{Output, PLAIN, YELLOW, printable};
 
-/// Names each on standard error. What is left out of a sum, a copy or a check makes it [`Exit::NotFine`].
+/// Prints a warning for each error. Returns [`Exit::NotFine`] if there are any, since the result is
+/// incomplete.
 pub(super) fn warn<'e>(errors: impl IntoIterator<Item = &'e Error>, out: &Output) -> anyhow::Result<Exit> {
     let mut exit = Exit::Fine;
     for error in errors {
@@ -17,7 +18,7 @@ pub(super) fn warn<'e>(errors: impl IntoIterator<Item = &'e Error>, out: &Output
     Ok(exit)
 }
 
-/// The error and its cause.
+/// Formats an error with its cause.
 pub(super) fn sentence(error: &Error) -> String {
     match error.source() {
         Some(source) => format!("{error}: {source}"),

@@ -1,25 +1,25 @@
-//! Times on the command line: `2026-11-14`, `2026-11-14T09:30`, `7d`.
+//! Parser of times on the command line: `2026-11-14`, `2026-11-14T09:30`, `7d`.
 
 use jiff::civil::{Date, DateTime};
 use jiff::{Span, Timestamp, Zoned};
 
 use crate::error::CannotRun;
 
-/// A moment, or a whole day, that somebody typed.
+/// A point in time, or a whole day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct When {
-    /// Its first moment.
+    /// Start, inclusive.
     pub(crate) start: Timestamp,
-    /// The first moment after it: the next day for a day, the moment itself otherwise.
+    /// End, exclusive: the next day for a day, the same as `start` for a point in time.
     pub(crate) end: Timestamp,
 }
 
-/// The time that `text` means now and here.
+/// Parses a time in the zone of `now`; ages are relative to `now`.
 pub(crate) fn parse(text: &str, now: &Zoned) -> Result<When, CannotRun> {
     moment(text, now).ok_or_else(|| CannotRun {
         code: CannotRun::USAGE,
-        message: format!("This is no time: `{text}`"),
-        hint: "write a day (2026-11-14), a moment (2026-11-14T09:30, or with Z for UTC) or how long ago (30m, 12h, 7d, 2w)",
+        message: format!("Not a time: `{text}`"),
+        hint: "give a day (2026-11-14), a time (2026-11-14T09:30, or with Z for UTC) or an age (30m, 12h, 7d, 2w)",
     })
 }
 
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_moments_and_spans_are_understood() {
+    fn days_times_and_ages_are_parsed() {
         let now: Zoned = "2026-11-15T12:00:00+01:00[Europe/Berlin]".parse().unwrap();
         let check = |text: &str, start: &str, end: &str| {
             let when = parse(text, &now).unwrap();

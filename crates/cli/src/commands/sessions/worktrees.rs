@@ -1,12 +1,12 @@
-//! What git says about the worktrees of a repository.
+//! Worktrees of a git repository.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The worktrees of the repository that a folder belongs to; none without git, without a repository, or when git
-/// does not answer in time.
+/// Returns the worktrees of a folder's repository; none without git, without a repository, or if git takes
+/// longer than 5 seconds.
 pub(crate) fn of(folder: &Path) -> Vec<PathBuf> {
     const WAIT_MAX: Duration = Duration::from_secs(5);
     const STEP: Duration = Duration::from_millis(5);
@@ -32,7 +32,7 @@ pub(crate) fn of(folder: &Path) -> Vec<PathBuf> {
         }
     };
     let Some(status) = ended else {
-        // It is stopped and waited for, so that no process is left behind.
+        // Kill and reap it, so that no process is left behind.
         drop(git.kill());
         drop(git.wait());
         return Vec::new();

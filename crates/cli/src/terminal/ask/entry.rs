@@ -2,37 +2,39 @@ use super::super::keys::Key;
 use super::super::line::Line;
 use super::super::style::Style;
 
-/// A line that is being typed.
+/// Text field of one line.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Entry {
+pub(super) struct TextEntry {
     text: String,
 }
 
-/// What a key made of it.
+/// Result of a key.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Typed {
-    Nothing,
-    Left,
+pub(super) enum EntryResult {
+    Pending,
+    Cancelled,
     Text(String),
 }
 
-/// The longest text that is taken. More than this belongs into a prompt.
+/// Maximum number of characters; longer texts belong into a prompt.
 const CHARS_MAX: usize = 4_000;
 
-impl Entry {
-    /// Enter ends it once there is something; Escape leaves it.
-    pub(super) fn key(&mut self, key: Key) -> Typed {
+impl TextEntry {
+    /// Handles a key: Enter submits a text that is not empty, Escape cancels.
+    pub(super) fn key(&mut self, key: Key) -> EntryResult {
         match key {
             Key::Char(c) if self.text.chars().count() < CHARS_MAX => self.text.push(c),
             Key::Backspace => drop(self.text.pop()),
-            Key::Escape => return Typed::Left,
-            Key::Enter if !self.text.trim().is_empty() => return Typed::Text(self.text.trim().to_owned()),
+            Key::Escape => return EntryResult::Cancelled,
+            Key::Enter if !self.text.trim().is_empty() => {
+                return EntryResult::Text(self.text.trim().to_owned());
+            }
             _ => {}
         }
-        Typed::Nothing
+        EntryResult::Pending
     }
 
-    /// The end of it, since that is where one types.
+    /// Formats the field; a long text shows its end, where the cursor is.
     pub(super) fn lines(&self, label: &str, columns: usize) -> Vec<Line> {
         let text = Line::plain(&self.text).text();
         let room = columns.saturating_sub(label.len() + 4).max(8);

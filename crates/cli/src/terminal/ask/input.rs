@@ -4,7 +4,7 @@ use super::super::diff;
 use super::super::line::Line;
 use super::super::style::Style;
 
-/// The whole input of a call, with everything visible that a decision could hang on.
+/// Formats the whole input of a call, with every character visible that could matter for a decision.
 pub(super) fn input_lines(tool: &str, input: &Value) -> Vec<Line> {
     let Some(members) = input.as_object() else {
         return Line::exact(&input.to_string(), Style::PLAIN);
@@ -14,7 +14,7 @@ pub(super) fn input_lines(tool: &str, input: &Value) -> Vec<Line> {
     if let Some(text) = main.and_then(|main| members[main].as_str()) {
         lines.extend(Line::exact(text, Style::BOLD));
     }
-    let changes = diff::asked(input);
+    let changes = diff::requested(input);
     let in_changes =
         |key: &str| !changes.is_empty() && matches!(key, "old_string" | "new_string" | "content" | "edits");
     for (key, value) in members.iter().filter(|(key, _)| Some(key.as_str()) != main && !in_changes(key)) {
@@ -24,7 +24,7 @@ pub(super) fn input_lines(tool: &str, input: &Value) -> Vec<Line> {
     lines
 }
 
-/// The member that says what a tool will do.
+/// Name of the main argument of a tool.
 fn main_member(tool: &str) -> Option<&'static str> {
     Some(match tool {
         "Bash" | "PowerShell" => "command",

@@ -1,6 +1,6 @@
-//! What only a person may decide, asked key by key.
+//! Prompts for permission requests and questions.
 //!
-//! Each kind of question is a small state machine: keys go in, lines come out, and at the end there is a [`Reply`].
+//! Each kind is a small state machine: keys go in, lines come out, and at the end there is a [`Reply`].
 
 mod entry;
 mod input;
@@ -8,41 +8,41 @@ mod permission;
 mod questions;
 
 pub(crate) use permission::PermissionAsk;
-pub(crate) use questions::{Choice, QuestionAsk, QuestionsAsk, Several};
+pub(crate) use questions::{Choice, QuestionAsk, QuestionsAsk, Selection};
 
 use super::keys::Key;
 use super::line::Line;
 use super::style::Style;
 
-/// What a person decided.
+/// Decision or answer of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reply {
     /// The tool may run.
-    Allow(Reach),
-    /// It may not; the model is told why, if somebody said so.
+    Allow(GrantScope),
+    /// The tool may not run; the optional reason is sent to the model.
     Deny(Option<String>),
     /// The answers, one list per question.
     Answers(Vec<Vec<String>>),
-    /// The person does not want to answer.
+    /// The user does not want to answer.
     Declined,
 }
 
-/// How far a yes reaches.
+/// Scope of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum GrantScope {
     Once,
     Session,
     Always,
 }
 
-/// Something that waits for a person.
+/// A pending request.
 #[derive(Debug, Clone)]
 pub(crate) enum Ask {
     Permission(PermissionAsk),
     Questions(QuestionsAsk),
 }
 
-/// Everything that waits, the oldest first, one of them in front of the person.
+/// All pending requests, oldest first; one of them is in front and gets the keys.
 #[derive(Debug, Default)]
 pub(crate) struct Asks {
     open: Vec<(String, Ask)>,
@@ -54,7 +54,7 @@ impl Asks {
         self.open.is_empty()
     }
 
-    /// Adds a question, unless it waits already.
+    /// Adds a request, unless it is already pending; returns true if it is new.
     pub(crate) fn open(&mut self, id: &str, ask: Ask) -> bool {
         let new = !self.open.iter().any(|(open, _)| open == id);
         if new {
@@ -63,17 +63,17 @@ impl Asks {
         new
     }
 
-    /// Takes a question away that was answered elsewhere or taken back.
+    /// Removes a request that was answered elsewhere or withdrawn.
     pub(crate) fn close(&mut self, id: &str) -> Option<Ask> {
-        let place = self.open.iter().position(|(open, _)| open == id)?;
-        let (_, ask) = self.open.remove(place);
-        if self.at > place || self.at >= self.open.len() {
+        let index = self.open.iter().position(|(open, _)| open == id)?;
+        let (_, ask) = self.open.remove(index);
+        if self.at > index || self.at >= self.open.len() {
             self.at = self.at.saturating_sub(1);
         }
         Some(ask)
     }
 
-    /// A key for the question in front. With an answer, the question is closed; what it was about comes back.
+    /// Passes a key to the request in front. Once it is answered, removes and returns it with the answer.
     pub(crate) fn key(&mut self, key: Key) -> Option<(String, Ask, Reply)> {
         if key == Key::Tab && self.open.len() > 1 {
             self.at = (self.at + 1) % self.open.len();
@@ -89,13 +89,13 @@ impl Asks {
         Some((id, ask, reply))
     }
 
-    /// The question in front, with its keys, and how many wait besides.
+    /// Formats the request in front with its keys, and the number of pending requests.
     pub(crate) fn lines(&self, columns: usize) -> Vec<Line> {
         let Some((_, ask)) = self.open.get(self.at) else { return Vec::new() };
         let mut lines = Vec::new();
         if self.open.len() > 1 {
-            let place = format!("Question {} of {}", self.at + 1, self.open.len());
-            lines.push(Line::styled(&place, Style::YELLOW).with("  [Tab] the next one", Style::DIM));
+            let position = format!("Request {} of {}", self.at + 1, self.open.len());
+            lines.push(Line::styled(&position, Style::YELLOW).with("  [Tab] next", Style::DIM));
         }
         match ask {
             Ask::Permission(ask) => lines.extend(ask.lines(columns, self.open.len() > 1)),
@@ -105,7 +105,7 @@ impl Asks {
     }
 }
 
-/// A key and what it does, as in `[y] once`.
+/// Formats keys and their functions, as in `[y] once`.
 fn key_line(keys: &[(&str, &str)], columns: usize) -> Vec<Line> {
     let mut lines = vec![Line::new()];
     for (key, meaning) in keys {
@@ -122,7 +122,7 @@ fn key_line(keys: &[(&str, &str)], columns: usize) -> Vec<Line> {
             line.extend(part);
         }
     }
-    // A rule is shown to its last letter, however long it is.
+    // Wrapped instead of cut, so that a rule is shown completely.
     lines.iter().flat_map(|line| line.wrap(columns.saturating_sub(1), 4)).collect()
 }
 

@@ -4,38 +4,38 @@ use tidings_protocol::ui::{PermissionDetails, PermissionLevel, PermissionRequest
 use super::super::keys::Key;
 use super::super::line::Line;
 use super::super::style::Style;
-use super::entry::{Entry, Typed};
+use super::entry::{EntryResult, TextEntry};
 use super::input::input_lines;
-use super::{Reach, Reply, key_line};
+use super::{GrantScope, Reply, key_line};
 
-/// May this tool run?
+/// Permission request of a tool.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PermissionAsk {
     pub(crate) tool: String,
     pub(crate) input: Value,
-    /// The question in words that follow from the input.
+    /// Description that is derived from the input.
     pub(crate) description: String,
-    /// Why the CLI asks.
+    /// Reason of the request.
     pub(crate) reason: Option<String>,
-    /// The path that made the CLI ask.
+    /// Path that caused the request.
     pub(crate) path: Option<String>,
-    /// The sub-agent that wants it.
+    /// Sub-agent that sent the request.
     pub(crate) agent: Option<String>,
-    /// The rules that "always" adds, letter for letter; none if it cannot be said.
+    /// Rules that "always" adds, unabridged; empty if "always" is not available.
     pub(crate) rules: Vec<String>,
-    /// How much can go wrong, if that is a lot.
+    /// Warning of a high risk.
     pub(crate) warning: Option<String>,
-    pub(crate) typing: Option<Reason>,
+    pub(crate) typing: Option<ReasonField>,
 }
 
-/// A reason that is being typed.
+/// Text field for the reason of a denial.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Reason(Entry);
+pub(crate) struct ReasonField(TextEntry);
 
 impl PermissionAsk {
-    /// The question in words, and what the words are about.
+    /// Creates the prompt of a permission request.
     pub(crate) fn new(request: Option<&PermissionRequest>, details: Option<&PermissionDetails>) -> Self {
-        // Nearly every command could do harm; what can do anything at all is worth a warning.
+        // Nearly every command could do harm, so only the highest level gets a warning.
         let risky = request.is_some_and(|request| request.level == PermissionLevel::Admin);
         PermissionAsk {
             tool: details.map(|details| details.tool_name.clone()).unwrap_or_default(),
@@ -47,27 +47,27 @@ impl PermissionAsk {
             path: details.and_then(|details| details.blocked_path.clone()),
             agent: details.and_then(|details| details.agent_id.clone()),
             rules: details.and_then(|details| details.suggestions.as_ref()).map(rules).unwrap_or_default(),
-            warning: risky.then(|| "high risk: look closely".to_owned()),
+            warning: risky.then(|| "high risk: check this carefully".to_owned()),
             typing: None,
         }
     }
 
-    /// Whether the question is if a plan is to be carried out.
+    /// True if the request is the approval of a plan.
     fn is_plan(&self) -> bool {
         self.tool == "ExitPlanMode"
     }
 
-    /// What is asked, in full; it stays on the screen.
+    /// Formats the whole request; these lines stay on the screen.
     pub(crate) fn introduction(&self, columns: usize) -> Vec<Line> {
         let mut lines = Vec::new();
-        let title = if self.is_plan() { "Carry out this plan?" } else { "Allow this?" };
+        let title = if self.is_plan() { "Approve this plan?" } else { "Allow this?" };
         let mut head = Line::styled(&format!("? {title}"), Style::YELLOW.and(Style::BOLD));
         if !self.description.is_empty() {
             head.push(&format!(" {}", self.description), Style::PLAIN);
         }
         lines.extend(head.wrap(columns, 2));
         if let Some(agent) = &self.agent {
-            lines.push(Line::styled(&format!("  asked by the sub-agent {agent}"), Style::DIM));
+            lines.push(Line::styled(&format!("  requested by the sub-agent {agent}"), Style::DIM));
         }
         if !self.is_plan() {
             let input = input_lines(&self.tool, &self.input);
@@ -91,42 +91,42 @@ impl PermissionAsk {
     }
 
     pub(super) fn key(&mut self, key: Key) -> Option<Reply> {
-        if let Some(Reason(entry)) = &mut self.typing {
+        if let Some(ReasonField(entry)) = &mut self.typing {
             match entry.key(key) {
-                Typed::Nothing => {}
-                Typed::Left => self.typing = None,
-                Typed::Text(reason) => return Some(Reply::Deny(Some(reason))),
+                EntryResult::Pending => {}
+                EntryResult::Cancelled => self.typing = None,
+                EntryResult::Text(reason) => return Some(Reply::Deny(Some(reason))),
             }
             return None;
         }
         match key {
-            Key::Char('y') => Some(Reply::Allow(Reach::Once)),
-            Key::Char('s') if !self.is_plan() => Some(Reply::Allow(Reach::Session)),
-            Key::Char('a') if self.is_plan() => Some(Reply::Allow(Reach::Session)),
-            Key::Char('a') if !self.rules.is_empty() => Some(Reply::Allow(Reach::Always)),
+            Key::Char('y') => Some(Reply::Allow(GrantScope::Once)),
+            Key::Char('s') if !self.is_plan() => Some(Reply::Allow(GrantScope::Session)),
+            Key::Char('a') if self.is_plan() => Some(Reply::Allow(GrantScope::Session)),
+            Key::Char('a') if !self.rules.is_empty() => Some(Reply::Allow(GrantScope::Always)),
             Key::Char('n') => Some(Reply::Deny(None)),
             Key::Char('e') => {
-                self.typing = Some(Reason::default());
+                self.typing = Some(ReasonField::default());
                 None
             }
             _ => None,
         }
     }
 
-    /// The keys; with a reminder of what they decide where several questions are open.
-    pub(super) fn lines(&self, columns: usize, several: bool) -> Vec<Line> {
-        if let Some(Reason(entry)) = &self.typing {
+    /// Formats the keys, with the description of the request if several are pending.
+    pub(super) fn lines(&self, columns: usize, is_one_of_several: bool) -> Vec<Line> {
+        if let Some(ReasonField(entry)) = &self.typing {
             return entry.lines("Reason", columns);
         }
         let mut lines = Vec::new();
-        if several {
+        if is_one_of_several {
             lines.push(Line::styled(&self.description, Style::BOLD));
         }
         let always = format!("always: {}", self.rules.join(", "));
         let mut keys = Vec::new();
         if self.is_plan() {
-            keys.extend([("y", "carry it out"), ("a", "and change files without asking")]);
-            keys.extend([("n", "no, keep planning"), ("e", "no, and say what to change")]);
+            keys.extend([("y", "approve"), ("a", "approve, and accept edits")]);
+            keys.extend([("n", "no, keep planning"), ("e", "no, with a comment")]);
         } else {
             keys.extend([("y", "once"), ("s", "this session")]);
             if !self.rules.is_empty() {
@@ -138,26 +138,26 @@ impl PermissionAsk {
         lines
     }
 
-    /// What was decided, in a line that stays.
+    /// Formats the decision; this line stays on the screen.
     pub(crate) fn settled(&self, reply: &Reply) -> Line {
-        let (mark, words, style) = match reply {
-            Reply::Allow(Reach::Session) if self.is_plan() => {
-                ("✓", "carry it out, and change files without asking".to_owned(), Style::GREEN)
+        let (mark, text, style) = match reply {
+            Reply::Allow(GrantScope::Session) if self.is_plan() => {
+                ("✓", "approved, edits are accepted".to_owned(), Style::GREEN)
             }
-            Reply::Allow(_) if self.is_plan() => ("✓", "carry it out".to_owned(), Style::GREEN),
-            Reply::Allow(Reach::Once) => ("✓", "allowed once".to_owned(), Style::GREEN),
-            Reply::Allow(Reach::Session) => ("✓", "allowed for this session".to_owned(), Style::GREEN),
-            Reply::Allow(Reach::Always) => {
+            Reply::Allow(_) if self.is_plan() => ("✓", "approved".to_owned(), Style::GREEN),
+            Reply::Allow(GrantScope::Once) => ("✓", "allowed once".to_owned(), Style::GREEN),
+            Reply::Allow(GrantScope::Session) => ("✓", "allowed for this session".to_owned(), Style::GREEN),
+            Reply::Allow(GrantScope::Always) => {
                 ("✓", format!("always allowed: {}", self.rules.join(", ")), Style::GREEN)
             }
-            Reply::Deny(Some(reason)) => ("✗", format!("no: {reason}"), Style::RED),
-            _ => ("✗", "no".to_owned(), Style::RED),
+            Reply::Deny(Some(reason)) => ("✗", format!("denied: {reason}"), Style::RED),
+            _ => ("✗", "denied".to_owned(), Style::RED),
         };
-        Line::styled(&format!("  {mark} {words}"), style)
+        Line::styled(&format!("  {mark} {text}"), style)
     }
 }
 
-/// The rules that "always" adds, letter for letter, and where they are kept.
+/// Formats the rules that "always" adds, unabridged, with the file that they are stored in.
 fn rules(suggestions: &Value) -> Vec<String> {
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
     let updates = suggestions.as_array().into_iter().flatten();
@@ -167,20 +167,20 @@ fn rules(suggestions: &Value) -> Vec<String> {
     });
     allowing
         .flat_map(|update| {
-            let place = text(update, "destination").as_deref().and_then(kept_in).unwrap_or_default();
+            let stored_in = text(update, "destination").as_deref().and_then(stored_in).unwrap_or_default();
             let rules = update.get("rules").and_then(Value::as_array).into_iter().flatten();
             rules.filter_map(move |rule| {
                 let tool = text(rule, "toolName")?;
                 let content =
                     text(rule, "ruleContent").map(|content| format!("({content})")).unwrap_or_default();
-                Some(format!("{tool}{content}{place}"))
+                Some(format!("{tool}{content}{stored_in}"))
             })
         })
         .collect()
 }
 
-/// Where a rule is kept, as the CLI names its files.
-fn kept_in(destination: &str) -> Option<&'static str> {
+/// Settings that a rule is stored in, as the CLI names its files.
+fn stored_in(destination: &str) -> Option<&'static str> {
     match destination {
         "localSettings" => Some(" in .claude/settings.local.json"),
         "projectSettings" => Some(" in .claude/settings.json"),

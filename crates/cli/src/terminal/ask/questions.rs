@@ -3,52 +3,52 @@ use std::collections::BTreeSet;
 use super::super::keys::Key;
 use super::super::line::Line;
 use super::super::style::Style;
-use super::entry::{Entry, Typed};
+use super::entry::{EntryResult, TextEntry};
 use super::{Reply, key_line};
 
-/// Questions of the agent, answered one after the other.
+/// Questions of the agent, which are answered one after the other.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct QuestionsAsk {
     pub(crate) questions: Vec<QuestionAsk>,
-    /// The line above them.
+    /// Text above the questions.
     pub(crate) message: Option<String>,
     pub(crate) answers: Vec<Vec<String>>,
     pub(crate) chosen: BTreeSet<usize>,
-    pub(crate) typing: Option<Words>,
+    pub(crate) typing: Option<AnswerField>,
 }
 
-/// Words that are being typed.
+/// Text field for an answer.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Words(Entry);
+pub(crate) struct AnswerField(TextEntry);
 
 /// One question.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct QuestionAsk {
     pub(crate) text: String,
-    /// What can be chosen; with none, the answer is typed.
+    /// Options to choose from; if empty, the answer is typed.
     pub(crate) options: Vec<Choice>,
-    pub(crate) several: Several,
+    pub(crate) selection: Selection,
     pub(crate) required: bool,
 }
 
-/// How many options may be chosen.
+/// Number of options that can be chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Several {
+pub(crate) enum Selection {
     #[default]
     One,
     Any,
 }
 
-/// Something that can be chosen.
+/// An option of a question.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Choice {
     pub(crate) label: String,
     pub(crate) description: Option<String>,
-    /// What it would look like.
+    /// Preview of the result.
     pub(crate) preview: Option<String>,
 }
 
-/// How many lines of a preview are shown.
+/// Maximum number of lines of a preview.
 const PREVIEW_LINES_MAX: usize = 8;
 
 impl QuestionsAsk {
@@ -56,21 +56,21 @@ impl QuestionsAsk {
         let Some(question) = self.questions.get(self.answers.len()) else {
             return Some(Reply::Answers(self.answers.clone()));
         };
-        let (count, several, required) = (question.options.len(), question.several, question.required);
+        let (count, selection, required) = (question.options.len(), question.selection, question.required);
         if count == 0 && self.typing.is_none() {
-            self.typing = Some(Words::default());
+            self.typing = Some(AnswerField::default());
         }
-        if let Some(Words(entry)) = &mut self.typing {
+        if let Some(AnswerField(entry)) = &mut self.typing {
             return match entry.key(key) {
-                Typed::Nothing => None,
-                Typed::Left if count == 0 => Some(Reply::Declined),
-                Typed::Left => {
+                EntryResult::Pending => None,
+                EntryResult::Cancelled if count == 0 => Some(Reply::Declined),
+                EntryResult::Cancelled => {
                     self.typing = None;
                     None
                 }
-                Typed::Text(words) => {
+                EntryResult::Text(text) => {
                     let mut answer = self.take_chosen();
-                    answer.push(words);
+                    answer.push(text);
                     self.answered(answer)
                 }
             };
@@ -81,7 +81,7 @@ impl QuestionsAsk {
                 if at >= count {
                     return None;
                 }
-                if several == Several::Any {
+                if selection == Selection::Any {
                     if !self.chosen.remove(&at) {
                         self.chosen.insert(at);
                     }
@@ -91,12 +91,12 @@ impl QuestionsAsk {
                 let answer = self.take_chosen();
                 self.answered(answer)
             }
-            Key::Enter if several == Several::Any && (!self.chosen.is_empty() || !required) => {
+            Key::Enter if selection == Selection::Any && (!self.chosen.is_empty() || !required) => {
                 let answer = self.take_chosen();
                 self.answered(answer)
             }
             Key::Char('o') => {
-                self.typing = Some(Words::default());
+                self.typing = Some(AnswerField::default());
                 None
             }
             Key::Char('x') => Some(Reply::Declined),
@@ -119,13 +119,13 @@ impl QuestionsAsk {
         for (at, option) in question.options.iter().enumerate() {
             lines.extend(self.option_lines(question, at, option, columns));
         }
-        if let Some(Words(entry)) = &self.typing {
+        if let Some(AnswerField(entry)) = &self.typing {
             lines.extend(entry.lines("Answer", columns));
         } else if question.options.is_empty() {
-            lines.extend(Entry::default().lines("Answer", columns));
+            lines.extend(TextEntry::default().lines("Answer", columns));
         } else {
             let mut keys = vec![("o", "something else"), ("x", "no answer")];
-            if question.several == Several::Any {
+            if question.selection == Selection::Any {
                 keys.insert(0, ("Enter", "done"));
             }
             lines.extend(key_line(&keys, columns));
@@ -133,7 +133,7 @@ impl QuestionsAsk {
         lines
     }
 
-    /// The questions and their answers, in lines that stay.
+    /// Formats the questions with their answers; these lines stay on the screen.
     pub(crate) fn settled(&self, reply: &Reply) -> Vec<Line> {
         let Reply::Answers(answers) = reply else {
             return vec![Line::styled("? no answer", Style::DIM)];
@@ -148,10 +148,10 @@ impl QuestionsAsk {
     }
 
     fn option_lines(&self, question: &QuestionAsk, at: usize, option: &Choice, columns: usize) -> Vec<Line> {
-        let mark = match question.several {
-            Several::One => "",
-            Several::Any if self.chosen.contains(&at) => "☑ ",
-            Several::Any => "☐ ",
+        let mark = match question.selection {
+            Selection::One => "",
+            Selection::Any if self.chosen.contains(&at) => "☑ ",
+            Selection::Any => "☐ ",
         };
         let mut line =
             Line::styled(&format!("  [{}] {mark}", at + 1), Style::BOLD).with(&option.label, Style::PLAIN);

@@ -27,7 +27,7 @@ fn questions() -> QuestionsAsk {
             QuestionAsk {
                 text: "Which sizes?".to_owned(),
                 options: vec![choice("S"), choice("M"), choice("L")],
-                several: Several::Any,
+                selection: Selection::Any,
                 required: true,
             },
             QuestionAsk { text: "Anything else?".to_owned(), required: true, ..QuestionAsk::default() },
@@ -55,13 +55,13 @@ fn typed(asks: &mut Asks, keys: &str) -> Vec<(String, Reply)> {
 #[test]
 fn a_permission_is_given_by_letters_and_never_by_enter() {
     for (keys, reply) in [
-        ("y", Reply::Allow(Reach::Once)),
-        ("s", Reply::Allow(Reach::Session)),
-        ("a", Reply::Allow(Reach::Always)),
+        ("y", Reply::Allow(GrantScope::Once)),
+        ("s", Reply::Allow(GrantScope::Session)),
+        ("a", Reply::Allow(GrantScope::Always)),
         ("n", Reply::Deny(None)),
         ("⏎ ⏎⇥⎋Yqn", Reply::Deny(None)),
         ("e⏎not x⌫yet⏎", Reply::Deny(Some("not yet".to_owned()))),
-        ("ey⎋y", Reply::Allow(Reach::Once)),
+        ("ey⎋y", Reply::Allow(GrantScope::Once)),
     ] {
         let mut asks = Asks::default();
         assert!(asks.open("1", Ask::Permission(bash())));
@@ -72,17 +72,17 @@ fn a_permission_is_given_by_letters_and_never_by_enter() {
     let mut asks = Asks::default();
     let without_rules = PermissionAsk { rules: Vec::new(), ..bash() };
     asks.open("1", Ask::Permission(without_rules));
-    assert_eq!(typed(&mut asks, "a⏎"), [], "what cannot be said is not taken");
+    assert_eq!(typed(&mut asks, "a⏎"), [], "a key that is not offered has no effect");
 }
 
 #[test]
-fn several_questions_are_numbered_and_one_is_in_front() {
+fn pending_requests_are_numbered_and_one_is_in_front() {
     let mut asks = Asks::default();
     for id in ["1", "2", "3"] {
         asks.open(id, Ask::Permission(bash()));
     }
-    assert_eq!(asks.lines(80)[0].text(), "Question 1 of 3  [Tab] the next one");
-    assert_eq!(typed(&mut asks, "⇥y"), [("2".to_owned(), Reply::Allow(Reach::Once))]);
+    assert_eq!(asks.lines(80)[0].text(), "Request 1 of 3  [Tab] next");
+    assert_eq!(typed(&mut asks, "⇥y"), [("2".to_owned(), Reply::Allow(GrantScope::Once))]);
     asks.close("1");
     assert_eq!(typed(&mut asks, "n"), [("3".to_owned(), Reply::Deny(None))]);
     assert_eq!(asks.lines(80), []);
@@ -126,7 +126,7 @@ fn questions_look_calm() {
         typed(&mut asks, "eno");
         show(asks.lines(columns));
         show(vec![
-            bash().settled(&Reply::Allow(Reach::Always)),
+            bash().settled(&Reply::Allow(GrantScope::Always)),
             bash().settled(&Reply::Deny(Some("no".to_owned()))),
         ]);
         let mut asks = Asks::default();

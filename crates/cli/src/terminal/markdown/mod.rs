@@ -1,4 +1,4 @@
-//! Markdown in a terminal, while it is being written.
+//! Markdown renderer for a terminal, for text that is still being written.
 
 mod render;
 mod stream;

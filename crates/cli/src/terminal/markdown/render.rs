@@ -4,11 +4,11 @@ use super::super::line::Line;
 use super::super::style::Style;
 use super::table::Table;
 
-/// What is understood besides the common core.
+/// Markdown extensions that are supported.
 pub(super) const PARTS: Options =
     Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS);
 
-/// Markdown as lines of at most so many columns; lines of code are left as long as they are.
+/// Renders Markdown as lines of at most `columns`; lines of code are not wrapped.
 pub(in super::super) fn render(text: &str, columns: usize) -> Vec<Line> {
     let mut page = Page::new(columns);
     for event in Parser::new_ext(text, PARTS) {
@@ -21,14 +21,14 @@ pub(in super::super) fn render(text: &str, columns: usize) -> Vec<Line> {
     page.lines
 }
 
-/// A line of a code block.
+/// Renders a line of a code block.
 pub(super) fn code_line(text: &str) -> Line {
     Line::styled(text, Style::CYAN).indented(CODE_INDENT)
 }
 
 const CODE_INDENT: usize = 4;
 
-/// The deepest indent of lists and quotes, so that hostile nesting leaves room for text.
+/// Maximum indent levels of lists and quotes, so that hostile nesting leaves room for text.
 const DEPTH_MAX: usize = 8;
 
 struct Page {
@@ -36,10 +36,10 @@ struct Page {
     lines: Vec<Line>,
     current: Line,
     styles: Vec<Style>,
-    /// The number of the next item of each open list; none for bullets.
+    /// Number of the next item of each open list; none for bullets.
     lists: Vec<Option<u64>>,
     quotes: usize,
-    /// The bullet or number that the next line begins with.
+    /// Bullet or number at the start of the next line.
     marker: Option<String>,
     link: Option<String>,
     link_text: String,
@@ -197,7 +197,7 @@ impl Page {
         self.current.push(text, style);
     }
 
-    /// Where a link leads, unless its text says so.
+    /// Adds the target of a link, unless its text is the same.
     fn target(&mut self) {
         let Some(target) = self.link.take() else { return };
         if target != self.link_text && target != format!("mailto:{}", self.link_text) && !target.is_empty() {
@@ -212,7 +212,7 @@ impl Page {
         }
     }
 
-    /// An empty line between blocks, except inside lists.
+    /// Adds an empty line between blocks, except inside lists.
     fn gap(&mut self) {
         self.flush();
         if self.lists.is_empty() && self.quotes == 0 && !self.lines.is_empty() {
@@ -228,7 +228,7 @@ impl Page {
         self.lists.len().saturating_sub(1).min(DEPTH_MAX) * 2 + if self.lists.is_empty() { 0 } else { 2 }
     }
 
-    /// The bullet of an item without words.
+    /// Adds the bullet of an empty item.
     fn lone_marker(&mut self) {
         if let Some(marker) = self.marker.take() {
             let indent = self.indent().saturating_sub(2);
@@ -236,7 +236,7 @@ impl Page {
         }
     }
 
-    /// Ends the current line. A bullet waits for the first line of its item.
+    /// Ends the current line. A bullet is added to the first line of its item.
     fn flush(&mut self) {
         if self.current.is_empty() {
             return;

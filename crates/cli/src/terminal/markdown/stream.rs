@@ -5,46 +5,46 @@ use pulldown_cmark::Parser;
 use super::super::line::Line;
 use super::render::{PARTS, code_line, render};
 
-/// Text that arrives in pieces and leaves as finished blocks.
+/// Incremental renderer: takes deltas of text, and returns finished blocks.
 ///
-/// A paragraph, a list or a table is finished once something else begins; a line of code is finished with its line.
-/// What is unfinished can be shown as it stands with [`MarkdownStream::tail`].
+/// A paragraph, a list or a table is finished once another block begins; a line of code at its line break.
+/// [`MarkdownStream::tail`] renders the unfinished rest.
 #[derive(Debug, Default)]
 pub(in super::super) struct MarkdownStream {
     held: String,
-    /// How much of `held` was looked at without finding the end of a block.
+    /// Length of the part of `held` that was searched without finding the end of a block.
     seen: usize,
     fence: Option<Fence>,
     began: bool,
 }
 
-/// A code block that is open.
+/// An open code block.
 #[derive(Debug)]
 struct Fence {
     mark: char,
     length: usize,
 }
 
-/// A block that gets longer than this is shown in parts. Nothing that a person reads is that long.
+/// Length after which an unfinished block is shown in parts.
 const HELD_BYTES_MAX: usize = 32 << 10;
 
 impl MarkdownStream {
-    /// Takes more text in, and gives the blocks that are finished now.
+    /// Adds text, and returns the blocks that are finished now.
     pub(in super::super) fn push(&mut self, text: &str, columns: usize) -> Vec<Line> {
         self.held.push_str(text);
         let mut lines = Vec::new();
         loop {
-            let went_on = match self.fence {
+            let advanced = match self.fence {
                 Some(_) => self.code(&mut lines),
                 None => self.blocks(columns, &mut lines),
             };
-            if !went_on {
+            if !advanced {
                 return lines;
             }
         }
     }
 
-    /// The text is over: the rest, finished or not. The next text begins anew.
+    /// Ends the text, and returns the rest. The next text starts over.
     pub(in super::super) fn finish(&mut self, columns: usize) -> Vec<Line> {
         let mut lines = self.push("\n", columns);
         let rest = mem::take(&mut self.held);
@@ -55,7 +55,7 @@ impl MarkdownStream {
         lines
     }
 
-    /// What is not finished yet, as it would look if it were.
+    /// Renders the unfinished rest as if it were finished.
     pub(in super::super) fn tail(&self, columns: usize) -> Vec<Line> {
         if self.held.trim().is_empty() {
             return Vec::new();
@@ -68,7 +68,7 @@ impl MarkdownStream {
         lines
     }
 
-    /// Whole lines of an open code block.
+    /// Takes a complete line of an open code block; false if there is none.
     fn code(&mut self, lines: &mut Vec<Line>) -> bool {
         let Some(fence) = &self.fence else { return false };
         let Some(end) = self.held.find('\n') else { return false };
@@ -84,7 +84,7 @@ impl MarkdownStream {
         true
     }
 
-    /// Blocks that something else follows.
+    /// Takes the blocks that another block follows; true if a code block begins.
     fn blocks(&mut self, columns: usize, lines: &mut Vec<Line>) -> bool {
         let whole = self.held.rfind('\n').map_or(0, |at| at + 1);
         if whole <= self.seen {
@@ -128,7 +128,7 @@ impl MarkdownStream {
     }
 }
 
-/// Where the last block begins that may still go on; the end if none may.
+/// Returns the start of the last block if it may continue, else the end of the text.
 fn last_block(text: &str) -> usize {
     let mut depth = 0_usize;
     let mut last = 0;
@@ -139,7 +139,7 @@ fn last_block(text: &str) -> usize {
             Start(tag) => {
                 if depth == 0 {
                     last = range.start;
-                    open = goes_on_after_blank_line(&tag) || !text.ends_with("\n\n");
+                    open = continues_after_blank_line(&tag) || !text.ends_with("\n\n");
                 }
                 depth += 1;
             }
@@ -151,17 +151,17 @@ fn last_block(text: &str) -> usize {
     if open { line_start(text, last) } else { text.len() }
 }
 
-/// A block may begin with blanks that its range leaves out.
+/// Returns the start of the line: a block may begin with spaces that its range excludes.
 fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |at| at + 1)
 }
 
-fn goes_on_after_blank_line(tag: &pulldown_cmark::Tag<'_>) -> bool {
+fn continues_after_blank_line(tag: &pulldown_cmark::Tag<'_>) -> bool {
     use pulldown_cmark::Tag::{BlockQuote, CodeBlock, FootnoteDefinition, HtmlBlock, List};
     matches!(tag, List(_) | CodeBlock(_) | BlockQuote(_) | HtmlBlock | FootnoteDefinition(_))
 }
 
-/// The fence that a line opens at the left margin.
+/// Parses a line that opens a fence at the left margin.
 fn opens(line: &str) -> Option<Fence> {
     let text = line.trim_start_matches(' ');
     if line.len() - text.len() > 3 {

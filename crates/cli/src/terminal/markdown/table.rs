@@ -10,10 +10,10 @@ pub(super) struct Table {
     rows: Vec<Vec<Line>>,
 }
 
-/// What stands between two columns.
+/// Width of the gap between two columns.
 const GAP: usize = 2;
 
-/// A column of fewer columns cannot be read; the table then becomes a list.
+/// Minimum width of a column; with less room the table becomes a list.
 const COLUMN_MIN: usize = 6;
 
 impl Table {
@@ -31,7 +31,7 @@ impl Table {
         }
     }
 
-    /// The table in so many columns, or as a list if it does not fit.
+    /// Formats the table in `columns`, or as a list if it does not fit.
     pub(super) fn lines(&self, columns: usize) -> Vec<Line> {
         let count = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let mut widths: Vec<usize> = (0..count)
@@ -56,7 +56,7 @@ impl Table {
         lines
     }
 
-    /// One cell per line, each after the name of its column.
+    /// Formats one cell per line, each after the name of its column.
     fn list(&self, columns: usize) -> Vec<Line> {
         let Some((head, rows)) = self.rows.split_first() else { return Vec::new() };
         let mut lines = Vec::new();
@@ -73,7 +73,7 @@ impl Table {
         lines
     }
 
-    /// A row takes as many lines as its highest cell.
+    /// Formats a row; it has as many lines as its tallest cell.
     fn row_lines(&self, row: &[Line], widths: &[usize], style: Style) -> Vec<Line> {
         let cells: Vec<Vec<Line>> =
             row.iter().zip(widths).map(|(cell, width)| cell.wrap(*width, 0)).collect();

@@ -6,13 +6,13 @@ use tidings_protocol::ui::{
     QuestionType, Resolution, UiMessage,
 };
 
-use super::super::ask::{Ask, Choice, PermissionAsk, QuestionAsk, QuestionsAsk, Reply, Several};
+use super::super::ask::{Ask, Choice, PermissionAsk, QuestionAsk, QuestionsAsk, Reply, Selection};
 use super::super::line::Line;
 use super::super::style::Style;
 use super::View;
 
 impl View {
-    /// Questions that open, and questions that close.
+    /// Handles events that open or close requests.
     pub(super) fn question(&mut self, event: &UiMessage) -> io::Result<()> {
         match event {
             UiMessage::PermissionDetails(details) => self.permissions.push(details.clone()),
@@ -50,7 +50,7 @@ impl View {
         Ok(())
     }
 
-    /// What was decided stays on the screen.
+    /// Shows a decision, which stays on the screen.
     pub(super) fn settled(&mut self, ask: &Ask, reply: &Reply) -> io::Result<()> {
         let lines = match ask {
             Ask::Permission(ask) => vec![ask.settled(reply)],
@@ -71,7 +71,7 @@ impl View {
         if self.asks.open(id, Ask::Permission(ask)) { self.introduce(&lines) } else { Ok(()) }
     }
 
-    /// Lines with an empty one before them, whatever stands there.
+    /// Shows lines after an empty line.
     fn introduce(&mut self, lines: &[Line]) -> io::Result<()> {
         self.end_text()?;
         if self.spacing.ends_with_cards() {
@@ -108,10 +108,10 @@ impl View {
             QuestionAsk {
                 text: question.text.clone(),
                 options: labels.into_iter().enumerate().map(choice).collect(),
-                several: if question.question_type == QuestionType::MultiChoice {
-                    Several::Any
+                selection: if question.question_type == QuestionType::MultiChoice {
+                    Selection::Any
                 } else {
-                    Several::One
+                    Selection::One
                 },
                 required: question.required,
             }
@@ -125,7 +125,7 @@ impl View {
         Ok(())
     }
 
-    /// The call runs with another input than the one that was shown.
+    /// Shows that the call runs with another input than the one that was shown.
     fn changed_input(&mut self, input: &Value) -> io::Result<()> {
         let command = input.get("command").and_then(Value::as_str);
         let input = command.map_or_else(|| input.to_string(), str::to_owned);
@@ -137,13 +137,15 @@ impl View {
         if self.asks.close(id).is_none() {
             return Ok(());
         }
-        let words = match outcome {
+        let text = match outcome {
             Resolution::Allowed => "allowed".to_owned(),
-            Resolution::Denied => rule.map_or("no".to_owned(), |rule| format!("no, by the rule {rule}")),
+            Resolution::Denied => {
+                rule.map_or("denied".to_owned(), |rule| format!("denied by the rule {rule}"))
+            }
             Resolution::Answered => "answered".to_owned(),
-            Resolution::TimedOut => "nobody answered in time".to_owned(),
-            _ => "taken back".to_owned(),
+            Resolution::TimedOut => "timed out without an answer".to_owned(),
+            _ => "withdrawn".to_owned(),
         };
-        self.cards(&[Line::styled(&format!("  • {words}"), Style::DIM)])
+        self.cards(&[Line::styled(&format!("  • {text}"), Style::DIM)])
     }
 }

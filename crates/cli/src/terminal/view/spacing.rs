@@ -1,11 +1,11 @@
-/// Which kind of lines stands at the end, so that an empty line parts it from the other.
+/// Kind of the last lines, to separate text and cards by an empty line.
 #[derive(Debug, Default)]
 pub(super) struct Spacing {
     last: Last,
-    /// Whether a text goes on.
+    /// True inside of a text.
     in_text: bool,
-    /// Whether there was any text.
-    said: bool,
+    /// True once there was any text.
+    has_text: bool,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -17,13 +17,13 @@ enum Last {
 }
 
 impl Spacing {
-    /// Text comes, and nothing but text is seen. Whether it is a new text after another one.
+    /// Notes text in an output without cards. Returns true if a new text begins after another one.
     pub(super) fn another_text(&mut self) -> bool {
         let new = !std::mem::replace(&mut self.in_text, true);
-        std::mem::replace(&mut self.said, true) && new
+        std::mem::replace(&mut self.has_text, true) && new
     }
 
-    /// Text comes among cards. Whether it is a new text right after another one.
+    /// Notes text in an output with cards. Returns true if a new text begins right after another one.
     pub(super) fn text_begins(&mut self) -> bool {
         let new = !std::mem::replace(&mut self.in_text, true);
         let after_text = new && self.last == Last::Text;
@@ -33,7 +33,7 @@ impl Spacing {
         after_text
     }
 
-    /// Whether the text that comes is the first after cards.
+    /// Notes text. Returns true if it is the first after cards.
     pub(super) fn after_cards(&mut self) -> bool {
         std::mem::replace(&mut self.last, Last::Text) == Last::Cards
     }
@@ -50,7 +50,7 @@ impl Spacing {
         self.in_text = false;
     }
 
-    /// Cards come. Whether they are the first after text.
+    /// Notes cards. Returns true if they are the first after text.
     pub(super) fn cards_begin(&mut self) -> bool {
         self.in_text = false;
         std::mem::replace(&mut self.last, Last::Cards) == Last::Text

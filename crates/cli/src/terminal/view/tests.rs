@@ -11,13 +11,13 @@ use tidings_protocol::ui::{
 };
 
 use super::*;
-use crate::terminal::ask::Reach;
+use crate::terminal::ask::GrantScope;
 use crate::terminal::screen::{Paint, Pane};
 
 #[derive(Clone, Default)]
-struct Paper(Arc<Mutex<Vec<u8>>>);
+struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Paper {
+impl Write for SharedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -28,13 +28,13 @@ impl Write for Paper {
     }
 }
 
-impl Paper {
+impl SharedBuffer {
     fn take(&self) -> String {
         String::from_utf8(std::mem::take(&mut *self.0.lock().unwrap())).unwrap()
     }
 }
 
-/// A terminal as it looks in the end: what was taken away is gone.
+/// Renders the final content of a terminal.
 fn looks(bytes: &str, columns: u16) -> String {
     let [rows, wide] = [60, columns].map(|size| NonZero::new(size).unwrap());
     let mut terminal = vt100::Parser::new(rows, wide, 0);
@@ -114,11 +114,11 @@ fn session() -> Vec<UiMessage> {
     agent.agent_type = Some("Explore".to_owned());
     agent.description = Some("Find greet".to_owned());
     events.push(agent.into());
-    let mut news = SubAgentProgressed::new(1, "t4");
-    news.description = Some("Reading README.md".to_owned());
-    news.tool_uses = Some(3);
-    news.tokens = Some(9_642);
-    events.push(news.into());
+    let mut progress = SubAgentProgressed::new(1, "t4");
+    progress.description = Some("Reading README.md".to_owned());
+    progress.tool_uses = Some(3);
+    progress.tokens = Some(9_642);
+    events.push(progress.into());
     events
 }
 
@@ -136,81 +136,81 @@ fn ended() -> Vec<UiMessage> {
     ]
 }
 
-fn view(paper: &Paper, columns: usize) -> View {
-    let pane = || Pane::terminal(Box::new(paper.clone()), Paint::Plain);
+fn view(buffer: &SharedBuffer, columns: usize) -> View {
+    let pane = || Pane::terminal(Box::new(buffer.clone()), Paint::Plain);
     View::new(Screen::new(pane(), pane()), Diffs::Shown, Thoughts::Hidden, (columns, 50))
 }
 
 #[test]
 fn a_session_on_a_terminal() {
     for (columns, name) in [(80_u16, "wide"), (40, "narrow")] {
-        let (paper, now) = (Paper::default(), Instant::now());
-        let mut view = view(&paper, columns.into());
-        view.began(Began::At(now));
+        let (buffer, now) = (SharedBuffer::default(), Instant::now());
+        let mut view = view(&buffer, columns.into());
+        view.start_turn(TurnStart::At(now));
         for event in session() {
             view.event(&event, now).unwrap();
         }
-        let mut all = paper.take();
+        let mut all = buffer.take();
         insta::assert_snapshot!(format!("{name}_while_it_runs"), looks(&all, columns));
         for event in asks("t5") {
             view.event(&event, now).unwrap();
         }
-        all += &paper.take();
+        all += &buffer.take();
         insta::assert_snapshot!(format!("{name}_while_it_asks"), looks(&all, columns));
         assert_eq!(view.key(Key::Enter, now).unwrap(), None);
         let reply = view.key(Key::Char('a'), now).unwrap();
-        assert_eq!(reply, Some(("t5".to_owned(), Reply::Allow(Reach::Always))));
+        assert_eq!(reply, Some(("t5".to_owned(), Reply::Allow(GrantScope::Always))));
         for event in ended() {
             view.event(&event, now).unwrap();
         }
         view.finish().unwrap();
-        all += &paper.take();
+        all += &buffer.take();
         insta::assert_snapshot!(format!("{name}_in_the_end"), looks(&all, columns));
     }
 }
 
-/// Whoever comes later did not see how long a turn took; the agent may have said so.
+/// A view that was attached during a turn shows the duration that the agent reports.
 #[test]
-fn a_turn_that_began_before_is_shown_with_the_time_that_the_agent_tells() {
-    for (told, shown) in [(Some(125_000), "$0.0123 · 2m 05s"), (None, "$0.0123")] {
-        let (paper, now) = (Paper::default(), Instant::now());
-        let mut view = view(&paper, 80);
-        view.ctrl_c(CtrlC::Leaves);
-        view.began(Began::Before(now));
+fn a_turn_that_began_before_is_shown_with_the_duration_that_the_agent_reports() {
+    for (reported, shown) in [(Some(125_000), "$0.0123 · 2m 05s"), (None, "$0.0123")] {
+        let (buffer, now) = (SharedBuffer::default(), Instant::now());
+        let mut view = view(&buffer, 80);
+        view.ctrl_c(CtrlC::Detaches);
+        view.start_turn(TurnStart::Before(now));
         view.draw(now + Duration::from_secs(3)).unwrap();
-        let mut all = paper.take();
-        assert!(looks(&all, 80).ends_with(" Ctrl-C leaves"), "{}", looks(&all, 80));
+        let mut all = buffer.take();
+        assert!(looks(&all, 80).ends_with(" Ctrl-C detaches"), "{}", looks(&all, 80));
         for mut event in ended() {
             if let UiMessage::TurnResult(result) = &mut event {
-                result.duration_ms = told;
+                result.duration_ms = reported;
             }
             view.event(&event, now).unwrap();
         }
-        all += &paper.take();
+        all += &buffer.take();
         assert!(looks(&all, 80).ends_with(shown), "{}", looks(&all, 80));
     }
 }
 
 #[test]
 fn a_session_in_pipes() {
-    let (data, talk, now) = (Paper::default(), Paper::default(), Instant::now());
-    let pane = |paper: &Paper| Pane::piped(Box::new(paper.clone()), Paint::Plain);
+    let (data, notes, now) = (SharedBuffer::default(), SharedBuffer::default(), Instant::now());
+    let pane = |buffer: &SharedBuffer| Pane::piped(Box::new(buffer.clone()), Paint::Plain);
     let mut view =
-        View::new(Screen::new(pane(&data), pane(&talk)), Diffs::Hidden, Thoughts::Hidden, (80, 24));
-    view.began(Began::At(now));
+        View::new(Screen::new(pane(&data), pane(&notes)), Diffs::Hidden, Thoughts::Hidden, (80, 24));
+    view.start_turn(TurnStart::At(now));
     for event in session().into_iter().chain(ended()) {
         view.event(&event, now).unwrap();
     }
     view.finish().unwrap();
-    let (data, talk) = (data.take(), talk.take());
-    assert!(!data.contains('\x1b') && !talk.contains('\x1b'));
-    insta::assert_snapshot!("piped", format!("{data}-- talk --\n{talk}"));
+    let (data, notes) = (data.take(), notes.take());
+    assert!(!data.contains('\x1b') && !notes.contains('\x1b'));
+    insta::assert_snapshot!("piped", format!("{data}-- notes --\n{notes}"));
 }
 
 #[test]
-fn a_question_that_is_taken_back_is_gone() {
-    let (paper, now) = (Paper::default(), Instant::now());
-    let mut view = view(&paper, 80);
+fn a_withdrawn_question_is_closed() {
+    let (buffer, now) = (SharedBuffer::default(), Instant::now());
+    let mut view = view(&buffer, 80);
     for event in asks("t5") {
         view.event(&event, now).unwrap();
     }
@@ -219,5 +219,5 @@ fn a_question_that_is_taken_back_is_gone() {
         tidings_protocol::ui::PermissionResolved::new(1, "t5", tidings_protocol::ui::Resolution::Cancelled);
     view.event(&resolved.into(), now).unwrap();
     assert!(!view.is_asking());
-    assert!(looks(&paper.take(), 80).ends_with("• taken back"));
+    assert!(looks(&buffer.take(), 80).ends_with("• withdrawn"));
 }

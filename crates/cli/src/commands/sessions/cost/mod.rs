@@ -1,4 +1,4 @@
-//! `tidings sessions cost`.
+//! `tidings sessions cost`: tokens and costs of sessions.
 
 mod statusline;
 mod table;
@@ -15,37 +15,37 @@ use tidings_transcript::cache::Cache;
 use tidings_transcript::cost::{self, By, Ledger, Memo, Prices, Query, Report};
 use tidings_transcript::roots::{Found, Roots, SessionFiles, no_such_session};
 
-use super::{Place, unreadable, when};
+use super::{RootArgs, unreadable, when};
 use crate::error::{CannotRun, Exit};
 use crate::human;
 use crate::output::{Output, printable};
 use crate::progress::Progress;
 
-/// Tokens and dollars, each response counted once
+/// Sum up tokens and costs, counting each response once
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Cost {
-    /// What to sum up by
+    /// Group by
     #[arg(long, value_name = "WHAT", default_value = "day")]
-    by: WhatBy,
+    by: GroupBy,
 
-    /// The zone in which days begin: Europe/Berlin, UTC, …; the system's if not given
+    /// Time zone for days, such as Europe/Berlin or UTC [default: that of the system]
     #[arg(long, value_name = "ZONE")]
     tz: Option<String>,
 
-    /// Prices of your own, as JSON: {"model-id":{"input":3,"output":15}}, in dollars per million tokens
+    /// File with your own prices in dollars per million tokens, as JSON: {"model-id":{"input":3,"output":15}}
     #[arg(long, value_name = "FILE")]
     prices: Option<PathBuf>,
 
-    /// Only what came from then on: a day, a moment, or how long ago (7d, 12h)
+    /// Only since this day, time or age: 2026-11-14, 7d, 12h
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
 
-    /// Only what came until then; a day is included
+    /// Only until this day (inclusive), time or age
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
 
-    /// Only projects whose folder contains this
+    /// Only projects whose path contains this
     #[arg(long, value_name = "TEXT")]
     project: Option<String>,
 
@@ -53,48 +53,48 @@ pub(crate) struct Cost {
     #[arg(long, value_name = "TEXT")]
     model: Option<String>,
 
-    /// Only the session with this id, or with this beginning of it
+    /// Only the session with this id, or sessions whose id begins with this
     #[arg(long, value_name = "ID")]
     session: Option<String>,
 
-    /// Show so many rows: the latest, or the dearest; the total is still of all
+    /// Maximum number of rows, the latest or the most expensive; the total still covers all
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 
-    /// Print one short line for the status line of Claude Code, which may pipe its JSON in
+    /// Print one line for the status line of Claude Code; reads its JSON from standard input, if any
     #[arg(long, conflicts_with_all = ["verify", "by", "since", "until", "limit"])]
     statusline: bool,
 
-    /// Compare each session with the client's own books
+    /// Compare each session with the costs that Claude Code recorded
     #[arg(long)]
     verify: bool,
 
-    /// Read everything again, and remember nothing
+    /// Do not use or update the cache
     #[arg(long)]
     no_cache: bool,
 
-    /// The moment to take for the present one, so that a report can be made again
+    /// Time to use as the current time, for reproducible reports
     #[arg(long, value_name = "TIME", hide = true)]
     now: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum WhatBy {
+enum GroupBy {
     Day,
-    /// From Monday on, as ISO 8601 counts them
+    /// ISO 8601 weeks, beginning on Monday
     Week,
     Month,
     Session,
-    /// The folder that sessions were started in
+    /// Folder that sessions were started in
     Project,
     Model,
-    /// Five hours from the full hour of the first response on
+    /// Blocks of five hours, from the full hour of the first response
     Block,
 }
 
 const EXAMPLES: &str = "\
-A response counts once, however many lines, sub-agents, forks and copies repeat it. Costs are list prices, \
-not an invoice; a model without a price is named and left out of the dollars. Nothing is fetched.
+Each response counts once, even if lines, sub-agents, forks and copies repeat it. Costs are list prices, \
+not an invoice; models without a price are listed and not part of the costs. Nothing is fetched from the network.
 
 Examples:
   tidings sessions cost --since 30d
@@ -105,48 +105,49 @@ Examples:
 In settings.json of Claude Code:
   \"statusLine\": {\"type\": \"command\", \"command\": \"tidings sessions cost --statusline\"}
 
-Exit codes: 0 everything was read, 1 something could not be, and is named, 2 wrong usage, 3 cannot run";
+Exit codes: 0 everything was read, 1 some files could not be read (see the warnings), 2 wrong usage, \
+3 the command could not run";
 
 impl Cost {
-    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
+    pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let zone = self.zone()?;
         let now = self.now.unwrap_or_else(Timestamp::now).to_zoned(zone);
         let prices = self.prices()?;
         let query = self.query(&now)?;
         if self.statusline {
             let mut cache = self.cache();
-            statusline::print(&place.roots()?, &mut cache, &prices, &query, place, out)?;
-            // Another run will notice and say so; there is one line for this.
+            statusline::print(&root.roots()?, &mut cache, &prices, &query, root, out)?;
+            // A failure is not reported here, since the output is one line; other runs report it.
             drop(cache.save());
             return Ok(Exit::Fine);
         }
-        let roots = place.roots()?;
+        let roots = root.roots()?;
         let found = roots.scan()?;
         if self.verify {
             let ledger = self.ledger(&roots, &found, out)?;
-            let verified = verify::print(&found, &ledger, &prices, place, out)?;
+            let verified = verify::print(&found, &ledger, &prices, root, out)?;
             let counted = Self::remarks(&found, &ledger, out)?;
             return Ok(verified.and(counted));
         }
-        // Whoever asks the same again while nothing was written gets the same answer.
+        // The same query with unchanged files gets the stored report.
         let memo = self.memo().map(|path| Memo::new(&path, &found, &prices, &query));
         if let Some(report) = memo.as_ref().and_then(|memo| memo.known(&query)) {
-            self.report(report, 0, place, out)?;
+            self.report(report, 0, root, out)?;
             return Ok(Exit::Fine);
         }
         let ledger = self.ledger(&roots, &found, out)?;
-        self.knows_session(&found, &ledger)?;
+        self.require_session(&found, &ledger)?;
         let report = ledger.report(&prices, &query);
         if let Some(memo) = memo.filter(|_| ledger.unreadable.is_empty() && ledger.oversized_lines == 0) {
-            // Without it the next run is slower and nothing else.
+            // A failure only makes the next run slower.
             drop(memo.keep(&report));
         }
-        self.report(report, ledger.oversized_lines, place, out)?;
+        self.report(report, ledger.oversized_lines, root, out)?;
         Self::remarks(&found, &ledger, out)
     }
 
-    /// A session that is not there would cost nothing, which is the wrong answer.
-    fn knows_session(&self, found: &Found, ledger: &Ledger) -> anyhow::Result<()> {
+    /// Fails if `--session` matches no session, instead of reporting a cost of zero.
+    fn require_session(&self, found: &Found, ledger: &Ledger) -> anyhow::Result<()> {
         let Some(name) = self.session.as_deref() else { return Ok(()) };
         let there = found.sessions.iter().any(|session| session.id.starts_with(name))
             || ledger.responses().any(|response| response.session.starts_with(name));
@@ -154,7 +155,7 @@ impl Cost {
     }
 
     fn memo(&self) -> Option<PathBuf> {
-        let folder = Place::cache_folder().filter(|_| !self.no_cache)?;
+        let folder = RootArgs::cache_folder().filter(|_| !self.no_cache)?;
         Some(folder.join("cost.answer"))
     }
 
@@ -162,7 +163,7 @@ impl Cost {
         &self,
         mut report: Report,
         oversized_lines: u64,
-        place: &Place,
+        root: &RootArgs,
         out: &mut Output,
     ) -> anyhow::Result<()> {
         if let Some(limit) = self.limit.filter(|limit| *limit < report.rows.len()) {
@@ -173,8 +174,8 @@ impl Cost {
                 report.rows.truncate(limit);
             }
         }
-        if place.json {
-            out.text(&(serde_json::to_string(&Answer { report: &report, oversized_lines })? + "\n"))?;
+        if root.json {
+            out.text(&(serde_json::to_string(&CostOutput { report: &report, oversized_lines })? + "\n"))?;
         } else {
             out.text(&table::text(&report, human::columns()))?;
         }
@@ -188,22 +189,22 @@ impl Cost {
                 })
                 .collect();
             let names = names.join(", ");
-            out.note(&format!("No price is known for {names}: not in the dollars above. See --prices"))?;
+            out.note(&format!("No price is known for {names}: not included in the costs. See --prices"))?;
         }
         Ok(())
     }
 
-    /// What is missing in the sums.
+    /// Prints what is missing in the sums.
     fn remarks(found: &Found, ledger: &Ledger, out: &Output) -> anyhow::Result<Exit> {
         if ledger.oversized_lines > 0 {
             let lines = human::plural(ledger.oversized_lines, "line");
-            out.note(&format!("Left out, because too long to read: {lines}"))?;
+            out.note(&format!("Skipped, because too long to read: {lines}"))?;
         }
         unreadable::warn(found.unreadable.iter().chain(&ledger.unreadable), out)
     }
 
     fn cache(&self) -> Cache {
-        if self.no_cache { Cache::none() } else { Place::cache() }
+        if self.no_cache { Cache::none() } else { RootArgs::cache() }
     }
 
     fn ledger(&self, roots: &Roots, found: &Found, out: &Output) -> anyhow::Result<Ledger> {
@@ -212,7 +213,7 @@ impl Cost {
         let ledger = Ledger::read(found, &mut cache, &|progress| bar.show(progress));
         let files = found.sessions.iter().flat_map(SessionFiles::files);
         cache.forget_missing(&roots.projects_folders(), files.map(|file| file.path.as_path()));
-        Place::save(&mut cache, out)?;
+        RootArgs::save(&mut cache, out)?;
         Ok(ledger)
     }
 
@@ -229,7 +230,7 @@ impl Cost {
 
     fn zone(&self) -> Result<TimeZone, CannotRun> {
         match self.tz.as_deref() {
-            // A machine without a zone keeps UTC.
+            // A machine without a configured zone uses UTC.
             None => Ok(TimeZone::try_system().unwrap_or(TimeZone::UTC)),
             Some(name) => TimeZone::get(name).map_err(|_| CannotRun {
                 code: CannotRun::USAGE,
@@ -247,12 +248,12 @@ impl Cost {
     }
 }
 
-/// A report for scripts.
+/// JSON output of a report.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct CostOutput<'a> {
     #[serde(flatten)]
     report: &'a Report,
-    /// Lines that are too long to read, in which usage may stand.
+    /// Number of lines that are too long to read, and may contain usage.
     #[serde(skip_serializing_if = "is_zero")]
     oversized_lines: u64,
 }
@@ -269,13 +270,13 @@ fn read(path: &Path) -> anyhow::Result<String> {
     })
 }
 
-/// The progress bar, which begins once it is known how much there is to read.
+/// Progress bar that starts once the total is known.
 #[derive(Debug, Default)]
 struct Bar(Mutex<Option<(Progress, u64)>>);
 
 impl Bar {
     fn show(&self, progress: cost::Progress) {
-        // A bar that another thread failed to draw is not worth failing for.
+        // A poisoned lock only affects the bar, so it is ignored.
         let Ok(mut bar) = self.0.lock() else { return };
         let (bar, shown) = bar.get_or_insert_with(|| (Progress::bytes("counting", progress.all), 0));
         bar.done(progress.done.saturating_sub(*shown));
@@ -283,16 +284,16 @@ impl Bar {
     }
 }
 
-impl From<WhatBy> for By {
-    fn from(by: WhatBy) -> By {
+impl From<GroupBy> for By {
+    fn from(by: GroupBy) -> By {
         match by {
-            WhatBy::Day => By::Day,
-            WhatBy::Week => By::Week,
-            WhatBy::Month => By::Month,
-            WhatBy::Session => By::Session,
-            WhatBy::Project => By::Project,
-            WhatBy::Model => By::Model,
-            WhatBy::Block => By::Block,
+            GroupBy::Day => By::Day,
+            GroupBy::Week => By::Week,
+            GroupBy::Month => By::Month,
+            GroupBy::Session => By::Session,
+            GroupBy::Project => By::Project,
+            GroupBy::Model => By::Model,
+            GroupBy::Block => By::Block,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One short line, again and again, while somebody works.
+//! Line for the status line of Claude Code, which is printed again and again during a session.
 
 use std::io::{self, IsTerminal as _, Read as _};
 use std::time::SystemTime;
@@ -9,14 +9,14 @@ use tidings_transcript::cache::Cache;
 use tidings_transcript::cost::{ActiveBlock, BillingBlock, Ledger, Money, Prices, Query};
 use tidings_transcript::roots::{FileInfo, Roots};
 
-use super::super::Place;
+use super::super::RootArgs;
 use super::table::NO_PRICE;
 use crate::output::{Output, printable};
 
-/// What Claude Code tells its status line; much more than is needed here.
+/// Fields of the JSON that Claude Code sends to its status line, as far as they are needed.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Told {
+struct StatusInput {
     session_id: Option<String>,
     model: Option<Model>,
 }
@@ -28,23 +28,23 @@ struct Model {
     display_name: Option<String>,
 }
 
-/// What the line says.
+/// Content of the line.
 #[derive(Debug, PartialEq, Serialize)]
-struct Line {
+struct StatusLine {
     today_usd: Money,
     #[serde(skip_serializing_if = "Option::is_none")]
     session_usd: Option<Money>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    block: Option<Current>,
+    block: Option<BlockStatus>,
     #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
-    /// Whether a response came from a model without a price.
+    /// True if a response came from a model without a price.
     #[serde(skip)]
     unpriced: bool,
 }
 
 #[derive(Debug, PartialEq, Serialize)]
-struct Current {
+struct BlockStatus {
     cost_usd: Money,
     minutes_left: i64,
 }
@@ -54,15 +54,15 @@ pub(super) fn print(
     cache: &mut Cache,
     prices: &Prices,
     query: &Query,
-    place: &Place,
+    root: &RootArgs,
     out: &mut Output,
 ) -> anyhow::Result<()> {
-    let told = if query.session.is_some() { Told::default() } else { told() };
-    let session = query.session.clone().or(told.session_id);
+    let input = if query.session.is_some() { StatusInput::default() } else { read_input() };
+    let session = query.session.clone().or(input.session_id);
     let today = Today::of(query);
     let mut line = None;
-    // Today and a block are short, so that files which rested longer need not be looked at. Somebody who never rests
-    // may have to wait for more.
+    // Recent files are enough for today and the current block, unless a block began earlier; then more are
+    // read.
     for days in [Some(2), Some(14), None] {
         let since = days.map_or(Timestamp::MIN, |days| {
             let ago = query.now.checked_sub(SignedDuration::from_hours(24 * days));
@@ -74,17 +74,17 @@ pub(super) fn print(
             ActiveBlock::None => None,
             ActiveBlock::Unknown => continue,
         };
-        line = Some(Line::new(&ledger, prices, query.now, today, session.as_deref(), block));
+        line = Some(StatusLine::new(&ledger, prices, query.now, today, session.as_deref(), block));
         break;
     }
-    // Reading everything leaves nothing unknown.
+    // The last pass reads everything, so the block is known.
     let Some(mut line) = line else { return Ok(()) };
-    line.model = told.model.and_then(|model| model.display_name.or(model.id)).or(line.model);
-    let text = if place.json { serde_json::to_string(&line)? } else { line.text() };
+    line.model = input.model.and_then(|model| model.display_name.or(model.id)).or(line.model);
+    let text = if root.json { serde_json::to_string(&line)? } else { line.text() };
     Ok(out.text(&(text + "\n"))?)
 }
 
-/// What sessions say that were written to since a moment, and one session whenever that was.
+/// Reads the sessions that changed since a time, and the given session in any case.
 fn recent(
     roots: &Roots,
     cache: &mut Cache,
@@ -98,20 +98,21 @@ fn recent(
     Ok(Ledger::read(&roots.scan_some(wanted)?, cache, &|_| {}))
 }
 
-/// What stands on standard input, if anything does.
-fn told() -> Told {
-    /// Far more than Claude Code sends.
+/// Reads the JSON of Claude Code from standard input, if any.
+fn read_input() -> StatusInput {
+    /// Upper bound, far more than Claude Code sends.
     const BYTES_MAX: u64 = 1 << 20;
     let stdin = io::stdin();
     if stdin.is_terminal() {
-        return Told::default();
+        return StatusInput::default();
     }
-    // Ends with the first object and does not wait for more. Anything else tells nothing, which is no reason to fail.
-    let mut objects = serde_json::Deserializer::from_reader(stdin.lock().take(BYTES_MAX)).into_iter::<Told>();
+    // Stops after the first object, without waiting for the end of input. Invalid input is ignored.
+    let mut objects =
+        serde_json::Deserializer::from_reader(stdin.lock().take(BYTES_MAX)).into_iter::<StatusInput>();
     objects.next().and_then(Result::ok).unwrap_or_default()
 }
 
-/// The day that is now, in the query's zone.
+/// The current day in the query's zone.
 #[derive(Debug, Clone, Copy)]
 struct Today {
     start: Timestamp,
@@ -127,7 +128,7 @@ impl Today {
     }
 }
 
-impl Line {
+impl StatusLine {
     fn new(
         ledger: &Ledger,
         prices: &Prices,
@@ -136,7 +137,7 @@ impl Line {
         session: Option<&str>,
         block: Option<BillingBlock>,
     ) -> Self {
-        let mut line = Line {
+        let mut line = StatusLine {
             today_usd: Money::ZERO,
             session_usd: session.map(|_| Money::ZERO),
             block: None,
@@ -163,7 +164,7 @@ impl Line {
             }
         }
         line.block =
-            block.map(|block| Current { cost_usd: block_cost, minutes_left: minutes_left(&block, now) });
+            block.map(|block| BlockStatus { cost_usd: block_cost, minutes_left: minutes_left(&block, now) });
         line.model = last.map(|(_, model)| model.to_owned());
         line
     }
@@ -173,7 +174,7 @@ impl Line {
         let cents = |cost: Money| if is_unknown(cost) { NO_PRICE.to_owned() } else { cost.cents() };
         let mut parts = vec![format!("{} today", cents(self.today_usd))];
         parts.extend(self.session_usd.map(|cost| format!("{} session", cents(cost))));
-        if let Some(Current { cost_usd, minutes_left }) = &self.block {
+        if let Some(BlockStatus { cost_usd, minutes_left }) = &self.block {
             let (hours, minutes) = (minutes_left / 60, minutes_left % 60);
             parts.push(format!("{} block, {hours}h {minutes:02}m left", cents(*cost_usd)));
         }

@@ -1,4 +1,4 @@
-//! A report as a table with bars.
+//! Table form of a report, with bars.
 
 use std::fmt::Write as _;
 
@@ -8,21 +8,21 @@ use tidings_transcript::cost::{By, Money, Report, Row, Total};
 use crate::human;
 use crate::output::{BOLD, DIM, PLAIN, printable};
 
-/// Shown for the cost of a model without a price.
+/// Text for the cost of a model without a price.
 pub(super) const NO_PRICE: &str = "no price";
 
-/// The widest bar; a wider one says no more.
+/// Maximum width of a bar.
 const BAR_COLUMNS_MAX: usize = 30;
-/// A narrower one says nothing.
+/// Minimum width of a bar; with less room there are no bars.
 const BAR_COLUMNS_MIN: usize = 6;
-/// A folder may take so much before it is cut.
+/// Maximum width of a key, such as a folder, before it is cut.
 const KEY_COLUMNS_MAX: usize = 44;
-/// With less nobody can tell one from another.
+/// Minimum width of a key, so that keys stay distinguishable.
 const KEY_COLUMNS_MIN: usize = 12;
 
 const HEADS: [&str; 6] = ["responses", "input", "output", "cache write", "cache read", "cost"];
 
-/// How numbers are written and which of [`HEADS`] are shown, from wide terminals to narrow ones.
+/// Number format and shown columns of [`HEADS`], from wide terminals to narrow ones.
 const LAYOUTS: [(Digits, &[usize]); 5] = [
     (Digits::All, &[0, 1, 2, 3, 4, 5]),
     (Digits::Few, &[0, 1, 2, 3, 4, 5]),
@@ -32,46 +32,46 @@ const LAYOUTS: [(Digits, &[usize]); 5] = [
 ];
 
 pub(super) fn text(report: &Report, columns: usize) -> String {
-    let mut table = Table::default();
+    let mut table = CostTable::default();
     let mut widths = Vec::new();
     for (digits, shown) in LAYOUTS {
-        table = Table::new(report, digits, shown);
+        table = CostTable::new(report, digits, shown);
         widths = table.widths();
         if used(&widths) <= columns {
             break;
         }
     }
-    // What is left is short but for the keys.
+    // If even the narrowest layout is too wide, cut the keys.
     if let (over @ 1.., Some(key)) = (used(&widths).saturating_sub(columns), widths.first_mut()) {
         *key = key.saturating_sub(over).max(KEY_COLUMNS_MIN.min(*key));
     }
     table.text(&widths, columns)
 }
 
-/// How many columns a line takes, without a bar.
+/// Returns the width of a line without its bar.
 fn used(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1)
 }
 
-/// How numbers are written.
+/// Number format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Digits {
     All,
-    /// Three, and a unit, where the terminal is narrow.
+    /// Three digits and a unit, for narrow terminals.
     Few,
 }
 
-/// The cells: head, rows, total.
+/// Cells of the table: head, rows, total.
 #[derive(Debug, Default)]
-struct Table {
+struct CostTable {
     head: Vec<String>,
     rows: Vec<Vec<String>>,
     total: Vec<String>,
-    /// How long the bar of each row is, of the longest.
+    /// Length of each row's bar relative to the longest.
     shares: Vec<f64>,
 }
 
-impl Table {
+impl CostTable {
     fn new(report: &Report, digits: Digits, shown: &[usize]) -> Self {
         let zone = TimeZone::get(&report.zone).unwrap_or(TimeZone::UTC);
         let line = |key: String, cells: [String; HEADS.len()]| -> Vec<String> {
@@ -80,7 +80,7 @@ impl Table {
         };
         let most = report.rows.iter().map(|row| row.total.cost.dollars()).fold(0.0, f64::max);
         let share = |row: &Row| if most > 0.0 { row.total.cost.dollars() / most } else { 0.0 };
-        Table {
+        CostTable {
             head: line(head(report), HEADS.map(str::to_owned)),
             rows: report.rows.iter().map(|row| line(key(row, &zone), cells(&row.total, digits))).collect(),
             total: line("total".to_owned(), cells(&report.total, digits)),
@@ -136,7 +136,7 @@ fn key(row: &Row, zone: &TimeZone) -> String {
     }
 }
 
-/// The numbers, in the order of [`HEADS`].
+/// Formats the numbers, in the order of [`HEADS`].
 fn cells(total: &Total, digits: Digits) -> [String; HEADS.len()] {
     let tokens = &total.tokens;
     let number = |number: u64| match digits {
@@ -148,13 +148,13 @@ fn cells(total: &Total, digits: Digits) -> [String; HEADS.len()] {
     [number(total.responses), input, output, cache_write, cache_read, cost(total)]
 }
 
-/// Dollars. Responses that cost nothing are those of models without a price.
+/// Formats a cost. Usage with a cost of zero is of models without a price.
 fn cost(total: &Total) -> String {
     let used = total.tokens.prompt() > 0 || total.tokens.output > 0;
     if used && total.cost == Money::ZERO { NO_PRICE.to_owned() } else { total.cost.cents() }
 }
 
-/// The key on the left, numbers on the right.
+/// Formats a line with the key on the left and numbers on the right.
 fn line(cells: &[String], widths: &[usize]) -> String {
     let mut text = String::new();
     for (at, (cell, width)) in cells.iter().zip(widths).enumerate() {
@@ -169,7 +169,7 @@ fn line(cells: &[String], widths: &[usize]) -> String {
     text
 }
 
-/// A number with three digits: `999`, `1.23k`, `45.6M`.
+/// Formats a number with three digits: `999`, `1.23k`, `45.6M`.
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
 fn few(number: u64) -> String {
     let mut size = number as f64;
@@ -186,7 +186,7 @@ fn few(number: u64) -> String {
     format!("{size:.0}T")
 }
 
-/// A bar of eighths of a column.
+/// Draws a bar, to an eighth of a column.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! Our sums beside the client's own.
+//! Comparison of our costs with those that Claude Code recorded.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use tidings_transcript::cost::books::{self, Compared};
 use tidings_transcript::cost::{Ledger, Prices};
 use tidings_transcript::roots::Found;
 
-use super::super::{Place, unreadable};
+use super::super::{RootArgs, unreadable};
 use crate::error::Exit;
 use crate::human;
 use crate::output::{BOLD, Output, PLAIN, printable};
@@ -17,18 +17,19 @@ pub(super) fn print(
     found: &Found,
     ledger: &Ledger,
     prices: &Prices,
-    place: &Place,
+    root: &RootArgs,
     out: &mut Output,
 ) -> anyhow::Result<Exit> {
     let (compared, unread) = books::compare(found, ledger, prices);
     let read = unreadable::warn(&unread, out)?;
-    if place.json {
-        let sessions: Vec<Line<'_>> = compared.iter().map(Line::of).collect();
+    if root.json {
+        let sessions: Vec<VerifyLine<'_>> = compared.iter().map(VerifyLine::of).collect();
         out.text(
-            &(serde_json::to_string(&Lines { sessions, oversized_lines: ledger.oversized_lines })? + "\n"),
+            &(serde_json::to_string(&VerifyReport { sessions, oversized_lines: ledger.oversized_lines })?
+                + "\n"),
         )?;
     } else if compared.is_empty() {
-        out.note("No session has books of the client: only newer versions of Claude Code write them")?;
+        out.note("No session has recorded costs: only newer versions of Claude Code write them")?;
     } else {
         out.text(&text(&compared))?;
     }
@@ -36,14 +37,14 @@ pub(super) fn print(
 }
 
 #[derive(Serialize)]
-struct Lines<'a> {
-    sessions: Vec<Line<'a>>,
+struct VerifyReport<'a> {
+    sessions: Vec<VerifyLine<'a>>,
     #[serde(skip_serializing_if = "super::is_zero")]
     oversized_lines: u64,
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct VerifyLine<'a> {
     session: &'a str,
     ours_usd: f64,
     books_usd: f64,
@@ -51,11 +52,11 @@ struct Line<'a> {
     reason: &'static str,
 }
 
-impl<'a> Line<'a> {
+impl<'a> VerifyLine<'a> {
     fn of(compared: &'a Compared) -> Self {
-        // Differences of doubles have digits that mean nothing.
+        // Round away floating-point noise.
         let rounded = (compared.difference_usd() * 1e9).round() / 1e9;
-        Line {
+        VerifyLine {
             session: &compared.session,
             ours_usd: compared.ours.dollars(),
             books_usd: compared.books_usd,
@@ -71,13 +72,13 @@ fn text(compared: &[Compared]) -> String {
     let _ = writeln!(
         text,
         "{BOLD}{:36}  {:>12}  {:>12}  {:>12}  why{PLAIN}",
-        "session", "ours", "books", "difference"
+        "session", "ours", "recorded", "difference"
     );
     let mut reasons = BTreeMap::new();
     for one in compared {
         let session = human::padded(&printable(&one.session), 36);
         let (ours, difference) = (one.ours.dollars(), one.difference_usd());
-        // Plus nothing, so that there is no minus nothing.
+        // Adding zero turns a negative zero into a positive one.
         let difference = (difference * 1e6).round() / 1e6 + 0.0;
         let why = one.verdict.as_str();
         let _ =

@@ -1,4 +1,4 @@
-//! One entry as a line or a few.
+//! Text form of one entry, in one or a few lines.
 
 use std::fmt::Write as _;
 
@@ -15,12 +15,12 @@ use crate::output::{BOLD, DIM, PLAIN, RED, printable};
 const TEXT_LINES_MAX: usize = 6;
 const LINE_CHARS_MAX: usize = 160;
 
-/// Whether a person wants to see such entries go by; the rest is bookkeeping.
+/// True if an entry is shown; the rest is bookkeeping.
 pub(super) fn is_shown(entry: &EntryRef<'_>) -> bool {
     !entry.is_meta() && !parts(entry).is_empty()
 }
 
-/// The entry for a person; empty if it is bookkeeping. `who` names the session or the sub-agent where that is needed.
+/// Formats an entry; empty if it is bookkeeping. `who` names the session or the sub-agent, if needed.
 pub(super) fn shown(entry: &EntryRef<'_>, who: &str) -> String {
     if entry.is_meta() {
         return String::new();
@@ -49,7 +49,7 @@ fn parts(entry: &EntryRef<'_>) -> Vec<Part> {
         EntryKind::Assistant if entry.is_sidechain() => "agent",
         EntryKind::Assistant => "assistant",
         EntryKind::User if is_compact_summary(entry) => "summary",
-        // What a sub-agent is asked comes from Claude.
+        // The prompt of a sub-agent comes from Claude.
         EntryKind::User if entry.is_sidechain() => "claude",
         EntryKind::User | EntryKind::Human => "user",
         EntryKind::System | EntryKind::CompactSystem | EntryKind::CompactPrelude => "system",
@@ -93,7 +93,7 @@ fn is_compact_summary(entry: &EntryRef<'_>) -> bool {
     entry.get("isCompactSummary").and_then(Raw::bool) == Some(true)
 }
 
-/// A slash command, or what it printed.
+/// Formats a slash command, or its output.
 fn command_part(command: &CommandTags) -> Option<Part> {
     let lines = match &command.name {
         Some(name) => vec![cut(format!("{name} {}", command.args.as_deref().unwrap_or_default()).trim_end())],
@@ -111,9 +111,9 @@ fn title(entry: &EntryRef<'_>, key: &str) -> Vec<Part> {
         .collect()
 }
 
-/// The tool and what it is to work on.
+/// Formats the tool's name and its main argument.
 fn call_line(call: &ToolCall<'_>) -> String {
-    const TELLING: &[&str] = &[
+    const MAIN_ARGUMENTS: &[&str] = &[
         "command",
         "file_path",
         "notebook_path",
@@ -125,7 +125,7 @@ fn call_line(call: &ToolCall<'_>) -> String {
         "skill",
     ];
     let text = |key: &&str| call.input.get(key).and_then(Raw::text).map(|text| text.get().into_owned());
-    let about = TELLING.iter().find_map(text).unwrap_or_default();
+    let about = MAIN_ARGUMENTS.iter().find_map(text).unwrap_or_default();
     let about = about.lines().next().unwrap_or_default();
     cut(format!("> {} {about}", call.name).trim_end())
 }
@@ -133,7 +133,7 @@ fn call_line(call: &ToolCall<'_>) -> String {
 fn result(result: &ToolResult<'_>) -> Part {
     let text = result.content.map(result_text).unwrap_or_default();
     let count = text.lines().count();
-    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("(nothing)");
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("(empty)");
     let mut line = cut(&format!("< {first}"));
     if count > 1 {
         let _ = write!(line, " (+{} lines)", count - 1);
@@ -162,7 +162,7 @@ fn text_lines(text: &str) -> Vec<String> {
     shown
 }
 
-/// One line, printable, and not too long.
+/// Makes a line printable, and cuts it if it is too long.
 fn cut(line: &str) -> String {
     let line = line.trim_end();
     match line.char_indices().nth(LINE_CHARS_MAX) {
@@ -171,7 +171,7 @@ fn cut(line: &str) -> String {
     }
 }
 
-/// The time of day where the user is.
+/// Formats the local time of day.
 fn clock_time(written: &str) -> Option<String> {
     let time: Timestamp = match written.parse::<i64>() {
         Ok(millis) => Timestamp::from_millisecond(millis).ok()?,

@@ -1,4 +1,4 @@
-//! `tidings sessions follow`.
+//! `tidings sessions follow`: prints new entries of sessions.
 
 mod line;
 mod wait;
@@ -11,32 +11,32 @@ use serde::Serialize;
 use tidings_transcript::follow::{Change, Follow as Followed, News};
 use tidings_transcript::reader::{Content, Line};
 
-use self::wait::{Event, Scope, Waiting};
-use super::{Place, unreadable};
+use self::wait::{ChangeWaiter, FollowEvent, FollowScope};
+use super::{RootArgs, unreadable};
 use crate::error::{CannotRun, Exit};
 use crate::output::{DIM, Output, PLAIN, YELLOW, printable};
 
-/// Watch a session while it is being written
+/// Follow a session while it is being written
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Follow {
-    /// The session: its id, the beginning of it, or its file; the one written last if it is left out
+    /// Session id, a unique prefix of it, or its file [default: the session written last]
     #[arg(value_name = "ID", conflicts_with = "all")]
     id: Option<OsString>,
 
-    /// Follow every session, those that begin later included
+    /// Follow every session, including those that start later
     #[arg(long)]
     all: bool,
 
-    /// Show this many entries that are there already
+    /// Show this many past entries first
     #[arg(short = 'n', long = "last", value_name = "N", default_value_t = 10, conflicts_with = "all")]
     last: usize,
 }
 
 const EXAMPLES: &str = "\
-Ends with Ctrl-C, or when nobody reads its output any more.
-With --json each line is {session, agent, file, line, entry}; `damage` or `event` (reset, gone, unreadable) \
-stands there instead of `entry` where that is what happened.
+Ends with Ctrl-C, or when the reader of its output closes the pipe.
+With --json each line is {session, agent, file, line, entry}; a damaged line has `damage` instead of `entry`, and a \
+change of the file has `event` (reset, gone, unreadable).
 
 Examples:
   tidings sessions follow
@@ -46,30 +46,30 @@ Examples:
 const EXIT_INTERRUPTED: u8 = 130;
 
 impl Follow {
-    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
-        let roots = place.roots()?;
+    pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
+        let roots = root.roots()?;
         let follow = match &self.id {
             _ if self.all => Followed::all(roots)?,
-            Some(id) => self.session(&roots.find(id)?, place)?,
+            Some(id) => self.session(&roots.find(id)?, root)?,
             None => {
                 let found = roots.scan()?;
-                self.session(found.sessions.first().ok_or_else(none_yet)?, place)?
+                self.session(found.sessions.first().ok_or_else(none_yet)?, root)?
             }
         };
         unreadable::warn(follow.unreadable(), out)?;
-        let scope = if self.all { Scope::All } else { Scope::Session };
-        let mut teller = Teller { json: place.json, scope, out, failed: None };
+        let scope = if self.all { FollowScope::All } else { FollowScope::Session };
+        let mut printer = FollowPrinter { json: root.json, scope, out, failed: None };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(watch(follow, &mut teller))
+        runtime.block_on(watch(follow, &mut printer))
     }
 
     fn session(
         &self,
         session: &tidings_transcript::roots::SessionFiles,
-        place: &Place,
+        root: &RootArgs,
     ) -> anyhow::Result<Followed> {
         let counts = |line: &Line<'_>| match &line.content {
-            Content::Entry(entry) => place.json || line::is_shown(entry),
+            Content::Entry(entry) => root.json || line::is_shown(entry),
             Content::Damaged(_) => true,
             Content::Blank => false,
         };
@@ -80,43 +80,43 @@ impl Follow {
 fn none_yet() -> CannotRun {
     CannotRun {
         code: "not_found",
-        message: "There is no session to follow yet".to_owned(),
-        hint: "`--all` waits for sessions that begin later",
+        message: "No session to follow yet".to_owned(),
+        hint: "`--all` waits for sessions that start later",
     }
 }
 
-async fn watch(mut follow: Followed, teller: &mut Teller<'_>) -> anyhow::Result<Exit> {
-    let mut waiting = Waiting::new(&follow.folders(), teller.scope)?;
-    let mut event = Event::Look;
+async fn watch(mut follow: Followed, printer: &mut FollowPrinter<'_>) -> anyhow::Result<Exit> {
+    let mut waiter = ChangeWaiter::new(&follow.folders(), printer.scope)?;
+    let mut event = FollowEvent::Poll;
     loop {
-        let mut each = |news: News<'_>| teller.tell(&news);
-        let told = match event {
-            Event::Look => follow.look(&mut each)?,
-            Event::LookAt(paths) => follow.look_at(&paths, &mut each)?,
-            Event::Interrupted => return Ok(Exit::Code(EXIT_INTERRUPTED)),
-            Event::Unheard => return Ok(Exit::Fine),
+        let mut each = |change: News<'_>| printer.print(&change);
+        let result = match event {
+            FollowEvent::Poll => follow.look(&mut each)?,
+            FollowEvent::Changed(paths) => follow.look_at(&paths, &mut each)?,
+            FollowEvent::Interrupted => return Ok(Exit::Code(EXIT_INTERRUPTED)),
+            FollowEvent::OutputClosed => return Ok(Exit::Fine),
         };
-        if told.is_break() {
-            // The error that it broke off with, which for a closed pipe is no failure.
-            return teller.failed.take().map_or(Ok(Exit::Fine), |error| Err(error.into()));
+        if result.is_break() {
+            // A closed pipe is not a failure.
+            return printer.failed.take().map_or(Ok(Exit::Fine), |error| Err(error.into()));
         }
-        teller.out.flush()?;
-        event = waiting.next().await;
+        printer.out.flush()?;
+        event = waiter.next().await;
     }
 }
 
-/// Puts news on stdout.
-struct Teller<'a> {
+/// Prints changes to standard output.
+struct FollowPrinter<'a> {
     json: bool,
-    /// Of all sessions, a line must say which it is about.
-    scope: Scope,
+    /// With all sessions, each line names its session.
+    scope: FollowScope,
     out: &'a mut Output,
     failed: Option<io::Error>,
 }
 
-/// The part of a line of JSON that comes before what happened.
+/// JSON line without the entry, which is appended byte for byte.
 #[derive(Serialize)]
-struct Head<'a> {
+struct LineHead<'a> {
     session: &'a str,
     agent: Option<&'a str>,
     file: String,
@@ -134,9 +134,9 @@ struct Damage {
     message: String,
 }
 
-impl Teller<'_> {
-    fn tell(&mut self, news: &News<'_>) -> ControlFlow<()> {
-        let written = if self.json { self.tell_script(news) } else { self.tell_person(news) };
+impl FollowPrinter<'_> {
+    fn print(&mut self, change: &News<'_>) -> ControlFlow<()> {
+        let written = if self.json { self.print_json(change) } else { self.print_text(change) };
         match written {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
@@ -146,10 +146,10 @@ impl Teller<'_> {
         }
     }
 
-    fn tell_person(&mut self, news: &News<'_>) -> io::Result<()> {
-        let who = self.who(news);
-        let file = news.path.file_name().unwrap_or_default().to_string_lossy();
-        let text = match &news.change {
+    fn print_text(&mut self, change: &News<'_>) -> io::Result<()> {
+        let who = self.who(change);
+        let file = change.path.file_name().unwrap_or_default().to_string_lossy();
+        let text = match &change.change {
             Change::Line(line) => match &line.content {
                 Content::Entry(entry) => line::shown(entry, &who),
                 Content::Damaged(damage) => {
@@ -163,34 +163,34 @@ impl Teller<'_> {
                 }
                 Content::Blank => String::new(),
             },
-            Change::Reset => remark(&format!("{file} was replaced, from the beginning again")),
+            Change::Reset => remark(&format!("{file} was replaced, reading it from the start")),
             Change::Gone => remark(&format!("{file} was deleted")),
             Change::Unreadable(error) => remark(&error.to_string()),
         };
         if text.is_empty() { Ok(()) } else { self.out.text(&text) }
     }
 
-    fn who(&self, news: &News<'_>) -> String {
+    fn who(&self, change: &News<'_>) -> String {
         let session = match self.scope {
-            Scope::All => news.session.get(..8).unwrap_or(news.session),
-            Scope::Session => "",
+            FollowScope::All => change.session.get(..8).unwrap_or(change.session),
+            FollowScope::Session => "",
         };
-        let agent = news.agent.unwrap_or_default();
+        let agent = change.agent.unwrap_or_default();
         let agent = agent.get(..7).unwrap_or(agent);
         let parts = [session, agent].into_iter().filter(|part| !part.is_empty());
         printable(&parts.collect::<Vec<_>>().join("/"))
     }
 
-    fn tell_script(&mut self, news: &News<'_>) -> io::Result<()> {
-        let mut head = Head {
-            session: news.session,
-            agent: news.agent,
-            file: news.path.display().to_string(),
+    fn print_json(&mut self, change: &News<'_>) -> io::Result<()> {
+        let mut head = LineHead {
+            session: change.session,
+            agent: change.agent,
+            file: change.path.display().to_string(),
             line: None,
             event: None,
             damage: None,
         };
-        match &news.change {
+        match &change.change {
             Change::Line(line) => {
                 head.line = Some(line.place.line);
                 match &line.content {
@@ -199,7 +199,7 @@ impl Teller<'_> {
                     Content::Damaged(damage) => {
                         let finding = damage.finding(line.place);
                         let (rule, message) = (finding.rule.as_str(), finding.message);
-                        self.record(&Head { damage: Some(Damage { rule, message }), ..head.again() })?;
+                        self.record(&LineHead { damage: Some(Damage { rule, message }), ..head.again() })?;
                         return damage
                             .salvaged
                             .iter()
@@ -214,8 +214,8 @@ impl Teller<'_> {
         self.record(&head)
     }
 
-    /// The entry goes out byte for byte, so that nothing about it depends on us.
-    fn entry(&mut self, head: &Head<'_>, entry: &[u8]) -> io::Result<()> {
+    /// Writes an entry byte for byte after its head.
+    fn entry(&mut self, head: &LineHead<'_>, entry: &[u8]) -> io::Result<()> {
         let head = serde_json::to_string(head)?;
         self.out.bytes(head.strip_suffix('}').unwrap_or(&head).as_bytes())?;
         self.out.bytes(b",\"entry\":")?;
@@ -223,15 +223,15 @@ impl Teller<'_> {
         self.out.bytes(b"}\n")
     }
 
-    fn record(&mut self, head: &Head<'_>) -> io::Result<()> {
+    fn record(&mut self, head: &LineHead<'_>) -> io::Result<()> {
         self.out.bytes(serde_json::to_string(head)?.as_bytes())?;
         self.out.bytes(b"\n")
     }
 }
 
-impl Head<'_> {
-    fn again(&self) -> Head<'_> {
-        Head { file: self.file.clone(), event: self.event, damage: None, ..*self }
+impl LineHead<'_> {
+    fn again(&self) -> LineHead<'_> {
+        LineHead { file: self.file.clone(), event: self.event, damage: None, ..*self }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a follower waits for: files that change, the clock, Ctrl-C, and that nobody reads any more.
+//! Events that `follow` waits for: changed files, the clock, Ctrl-C, and a closed output.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,104 +13,104 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::signals::signals;
 
-/// Why a follower goes on.
+/// Next action of `follow`.
 #[derive(Debug)]
-pub(super) enum Event {
-    Look,
-    LookAt(Vec<PathBuf>),
+pub(super) enum FollowEvent {
+    Poll,
+    Changed(Vec<PathBuf>),
     Interrupted,
-    /// Nobody reads what is written.
-    Unheard,
+    /// The reader of standard output closed it.
+    OutputClosed,
 }
 
-/// How much is followed.
+/// Sessions that are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum FollowScope {
     Session,
     All,
 }
 
-/// Network drives do not say what changed, so somebody must look.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Poll interval, since network drives send no change notifications.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A look at thousands of sessions costs tens of milliseconds, too much for every second of a day.
-const LOOK_AT_ALL_EVERY: Duration = Duration::from_secs(5);
+/// Poll interval for all sessions: a poll of thousands of sessions costs tens of milliseconds.
+const POLL_ALL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Changes that wait to be looked at. When they are more, everything is looked at instead.
+/// Capacity of the queue of changes. After an overflow, everything is polled instead.
 const CHANGES_MAX: usize = 256;
 
-pub(super) struct Waiting {
+pub(super) struct ChangeWaiter {
     changes: mpsc::Receiver<Vec<PathBuf>>,
-    /// Something changed that is not among the changes.
-    elsewhere: Arc<AtomicBool>,
+    /// True if a change is missing in `changes`.
+    has_missed: Arc<AtomicBool>,
     clock: Interval,
     interrupted: Pin<Box<dyn Future<Output = ()>>>,
-    unheard: Pin<Box<dyn Future<Output = ()>>>,
-    /// Tells of changes while it lives; none if the system cannot.
+    output_closed: Pin<Box<dyn Future<Output = ()>>>,
+    /// Sends changes while it lives; none if the system does not support it.
     _wake: Option<Wake>,
 }
 
-impl Waiting {
+impl ChangeWaiter {
     /// Waits for changes below the folders of one session or of all.
-    pub(super) fn new(folders: &[PathBuf], scope: Scope) -> io::Result<Self> {
-        let (tell, changes) = mpsc::channel(CHANGES_MAX);
-        let elsewhere = Arc::new(AtomicBool::new(false));
-        let missed = Arc::clone(&elsewhere);
+    pub(super) fn new(folders: &[PathBuf], scope: FollowScope) -> io::Result<Self> {
+        let (sender, changes) = mpsc::channel(CHANGES_MAX);
+        let has_missed = Arc::new(AtomicBool::new(false));
+        let missed = Arc::clone(&has_missed);
         let wake = Wake::new(folders, move |woken| {
-            let told = match woken {
-                Woken::Paths(paths) => tell.try_send(paths).is_ok(),
+            let was_sent = match woken {
+                Woken::Paths(paths) => sender.try_send(paths).is_ok(),
                 Woken::Somewhere => false,
             };
-            if !told {
+            if !was_sent {
                 missed.store(true, Ordering::Release);
             }
         });
         let mut clock = interval(match scope {
-            Scope::All if wake.is_ok() => LOOK_AT_ALL_EVERY,
-            Scope::All | Scope::Session => LOOK_EVERY,
+            FollowScope::All if wake.is_ok() => POLL_ALL_INTERVAL,
+            FollowScope::All | FollowScope::Session => POLL_INTERVAL,
         });
         clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        Ok(Waiting {
+        Ok(ChangeWaiter {
             changes,
-            elsewhere,
+            has_missed,
             clock,
             interrupted: Box::pin(signals()?),
-            unheard: Box::pin(unheard()),
+            output_closed: Box::pin(output_closed()),
             _wake: wake.ok(),
         })
     }
 
-    pub(super) async fn next(&mut self) -> Event {
+    pub(super) async fn next(&mut self) -> FollowEvent {
         let first = tokio::select! {
             biased;
-            () = &mut self.interrupted => return Event::Interrupted,
-            () = &mut self.unheard => return Event::Unheard,
-            _ = self.clock.tick() => return Event::Look,
-            // Without a watcher there is never anything to receive, and the clock goes on.
+            () = &mut self.interrupted => return FollowEvent::Interrupted,
+            () = &mut self.output_closed => return FollowEvent::OutputClosed,
+            _ = self.clock.tick() => return FollowEvent::Poll,
+            // Without change notifications nothing is received, and the clock polls.
             Some(paths) = self.changes.recv() => paths,
         };
         let mut paths = first;
-        // One look answers all that has come meanwhile.
+        // Handle all pending changes at once.
         while let Ok(more) = self.changes.try_recv() {
             paths.extend(more);
         }
-        if self.elsewhere.swap(false, Ordering::AcqRel) {
-            return Event::Look;
+        if self.has_missed.swap(false, Ordering::AcqRel) {
+            return FollowEvent::Poll;
         }
         paths.sort_unstable();
         paths.dedup();
-        Event::LookAt(paths)
+        FollowEvent::Changed(paths)
     }
 }
 
 /// Ends when the other end of a pipe on stdout is closed; never for files and terminals.
 #[cfg(unix)]
-async fn unheard() {
+async fn output_closed() {
     use std::os::fd::AsFd as _;
     use tokio::io::Interest;
     use tokio::net::unix::pipe::Sender;
 
-    // Unchecked: nothing is written through it, so that it may block as stdout does.
+    // Unchecked: nothing is written through it, so it may be in blocking mode like stdout.
     let watched = io::stdout().as_fd().try_clone_to_owned();
     let watched = watched.and_then(Sender::from_owned_fd_unchecked);
     if let Ok(stdout) = watched
@@ -122,6 +122,6 @@ async fn unheard() {
 }
 
 #[cfg(not(unix))]
-async fn unheard() {
+async fn output_closed() {
     std::future::pending::<()>().await;
 }

@@ -1,15 +1,15 @@
-//! The tree for Graphviz.
+//! Graphviz form of the tree.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use tidings_transcript::session::{BranchState, NodeId, Part, Session};
 
-use super::{Detail, words};
+use super::{Detail, excerpt};
 use crate::output::{Output, printable};
 
-/// Room for what an entry says.
-const WORDS_MAX: usize = 48;
+/// Maximum length of an entry's text, in characters.
+const TEXT_MAX: usize = 48;
 
 pub(super) fn print(session: &Session, detail: Detail, out: &mut Output) -> anyhow::Result<()> {
     out.bytes(b"digraph session {\n")?;
@@ -47,12 +47,12 @@ fn node(session: &Session, id: NodeId, active: bool) -> anyhow::Result<String> {
         Part::Error => "salmon",
         _ => "white",
     };
-    let mut label = format!("{}\n{}", session.actor(id), words::words(session, id, WORDS_MAX)?);
+    let mut label = format!("{}\n{}", session.actor(id), excerpt::entry(session, id, TEXT_MAX)?);
     for tool in session.calls_of(id) {
         let _ = write!(
             label,
             "\n{}{}",
-            words::call(session, tool, WORDS_MAX)?,
+            excerpt::call(session, tool, TEXT_MAX)?,
             if tool.is_error { " ✗" } else { "" }
         );
     }
@@ -75,17 +75,17 @@ fn edges(session: &Session, id: NodeId, detail: Detail) -> String {
     text
 }
 
-/// Unless everything is asked for, what stands beside the conversation is left out.
+/// True if an entry is drawn. Without `--full`, entries outside of the conversation are omitted.
 fn is_drawn(session: &Session, id: NodeId, detail: Detail) -> bool {
     let part = session.node(id).part;
-    let beside = matches!(
+    let is_side = matches!(
         part,
         Part::Attachment | Part::Progress | Part::Injected | Part::Event | Part::CommandOutput
     );
-    detail == Detail::Full || !beside || session.lanes_of(id).next().is_some()
+    detail == Detail::Full || !is_side || session.lanes_of(id).next().is_some()
 }
 
-/// A string of the DOT language.
+/// Quotes a string of the DOT language.
 fn quoted(text: &str) -> String {
     let lines: Vec<String> =
         text.lines().map(|line| printable(line).replace('\\', "\\\\").replace('"', "\\\"")).collect();

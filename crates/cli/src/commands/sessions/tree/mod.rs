@@ -1,36 +1,36 @@
-//! `tidings sessions tree`.
+//! `tidings sessions tree`: prints the tree of a session.
 
 mod dot;
+mod excerpt;
 mod nodes;
 mod rows;
 mod styled;
 mod text;
-mod words;
 
 use std::ffi::OsString;
 
 use clap::Args;
 use tidings_transcript::session::Session;
 
-use super::Place;
+use super::RootArgs;
 use crate::error::Exit;
 use crate::output::Output;
 
-/// The tree of a session: branches, sub-agents, compactions
+/// Print the tree of a session: branches, sub-agents, compactions
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   tidings sessions tree 5a15c0fc                 turns, branches and sub-agents
-  tidings sessions tree 5a15c0fc --full          every entry, with its line and its id
+  tidings sessions tree 5a15c0fc --full          every entry, with its line and its uuid
   tidings sessions tree 5a15c0fc --dot | dot -Tsvg > tree.svg
   tidings sessions tree 5a15c0fc --json | jq -r 'select(.part==\"prompt\").text'
 
-With --json there is one object per entry: id, uuid, parent (the id of what it follows, over \
-compactions and missing parents), lane (0 is the main line), agent, branch (1 is the active one), \
+--json prints one object per entry: id, uuid, parent (the id of the previous entry, across \
+compactions and missing parents), lane (0 is the main conversation), agent, branch (1 is the active one), \
 active, actor, part, kind, flow, step, at, file, line, tools (calls with the id of the result's \
-entry), problem, text (its first words).")]
+entry), problem, text (its beginning).")]
 pub(crate) struct Tree {
-    /// The session: an id, the beginning of one, or a file
+    /// Session id, a unique prefix of it, or a file
     #[arg(value_name = "ID")]
     session: OsString,
 
@@ -43,7 +43,7 @@ pub(crate) struct Tree {
     dot: bool,
 }
 
-/// How much of a conversation is shown.
+/// Level of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
     Folded,
@@ -51,11 +51,11 @@ enum Detail {
 }
 
 impl Tree {
-    pub(crate) fn run(&self, place: &Place, out: &mut Output) -> anyhow::Result<Exit> {
-        let session = Session::open(&place.roots()?.find(&self.session)?)?;
+    pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
+        let session = Session::open(&root.roots()?.find(&self.session)?)?;
         session.require_entries()?;
         let detail = if self.full { Detail::Full } else { Detail::Folded };
-        if place.json {
+        if root.json {
             nodes::print(&session, out)?;
         } else if self.dot {
             dot::print(&session, detail, out)?;

@@ -1,33 +1,33 @@
-//! The tree for scripts: one object per entry.
+//! JSON form of the tree: one object per entry.
 
 use std::collections::HashMap;
 
 use serde::Serialize;
 use tidings_transcript::session::{BranchState, NodeId, Session};
 
-use super::words;
+use super::excerpt;
 use crate::output::Output;
 
-/// Room for what an entry says.
-const WORDS_MAX: usize = 200;
+/// Maximum length of an entry's text, in characters.
+const TEXT_MAX: usize = 200;
 
-/// One entry; `interfaces` promise these keys.
+/// JSON line of one entry; its keys are a published interface.
 #[derive(Serialize)]
-struct Printed<'a> {
-    /// Numbers the entries of a session in the order of files and lines.
+struct EntryLine<'a> {
+    /// Number of the entry, in the order of files and lines.
     id: usize,
     uuid: Option<&'a str>,
-    /// The `id` of what it follows: on its lane, over compactions and missing parents.
+    /// `id` of the previous entry on its lane, across compactions and missing parents.
     parent: Option<usize>,
-    /// 0 is the main line.
+    /// 0 is the main conversation.
     lane: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    agent: Option<AgentOf<'a>>,
+    agent: Option<EntryAgent<'a>>,
     /// 1 is the active branch of the lane.
     branch: usize,
     active: bool,
     actor: String,
-    /// What it is in the conversation.
+    /// Role in the conversation.
     part: &'static str,
     /// The `type` in the file.
     kind: &'static str,
@@ -45,7 +45,7 @@ struct Printed<'a> {
 
 /// The sub-agent that an entry belongs to.
 #[derive(Serialize)]
-struct AgentOf<'a> {
+struct EntryAgent<'a> {
     id: Option<&'a str>,
     name: &'a str,
     started_by: Option<usize>,
@@ -74,7 +74,7 @@ pub(super) fn print(session: &Session, out: &mut Output) -> anyhow::Result<()> {
             result: tool.result.map(NodeId::index),
             error: tool.is_error,
         });
-        let agent = session.lane(node.lane).agent.as_ref().map(|agent| AgentOf {
+        let agent = session.lane(node.lane).agent.as_ref().map(|agent| EntryAgent {
             id: agent.id.as_deref(),
             name: &agent.name,
             started_by: agent.started_by.map(NodeId::index),
@@ -82,7 +82,7 @@ pub(super) fn print(session: &Session, out: &mut Output) -> anyhow::Result<()> {
             depth: agent.depth,
             complete: agent.is_complete,
         });
-        let printed = Printed {
+        let line = EntryLine {
             id: id.index(),
             uuid: node.uuid.as_deref(),
             parent: session.follows(id).map(NodeId::index),
@@ -100,16 +100,16 @@ pub(super) fn print(session: &Session, out: &mut Output) -> anyhow::Result<()> {
             line: node.place.line,
             tools: tools.collect(),
             problem: problem(session, id),
-            text: words::words(session, id, WORDS_MAX)?,
+            text: excerpt::entry(session, id, TEXT_MAX)?,
         };
-        let mut text = serde_json::to_string(&printed)?;
+        let mut text = serde_json::to_string(&line)?;
         text.push('\n');
         out.bytes(text.as_bytes())?;
     }
     Ok(())
 }
 
-/// Which branch of its lane every entry belongs to.
+/// Returns the branch of every entry, numbered within its lane.
 fn branches(session: &Session) -> HashMap<NodeId, (usize, BranchState)> {
     let mut of = HashMap::new();
     for lane in session.lane_ids() {

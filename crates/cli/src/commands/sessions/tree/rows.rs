@@ -1,4 +1,4 @@
-//! What stands in the tree and how deep, before it is drawn.
+//! Layout of the tree: its rows and their depths.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::Detail;
 /// Deeper nesting is drawn at this depth.
 const DEPTH_MAX: usize = 32;
 
-/// So many entries are not worth a line that says how many were left out.
+/// Number of entries up to which they are shown instead of folded.
 const FOLD_MIN: usize = 2;
 
 /// One line of the tree.
@@ -17,20 +17,20 @@ const FOLD_MIN: usize = 2;
 pub(super) enum Row {
     /// An entry.
     Entry(NodeId),
-    /// Entries that are not shown one by one.
+    /// Entries that are folded into one line.
     Fold(Vec<NodeId>),
-    /// A branch; its entries follow one deeper.
+    /// A branch; its entries follow one level deeper.
     Branch(Branch, usize),
-    /// The active branch goes on after others.
+    /// The active branch continues after other branches.
     Active,
-    /// A sub-agent; its entries follow one deeper.
+    /// A sub-agent; its entries follow one level deeper.
     Lane(LaneId),
 }
 
-/// All lines of a session's tree with their depths, from top to bottom.
+/// Returns the rows of a session's tree with their depths, from top to bottom.
 pub(super) fn rows(session: &Session, detail: Detail) -> Vec<(usize, Row)> {
     let mut laid = Vec::new();
-    // Agents that nobody knows the caller of come last.
+    // Sub-agents whose caller is unknown come last.
     let lost =
         |lane: &LaneId| session.lane(*lane).agent.as_ref().is_some_and(|agent| agent.started_by.is_none());
     let lost: Vec<Row> = session.lane_ids().filter(lost).map(Row::Lane).collect();
@@ -72,7 +72,7 @@ struct Pending {
     forks: Option<Forks>,
 }
 
-/// Where the branches of a lane part.
+/// Forks of a lane: the branches that begin at each entry.
 struct Forks {
     lane: LaneId,
     at: HashMap<NodeId, Vec<(Branch, usize)>>,
@@ -94,14 +94,14 @@ fn of_lane(session: &Session, lane: LaneId, detail: Detail, depth: usize) -> Pen
     Pending { depth, rows: rows.into_iter(), forks: Some(forks) }
 }
 
-/// The lines of a branch's own entries, with what hangs off them.
+/// Returns the rows of a branch's own entries, with their sub-agents and branches.
 fn of_branch(session: &Session, branch: &Branch, forks: &Forks, detail: Detail) -> Vec<Row> {
     let path = session.own_path(branch);
     let mut rows = Vec::new();
     let mut fold = Vec::new();
     for (at, id) in path.iter().enumerate() {
-        if is_told_elsewhere(session, *id) {
-            // A result stands with its call.
+        if is_shown_with_call(session, *id) {
+            // The row of the call shows the result.
         } else if detail == Detail::Full || is_shown(session, &path, at) {
             push_fold(&mut rows, &mut fold, session);
             rows.push(Row::Entry(*id));
@@ -109,13 +109,13 @@ fn of_branch(session: &Session, branch: &Branch, forks: &Forks, detail: Detail) 
             fold.push(*id);
         }
         let lanes: Vec<Row> = session.lanes_of(*id).map(Row::Lane).collect();
-        let parting = forks.at.get(id);
-        if !lanes.is_empty() || parting.is_some() {
+        let forking = forks.at.get(id);
+        if !lanes.is_empty() || forking.is_some() {
             push_fold(&mut rows, &mut fold, session);
         }
         rows.extend(lanes);
-        if let Some(parting) = parting {
-            rows.extend(parting.iter().map(|(branch, number)| Row::Branch(*branch, *number)));
+        if let Some(forking) = forking {
+            rows.extend(forking.iter().map(|(branch, number)| Row::Branch(*branch, *number)));
             if branch.state == BranchState::Active && at + 1 < path.len() {
                 rows.push(Row::Active);
             }
@@ -127,7 +127,7 @@ fn of_branch(session: &Session, branch: &Branch, forks: &Forks, detail: Detail) 
 
 fn push_fold(rows: &mut Vec<Row>, fold: &mut Vec<NodeId>, session: &Session) {
     let mut folded = std::mem::take(fold);
-    // What the model is told beside the conversation would be half of all lines, and the client's notes to itself many.
+    // Text added for the model would be half of all rows, and there are many bookkeeping entries.
     folded.retain(|id| {
         let node = session.node(*id);
         let silent = matches!(node.part, Part::Attachment | Part::Progress | Part::Injected);
@@ -140,8 +140,8 @@ fn push_fold(rows: &mut Vec<Row>, fold: &mut Vec<NodeId>, session: &Session) {
     }
 }
 
-/// A tool's result is shown with its call, where that is on the same lane.
-fn is_told_elsewhere(session: &Session, id: NodeId) -> bool {
+/// True for a tool result that is shown with its call, since both are on the same lane.
+fn is_shown_with_call(session: &Session, id: NodeId) -> bool {
     let node = session.node(id);
     let paired = |tool: &tidings_transcript::session::ToolUse| tool.call.is_some() && tool.result == Some(id);
     node.part == Part::ToolResult
@@ -149,7 +149,7 @@ fn is_told_elsewhere(session: &Session, id: NodeId) -> bool {
         && session.results_of(id).all(paired)
 }
 
-/// Whether an entry is shown by itself: where something begins, ends, parts or fails.
+/// True if an entry has its own row: where a turn begins or ends, a branch forks, or something fails.
 fn is_shown(session: &Session, path: &[NodeId], at: usize) -> bool {
     let id = path[at];
     let node = session.node(id);
@@ -171,7 +171,7 @@ fn is_shown(session: &Session, path: &[NodeId], at: usize) -> bool {
     }
 }
 
-/// Whether nothing is said any more before the next prompt.
+/// True if no response follows before the next prompt.
 fn ends_turn(session: &Session, rest: &[NodeId]) -> bool {
     for id in rest {
         let part = session.node(*id).part;

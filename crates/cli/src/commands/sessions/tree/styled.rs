@@ -1,15 +1,15 @@
-//! Texts with colours in them, in the room that a line has.
+//! Width of text that contains colours.
 
 use crate::human::char_width;
 use crate::output::PLAIN;
 
-/// How many columns a text takes; colours take none.
+/// Returns the width of a text in columns; colours take none.
 pub(super) fn width(text: &str) -> usize {
     let mut colour = Colour::default();
-    text.chars().filter(|c| !colour.goes_on(*c)).map(char_width).sum()
+    text.chars().filter(|c| !colour.contains(*c)).map(char_width).sum()
 }
 
-/// The text in at most so many columns; what does not fit becomes an ellipsis.
+/// Returns the text cut to at most `columns`; an ellipsis replaces what does not fit.
 pub(super) fn fit(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -18,22 +18,22 @@ pub(super) fn fit(text: &str, columns: usize) -> String {
     let mut colour = Colour::default();
     let mut used = 0;
     let fitting = text.chars().take_while(|c| {
-        used += if colour.goes_on(*c) { 0 } else { char_width(*c) };
+        used += if colour.contains(*c) { 0 } else { char_width(*c) };
         used <= room
     });
     let fitting: String = fitting.collect();
     format!("{}…{PLAIN}", fitting.trim_end())
 }
 
-/// Tells a colour from what it colours. Nothing else that begins with an escape comes here.
+/// Detects colour sequences. Other escape sequences do not occur.
 #[derive(Default)]
 struct Colour {
     begun: bool,
 }
 
 impl Colour {
-    /// Whether the next character belongs to a colour.
-    fn goes_on(&mut self, c: char) -> bool {
+    /// True if the next character belongs to a colour sequence.
+    fn contains(&mut self, c: char) -> bool {
         let belongs = self.begun || c == '\x1b';
         self.begun = belongs && c != 'm';
         belongs

@@ -1,4 +1,4 @@
-//! The tree for a terminal.
+//! Text form of the tree.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,21 +8,21 @@ use tidings_transcript::session::{BranchState, LaneId, NodeId, Part, Session};
 use tidings_transcript::{Error, Severity};
 
 use super::rows::{Row, rows};
-use super::{Detail, styled, words};
+use super::{Detail, excerpt, styled};
 use crate::human;
 use crate::output::{BOLD, DIM, Output, PLAIN, RED, YELLOW, printable};
 
-/// Room for what an entry says.
-const WORDS_MAX: usize = 72;
-/// Words that are shown even where the rest of a line leaves no room.
-const WORDS_MIN: usize = 20;
-/// How much is gathered before it is printed.
+/// Maximum length of an entry's text, in characters.
+const TEXT_MAX: usize = 72;
+/// Minimum length of an entry's text, even if the line gets too long.
+const TEXT_MIN: usize = 20;
+/// Number of bytes that are buffered before they are printed.
 const PRINTED_AT_ONCE: usize = 64 << 10;
-/// Room for what a tool gave back.
+/// Maximum length of a tool's result, in characters.
 const RESULT_MAX: usize = 36;
 
 pub(super) fn print(session: &Session, detail: Detail, out: &mut Output) -> anyhow::Result<()> {
-    // Only a person has a right margin; scripts and files get whole lines.
+    // Lines are cut on a terminal only.
     let columns = if io::stdout().is_terminal() { human::columns() } else { usize::MAX };
     let mut text = head(session, detail, columns);
     let rows = rows(session, detail);
@@ -46,7 +46,7 @@ fn head(session: &Session, detail: Detail, columns: usize) -> String {
     let mut name = format!("{BOLD}{}{PLAIN}", printable(session.id()));
     if let Some(title) = session.title() {
         let title: String =
-            title.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(WORDS_MAX).collect();
+            title.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(TEXT_MAX).collect();
         let _ = write!(name, "  {}", printable(&title));
     }
     let abandoned: usize =
@@ -82,13 +82,13 @@ fn count(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// What stands before the lines of a row.
+/// Tree lines before the lines of a row.
 struct Prefix {
     first: String,
     rest: String,
 }
 
-/// Draws the lines of a tree: a level goes on while a row of it follows before one of a lower level.
+/// Draws the lines of a tree: a level continues while one of its rows follows before a row of a lower level.
 fn prefixes(depths: &[usize]) -> Vec<Prefix> {
     let mut goes_on: Vec<bool> = Vec::new();
     let mut prefixes = Vec::with_capacity(depths.len());
@@ -108,27 +108,27 @@ fn prefixes(depths: &[usize]) -> Vec<Prefix> {
 
 /// One line after its prefix.
 #[derive(Debug, Default)]
-struct Line {
+struct TreeLine {
     text: String,
-    /// What is never cut: where it stands, how it is called and what is wrong with it.
+    /// Suffix that is never cut: line number, uuid and problems.
     marks: String,
 }
 
-impl Line {
-    /// In at most so many columns, if they are enough for the marks and a few words.
+impl TreeLine {
+    /// Cuts the text to fit into `columns`, but keeps the marks and `TEXT_MIN` characters.
     fn fit(&self, columns: usize) -> String {
-        let room = columns.saturating_sub(styled::width(&self.marks)).max(WORDS_MIN);
+        let room = columns.saturating_sub(styled::width(&self.marks)).max(TEXT_MIN);
         styled::fit(&self.text, room) + &self.marks
     }
 }
 
-impl From<String> for Line {
+impl From<String> for TreeLine {
     fn from(text: String) -> Self {
-        Line { text, marks: String::new() }
+        TreeLine { text, marks: String::new() }
     }
 }
 
-fn lines(session: &Session, row: &Row, detail: Detail) -> Result<Vec<Line>, Error> {
+fn lines(session: &Session, row: &Row, detail: Detail) -> Result<Vec<TreeLine>, Error> {
     Ok(match row {
         Row::Entry(id) => entry(session, *id, detail)?,
         Row::Fold(ids) => vec![format!("{DIM}⋮ {}{PLAIN}", fold(session, ids)).into()],
@@ -151,7 +151,7 @@ fn agent(session: &Session, lane: LaneId) -> String {
     let mut facts: Vec<String> = agent.id.iter().map(|id| printable(id)).collect();
     facts.push(count(session.lane(lane).nodes.len(), "entry", "entries"));
     facts.extend((agent.depth > 1).then(|| format!("depth {}", agent.depth)));
-    facts.extend(agent.started_by.is_none().then(|| "started by nobody knows what".to_owned()));
+    facts.extend(agent.started_by.is_none().then(|| "caller unknown".to_owned()));
     let _ = write!(text, " {DIM}{}{PLAIN}", facts.join(", "));
     if !agent.is_complete {
         let _ = write!(text, " {YELLOW}incomplete{PLAIN}");
@@ -159,11 +159,11 @@ fn agent(session: &Session, lane: LaneId) -> String {
     text
 }
 
-fn entry(session: &Session, id: NodeId, detail: Detail) -> Result<Vec<Line>, Error> {
+fn entry(session: &Session, id: NodeId, detail: Detail) -> Result<Vec<TreeLine>, Error> {
     let node = session.node(id);
     let actor = printable(&session.actor(id).to_string());
     let calls: Vec<_> = session.calls_of(id).collect();
-    let said = words::words(session, id, WORDS_MAX)?;
+    let text = excerpt::entry(session, id, TEXT_MAX)?;
     let colour = match node.part {
         Part::Prompt | Part::Command => BOLD,
         Part::Error => RED,
@@ -180,7 +180,7 @@ fn entry(session: &Session, id: NodeId, detail: Detail) -> Result<Vec<Line>, Err
         let _ = write!(marks, " {YELLOW}parent missing{PLAIN}");
     }
     if node.is_cut() {
-        let _ = write!(marks, " {YELLOW}circle cut{PLAIN}");
+        let _ = write!(marks, " {YELLOW}cycle cut{PLAIN}");
     }
     if node.is_repeated() {
         let _ = write!(marks, " {DIM}×{}{PLAIN}", session.places(id).len());
@@ -188,13 +188,13 @@ fn entry(session: &Session, id: NodeId, detail: Detail) -> Result<Vec<Line>, Err
     if detail == Detail::Full {
         marks += &name(session, id);
     }
-    let mut told: Vec<Line> = Vec::new();
-    if !said.is_empty() || calls.is_empty() {
-        told.push(said.into());
+    let mut lines: Vec<TreeLine> = Vec::new();
+    if !text.is_empty() || calls.is_empty() {
+        lines.push(text.into());
     }
     for tool in calls {
-        let call = words::call(session, tool, WORDS_MAX)?;
-        let result = words::result(session, tool, RESULT_MAX)?;
+        let call = excerpt::call(session, tool, TEXT_MAX)?;
+        let result = excerpt::result(session, tool, RESULT_MAX)?;
         let (arrow, colour) = match (tool.result, tool.is_error) {
             (None, _) => ("·", YELLOW),
             (Some(_), true) => ("✗", RED),
@@ -202,28 +202,28 @@ fn entry(session: &Session, id: NodeId, detail: Detail) -> Result<Vec<Line>, Err
         };
         let result = format!("{colour}{arrow} {result}{PLAIN}");
         match tool.result {
-            // An entry of its own, which somebody may want to name.
+            // The result is a separate entry, with its own line number and uuid.
             Some(id) if detail == Detail::Full => {
-                told.push(call.into());
-                told.push(Line { text: result, marks: name(session, id) });
+                lines.push(call.into());
+                lines.push(TreeLine { text: result, marks: name(session, id) });
             }
-            _ => told.push(format!("{call} {result}").into()),
+            _ => lines.push(format!("{call} {result}").into()),
         }
     }
-    if let Some(first) = told.first_mut() {
-        *first = Line { text: format!("{colour}{actor}{PLAIN}  {}", first.text), marks };
+    if let Some(first) = lines.first_mut() {
+        *first = TreeLine { text: format!("{colour}{actor}{PLAIN}  {}", first.text), marks };
     }
-    Ok(told)
+    Ok(lines)
 }
 
-/// Where an entry stands and what it is called: what `fork --up-to` and `show --branch` take.
+/// Formats the line number and the uuid of an entry, as `fork --up-to` and `show --branch` take it.
 fn name(session: &Session, id: NodeId) -> String {
     let node = session.node(id);
     let uuid = node.uuid.as_deref().map(|uuid| format!(" {}", printable(uuid))).unwrap_or_default();
     format!(" {DIM}line {}{uuid}{PLAIN}", node.place.line)
 }
 
-/// What was left out, in numbers.
+/// Summarizes folded entries in numbers.
 fn fold(session: &Session, ids: &[NodeId]) -> String {
     let mut tools: BTreeMap<&str, usize> = BTreeMap::new();
     let (mut answers, mut others) = (0, 0);
@@ -239,9 +239,9 @@ fn fold(session: &Session, ids: &[NodeId]) -> String {
             _ => others += 1,
         }
     }
-    let mut told: Vec<String> =
+    let mut counts: Vec<String> =
         tools.iter().map(|(name, count)| format!("{} ×{count}", printable(name))).collect();
-    told.extend((answers > 0).then(|| count(answers, "answer", "answers")));
-    told.extend((others > 0).then(|| count(others, "other entry", "other entries")));
-    told.join(", ")
+    counts.extend((answers > 0).then(|| count(answers, "answer", "answers")));
+    counts.extend((others > 0).then(|| count(others, "other entry", "other entries")));
+    counts.join(", ")
 }

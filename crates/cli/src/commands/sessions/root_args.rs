@@ -9,31 +9,31 @@ use tidings_transcript::roots::{Roots, SessionFiles};
 use crate::error::CannotRun;
 use crate::output::{Output, PLAIN, YELLOW, printable};
 
-/// Which sessions, and how to print; every command takes these.
+/// Arguments of every command on stored sessions: the folders to read, and the output format.
 #[derive(Debug, Args)]
-pub(crate) struct Place {
-    /// Look in this folder instead of `$CLAUDE_CONFIG_DIR` or ~/.claude; can be given several times
+pub(crate) struct RootArgs {
+    /// Read this folder instead of `$CLAUDE_CONFIG_DIR` or ~/.claude; can be given several times
     #[arg(long = "root", value_name = "DIR", global = true)]
     roots: Vec<PathBuf>,
 
-    /// Print JSON for scripts: one object, or one per line where it is a list
+    /// Print JSON for scripts: one object, or one object per line for lists
     #[arg(long, global = true)]
     pub(crate) json: bool,
 }
 
-impl Place {
-    /// The folders to look in: those given, or those that the CLI itself would use.
+impl RootArgs {
+    /// Folders to read: those given, or those that the CLI itself uses.
     pub(crate) fn roots(&self) -> anyhow::Result<Roots> {
         if !self.roots.is_empty() {
             return Ok(Roots::new(self.roots.iter().cloned()));
         }
         if let Some(folders) = env::var_os("CLAUDE_CONFIG_DIR").filter(|value| !value.is_empty()) {
-            // Some tools let several folders stand here, with commas between them.
+            // Some tools put several folders here, separated by commas.
             let folders = folders.to_string_lossy().split(',').map(PathBuf::from).collect::<Vec<_>>();
             return Ok(Roots::new(folders));
         }
         let home = env::home_dir().unwrap_or_default();
-        // The second is where older builds kept them.
+        // Older versions used the second.
         let usual = [home.join(".claude"), home.join(".config/claude")];
         let there: Vec<PathBuf> =
             usual.iter().filter(|path| path.join("projects").is_dir()).cloned().collect();
@@ -48,12 +48,12 @@ impl Place {
         Ok(Roots::new(there))
     }
 
-    /// The folder of Claude Code's settings, there or not; the first if several were given.
+    /// Configuration folder of Claude Code, which may not exist; the first if several were given.
     pub(crate) fn config_folder(&self) -> PathBuf {
-        self.roots.first().cloned().unwrap_or_else(Place::config_folder_of_user)
+        self.roots.first().cloned().unwrap_or_else(RootArgs::config_folder_of_user)
     }
 
-    /// The folder of Claude Code's settings where nobody names another.
+    /// Configuration folder of Claude Code by environment and default.
     pub(crate) fn config_folder_of_user() -> PathBuf {
         let named = || {
             let folders = env::var_os("CLAUDE_CONFIG_DIR").filter(|value| !value.is_empty())?;
@@ -62,7 +62,7 @@ impl Place {
         named().unwrap_or_else(|| env::home_dir().unwrap_or_default().join(".claude"))
     }
 
-    /// Where copies of sessions lie: `tidings` in the user's data folder.
+    /// Our data folder: `TIDINGS_DATA_DIR`, or `tidings` in the user's data folder.
     pub(crate) fn data_folder() -> Option<PathBuf> {
         let given = env::var_os("TIDINGS_DATA_DIR").filter(|path| !path.is_empty()).map(PathBuf::from);
         let xdg = || env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
@@ -70,7 +70,7 @@ impl Place {
         given.or_else(|| xdg().or_else(home).map(|folder| folder.join("tidings")))
     }
 
-    /// The session that is meant, or the newest one.
+    /// Finds a session by name, or the newest one.
     pub(crate) fn session(&self, name: Option<&OsStr>) -> anyhow::Result<SessionFiles> {
         let roots = self.roots()?;
         if let Some(name) = name {
@@ -87,7 +87,7 @@ impl Place {
         })
     }
 
-    /// Where caches and the index lie: `tidings` in the user's cache folder.
+    /// Folder of caches and the index: `TIDINGS_CACHE_DIR`, or `tidings` in the user's cache folder.
     pub(crate) fn cache_folder() -> Option<PathBuf> {
         let given = env::var_os("TIDINGS_CACHE_DIR").filter(|path| !path.is_empty()).map(PathBuf::from);
         let xdg = || env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
@@ -95,12 +95,12 @@ impl Place {
         given.or_else(|| xdg().or_else(home).map(|folder| folder.join("tidings")))
     }
 
-    /// What earlier runs found out about session files; nothing where there is no folder to keep it in.
+    /// Opens the cache of facts about session files; an empty one if there is no cache folder.
     pub(crate) fn cache() -> Cache {
         Self::cache_folder().map_or_else(Cache::none, |folder| Cache::open(&folder.join("sessions.cache")))
     }
 
-    /// Keeps what this run found out. Without it the next run is slow and nothing else, so that it is no error.
+    /// Saves the cache. A failure is only a warning, since the next run is merely slower.
     pub(crate) fn save(cache: &mut Cache, out: &Output) -> anyhow::Result<()> {
         if let Err(error) = cache.save() {
             let error = anyhow::Error::from(error);

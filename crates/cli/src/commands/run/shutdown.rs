@@ -1,33 +1,33 @@
-//! The way out, whatever led to it.
+//! Shutdown of a session at the end of a run.
 
 use std::time::Duration;
 
 use super::turn::{INTERRUPTED, Interrupted, Turns, next_frame};
 use crate::error::Exit;
 
-/// How long an agent that is left may take to write its session and end its tools.
-const LEAVE_PATIENCE: Duration = Duration::from_secs(2);
+/// Time that an agent has to write its session and stop its tools.
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How a session ends.
+/// Way to end a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    /// The end of the input, and time to finish.
-    Gently,
-    /// At once, whatever it is at.
-    Now,
+enum Shutdown {
+    /// Close the input, and wait until the agent exits.
+    Graceful,
+    /// Stop the agent at once.
+    Immediate,
 }
 
 impl Turns {
-    /// Ends the session. What it still has to tell is written, and whoever is in a hurry may say so once more.
-    pub(super) async fn leave(mut self, exit: anyhow::Result<Exit>) -> anyhow::Result<Exit> {
-        let way = match &exit {
-            // Nobody waits for the rest: at the end of its input an agent with an open question would only go on without.
-            Err(_) => Way::Now,
-            Ok(_) if self.interrupted == Interrupted::Twice => Way::Now,
-            Ok(Exit::Code(INTERRUPTED)) if self.session.client().works_in_background() => Way::Now,
-            Ok(_) => Way::Gently,
+    /// Ends the session and writes its remaining output. A further signal stops it at once.
+    pub(super) async fn shut_down(mut self, exit: anyhow::Result<Exit>) -> anyhow::Result<Exit> {
+        let shutdown = match &exit {
+            // At the end of its input, an agent with a pending request would continue without an answer.
+            Err(_) => Shutdown::Immediate,
+            Ok(_) if self.interrupted == Interrupted::Twice => Shutdown::Immediate,
+            Ok(Exit::Code(INTERRUPTED)) if self.session.client().works_in_background() => Shutdown::Immediate,
+            Ok(_) => Shutdown::Graceful,
         };
-        let (hurried, written) = self.close(way).await;
+        let (hurried, written) = self.close(shutdown).await;
         let written = written.and(self.last_frames().await);
         let finished = self.view.finish();
         let exit = exit?;
@@ -39,12 +39,13 @@ impl Turns {
         Ok(if hurried { Exit::Code(INTERRUPTED) } else { exit })
     }
 
-    /// Waits for the end of the session; whether somebody could not, and whether the frames could be written.
-    async fn close(&mut self, way: Way) -> (bool, anyhow::Result<()>) {
+    /// Waits for the end of the session. Returns true if a signal hurried it, and the result of writing
+    /// frames.
+    async fn close(&mut self, shutdown: Shutdown) -> (bool, anyhow::Result<()>) {
         let session = self.session.clone();
         let mut closing = std::pin::pin!(async {
-            if way == Way::Now {
-                session.client().stop(LEAVE_PATIENCE).await;
+            if shutdown == Shutdown::Immediate {
+                session.client().stop(STOP_TIMEOUT).await;
             }
             session.close().await;
         });
@@ -58,7 +59,7 @@ impl Turns {
                     let client = self.session.client().clone();
                     drop(tokio::spawn(async move { client.stop(Duration::ZERO).await }));
                 }
-                // Nobody is shown them any more, but the session waits until they are taken.
+                // Not shown any more, but the session waits until its events are received.
                 Some(_) = self.events.recv() => {}
                 event = next_frame(self.frames.as_mut()), if written.is_ok() => written = self.frame(&event),
                 () = &mut closing => return (hurried, written),
@@ -66,7 +67,7 @@ impl Turns {
         }
     }
 
-    /// The frames that were read but not written yet.
+    /// Writes the frames that were received but not written yet.
     async fn last_frames(&mut self) -> anyhow::Result<()> {
         loop {
             let event = tokio::select! {

@@ -5,22 +5,22 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-/// A place to play in. It is removed with everything in it.
-pub(crate) struct Stage {
+/// Temporary folder of a test with a stand-in for `claude`. It is removed on drop.
+pub(crate) struct Sandbox {
     folder: TempDir,
 }
 
-impl Stage {
+impl Sandbox {
     pub(crate) fn playing(script: &str) -> Self {
-        let stage = Stage { folder: TempDir::new().unwrap() };
-        std::fs::write(stage.path("script.toml"), script).unwrap();
+        let sandbox = Sandbox { folder: TempDir::new().unwrap() };
+        std::fs::write(sandbox.path("script.toml"), script).unwrap();
         let program = env!("CARGO_BIN_EXE_tidings");
-        let script = stage.path("script.toml");
+        let script = sandbox.path("script.toml");
         let line =
             format!("#!/bin/sh\nexec '{program}' rehearse agent --script '{}' \"$@\"\n", script.display());
-        std::fs::write(stage.claude(), line).unwrap();
-        std::fs::set_permissions(stage.claude(), std::fs::Permissions::from_mode(0o755)).unwrap();
-        stage
+        std::fs::write(sandbox.claude(), line).unwrap();
+        std::fs::set_permissions(sandbox.claude(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        sandbox
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -31,7 +31,7 @@ impl Stage {
         self.path("claude")
     }
 
-    /// What every run gets, and nothing else.
+    /// Complete environment of a run.
     pub(crate) fn environment(&self) -> [(&'static str, String); 5] {
         let folder = self.folder.path().to_str().unwrap().to_owned();
         [
@@ -43,7 +43,7 @@ impl Stage {
         ]
     }
 
-    /// The arguments of a run with the stand-in.
+    /// Arguments of a run with the stand-in.
     pub(crate) fn arguments(&self, more: &[&str]) -> Vec<String> {
         let claude = self.claude().to_str().unwrap().to_owned();
         let own = ["run".to_owned(), "--claude-path".to_owned(), claude];
@@ -51,7 +51,7 @@ impl Stage {
     }
 }
 
-/// A command that asks first, and an answer for each decision.
+/// Script of a command with a permission request, and an answer for each decision.
 pub(crate) const ASKS: &str = r#"
 [[turn]]
 

@@ -11,17 +11,17 @@ use super::super::style::Style;
 use super::{Thoughts, View};
 
 impl View {
-    /// What happens beside the conversation.
-    pub(super) fn beside(&mut self, event: &UiMessage, now: Instant) -> io::Result<()> {
+    /// Shows events outside of the conversation: sub-agents, tasks, plans, retries, limits and errors.
+    pub(super) fn side_event(&mut self, event: &UiMessage, now: Instant) -> io::Result<()> {
         match event {
             UiMessage::SubAgentStarted(agent) => {
-                // The call that started it is the sub-agent from now on.
+                // The line of the sub-agent replaces that of the call.
                 self.running.retain(|call| call.id != agent.agent_id);
                 self.agents.push(Agent::new(agent, now));
             }
-            UiMessage::SubAgentProgressed(news) => {
-                for agent in self.agents.iter_mut().filter(|agent| agent.is(&news.agent_id)) {
-                    agent.progressed(news);
+            UiMessage::SubAgentProgressed(progress) => {
+                for agent in self.agents.iter_mut().filter(|agent| agent.is(&progress.agent_id)) {
+                    agent.progressed(progress);
                 }
             }
             UiMessage::SubAgentEnded(end) => {
@@ -34,9 +34,9 @@ impl View {
             UiMessage::TaskChanged(task)
                 if matches!(task.status.as_str(), "completed" | "failed" | "stopped" | "killed") =>
             {
-                let words = task.description.as_deref().unwrap_or(&task.task_id);
+                let text = task.description.as_deref().unwrap_or(&task.task_id);
                 self.note(Line::styled(
-                    &format!("• in the background: {words}, {}", task.status),
+                    &format!("• in the background: {text}, {}", task.status),
                     Style::DIM,
                 ))?;
             }
@@ -48,7 +48,7 @@ impl View {
                 self.cards(&lines.into_iter().map(|line| line.indented(2)).collect::<Vec<_>>())?;
             }
             UiMessage::Compacted(_) => {
-                self.note(Line::styled("• the history was summarised to make room", Style::DIM))?;
+                self.note(Line::styled("• the conversation was compacted", Style::DIM))?;
             }
             UiMessage::Retrying(retry) => self.note(retry_line(retry))?,
             UiMessage::RateLimit(limit) if limit.status != "allowed" => {
@@ -61,10 +61,7 @@ impl View {
                 self.note(Line::styled(&format!("• the {kind} limit {word}{share}"), Style::YELLOW))?;
             }
             UiMessage::Retracted(_) => {
-                self.note(Line::styled(
-                    "• what was said last does not count; the answer begins anew",
-                    Style::DIM,
-                ))?;
+                self.note(Line::styled("• the last answer was retracted and starts over", Style::DIM))?;
             }
             UiMessage::Error { message, .. } => {
                 self.failed(message)?;

@@ -1,4 +1,4 @@
-//! A server in a process of its own, with a home folder of its own.
+//! A server in a separate process, with a temporary home folder.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// Long enough for the slowest machine; whoever waits for it has failed.
+/// Timeout of every wait, long enough for slow machines.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A machine: a home folder, and programs.
-pub(crate) struct House {
+/// Simulated machine: a home folder, and programs.
+pub(crate) struct Machine {
     temp: tempfile::TempDir,
 }
 
-/// A server that runs there.
+/// A running server.
 pub(crate) struct Running {
     pub(crate) child: Child,
     pub(crate) address: SocketAddr,
@@ -27,7 +27,7 @@ pub(crate) struct Running {
     log: PathBuf,
 }
 
-/// An answer.
+/// HTTP response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -35,20 +35,20 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
-impl House {
+impl Machine {
     pub(crate) fn new() -> Self {
-        let house = House { temp: tempfile::tempdir().unwrap() };
+        let machine = Machine { temp: tempfile::tempdir().unwrap() };
         for folder in ["home", "bin", "project"] {
-            fs::create_dir(house.path(folder)).unwrap();
+            fs::create_dir(machine.path(folder)).unwrap();
         }
-        house
+        machine
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.temp.path().canonicalize().unwrap().join(name)
     }
 
-    /// A program in place of `claude`.
+    /// Writes a script in place of `claude`.
     pub(crate) fn claude(&self, script: &str) -> PathBuf {
         let path = self.path("bin/claude");
         fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -56,7 +56,7 @@ impl House {
         path
     }
 
-    /// The program, on this machine.
+    /// Command that runs `tidings` on this machine.
     pub(crate) fn tidings(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin("tidings"));
         command.env_clear().env("HOME", self.path("home")).env("PATH", "/usr/bin:/bin").args(arguments);
@@ -64,14 +64,14 @@ impl House {
         command
     }
 
-    /// What a command prints, which has to be fine.
+    /// Output of a command that must succeed.
     pub(crate) fn output(&self, arguments: &[&str]) -> String {
         let output = self.tidings(arguments).output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// How a command fails, and what it says.
+    /// Exit code and standard error of a command.
     pub(crate) fn failure(&self, arguments: &[&str]) -> (i32, String) {
         let output = self.tidings(arguments).output().unwrap();
         (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
@@ -81,7 +81,7 @@ impl House {
         self.serve_with(arguments, |_| {})
     }
 
-    /// Starts a server on a free port, and waits until it says where it is.
+    /// Starts a server on a free port, and waits until it prints its address.
     pub(crate) fn serve_with(&self, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Running {
         let mut command = self.tidings(&["serve", "--json", "--listen", "127.0.0.1:0"]);
         let log = self.path("log");
@@ -99,8 +99,8 @@ impl House {
     }
 }
 
-/// Hosts outlive a server that a test has killed, and must not outlive the test.
-impl Drop for House {
+/// Ends agent hosts, which outlive a killed server and must not outlive the test.
+impl Drop for Machine {
     fn drop(&mut self) {
         let folder = self.path("").display().to_string();
         drop(Command::new("pkill").args(["-f", &format!(" host .*{folder}")]).status());
@@ -113,18 +113,18 @@ impl Running {
         fs::read_to_string(self.data.join("token")).unwrap().trim().to_owned()
     }
 
-    /// What was logged so far.
+    /// Log so far.
     pub(crate) fn log(&self) -> String {
         fs::read_to_string(&self.log).unwrap()
     }
 
-    /// Asks with the admin token.
+    /// Sends a request with the admin token.
     pub(crate) fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
         let token = self.token();
         self.ask_with(method, path, &[("Authorization", &format!("Bearer {token}"))], body)
     }
 
-    /// Asks with these headers.
+    /// Sends a request with these headers.
     pub(crate) fn ask_with(
         &self,
         method: &str,
@@ -174,7 +174,7 @@ impl Answer {
     }
 }
 
-/// Waits for something that must happen.
+/// Polls until `look` returns a value; panics after the timeout.
 pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let begun = Instant::now();
     loop {
@@ -186,7 +186,7 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// The processes below a process.
+/// Descendants of a process.
 pub(crate) fn children(parent: u32) -> Vec<u32> {
     let parent_of = |pid: u32| -> Option<u32> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

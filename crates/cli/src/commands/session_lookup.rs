@@ -1,4 +1,4 @@
-//! Sessions of a server by whatever somebody calls them.
+//! Lookup of a server's sessions by number, key, id or prefix.
 
 use tidings_bridge::{Code, Error};
 use tidings_protocol::api::{SessionList, SessionView};
@@ -9,7 +9,7 @@ use crate::remote::Remote;
 
 const NOT_FOUND: &str = "not_found";
 
-/// Every session of a server, by number.
+/// Fetches every session of a server, sorted by number.
 pub(crate) async fn sessions(remote: &Remote) -> anyhow::Result<Vec<SessionView>> {
     let mut all = Vec::new();
     let mut after = 0;
@@ -21,14 +21,14 @@ pub(crate) async fn sessions(remote: &Remote) -> anyhow::Result<Vec<SessionView>
     }
 }
 
-/// What to call a session: its title, or what was said in it first.
+/// Returns the title of a session, or else its first prompt.
 pub(crate) fn title(session: &SessionView) -> Option<&str> {
     session.title.as_deref().or(session.first_prompt.as_deref())
 }
 
-/// The session that is meant: by its number, its key, an id of the CLI, or the beginning of one of these.
+/// Finds a session by its number, its key, an id of the CLI, or a prefix of a key or id.
 pub(crate) async fn session(remote: &Remote, name: &str) -> anyhow::Result<SessionView> {
-    // Whoever gives a whole name need not wait for the list, which may be long.
+    // A full name needs no list, which may be long.
     if is_plain(name) {
         match remote.get(&format!("/v1/sessions/{name}")).await {
             Err(error) if is_not_found(&error) => {}
@@ -53,19 +53,19 @@ pub(crate) async fn session(remote: &Remote, name: &str) -> anyhow::Result<Sessi
         [session] => return Ok(session.clone()),
         [] => (NOT_FOUND, format!("No such session: `{}`", printable(name)), "`tidings ps` lists them"),
         _ => {
-            let message = format!("{} sessions begin with `{}`", fitting.len(), printable(name));
-            ("ambiguous", message, "give more of it, or the number from `tidings ps`")
+            let message = format!("`{}` is a prefix of {} sessions", printable(name), fitting.len());
+            ("ambiguous", message, "give a longer prefix, or the number from `tidings ps`")
         }
     };
     Err(CannotRun { code, message, hint }.into())
 }
 
-/// Whether a name can be put into a path as it is. All that are given out can.
+/// True if a name can be put into a URL path without encoding, as every number, key and id can.
 pub(crate) fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
-/// Whether the server, or we, know nothing by that name.
+/// True if the error means that the name was not found, on the server or here.
 pub(crate) fn is_not_found(error: &anyhow::Error) -> bool {
     error.downcast_ref::<Error>().is_some_and(|error| error.code() == Code::NotFound)
         || error.downcast_ref::<CannotRun>().is_some_and(|error| error.code == NOT_FOUND)

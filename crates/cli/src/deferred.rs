@@ -1,17 +1,17 @@
-//! Arguments that are described only when somebody uses them.
+//! Lazy construction of the arguments of subcommands.
 //!
-//! `clap` would describe those of every command at every start. A server and its hosts run for weeks, and what they touch once stays in their
-//! memory; and a command that prints one line need not know of a hundred flags.
+//! By default `clap` builds the arguments of every command at every start. That memory stays allocated in a
+//! server and its agent hosts, which run for weeks, and the work slows down short commands.
 
 use std::ops::Deref;
 
 use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 
-/// What `A` is, described later.
+/// Arguments `A`, built only when their command is used.
 #[derive(Debug)]
-pub(crate) struct Later<A>(A);
+pub(crate) struct Deferred<A>(A);
 
-impl<A> Deref for Later<A> {
+impl<A> Deref for Deferred<A> {
     type Target = A;
 
     fn deref(&self) -> &A {
@@ -19,13 +19,13 @@ impl<A> Deref for Later<A> {
     }
 }
 
-impl<A: FromArgMatches> FromArgMatches for Later<A> {
+impl<A: FromArgMatches> FromArgMatches for Deferred<A> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        A::from_arg_matches(matches).map(Later)
+        A::from_arg_matches(matches).map(Deferred)
     }
 
     fn from_arg_matches_mut(matches: &mut ArgMatches) -> Result<Self, Error> {
-        A::from_arg_matches_mut(matches).map(Later)
+        A::from_arg_matches_mut(matches).map(Deferred)
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
@@ -33,23 +33,23 @@ impl<A: FromArgMatches> FromArgMatches for Later<A> {
     }
 }
 
-impl<A: Args> Args for Later<A> {
+impl<A: Args> Args for Deferred<A> {
     fn augment_args(command: Command) -> Command {
-        command.defer(|command| described(command, A::augment_args))
+        command.defer(|command| build(command, A::augment_args))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
-        command.defer(|command| described(command, A::augment_args_for_update))
+        command.defer(|command| build(command, A::augment_args_for_update))
     }
 }
 
-impl<A: Subcommand> Subcommand for Later<A> {
+impl<A: Subcommand> Subcommand for Deferred<A> {
     fn augment_subcommands(command: Command) -> Command {
-        command.defer(|command| described(command, A::augment_subcommands))
+        command.defer(|command| build(command, A::augment_subcommands))
     }
 
     fn augment_subcommands_for_update(command: Command) -> Command {
-        command.defer(|command| described(command, A::augment_subcommands_for_update))
+        command.defer(|command| build(command, A::augment_subcommands_for_update))
     }
 
     fn has_subcommand(name: &str) -> bool {
@@ -57,10 +57,11 @@ impl<A: Subcommand> Subcommand for Later<A> {
     }
 }
 
-/// The command with its arguments. It keeps the words of the list of commands, which those of the arguments would take the place of.
-fn described(command: Command, describe: fn(Command) -> Command) -> Command {
+/// Adds the arguments to a command, and keeps its description from the list of commands, which the
+/// description of the arguments would overwrite.
+fn build(command: Command, augment: fn(Command) -> Command) -> Command {
     let (about, long) = (command.get_about().cloned(), command.get_long_about().cloned());
-    let command = describe(command).long_about(None::<&'static str>);
+    let command = augment(command).long_about(None::<&'static str>);
     let command = about.into_iter().fold(command, Command::about);
     long.into_iter().fold(command, Command::long_about)
 }
@@ -72,7 +73,7 @@ mod tests {
     use crate::Cli;
 
     #[test]
-    fn the_help_of_a_command_begins_as_the_list_of_commands_says() {
+    fn help_of_a_command_begins_with_its_line_in_the_list_of_commands() {
         let (listed, mut built) = (Cli::command(), Cli::command());
         built.build();
         for command in listed.get_subcommands() {

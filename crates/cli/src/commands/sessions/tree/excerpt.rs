@@ -1,4 +1,4 @@
-//! An entry in a few words.
+//! Short excerpts of entries, tool calls and results.
 
 use tidings_protocol::entry::Entry;
 use tidings_protocol::json::Raw;
@@ -8,15 +8,15 @@ use tidings_transcript::session::{CommandTags, NodeId, Part, Session, ToolUse};
 
 use crate::output::printable;
 
-/// What an entry says, on one line of at most `width` characters; tool calls are not part of it.
-pub(super) fn words(session: &Session, id: NodeId, width: usize) -> Result<String, Error> {
+/// Text of an entry on one line of at most `width` characters, without its tool calls.
+pub(super) fn entry(session: &Session, id: NodeId, width: usize) -> Result<String, Error> {
     let entry = session.entry(id)?;
     let text = match session.node(id).part {
         Part::Attachment => entry.attachment_type().unwrap_or_default().into_owned(),
         Part::Progress => text_at(&entry, &["data", "type"]),
         Part::Command | Part::CommandOutput => command(&entry.text()),
         Part::Compaction => compaction(session, id, &entry),
-        Part::ToolResult => result_words(&entry, None),
+        Part::ToolResult => result_text(&entry, None),
         Part::Response => response(&entry),
         Part::Event | Part::Error => event(&entry),
         _ => entry.text(),
@@ -24,9 +24,9 @@ pub(super) fn words(session: &Session, id: NodeId, width: usize) -> Result<Strin
     Ok(one_line(&text, width))
 }
 
-/// A tool call on one line: the tool and what matters most of its input.
+/// Tool call on one line: the tool's name and its main argument.
 pub(super) fn call(session: &Session, tool: &ToolUse, width: usize) -> Result<String, Error> {
-    const TELLING: [&str; 12] = [
+    const MAIN_ARGUMENTS: [&str; 12] = [
         "command",
         "file_path",
         "path",
@@ -45,7 +45,7 @@ pub(super) fn call(session: &Session, tool: &ToolUse, width: usize) -> Result<St
         let entry = session.entry(id)?;
         let calls = entry.tool_calls();
         if let Some(call) = calls.iter().find(|call| *call.id == *tool.id)
-            && let Some(value) = TELLING.iter().find_map(|key| call.input.get(key)?.text())
+            && let Some(value) = MAIN_ARGUMENTS.iter().find_map(|key| call.input.get(key)?.text())
         {
             text = format!("{text} {}", value.get());
         }
@@ -53,13 +53,13 @@ pub(super) fn call(session: &Session, tool: &ToolUse, width: usize) -> Result<St
     Ok(one_line(&text, width))
 }
 
-/// A tool's result on one line.
+/// Result of a tool on one line.
 pub(super) fn result(session: &Session, tool: &ToolUse, width: usize) -> Result<String, Error> {
     let Some(id) = tool.result else { return Ok("no result".to_owned()) };
-    Ok(one_line(&result_words(&session.entry(id)?, Some(&tool.id)), width))
+    Ok(one_line(&result_text(&session.entry(id)?, Some(&tool.id)), width))
 }
 
-fn result_words(entry: &Entry, id: Option<&str>) -> String {
+fn result_text(entry: &Entry, id: Option<&str>) -> String {
     let results = entry.tool_results();
     let fits = |result: &&tidings_protocol::entry::ToolResult<'_>| {
         id.is_none() || result.tool_use_id.is_none() || result.tool_use_id.as_deref() == id
@@ -82,11 +82,11 @@ fn response(entry: &Entry) -> String {
     if !text.trim().is_empty() {
         return text;
     }
-    let thinks = |block: Block<'_>| match block {
+    let thinking = |block: Block<'_>| match block {
         Block::Thinking(text) => Some(format!("(thinks) {}", text.get())),
         _ => None,
     };
-    entry.content_blocks().find_map(thinks).unwrap_or_default()
+    entry.content_blocks().find_map(thinking).unwrap_or_default()
 }
 
 fn command(text: &str) -> String {
@@ -139,7 +139,7 @@ fn text_at(entry: &Entry, keys: &[&str]) -> String {
     found.and_then(Raw::text).map(|text| text.get().into_owned()).unwrap_or_default()
 }
 
-/// The first words of a text, on one line and safe to print.
+/// Beginning of a text, printable on one line.
 fn one_line(text: &str, width: usize) -> String {
     let mut line = String::new();
     let mut length = 0;

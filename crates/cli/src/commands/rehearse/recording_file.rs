@@ -1,4 +1,4 @@
-//! The file that a recording goes to.
+//! Output file of a recording.
 
 use std::env;
 use std::fs::{File, OpenOptions};
@@ -10,15 +10,15 @@ use uuid::Uuid;
 
 use crate::error::CannotRun;
 
-/// Open from before the run until after it. What stood in the file before stays until there is something new.
-pub(super) struct Target {
+/// Output file, opened before the run. Its old content is replaced only when the recording is written.
+pub(super) struct RecordingFile {
     path: PathBuf,
     file: File,
-    /// Whether it was made for this recording.
+    /// True if it was created for this recording.
     new: bool,
 }
 
-impl Target {
+impl RecordingFile {
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         let failed = |error| Error::io("write", path, error);
         let opened = match OpenOptions::new().write(true).create_new(true).open(path) {
@@ -28,36 +28,36 @@ impl Target {
             file => (file.map_err(failed)?, true),
         };
         let (file, new) = opened;
-        Ok(Target { path: path.to_owned(), file, new })
+        Ok(RecordingFile { path: path.to_owned(), file, new })
     }
 
-    /// There is nothing to record.
-    pub(super) fn give_up(self) {
+    /// Removes the file if it was created for this recording, since there is nothing to record.
+    pub(super) fn discard(self) {
         if self.new {
-            // An empty file is a blemish; what matters is the error that is on its way.
+            // The error of the run matters more than an empty file that stays.
             drop(std::fs::remove_file(&self.path));
         }
     }
 
-    /// Writes the recording, and if that cannot be done after all, into the folder for temporary files.
+    /// Writes the recording, and falls back to the folder for temporary files.
     pub(super) fn write(mut self, text: &str) -> anyhow::Result<()> {
         let Err(error) = self.replace(text) else { return Ok(()) };
-        let refuge = refuge(&self.path);
-        let saved = create_private(&refuge).and_then(|mut file| file.write_all(text.as_bytes()));
+        let fallback = fallback(&self.path);
+        let saved = create_private(&fallback).and_then(|mut file| file.write_all(text.as_bytes()));
         if saved.is_err() {
             return Err(Error::io("write", &self.path, error).into());
         }
-        let (path, refuge) = (self.path.display(), refuge.display());
+        let (path, fallback) = (self.path.display(), fallback.display());
         Err(CannotRun {
             code: "failed",
-            message: format!("Failed to write `{path}`: {error}. The recording is in `{refuge}`"),
-            hint: "move it to where it shall stay",
+            message: format!("Failed to write `{path}`: {error}. The recording is in `{fallback}`"),
+            hint: "move it to its final location",
         }
         .into())
     }
 
     fn replace(&mut self, text: &str) -> io::Result<()> {
-        // A pipe or a device has no length.
+        // Pipes and devices cannot be truncated.
         if self.file.metadata()?.is_file() {
             self.file.set_len(0)?;
         }
@@ -66,8 +66,8 @@ impl Target {
     }
 }
 
-/// A new name for temporary files, with the same ending: it says which kind of recording it is.
-fn refuge(path: &Path) -> PathBuf {
+/// Path of a new temporary file with the same extension, which determines the kind of recording.
+fn fallback(path: &Path) -> PathBuf {
     let mut name = format!("tidings-recording-{}", Uuid::new_v4().simple());
     if let Some(ending) = path.extension() {
         name = format!("{name}.{}", ending.to_string_lossy());
@@ -75,7 +75,7 @@ fn refuge(path: &Path) -> PathBuf {
     env::temp_dir().join(name)
 }
 
-/// A recording holds prompts and files; nobody else shall read it where everybody may look.
+/// Creates a file that only its owner can read, since a recording contains prompts and files.
 fn create_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
