@@ -1,4 +1,4 @@
-// The beginning: a code in the address is exchanged for a credential and taken out of it, then the page is drawn.
+// Entry point: exchanges a pairing code in the address for a credential, removes it, and renders the page.
 
 import { render } from "preact";
 import { followClock } from "./app/clock.ts";

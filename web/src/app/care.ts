@@ -1,4 +1,5 @@
-// Care with yes: a card takes one only after it was there to be read, and longer after many of them.
+// Delay of approvals: a card can be allowed only after it was visible for a moment, and later after many
+// approvals.
 
 import { useEffect, useState } from "preact/hooks";
 
@@ -13,12 +14,12 @@ export function noteAllowed(now: number): void {
   allowedAt = [...allowedAt.filter((at) => now - at < LATELY_MS), now];
 }
 
-/** Whether so much was allowed lately that nobody can have read it all. */
+/** True if more requests were allowed in the last minute than a person can read. */
 export function isTired(now: number): boolean {
   return allowedAt.filter((at) => now - at < LATELY_MS).length >= MANY;
 }
 
-/** Whether the card of this name may be answered by now. */
+/** True once the card with this name can be answered. */
 export function useReadable(name: string): boolean {
   const [ready, setReady] = useState("");
   useEffect(() => {
@@ -28,7 +29,7 @@ export function useReadable(name: string): boolean {
   return ready === name;
 }
 
-/** A yes is never given by Enter: it may have been meant for a text that was being written. */
+/** Enter never allows a request: it may have been meant for a text that was being typed. */
 export function refuseEnter(event: KeyboardEvent): void {
   if (event.key === "Enter") event.preventDefault();
 }

@@ -1,27 +1,30 @@
-// Prompts that were handed to an agent that ended before it gave a sign. No event tells of them, so the server is asked.
+// Prompts delivered to an agent that ended before it confirmed them. They have no event, so they are fetched.
 
 import { getJson, send } from "../net/api.ts";
 import type { QueueList, QueuedInput, SessionView, WholePrompt } from "../wire.ts";
 import { useFetched } from "./fetched.ts";
 import { saidHere, tell } from "./store.ts";
 
-/** Those of a session. Whatever puts a prompt into doubt, or settles it, changes how the session stands. */
+/**
+ * Uncertain prompts of a session. Fetched again when the session's state changes, since that accompanies any
+ * change.
+ */
 export function useDoubtful({ key, queued, state }: SessionView): readonly QueuedInput[] {
   const path = queued === 0 ? undefined : `${pathOf(key)}/queue`;
   const { value } = useFetched<QueueList>(path, {}, `${queued} ${state}`);
   return (value?.items ?? []).filter((one) => one.state === "uncertain");
 }
 
-/** Takes a prompt out of the queue. One that is in doubt may have been read all the same. */
+/** Removes a prompt from the queue. The agent may nevertheless have read an uncertain one. */
 export async function cancelPrompt(session: string, id: string): Promise<void> {
   await send("DELETE", `${pathOf(session)}/queue/${encodeURIComponent(id)}`);
 }
 
-/** Says a prompt that is in doubt, or that a failed session holds, once more, with all that came with it. */
+/** Sends an uncertain prompt, or one that a failed session holds, again with its attachments. */
 export async function sayAgain(session: string, { id, content, attachments: count }: Pick<QueuedInput, "id" | "content" | "attachments">): Promise<void> {
-  // The server has them only as long as the prompt waits.
+  // The server has the attachments only while the prompt is queued.
   const { attachments } = count === 0 ? { attachments: [] } : await getJson<WholePrompt>(`${pathOf(session)}/prompts/${encodeURIComponent(id)}`);
-  // Whoever takes it out says it, so that two devices do not.
+  // Only the device that removes it sends it, so that two devices do not.
   await cancelPrompt(session, id);
   tell((clientId) => ({ type: "input", session, input: { content, delivery: "queue", attachments, client_id: clientId } as never }));
   saidHere.value += 1;

@@ -1,9 +1,9 @@
-// A conversation as a file.
+// Export of a conversation to a file.
 
 import type { Conversation, Item } from "../model/conversation.ts";
 import { resultText, summary } from "../model/tools.ts";
 
-/** Markdown that reads like the conversation: what was said, and each call with its result. */
+/** The conversation as Markdown: prompts, answers, and each tool call with its result. */
 export function toMarkdown(all: Conversation, title: string): string {
   return [`# ${title}`, ...all.items.flatMap((item) => section(item, all))].join("\n\n") + "\n";
 }
@@ -39,7 +39,7 @@ function inCode(text: string): string {
   return text === "" ? "" : `\`${text.replaceAll("`", "'")}\``;
 }
 
-/** A fence that is longer than any in the text. */
+/** A code fence that is longer than any in the text. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((match) => match[0].length));
   const fence = "`".repeat(longest + 1);

@@ -1,5 +1,5 @@
-// What this browser keeps for the person who uses it: what was being written, and what was not sent yet. It outlives the
-// tab, and goes when the person does.
+// Data stored in this browser for its user: drafts and unsent commands. It outlives the tab, and is removed
+// when the credential is revoked.
 
 import type { Shelf } from "../net/outbox.ts";
 
@@ -22,14 +22,14 @@ export const letterShelf: Shelf = {
   remove: (clientId) => localStorage.removeItem(LETTER + clientId),
 };
 
-/** Tells which letters another tab has sent or taken back. */
+/** Notifies of commands that another tab has sent or withdrawn. */
 export function followShelf(gone: (clientId: string) => void): void {
   addEventListener("storage", ({ key, newValue }) => {
     if (key?.startsWith(LETTER) && newValue === null) gone(key.slice(LETTER.length));
   });
 }
 
-/** The name that the server has for this browser, to know it among others that are called the same. */
+/** The server's id of this device, to find it among others with the same name. */
 export function loadDevice(): string | undefined {
   return localStorage.getItem(DEVICE) ?? undefined;
 }
@@ -38,7 +38,7 @@ export function keepDevice(id: string): void {
   set(DEVICE, id);
 }
 
-/** Whoever comes next on this browser finds nothing of what was written. */
+/** Removes all drafts and unsent commands, so that the next user of this browser does not see them. */
 export function forgetKept(): void {
   for (const name of [DEVICE, ...names(DRAFT), ...names(LETTER)]) localStorage.removeItem(name);
 }
@@ -51,6 +51,6 @@ function set(name: string, text: string): void {
   try {
     localStorage.setItem(name, text);
   } catch {
-    // Too large to be kept, such as pictures; it is still in memory.
+    // Too large to be stored, such as pictures; it is still in memory.
   }
 }

@@ -1,11 +1,11 @@
-// Where somebody was in a conversation, kept while its tab is open. The keys of items change with every reading, so the
-// place is told from a call or a prompt, whose names stay.
+// Scroll positions of conversations, stored while the tab is open. Keys of items change with every load, so a
+// position refers to a tool call or a prompt, whose ids are stable.
 
 import type { Item } from "../model/conversation.ts";
 
 const PREFIX = "tidings.place.";
 
-/** A row, and how far below the upper edge it stands. */
+/** A row, and its distance from the upper edge in pixels. */
 export interface Spot {
   key: string;
   top: number;
@@ -13,12 +13,12 @@ export interface Spot {
 
 interface Place {
   name: string;
-  /** How many items after the one with the name. */
+  /** Number of items after the one with the name. */
   steps: number;
   top: number;
 }
 
-/** Keeps the spot; none is the end, where every conversation opens. */
+/** Stores the position; `undefined` is the end, where every conversation opens. */
 export function keepSpot(conversation: string, items: readonly Item[], spot: Spot | undefined): void {
   const place = spot === undefined ? undefined : placeOf(items, spot);
   if (place === undefined) sessionStorage.removeItem(PREFIX + conversation);
@@ -30,14 +30,14 @@ export function keptSpot(conversation: string, items: readonly Item[]): Spot | u
   return text === null ? undefined : spotOf(items, JSON.parse(text) as Place);
 }
 
-/** Whether a place is kept that is not among these items: it may be before them. */
+/** True if a stored position is not among these items: it may be before them. */
 export function lacksSpot(conversation: string, items: readonly Item[]): boolean {
   return sessionStorage.getItem(PREFIX + conversation) !== null && keptSpot(conversation, items) === undefined;
 }
 
 export function placeOf(items: readonly Item[], spot: Spot): Place | undefined {
   const at = items.findIndex((item) => item.key === spot.key);
-  // The nearest one before, else the nearest one after.
+  // The nearest named item before, else the nearest one after.
   const before = items.slice(0, at + 1).findLastIndex((item) => nameOf(item) !== undefined);
   const named = before === -1 ? items.findIndex((item) => nameOf(item) !== undefined) : before;
   const item = items[named];

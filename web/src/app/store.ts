@@ -1,4 +1,4 @@
-// What the page knows of the server, the session that is open, and what is said to it.
+// State of the page: the server, the open session, and commands to it.
 
 import { signal } from "@preact/signals";
 import type {
@@ -31,25 +31,25 @@ export type Entrance = "knocking" | "inside" | "outside";
 export const entrance = signal<Entrance>("knocking");
 export const meta = signal<Meta | undefined>(undefined);
 export const link = signal<Link>("asleep");
-/** How often there was a connection: what failed without one is worth another try. */
+/** Number of connections so far: requests that failed without one are retried when it increases. */
 export const openings = signal(0);
 export const letters = signal<readonly Letter[]>([]);
-/** Calls that were answered here; the server may still say no. */
+/** Tool calls answered here; the server may still reject the answer. */
 export const answered = signal<ReadonlySet<string>>(new Set());
-/** Commands that the server refused, by the id that they were sent with. */
+/** Rejected commands, by the id that they were sent with. */
 export const refusedCommands = signal<ReadonlySet<string>>(new Set());
-/** Whether the browser says that there is no network. A server on the same machine needs none. */
+/** True if the browser reports no network. A server on the same machine needs none. */
 export const offline = signal(navigator.onLine === false);
 export const open = signal<OpenSession | undefined>(undefined);
 
-/** Where the server has the session that is shown: one that was opened, by itself or not, or one from the history. */
+/** API path of the displayed session: an open one, or one from the history. */
 export function shownPath(): string | undefined {
   const at = route.value;
   if (at.view === "history") return at.id === undefined ? undefined : `transcripts/${encodeURIComponent(at.id)}`;
   return open.value === undefined ? undefined : `sessions/${encodeURIComponent(open.value.name)}`;
 }
 
-/** Counts the prompts that were sent here: who sends one wants to see it. */
+/** Number of prompts sent from this page; the conversation scrolls to the end when it increases. */
 export const saidHere = signal(0);
 
 const HIDDEN_LIMIT_MS = 30_000;
@@ -73,7 +73,10 @@ const outbox = new Outbox(letterShelf, post, surroundings.later, {
 letters.value = outbox.letters;
 followShelf((clientId) => outbox.forget(clientId));
 
-/** Sends a command. What may be too large for a message of the socket goes over HTTP, which is the same to the server. */
+/**
+ * Sends a command. Large ones go over HTTP, which is equivalent, since the size of socket messages is
+ * limited.
+ */
 async function post(command: Command): Promise<void> {
   if (command.type !== "input" || (command.input.attachments ?? []).length === 0) {
     await connection.request(command);
@@ -87,7 +90,7 @@ async function post(command: Command): Promise<void> {
   }
 }
 
-/** Asks the server who we are, and comes in. */
+/** Fetches this device's name and scopes, and connects. */
 export async function enter(): Promise<void> {
   try {
     meta.value = await getJson<Meta>("meta");
@@ -103,15 +106,16 @@ export async function enter(): Promise<void> {
   }
 }
 
-/** The socket was refused; a plain request tells why. */
+/** The socket was rejected; a plain request returns the reason. */
 async function refusedLink(): Promise<void> {
   entrance.value = "outside";
   await getJson<Meta>("meta").catch((error: unknown) => error instanceof ApiError && turnedAway(error.status));
 }
 
 /**
- * This browser is not let in. If the server does not know it any more, what was written here is not for whoever comes in
- * next; if only the way is wrong, such as a proxy that calls the server by another name, it stays.
+ * Called when this browser is not authenticated. If the server no longer knows the device, drafts are
+ * removed, since the next user may be another person; if only the address is wrong, such as a proxy with
+ * another host name, they stay.
  */
 function turnedAway(status: number): void {
   entrance.value = "outside";
@@ -138,7 +142,7 @@ function deviceName(): string {
 async function opened(): Promise<void> {
   openings.value += 1;
   try {
-    // A session that is opened from here on is watched by whoever opens it.
+    // Sessions that are opened from here on subscribe by themselves.
     const before = open.value;
     await connection.request({ type: "subscribe" });
     await refresh();
@@ -150,15 +154,15 @@ async function opened(): Promise<void> {
   }
 }
 
-/** Lists everything anew: after a connection, and when notices were missed. */
+/** Fetches all lists again: after connecting, and after missed notices. */
 async function refresh(): Promise<void> {
   const [about, unknown] = await Promise.all([
-    // A Claude Code tells its version only after it was asked.
+    // The version of Claude Code is known only some time after the start of the server.
     meta.value?.claude?.version === undefined ? getJson<Meta>("meta") : Promise.resolve(meta.value),
     listAnew(open.value?.name),
   ]);
   meta.value = about;
-  // A request that came while there was no connection needs a person as much as one that came with a notice.
+  // A request that arrived while disconnected needs a notification as well.
   for (const ask of unknown) notifyAsk(sessions.value.get(ask.session), ask);
 }
 
@@ -175,11 +179,14 @@ export function openSession(name: string | undefined): void {
   }
   const session = new OpenSession(name);
   open.value = session;
-  // Without a connection it is watched as soon as there is one.
+  // Without a connection it is subscribed after connecting.
   watch(session).catch(() => undefined);
 }
 
-/** One call after the other: a picture that is loaded while events arrive would have some of them twice. */
+/**
+ * Runs one call after the other: a snapshot that is loaded while events arrive would contain some of them
+ * twice.
+ */
 function watch(session: OpenSession | undefined): Promise<void> {
   if (session === undefined) return Promise.resolve();
   session.watching = session.watching.then(() => watchNow(session));
@@ -206,7 +213,7 @@ async function subscribe(session: OpenSession): Promise<void> {
   session.pause();
   let ack = await ask();
   if (ack.subscribed !== undefined && ack.subscribed.verdict !== "ok") {
-    // What is on the screen does not lead to what comes: begin with the server's picture.
+    // The new events do not continue the displayed ones: load a snapshot.
     remember(await session.load());
     ack = await ask();
   }
@@ -247,7 +254,7 @@ function noticed(notice: Notice): void {
     case "deleted": {
       if (open.value !== undefined && isOpen(open.value, notice.key)) {
         open.value.loading.value = "gone";
-        // Where the address names none, another one takes its place.
+        // If the address names no session, another one is selected.
         if (route.value.view === "home") openSession(undefined);
       }
       forgetSession(notice.key);
@@ -276,14 +283,14 @@ function await_(ask: PendingPermission | PendingQuestion): void {
   notifyAsk(sessions.value.get(ask.session), ask);
 }
 
-/** Says something to a session; it is sent as soon as it can be. */
+/** Sends a prompt to a session as soon as possible. */
 export function tell(build: (clientId: string) => Command): string {
   const clientId = newId();
   outbox.put(clientId, build(clientId));
   return clientId;
 }
 
-/** Answers what waits. The card says that it is on its way until the server tells what became of it. */
+/** Answers a pending request. The card shows that it is being sent until the server reports the outcome. */
 export function answer(session: string, to: string, body: Pick<Extract<Command, { type: "answer" }>, "permission" | "question">): void {
   answered.value = new Set(answered.value).add(to);
   tell((clientId) => ({
@@ -304,7 +311,10 @@ export function mayI(scope: string): boolean {
   return scopes === undefined || scopes.includes(scope) || scopes.includes("admin");
 }
 
-/** Whether this device may choose a mode: those that let things run unasked need more, and one needs the server's leave. */
+/**
+ * True if this device may set a mode: modes that bypass permission requests need more scopes, and one needs
+ * `--allow-bypass`.
+ */
 export function mayChoose(mode: string): boolean {
   if (mode === "bypassPermissions" && meta.value?.capabilities.includes("bypass") !== true) return false;
   const needed: Record<string, string> = { acceptEdits: "always", bypassPermissions: "admin" };
@@ -342,7 +352,7 @@ export function problemWords({ detail, hint, title }: Problem): string {
   return hint ? `${detail || title} (${hint})` : detail || title;
 }
 
-/** Closes the connection when nobody looks, and opens it again when somebody does. */
+/** Closes the connection while the page is hidden, and opens it again when it is visible. */
 export function followAttention(): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   document.addEventListener("visibilitychange", () => {
@@ -355,7 +365,7 @@ export function followAttention(): void {
       return;
     }
     timer = setTimeout(() => {
-      // Whoever asked for notifications still hears what waits, and nothing else.
+      // With notifications enabled only the session's subscription ends, and notices still arrive.
       if (!prefs.value.notify) connection.sleep();
       else if (open.value !== undefined) connection.request({ type: "unsubscribe", session: open.value.name }).catch(() => undefined);
     }, HIDDEN_LIMIT_MS);
@@ -376,7 +386,7 @@ export function retryNow(): void {
   connection.wake();
 }
 
-/** Another try to open what could not be opened. */
+/** Retries to open a session that could not be opened. */
 export function openAgain(): void {
   const session = open.value;
   if (session === undefined) return;

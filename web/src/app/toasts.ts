@@ -1,4 +1,4 @@
-// Short messages about what the person just did.
+// Short messages about the user's last action.
 
 import { signal } from "@preact/signals";
 

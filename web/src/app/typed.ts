@@ -1,4 +1,4 @@
-// Text that is being typed into a card. Another device may answer first, and the text must not vanish with the card.
+// Text typed into a card. Another device may answer first, and the text must not vanish with the card.
 
 const texts = new Map<string, string>();
 
@@ -7,7 +7,7 @@ export function noteTyped(ask: string, text: string): void {
   else texts.set(ask, text);
 }
 
-/** The text that was typed into a card, which is given once. */
+/** Returns the text that was typed into a card, and forgets it. */
 export function takeTyped(ask: string): string | undefined {
   const text = texts.get(ask);
   texts.delete(ask);

@@ -1,8 +1,8 @@
-// What came with a prompt, in words.
+// Description of a prompt's attachments.
 
 import { count } from "../text/format.ts";
 
-/** From a word or a type for each: a session tells `image`, its queue `image/png`. */
+/** Takes words or media types: a session has `image`, its queue `image/png`. */
 export function attachedWords(attachments: readonly string[]): string {
   const pictures = attachments.filter((word) => word.startsWith("image")).length;
   const files = attachments.length - pictures;

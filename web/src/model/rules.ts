@@ -1,12 +1,12 @@
-// What "always" would add, word for word.
+// The rules that "always" would add, verbatim.
 
 import type { JsonValue, PermissionDetails } from "../wire.ts";
 import { fields, list, text } from "./tools.ts";
 
 export interface Rule {
-  /** As it will stand in the settings. */
+  /** The rule as written to the settings. */
   rule: string;
-  /** Where it will be kept, in words. */
+  /** Description of the settings file. */
   where: string;
 }
 
@@ -18,7 +18,7 @@ const PLACES: Record<string, string> = {
   cliArg: "this run only",
 };
 
-/** The rules that the agent suggests and the server would add; other suggestions allow far more than what is asked. */
+/** Rules that the agent suggests and the server would add; other suggestions allow more than the request. */
 export function alwaysRules(details: PermissionDetails): Rule[] {
   return list(details.suggestions)
     .map(fields)

@@ -1,25 +1,25 @@
-// What a person has said and the server has not acknowledged yet. It is kept over a reload and sent again under the
-// same id, which the server takes for the same command: nothing is lost, and nothing is done twice.
+// Commands that the server has not acknowledged yet. They are stored across reloads and sent again under the
+// same id, which makes them idempotent: none is lost or executed twice.
 
 import type { Problem } from "../wire.ts";
 import type { Request } from "./connection.ts";
 import { Lost, Refused } from "./connection.ts";
 
-/** Commands with an id of their own; the rest of the requests may simply be made again. */
+/** Commands with an id of their own; other requests can simply be repeated. */
 export type Command = Extract<Request, { type: "input" | "answer" | "command" }>;
 
 export interface Letter {
   clientId: string;
   command: Command;
-  /** Its place in the order in which letters were written. */
+  /** Position in the order of creation. */
   at: number;
-  /** Why it could not be carried out; it waits for the person then. */
+  /** Reason of a final rejection; the user has to act. */
   problem: Problem | undefined;
-  /** Why it was not taken yet; it is sent again by itself. */
+  /** Reason of a temporary rejection; it is sent again automatically. */
   delayed?: Problem | undefined;
 }
 
-/** Where letters lie, each by itself: several tabs may write there. */
+/** Storage of commands, one entry each: several tabs may write to it. */
 export interface Shelf {
   load(): string[];
   save(clientId: string, text: string): void;
@@ -28,18 +28,18 @@ export interface Shelf {
 
 export interface Reader {
   changed(letters: readonly Letter[]): void;
-  /** The server said no for good; whether the letter stays in sight. */
+  /** Called for a final rejection; returns whether the command stays visible. */
   refused(letter: Letter, problem: Problem): "keep" | "drop";
 }
 
 type Later = (run: () => void, ms: number) => () => void;
 
-/** More than this does not wait: something is wrong, and the person should know. */
+/** Limit of unsent commands: beyond it something is wrong, and the user should see it. */
 const LETTERS_MAX = 100;
 const RETRY_FIRST_MS = 1000;
 const RETRY_LAST_MS = 30_000;
 
-/** One way to the server, on which letters go one after the other. */
+/** An ordered queue of commands, sent one after the other. */
 interface Lane {
   sending: boolean;
   tries: number;
@@ -63,7 +63,7 @@ export class Outbox {
     return this.#letters;
   }
 
-  /** Takes a command and sends it as soon as it can be sent. */
+  /** Stores a command and sends it as soon as possible. */
   put(clientId: string, command: Command): void {
     if (this.#letters.length >= LETTERS_MAX) throw new Error("Too much waits to be sent already");
     const letter = { clientId, command, at: (this.#letters.at(-1)?.at ?? 0) + 1, problem: undefined };
@@ -77,13 +77,13 @@ export class Outbox {
     this.forget(clientId);
   }
 
-  /** It is kept no longer: another tab has sent it or taken it back. */
+  /** Removes a command that another tab has sent or withdrawn. */
   forget(clientId: string): void {
     this.#letters = this.#letters.filter((letter) => letter.clientId !== clientId);
     this.reader.changed(this.#letters);
   }
 
-  /** Drops everything: what waits was said by somebody who has gone. */
+  /** Drops all commands: their user is no longer signed in. */
   clear(): void {
     for (const { clientId } of this.#letters) this.shelf.remove(clientId);
     for (const lane of this.#lanes.values()) lane.cancel?.();
@@ -92,12 +92,12 @@ export class Outbox {
     this.reader.changed(this.#letters);
   }
 
-  /** Sends what waits, whatever time was planned for it. */
+  /** Sends all commands now, without waiting for planned retries. */
   async flush(): Promise<void> {
     await Promise.all([...new Set(this.#letters.map(laneOf))].map((name) => this.#send(name)));
   }
 
-  /** Sends the letters of a lane in order, until one cannot be sent. */
+  /** Sends the commands of a lane in order, until one fails. */
   async #send(name: string): Promise<void> {
     const lane = this.#lanes.get(name) ?? { sending: false, tries: 0, cancel: undefined };
     if (lane.sending) return;
@@ -131,7 +131,7 @@ export class Outbox {
     }
   }
 
-  /** Tries again later each time, and not before the server wants it. */
+  /** Retries with growing delays, and not before the server's `retry_after_ms`. */
   #delay(lane: Lane, name: string, letter: Letter, problem: Problem | undefined): void {
     const wait = Math.min(RETRY_LAST_MS, RETRY_FIRST_MS * 2 ** lane.tries);
     lane.tries += 1;
@@ -144,7 +144,7 @@ export class Outbox {
     else this.#change({ ...letter, problem });
   }
 
-  /** Unless it was taken back meanwhile. */
+  /** Unless it was withdrawn in the meantime. */
   #change(letter: Letter): void {
     if (!this.#letters.some((one) => one.clientId === letter.clientId)) return;
     this.#letters = this.#letters.map((one) => (one.clientId === letter.clientId ? letter : one));
@@ -157,7 +157,7 @@ export class Outbox {
   }
 }
 
-/** Prompts and settings of a session keep their order. What somebody decides, and what ends a turn, waits for nothing. */
+/** Prompts and settings of a session keep their order. Decisions and interrupts wait for nothing. */
 function laneOf({ clientId, command }: Letter): string {
   const isUrgent = command.type === "answer" || (command.type === "command" && (command.command === "interrupt" || command.command === "stop"));
   return isUrgent ? `now ${clientId}` : `session ${command.session}`;
