@@ -1,4 +1,4 @@
-// The page: sessions on one side, what is chosen on the other.
+// The page: the list of sessions, and the selected view.
 
 import type { VNode } from "preact";
 import { hasClaude, hasDemo } from "../app/agents.ts";
@@ -38,7 +38,7 @@ export function App(): VNode {
   );
 }
 
-// The address after the `#` is the view, so the jump is made here.
+// The part after the `#` is the view, so the jump is made here.
 function skip(event: Event): void {
   event.preventDefault();
   document.getElementById("view")?.focus();
@@ -88,7 +88,7 @@ function Nothing(): VNode {
   );
 }
 
-/** Says when what is shown may not be true any more. */
+/** Warns when the displayed data may be outdated. */
 function LinkBar(): VNode | null {
   const state = link.value;
   const isLoopback = /^(localhost|127\.|\[::1\])/.test(location.hostname);

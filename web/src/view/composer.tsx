@@ -1,4 +1,4 @@
-// Where a person writes to the agent.
+// The prompt field.
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -36,7 +36,7 @@ export function Composer({ session, all, busy }: Props): VNode {
   const items = useCompletions(session, wanted, all.slashCommands);
   const shown = wanted === undefined ? [] : items;
 
-  // Without a keyboard nobody presses Tab or Shift.
+  // Hints about Tab and Shift are useless without a keyboard.
   const isPhone = matchMedia("(pointer: coarse)").matches;
 
   useEffect(() => grow(field.current), [text]);
@@ -78,7 +78,7 @@ export function Composer({ session, all, busy }: Props): VNode {
     saidHere.value += 1;
     forget(picked);
     setPicked([]);
-    // Each prompt is delivered after the turn unless something else is chosen for it.
+    // The delivery is reset to "after this turn" for each prompt.
     setDelivery("queue");
     write("", 0);
   };
@@ -108,7 +108,7 @@ export function Composer({ session, all, busy }: Props): VNode {
       write(all.suggestion, all.suggestion.length);
       return;
     }
-    // On a phone Enter makes a line, as everywhere there; the button sends.
+    // On a phone Enter inserts a line break, as in other apps; the button sends.
     if (event.key === "Enter" && !event.shiftKey && !isPhone) {
       event.preventDefault();
       submit();

@@ -1,4 +1,4 @@
-// What sessions on disk have cost: by day, by model and by project, at list prices.
+// Cost of sessions on disk: by day, by model and by project, at list prices.
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
@@ -78,7 +78,7 @@ function Figure({ label, value }: { label: string; value: string }): VNode {
   );
 }
 
-/** A bar per day; the table says the same to those who do not see it. */
+/** A bar per day; the table has the same data for screen readers. */
 function Days({ rows, since, days }: { rows: CostRow[]; since: string; days: number }): VNode {
   const costs = new Map(rows.map((row) => [row.key, row.cost_usd]));
   const first = Date.parse(`${since}T00:00:00Z`);

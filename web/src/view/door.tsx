@@ -1,4 +1,4 @@
-// For those who are not let in yet.
+// Pairing page, for browsers without a credential.
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -14,7 +14,7 @@ export function Door(): VNode {
   const said = pairProblem.value;
   const [busy, setBusy] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  // On a phone a keyboard would cover what is to be read first.
+  // On a phone the keyboard would cover the text.
   useEffect(() => {
     if (isWide()) field.current?.focus();
   }, []);

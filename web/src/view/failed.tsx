@@ -1,4 +1,4 @@
-// Something could not be read from the server, and may be tried again.
+// A failed request with a button to retry.
 
 import type { VNode } from "preact";
 import { Said } from "./said.tsx";

@@ -1,4 +1,4 @@
-// Search in the conversation that is open: from the newest match to older ones, as far back as the session goes.
+// Search in the open conversation: from the newest match to older ones, back to the start of the session.
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
@@ -27,7 +27,7 @@ export function FindBar({ open, show, close }: Props): VNode {
     try {
       let found = itemsSaying(open.conversation, text);
       const here = () => found.findIndex((item) => isSame && item.key === at.item.key);
-      // Older events are loaded when there is no match in what is loaded, or no older one.
+      // Older events are loaded if there is no match, or no older one, in the loaded events.
       while (open.more.value && (found.length === 0 || (by === 1 && isSame && here() === 0))) {
         await open.loadOlder();
         found = itemsSaying(open.conversation, text);

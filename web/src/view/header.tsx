@@ -1,4 +1,4 @@
-// The top of a session: what it is, how it stands, and what can be done with it.
+// The header of a session: title, state, settings and menu.
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -28,7 +28,7 @@ export type Panel = "none" | "overview" | "diff" | "rewind";
 
 export function Header({ session, all, panel, setPanel, find }: { session: SessionView; all: Conversation; drawn: number; panel: Panel; setPanel: (panel: Panel) => void; find: () => void }): VNode {
   const model = all.model ?? session.model;
-  // The agent tells its models when it starts, and where it has a model it was started.
+  // The agent reports its models when it starts; a known model means that it was started.
   useEffect(learnModels, [session.key, all.model]);
   const chosen = models.value.find((one) => one.value === model || one.model === model)?.value;
   const mode = all.mode ?? session.permission_mode ?? "default";
@@ -107,7 +107,7 @@ function Title({ session, title }: { session: SessionView; title: string }): VNo
       onKeyDown={(event) => {
         if (event.key === "Enter") event.currentTarget.blur();
         if (event.key !== "Escape") return;
-        // It loses the focus when it goes, and what it holds then is saved.
+        // It loses the focus when it is removed, and its value would be saved then.
         event.currentTarget.value = title;
         setEditing(false);
       }}
@@ -156,7 +156,8 @@ function Menu({ session, setPanel, find }: { session: SessionView; setPanel: (pa
     );
   };
   const cli = session.cli_session_ids.at(-1);
-  // A browser closes it only by its own button; people press beside it, or Escape, or go on with Tab.
+  // A `details` element closes only by its own button; users also click beside it, press Escape, or Tab out
+  // of it.
   useEffect(() => {
     const leave = (event: Event) => {
       if (box.current !== null && event.target instanceof Node && !box.current.contains(event.target)) box.current.open = false;

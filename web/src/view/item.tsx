@@ -31,7 +31,7 @@ export function ItemView({ item, all }: { item: Item; all: Conversation }): VNod
   }
 }
 
-/** A guess at the height of an item that was not drawn yet. */
+/** Estimated height in pixels of an item that was not drawn yet. */
 export function guessHeight(item: Item): number {
   switch (item.kind) {
     case "prompt":
@@ -71,7 +71,7 @@ function Prompt({ item }: { item: PromptItem }): VNode {
 function Thought({ item }: { item: TextItem }): VNode | null {
   const [open, toggle] = useFold(`thought-${item.key}`, false);
   if (item.text.trim() === "") return null;
-  // Only what is in sight is looked at: a long thought grows many times a second.
+  // Only the visible part is processed: a long block of reasoning grows many times a second.
   const line = (item.open ? item.text.slice(-400) : item.text.slice(0, 400)).trim().replaceAll(/\s+/g, " ");
   return (
     <div class={item.open ? "thought open" : "thought"}>

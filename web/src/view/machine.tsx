@@ -1,4 +1,4 @@
-// The sessions that lie on this machine, in four figures.
+// Summary of the sessions on this machine, in four figures.
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -9,7 +9,7 @@ import { getJson } from "../net/api.ts";
 import { bytes, dollars } from "../text/format.ts";
 import type { TranscriptSummary } from "../wire.ts";
 
-/** While files are still being counted, the figures are asked for again. */
+/** Interval in which the figures are fetched again while the server still counts. */
 const AGAIN_MS = 3000;
 const TRIES_MAX = 20;
 
@@ -30,7 +30,7 @@ export function MachineCard(): VNode | null {
     return () => clearTimeout(timer);
     // Each turn of a session here writes to its file.
   }, [tries, openings.value, turns]);
-  // Its room is kept from the start: what stands below it would jump when the figures come.
+  // Its height is reserved from the start: otherwise the content below would jump when the figures arrive.
   if (found === undefined && refused) return null;
   return (
     <section class="machine" aria-label="Sessions on this machine">

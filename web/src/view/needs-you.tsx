@@ -1,4 +1,4 @@
-// What waits for a person in the open session: one card at a time, near the thumb.
+// Pending requests of the open session: one card at a time, near the thumb.
 
 import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -13,7 +13,7 @@ import { Icon, Spinner } from "./icons.tsx";
 import { PermissionCard } from "./permission.tsx";
 import { QuestionCard } from "./question.tsx";
 
-/** Says who answered a card, and keeps the text that was typed into it. */
+/** Reports who answered a card, and saves the text that was typed into it. */
 function answeredElsewhere(session: string, id: string, settled: Settled | undefined): void {
   const typed = takeTyped(id);
   if (typed !== undefined) putBack(session, typed);
@@ -38,13 +38,14 @@ export function NeedsYou({ all, session }: { all: Conversation; drawn: number; s
   const ask = open[Math.min(at, open.length - 1)];
   const may = mayI("decide");
   const box = useRef<HTMLDivElement>(null);
-  // The part that had the focus may go with this drawing. Then it goes to what is there instead, and to no button of it.
+  // The focused element may be removed by this update. The focus then moves to the new content, but to no
+  // button of it.
   const hadFocus = box.current?.contains(document.activeElement) ?? false;
   useLayoutEffect(() => {
     if (!hadFocus || (document.activeElement !== null && document.activeElement !== document.body)) return;
     (box.current ?? document.querySelector<HTMLElement>(".session .scroller"))?.focus();
   });
-  // Another device may answer the card that is in sight, also while a reason is being typed into it.
+  // Another device may answer the displayed card, also while the user types a reason into it.
   const shown = useRef<{ session: string; id: string } | undefined>(undefined);
   useLayoutEffect(() => {
     const before = shown.current;

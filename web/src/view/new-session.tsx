@@ -1,4 +1,4 @@
-// A new session, or a session on disk that goes on.
+// Form for a new session, or for resuming or forking a session on disk.
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -28,9 +28,9 @@ const MODES: [string, string, string][] = [
   ["plan", "Plan only", "Nothing changes until you approve a plan."],
 ];
 
-/** Sessions on disk whose folders are offered. */
+/** Number of sessions on disk whose folders are suggested. */
 const RECENT = 30;
-/** Folders that are offered as buttons. */
+/** Maximum number of suggested folders. */
 const RECENT_SHOWN = 8;
 
 export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: string | undefined }): VNode {
@@ -39,12 +39,12 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
   const running = sorted.value.filter((session) => session.demo === demo).map((session) => session.cwd);
   const folders = [...new Set([...running, ...(demo ? [] : onDisk.map((past) => past.cwd ?? ""))])].filter((one) => one !== "");
   const [written, setFolder] = useState(cwd);
-  // Until something is written, it is where somebody worked last.
+  // The default is the last used folder.
   const folder = written ?? folders[0] ?? "";
   const [prompt, setPrompt] = useState("");
   const [model, setModel] = useState("");
   const [mode, setMode] = useState("default");
-  // Two agents cannot write to one session file: one that goes on here already can only be forked.
+  // Two agents cannot write one session file: a session that runs here can only be forked.
   const host = resume === undefined ? undefined : hostOf(resume);
   const [wantsFork, setFork] = useState(false);
   const fork = wantsFork || host !== undefined;
@@ -53,7 +53,10 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
   const [picked, setPicked] = useState<readonly Picked[]>([]);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
-  /** What was asked for without a clear answer: the same again gets the same id, and makes no second session. */
+  /**
+   * The last request without a definite response: repeating it uses the same id, and creates no second
+   * session.
+   */
   const tried = useRef({ form: "", id: "" });
   const attach = (files: Iterable<File>) => {
     void pick(files, picked).then(({ picked: more, refused }) => {
@@ -84,7 +87,7 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
     } catch (error) {
       setProblem(words(error));
       setBusy(false);
-      // A clear no is over. Anything else may have made the session all the same.
+      // A rejection is definite. After any other error the session may exist.
       if (error instanceof ApiError && error.status > 0 && error.status < 500) tried.current = { form: "", id: "" };
     }
   };

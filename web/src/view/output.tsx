@@ -15,7 +15,7 @@ import { useFold } from "./folds.ts";
 import { InOrder } from "./revealed.tsx";
 
 const SHOWN_LINES = 12;
-/** More than this is not drawn even on demand: the browser would stand still. */
+/** Maximum that is drawn even on demand: more would freeze the browser. */
 const DRAWN_MAX = 200_000;
 
 export function Output({ text, name, tone = "plain", from = "start" }: { text: string; name: string; tone?: "plain" | "error"; from?: "start" | "end" }): VNode | null {
@@ -73,7 +73,7 @@ function More({ hidden, toggle }: { hidden: number; toggle: () => void }): VNode
   );
 }
 
-/** The way to what the server has left out of an output. */
+/** Button that loads the full version of a cut output. */
 function LoadAll({ cut, name, show }: { cut: string; name: string; show: (whole: string) => void }): VNode | null {
   const [busy, setBusy] = useState(false);
   const size = bytesBefore(cut);
@@ -98,7 +98,7 @@ function LoadAll({ cut, name, show }: { cut: string; name: string; show: (whole:
   );
 }
 
-/** Where the server has a call in full. */
+/** API path of a call in full. */
 function callPath(id: string): string | undefined {
   const place = shownPath();
   return place === undefined ? undefined : `${place}/calls/${encodeURIComponent(id)}`;

@@ -1,4 +1,4 @@
-// What stands beside a conversation: an overview, and the changes of the working tree.
+// Side panels of a conversation: the overview, and changes in the working tree.
 
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";

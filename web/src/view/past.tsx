@@ -1,4 +1,4 @@
-// One session on disk, to read.
+// One session on disk, read-only.
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -30,11 +30,11 @@ import { Said } from "./said.tsx";
 import { VirtualList } from "./virtual.tsx";
 
 const PAGE = 1000;
-/** For a file nothing is cut, and pages are as large as the server gives them. */
+/** A saved file is uncut, with pages as large as the server permits. */
 const FILE_PAGE = 2000;
-/** A longer session is more than a browser can hold: only its end is saved, which is said. */
+/** Limit for what a browser can hold: of a longer session only the end is saved, with a message. */
 const FILE_PAGES_MAX = 100;
-/** How far back what was found is looked for. */
+/** Number of pages that are searched for the match. */
 const FIND_PAGES_MAX = 20;
 const FOUND_TOP_PX = 60;
 
@@ -43,7 +43,7 @@ interface Past {
   all: Conversation;
   from: number;
   more: boolean;
-  /** Where what was looked for stands; nothing if nothing was, or if it is not here. */
+  /** Location of the match; `undefined` without a search or a match. */
   found?: Found | undefined;
 }
 
@@ -67,7 +67,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
       const page = await read(id, { limit: PAGE, leaf });
       let whole: Past = { about: page.transcript, all: folded(page.events), from: page.from, more: page.more };
       if (sought === undefined) return whole;
-      // As far back as it takes; what is on another branch is nowhere here.
+      // Loads as many pages as needed; a match on another branch is not found.
       let found = findIn(whole.all, sought);
       for (let pages = 1; found === undefined && whole.more && pages < FIND_PAGES_MAX; pages += 1) {
         whole = await older(whole);
@@ -82,7 +82,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     );
   }, [id, leaf, tries]);
 
-  // The list of sessions may come later than the file.
+  // The list of sessions may arrive after the file.
   const host = hostOf(id);
   const isRead = past !== undefined;
   useEffect(() => {
@@ -150,7 +150,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
   }
   if (past === undefined) return <div class="empty" role="status"><Spinner /></div>;
   const { about, all } = past;
-  // A title is found by the search too, and stands above all that is shown.
+  // Search also matches titles, which stand above the conversation.
   const isInTitle = sought !== undefined && (about.title ?? "").includes(sought.around.trim());
   const facts = [
     about.turns == null ? undefined : count(about.turns, "turn"),
@@ -243,7 +243,7 @@ function read(id: string, part: Query): Promise<TranscriptEvents> {
   return getJson<TranscriptEvents>(`transcripts/${encodeURIComponent(id)}/events`, part);
 }
 
-/** All of a branch, with everything that tools took and gave. */
+/** All events of a branch, with uncut tool inputs and outputs. */
 async function readWhole(id: string, leaf: string | undefined): Promise<Past> {
   const part = { limit: FILE_PAGE, leaf, results: "whole" };
   let page = await read(id, part);

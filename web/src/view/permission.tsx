@@ -1,4 +1,4 @@
-// A permission that waits: what exactly is asked, and every way to answer it.
+// Card of a permission request: the exact input, and every way to answer.
 
 import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
@@ -107,7 +107,7 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
   );
 }
 
-/** What the tool would do: its input, not the model's words about it. */
+/** The tool's input, not the model's description of it. */
 function Wanted({ ask, cwd }: { ask: PermissionAsk; cwd: string | undefined }): VNode {
   const { details } = ask;
   const given = fields(details.input);
@@ -154,7 +154,7 @@ function Wanted({ ask, cwd }: { ask: PermissionAsk; cwd: string | undefined }): 
   return <Exact text={JSON.stringify(details.input, null, 2)} label="Input" />;
 }
 
-/** Whatever else the input says: nothing of it is left out. */
+/** The remaining fields of the input, so that all of it is displayed. */
 function Rest({ given, without }: { given: ReturnType<typeof fields>; without: string[] }): VNode | null {
   const rest = Object.entries(given).filter(([name, value]) => !without.includes(name) && value !== undefined && value !== false);
   if (rest.length === 0) return null;
@@ -207,7 +207,7 @@ function Allow({ ready, label, main, onAllow }: { ready: boolean; label: string;
   );
 }
 
-/** Why "always" cannot be said here. */
+/** Reason why "always" is not available. */
 function noRule({ tool_name, suggestions }: PermissionAsk["details"]): string {
   if (suggestions === undefined) return "Claude Code takes no rule for this: it asks every time.";
   if (tool_name === "Bash") return "No rule covers exactly this command: what it does is only known when it runs, or it has a star or several lines, which a rule would take for more than what you see.";

@@ -1,4 +1,4 @@
-// Questions that wait: of the model, of an MCP server, or whether to carry out a plan.
+// Cards of pending questions: of the model, of an MCP server, or the approval of a plan.
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";

@@ -1,5 +1,5 @@
-// Prompts that wait: those of which nobody knows whether the agent got them, those that the server has, and those that have
-// not reached it.
+// Unfinished prompts: those that the agent may not have received, those in the server's queue, and unsent
+// ones.
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
@@ -19,7 +19,7 @@ import { Said } from "./said.tsx";
 export function Queue({ all, session }: { all: Conversation; drawn: number; session: SessionView }): VNode | null {
   const doubtful = useDoubtful(session);
   const mine = letters.value.filter((letter) => letter.command.session === session.key && isShown(letter));
-  // If the server has ended between two words, the events may say that it waits.
+  // If the server ended between two events, the events may still list it as queued.
   const waiting = all.queue.filter(({ uuid }) => !doubtful.some(({ id }) => id === uuid));
   if (doubtful.length === 0 && waiting.length === 0 && mine.length === 0) return null;
   return (
@@ -46,7 +46,9 @@ export function Queue({ all, session }: { all: Conversation; drawn: number; sess
   );
 }
 
-/** The agent was handed it and ended without a sign: only a person can know whether it should be said once more. */
+/**
+ * A prompt delivered to an agent that ended without confirming it: the user decides to send it again or not.
+ */
 function Doubtful({ session, prompt }: { session: string; prompt: QueuedInput }): VNode {
   const { id, content, attachments } = prompt;
   const [busy, setBusy] = useState(false);
@@ -78,7 +80,10 @@ function attempt(doing: Promise<void>): Promise<void> {
   return doing.catch((error: unknown) => say("error", words(error)));
 }
 
-/** Prompts at once; settings and the like only when they are late. Answers are shown by their cards. */
+/**
+ * Prompts are shown at once; settings and other commands only when they are late. Answers are shown by their
+ * cards.
+ */
 function isShown({ command, delayed }: Letter): boolean {
   return command.type === "input" || (command.type === "command" && delayed !== undefined);
 }

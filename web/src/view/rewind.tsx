@@ -1,4 +1,4 @@
-// The way back: files as they were before a prompt. What would change is shown before anything does.
+// Rewind: restores files to the state before a prompt. The changes are previewed first.
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -41,7 +41,7 @@ export function Rewind({ all, session, done }: { all: Conversation; drawn: numbe
   );
 }
 
-/** What a choice brings up stands right below it, and is scrolled into sight while it grows. */
+/** The preview appears below the choice, and is scrolled into view while it grows. */
 function inSight(element: HTMLElement | null): void {
   if (element === null) return;
   const show = () => element.scrollIntoView({ block: "nearest" });
@@ -49,7 +49,7 @@ function inSight(element: HTMLElement | null): void {
   show();
 }
 
-/** What the agent says it would put back, and the button that has it done. */
+/** The agent's preview of the restored files, and the button that rewinds. */
 function Preview({ prompt, session, done }: { prompt: string; session: SessionView; done: () => void }): VNode {
   const [found, setFound] = useState<Rewound | undefined>(undefined);
   const [problem, setProblem] = useState("");

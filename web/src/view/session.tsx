@@ -1,4 +1,4 @@
-// A session: its conversation, what it needs, and what is said to it.
+// A session: its conversation, pending requests and prompt field.
 
 import type { VNode } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
@@ -30,7 +30,7 @@ import { VirtualList } from "./virtual.tsx";
 
 const FOUND_TOP_PX = 60;
 
-/** An error among this many last items is not told again below them. */
+/** An error among this many last items is not repeated below them. */
 const TOLD_ITEMS = 4;
 
 export function SessionPage({ open }: { open: OpenSession }): VNode {
@@ -70,7 +70,7 @@ export function SessionPage({ open }: { open: OpenSession }): VNode {
   return <Loaded open={open} session={session} />;
 }
 
-/** It was removed while it was looked at: here, or on another device. */
+/** The session was deleted while it was open, here or on another device. */
 function Gone({ open }: { open: OpenSession }): VNode {
   const file = open.conversation.cliSessionId;
   return (
@@ -92,8 +92,8 @@ function Gone({ open }: { open: OpenSession }): VNode {
 }
 
 function Loaded({ open, session }: { open: OpenSession; session: SessionView }): VNode {
-  // Reading it draws this again once per frame in which something came. The conversation is changed in place, so those
-  // who draw parts of it are told which one it is: a component that reads signals is drawn only when it was handed something new.
+  // Reading this signal draws again once per frame with changes. The conversation is mutated in place, so its
+  // version is passed to components: a component that reads signals is drawn only if a prop changed.
   const drawn = open.drawn.value;
   const all = open.conversation;
   const [panel, setPanel] = useState<Panel>(() => (matchMedia("(min-width: 1280px)").matches ? "overview" : "none"));
@@ -121,7 +121,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== "Escape" || event.defaultPrevented || !busy || !mayI("prompt")) return;
       const target = event.target as HTMLElement;
-      // Escape in a card closes nothing and interrupts nothing, and in another field it is about that field.
+      // Escape in a card does not interrupt, and in another field it belongs to that field.
       if (target.closest(".needs-you, .panel, .menu, dialog") !== null) return;
       if (isWriting(target) && target.closest(".composer") === null) return;
       command(session.key, "interrupt");
@@ -138,7 +138,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
   };
   const toStart = async () => {
     await open.loadAll();
-    // The rows that were loaded are drawn first, and hold what was in sight.
+    // The loaded rows are drawn first, and hold the visible position.
     requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector(".session .scroller")?.scrollTo({ top: 0 })));
   };
   return (
@@ -198,7 +198,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
   );
 }
 
-/** Sends the prompt that waits once more, which starts the agent again. */
+/** Sends the waiting prompt again, which restarts the agent. */
 function TryAgain({ session, prompt }: { session: string; prompt: Queued }): VNode {
   const [busy, setBusy] = useState(false);
   const again = () => {
@@ -214,7 +214,7 @@ function TryAgain({ session, prompt }: { session: string; prompt: Queued }): VNo
   );
 }
 
-/** What stands after the last item: that it works, or why it does not. */
+/** Status after the last item: working, or the reason why not. */
 function Tail({ session, items, queue }: { session: SessionView; items: readonly Item[]; queue: readonly Queued[] }): VNode | null {
   const last = items.at(-1);
   if (session.state === "failed") {

@@ -1,4 +1,4 @@
-// What the person prefers, the devices that may get in, and what the keys do.
+// Preferences, paired devices, and keyboard shortcuts.
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";

@@ -1,4 +1,4 @@
-// All sessions at a glance: what needs somebody first, then what is going on.
+// The list of sessions: those with pending requests first, then the others.
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
@@ -24,7 +24,7 @@ export function Sidebar(): VNode {
   const [filter, setFilter] = useState("");
   const all = sorted.value;
   const shown = all.filter((session) => matches(session, filter));
-  // On a phone what needs somebody comes first, and what lies on the machine last.
+  // On a phone pending requests come first, and the sessions on this machine last.
   const wide = isWide();
   const filterable = all.length > 3;
   const hint = meta.value !== undefined && !hasClaude.value && <InstallHint />;
@@ -68,7 +68,7 @@ export function Sidebar(): VNode {
         )}
         {all.length > 0 && shown.length === 0 && <p class="muted pad">None of {all.length} sessions fits “{filter}”.</p>}
         {olderSessions.value !== undefined && <ShowOlder />}
-        {/* Only when the list has its length, which would push them down. */}
+        {/* Only once the list has its length, which would push them down. */}
         {!wide && sessionsLoaded.value && hint}
         {!wide && sessionsLoaded.value && <MachineCard />}
       </div>
@@ -86,8 +86,8 @@ export function Sidebar(): VNode {
 }
 
 /**
- * It is there when nothing waits too: the list below must not jump under a finger when something begins to.
- * It leads to what waits, one session after the other.
+ * The button with the number of pending requests. It is also displayed without any: the list below must not
+ * jump under a finger when one arrives. It leads from one waiting session to the next.
  */
 function WaitingLine({ count }: { count: number }): VNode {
   const next = nextWaiting();
@@ -152,7 +152,7 @@ function line(session: SessionView): string {
   return session.error ?? wants(session) ?? session.last_line ?? (session.state === "running" ? "At work" : session.cwd);
 }
 
-/** What a session waits for, in a line. */
+/** The session's pending request in one line. */
 function wants(session: SessionView): string | undefined {
   if (session.state !== "needs_you") return undefined;
   const ask = [...waiting.value.values()].find((one) => one.session === session.key);

@@ -1,4 +1,4 @@
-// The card of a call: one line that says what, and below it what matters for this tool.
+// The card of a tool call: one line with the summary, and below it the details of this tool.
 
 import type { ComponentChildren, VNode } from "preact";
 import { meta } from "../app/store.ts";
@@ -17,7 +17,7 @@ import { InOrder } from "./revealed.tsx";
 import { Todos } from "./todos.tsx";
 import type { TodoItem } from "../wire.ts";
 
-/** Tools whose cards stay closed when all went well: what they looked at seldom matters. */
+/** Tools whose cards stay closed after success: their output seldom matters. */
 const QUIET = new Set(["Read", "Glob", "Grep", "LS", "WebFetch", "WebSearch", "TaskOutput", "BashOutput", "ToolSearch", "Skill"]);
 
 export function ToolCard({ tool, all }: { tool: ToolItem; all: Conversation }): VNode | null {
@@ -50,19 +50,19 @@ export function ToolCard({ tool, all }: { tool: ToolItem; all: Conversation }): 
   );
 }
 
-/** The call without what stands above it already: of a denial the agent only gives the reason back. */
+/** Body of the card without repetition: the result of a denied call only repeats the reason. */
 function said(tool: ToolItem): ToolItem {
   const { settled, result } = tool;
   const isRepeated = isDecided(tool.name) && settled?.outcome === "Denied" && settled.reason !== undefined && resultText(result ?? "").includes(settled.reason.trim());
   return isRepeated ? { ...tool, result: undefined } : tool;
 }
 
-/** Whether a decision about the tool is shown; answers and plans are shown themselves. */
+/** True if a decision about the tool is displayed; answers and plans are displayed themselves. */
 function isDecided(name: string): boolean {
   return name !== "AskUserQuestion" && name !== "ExitPlanMode";
 }
 
-/** What the line says at its end. */
+/** Status at the end of the line. */
 function Aside({ tool, lane }: { tool: ToolItem; lane: Lane | undefined }): VNode | null {
   if (lane !== undefined) {
     const facts = lane.ended ?? lane.progress;
@@ -79,13 +79,13 @@ function Aside({ tool, lane }: { tool: ToolItem; lane: Lane | undefined }): VNod
   return <span class="tool-aside">{outcome(tool)}</span>;
 }
 
-/** A call that was not allowed has not failed: it never ran. */
+/** A denied call has not failed: it never ran. */
 function failure(outcome: Settled["outcome"] | undefined): string {
   if (outcome === undefined || outcome === "Allowed" || outcome === "Answered") return "failed";
   return outcome === "Denied" ? "denied" : "not run";
 }
 
-/** The result in a word or two, for calls that stay closed. */
+/** The result in a word or two, for closed cards. */
 function outcome(tool: ToolItem): string {
   if (tool.state !== "done") return "";
   const account = fields(tool.account);
@@ -99,7 +99,7 @@ function outcome(tool: ToolItem): string {
   return "";
 }
 
-/** The input that the model asked for, where another one ran. */
+/** The model's input, if another one ran. */
 function ModelInput({ tool, cwd }: { tool: ToolItem; cwd: string | undefined }): VNode {
   const { target } = summary(tool.name, tool.modelInput ?? null, cwd);
   return (
@@ -245,7 +245,7 @@ function Hits({ account, result, name }: { account: ToolItem["account"]; result:
   );
 }
 
-/** What a sub-agent does: its task, its own conversation, and what came of it. */
+/** A sub-agent: its task, its own conversation, and its result. */
 function LaneBody({ lane, all, tool }: { lane: Lane; all: Conversation; tool: ToolItem }): VNode {
   const [open, toggle] = useFold(`lane-${lane.id}`, lane.ended === undefined);
   const running = lane.ended === undefined;

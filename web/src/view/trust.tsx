@@ -1,4 +1,4 @@
-// What a folder would have the agent run, before somebody has agreed to it.
+// Commands that a folder configures, before an admin trusts them.
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -17,7 +17,7 @@ export function TrustNote({ folder }: { folder: string }): VNode | null {
     if (!folder.startsWith("/")) return undefined;
     const abort = new AbortController();
     const timer = setTimeout(() => {
-      // A folder that is not there yet brings nothing.
+      // A folder that does not exist yet configures none.
       getJson<FolderTrust>("trust", { folder }, abort.signal).then(setFound, () => undefined);
     }, TYPING_MS);
     return () => {
