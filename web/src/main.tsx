@@ -27,7 +27,7 @@ async function begin(): Promise<void> {
   const isPairing = hasCode(location.hash);
   if (isPairing) await pairByAddress();
   else await enter();
-  if (entrance.value === "outside" && pairProblem.value === "" && isPairing) pairProblem.value = "The code is not good any more.";
+  if (entrance.value === "outside" && pairProblem.value === "" && isPairing) pairProblem.value = "The code was used or has expired.";
   followCodes();
   followRoute();
   followFirst();

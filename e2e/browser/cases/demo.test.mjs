@@ -51,11 +51,11 @@ test("the demo is played to its end, and every part of it is seen", async () => 
   assert.ok(await page.locator(".note.warning").getByText("overloaded").isVisible());
   assert.ok(await button(page, "Send answers").isDisabled());
   await page.getByLabel("Yes").check();
-  await page.getByLabel("Or in your words").nth(1).fill("A line in the README");
+  await page.getByLabel("Other answer").nth(1).fill("A line in the README");
   assert.deepEqual(await accessibility(page), []);
   await button(page, "Send answers").click();
 
-  await page.getByRole("heading", { name: "Carry out this plan?" }).waitFor();
+  await page.getByRole("heading", { name: "Approve this plan?" }).waitFor();
   assert.ok(await page.locator(".plan-text table").isVisible());
   assert.deepEqual(await page.locator(".answers dd").allInnerTexts(), ["Yes", "A line in the README"]);
   assert.deepEqual(await accessibility(page), []);
@@ -78,7 +78,7 @@ test("a command is run as the person has changed it, and a denial says why", asy
   await page.goto(`${at.server.address}/#/s/${one.key}`);
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();
   await button(page, "Edit…").click();
-  await page.getByLabel("The command that is run instead").fill("python3 -m pytest -q");
+  await page.getByLabel("Command to run instead").fill("python3 -m pytest -q");
   await allow(page, "Allow this instead");
 
   await page.getByRole("heading", { name: "Change this file?" }).waitFor();
@@ -103,7 +103,7 @@ test("somebody who may only decide is not offered more", async () => {
   // Who may only watch sees what is asked, and is not offered to answer.
   const watcher = await at.visit({ scopes: ["read"], path: `#/s/${one.key}` });
   await watcher.getByRole("heading", { name: "Run this command?" }).waitFor();
-  await watcher.getByText("This device may only watch.", { exact: false }).first().waitFor();
+  await watcher.getByText("This device is read-only.", { exact: false }).first().waitFor();
   for (const name of ["Allow once", "Allow for session", "Deny…"]) assert.equal(await button(watcher, name).count(), 0, name);
   await watcher.locator(".needs-you").focus();
   await watcher.keyboard.press("d");
@@ -115,7 +115,7 @@ test("somebody who may only decide is not offered more", async () => {
 
 test("what is not there is said in plain words", async () => {
   const page = await at.visit({ path: "#/s/nobody" });
-  await page.getByRole("heading", { name: "There is no such session" }).waitFor();
+  await page.getByRole("heading", { name: "Session not found" }).waitFor();
   assert.deepEqual(await accessibility(page), []);
   await page.goto(`${at.server.address}/#/history/00000000-0000-4000-8000-000000000000`);
   await page.getByRole("heading", { name: "The session could not be read" }).waitFor();

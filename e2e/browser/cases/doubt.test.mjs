@@ -19,7 +19,7 @@ async function doubtful(text, files = []) {
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.locator(".prompt").getByText(text).waitFor();
   at.server.signalAgents("SIGKILL");
-  await page.locator(".queue .doubtful").getByText("it may have read this, or not").waitFor();
+  await page.locator(".queue .doubtful").getByText("it may or may not have read it").waitFor();
   return { page, key: one.key };
 }
 

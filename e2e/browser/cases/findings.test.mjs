@@ -88,14 +88,14 @@ test("p1 p4 p8 p9 p10 p12 p16 a request is edited, answered elsewhere, and fits 
 
   // p16, p1: the focus goes to the field, and the call shows what ran.
   await button(page, "Edit…").click();
-  const field = page.getByLabel("The command that is run instead");
+  const field = page.getByLabel("Command to run instead");
   assert.ok(await isFocused(field));
   await field.fill("ls build");
   await allow(page, "Allow this instead");
   const shown = async () => {
     await page.locator(".decision").getByText("Allowed with a changed input by you").waitFor();
     assert.equal(await page.locator(".tool-target").innerText(), "ls build");
-    await page.getByText("What the model had asked for").click();
+    await page.getByText("Original input").click();
     assert.match(await page.locator(".model-input pre").innerText(), /^rm -rf build/);
   };
   await shown();
@@ -151,7 +151,7 @@ test("p2 p3 p14 p17 p19 a prompt that is steered into a turn splits nothing, and
   await answer.getByText("one word after the other").waitFor();
   const field = page.getByLabel("Message to the agent");
   await field.fill("Shorter, please");
-  await page.getByLabel("Into this turn").check();
+  await page.getByLabel("Steer this turn").check();
   await field.press("Enter");
   await page.locator(".prompt").getByText("Shorter, please").waitFor();
   const early = (await answer.first().innerText()).length;
@@ -190,7 +190,7 @@ test("p11 p20 p22 p24 p26 plans are read, outputs say that they are cut, and fai
   const page = await at.visit();
   const one = await at.server.session("propose it");
   await page.goto(address(one));
-  await page.getByRole("heading", { name: "Carry out this plan?" }).waitFor();
+  await page.getByRole("heading", { name: "Approve this plan?" }).waitFor();
   const yes = page.locator(".ask.plan .yes.main");
   assert.equal(await yes.getAttribute("aria-disabled"), "true");
   for (let presses = 0; presses < 30 && (await page.getByRole("button", { name: /More below/ }).count()) > 0; presses += 1) await page.getByRole("button", { name: /More below/ }).click();
@@ -207,9 +207,9 @@ test("p11 p20 p22 p24 p26 plans are read, outputs say that they are cut, and fai
   chmodSync(claude, 0o600);
   await page.goto(`${at.server.address}/#/new`);
   await page.getByLabel("Folder").fill(at.server.project);
-  await page.getByLabel("What shall it do?").fill("Begin now");
-  await page.getByLabel("What shall it do?").press("Control+Enter");
-  await page.locator(".tail.bad").getByText("A prompt still waits").waitFor();
+  await page.getByLabel("First prompt").fill("Begin now");
+  await page.getByLabel("First prompt").press("Control+Enter");
+  await page.locator(".tail.bad").getByText("A prompt is still queued").waitFor();
   const told = (await page.locator(".session .talk").innerText()).match(/claude/g) ?? [];
   const error = await page.locator(".note.error").allInnerTexts();
   assert.equal(error.length, 1, `told ${told.length} times`);
@@ -249,7 +249,7 @@ test("p27 a device that may only watch is offered no answers", async () => {
   const one = await at.server.session("ask me");
   const page = await at.visit({ path: `#/s/${one.key}`, scopes: ["read"] });
   await card(page).waitFor();
-  await page.getByText("This device may only watch.").first().waitFor();
+  await page.getByText("This device is read-only.").first().waitFor();
   assert.equal(await page.locator(".ask-actions button").count(), 0);
   assert.deepEqual(await accessibility(page), []);
 });

@@ -33,7 +33,7 @@ test("a session says that it goes without its folder's settings, and how that en
   await chip.click();
   await page.locator(".panel .trust").getByText("touch canary").waitFor();
   assert.deepEqual(await accessibility(page), []);
-  await button(page, "Agree to these commands").click();
+  await button(page, "Trust these commands").click();
   await page.locator(".panel .trust").waitFor({ state: "detached" });
   // What runs was started without them, and stays so.
   assert.equal(await chip.count(), 1);

@@ -83,7 +83,7 @@ test("the way back from a hit leads to what was found, and a hit opens at its pl
   await page.locator(".past-card").first().click();
   await page.locator(".row").first().waitFor();
   await page.goto(`${page.url().split("?")[0]}?q=nobody+says+this&at=nobody+says+this`);
-  await page.getByText("is not in what is shown here").waitFor();
+  await page.getByText("was not found here").waitFor();
   assert.deepEqual(await accessibility(page), []);
 });
 

@@ -105,7 +105,7 @@ test("always shows its rule where the agent suggests none, and says why where th
   await page.goto(`${at.server.address}/#/s/${two.key}`);
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();
   // The path that made the agent ask, with every sign of it.
-  assert.match(await page.locator(".ask-fact", { hasText: "It is about" }).innerText(), /\/srv\/other\/.*202E.*o\.txt/);
+  assert.match(await page.locator(".ask-fact", { hasText: "Path:" }).innerText(), /\/srv\/other\/.*202E.*o\.txt/);
   await button(page, "Always…").click();
   await page.getByText("No rule covers exactly this command").waitFor();
   assert.equal(await page.locator(".rules li").count(), 0);

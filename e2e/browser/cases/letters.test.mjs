@@ -50,11 +50,11 @@ test("what is taken back is put after what is being written, and a draft outlive
   await page.locator(".link-bar").waitFor();
   await field(page).fill("A precious prompt");
   await field(page).press("Enter");
-  await page.getByRole("button", { name: "Take back: A precious" }).click();
+  await page.getByRole("button", { name: "Withdraw: A precious" }).click();
   assert.equal(await field(page).inputValue(), "A precious prompt");
   await field(page).press("Enter");
   await field(page).fill("A thought");
-  await page.getByRole("button", { name: "Take back: A precious" }).click();
+  await page.getByRole("button", { name: "Withdraw: A precious" }).click();
   assert.equal(await field(page).inputValue(), "A thought\n\nA precious prompt");
   assert.equal(await page.locator(".queue").count(), 0);
 
@@ -83,7 +83,7 @@ test("a session is started once, also when the first answer is lost", async () =
   const page = await at.visit({ path: "#/new" });
   const before = (await at.server.call("GET", "sessions")).items.length;
   await page.getByLabel("Folder").fill(at.server.project);
-  await page.getByLabel("What shall it do?").fill("Say hello");
+  await page.getByLabel("First prompt").fill("Say hello");
   let lost = 0;
   await page.route(/\/v1\/sessions$/, async (route) => {
     if (route.request().method() !== "POST" || lost > 0) return route.continue();

@@ -23,7 +23,7 @@ test("what waits in an old session is in the list and one press away, and older 
   for (let made = 0; made < MANY; made += 10) await Promise.all(Array.from({ length: 10 }, (_, index) => at.server.session(undefined, { title: `Filler ${made + index}` })));
 
   const page = await at.visit({ path: "#/settings" });
-  const line = page.getByRole("link", { name: "One thing waits for you" });
+  const line = page.getByRole("link", { name: "1 pending request" });
   await line.waitFor();
   assert.match(await page.locator(".session-card").first().innerText(), /The old one/);
   assert.deepEqual(await accessibility(page), []);
@@ -44,13 +44,13 @@ test("what waits in an old session is in the list and one press away, and older 
   await page.locator(".link-bar").waitFor();
   await at.server.restart();
   await page.locator(".link-bar").waitFor({ state: "detached" });
-  await page.getByRole("link", { name: "One thing waits for you" }).waitFor();
+  await page.getByRole("link", { name: "1 pending request" }).waitFor();
   assert.equal(await page.locator(".session-card").count(), MANY + 1);
 });
 
 test("what begins to wait while the list is on its way is not lost", async () => {
   const page = await at.visit({ path: "#/settings" });
-  const line = page.getByRole("link", { name: "One thing waits for you" });
+  const line = page.getByRole("link", { name: "1 pending request" });
   await line.waitFor();
   let late;
   await page.route(/v1\/permissions$/, async (route) => {
@@ -64,7 +64,7 @@ test("what begins to wait while the list is on its way is not lost", async () =>
   await at.server.kill();
   await page.locator(".link-bar").waitFor();
   await at.server.restart();
-  await page.getByRole("link", { name: "2 things wait for you" }).waitFor();
+  await page.getByRole("link", { name: "2 pending requests" }).waitFor();
   await page.waitForFunction(() => document.title.startsWith("(2)"));
   await page.waitForTimeout(300);
   assert.match(await page.title(), /^\(2\)/);
@@ -96,7 +96,7 @@ test("a session that is removed elsewhere says that it is gone", async () => {
   await page.goto(`${at.server.address}/#/s/${one.key}`);
   await page.locator(".answer").getByText("Answered.").waitFor();
   await at.server.call("DELETE", `sessions/${one.key}`);
-  await page.getByRole("heading", { name: "This session is gone" }).waitFor();
+  await page.getByRole("heading", { name: "This session was deleted" }).waitFor();
   assert.deepEqual(await accessibility(page), []);
   await page.getByRole("link", { name: "All sessions" }).first().click();
   await page.locator(".composer").waitFor();
@@ -109,7 +109,7 @@ test("a session that is removed elsewhere says that it is gone", async () => {
   await page.locator(".link-bar").waitFor();
   await at.server.restart();
   await at.server.call("DELETE", `sessions/${two.key}`);
-  await page.getByRole("heading", { name: "This session is gone" }).waitFor();
+  await page.getByRole("heading", { name: "This session was deleted" }).waitFor();
 });
 
 test("what was asked for without a connection comes when there is one", async () => {
@@ -134,7 +134,7 @@ test("a device is revoked after a second thought, and this one is marked", async
   assert.ok(before > 1);
   assert.equal(await here.count(), 1, "others are called the same");
   await here.getByRole("button", { name: "Revoke…" }).click();
-  await page.getByText("You would be sent out at once").waitFor();
+  await page.getByText("This browser would be signed out at once").waitFor();
   assert.deepEqual(await accessibility(page), []);
   await here.getByRole("button", { name: "Keep" }).click();
   const other = page.locator(".devices li").first();

@@ -22,7 +22,7 @@ test("a notification says that somebody waits, tells no secrets, and leads to th
   const page = await at.visit({ path: "#/settings", permissions: ["notifications"] });
   await page.addInitScript(watchNotifications);
   await page.reload();
-  const wish = page.getByLabel("Notify me when something waits for me or a turn ends");
+  const wish = page.getByLabel("Notify me about pending requests and ended turns");
   await wish.check();
   const titles = () => page.evaluate(() => window.shown.map((one) => one.title));
 
@@ -62,7 +62,7 @@ test("where only the service worker may notify, its notification leads to the ca
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   await page.goto(`${at.server.address}/#/settings`);
   await page.reload();
-  await page.getByLabel("Notify me when something waits for me or a turn ends").check();
+  await page.getByLabel("Notify me about pending requests and ended turns").check();
   await hide(page, true);
   const one = await at.server.session("ask me", { title: "The build" });
   const [worker] = page.context().serviceWorkers();
@@ -81,7 +81,7 @@ test("where only the service worker may notify, its notification leads to the ca
 
 test("a request that came while there was no connection is notified with the list", async () => {
   const page = await at.visit({ path: "#/settings", permissions: ["notifications"] });
-  await page.getByLabel("Notify me when something waits for me or a turn ends").check();
+  await page.getByLabel("Notify me about pending requests and ended turns").check();
   const one = await at.server.session("ask me", { title: "The letter" });
   await at.server.until(one.key, (view) => view.state === "needs_you");
   await page.addInitScript(watchNotifications);

@@ -42,7 +42,7 @@ test("a session goes on in a copy, and stays as it was", async () => {
   await page.getByRole("link", { name: "Resume" }).click();
   assert.equal(await page.getByLabel("Folder").inputValue(), at.server.project);
   await page.getByLabel("Fork: go on in a copy, so that the session stays as it is").check();
-  await page.getByLabel("What shall it do next?").fill("Go on from there");
+  await page.getByLabel("Next prompt").fill("Go on from there");
   await button(page, "Fork").click();
   await page.locator(".answer").getByText("The copy goes on.").waitFor();
   assert.deepEqual(await page.locator(".prompt-text").allInnerTexts(), ["one", "two", "three", "Go on from there"]);

@@ -90,7 +90,7 @@ test("files are put back after a look at what would change", async () => {
   await page.locator(".menu summary").click();
   await page.getByRole("button", { name: "Rewind…" }).click();
   await page.locator(".rewind .option").filter({ hasText: "Write a note" }).click();
-  const preview = page.getByRole("region", { name: "What would change" });
+  const preview = page.getByRole("region", { name: "Preview of the changes" });
   await preview.waitFor({ timeout: 60_000 });
   assert.match(await preview.innerText(), /1 file\s+\+0 −2\s+note\.txt/);
   assert.ok(existsSync(note), "a look changes nothing");

@@ -76,7 +76,7 @@ for (const colorScheme of ["light", "dark"]) {
     await page.getByLabel("Yes").check();
     await page.getByLabel("A test for rounding").check();
     await page.getByRole("button", { name: "Send answers" }).click();
-    await page.getByRole("heading", { name: "Carry out this plan?" }).waitFor();
+    await page.getByRole("heading", { name: "Approve this plan?" }).waitFor();
     await picture(page, `desk-plan-${colorScheme}`);
     await page.locator(".plan-text").evaluate((box) => box.scrollTo(0, box.scrollHeight));
     await page.getByRole("button", { name: "Approve", exact: true }).click();

@@ -15,7 +15,7 @@ test("beside the demo a real session is started where there is a claude", async 
   assert.ok(await page.getByRole("radio", { name: /^Claude Code/ }).isChecked());
   assert.deepEqual(await accessibility(page), []);
   await page.getByLabel("Folder").fill(at.server.project);
-  await page.getByLabel("What shall it do?").fill("Hello");
+  await page.getByLabel("First prompt").fill("Hello");
   await button(page, "Start").click();
   await page.locator(".answer").getByText("A real agent would say this.").waitFor();
   assert.equal(await page.locator(".session-head .demo-mark").count(), 0);

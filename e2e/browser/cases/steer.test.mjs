@@ -30,7 +30,7 @@ test("a session is started from the page, and its answer is streamed", async () 
   const page = await at.visit();
   await page.getByRole("link", { name: "New session" }).first().click();
   await page.getByLabel("Folder").fill(at.server.project);
-  await page.getByLabel("What shall it do?").fill("Speak slowly");
+  await page.getByLabel("First prompt").fill("Speak slowly");
   assert.deepEqual(await accessibility(page), []);
   await button(page, "Start").click();
   const answer = page.locator(".answer");

@@ -20,11 +20,11 @@ function section(item: Item, all: Conversation): string[] {
       if (item.retracted) return [];
       const { title, target } = summary(item.name, item.input, all.cwd);
       const lane = all.lanes.get(item.id)?.items.flatMap((one) => section(one, all)) ?? [];
-      const edited = item.modelInput === undefined ? [] : [`*The input was changed before it ran. The model had asked for:* ${inCode(summary(item.name, item.modelInput, all.cwd).target.split("\n")[0] ?? "")}`];
+      const edited = item.modelInput === undefined ? [] : [`*The input was changed before it ran. Original input:* ${inCode(summary(item.name, item.modelInput, all.cwd).target.split("\n")[0] ?? "")}`];
       return [`### ${title} ${inCode(target.split("\n")[0] ?? "")}`, ...edited, ...lane.map(quoted), ...(item.result === undefined ? [] : [fenced(resultText(item.result))])];
     }
     case "note":
-      if (item.topic === "summary") return ["### Summary of the conversation before", quoted(item.text)];
+      if (item.topic === "summary") return ["### Summary of the earlier conversation", quoted(item.text)];
       return item.topic === "system" ? [] : [`*${item.text}*`];
     case "result":
       return ["---"];

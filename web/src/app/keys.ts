@@ -9,28 +9,28 @@ export const KEYS: { about: string; keys: [string, string][] }[] = [
   {
     about: "Anywhere",
     keys: [
-      ["Alt+J", "to what waits for you, here or in the next session"],
-      ["Alt+↓ Alt+↑", "the next session, the one before"],
+      ["Alt+J", "go to the pending request here or in the next session"],
+      ["Alt+↓ Alt+↑", "next session, previous session"],
       ["Alt+N", "new session"],
       ["?", "this list"],
     ],
   },
   {
-    about: "On a card that waits",
+    about: "On a pending request",
     keys: [
       ["A then O", "allow once"],
       ["A then S", "allow for the session"],
-      ["D", "deny, and say why"],
-      ["Space", "press the button that has the focus; Enter allows nothing"],
+      ["D", "deny with a message"],
+      ["Space", "press the focused button; Enter never allows"],
     ],
   },
   {
-    about: "Where you write",
+    about: "In the prompt field",
     keys: [
-      ["Enter", "send; Shift+Enter makes a line"],
+      ["Enter", "send; Shift+Enter for a new line"],
       ["Esc", "interrupt the turn"],
       ["/ and @", "complete commands and files"],
-      ["Tab", "take the suggestion or the completion"],
+      ["Tab", "accept the suggestion or the completion"],
     ],
   },
 ];

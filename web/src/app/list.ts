@@ -92,7 +92,7 @@ export function hostOf(cliSessionId: string): SessionView | undefined {
 /** Name of a session file: that of the session that continues it here, else its own. */
 export function fileName(id: string, title: string | undefined): string {
   const host = hostOf(id);
-  return (host === undefined ? title : nameOf(host)) ?? "Without a title";
+  return (host === undefined ? title : nameOf(host)) ?? "Untitled session";
 }
 
 /** Applies an update now, and again after each list that is being fetched. */

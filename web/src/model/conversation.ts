@@ -228,12 +228,12 @@ export function emptyConversation(): Conversation {
 export function retractWords(reason: RetractReason): string {
   switch (reason) {
     case "Retry":
-      return "The answer broke off and began anew.";
+      return "The answer failed and was started again.";
     case "Refusal":
-      return "The model refused, and another one answers.";
+      return "The model refused; another model answers.";
     case "Superseded":
-      return "A later message takes the place of this one.";
+      return "A later message replaced this one.";
     case "Corrected":
-      return "What was streamed was not what was meant, and was corrected.";
+      return "The streamed text was corrected.";
   }
 }

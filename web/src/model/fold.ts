@@ -70,7 +70,7 @@ function foldTalk(all: Conversation, track: Track, event: UiMessage): void {
     if (dropped) note(all, track, "dropped", "quiet", `Not sent (${reason ?? "cancelled"}): ${dropped.text}`);
   } else if ("TurnStarted" in event) {
     const { origin } = event.TurnStarted;
-    if (origin) note(all, track, "turn", "quiet", `The agent began by itself (${origin}).`);
+    if (origin) note(all, track, "turn", "quiet", `The agent started a turn by itself (${origin}).`);
   } else if ("Complete" in event) {
     closeText(track);
     const reason = event.Complete.stop_reason;
@@ -238,7 +238,7 @@ function foldCompacted(all: Conversation, track: Track, event: Extract<UiMessage
 function foldRetrying(all: Conversation, track: Track, event: Extract<UiMessage, { Retrying: unknown }>): void {
   const { attempt, max_attempts, delay_ms, status, error, agent_id } = event.Retrying;
   const at = agent_id === undefined ? track : laneOf(all, track, agent_id);
-  const what = status === 529 ? "The service is overloaded" : status === 429 ? "The rate limit is reached" : "The service did not answer";
+  const what = status === 529 ? "The service is overloaded" : status === 429 ? "The rate limit is reached" : "The service did not respond";
   const detail = status === undefined ? (error ?? "no connection") : `status ${status}`;
   const when = delay_ms === undefined ? "" : `, next try in ${Math.max(1, Math.round(delay_ms / 1000))} s`;
   const of = max_attempts === undefined ? "" : ` of ${max_attempts}`;

@@ -11,8 +11,8 @@ export interface Rule {
 }
 
 const PLACES: Record<string, string> = {
-  localSettings: "your settings of this project (.claude/settings.local.json)",
-  projectSettings: "the settings that this project shares (.claude/settings.json)",
+  localSettings: "your local settings of this project (.claude/settings.local.json)",
+  projectSettings: "the shared settings of this project (.claude/settings.json)",
   userSettings: "your settings for all projects (~/.claude/settings.json)",
   session: "this session only",
   cliArg: "this run only",

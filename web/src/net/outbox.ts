@@ -65,7 +65,7 @@ export class Outbox {
 
   /** Stores a command and sends it as soon as possible. */
   put(clientId: string, command: Command): void {
-    if (this.#letters.length >= LETTERS_MAX) throw new Error("Too much waits to be sent already");
+    if (this.#letters.length >= LETTERS_MAX) throw new Error("Too many unsent commands");
     const letter = { clientId, command, at: (this.#letters.at(-1)?.at ?? 0) + 1, problem: undefined };
     this.#letters = [...this.#letters, letter];
     this.#store(letter);

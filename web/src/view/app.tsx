@@ -73,7 +73,7 @@ function Nothing(): VNode {
   return (
     <div class="empty">
       <h2>{sorted.value.length === 0 ? "No sessions yet" : "Choose a session"}</h2>
-      <p>{sorted.value.length === 0 ? "Start one here, or resume one that is on this machine." : "What needs you stands first."}</p>
+      <p>{sorted.value.length === 0 ? "Start one here, or resume one that is on this machine." : "Sessions that need you are first."}</p>
       <div class="empty-actions">
         {mayI("prompt") && (hasClaude.value || hasDemo.value) && (
           <a class="button main" href={href({ view: "new", resume: undefined, cwd: undefined })}>
@@ -92,13 +92,13 @@ function Nothing(): VNode {
 function LinkBar(): VNode | null {
   const state = link.value;
   const isLoopback = /^(localhost|127\.|\[::1\])/.test(location.hostname);
-  if (state === "open" && offline.value && !isLoopback) return <p class="link-bar" role="status">Your device reports no network. What you see may be old.</p>;
-  if (state === "open" && isStorageFull.value) return <p class="link-bar" role="status">The server's disk is full. Sessions can be read, denied, interrupted and stopped; prompts and approvals wait until there is room.</p>;
+  if (state === "open" && offline.value && !isLoopback) return <p class="link-bar" role="status">Your device reports no network. The page may be outdated.</p>;
+  if (state === "open" && isStorageFull.value) return <p class="link-bar" role="status">The server's disk is full. Sessions can be read, denied, interrupted and stopped; prompts and approvals wait until there is space.</p>;
   if (state === "open" || state === "asleep" || (state === "connecting" && !sessionsLoaded.value)) return null;
   return (
     <div class="link-bar" role="status">
       <Spinner />
-      <span>Not connected. What you see may be old; what you write is kept, and sent when the server is back.</span>
+      <span>Not connected. The page may be outdated; your prompts are stored, and sent when the server is back.</span>
       <button type="button" class="link" onClick={retryNow}>
         Try now
       </button>

@@ -163,7 +163,7 @@ export function Composer({ session, all, busy }: Props): VNode {
           aria-autocomplete="list"
           aria-controls={shown.length > 0 ? "completions" : undefined}
           aria-activedescendant={shown.length > 0 ? `completion-${active}` : undefined}
-          placeholder={readOnly ? "This device may only watch" : busy ? (isWide() ? "Say something meanwhile…" : "Meanwhile…") : isPhone ? asked : suggestion || asked}
+          placeholder={readOnly ? "This device is read-only" : busy ? "Send another prompt…" : isPhone ? asked : suggestion || asked}
           onInput={(event) => write(event.currentTarget.value, event.currentTarget.selectionStart)}
           onClick={(event) => setCursor(event.currentTarget.selectionStart)}
           onKeyDown={onKeyDown}
@@ -186,11 +186,11 @@ export function Composer({ session, all, busy }: Props): VNode {
       </div>
       {busy && text !== "" && (
         <fieldset class="delivery">
-          <legend class="sr">When it is delivered</legend>
+          <legend class="sr">Delivery</legend>
           {(["queue", "steer", "interrupt"] as const).map((one) => (
             <label class={delivery === one ? "on" : undefined}>
               <input type="radio" name="delivery" checked={delivery === one} onChange={() => setDelivery(one)} />
-              {one === "queue" ? "After this turn" : one === "steer" ? "Into this turn" : "Interrupt now"}
+              {one === "queue" ? "After this turn" : one === "steer" ? "Steer this turn" : "Interrupt now"}
             </label>
           ))}
         </fieldset>

@@ -32,7 +32,7 @@ export function Cost(): VNode {
         </a>
         <h2>Cost</h2>
         <fieldset class="segments push">
-          <legend class="sr">How far back</legend>
+          <legend class="sr">Period</legend>
           {SPANS.map(([span, label]) => (
             <label class={days === span ? "on" : undefined}>
               <input type="radio" name="span" checked={days === span} onChange={() => setDays(span)} />
@@ -125,7 +125,7 @@ function Bars({ title, rows, name }: { title: string; rows: CostRow[]; name: (ke
   return (
     <section class="bars">
       <h3>{title}</h3>
-      {sorted.length === 0 && <p class="muted">Nothing in this time.</p>}
+      {sorted.length === 0 && <p class="muted">No cost in this period.</p>}
       <ul>
         {sorted.map((row) => (
           <li>

@@ -19,9 +19,9 @@ import { Stalled, StateChip } from "./state.tsx";
 const MODES: [string, string][] = [
   ["default", "Ask first"],
   ["acceptEdits", "Accept edits"],
-  ["plan", "Plan only"],
-  ["dontAsk", "Never ask, deny"],
-  ["bypassPermissions", "Allow everything"],
+  ["plan", "Plan mode"],
+  ["dontAsk", "Deny instead of asking"],
+  ["bypassPermissions", "Bypass permissions"],
 ];
 
 export type Panel = "none" | "overview" | "diff" | "rewind";
@@ -48,7 +48,7 @@ export function Header({ session, all, panel, setPanel, find }: { session: Sessi
           <StateChip session={session} />
           {session.stalled !== undefined && <Stalled why={session.stalled} />}
           {session.untrusted && (
-            <button type="button" class="untrusted" title="Nobody has agreed to the commands that this folder brings. Press to read them." onClick={() => setPanel("overview")}>
+            <button type="button" class="untrusted" title="This folder configures commands that are not trusted. Press to review them." onClick={() => setPanel("overview")}>
               Without the folder’s settings
             </button>
           )}
@@ -59,7 +59,7 @@ export function Header({ session, all, panel, setPanel, find }: { session: Sessi
       <div class="session-tools">
         <Choice label="Model" disabled={!may} value={chosen ?? model ?? DEFAULT_MODEL} choose={(value) => command(session.key, "model", value === DEFAULT_MODEL ? {} : { model: value })}>
           {model !== undefined && model !== DEFAULT_MODEL && chosen === undefined && <option value={model}>{modelName(model)}</option>}
-          <option value={DEFAULT_MODEL}>Usual model</option>
+          <option value={DEFAULT_MODEL}>Default model</option>
           {models.value.map((one) => (
             <option value={one.value} title={one.description}>{modelLabel(one)}</option>
           ))}
@@ -198,7 +198,7 @@ function Menu({ session, setPanel, find }: { session: SessionView; setPanel: (pa
         )}
         {mayI("admin") && (
           <button type="button" class="no" onClick={() => (sure ? remove() : setSure(true))}>
-            <Icon name="cross" /> {sure ? "Really remove it from the list" : "Remove"}
+            <Icon name="cross" /> {sure ? "Confirm: remove from the list" : "Remove"}
           </button>
         )}
       </div>

@@ -92,7 +92,7 @@ function Browse({ wanted, ask }: { wanted: Wanted; ask: (more: Wanted) => void }
   const items = pages.flatMap((page) => page.items);
   const next = pages.at(-1)?.next;
   if (problem !== "") return <Failed problem={problem} again={again} />;
-  if (pages.length === 0) return <p class="muted"><Spinner /> Looking for sessions</p>;
+  if (pages.length === 0) return <p class="muted"><Spinner /> Loading sessions</p>;
   if (items.length === 0 && project === "") return <p class="muted">There are no sessions on this machine yet. They appear here once Claude Code has run.</p>;
   return (
     <>

@@ -91,7 +91,7 @@ function Note({ item }: { item: NoteItem }): VNode | null {
   if (item.topic === "summary") {
     return (
       <details class="note summary">
-        <summary>Summary that the agent goes on with</summary>
+        <summary>Summary of the compacted conversation</summary>
         <p dir="auto"><InOrder text={item.text} /></p>
       </details>
     );
@@ -137,9 +137,9 @@ function Result({ item }: { item: ResultItem }): VNode {
 
 function turnError(subtype: string, error: string | undefined): string {
   const words: Record<string, string> = {
-    error_max_turns: "The turn was stopped: it took as many rounds as it may.",
-    error_max_budget_usd: "The turn was stopped: it cost as much as it may.",
-    error_during_execution: "Something went wrong during the turn.",
+    error_max_turns: "The turn reached its maximum number of rounds.",
+    error_max_budget_usd: "The turn reached its budget.",
+    error_during_execution: "An error occurred during the turn.",
   };
   if (error !== undefined && error !== "") return error;
   return words[subtype] ?? `The turn ended with ${subtype.replaceAll("_", " ")}.`;

@@ -50,7 +50,7 @@ export function KeySteps(props: Props): VNode {
     <p class="key-steps" ref={place} role="status">
       {armed && (
         <>
-          Allow: <kbd>O</kbd> once, {props.yes.s !== undefined && <><kbd>S</kbd> for the session, </>}any other key not
+          Allow: <kbd>O</kbd> once, {props.yes.s !== undefined && <><kbd>S</kbd> for the session, </>}any other key cancels
         </>
       )}
     </p>

@@ -35,7 +35,7 @@ export function MachineCard(): VNode | null {
   return (
     <section class="machine" aria-label="Sessions on this machine">
       <h2>
-        Found on this machine <span class="machine-note">read-only</span>
+        On this machine <span class="machine-note">read-only</span>
       </h2>
       <dl>
         <div title={found && `In ${found.projects} ${found.projects === 1 ? "project" : "projects"}`}>
@@ -56,7 +56,7 @@ export function MachineCard(): VNode | null {
         </div>
       </dl>
       <p class="machine-more">
-        <a href={href({ view: "history", id: undefined })}>Browse and search them</a>
+        <a href={href({ view: "history", id: undefined })}>Browse and search</a>
       </p>
     </section>
   );

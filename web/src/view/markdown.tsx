@@ -26,9 +26,9 @@ interface Props {
 export class Markdown extends Component<Props> {
   readonly #growing = new Growing();
   #blocks: readonly BlockToken[] = [];
-  /** Time of the last parse; `undefined` while an older result is displayed. */
+  /** Start of the last parse; `undefined` while an older result is displayed. */
   #began: number | undefined;
-  /** Timer of the next parse, if the last one was recent. */
+  /** Earliest time of the next parse. */
   #againAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 

@@ -17,16 +17,16 @@ import { QuestionCard } from "./question.tsx";
 function answeredElsewhere(session: string, id: string, settled: Settled | undefined): void {
   const typed = takeTyped(id);
   if (typed !== undefined) putBack(session, typed);
-  const kept = typed === undefined ? "" : " What you typed is in the message field.";
+  const kept = typed === undefined ? "" : " Your text is in the prompt field.";
   const by = settled?.by === undefined ? "" : ` by ${settled.by}`;
   switch (settled?.outcome) {
     case "Allowed":
     case "Denied":
     case "Answered":
-      say("plain", `This request was ${settled.outcome.toLowerCase()}${by} meanwhile.${kept}`);
+      say("plain", `This request was ${settled.outcome.toLowerCase()}${by}.${kept}`);
       break;
     default:
-      say("plain", `This request is not open any more.${kept}`);
+      say("plain", `This request is no longer pending.${kept}`);
   }
 }
 
@@ -61,26 +61,26 @@ export function NeedsYou({ all, session }: { all: Conversation; drawn: number; s
     if (!underWay) return null;
     return (
       <div class="needs-you sending" role="status" tabIndex={-1} ref={drawn}>
-        <Spinner /> Your answer is on its way{delayed !== undefined && `, but was not taken yet: ${problemWords(delayed)}`}
+        <Spinner /> Sending your answer{delayed !== undefined && `; the server has not accepted it yet: ${problemWords(delayed)}`}
       </div>
     );
   }
   return (
     <div class="needs-you" role="region" aria-label="Needs you" tabIndex={-1} ref={drawn}>
       {open.length > 1 && (
-        <nav class="pager" aria-label="What waits">
-          <button type="button" class="ghost" disabled={at <= 0} onClick={() => setAt(Math.max(0, at - 1))} aria-label="The one before">
+        <nav class="pager" aria-label="Pending requests">
+          <button type="button" class="ghost" disabled={at <= 0} onClick={() => setAt(Math.max(0, at - 1))} aria-label="Previous request">
             <Icon name="back" />
           </button>
           <span role="status">
             {Math.min(at, open.length - 1) + 1} of {open.length} that wait
           </span>
-          <button type="button" class="ghost flip" disabled={at >= open.length - 1} onClick={() => setAt(Math.min(open.length - 1, at + 1))} aria-label="The next one">
+          <button type="button" class="ghost flip" disabled={at >= open.length - 1} onClick={() => setAt(Math.min(open.length - 1, at + 1))} aria-label="Next request">
             <Icon name="back" />
           </button>
         </nav>
       )}
-      {!may && <p class="muted watching">This device may only watch. Pair it again with the scope “decide” to answer.</p>}
+      {!may && <p class="muted watching">This device is read-only. Pair it again with the scope “decide” to answer.</p>}
       <fieldset class="asked" disabled={!may}>
         {ask.kind === "permission" ? <PermissionCard key={ask.id} ask={ask} session={session} cwd={all.cwd} /> : <QuestionCard key={ask.id} ask={ask} session={session} />}
       </fieldset>

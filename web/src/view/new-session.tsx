@@ -25,7 +25,7 @@ import { TrustNote } from "./trust.tsx";
 const MODES: [string, string, string][] = [
   ["default", "Ask first", "You are asked before files change and commands run."],
   ["acceptEdits", "Accept edits", "Files may change; you are asked before commands run."],
-  ["plan", "Plan only", "Nothing changes until you approve a plan."],
+  ["plan", "Plan mode", "Nothing changes until you approve a plan."],
 ];
 
 /** Number of sessions on disk whose folders are suggested. */
@@ -94,7 +94,7 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
   if (!mayI("prompt")) {
     return (
       <div class="empty">
-        <h2>This device may only watch</h2>
+        <h2>This device is read-only</h2>
         <p>Pair it again with the scope “prompt” to start sessions.</p>
         <a class="button" href={href({ view: "home" })}>
           All sessions
@@ -137,26 +137,26 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
         )}
         {host !== undefined && (
           <p class="ask-fact">
-            This session is open on this server: <a href={href({ view: "session", id: host.key })}>go to it</a>, or fork it here.
+            This session is open on this server: <a href={href({ view: "session", id: host.key })}>open it</a>, or fork it here.
           </p>
         )}
         {hasDemo.value && resume === undefined && (
           <fieldset>
-            <legend>Who works</legend>
+            <legend>Agent</legend>
             {hasClaude.value && (
               <label class="option">
                 <input type="radio" name="agent" checked={!demo} onChange={() => setDemo(false)} />
                 <span>
                   <span class="option-label">{claudeName.value}</span>
-                  <span class="option-more">A real agent: it asks a model and works on your files.</span>
+                  <span class="option-more">A real agent: it calls a model and works on your files.</span>
                 </span>
               </label>
             )}
             <label class="option">
               <input type="radio" name="agent" checked={demo} onChange={() => setDemo(true)} />
               <span>
-                <span class="option-label">The demo</span>
-                <span class="option-more">A script plays the agent: no model is asked and no file is touched.</span>
+                <span class="option-label">Demo</span>
+                <span class="option-more">A scripted agent: it calls no model and changes no file.</span>
               </span>
             </label>
           </fieldset>
@@ -181,7 +181,7 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
         )}
         {mayI("admin") && <TrustNote folder={folder.trim()} />}
         <label>
-          {resume === undefined ? "What shall it do?" : "What shall it do next?"} <span class="muted">(may be left empty)</span>
+          {resume === undefined ? "First prompt" : "Next prompt"} <span class="muted">(optional)</span>
           <textarea
             rows={5}
             value={prompt}
@@ -217,14 +217,14 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
         <label>
           Model
           <select value={model} onChange={(event) => setModel(event.currentTarget.value)}>
-            <option value="">The usual one</option>
+            <option value="">Default model</option>
             {models.value.map((one) => (
               <option value={one.value} title={one.description}>{modelLabel(one)}</option>
             ))}
           </select>
         </label>
         <fieldset>
-          <legend>What it may do unasked</legend>
+          <legend>Permission mode</legend>
           {MODES.filter(([name]) => mayChoose(name)).map(([name, label, about]) => (
             <label class="option">
               <input type="radio" name="mode" checked={mode === name} onChange={() => setMode(name)} />

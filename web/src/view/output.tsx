@@ -83,7 +83,7 @@ function LoadAll({ cut, name, show }: { cut: string; name: string; show: (whole:
     setBusy(true);
     try {
       const whole = wholeText(cut, (await getJson<WholeCall>(path)).events);
-      if (whole === undefined) say("error", "The server has no more of this output");
+      if (whole === undefined) say("error", "The server does not have the full output");
       else show(whole);
     } catch (error) {
       say("error", words(error));

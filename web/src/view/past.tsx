@@ -209,7 +209,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
         <div class="talk">
           {sought !== undefined && found === undefined && !isInTitle && (
             <p class="not-found" role="status">
-              The place with “{sought.words}” is not in what is shown here{branches.length > 1 ? ": it may be on another branch." : "."}
+              “{sought.words}” was not found here{branches.length > 1 ? ": it may be on another branch." : "."}
             </p>
           )}
           <VirtualList

@@ -46,16 +46,16 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
       </header>
       <div class="ask-body">
         <Wanted ask={ask} cwd={cwd} />
-        {details.agent_id !== undefined && <p class="ask-fact">A sub-agent asks.</p>}
+        {details.agent_id !== undefined && <p class="ask-fact">Requested by a sub-agent.</p>}
         {details.blocked_path !== undefined && (
           <p class="ask-fact">
-            <span class="muted">It is about</span> <code><Revealed text={details.blocked_path} /></code>
+            <span class="muted">Path:</span> <code><Revealed text={details.blocked_path} /></code>
           </p>
         )}
-        {details.decision_reason !== undefined && <p class="ask-fact">Asked because: <Revealed text={details.decision_reason} /></p>}
+        {details.decision_reason !== undefined && <p class="ask-fact">Reason: <Revealed text={details.decision_reason} /></p>}
         {details.description !== undefined && details.description !== "" && (
           <p class="ask-fact">
-            <span class="muted">The model calls it:</span> “<Revealed text={details.description} />”
+            <span class="muted">The model’s description:</span> “<Revealed text={details.description} />”
           </p>
         )}
         {step === "choose" && rules[0] !== undefined && mayI("always") && (
@@ -131,7 +131,7 @@ function Wanted({ ask, cwd }: { ask: PermissionAsk; cwd: string | undefined }): 
       <>
         <Exact text={path} label="File" />
         <div class="tool-bar">
-          {given["replace_all"] === true && <span class="warn-line">every place that fits</span>}
+          {given["replace_all"] === true && <span class="warn-line">all occurrences</span>}
           <DiffSwitch />
         </div>
         <Diff hunks={hunks} reveal />
@@ -158,14 +158,14 @@ function Wanted({ ask, cwd }: { ask: PermissionAsk; cwd: string | undefined }): 
 function Rest({ given, without }: { given: ReturnType<typeof fields>; without: string[] }): VNode | null {
   const rest = Object.entries(given).filter(([name, value]) => !without.includes(name) && value !== undefined && value !== false);
   if (rest.length === 0) return null;
-  return <Exact text={JSON.stringify(Object.fromEntries(rest), null, 2)} label="More of the input" />;
+  return <Exact text={JSON.stringify(Object.fromEntries(rest), null, 2)} label="Other input" />;
 }
 
 function hostOf(url: string): string {
   try {
     return new URL(url).host;
   } catch {
-    return "not an address";
+    return "invalid address";
   }
 }
 
@@ -209,9 +209,9 @@ function Allow({ ready, label, main, onAllow }: { ready: boolean; label: string;
 
 /** Reason why "always" is not available. */
 function noRule({ tool_name, suggestions }: PermissionAsk["details"]): string {
-  if (suggestions === undefined) return "Claude Code takes no rule for this: it asks every time.";
-  if (tool_name === "Bash") return "No rule covers exactly this command: what it does is only known when it runs, or it has a star or several lines, which a rule would take for more than what you see.";
-  return "No rule covers exactly this and nothing else.";
+  if (suggestions === undefined) return "Claude Code supports no rule for this: it asks every time.";
+  if (tool_name === "Bash") return "No rule covers exactly this command: its effect is only known when it runs, or it has a star or several lines, so that a rule would match more than this command.";
+  return "No rule covers exactly this request.";
 }
 
 function Confirm({ back, action, children }: { back: () => void; action: VNode | false; children: ComponentChildren }): VNode {
@@ -269,7 +269,7 @@ function Edited({ ask, input, tool, ready, back, allow }: { ask: string; input: 
   return (
     <div class="ask-step">
       <label>
-        {simple ? "The command that is run instead" : "The input that the tool gets instead, as JSON"}
+        {simple ? "Command to run instead" : "Input to use instead, as JSON"}
         <textarea class="mono" rows={simple ? 3 : 10} value={draft} spellcheck={false} autocapitalize="off" ref={focusOnce} onInput={(event) => { setDraft(event.currentTarget.value); noteTyped(ask, event.currentTarget.value); }} />
       </label>
       <div class="ask-actions">

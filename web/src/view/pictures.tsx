@@ -29,7 +29,7 @@ export function Drawn({ picture, about }: { picture: Picture; about: string }): 
       if (made !== undefined) URL.revokeObjectURL(made);
     };
   }, [picture.base64]);
-  if (broken) return <p class="muted">A picture that cannot be drawn</p>;
+  if (broken) return <p class="muted">This picture cannot be displayed</p>;
   return url === undefined ? null : <img src={url} alt={`Picture: ${about}`} onError={() => setBroken(true)} />;
 }
 

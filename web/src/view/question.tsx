@@ -118,7 +118,7 @@ function OneQuestion({ question, note, chosen, own, choose, write }: OneProps): 
       })}
       {own !== undefined && (
         <label class="option own">
-          <span class={options.length === 0 ? "sr" : "option-label"}>{options.length === 0 ? "Answer" : "Or in your words"}</span>
+          <span class={options.length === 0 ? "sr" : "option-label"}>{options.length === 0 ? "Answer" : "Other answer"}</span>
           <input type="text" value={own} onInput={(event) => write(event.currentTarget.value)} />
         </label>
       )}
@@ -146,7 +146,7 @@ function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNod
         <span class="ask-icon">
           <Icon name="plan" />
         </span>
-        <h3>Carry out this plan?</h3>
+        <h3>Approve this plan?</h3>
       </header>
       <div class="ask-body">
         <PlanText text={ask.plan ?? decide?.text ?? ""} seen={() => setRead(true)} />

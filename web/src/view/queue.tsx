@@ -23,7 +23,7 @@ export function Queue({ all, session }: { all: Conversation; drawn: number; sess
   const waiting = all.queue.filter(({ uuid }) => !doubtful.some(({ id }) => id === uuid));
   if (doubtful.length === 0 && waiting.length === 0 && mine.length === 0) return null;
   return (
-    <ul class="queue" aria-label="Waiting to be said">
+    <ul class="queue" aria-label="Queued prompts">
       {doubtful.map((one) => (
         <Doubtful key={one.id} session={session.key} prompt={one} />
       ))}
@@ -61,7 +61,7 @@ function Doubtful({ session, prompt }: { session: string; prompt: QueuedInput })
     <li class="doubtful">
       <Icon name="alert" />
       <span class="queue-text" dir="auto"><InOrder text={[content, attachments > 0 ? count(attachments, "attachment") : ""].filter((part) => part !== "").join(" · ")} /></span>
-      <span class="queue-why muted">The agent ended before it gave a sign: it may have read this, or not.</span>
+      <span class="queue-why muted">The agent ended before it confirmed this prompt: it may or may not have read it.</span>
       {mayI("prompt") && (
         <span class="queue-ways">
           <button type="button" class="small" disabled={busy} aria-label={`Send again: ${about}`} onClick={() => settle(sayAgain(session, prompt))}>
@@ -95,7 +95,7 @@ function Unsent({ letter }: { letter: Letter }): VNode {
   const takeBack = () => {
     if (command.type === "input") {
       putBack(command.session, text);
-      if (attached.length > 0) say("plain", "The text is back where you write. Its pictures and files have to be attached again.");
+      if (attached.length > 0) say("plain", "The text is back in the prompt field. Attach its pictures and files again.");
     }
     dropLetter(letter.clientId);
   };
@@ -104,7 +104,7 @@ function Unsent({ letter }: { letter: Letter }): VNode {
       {problem === undefined ? <Spinner /> : <Icon name="alert" />}
       <span class="queue-text" dir="auto"><InOrder text={[text, attachedWords(attached)].filter((part) => part !== "").join(" · ")} /></span>
       <span class="queue-why muted"><Said text={problem === undefined ? `not sent yet${delayed === undefined ? "" : `: ${problemWords(delayed)}`}` : problemWords(problem)} /></span>
-      <button type="button" class="ghost small" aria-label={`Take back: ${text.slice(0, 60)}`} onClick={takeBack}>
+      <button type="button" class="ghost small" aria-label={`Withdraw: ${text.slice(0, 60)}`} onClick={takeBack}>
         <Icon name="cross" />
       </button>
     </li>

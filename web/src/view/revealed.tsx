@@ -43,7 +43,7 @@ export function Exact({ text, label }: { text: string; label: string }): VNode {
       {text.length > 200 && <p class="exact-size">{text.length.toLocaleString("en-GB")} characters; all of them are shown.</p>}
       {found.length > 0 && (
         <p class="warn-line" role="note">
-          Look closely: {found.join("; ")}.
+          Warning: {found.join("; ")}.
         </p>
       )}
     </div>

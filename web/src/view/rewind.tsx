@@ -17,12 +17,12 @@ const PROMPTS_SHOWN = 50;
 export function Rewind({ all, session, done }: { all: Conversation; drawn: number; session: SessionView; done: () => void }): VNode {
   const [chosen, setChosen] = useState<string | undefined>(undefined);
   const prompts = all.items.filter((item): item is PromptItem => item.kind === "prompt" && item.uuid !== undefined && item.origin === undefined && item.dropped === undefined).reverse();
-  if (prompts.length === 0) return <p class="muted">Nothing was said in this session yet.</p>;
+  if (prompts.length === 0) return <p class="muted">This session has no prompts yet.</p>;
   return (
     <>
-      <p>Files that the agent has changed are rewound to how they were before a prompt. The conversation stays.</p>
+      <p>Restores the files that the agent changed to their state before a prompt. The conversation stays.</p>
       <fieldset class="rewind">
-        <legend class="sr">Before which prompt</legend>
+        <legend class="sr">Rewind to before this prompt</legend>
         {prompts.slice(0, PROMPTS_SHOWN).map((prompt) => (
           <>
             <label class="option">
@@ -65,7 +65,7 @@ function Preview({ prompt, session, done }: { prompt: string; session: SessionVi
     );
   }, []);
   if (problem !== "") return <p class="warn-line" role="alert"><Said text={problem} /></p>;
-  if (found === undefined) return <p class="muted" role="status"><Spinner /> Looking what would change</p>;
+  if (found === undefined) return <p class="muted" role="status"><Spinner /> Loading the preview</p>;
   if (found.files.length === 0) return <p class="muted" role="status">No file has changed since then.</p>;
   const put = () => {
     setBusy(true);
@@ -81,7 +81,7 @@ function Preview({ prompt, session, done }: { prompt: string; session: SessionVi
     );
   };
   return (
-    <section class="rewind-preview" aria-label="What would change">
+    <section class="rewind-preview" aria-label="Preview of the changes">
       <h4>
         {count(found.files.length, "file")}
         <span class="diff-count">

@@ -39,8 +39,8 @@ export function SessionPage({ open }: { open: OpenSession }): VNode {
   if (loading === "missing") {
     return (
       <div class="empty">
-        <h2>There is no such session</h2>
-        <p>It was removed, or the address is of another server.</p>
+        <h2>Session not found</h2>
+        <p>It was deleted, or the address belongs to another server.</p>
         <a class="button" href={href({ view: "home" })}>
           All sessions
         </a>
@@ -75,8 +75,8 @@ function Gone({ open }: { open: OpenSession }): VNode {
   const file = open.conversation.cliSessionId;
   return (
     <div class="empty" role="status">
-      <h2>This session is gone</h2>
-      <p>It was removed from the list. What was said in it is in its session file, if Claude Code has written one.</p>
+      <h2>This session was deleted</h2>
+      <p>It was removed from the list. Its conversation is in the session file, if Claude Code has written one.</p>
       <div class="empty-actions">
         <a class="button main" href={href({ view: "home" })}>
           All sessions
@@ -221,7 +221,7 @@ function Tail({ session, items, queue }: { session: SessionView; items: readonly
     const isTold = session.error === undefined || items.slice(-TOLD_ITEMS).some((item) => item.kind === "note" && item.text === session.error);
     return (
       <div class="tail bad">
-        <p>This session has failed{!isTold && <>: <Said text={session.error ?? ""} /></>}. {queue.length === 0 ? "The next prompt starts it again." : "A prompt still waits."}</p>
+        <p>This session has failed{!isTold && <>: <Said text={session.error ?? ""} /></>}. {queue.length === 0 ? "The next prompt starts it again." : "A prompt is still queued."}</p>
         {queue[0] !== undefined && mayI("prompt") && <TryAgain key={queue[0].uuid} session={session.key} prompt={queue[0]} />}
       </div>
     );
@@ -232,6 +232,6 @@ function Tail({ session, items, queue }: { session: SessionView; items: readonly
   if (session.state === "running" && !(last?.kind === "text" && last.open) && !(last?.kind === "tool" && last.state === "running")) {
     return <p class="tail"><Spinner /> Working</p>;
   }
-  if (items.length === 0) return <p class="tail muted">Nothing was said yet. Write below to begin.</p>;
+  if (items.length === 0) return <p class="tail muted">No messages yet. Write a prompt below.</p>;
   return <div class="tail" />;
 }

@@ -37,12 +37,12 @@ export function Settings(): VNode {
           {(["auto", "light", "dark"] satisfies Theme[]).map((one) => (
             <label class={theme === one ? "on" : undefined}>
               <input type="radio" name="theme" checked={theme === one} onChange={() => setPref("theme", one)} />
-              {one === "auto" ? "As the system" : one === "light" ? "Light" : "Dark"}
+              {one === "auto" ? "Like the system" : one === "light" ? "Light" : "Dark"}
             </label>
           ))}
         </fieldset>
         <label class="check">
-          <input type="checkbox" checked={notify} onChange={(event) => change(event.currentTarget.checked)} /> Notify me when something waits for me or a turn ends
+          <input type="checkbox" checked={notify} onChange={(event) => change(event.currentTarget.checked)} /> Notify me about pending requests and ended turns
         </label>
         <label class="check">
           <input type="checkbox" checked={showAll} onChange={(event) => setPref("showAll", event.currentTarget.checked)} /> Show notes that are meant for logs
@@ -80,7 +80,7 @@ function Devices(): VNode {
     <section>
       <h3>Devices</h3>
       <p class="muted">
-        Let a phone in with <code>tidings pair</code>: it shows a code to scan.
+        Pair a phone with <code>tidings pair</code>, which shows a QR code.
       </p>
       <ul class="devices">
         {devices?.map((device) => (
@@ -104,7 +104,7 @@ function Row({ device, revoke }: { device: Device; revoke: () => void }): VNode 
         <span class="muted">
           {device.scopes.join(", ")}, since {device.created.slice(0, 10)}
         </span>
-        {sure && <span class="warn-line">{isThis ? "You would be sent out at once, and what you have not sent would be gone." : "It would be sent out at once."}</span>}
+        {sure && <span class="warn-line">{isThis ? "This browser would be signed out at once, and unsent prompts would be lost." : "It would be signed out at once."}</span>}
       </span>
       {sure ? (
         <span class="device-sure">

@@ -94,14 +94,14 @@ function WaitingLine({ count }: { count: number }): VNode {
   if (count === 0 || next === undefined) {
     return (
       <p class="waiting-line none" role="status">
-        <Icon name="bell" /> Nothing waits for you
+        <Icon name="bell" /> No pending requests
       </p>
     );
   }
   return (
     <p role="status">
       <a class="waiting-line" href={href({ view: "session", id: next })} onClick={cardWanted}>
-        <Icon name="bell" /> {count === 1 ? "One thing waits for you" : `${count} things wait for you`}
+        <Icon name="bell" /> {count === 1 ? "1 pending request" : `${count} pending requests`}
       </a>
     </p>
   );
@@ -118,7 +118,7 @@ function ShowOlder(): VNode {
   return (
     <p class="older">
       <button type="button" disabled={busy} onClick={show}>
-        {busy ? "Looking…" : "Show older sessions"}
+        {busy ? "Loading…" : "Show older sessions"}
       </button>
     </p>
   );
@@ -139,7 +139,7 @@ function SessionCard({ session }: { session: SessionView }): VNode {
         <span class="card-facts">
           <StateChip session={session} />
           {session.demo && <span class="demo-mark">DEMO</span>}
-          {waits > 1 && <span class="badge" aria-label={`${waits} things wait`}>{waits}</span>}
+          {waits > 1 && <span class="badge" aria-label={`${waits} requests`}>{waits}</span>}
           <span class="cut">{baseName(session.cwd)}</span>
           {session.totals.cost_usd > 0 && <span class="push">{dollars(session.totals.cost_usd)}</span>}
         </span>
@@ -149,7 +149,7 @@ function SessionCard({ session }: { session: SessionView }): VNode {
 }
 
 function line(session: SessionView): string {
-  return session.error ?? wants(session) ?? session.last_line ?? (session.state === "running" ? "At work" : session.cwd);
+  return session.error ?? wants(session) ?? session.last_line ?? (session.state === "running" ? "Working" : session.cwd);
 }
 
 /** The session's pending request in one line. */

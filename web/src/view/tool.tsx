@@ -35,7 +35,7 @@ export function ToolCard({ tool, all }: { tool: ToolItem; all: Conversation }): 
           <span class="tool-icon">{waits ? <Icon name="bell" /> : state === "running" || state === "preparing" ? <Spinner /> : <Icon name={state === "failed" ? "alert" : about.icon} />}</span>
           <span class="tool-title"><InOrder text={about.title} /></span>
           <span class={about.mono ? "tool-target mono" : "tool-target"}><bdi><InOrder text={about.target.split("\n")[0] ?? ""} /></bdi></span>
-          {waits ? <span class="tool-aside waits">waits for you</span> : <Aside tool={tool} lane={lane} />}
+          {waits ? <span class="tool-aside waits">waiting for you</span> : <Aside tool={tool} lane={lane} />}
           {hunks !== undefined && hunks.length > 0 && <DiffCount hunks={hunks} />}
           <span class="tool-chevron">
             <Icon name="chevron" />
@@ -73,7 +73,7 @@ function Aside({ tool, lane }: { tool: ToolItem; lane: Lane | undefined }): VNod
     ].filter((part) => part !== undefined);
     return <span class="tool-aside">{parts.join(" · ")}</span>;
   }
-  if (tool.state === "preparing") return <span class="tool-aside">being written…</span>;
+  if (tool.state === "preparing") return <span class="tool-aside">preparing…</span>;
   if (tool.state === "running" && tool.elapsedSeconds !== undefined) return <span class="tool-aside">{duration(tool.elapsedSeconds * 1000)}</span>;
   if (tool.state === "failed") return <span class="tool-aside bad">{failure(tool.settled?.outcome)}</span>;
   return <span class="tool-aside">{outcome(tool)}</span>;
@@ -104,7 +104,7 @@ function ModelInput({ tool, cwd }: { tool: ToolItem; cwd: string | undefined }):
   const { target } = summary(tool.name, tool.modelInput ?? null, cwd);
   return (
     <details class="model-input">
-      <summary>What the model had asked for</summary>
+      <summary>Original input</summary>
       <pre tabIndex={0}><code><InOrder text={tool.name === "Bash" ? target : JSON.stringify(tool.modelInput, null, 2)} /></code></pre>
     </details>
   );
@@ -115,15 +115,15 @@ function Decision({ settled, tool, edited }: { settled: Settled | undefined; too
   // A grant is an earlier answer for the whole session, and its rule is only an id.
   const isGrant = settled.by === "grant";
   const isPolicy = settled.by === "policy";
-  const who = settled.by === undefined || isPolicy ? "" : isGrant ? " as before in this session" : settled.by === meta.value?.you.name ? " by you" : ` by ${settled.by}`;
+  const who = settled.by === undefined || isPolicy ? "" : isGrant ? " by an earlier answer in this session" : settled.by === meta.value?.you.name ? " by you" : ` by ${settled.by}`;
   const far = isGrant || settled.scope === undefined || settled.scope === "once" ? "" : settled.scope === "always" ? ", always" : ", for this session";
   const words: Record<Settled["outcome"], string> = {
     Allowed: `Allowed${edited ? " with a changed input" : ""}${who}${far}`,
     Denied: `Denied${who}`,
     Answered: `Answered${who}`,
-    TimedOut: "Nobody answered in time",
-    Disconnected: "The agent left before an answer",
-    Cancelled: "No longer asked",
+    TimedOut: "No answer in time",
+    Disconnected: "The agent ended before an answer",
+    Cancelled: "Withdrawn by the agent",
     Lost: "Answered, but the answer may not have arrived",
   };
   const good = settled.outcome === "Allowed" || settled.outcome === "Answered";
@@ -263,7 +263,7 @@ function LaneBody({ lane, all, tool }: { lane: Lane; all: Conversation; tool: To
       {lane.todos.length > 0 && <Todos items={lane.todos} busy={running} />}
       {(shown.length > 0 || prompt !== undefined) && (
         <button type="button" class="link" aria-expanded={open} onClick={toggle}>
-          {open ? "Hide" : "Show"} what it did ({shown.length} {shown.length === 1 ? "step" : "steps"})
+          {open ? "Hide" : "Show"} details ({shown.length} {shown.length === 1 ? "step" : "steps"})
         </button>
       )}
       {open && (
@@ -276,7 +276,7 @@ function LaneBody({ lane, all, tool }: { lane: Lane; all: Conversation; tool: To
       )}
       {lane.ended?.error !== undefined && <Output text={lane.ended.error} name={`${lane.id}-error`} tone="error" />}
       {!running && summary_ !== undefined && <Markdown text={summary_} />}
-      {lane.ended !== undefined && lane.ended.outcome !== "Completed" && <p class="decision bad">{lane.ended.outcome === "Failed" ? "It gave up" : "It was stopped"}</p>}
+      {lane.ended !== undefined && lane.ended.outcome !== "Completed" && <p class="decision bad">{lane.ended.outcome === "Failed" ? "Failed" : "Stopped"}</p>}
     </div>
   );
 }

@@ -31,8 +31,8 @@ export function TrustNote({ folder }: { folder: string }): VNode | null {
   };
   return (
     <section class="trust">
-      <h3>This folder brings commands of its own</h3>
-      <p>They run without asking once you agree. Until then sessions here start without them.</p>
+      <h3>This folder configures its own commands</h3>
+      <p>If you trust them, they run without a permission request. Until then sessions here start without them.</p>
       <ul class="plain-list">
         {found.commands.map((command) => (
           <li>
@@ -44,7 +44,7 @@ export function TrustNote({ folder }: { folder: string }): VNode | null {
         ))}
       </ul>
       <button type="button" onClick={agree}>
-        Agree to these commands
+        Trust these commands
       </button>
     </section>
   );
