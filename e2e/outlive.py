@@ -59,7 +59,7 @@ def play(programs: Programs, root: Path) -> tuple[list[str], str]:
     problems += found
     said = ", ".join(f"{count} {what}" for what, count in kills.items())
     fine = "0 agents died, 0 prompts lost or answered twice, 0 of {} events lost, repeated or out of order, every text complete"
-    verdict = fine.format(events) if not problems else "NOT WELL"
+    verdict = fine.format(events) if not problems else "FAILED"
     return problems, f"{kills.total()} kills (seed {seed}): {said}: {verdict}; {shown}"
 
 
