@@ -1,4 +1,4 @@
-// The one way from events to what is on the screen, over recorded streams and over what goes wrong in them.
+// The fold, over recorded streams and over faulty ones.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";

@@ -1,4 +1,4 @@
-// What things are called.
+// Names of sessions, models and folders.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// The connection comes back by itself, and nothing that was said is lost or said twice.
+// The connection reconnects automatically, and no command is lost or sent twice.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -191,7 +191,7 @@ test("p9 when the network changes, a server that does not answer soon is taken f
   world.pass(DOUBT_MS + 1);
   assert.equal(world.connection.link, "open");
   world.connection.doubt();
-  // What was on its way already is no answer.
+  // A message that was sent before is not a response.
   world.last.says({ type: "session" });
   world.pass(DOUBT_MS + 1);
   assert.equal(world.connection.link, "waiting");

@@ -1,4 +1,4 @@
-// Places in a conversation: those somebody was at, and those that were found.
+// Positions in a conversation: stored scroll positions, and search matches.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -60,7 +60,7 @@ test("what was found in a file is found in the conversation, by the words around
     ["NEEDLE", "one needle", ["tool"]],
     ["needle", "grep needle", ["tool"]],
     ["needle", "a deep needle", ["tool", "tool"]],
-    // Lines are broken elsewhere, and what stands around may be told otherwise: then the last one counts.
+    // Line breaks and the text around may differ: then the last match counts.
     ["look for it", "I look for it.", ["text"]],
     ["needle", "no such words", ["text"]],
     ["haystack", "haystack", [undefined]],

@@ -1,4 +1,4 @@
-// Text as people see it: nothing hidden, no link that leads elsewhere, and differences that are right.
+// Displayed text: no hidden characters, no misleading links, and correct diffs.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -35,7 +35,7 @@ test("t9_what_turns_the_order_of_text_is_named_everywhere_and_nothing_else_is", 
   for (const point of [0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069]) {
     assert.equal(inOrder(`a${String.fromCodePoint(point)}b`).filter((piece) => "mark" in piece).length, 1, point.toString(16));
   }
-  // A family, a no-break space and Hebrew with a mark are what they are.
+  // An emoji family, a no-break space and Hebrew with a mark are left alone.
   for (const text of ["👨‍👩‍👧", "10\u00a0km", "שלום\u200f!"]) assert.deepEqual(inOrder(text), [{ text }]);
 });
 

@@ -1,4 +1,4 @@
-// The conversation shows what really ran, what was really said and what it really cost, live and from history.
+// The conversation shows the input that ran, the answers and the cost, live and from history.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -94,7 +94,7 @@ test("p21 the summary after a compaction is no prompt, and has no reminders in i
   const [item] = folded([prompt(summary, "s", "synthetic")]).items;
   assert.equal(item?.kind === "note" ? item.topic : item?.kind, "summary");
   assert.ok(item?.kind === "note" && !item.text.includes("system-reminder") && item.text.endsWith("Summary: files"));
-  // Somebody may write the same words.
+  // A user may write the same text.
   assert.equal(folded([prompt(summary)]).items[0]?.kind, "prompt");
 });
 

@@ -1,4 +1,4 @@
-// Output that was cut is found again in what its call gave.
+// The full version of a cut output is found in its call.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// The demo from its first question to its end: every part of the page, with every way to answer.
+// The demo from its first request to its end: every part of the page, with every way to answer.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ const at = stage();
 test("the demo is played to its end, and every part of it is seen", async () => {
   const page = await at.visit();
 
-  // It stands at a permission: the command is shown as it is, and nothing has the focus.
+  // A permission request is pending: the command is shown verbatim, and no button has the focus.
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();
   assert.equal(await page.locator(".needs-you pre").first().innerText(), "python3 -m pytest -q tests/test_total.py");
   await page.waitForFunction(() => document.title.startsWith("(1) Find the lost cent"));
@@ -33,7 +33,7 @@ test("the demo is played to its end, and every part of it is seen", async () => 
   await button(page, "Back").click();
   await allow(page);
 
-  // The edit shows its difference, in one column or in two.
+  // The edit shows its diff, in one or two columns.
   await page.getByRole("heading", { name: "Change this file?" }).waitFor();
   assert.equal(await page.locator(".needs-you tr.added").count(), 2);
   await page.locator(".needs-you").getByRole("button", { name: "Side by side" }).click();
@@ -65,7 +65,7 @@ test("the demo is played to its end, and every part of it is seen", async () => 
   assert.ok(await page.locator(".mark-line").getByText("168k tokens became 21.3k").isVisible());
   await page.locator(".session .state.idle").waitFor();
   assert.equal(await page.locator(".needs-you").count(), 0);
-  // Nothing turns any more, lists of what was being done among it.
+  // No spinner is left, also not in to-do lists.
   await page.locator(".scroller").evaluate((scroller) => (scroller.scrollTop = 0));
   await page.locator(".todo.InProgress").first().waitFor();
   assert.equal(await page.locator(".session .spin").count(), 0);
@@ -100,7 +100,7 @@ test("somebody who may only decide is not offered more", async () => {
   assert.equal(await button(page, "Always…").count(), 0);
   assert.ok(await page.getByLabel("Message to the agent").isDisabled());
 
-  // Who may only watch sees what is asked, and is not offered to answer.
+  // A read-only device sees the request, but no buttons.
   const watcher = await at.visit({ scopes: ["read"], path: `#/s/${one.key}` });
   await watcher.getByRole("heading", { name: "Run this command?" }).waitFor();
   await watcher.getByText("This device is read-only.", { exact: false }).first().waitFor();
@@ -120,6 +120,6 @@ test("what is not there is said in plain words", async () => {
   await page.goto(`${at.server.address}/#/history/00000000-0000-4000-8000-000000000000`);
   await page.getByRole("heading", { name: "The session could not be read" }).waitFor();
   assert.deepEqual(await accessibility(page), []);
-  // The browser itself complains about what was not found.
+  // The browser itself reports what was not found.
   page.wrong = page.wrong.filter((line) => !line.includes("404"));
 });

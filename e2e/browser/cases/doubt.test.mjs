@@ -1,4 +1,4 @@
-// A prompt that was handed to an agent that ended before it gave a sign: the page says so, and a person decides.
+// A prompt delivered to an agent that ended before it confirmed it: the page shows it, and the user decides.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { stage } from "../lib/setup.mjs";
 
 const at = stage({ script: '[[turn]]\ntext = "That is done."\nrepeat = true\n' });
 
-/** A session that is shown, whose agent was killed with a prompt in its hands. */
+/** An open session whose agent was killed after a prompt was delivered. */
 async function doubtful(text, files = []) {
   const one = await at.server.session("Hello");
   const page = await at.visit({ path: `#/s/${one.key}` });
@@ -30,7 +30,7 @@ test("a prompt of which nobody knows is said again when somebody wants it, with 
   await row.getByText("Publish it · 1 attachment").waitFor();
   assert.deepEqual(await accessibility(page), []);
 
-  // Whoever comes later is told too, and who may only watch decides nothing.
+  // Later clients see it too, and a read-only device has no buttons.
   const reader = await at.visit({ path: `#/s/${key}`, scopes: ["read"] });
   await reader.locator(".queue .doubtful").getByText("Publish it").waitFor();
   assert.equal(await reader.locator(".queue button").count(), 0);

@@ -1,4 +1,4 @@
-// Sessions on disk: the machine at a glance, browse, search, read, export, cost, and go on with one.
+// Sessions on disk: summary of the machine, browse, search, read, export, cost, resume.
 
 import assert from "node:assert/strict";
 import { readFileSync, rmSync } from "node:fs";
@@ -37,7 +37,7 @@ test("a session is found by its text, read and exported", async () => {
   await page.getByLabel("Search in all sessions").fill("util has greet");
   await page.locator(".past-card.hit mark").first().waitFor();
   assert.equal((await page.locator(".past-card.hit mark").first().innerText()).toLowerCase(), "util has greet");
-  // It says which session that is.
+  // It names the session.
   const { items } = await at.server.call("GET", "transcripts?limit=1000");
   const id = (await page.locator(".past-card.hit").first().getAttribute("href")).match(/[0-9a-f-]{36}/)[0];
   const { title } = items.find((one) => one.id === id);
@@ -64,7 +64,7 @@ test("the way back from a hit leads to what was found, and a hit opens at its pl
   for (let hit = 0; hit < count; hit += 1) {
     await hits.nth(hit).click();
     await page.locator(".row.found").waitFor();
-    // The words are marked, and in sight.
+    // The match is highlighted, and visible.
     await page.waitForFunction(() => {
       const [range] = CSS.highlights.get("found") ?? [];
       const box = range?.getBoundingClientRect();
@@ -79,7 +79,7 @@ test("the way back from a hit leads to what was found, and a hit opens at its pl
   await page.locator(".past-card:not(.hit)").first().waitFor();
   assert.equal(await page.getByLabel("Order").inputValue(), "largest");
 
-  // What is elsewhere is said to be.
+  // A match on another branch is reported.
   await page.locator(".past-card").first().click();
   await page.locator(".row").first().waitFor();
   await page.goto(`${page.url().split("?")[0]}?q=nobody+says+this&at=nobody+says+this`);

@@ -1,15 +1,17 @@
-// What somebody says arrives once, holds nothing else up, and is never lost on the way.
+// Commands arrive once, do not block each other, and are never lost.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { allow, asksAndSays, button, stage } from "../lib/setup.mjs";
 
-// One agent at a time: while one waits for an answer, no other session can go on.
+// One agent at a time: while one waits for an answer, no other session can run.
 const at = stage({ script: asksAndSays("make", "Answered."), args: ["--live-max=1"] });
 const address = (path) => `${at.server.address}/#/${path}`;
 const field = (page) => page.getByLabel("Message to the agent");
 
-/** A page on which a prompt to an idle session cannot be taken, since another one waits for an answer. */
+/**
+ * A page with a prompt to an idle session that is not accepted, since another session has a pending request.
+ */
 async function stuck(prompt, why) {
   const page = await at.visit();
   const idle = await at.server.session("Say hello");
@@ -28,7 +30,7 @@ test("a prompt that cannot be taken yet says why, holds up no answer, and is sen
   const { page, idle } = await stuck("When there is room", /not sent yet: 1 agent runs/);
   await allow(page);
   await page.locator(".answer").getByText("Answered.").waitFor();
-  // The prompt follows without another word.
+  // The prompt is then sent automatically.
   await at.server.until(idle.key, (view) => view.totals.turns === 2);
   await page.goto(address(`s/${idle.key}`));
   await page.locator(".prompt").getByText("When there is room").waitFor();
@@ -71,7 +73,7 @@ test("what is taken back is put after what is being written, and a draft outlive
   await later.locator(".prompt").getByText("Not sent").waitFor();
   assert.equal(await field(later).inputValue(), "Half a sentence");
 
-  // Whoever is let in next on this browser finds nothing of it.
+  // The next user of this browser does not see it.
   const { items } = await at.server.call("GET", "devices");
   for (const device of items) await at.server.call("DELETE", `devices/${device.id}`);
   await later.getByText("This browser is not paired yet").waitFor();

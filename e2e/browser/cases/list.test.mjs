@@ -1,4 +1,4 @@
-// The list of sessions, when it is long, and when somebody else takes one away.
+// The list of sessions: long lists, and sessions deleted by another device.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -39,7 +39,7 @@ test("what waits in an old session is in the list and one press away, and older 
   await at.server.call("DELETE", `sessions/${quiet.key}`);
   await page.locator(".session-card", { hasText: "Quiet and old" }).waitFor({ state: "detached" });
 
-  // As many are there when the server is back.
+  // The same number is listed after the server is back.
   await at.server.kill();
   await page.locator(".link-bar").waitFor();
   await at.server.restart();
@@ -82,7 +82,7 @@ test("Escape in the filter is about the filter", async () => {
   await filter.press("Escape");
   await page.locator(".title-button").click();
   await page.getByLabel("Title of the session").press("Escape");
-  // Whatever was sent by then has been answered.
+  // All earlier commands have a response by then.
   await page.getByLabel("Permission mode").selectOption("plan");
   await at.server.until(one.key, (view) => view.permission_mode === "plan");
   assert.equal((await at.server.call("GET", `sessions/${one.key}`)).state, "running");
@@ -101,7 +101,7 @@ test("a session that is removed elsewhere says that it is gone", async () => {
   await page.getByRole("link", { name: "All sessions" }).first().click();
   await page.locator(".composer").waitFor();
 
-  // Also while nobody was connected.
+  // Also while disconnected.
   const two = await at.server.session("Say hello");
   await page.goto(`${at.server.address}/#/s/${two.key}`);
   await page.locator(".answer").getByText("Answered.").waitFor();

@@ -1,4 +1,4 @@
-// Notifications of the browser, for those who look elsewhere.
+// Browser notifications, while the page is hidden.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { asksAndSays, hide, stage } from "../lib/setup.mjs";
 
 const at = stage({ script: asksAndSays("make secret", "It is done.") });
 
-/** Notes what is shown, and how to press it. */
+/** Records notifications, with a function to click them. */
 function watchNotifications() {
   window.shown = [];
   const Real = window.Notification;
@@ -26,7 +26,7 @@ test("a notification says that somebody waits, tells no secrets, and leads to th
   await wish.check();
   const titles = () => page.evaluate(() => window.shown.map((one) => one.title));
 
-  // Whoever looks needs none.
+  // A visible page shows none.
   const seen = await at.server.session("Say something", { title: "Seen" });
   await at.server.until(seen.key, (view) => view.totals.turns === 1);
   assert.deepEqual(await titles(), []);
@@ -42,7 +42,7 @@ test("a notification says that somebody waits, tells no secrets, and leads to th
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();
   assert.ok(page.url().endsWith(one.key));
 
-  // The end of a turn is told too.
+  // The end of a turn is notified too.
   await hide(page, true);
   const other = await at.server.session("Say something", { title: "The letter" });
   await at.server.until(other.key, (view) => view.totals.turns === 1);

@@ -1,4 +1,4 @@
-// Sessions on disk that go on: in a copy, along another branch, compacted.
+// Resuming sessions on disk: as a fork, from another branch, compacted.
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -22,7 +22,7 @@ const at = stage({ root, script: SCRIPT });
 const files = () => readdirSync(join(root, "projects"), { recursive: true }).filter((name) => /^[^/]+\/[^/]+\.jsonl$/.test(name));
 const read = (name) => readFileSync(join(root, "projects", name), "utf8");
 
-/** The recorded session with three turns, as if it had been had in the project's folder. */
+/** The recorded session with three turns, moved to the project's folder. */
 function threeTurns() {
   const recorded = files().find((name) => read(name).includes("Third answer."));
   const id = randomUUID();
@@ -50,14 +50,14 @@ test("a session goes on in a copy, and stays as it was", async () => {
   const [session] = (await at.server.call("GET", "sessions")).items;
   assert.notEqual(session.cli_session_ids.at(-1), id);
 
-  // Summed up, it says so.
+  // A note shows the compaction.
   await page.locator(".menu summary").click();
   await page.getByRole("button", { name: "Compact" }).click();
   await page.locator(".mark-line").getByText("The conversation was compacted on request").waitFor();
 });
 
 test("the branches of a session are read one by one", async () => {
-  // Somebody has said something else after the first answer.
+  // Another prompt after the first answer creates a branch.
   const { id, path } = threeTurns();
   const whole = readFileSync(path, "utf8").trimEnd();
   const lines = whole.split("\n").map((line) => JSON.parse(line));

@@ -1,4 +1,4 @@
-// The page on top of the real CLI, which talks to a script instead of a model. `e2e/install.sh` fetches the CLI.
+// The page with the real CLI, which uses a script instead of a model. `e2e/install.sh` downloads the CLI.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The server that a page belongs to: which agents it can start, and whether it has room to store what happens.
+// The page's server: the agents that it can start, and a full disk.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -19,7 +19,7 @@ test("beside the demo a real session is started where there is a claude", async 
   await button(page, "Start").click();
   await page.locator(".answer").getByText("A real agent would say this.").waitFor();
   assert.equal(await page.locator(".session-head .demo-mark").count(), 0);
-  // The models are those that it lists.
+  // The models are those that the agent lists.
   await page.getByLabel("Model").locator("option", { hasText: "Fable" }).waitFor({ state: "attached" });
 });
 

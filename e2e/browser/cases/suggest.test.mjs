@@ -1,4 +1,4 @@
-// What the agent suggests to say next is taken with a key, or with a thumb, and sent by nobody but the person.
+// The agent's suggestion for the next prompt is accepted by key or touch, and only the user sends it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
