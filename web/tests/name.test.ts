@@ -1,4 +1,4 @@
-// Names of sessions, models and folders.
+// Names of sessions, and descriptions of attachments.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Link, Surroundings } from "../src/net/connection.ts";
 import { Connection, DOUBT_MS, HEARTBEAT_MS, Lost, Refused } from "../src/net/connection.ts";
-import type { Command, Letter } from "../src/net/outbox.ts";
+import type { Command, UnsentCommand } from "../src/net/outbox.ts";
 import { Outbox } from "../src/net/outbox.ts";
 import type { Problem, SocketMessage } from "../src/wire.ts";
 
@@ -46,11 +46,11 @@ class World implements Surroundings {
   /** How often somebody let go of a timer, one that had run among them. */
   cancelled = 0;
   links: Link[] = [];
-  openings = 0;
+  connectionCount = 0;
   messages: SocketMessage[] = [];
   connection = new Connection(this, {
     link: (link) => this.links.push(link),
-    opened: () => (this.openings += 1),
+    opened: () => (this.connectionCount += 1),
     message: (message) => this.messages.push(message),
   });
 
@@ -218,7 +218,7 @@ test("asleep it stays closed until it is woken", () => {
   assert.equal(world.sockets.length, 1);
   world.connection.wake();
   world.last.opens();
-  assert.equal(world.openings, 2);
+  assert.equal(world.connectionCount, 2);
 });
 
 test("messages that are no JSON, or of unknown types, do no harm", () => {
@@ -241,7 +241,7 @@ class Post {
   /** What becomes of the next ones; by the text of a prompt, or for whatever comes. */
   answers: ("ok" | "lost" | Problem)[] = [];
   refusals = new Map<string, Problem>();
-  shown: readonly Letter[] = [];
+  shown: readonly UnsentCommand[] = [];
   world = new World();
 
   outbox(): Outbox {
@@ -256,8 +256,8 @@ class Post {
       },
       (run, ms) => this.world.later(run, ms),
       {
-        changed: (letters) => (this.shown = letters),
-        refused: (letter) => (letter.command.type === "input" ? "keep" : "drop"),
+        changed: (unsentCommands) => (this.shown = unsentCommands),
+        refused: (unsent) => (unsent.command.type === "input" ? "keep" : "drop"),
       },
     );
   }
@@ -274,7 +274,7 @@ test("what could not be sent is sent again, in order, also after a reload", asyn
   const second = post.outbox();
   await second.flush();
   assert.deepEqual(post.posted, ["one", "one", "two"]);
-  assert.equal(second.letters.length, 0);
+  assert.equal(second.unsentCommands.length, 0);
   assert.equal(post.kept.size, 0);
 });
 
@@ -286,7 +286,7 @@ test("a prompt that is refused stays in sight and does not stop the others", asy
   outbox.put("2", input("good"));
   await settle();
   assert.deepEqual(post.posted, ["bad", "good"]);
-  assert.deepEqual(outbox.letters.map((letter) => letter.problem?.status), [422]);
+  assert.deepEqual(outbox.unsentCommands.map((unsent) => unsent.problem?.status), [422]);
 });
 
 test("a prompt that has to wait holds up neither other sessions nor what somebody decides", async () => {
@@ -301,8 +301,8 @@ test("a prompt that has to wait holds up neither other sessions nor what somebod
   outbox.put("6", run("interrupt"));
   await settle();
   assert.deepEqual(post.posted, ["stuck", "elsewhere", "answer", "interrupt"]);
-  assert.deepEqual(outbox.letters.map(({ delayed }) => delayed?.status), [429, undefined, undefined], "it says why it waits");
-  assert.equal(outbox.letters[0]?.problem, undefined);
+  assert.deepEqual(outbox.unsentCommands.map(({ delayed }) => delayed?.status), [429, undefined, undefined], "it says why it waits");
+  assert.equal(outbox.unsentCommands[0]?.problem, undefined);
 });
 
 test("what may work later is tried again by itself, later each time and never before the server wants it", async () => {
@@ -324,7 +324,7 @@ test("what may work later is tried again by itself, later each time and never be
   post.refusals.clear();
   post.world.pass(60_000);
   await settle();
-  assert.equal(outbox.letters.length, 0);
+  assert.equal(outbox.unsentCommands.length, 0);
   assert.equal(post.world.timers.length, 0);
 });
 

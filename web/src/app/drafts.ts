@@ -2,7 +2,7 @@
 
 import type { Signal } from "@preact/signals";
 import { effect, signal } from "@preact/signals";
-import { keepDraft, loadDraft } from "./kept.ts";
+import { saveDraft, loadDraft } from "./local-data.ts";
 
 const drafts = new Map<string, Signal<string>>();
 
@@ -16,7 +16,7 @@ export function draftOf(session: string): Signal<string> {
   effect(() => {
     const text = draft.value;
     // An unchanged draft is not stored: another tab may have edited it.
-    if (!isFirst) keepDraft(session, text);
+    if (!isFirst) saveDraft(session, text);
     isFirst = false;
   });
   return draft;

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Query } from "../net/api.ts";
 import { getJson } from "../net/api.ts";
-import { openings, words } from "./store.ts";
+import { connectionCount, words } from "./store.ts";
 
 export interface Fetched<T> {
   value: T | undefined;
@@ -41,10 +41,10 @@ export function useFetched<T>(path: string | undefined, query: Query = {}, revis
 export function useTries(failed: boolean): [number, () => void] {
   const [tries, setTries] = useState(0);
   const again = () => setTries((before) => before + 1);
-  const seen = useRef(openings.value);
+  const seen = useRef(connectionCount.value);
   useEffect(() => {
-    if (failed && seen.current !== openings.value) again();
-    seen.current = openings.value;
-  }, [openings.value]);
+    if (failed && seen.current !== connectionCount.value) again();
+    seen.current = connectionCount.value;
+  }, [connectionCount.value]);
   return [tries, again];
 }

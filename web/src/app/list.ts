@@ -28,14 +28,14 @@ export const waitingSessions = computed(() => [...new Set([...waiting.value.valu
  * Fetches the list from the server; the open session stays in it, since it may be older than the listed ones.
  * Returns the pending requests that no notice had reported.
  */
-export async function listAnew(shownName: string | undefined): Promise<Ask[]> {
-  const told: (() => void)[] = [];
-  missed.add(told);
+export async function refreshList(shownName: string | undefined): Promise<Ask[]> {
+  const updates: (() => void)[] = [];
+  missed.add(updates);
   const [list, permissions, questions] = await Promise.all([
     listSessions(),
     getJson<PermissionList>("permissions"),
     getJson<QuestionList>("questions"),
-  ]).finally(() => missed.delete(told));
+  ]).finally(() => missed.delete(updates));
   const found = new Map(list.items.map((session) => [session.key, session]));
   // The next subscription shows if it still exists.
   const shown = shownName === undefined ? undefined : viewOf(shownName);
@@ -47,7 +47,7 @@ export async function listAnew(shownName: string | undefined): Promise<Ask[]> {
     olderSessions.value = list.prev;
     sessionsLoaded.value = true;
     waiting.value = new Map(pending.map((ask) => [askKey(ask.session, ask.tool_use_id), ask]));
-    for (const tell of told) tell();
+    for (const update of updates) update();
   });
   await Promise.all(waitingSessions.value.map(meet));
   return unknown;
@@ -96,20 +96,20 @@ export function fileName(id: string, title: string | undefined): string {
 }
 
 /** Applies an update now, and again after each list that is being fetched. */
-function tellAll(tell: () => void): void {
-  for (const told of missed) told.push(tell);
-  tell();
+function applyUpdate(update: () => void): void {
+  for (const updates of missed) updates.push(update);
+  update();
 }
 
 export function addWaiting(ask: Ask): void {
-  tellAll(() => {
+  applyUpdate(() => {
     waiting.value = new Map(waiting.value).set(askKey(ask.session, ask.tool_use_id), ask);
   });
   void meet(ask.session);
 }
 
 export function settled(session: string, toolUseId: string): void {
-  tellAll(() => {
+  applyUpdate(() => {
     const left = new Map(waiting.value);
     left.delete(askKey(session, toolUseId));
     waiting.value = left;
@@ -117,7 +117,7 @@ export function settled(session: string, toolUseId: string): void {
 }
 
 export function remember(session: SessionView): void {
-  tellAll(() => {
+  applyUpdate(() => {
     const before = sessions.value.get(session.key);
     // Updates come over two connections, and the older one may arrive last.
     if (before !== undefined && before.head > session.head) return;
@@ -126,7 +126,7 @@ export function remember(session: SessionView): void {
 }
 
 export function forgetSession(key: string): void {
-  tellAll(() => {
+  applyUpdate(() => {
     const left = new Map(sessions.value);
     left.delete(key);
     sessions.value = left;

@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { codeIn, hasCode } from "../model/code.ts";
 import { route } from "./route.ts";
-import { enter, pair, words } from "./store.ts";
+import { authenticate, pair, words } from "./store.ts";
 
 /** Reason why this browser could not be paired. */
 export const pairProblem = signal("");
@@ -19,7 +19,7 @@ export async function pairByAddress(): Promise<void> {
     await pair(code);
   } catch (error) {
     pairProblem.value = words(error);
-    await enter();
+    await authenticate();
   }
 }
 

@@ -7,7 +7,7 @@ import { emptyConversation } from "../model/conversation.ts";
 import { fold } from "../model/fold.ts";
 import { prepend } from "../model/prepend.ts";
 import { getJson } from "../net/api.ts";
-import { lacksSpot } from "./places.ts";
+import { isPositionMissing } from "./scroll-positions.ts";
 
 /** `gone`: the session existed and was deleted. */
 export type Loading = "loading" | "ready" | "missing" | "failed" | "gone";
@@ -50,7 +50,7 @@ export class OpenSession {
     this.conversation = conversation;
     this.cursor = snapshot.cursor;
     this.more.value = snapshot.more;
-    this.#before = placeOf(snapshot.cursor, snapshot.from);
+    this.#before = cursorOf(snapshot.cursor, snapshot.from);
     this.#waiting(snapshot.pending_permissions, snapshot.pending_questions);
     if (this.loading.value !== "ready") await this.#reachPlace();
     this.loading.value = "ready";
@@ -101,7 +101,7 @@ export class OpenSession {
   }
 
   async #reachPlace(): Promise<void> {
-    for (let page = 0; page < PLACE_PAGES_MAX && this.more.value && lacksSpot(this.name, this.conversation.items); page += 1) await this.loadOlder();
+    for (let page = 0; page < PLACE_PAGES_MAX && this.more.value && isPositionMissing(this.name, this.conversation.items); page += 1) await this.loadOlder();
   }
 
   #waiting(permissions: PendingPermission[], questions: PendingQuestion[]): void {
@@ -137,7 +137,7 @@ function questionAsk(one: PendingQuestion): Ask {
 }
 
 /** Cursor of another event of the same epoch. */
-function placeOf(cursor: string, seq: number): string {
+function cursorOf(cursor: string, seq: number): string {
   const colon = cursor.lastIndexOf(":");
   return `${cursor.slice(0, colon + 1)}${seq}`;
 }

@@ -3,7 +3,7 @@
 import { computed, effect } from "@preact/signals";
 import { getJson } from "../net/api.ts";
 import type { Meta } from "../wire.ts";
-import { entrance, meta } from "./store.ts";
+import { authState, meta } from "./store.ts";
 
 const ASK_MS = 30_000;
 /** Interval while the disk is full, so that the banner disappears soon after. */
@@ -20,7 +20,7 @@ export function followStorage(): void {
 }
 
 async function ask(): Promise<void> {
-  if (document.visibilityState !== "visible" || entrance.value !== "inside") return;
+  if (document.visibilityState !== "visible" || authState.value !== "paired") return;
   // Without a response another banner is displayed already.
   const now = await getJson<Meta>("meta").catch(() => undefined);
   if (now !== undefined) meta.value = now;

@@ -14,26 +14,26 @@ import type {
 import { ApiError, getJson, postJson } from "../net/api.ts";
 import type { Link } from "../net/connection.ts";
 import { Connection, Lost, OFFLINE_DOUBT_MS, Refused } from "../net/connection.ts";
-import type { Command, Letter } from "../net/outbox.ts";
+import type { Command, UnsentCommand } from "../net/outbox.ts";
 import { Outbox } from "../net/outbox.ts";
 import { newId, surroundings } from "./browser.ts";
 import { forgetDrafts } from "./drafts.ts";
-import { followShelf, forgetKept, keepDevice, letterShelf } from "./kept.ts";
-import { addWaiting, forgetSession, listAnew, remember, sessions, settled } from "./list.ts";
+import { followCommandStore, clearLocalData, saveDevice, commandStore } from "./local-data.ts";
+import { addWaiting, forgetSession, refreshList, remember, sessions, settled } from "./list.ts";
 import { notifyAsk, notifyTurn } from "./notify.ts";
 import { prefs } from "./prefs.ts";
 import { route } from "./route.ts";
 import { OpenSession } from "./session.ts";
 import { say } from "./toasts.ts";
 
-export type Entrance = "knocking" | "inside" | "outside";
+export type AuthState = "unknown" | "paired" | "unpaired";
 
-export const entrance = signal<Entrance>("knocking");
+export const authState = signal<AuthState>("unknown");
 export const meta = signal<Meta | undefined>(undefined);
 export const link = signal<Link>("asleep");
 /** Number of connections so far: requests that failed without one are retried when it increases. */
-export const openings = signal(0);
-export const letters = signal<readonly Letter[]>([]);
+export const connectionCount = signal(0);
+export const unsentCommands = signal<readonly UnsentCommand[]>([]);
 /** Tool calls answered here; the server may still reject the answer. */
 export const answered = signal<ReadonlySet<string>>(new Set());
 /** Rejected commands, by the id that they were sent with. */
@@ -50,7 +50,7 @@ export function shownPath(): string | undefined {
 }
 
 /** Number of prompts sent from this page; the conversation scrolls to the end when it increases. */
-export const saidHere = signal(0);
+export const promptsSent = signal(0);
 
 const HIDDEN_LIMIT_MS = 30_000;
 const DELTAS = "coalesced:40";
@@ -64,14 +64,14 @@ const connection = new Connection(surroundings, {
   message: heard,
 });
 
-const outbox = new Outbox(letterShelf, post, surroundings.later, {
+const outbox = new Outbox(commandStore, post, surroundings.later, {
   changed(now) {
-    letters.value = now;
+    unsentCommands.value = now;
   },
-  refused: refusedLetter,
+  refused: commandRejected,
 });
-letters.value = outbox.letters;
-followShelf((clientId) => outbox.forget(clientId));
+unsentCommands.value = outbox.unsentCommands;
+followCommandStore((clientId) => outbox.forget(clientId));
 
 /**
  * Sends a command. Large ones go over HTTP, which is equivalent, since the size of socket messages is
@@ -91,24 +91,24 @@ async function post(command: Command): Promise<void> {
 }
 
 /** Fetches this device's name and scopes, and connects. */
-export async function enter(): Promise<void> {
+export async function authenticate(): Promise<void> {
   try {
     meta.value = await getJson<Meta>("meta");
-    entrance.value = "inside";
+    authState.value = "paired";
     connection.wake();
   } catch (error) {
     if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
       turnedAway(error.status);
       return;
     }
-    entrance.value = "inside";
+    authState.value = "paired";
     connection.wake();
   }
 }
 
 /** The socket was rejected; a plain request returns the reason. */
 async function refusedLink(): Promise<void> {
-  entrance.value = "outside";
+  authState.value = "unpaired";
   await getJson<Meta>("meta").catch((error: unknown) => error instanceof ApiError && turnedAway(error.status));
 }
 
@@ -118,18 +118,18 @@ async function refusedLink(): Promise<void> {
  * another host name, they stay.
  */
 function turnedAway(status: number): void {
-  entrance.value = "outside";
+  authState.value = "unpaired";
   if (status !== 401) return;
   outbox.clear();
   forgetDrafts();
-  forgetKept();
+  clearLocalData();
 }
 
 /** Exchanges a code for a cookie. */
 export async function pair(code: string): Promise<void> {
   const { device } = await postJson<NewCredential>("pair", { code, name: deviceName(), credential: "cookie" });
-  keepDevice(device.id);
-  await enter();
+  saveDevice(device.id);
+  await authenticate();
 }
 
 function deviceName(): string {
@@ -140,7 +140,7 @@ function deviceName(): string {
 }
 
 async function opened(): Promise<void> {
-  openings.value += 1;
+  connectionCount.value += 1;
   try {
     // Sessions that are opened from here on subscribe by themselves.
     const before = open.value;
@@ -159,7 +159,7 @@ async function refresh(): Promise<void> {
   const [about, unknown] = await Promise.all([
     // The version of Claude Code is known only some time after the start of the server.
     meta.value?.claude?.version === undefined ? getJson<Meta>("meta") : Promise.resolve(meta.value),
-    listAnew(open.value?.name),
+    refreshList(open.value?.name),
   ]);
   meta.value = about;
   // A request that arrived while disconnected needs a notification as well.
@@ -284,7 +284,7 @@ function await_(ask: PendingPermission | PendingQuestion): void {
 }
 
 /** Sends a prompt to a session as soon as possible. */
-export function tell(build: (clientId: string) => Command): string {
+export function sendCommand(build: (clientId: string) => Command): string {
   const clientId = newId();
   outbox.put(clientId, build(clientId));
   return clientId;
@@ -293,7 +293,7 @@ export function tell(build: (clientId: string) => Command): string {
 /** Answers a pending request. The card shows that it is being sent until the server reports the outcome. */
 export function answer(session: string, to: string, body: Pick<Extract<Command, { type: "answer" }>, "permission" | "question">): void {
   answered.value = new Set(answered.value).add(to);
-  tell((clientId) => ({
+  sendCommand((clientId) => ({
     type: "answer",
     session,
     to,
@@ -303,7 +303,7 @@ export function answer(session: string, to: string, body: Pick<Extract<Command, 
 }
 
 export function command(session: string, name: Extract<Command, { type: "command" }>["command"], given: Partial<CommandRequest> = {}): string {
-  return tell((clientId) => ({ type: "command", session, command: name, with: { dry_run: false, ...given, client_id: clientId } }));
+  return sendCommand((clientId) => ({ type: "command", session, command: name, with: { dry_run: false, ...given, client_id: clientId } }));
 }
 
 export function mayI(scope: string): boolean {
@@ -322,23 +322,23 @@ export function mayChoose(mode: string): boolean {
   return scope === undefined || mayI(scope);
 }
 
-export function dropLetter(clientId: string): void {
+export function withdrawCommand(clientId: string): void {
   outbox.drop(clientId);
 }
 
-function refusedLetter(letter: Letter, problem: Problem): "keep" | "drop" {
-  if (letter.command.type === "answer") {
+function commandRejected(unsent: UnsentCommand, problem: Problem): "keep" | "drop" {
+  if (unsent.command.type === "answer") {
     const left = new Set(answered.value);
-    left.delete(letter.command.to);
+    left.delete(unsent.command.to);
     answered.value = left;
   }
-  if (letter.command.type === "answer" && problem.status === 409) {
+  if (unsent.command.type === "answer" && problem.status === 409) {
     const by = problem.winner?.by;
     say("plain", by === undefined ? "This was answered already." : `This was answered already, by ${by}.`);
     return "drop";
   }
-  if (letter.command.type === "input") return "keep";
-  if (letter.command.type === "command") refusedCommands.value = new Set(refusedCommands.value).add(letter.clientId);
+  if (unsent.command.type === "input") return "keep";
+  if (unsent.command.type === "command") refusedCommands.value = new Set(refusedCommands.value).add(unsent.clientId);
   say("error", problem.hint ? `${problem.detail}: ${problem.hint}` : problem.detail);
   return "drop";
 }
@@ -358,7 +358,7 @@ export function followAttention(): void {
   document.addEventListener("visibilitychange", () => {
     clearTimeout(timer);
     if (document.visibilityState === "visible") {
-      if (entrance.value === "inside") {
+      if (authState.value === "paired") {
         if (connection.link === "open" && open.value !== undefined) subscribe(open.value).catch(() => undefined);
         connection.wake();
       }
@@ -376,7 +376,7 @@ export function followAttention(): void {
   });
   addEventListener("online", () => {
     offline.value = false;
-    if (entrance.value !== "inside") return;
+    if (authState.value !== "paired") return;
     connection.doubt();
     connection.wake();
   });

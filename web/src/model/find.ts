@@ -3,14 +3,14 @@
 import type { JsonValue } from "../wire.ts";
 import type { Conversation, Item, Lane } from "./conversation.ts";
 
-export interface Sought {
+export interface SearchTarget {
   /** The searched text. */
   words: string;
   /** The match with the text around it, to distinguish it from others. */
   around: string;
 }
 
-export interface Found {
+export interface Match {
   /** The item of the conversation. */
   item: Item;
   /** The items inside it that lead to the match, outermost first; a sub-agent is inside of a call. */
@@ -21,18 +21,18 @@ export interface Found {
  * Finds the item with the match: with the same text around it if possible, else the last one with the
  * searched text.
  */
-export function findIn(all: Conversation, { words, around }: Sought): Found | undefined {
+export function findIn(all: Conversation, { words, around }: SearchTarget): Match | undefined {
   const exact = plain(around);
   return last(all, all.items, exact, new Set()) ?? last(all, all.items, plain(words), new Set());
 }
 
 /** Items of the conversation that contain a text, also in their sub-agents, oldest first. */
-export function itemsSaying(all: Conversation, words: string): Item[] {
+export function itemsContaining(all: Conversation, words: string): Item[] {
   const sought = plain(words);
   return sought === "" ? [] : all.items.filter((item) => last(all, [item], sought, new Set()) !== undefined);
 }
 
-function last(all: Conversation, items: readonly Item[], sought: string, seen: Set<Lane>): Found | undefined {
+function last(all: Conversation, items: readonly Item[], sought: string, seen: Set<Lane>): Match | undefined {
   if (sought === "") return undefined;
   for (const item of items.toReversed()) {
     if (says(item, sought)) return { item, within: [] };

@@ -5,22 +5,22 @@ import { hasClaude, hasDemo } from "../app/agents.ts";
 import { sessionsLoaded, sorted } from "../app/list.ts";
 import { href, route } from "../app/route.ts";
 import { isStorageFull } from "../app/storage.ts";
-import { entrance, link, mayI, offline, open, retryNow } from "../app/store.ts";
+import { authState, link, mayI, offline, open, retryNow } from "../app/store.ts";
 import { dismiss, toasts } from "../app/toasts.ts";
 import { Cost } from "./cost.tsx";
-import { Door } from "./door.tsx";
+import { PairingPage } from "./pairing-page.tsx";
 import { History } from "./history.tsx";
 import { Icon, Spinner } from "./icons.tsx";
 import { KeysDialog } from "./keys.tsx";
 import { NewSession } from "./new-session.tsx";
-import { Said } from "./said.tsx";
+import { ServerText } from "./server-text.tsx";
 import { SessionPage } from "./session.tsx";
 import { Settings } from "./settings.tsx";
 import { Sidebar } from "./sidebar.tsx";
 
 export function App(): VNode {
-  if (entrance.value === "outside") return <Door />;
-  if (entrance.value === "knocking") return <div class="empty" role="status"><Spinner /></div>;
+  if (authState.value === "unpaired") return <PairingPage />;
+  if (authState.value === "unknown") return <div class="empty" role="status"><Spinner /></div>;
   return (
     <main class="page" data-view={route.value.view}>
       <h1 class="sr">Tidings</h1>
@@ -111,7 +111,7 @@ function Toasts(): VNode {
     <div class="toasts" role="status" aria-live="polite">
       {toasts.value.map((toast) => (
         <div key={toast.id} class={`toast ${toast.tone}`}>
-          <p><Said text={toast.text} /></p>
+          <p><ServerText text={toast.text} /></p>
           <button type="button" class="ghost small" aria-label="Dismiss" onClick={() => dismiss(toast.id)}>
             <Icon name="cross" />
           </button>

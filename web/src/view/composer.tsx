@@ -3,10 +3,10 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { draftOf } from "../app/drafts.ts";
-import { isWide } from "../app/first.ts";
+import { isWide } from "../app/initial-view.ts";
 import type { Picked } from "../app/pictures.ts";
 import { ACCEPTED, forget, pick, pickedOf } from "../app/pictures.ts";
-import { command, mayI, saidHere, tell } from "../app/store.ts";
+import { command, mayI, promptsSent, sendCommand } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
 import type { Conversation } from "../model/conversation.ts";
 import type { Delivery } from "../wire.ts";
@@ -66,7 +66,7 @@ export function Composer({ session, all, busy }: Props): VNode {
     if (text.trim() === "" && picked.length === 0) return;
     const attachments = picked.map((one) => one.attachment);
     try {
-      tell((clientId) => ({
+      sendCommand((clientId) => ({
         type: "input",
         session,
         input: { content: text, delivery: busy ? delivery : "queue", ...(attachments.length === 0 ? {} : { attachments }), client_id: clientId } as never,
@@ -75,7 +75,7 @@ export function Composer({ session, all, busy }: Props): VNode {
       say("error", error instanceof Error ? error.message : String(error));
       return;
     }
-    saidHere.value += 1;
+    promptsSent.value += 1;
     forget(picked);
     setPicked([]);
     // The delivery is reset to "after this turn" for each prompt.

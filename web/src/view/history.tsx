@@ -31,11 +31,11 @@ const SORTS: [Sort, string][] = [
 
 export function History({ id, wanted }: { id: string | undefined; wanted: Wanted }): VNode {
   if (id !== undefined) return <PastSession key={`${id} ${wanted.around ?? ""}`} id={id} wanted={wanted} />;
-  return <Shelf wanted={wanted} />;
+  return <TranscriptList wanted={wanted} />;
 }
 
 /** The search is part of the address, so that Back from a session returns to the results. */
-function Shelf({ wanted }: { wanted: Wanted }): VNode {
+function TranscriptList({ wanted }: { wanted: Wanted }): VNode {
   const query = wanted.words ?? "";
   const [text, setText] = useState(query);
   const asked = useRef(query);

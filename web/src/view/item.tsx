@@ -10,7 +10,7 @@ import { useFold } from "./folds.ts";
 import { Icon } from "./icons.tsx";
 import { Markdown } from "./markdown.tsx";
 import { Output } from "./output.tsx";
-import { Pieces } from "./pieces.tsx";
+import { TextParts } from "./text-parts.tsx";
 import { InOrder } from "./revealed.tsx";
 import { ToolCard } from "./tool.tsx";
 
@@ -80,7 +80,7 @@ function Thought({ item }: { item: TextItem }): VNode | null {
         <span class="thought-title">{item.open ? "Thinking" : "Thought"}</span>
         {!open && <span class="thought-line"><InOrder text={item.open ? line.slice(-160) : line.slice(0, 160)} /></span>}
       </button>
-      {open && <p class="thought-text" dir="auto"><Pieces text={item.text} /></p>}
+      {open && <p class="thought-text" dir="auto"><TextParts text={item.text} /></p>}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { sorted } from "../app/list.ts";
 import { href } from "../app/route.ts";
-import { openings } from "../app/store.ts";
+import { connectionCount } from "../app/store.ts";
 import { getJson } from "../net/api.ts";
 import { bytes, dollars } from "../text/format.ts";
 import type { TranscriptSummary } from "../wire.ts";
@@ -29,7 +29,7 @@ export function MachineCard(): VNode | null {
     );
     return () => clearTimeout(timer);
     // Each turn of a session here writes to its file.
-  }, [tries, openings.value, turns]);
+  }, [tries, connectionCount.value, turns]);
   // Its height is reserved from the start: otherwise the content below would jump when the figures arrive.
   if (found === undefined && refused) return null;
   return (

@@ -8,7 +8,7 @@ import type { Block as BlockToken } from "../text/blocks.ts";
 import { Growing } from "../text/blocks.ts";
 import { safeHref } from "../text/links.ts";
 import { CopyButton } from "./copy.tsx";
-import { Pieces } from "./pieces.tsx";
+import { TextParts } from "./text-parts.tsx";
 import { InOrder } from "./revealed.tsx";
 
 /** Deeper nesting is shown as text. */
@@ -223,7 +223,7 @@ export function Fence({ lang, text }: { lang: string; text: string }): VNode {
         <CopyButton text={text} />
       </figcaption>
       <pre tabIndex={0}>
-        <code><Pieces text={text} /></code>
+        <code><TextParts text={text} /></code>
       </pre>
     </figure>
   );

@@ -4,9 +4,9 @@ import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { putBack } from "../app/drafts.ts";
 import { cardShown } from "../app/keys.ts";
-import { answered, letters, mayI, problemWords } from "../app/store.ts";
+import { answered, unsentCommands, mayI, problemWords } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
-import { takeTyped } from "../app/typed.ts";
+import { takeCardText } from "../app/card-text.ts";
 import type { Conversation, Settled } from "../model/conversation.ts";
 import { toolOf } from "../model/fold.ts";
 import { Icon, Spinner } from "./icons.tsx";
@@ -15,7 +15,7 @@ import { QuestionCard } from "./question.tsx";
 
 /** Reports who answered a card, and saves the text that was typed into it. */
 function answeredElsewhere(session: string, id: string, settled: Settled | undefined): void {
-  const typed = takeTyped(id);
+  const typed = takeCardText(id);
   if (typed !== undefined) putBack(session, typed);
   const kept = typed === undefined ? "" : " Your text is in the prompt field.";
   const by = settled?.by === undefined ? "" : ` by ${settled.by}`;
@@ -34,7 +34,7 @@ export function NeedsYou({ all, session }: { all: Conversation; drawn: number; s
   const [at, setAt] = useState(0);
   const open = [...all.asks.values()].filter((ask) => !answered.value.has(ask.id) && (ask.kind === "permission" || ask.request.questions.length > 0));
   const underWay = [...all.asks.values()].some((ask) => answered.value.has(ask.id));
-  const delayed = letters.value.find(({ command, delayed }) => command.type === "answer" && command.session === session && delayed !== undefined)?.delayed;
+  const delayed = unsentCommands.value.find(({ command, delayed }) => command.type === "answer" && command.session === session && delayed !== undefined)?.delayed;
   const ask = open[Math.min(at, open.length - 1)];
   const may = mayI("decide");
   const box = useRef<HTMLDivElement>(null);

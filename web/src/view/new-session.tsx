@@ -19,7 +19,7 @@ import type { CreateSession, SessionView, TranscriptList } from "../wire.ts";
 import { Icon, Spinner } from "./icons.tsx";
 import { InstallHint } from "./install.tsx";
 import { InOrder } from "./revealed.tsx";
-import { Said } from "./said.tsx";
+import { ServerText } from "./server-text.tsx";
 import { TrustNote } from "./trust.tsx";
 
 const MODES: [string, string, string][] = [
@@ -242,7 +242,7 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
         )}
         {problem !== "" && (
           <p class="warn-line" role="alert">
-            <Said text={problem} />
+            <ServerText text={problem} />
           </p>
         )}
         <div class="form-actions">

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { download } from "../app/export.ts";
 import { shownPath, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
-import { bytesBefore, wholeText } from "../model/whole.ts";
+import { bytesBefore, fullText } from "../model/full-output.ts";
 import { getJson } from "../net/api.ts";
 import { plainOutput } from "../text/ansi.ts";
 import { bytes, count } from "../text/format.ts";
@@ -82,7 +82,7 @@ function LoadAll({ cut, name, show }: { cut: string; name: string; show: (whole:
   const load = async () => {
     setBusy(true);
     try {
-      const whole = wholeText(cut, (await getJson<WholeCall>(path)).events);
+      const whole = fullText(cut, (await getJson<WholeCall>(path)).events);
       if (whole === undefined) say("error", "The server does not have the full output");
       else show(whole);
     } catch (error) {

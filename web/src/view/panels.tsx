@@ -10,7 +10,7 @@ import { compactTokens, duration, limitName, moment } from "../text/format.ts";
 import type { SessionView, WorkingTree } from "../wire.ts";
 import { Diff, DiffCount, DiffSwitch } from "./diff.tsx";
 import { Icon, Spinner } from "./icons.tsx";
-import { Said } from "./said.tsx";
+import { ServerText } from "./server-text.tsx";
 import { Todos } from "./todos.tsx";
 import { TrustNote } from "./trust.tsx";
 
@@ -140,7 +140,7 @@ export function WorkingDiff({ session, revision }: { session: SessionView; revis
     });
     return () => abort.abort();
   }, [session.key, revision]);
-  if (problem !== "") return <p class="warn-line"><Said text={problem} /></p>;
+  if (problem !== "") return <p class="warn-line"><ServerText text={problem} /></p>;
   if (tree === undefined) return <p class="muted"><Spinner /> Loading changes</p>;
   if (!tree.repository) return <p class="muted">This folder is not under version control.</p>;
   const files = parseUnified(tree.diff);

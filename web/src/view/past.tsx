@@ -6,7 +6,7 @@ import { useFetched, useTries } from "../app/fetched.ts";
 import { editedInputs } from "../app/edited.ts";
 import { download, toMarkdown } from "../app/export.ts";
 import { fileName, hostOf } from "../app/list.ts";
-import { keepSpot, keptSpot } from "../app/places.ts";
+import { savePosition, savedPosition } from "../app/scroll-positions.ts";
 import { prefs } from "../app/prefs.ts";
 import type { Wanted } from "../app/route.ts";
 import { href } from "../app/route.ts";
@@ -14,7 +14,7 @@ import { mayI, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
 import type { Conversation, Item } from "../model/conversation.ts";
 import { emptyConversation } from "../model/conversation.ts";
-import type { Found } from "../model/find.ts";
+import type { Match } from "../model/find.ts";
 import { findIn } from "../model/find.ts";
 import { fold } from "../model/fold.ts";
 import { prepend } from "../model/prepend.ts";
@@ -22,11 +22,11 @@ import type { Query } from "../net/api.ts";
 import { getJson } from "../net/api.ts";
 import { baseName, bytes, count, dollars } from "../text/format.ts";
 import type { Transcript, TranscriptBranches, TranscriptEvents, UiMessage } from "../wire.ts";
-import { markWords, unfold } from "./found.ts";
+import { markWords, unfold } from "./match.ts";
 import { Icon, Spinner } from "./icons.tsx";
 import { ItemView, guessHeight } from "./item.tsx";
 import { InOrder } from "./revealed.tsx";
-import { Said } from "./said.tsx";
+import { ServerText } from "./server-text.tsx";
 import { VirtualList } from "./virtual.tsx";
 
 const PAGE = 1000;
@@ -44,7 +44,7 @@ interface Past {
   from: number;
   more: boolean;
   /** Location of the match; `undefined` without a search or a match. */
-  found?: Found | undefined;
+  found?: Match | undefined;
 }
 
 export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted }): VNode {
@@ -136,7 +136,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     return (
       <div class="empty">
         <h2>The session could not be read</h2>
-        <p><Said text={problem} /></p>
+        <p><ServerText text={problem} /></p>
         <div class="empty-actions">
           <button type="button" onClick={again}>
             Try again
@@ -214,9 +214,9 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
           )}
           <VirtualList
             key={name}
-            begin={found === undefined ? keptSpot(name, all.items) : { key: found.item.key, top: FOUND_TOP_PX }}
+            begin={found === undefined ? savedPosition(name, all.items) : { key: found.item.key, top: FOUND_TOP_PX }}
             marked={found?.item.key}
-            moved={(spot) => keepSpot(name, all.items, spot)}
+            moved={(spot) => savePosition(name, all.items, spot)}
             items={all.items}
             estimate={guessHeight}
             render={(item: Item) => <ItemView item={item} all={all} />}

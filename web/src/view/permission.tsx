@@ -2,10 +2,10 @@
 
 import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
-import { isTired, noteAllowed, refuseEnter, useReadable } from "../app/care.ts";
+import { allowsOften, noteAllowed, ignoreEnter, useAnswerable } from "../app/approval-delay.ts";
 import { answer, mayI } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
-import { noteTyped } from "../app/typed.ts";
+import { saveCardText } from "../app/card-text.ts";
 import type { PermissionAsk } from "../model/conversation.ts";
 import { alwaysRules } from "../model/rules.ts";
 import { changes, fields, summary, text } from "../model/tools.ts";
@@ -19,7 +19,7 @@ type Step = "choose" | "deny" | "edit" | "always";
 
 export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; session: string; cwd: string | undefined }): VNode {
   const [step, setStep] = useState<Step>("choose");
-  const readable = useReadable(ask.id) && mayI("decide");
+  const readable = useAnswerable(ask.id) && mayI("decide");
   const { details } = ask;
   const about = summary(details.tool_name, details.input, cwd);
   const rules = alwaysRules(details);
@@ -64,7 +64,7 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
             {rules.length > 1 && <span class="muted"> and {rules.length - 1} more</span>}
           </p>
         )}
-        {isTired(Date.now()) && <p class="ask-fact warn-line">You have allowed many calls in a minute. This one waits a moment longer.</p>}
+        {allowsOften(Date.now()) && <p class="ask-fact warn-line">You have allowed many calls in a minute. This one waits a moment longer.</p>}
       </div>
       {step === "choose" && mayI("decide") && (
         <div class="ask-actions">
@@ -201,7 +201,7 @@ function Risk({ level }: { level: PermissionAsk["details"]["risk"] }): VNode {
 
 function Allow({ ready, label, main, onAllow }: { ready: boolean; label: string; main?: boolean; onAllow: () => void }): VNode {
   return (
-    <button type="button" class={main ? "yes main" : "yes"} aria-disabled={!ready} onKeyDown={refuseEnter} onClick={() => ready && onAllow()}>
+    <button type="button" class={main ? "yes main" : "yes"} aria-disabled={!ready} onKeyDown={ignoreEnter} onClick={() => ready && onAllow()}>
       {label}
     </button>
   );
@@ -234,7 +234,7 @@ function Deny({ ask, back, deny }: { ask: string; back: () => void; deny: (messa
     <div class="ask-step">
       <label>
         What should it do instead? <span class="muted">(the model reads this)</span>
-        <textarea rows={2} value={message} ref={focusOnce} onInput={(event) => { setMessage(event.currentTarget.value); noteTyped(ask, event.currentTarget.value); }} />
+        <textarea rows={2} value={message} ref={focusOnce} onInput={(event) => { setMessage(event.currentTarget.value); saveCardText(ask, event.currentTarget.value); }} />
       </label>
       <div class="ask-actions">
         <button type="button" class="no main" onClick={() => deny(message.trim(), false)}>
@@ -270,7 +270,7 @@ function Edited({ ask, input, tool, ready, back, allow }: { ask: string; input: 
     <div class="ask-step">
       <label>
         {simple ? "Command to run instead" : "Input to use instead, as JSON"}
-        <textarea class="mono" rows={simple ? 3 : 10} value={draft} spellcheck={false} autocapitalize="off" ref={focusOnce} onInput={(event) => { setDraft(event.currentTarget.value); noteTyped(ask, event.currentTarget.value); }} />
+        <textarea class="mono" rows={simple ? 3 : 10} value={draft} spellcheck={false} autocapitalize="off" ref={focusOnce} onInput={(event) => { setDraft(event.currentTarget.value); saveCardText(ask, event.currentTarget.value); }} />
       </label>
       <div class="ask-actions">
         <Allow ready={ready} label="Allow this instead" main onAllow={send} />

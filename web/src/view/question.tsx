@@ -2,9 +2,9 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { refuseEnter, useReadable } from "../app/care.ts";
+import { ignoreEnter, useAnswerable } from "../app/approval-delay.ts";
 import { answer, mayI } from "../app/store.ts";
-import { noteTyped } from "../app/typed.ts";
+import { saveCardText } from "../app/card-text.ts";
 import type { QuestionAsk } from "../model/conversation.ts";
 import { safeHref } from "../text/links.ts";
 import type { Question, QuestionNote } from "../wire.ts";
@@ -63,7 +63,7 @@ function Questions({ ask, session }: { ask: QuestionAsk; session: string }): VNo
             }}
             write={(words) => {
               setOwn({ ...own, [question.id]: words });
-              noteTyped(ask.id, words);
+              saveCardText(ask.id, words);
               if (question.question_type === "SingleChoice" && words !== "") setChosen({ ...chosen, [question.id]: [] });
             }}
           />
@@ -129,7 +129,7 @@ function OneQuestion({ question, note, chosen, own, choose, write }: OneProps): 
 function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNode {
   const [feedback, setFeedback] = useState("");
   const [read, setRead] = useState(false);
-  const readable = useReadable(ask.id) && read;
+  const readable = useAnswerable(ask.id) && read;
   const [decide, words] = ask.request.questions;
   const options = decide?.options ?? [];
   const notes = ask.details.questions[0]?.options ?? [];
@@ -154,7 +154,7 @@ function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNod
         {words !== undefined && (
           <label class="plan-feedback">
             {words.text} <span class="muted">(with “Keep planning”)</span>
-            <textarea rows={2} value={feedback} onInput={(event) => { setFeedback(event.currentTarget.value); noteTyped(ask.id, event.currentTarget.value); }} />
+            <textarea rows={2} value={feedback} onInput={(event) => { setFeedback(event.currentTarget.value); saveCardText(ask.id, event.currentTarget.value); }} />
           </label>
         )}
       </div>
@@ -165,7 +165,7 @@ function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNod
             class={isNo(option) ? "no" : index === 0 ? "yes main" : "yes"}
             aria-disabled={!isNo(option) && !readable}
             title={notes[index]?.description}
-            onKeyDown={isNo(option) ? undefined : refuseEnter}
+            onKeyDown={isNo(option) ? undefined : ignoreEnter}
             onClick={() => (isNo(option) || readable) && reply(option)}
           >
             <InOrder text={option} />

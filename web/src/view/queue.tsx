@@ -3,22 +3,22 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { cancelPrompt, sayAgain, useDoubtful } from "../app/doubtful.ts";
+import { cancelPrompt, sendAgain, useUncertain } from "../app/uncertain.ts";
 import { putBack } from "../app/drafts.ts";
-import { dropLetter, letters, mayI, problemWords, words } from "../app/store.ts";
+import { withdrawCommand, unsentCommands, mayI, problemWords, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
 import { attachedWords } from "../model/attached.ts";
 import type { Conversation } from "../model/conversation.ts";
-import type { Letter } from "../net/outbox.ts";
+import type { UnsentCommand } from "../net/outbox.ts";
 import { count } from "../text/format.ts";
 import type { QueuedInput, SessionView } from "../wire.ts";
 import { Icon, Spinner } from "./icons.tsx";
 import { InOrder } from "./revealed.tsx";
-import { Said } from "./said.tsx";
+import { ServerText } from "./server-text.tsx";
 
 export function Queue({ all, session }: { all: Conversation; drawn: number; session: SessionView }): VNode | null {
-  const doubtful = useDoubtful(session);
-  const mine = letters.value.filter((letter) => letter.command.session === session.key && isShown(letter));
+  const doubtful = useUncertain(session);
+  const mine = unsentCommands.value.filter((unsent) => unsent.command.session === session.key && isShown(unsent));
   // If the server ended between two events, the events may still list it as queued.
   const waiting = all.queue.filter(({ uuid }) => !doubtful.some(({ id }) => id === uuid));
   if (doubtful.length === 0 && waiting.length === 0 && mine.length === 0) return null;
@@ -39,8 +39,8 @@ export function Queue({ all, session }: { all: Conversation; drawn: number; sess
           )}
         </li>
       ))}
-      {mine.map((letter) => (
-        <Unsent key={letter.clientId} letter={letter} />
+      {mine.map((unsent) => (
+        <Unsent key={unsent.clientId} unsent={unsent} />
       ))}
     </ul>
   );
@@ -64,7 +64,7 @@ function Doubtful({ session, prompt }: { session: string; prompt: QueuedInput })
       <span class="queue-why muted">The agent ended before it confirmed this prompt: it may or may not have read it.</span>
       {mayI("prompt") && (
         <span class="queue-ways">
-          <button type="button" class="small" disabled={busy} aria-label={`Send again: ${about}`} onClick={() => settle(sayAgain(session, prompt))}>
+          <button type="button" class="small" disabled={busy} aria-label={`Send again: ${about}`} onClick={() => settle(sendAgain(session, prompt))}>
             Send again
           </button>
           <button type="button" class="ghost small" disabled={busy} aria-label={`Dismiss: ${about}`} onClick={() => settle(cancelPrompt(session, id))}>
@@ -84,12 +84,12 @@ function attempt(doing: Promise<void>): Promise<void> {
  * Prompts are shown at once; settings and other commands only when they are late. Answers are shown by their
  * cards.
  */
-function isShown({ command, delayed }: Letter): boolean {
+function isShown({ command, delayed }: UnsentCommand): boolean {
   return command.type === "input" || (command.type === "command" && delayed !== undefined);
 }
 
-function Unsent({ letter }: { letter: Letter }): VNode {
-  const { command, problem, delayed } = letter;
+function Unsent({ unsent }: { unsent: UnsentCommand }): VNode {
+  const { command, problem, delayed } = unsent;
   const text = command.type === "input" ? command.input.content : command.type === "command" ? command.command : "";
   const attached = command.type === "input" ? (command.input.attachments ?? []).map(({ media_type }) => media_type) : [];
   const takeBack = () => {
@@ -97,13 +97,13 @@ function Unsent({ letter }: { letter: Letter }): VNode {
       putBack(command.session, text);
       if (attached.length > 0) say("plain", "The text is back in the prompt field. Attach its pictures and files again.");
     }
-    dropLetter(letter.clientId);
+    withdrawCommand(unsent.clientId);
   };
   return (
     <li class={problem === undefined ? undefined : "bad"}>
       {problem === undefined ? <Spinner /> : <Icon name="alert" />}
       <span class="queue-text" dir="auto"><InOrder text={[text, attachedWords(attached)].filter((part) => part !== "").join(" · ")} /></span>
-      <span class="queue-why muted"><Said text={problem === undefined ? `not sent yet${delayed === undefined ? "" : `: ${problemWords(delayed)}`}` : problemWords(problem)} /></span>
+      <span class="queue-why muted"><ServerText text={problem === undefined ? `not sent yet${delayed === undefined ? "" : `: ${problemWords(delayed)}`}` : problemWords(problem)} /></span>
       <button type="button" class="ghost small" aria-label={`Withdraw: ${text.slice(0, 60)}`} onClick={takeBack}>
         <Icon name="cross" />
       </button>

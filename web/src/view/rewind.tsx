@@ -10,7 +10,7 @@ import { postJson } from "../net/api.ts";
 import { count, relativePath } from "../text/format.ts";
 import type { Accepted, CommandRequest, Rewound, SessionView } from "../wire.ts";
 import { Spinner } from "./icons.tsx";
-import { Said } from "./said.tsx";
+import { ServerText } from "./server-text.tsx";
 
 const PROMPTS_SHOWN = 50;
 
@@ -64,7 +64,7 @@ function Preview({ prompt, session, done }: { prompt: string; session: SessionVi
       (error: unknown) => setProblem(words(error)),
     );
   }, []);
-  if (problem !== "") return <p class="warn-line" role="alert"><Said text={problem} /></p>;
+  if (problem !== "") return <p class="warn-line" role="alert"><ServerText text={problem} /></p>;
   if (found === undefined) return <p class="muted" role="status"><Spinner /> Loading the preview</p>;
   if (found.files.length === 0) return <p class="muted" role="status">No file has changed since then.</p>;
   const put = () => {

@@ -2,21 +2,21 @@
 
 import type { VNode } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
-import { sayAgain } from "../app/doubtful.ts";
+import { sendAgain } from "../app/uncertain.ts";
 import { isWriting } from "../app/keys.ts";
 import { viewOf } from "../app/list.ts";
-import { keepSpot, keptSpot } from "../app/places.ts";
+import { savePosition, savedPosition } from "../app/scroll-positions.ts";
 import { prefs } from "../app/prefs.ts";
 import { href } from "../app/route.ts";
 import type { OpenSession } from "../app/session.ts";
-import { command, mayI, openAgain, saidHere, words } from "../app/store.ts";
+import { command, mayI, openAgain, promptsSent, words } from "../app/store.ts";
 import { say } from "../app/toasts.ts";
 import type { Item, Queued } from "../model/conversation.ts";
 import type { SessionView } from "../wire.ts";
 import { findIn } from "../model/find.ts";
 import { Composer } from "./composer.tsx";
 import { FindBar } from "./find-bar.tsx";
-import { markWords, unfold } from "./found.ts";
+import { markWords, unfold } from "./match.ts";
 import type { Panel } from "./header.tsx";
 import { Header } from "./header.tsx";
 import { Spinner } from "./icons.tsx";
@@ -25,7 +25,7 @@ import { NeedsYou } from "./needs-you.tsx";
 import { Overview, PanelFrame, WorkingDiff } from "./panels.tsx";
 import { Queue } from "./queue.tsx";
 import { Rewind } from "./rewind.tsx";
-import { Said } from "./said.tsx";
+import { ServerText } from "./server-text.tsx";
 import { VirtualList } from "./virtual.tsx";
 
 const FOUND_TOP_PX = 60;
@@ -52,7 +52,7 @@ export function SessionPage({ open }: { open: OpenSession }): VNode {
     return (
       <div class="empty">
         <h2>The session could not be opened</h2>
-        <p><Said text={open.problem.value} /></p>
+        <p><ServerText text={open.problem.value} /></p>
         <button type="button" onClick={openAgain}>
           Try again
         </button>
@@ -149,14 +149,14 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
           {finding && <FindBar open={open} show={showFound} close={() => { setFinding(false); setFound(undefined); }} />}
           <VirtualList
             key={`${open.name} ${found?.count ?? 0}`}
-            begin={found === undefined ? keptSpot(open.name, all.items) : { key: found.key, top: FOUND_TOP_PX }}
+            begin={found === undefined ? savedPosition(open.name, all.items) : { key: found.key, top: FOUND_TOP_PX }}
             marked={found?.key}
-            moved={(spot) => keepSpot(open.name, open.conversation.items, spot)}
+            moved={(spot) => savePosition(open.name, open.conversation.items, spot)}
             items={all.items}
             estimate={guessHeight}
             render={render}
             label="Conversation"
-            latest={saidHere.value}
+            latest={promptsSent.value}
             epoch={`${prefs.value.showAll}-${prefs.value.diff}`}
             before={
               open.more.value ? (
@@ -203,7 +203,7 @@ function TryAgain({ session, prompt }: { session: string; prompt: Queued }): VNo
   const [busy, setBusy] = useState(false);
   const again = () => {
     setBusy(true);
-    sayAgain(session, { id: prompt.uuid, content: prompt.text, attachments: prompt.attachments.length })
+    sendAgain(session, { id: prompt.uuid, content: prompt.text, attachments: prompt.attachments.length })
       .catch((error: unknown) => say("error", words(error)))
       .finally(() => setBusy(false));
   };
@@ -221,12 +221,12 @@ function Tail({ session, items, queue }: { session: SessionView; items: readonly
     const isTold = session.error === undefined || items.slice(-TOLD_ITEMS).some((item) => item.kind === "note" && item.text === session.error);
     return (
       <div class="tail bad">
-        <p>This session has failed{!isTold && <>: <Said text={session.error ?? ""} /></>}. {queue.length === 0 ? "The next prompt starts it again." : "A prompt is still queued."}</p>
+        <p>This session has failed{!isTold && <>: <ServerText text={session.error ?? ""} /></>}. {queue.length === 0 ? "The next prompt starts it again." : "A prompt is still queued."}</p>
         {queue[0] !== undefined && mayI("prompt") && <TryAgain key={queue[0].uuid} session={session.key} prompt={queue[0]} />}
       </div>
     );
   }
-  if (session.stalled !== undefined) return <p class="tail bad"><Said text={session.stalled} />.</p>;
+  if (session.stalled !== undefined) return <p class="tail bad"><ServerText text={session.stalled} />.</p>;
   if (session.state === "interrupted") return <p class="tail">The agent ended during a turn. The next prompt resumes it.</p>;
   if (session.state === "starting") return <p class="tail"><Spinner /> Starting</p>;
   if (session.state === "running" && !(last?.kind === "text" && last.open) && !(last?.kind === "tool" && last.state === "running")) {

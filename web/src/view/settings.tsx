@@ -3,7 +3,7 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { claudeName, hasClaude } from "../app/agents.ts";
-import { loadDevice } from "../app/kept.ts";
+import { loadDevice } from "../app/local-data.ts";
 import { wantNotifications } from "../app/notify.ts";
 import type { Theme } from "../app/prefs.ts";
 import { prefs, setPref } from "../app/prefs.ts";

@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { hasClaude, hasDemo } from "../app/agents.ts";
 import { now } from "../app/clock.ts";
-import { isWide } from "../app/first.ts";
+import { isWide } from "../app/initial-view.ts";
 import { cardWanted, keysShown, nextWaiting } from "../app/keys.ts";
 import { olderSessions, sessionsLoaded, showOlderSessions, sorted, waiting, waitingCount } from "../app/list.ts";
 import { href, route } from "../app/route.ts";

@@ -104,7 +104,7 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
     if (element === null) return;
     let still: ReturnType<typeof setTimeout> | undefined;
     let before = element.scrollTop;
-    const tell = () => moved.current?.(follows.current ? undefined : rowsInSight(element)[0]);
+    const report = () => moved.current?.(follows.current ? undefined : rowsInSight(element)[0]);
     const look = () => {
       const { scrollTop, clientHeight, scrollHeight } = element;
       const followed = follows.current;
@@ -122,7 +122,7 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
     const scrolled = () => {
       look();
       clearTimeout(still);
-      still = setTimeout(tell, STILL_MS);
+      still = setTimeout(report, STILL_MS);
     };
     look();
     element.addEventListener("scroll", scrolled, { passive: true });

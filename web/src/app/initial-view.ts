@@ -12,7 +12,7 @@ export function isWide(): boolean {
   return matchMedia(WIDE).matches;
 }
 
-export function followFirst(): void {
+export function followInitialView(): void {
   effect(() => {
     if (route.value.view !== "home" || !sessionsLoaded.value) return;
     // A phone shows the list first.

@@ -3,7 +3,7 @@
 import type { VNode } from "preact";
 import { InOrder } from "./revealed.tsx";
 
-export function Said({ text }: { text: string }): VNode {
+export function ServerText({ text }: { text: string }): VNode {
   const parts = text.split("`");
   // A backtick without a partner is plain text.
   if (parts.length % 2 === 0) return <InOrder text={text} />;

@@ -6,12 +6,12 @@ import type { Item } from "../model/conversation.ts";
 const PREFIX = "tidings.place.";
 
 /** A row, and its distance from the upper edge in pixels. */
-export interface Spot {
+export interface RowPosition {
   key: string;
   top: number;
 }
 
-interface Place {
+interface StoredPosition {
   name: string;
   /** Number of items after the one with the name. */
   steps: number;
@@ -19,23 +19,23 @@ interface Place {
 }
 
 /** Stores the position; `undefined` is the end, where every conversation opens. */
-export function keepSpot(conversation: string, items: readonly Item[], spot: Spot | undefined): void {
-  const place = spot === undefined ? undefined : placeOf(items, spot);
+export function savePosition(conversation: string, items: readonly Item[], spot: RowPosition | undefined): void {
+  const place = spot === undefined ? undefined : storedPositionOf(items, spot);
   if (place === undefined) sessionStorage.removeItem(PREFIX + conversation);
   else sessionStorage.setItem(PREFIX + conversation, JSON.stringify(place));
 }
 
-export function keptSpot(conversation: string, items: readonly Item[]): Spot | undefined {
+export function savedPosition(conversation: string, items: readonly Item[]): RowPosition | undefined {
   const text = sessionStorage.getItem(PREFIX + conversation);
-  return text === null ? undefined : spotOf(items, JSON.parse(text) as Place);
+  return text === null ? undefined : rowPositionOf(items, JSON.parse(text) as StoredPosition);
 }
 
 /** True if a stored position is not among these items: it may be before them. */
-export function lacksSpot(conversation: string, items: readonly Item[]): boolean {
-  return sessionStorage.getItem(PREFIX + conversation) !== null && keptSpot(conversation, items) === undefined;
+export function isPositionMissing(conversation: string, items: readonly Item[]): boolean {
+  return sessionStorage.getItem(PREFIX + conversation) !== null && savedPosition(conversation, items) === undefined;
 }
 
-export function placeOf(items: readonly Item[], spot: Spot): Place | undefined {
+export function storedPositionOf(items: readonly Item[], spot: RowPosition): StoredPosition | undefined {
   const at = items.findIndex((item) => item.key === spot.key);
   // The nearest named item before, else the nearest one after.
   const before = items.slice(0, at + 1).findLastIndex((item) => nameOf(item) !== undefined);
@@ -45,7 +45,7 @@ export function placeOf(items: readonly Item[], spot: Spot): Place | undefined {
   return at === -1 || name === undefined ? undefined : { name, steps: at - named, top: spot.top };
 }
 
-export function spotOf(items: readonly Item[], { name, steps, top }: Place): Spot | undefined {
+export function rowPositionOf(items: readonly Item[], { name, steps, top }: StoredPosition): RowPosition | undefined {
   const named = items.findIndex((item) => nameOf(item) === name);
   const item = named === -1 ? undefined : items[named + steps];
   return item === undefined ? undefined : { key: item.key, top };

@@ -2,13 +2,13 @@
 
 const texts = new Map<string, string>();
 
-export function noteTyped(ask: string, text: string): void {
+export function saveCardText(ask: string, text: string): void {
   if (text.trim() === "") texts.delete(ask);
   else texts.set(ask, text);
 }
 
 /** Returns the text that was typed into a card, and forgets it. */
-export function takeTyped(ask: string): string | undefined {
+export function takeCardText(ask: string): string | undefined {
   const text = texts.get(ask);
   texts.delete(ask);
   return text;

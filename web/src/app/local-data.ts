@@ -1,31 +1,31 @@
 // Data stored in this browser for its user: drafts and unsent commands. It outlives the tab, and is removed
 // when the credential is revoked.
 
-import type { Shelf } from "../net/outbox.ts";
+import type { CommandStore } from "../net/outbox.ts";
 
 const DRAFT = "tidings.draft.";
-const LETTER = "tidings.letter.";
+const COMMAND_PREFIX = "tidings.letter.";
 const DEVICE = "tidings.device";
 
 export function loadDraft(session: string): string {
   return localStorage.getItem(DRAFT + session) ?? "";
 }
 
-export function keepDraft(session: string, text: string): void {
+export function saveDraft(session: string, text: string): void {
   if (text === "") localStorage.removeItem(DRAFT + session);
   else set(DRAFT + session, text);
 }
 
-export const letterShelf: Shelf = {
-  load: () => names(LETTER).map((name) => localStorage.getItem(name) ?? ""),
-  save: (clientId, text) => set(LETTER + clientId, text),
-  remove: (clientId) => localStorage.removeItem(LETTER + clientId),
+export const commandStore: CommandStore = {
+  load: () => names(COMMAND_PREFIX).map((name) => localStorage.getItem(name) ?? ""),
+  save: (clientId, text) => set(COMMAND_PREFIX + clientId, text),
+  remove: (clientId) => localStorage.removeItem(COMMAND_PREFIX + clientId),
 };
 
 /** Notifies of commands that another tab has sent or withdrawn. */
-export function followShelf(gone: (clientId: string) => void): void {
+export function followCommandStore(gone: (clientId: string) => void): void {
   addEventListener("storage", ({ key, newValue }) => {
-    if (key?.startsWith(LETTER) && newValue === null) gone(key.slice(LETTER.length));
+    if (key?.startsWith(COMMAND_PREFIX) && newValue === null) gone(key.slice(COMMAND_PREFIX.length));
   });
 }
 
@@ -34,13 +34,13 @@ export function loadDevice(): string | undefined {
   return localStorage.getItem(DEVICE) ?? undefined;
 }
 
-export function keepDevice(id: string): void {
+export function saveDevice(id: string): void {
   set(DEVICE, id);
 }
 
 /** Removes all drafts and unsent commands, so that the next user of this browser does not see them. */
-export function forgetKept(): void {
-  for (const name of [DEVICE, ...names(DRAFT), ...names(LETTER)]) localStorage.removeItem(name);
+export function clearLocalData(): void {
+  for (const name of [DEVICE, ...names(DRAFT), ...names(COMMAND_PREFIX)]) localStorage.removeItem(name);
 }
 
 function names(prefix: string): string[] {

@@ -1,13 +1,13 @@
 // Shows a search match: unfolds everything around it, highlights it and scrolls to it.
 
-import type { Found } from "../model/find.ts";
+import type { Match } from "../model/find.ts";
 import type { Item } from "../model/conversation.ts";
 import { openFold } from "./folds.ts";
 
 const MARK = "found";
 
 /** Before drawing: opens folded parts. */
-export function unfold({ item, within }: Found): void {
+export function unfold({ item, within }: Match): void {
   for (const one of [item, ...within]) for (const name of foldsOf(one)) openFold(name);
 }
 

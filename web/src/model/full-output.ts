@@ -13,7 +13,7 @@ export function bytesBefore(text: string): number | undefined {
 }
 
 /** Finds the full version of a cut text among all strings of its call. */
-export function wholeText(cut: string, events: readonly UiMessage[]): string | undefined {
+export function fullText(cut: string, events: readonly UiMessage[]): string | undefined {
   const found = strings(events as unknown as JsonValue);
   for (const { head, bytes } of marks(cut)) {
     const whole = found.find((text) => resultText(text).startsWith(head) && byteLength(text) === bytes);

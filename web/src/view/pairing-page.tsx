@@ -2,14 +2,14 @@
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { isWide } from "../app/first.ts";
+import { isWide } from "../app/initial-view.ts";
 import { pairProblem } from "../app/pairing.ts";
 import { pair, words } from "../app/store.ts";
 import { codeIn } from "../model/code.ts";
-import { Said } from "./said.tsx";
+import { ServerText } from "./server-text.tsx";
 import { Logo } from "./sidebar.tsx";
 
-export function Door(): VNode {
+export function PairingPage(): VNode {
   const [code, setCode] = useState("");
   const said = pairProblem.value;
   const [busy, setBusy] = useState(false);
@@ -18,7 +18,7 @@ export function Door(): VNode {
   useEffect(() => {
     if (isWide()) field.current?.focus();
   }, []);
-  const enter = () => {
+  const submit = () => {
     setBusy(true);
     pairProblem.value = "";
     pair(codeIn(code))
@@ -31,7 +31,7 @@ export function Door(): VNode {
         class="door-card"
         onSubmit={(event) => {
           event.preventDefault();
-          enter();
+          submit();
         }}
       >
         <h1>
@@ -46,7 +46,7 @@ export function Door(): VNode {
         </label>
         {said !== "" && (
           <p class="warn-line" role="alert">
-            <Said text={said} />
+            <ServerText text={said} />
           </p>
         )}
         <button type="submit" class="yes main" disabled={busy || code.trim() === ""}>

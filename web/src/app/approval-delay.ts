@@ -15,21 +15,21 @@ export function noteAllowed(now: number): void {
 }
 
 /** True if more requests were allowed in the last minute than a person can read. */
-export function isTired(now: number): boolean {
+export function allowsOften(now: number): boolean {
   return allowedAt.filter((at) => now - at < LATELY_MS).length >= MANY;
 }
 
 /** True once the card with this name can be answered. */
-export function useReadable(name: string): boolean {
+export function useAnswerable(name: string): boolean {
   const [ready, setReady] = useState("");
   useEffect(() => {
-    const timer = setTimeout(() => setReady(name), isTired(Date.now()) ? TIRED_MS : READ_MS);
+    const timer = setTimeout(() => setReady(name), allowsOften(Date.now()) ? TIRED_MS : READ_MS);
     return () => clearTimeout(timer);
   }, [name]);
   return ready === name;
 }
 
 /** Enter never allows a request: it may have been meant for a text that was being typed. */
-export function refuseEnter(event: KeyboardEvent): void {
+export function ignoreEnter(event: KeyboardEvent): void {
   if (event.key === "Enter") event.preventDefault();
 }

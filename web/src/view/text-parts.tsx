@@ -6,7 +6,7 @@ import { InOrder } from "./revealed.tsx";
 const PIECE_CHARS = 3000;
 
 /** Each part ends with a line, and the next part makes its line break. */
-export function Pieces({ text }: { text: string }): VNode {
+export function TextParts({ text }: { text: string }): VNode {
   const pieces = [];
   let from = 0;
   while (text.length - from > PIECE_CHARS) {
