@@ -60,7 +60,7 @@ async function runFiles(files) {
 }
 
 /** The longest first, so that the last files do not run alone. */
-const LONG = ["screenshots", "list", "demo", "letters"].map((name) => `${name}.test.mjs`);
+const LONG = ["screenshots", "list", "demo", "outbox"].map((name) => `${name}.test.mjs`);
 const files = process.argv.slice(2).map((file) => resolve(file));
 files.sort((a, b) => LONG.includes(basename(b)) - LONG.includes(basename(a)));
 await runFiles(files);
