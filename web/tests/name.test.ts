@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { attachedWords } from "../src/model/attached.ts";
 import { nameOf } from "../src/model/name.ts";
 
-test("a session is called by its title, by what was said first, or by its folder", () => {
+test("a session is named by its title, its first prompt, or its folder", () => {
   const cwd = "/home/dev/shop";
   const table: [string | undefined, string | undefined, string][] = [
     ["The gate", "Mend the gate", "The gate"],
@@ -17,7 +17,7 @@ test("a session is called by its title, by what was said first, or by its folder
   for (const [title, first_prompt, name] of table) assert.equal(nameOf({ cwd, title, first_prompt } as Parameters<typeof nameOf>[0]), name);
 });
 
-test("what comes with a prompt is counted, whichever way it is named", () => {
+test("attachments are counted by word or by media type", () => {
   const table: [string[], string][] = [
     [[], ""],
     [["image"], "1 picture"],

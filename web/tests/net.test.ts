@@ -100,7 +100,7 @@ function problem(status: number, retryable: boolean): Problem {
   return { type: "", title: "", status, code: "x", detail: "no", hint: "", retryable, request_id: "" };
 }
 
-test("answers find their requests", async () => {
+test("responses are matched with their requests", async () => {
   const world = new World();
   world.connection.wake();
   world.last.opens();
@@ -112,7 +112,7 @@ test("answers find their requests", async () => {
   await assert.rejects(two, Refused);
 });
 
-test("a lost connection fails what waits, and comes back later each time", async () => {
+test("a lost connection fails pending requests, and reconnects with growing delays", async () => {
   const world = new World();
   world.connection.wake();
   world.last.opens();
@@ -150,7 +150,7 @@ test("a server that answers pings keeps its connection", () => {
   assert.equal(world.sockets.length, 1);
 });
 
-test("a connection that lasts keeps no timer that has run", () => {
+test("a long connection keeps no expired timers", () => {
   const world = new World();
   world.connection.wake();
   world.last.opens();
@@ -164,7 +164,7 @@ test("a connection that lasts keeps no timer that has run", () => {
   assert.deepEqual(world.timers, []);
 });
 
-test("a machine that slept often has one heartbeat still", () => {
+test("a machine that slept often still has one heartbeat", () => {
   const world = new World();
   world.connection.wake();
   world.last.opens();
@@ -197,7 +197,7 @@ test("p9 when the network changes, a server that does not answer soon is taken f
   assert.equal(world.connection.link, "waiting");
 });
 
-test("a refused credential is not tried again", () => {
+test("a rejected credential is not retried", () => {
   for (const code of [4401, 4403]) {
     const world = new World();
     world.connection.wake();
@@ -209,7 +209,7 @@ test("a refused credential is not tried again", () => {
   }
 });
 
-test("asleep it stays closed until it is woken", () => {
+test("a sleeping connection stays closed until it is woken", () => {
   const world = new World();
   world.connection.wake();
   world.last.opens();
@@ -221,7 +221,7 @@ test("asleep it stays closed until it is woken", () => {
   assert.equal(world.connectionCount, 2);
 });
 
-test("messages that are no JSON, or of unknown types, do no harm", () => {
+test("messages without JSON, or of unknown types, are ignored", () => {
   const world = new World();
   world.connection.wake();
   world.last.opens();
@@ -263,7 +263,7 @@ class Post {
   }
 }
 
-test("what could not be sent is sent again, in order, also after a reload", async () => {
+test("unsent commands are sent again, in order, also after a reload", async () => {
   const post = new Post();
   post.answers = ["lost"];
   const first = post.outbox();
@@ -278,7 +278,7 @@ test("what could not be sent is sent again, in order, also after a reload", asyn
   assert.equal(post.kept.size, 0);
 });
 
-test("a prompt that is refused stays in sight and does not stop the others", async () => {
+test("a rejected prompt stays visible and does not block others", async () => {
   const post = new Post();
   post.answers = [problem(422, false)];
   const outbox = post.outbox();
@@ -289,7 +289,7 @@ test("a prompt that is refused stays in sight and does not stop the others", asy
   assert.deepEqual(outbox.unsentCommands.map((unsent) => unsent.problem?.status), [422]);
 });
 
-test("a prompt that has to wait holds up neither other sessions nor what somebody decides", async () => {
+test("a delayed prompt blocks neither other sessions nor decisions", async () => {
   const post = new Post();
   post.refusals.set("stuck", problem(429, true));
   const outbox = post.outbox();
@@ -305,7 +305,7 @@ test("a prompt that has to wait holds up neither other sessions nor what somebod
   assert.equal(outbox.unsentCommands[0]?.problem, undefined);
 });
 
-test("what may work later is tried again by itself, later each time and never before the server wants it", async () => {
+test("temporary rejections are retried with growing delays, and never before the server's retry time", async () => {
   const post = new Post();
   post.refusals.set("later", problem(429, true));
   const outbox = post.outbox();
@@ -328,7 +328,7 @@ test("what may work later is tried again by itself, later each time and never be
   assert.equal(post.world.timers.length, 0);
 });
 
-test("whoever leaves takes along what was not sent", async () => {
+test("unsent commands are removed when the credential is revoked", async () => {
   const post = new Post();
   post.refusals.set("mine", problem(429, true));
   const outbox = post.outbox();

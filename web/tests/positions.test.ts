@@ -36,7 +36,7 @@ function folded(events: readonly object[]) {
   return all;
 }
 
-test("a place is found again when the conversation is read anew from elsewhere", () => {
+test("a scroll position is found again after the conversation is loaded differently", () => {
   const whole = folded(EVENTS).items;
   const late = folded(EVENTS.slice(3)).items;
   for (const { key } of whole) {
@@ -53,7 +53,7 @@ test("a place is found again when the conversation is read anew from elsewhere",
   assert.equal(rowPositionOf([], place), undefined);
 });
 
-test("what was found in a file is found in the conversation, by the words around it", () => {
+test("a match in a file is found in the conversation by the text around it", () => {
   const all = folded(EVENTS);
   const table: [string, string, (string | undefined)[]][] = [
     ["needle", "The first needle was found.", ["text"]],

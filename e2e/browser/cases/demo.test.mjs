@@ -7,7 +7,7 @@ import { allow, button, stage } from "../lib/setup.mjs";
 
 const at = stage();
 
-test("the demo is played to its end, and every part of it is seen", async () => {
+test("the demo runs to its end, and shows every part", async () => {
   const page = await at.visit();
 
   // A permission request is pending: the command is shown verbatim, and no button has the focus.
@@ -72,7 +72,7 @@ test("the demo is played to its end, and every part of it is seen", async () => 
   await page.waitForFunction(() => document.title.startsWith("Find the lost cent"));
 });
 
-test("a command is run as the person has changed it, and a denial says why", async () => {
+test("a changed command runs, and a denial has its reason", async () => {
   const page = await at.visit();
   const one = await at.server.session("The totals are off by a cent.");
   await page.goto(`${at.server.address}/#/s/${one.key}`);
@@ -91,7 +91,7 @@ test("a command is run as the person has changed it, and a denial says why", asy
   assert.equal((await page.locator(".tool[data-tool=Edit]").innerText()).match(/Use the decimal module/g).length, 1, "the reason is told once");
 });
 
-test("somebody who may only decide is not offered more", async () => {
+test("a device with the scope decide sees no other actions", async () => {
   const one = await at.server.session("The totals are off by a cent.");
   const page = await at.visit({ scopes: ["read", "decide"] });
   await page.goto(`${at.server.address}/#/s/${one.key}`);
@@ -113,7 +113,7 @@ test("somebody who may only decide is not offered more", async () => {
   assert.deepEqual(await accessibility(watcher), []);
 });
 
-test("what is not there is said in plain words", async () => {
+test("missing sessions and pages have clear messages", async () => {
   const page = await at.visit({ path: "#/s/nobody" });
   await page.getByRole("heading", { name: "Session not found" }).waitFor();
   assert.deepEqual(await accessibility(page), []);

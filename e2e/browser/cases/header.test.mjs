@@ -21,7 +21,7 @@ text = "That is done."
 
 const at = stage({ script: SCRIPT });
 
-test("a session says that it goes without its folder's settings, and how that ends", async () => {
+test("a session shows that it runs without its folder's settings, and how to change that", async () => {
   const cwd = join(at.server.folder, "brings-hooks");
   mkdirSync(join(cwd, ".claude"), { recursive: true });
   writeFileSync(join(cwd, ".claude/settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"touch canary"}]}]}}`);
@@ -44,7 +44,7 @@ test("a session says that it goes without its folder's settings, and how that en
   assert.equal(await chip.count(), 0);
 });
 
-test("a session says that somebody has stopped its agent, and goes on with it", async () => {
+test("a session shows that its agent is stopped, and continues with it", async () => {
   const one = await at.server.session("Speak slowly", { title: "The story" });
   const page = await at.visit({ path: `#/s/${one.key}` });
   await page.locator(".answer").getByText("one word after the other").waitFor();

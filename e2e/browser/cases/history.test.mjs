@@ -11,7 +11,7 @@ const root = pastSessions();
 after(() => rmSync(root, { recursive: true }));
 const at = stage({ root, beside: `[[turn]]\nrepeat = true\ntext = "Yes."\n` });
 
-test("the sessions of this machine are counted beside the demo", async () => {
+test("the sessions of this machine are counted next to the demo", async () => {
   const page = await at.visit();
   const figure = page.locator(".machine dd").first();
   await figure.filter({ hasText: /\d/ }).waitFor();
@@ -53,7 +53,7 @@ test("a session is found by its text, read and exported", async () => {
   assert.match(await page.getByLabel("Folder").inputValue(), /^\//);
 });
 
-test("the way back from a hit leads to what was found, and a hit opens at its place", async () => {
+test("Back from a match returns to the results, and a session opens at its match", async () => {
   const page = await at.visit({ path: "#/history" });
   await page.getByLabel("Order").selectOption("largest");
   await page.getByLabel("Search in all sessions").fill("util has greet");
@@ -87,7 +87,7 @@ test("the way back from a hit leads to what was found, and a hit opens at its pl
   assert.deepEqual(await accessibility(page), []);
 });
 
-test("what could not be read is read when somebody asks for it", async () => {
+test("a failed request can be retried", async () => {
   const page = await at.visit();
   const away = (route) => route.abort("connectionrefused");
   await page.route(/v1\/transcripts/, away);

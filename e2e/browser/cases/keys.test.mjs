@@ -75,7 +75,7 @@ test("a session is reached, read and allowed by keys alone, and never by Enter",
   await page.locator(".decision.bad").getByText("Not like this").waitFor();
 });
 
-test("the list of keys comes with a question mark, and not into a text", async () => {
+test("a question mark shows the list of keys, except in a text field", async () => {
   const page = await at.visit();
   const one = await at.server.session("Hello");
   await page.goto(`${at.server.address}/#/s/${one.key}`);
@@ -89,7 +89,7 @@ test("the list of keys comes with a question mark, and not into a text", async (
   await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "detached" });
 });
 
-test("always shows its rule where the agent suggests none, and says why where there is none", async () => {
+test("'always' shows its rule if the agent suggests none, and the reason if there is none", async () => {
   const page = await at.visit();
   const one = await at.server.session("ask me");
   await page.goto(`${at.server.address}/#/s/${one.key}`);

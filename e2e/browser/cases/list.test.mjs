@@ -16,7 +16,7 @@ const MANY = 210;
 
 const at = stage({ script: SLOWLY + asksAndSays("make", "Answered.") });
 
-test("what waits in an old session is in the list and one press away, and older sessions come on demand", async () => {
+test("a pending request of an old session is in the list and one press away, and older sessions load on demand", async () => {
   const old = await at.server.session("ask me", { title: "The old one" });
   await at.server.until(old.key, (view) => view.state === "needs_you");
   const quiet = await at.server.session(undefined, { title: "Quiet and old" });
@@ -48,7 +48,7 @@ test("what waits in an old session is in the list and one press away, and older 
   assert.equal(await page.locator(".session-card").count(), MANY + 1);
 });
 
-test("what begins to wait while the list is on its way is not lost", async () => {
+test("a request that arrives while the list is being fetched is not lost", async () => {
   const page = await at.visit({ path: "#/settings" });
   const line = page.getByRole("link", { name: "1 pending request" });
   await line.waitFor();
@@ -72,7 +72,7 @@ test("what begins to wait while the list is on its way is not lost", async () =>
   await line.waitFor();
 });
 
-test("Escape in the filter is about the filter", async () => {
+test("Escape in the filter clears only the filter", async () => {
   const page = await at.visit();
   const one = await at.server.session("Speak slowly");
   await page.goto(`${at.server.address}/#/s/${one.key}`);
@@ -90,7 +90,7 @@ test("Escape in the filter is about the filter", async () => {
   await page.locator(".session .state.idle").waitFor();
 });
 
-test("a session that is removed elsewhere says that it is gone", async () => {
+test("a session that another device deletes is shown as deleted", async () => {
   const page = await at.visit();
   const one = await at.server.session("Say hello");
   await page.goto(`${at.server.address}/#/s/${one.key}`);
@@ -112,7 +112,7 @@ test("a session that is removed elsewhere says that it is gone", async () => {
   await page.getByRole("heading", { name: "This session was deleted" }).waitFor();
 });
 
-test("what was asked for without a connection comes when there is one", async () => {
+test("a view opened while disconnected loads after reconnecting", async () => {
   const one = await at.server.session("Say hello");
   const { cli_session_ids: ids } = await at.server.until(one.key, (view) => view.state === "idle" && view.cli_session_ids.length > 0);
   const page = await at.visit({ path: "#/settings" });
@@ -126,7 +126,7 @@ test("what was asked for without a connection comes when there is one", async ()
   }
 });
 
-test("a device is revoked after a second thought, and this one is marked", async () => {
+test("a device is revoked after a confirmation, and the current one is marked", async () => {
   const page = await at.visit({ path: "#/settings" });
   const here = page.locator(".devices li", { has: page.getByText("this device") });
   await here.waitFor();

@@ -18,7 +18,7 @@ function watchNotifications() {
   };
 }
 
-test("a notification says that somebody waits, tells no secrets, and leads to the card", async () => {
+test("a notification reports a pending request without secrets, and opens the card", async () => {
   const page = await at.visit({ path: "#/settings", permissions: ["notifications"] });
   await page.addInitScript(watchNotifications);
   await page.reload();
@@ -49,7 +49,7 @@ test("a notification says that somebody waits, tells no secrets, and leads to th
   await page.waitForFunction(() => window.shown.some((shown) => shown.title === "The letter is done"));
 });
 
-test("where only the service worker may notify, its notification leads to the card too", async () => {
+test("a notification of the service worker opens the card too", async () => {
   const page = await at.visit({ permissions: ["notifications"], serviceWorkers: "allow" });
   await page.addInitScript(() => {
     window.Notification = class {

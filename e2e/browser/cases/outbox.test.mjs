@@ -26,7 +26,7 @@ async function stuck(prompt, why) {
   return { page, idle, asking };
 }
 
-test("a prompt that cannot be taken yet says why, holds up no answer, and is sent by itself when there is room", async () => {
+test("a delayed prompt shows the reason, blocks no answer, and is sent automatically later", async () => {
   const { page, idle } = await stuck("When there is room", /not sent yet: 1 agent runs/);
   await allow(page);
   await page.locator(".answer").getByText("Answered.").waitFor();
@@ -43,7 +43,7 @@ test("an interrupt does not wait behind a prompt either", async () => {
   await at.server.until(asking.key, (view) => view.state === "idle");
 });
 
-test("what is taken back is put after what is being written, and a draft outlives its tab until its owner is sent away", async () => {
+test("a withdrawn prompt is appended to the draft, and a draft outlives its tab until the device is revoked", async () => {
   const page = await at.visit();
   const one = await at.server.session("Say hello");
   await page.goto(address(`s/${one.key}`));
@@ -81,7 +81,7 @@ test("what is taken back is put after what is being written, and a draft outlive
   await context.close();
 });
 
-test("a session is started once, also when the first answer is lost", async () => {
+test("a session is started once, also if the first response is lost", async () => {
   const page = await at.visit({ path: "#/new" });
   const before = (await at.server.call("GET", "sessions")).items.length;
   await page.getByLabel("Folder").fill(at.server.project);

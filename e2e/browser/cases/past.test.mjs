@@ -34,7 +34,7 @@ function threeTurns() {
   return { id, path };
 }
 
-test("a session goes on in a copy, and stays as it was", async () => {
+test("a session continues in a fork, and stays unchanged", async () => {
   const { id, path } = threeTurns();
   const before = readFileSync(path, "utf8");
   const page = await at.visit({ path: `#/history/${id}` });
@@ -56,7 +56,7 @@ test("a session goes on in a copy, and stays as it was", async () => {
   await page.locator(".mark-line").getByText("The conversation was compacted on request").waitFor();
 });
 
-test("the branches of a session are read one by one", async () => {
+test("the branches of a session can be selected", async () => {
   // Another prompt after the first answer creates a branch.
   const { id, path } = threeTurns();
   const whole = readFileSync(path, "utf8").trimEnd();

@@ -50,7 +50,7 @@ test("p18 a picture goes with a prompt", async () => {
   assert.equal(await page.locator(".to-end").count(), 0);
 });
 
-test("a photograph is made as small as it is looked at", async () => {
+test("a photograph is scaled down to the size that models use", async () => {
   const page = await at.visit({ viewport: { width: 900, height: 500 } });
   const one = await at.server.session();
   await page.goto(`${at.server.address}/#/s/${one.key}`);

@@ -138,7 +138,7 @@ test("t9_what_turns_the_order_of_text_is_marked_beyond_the_card_too_and_a_denied
   await page.locator(".tool-aside.bad").getByText("denied", { exact: true }).waitFor();
 });
 
-test("a turn that failed is red in the list and says why once", async () => {
+test("a failed turn is red in the list and shows its reason once", async () => {
   const page = await at.visit();
   const one = await at.server.session("fail");
   await show(page, one.key);
@@ -153,7 +153,7 @@ test("a turn that failed is red in the list and says why once", async () => {
   await page.locator(".session .state").getByText("Idle").waitFor();
 });
 
-test("a long option stays on its card, and a picture that was read is drawn", async () => {
+test("a long option stays on its card, and a picture that a tool read is displayed", async () => {
   const page = await at.visit(PHONE);
   const one = await at.server.session("choose");
   await show(page, one.key);
@@ -168,7 +168,7 @@ test("a long option stays on its card, and a picture that was read is drawn", as
   assert.equal(await picture.getAttribute("alt"), "Picture: /tmp/dot.png");
 });
 
-test("back and a reload lead to where one was in a conversation", async () => {
+test("Back and a reload restore the scroll position", async () => {
   const one = await at.server.session("a long one");
   await at.server.until(one.key, (view) => view.totals.turns === 1);
   await at.server.call("POST", `sessions/${one.key}/input`, { content: "another long one" });

@@ -59,7 +59,7 @@ async function asked() {
   return page;
 }
 
-test("the real CLI is told of a denial, and why", async () => {
+test("the real CLI receives a denial with its reason", async () => {
   const page = await asked();
   await button(page, "Deny…").click();
   await page.getByLabel("What should it do instead?").fill("Leave it");
@@ -76,7 +76,7 @@ test("the real CLI runs what was allowed on the page", async () => {
   assert.match(await page.locator(".tool[data-tool=Bash] .output").innerText(), /it-was-made/);
 });
 
-test("files are put back after a look at what would change", async () => {
+test("files are rewound after a preview", async () => {
   const note = join(at.server.project, "note.txt");
   const page = await at.visit();
   const one = await at.server.session("Write a note");

@@ -58,7 +58,7 @@ test("two tabs show the same, and an answer in one settles the card in the other
   assert.match(await other.locator(".decision").innerText(), /Allowed by you/);
 });
 
-test("a hidden page closes its connection after half a minute, and catches up when it is looked at", async () => {
+test("a hidden page closes its connection after half a minute, and catches up when it is visible", async () => {
   const page = await at.visit();
   const one = await at.server.session("Say hello");
   await page.clock.install();
@@ -82,7 +82,7 @@ test("a hidden page closes its connection after half a minute, and catches up wh
   assert.equal(sockets.filter((socket) => !socket.isClosed()).length, 1);
 });
 
-test("a network that is gone is noticed before the next heartbeat, and what was written is said when it is back", async () => {
+test("a lost network is noticed before the next heartbeat, and prompts are sent when it is back", async () => {
   const page = await at.visit();
   const one = await at.server.session("Say hello");
   await page.goto(`${at.server.address}/#/s/${one.key}`);

@@ -8,7 +8,7 @@ import { button, stage } from "../lib/setup.mjs";
 
 const at = stage({ beside: `[[turn]]\nrepeat = true\ntext = "A real agent would say this."\n` });
 
-test("beside the demo a real session is started where there is a claude", async () => {
+test("the demo's page can start a real session if claude is installed", async () => {
   const page = await at.visit();
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();
   await page.getByRole("link", { name: "Start a real session" }).click();
@@ -23,7 +23,7 @@ test("beside the demo a real session is started where there is a claude", async 
   await page.getByLabel("Model").locator("option", { hasText: "Fable" }).waitFor({ state: "attached" });
 });
 
-test("without a claude there is no button for it, and a hint how to get one", async () => {
+test("without claude the page has no button for it, and shows how to install it", async () => {
   const bare = await Server.start();
   try {
     const page = await at.visit({}, bare);

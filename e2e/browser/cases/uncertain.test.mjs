@@ -23,7 +23,7 @@ async function doubtful(text, files = []) {
   return { page, key: one.key };
 }
 
-test("a prompt of which nobody knows is said again when somebody wants it, with what came with it", async () => {
+test("an uncertain prompt can be sent again with its attachments", async () => {
   const notes = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("Bread") };
   const { page, key } = await doubtful("Publish it", [notes]);
   const row = page.locator(".queue .doubtful");
@@ -45,7 +45,7 @@ test("a prompt of which nobody knows is said again when somebody wants it, with 
   assert.equal(queued, 0);
 });
 
-test("a prompt of which nobody knows is dismissed, and not said again", async () => {
+test("an uncertain prompt can be dismissed, and is not sent again", async () => {
   const { page, key } = await doubtful("Delete it");
   await page.getByRole("button", { name: "Dismiss: Delete it" }).click();
   await page.locator(".queue").waitFor({ state: "detached" });
