@@ -1,4 +1,4 @@
-//! Handlers for requests of the CLI: they answer as planned, and log each request.
+//! Those who answer what the CLI asks: as the plan says, and written down.
 
 use std::sync::{Arc, Mutex};
 
@@ -36,7 +36,7 @@ pub(crate) fn add(mut options: Options, plan: &Plan, log: &Log) -> Options {
     options
 }
 
-/// The answers of a plan, each used for one request, the last for all further ones.
+/// The answers of a plan, each used up by one question but for the last.
 fn permissions(
     answers: Vec<Permission>,
     log: Log,
@@ -79,7 +79,7 @@ fn allow(mut members: Map<String, Value>, ask: &PermissionAsk) -> Decision {
     Decision::Allow(allow)
 }
 
-/// The request in the nine fields of the Python SDK.
+/// The question in the nine fields that the Python SDK has for it.
 fn question(ask: &PermissionAsk) -> Value {
     let call = &ask.call;
     json!({
@@ -120,7 +120,7 @@ fn next(outputs: &mut Vec<Value>) -> Value {
     if outputs.len() > 1 { outputs.remove(0) } else { outputs.first().cloned().unwrap_or_default() }
 }
 
-/// The input of a hook, with the keys of the wire format.
+/// What a hook was told, with the keys of the wire.
 fn told(call: HookCall<HookEventInput>) -> Value {
     let input = HookInput::new(call.base, call.event);
     let whole = to_value(&HookCallback::new("", input));

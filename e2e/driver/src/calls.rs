@@ -1,4 +1,4 @@
-//! Control requests of a host program, by name.
+//! What a host may ask of the CLI, by name.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::options::read;
 use crate::plan::CallPlan;
 use crate::show::{parsed, to_value};
 
-/// Makes a call: returns its response as JSON, or the refusal.
+/// Makes a call: what it gave back, as JSON, or how it was refused.
 pub(crate) async fn make(client: &Client, call: &CallPlan) -> Result<Result<Value, Error>> {
     let with = &call.with;
     let text = || read::<String>(with);
@@ -36,7 +36,7 @@ pub(crate) async fn make(client: &Client, call: &CallPlan) -> Result<Result<Valu
     })
 }
 
-/// Calls that the Python SDK has no method for.
+/// What the Python SDK has no method for.
 async fn only_ours(client: &Client, name: &str, with: &Value) -> Result<Result<Value, Error>> {
     let text = || read::<String>(with);
     Ok(match name {
@@ -113,7 +113,7 @@ fn shown_debug(reply: Result<impl std::fmt::Debug, Error>) -> Result<Value, Erro
     reply.map(|reply| json!(format!("{reply:?}")))
 }
 
-/// Result of calls whose response is empty, or that return nothing in the Python SDK.
+/// For calls whose reply says nothing, or that the Python SDK gives nothing back for.
 fn done<T>(reply: Result<T, Error>) -> Result<Value, Error> {
     reply.map(|_| Value::Null)
 }

@@ -1,4 +1,4 @@
-//! The log of a run, line by line.
+//! What happened, line by line.
 
 use std::io::{Stdout, Write as _, stdout};
 use std::sync::{Arc, Mutex};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tidings::Error;
 use tokio::sync::watch;
 
-/// Writes lines, and counts the requests among them. Clones share the log.
+/// Writes lines, and counts the questions among them. Clones are the same log.
 #[derive(Clone)]
 pub(crate) struct Log(Arc<Inner>);
 
@@ -27,7 +27,7 @@ impl Log {
         self.line(&json!({"message": message}));
     }
 
-    /// Logs a request of the CLI.
+    /// Somebody is asked something.
     pub(crate) fn call(&self, call: &Value) {
         self.line(&json!({"call": call}));
         self.0.asked.send_modify(|count| *count += 1);
@@ -46,12 +46,12 @@ impl Log {
         self.line(&json!({"error": {"kind": format!("{:?}", error.kind()), "text": error.to_string()}}));
     }
 
-    /// Waits for a number of requests.
+    /// Waits until so many questions have been asked.
     pub(crate) async fn calls(&self, count: usize) {
         drop(self.0.asked.subscribe().wait_for(|asked| *asked >= count).await);
     }
 
-    /// The reader may be gone, which ends the run soon enough.
+    /// Whoever reads this may be gone, which ends the run soon enough.
     fn line(&self, value: &Value) {
         if let Ok(mut out) = self.0.out.lock() {
             drop(writeln!(out, "{value}"));

@@ -1,8 +1,8 @@
-//! Runs one run of a scenario through the SDK: `tidings-e2e-driver PLAN.json CLAUDE`.
+//! Plays one run of a scenario through the SDK: `tidings-e2e-driver PLAN.json CLAUDE`.
 //!
-//! The plan has the options, prompts and calls, and the answers to requests. Every message, request and reply
-//! becomes a line of JSON on stdout, in the same form as `e2e/driver_py.py` prints them from the official
-//! Python SDK.
+//! The plan says with which options, what is said and asked, and how questions are answered. Every message, every question
+//! and every reply becomes a line of JSON on stdout, in the form that `e2e/driver_py.py` gives the same things from the
+//! official Python SDK.
 
 mod answers;
 mod calls;
@@ -21,7 +21,7 @@ use tidings::{Client, Event, Frame, Options, Prompt, Query, Subscriber, Turn, qu
 use log::Log;
 use plan::{Plan, Read, Step};
 
-/// Timeout for the next output of a scenario.
+/// No scenario takes longer than this to say something.
 const PATIENCE: Duration = Duration::from_secs(50);
 
 #[tokio::main(flavor = "current_thread")]
@@ -58,13 +58,10 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-/// The messages of a query, and its final error, if any.
+/// The messages of a query, and the error that it may end with.
 async fn all_of(mut answer: Query, log: &Log) -> Result<()> {
     loop {
-        match tokio::time::timeout(PATIENCE, answer.next())
-            .await
-            .context("the query produced no more messages")?
-        {
+        match tokio::time::timeout(PATIENCE, answer.next()).await.context("the query says nothing more")? {
             Some(Ok(message)) => log.message(&show::message(&message)),
             Some(Err(error)) => log.error(&error),
             None => return Ok(()),
@@ -72,18 +69,18 @@ async fn all_of(mut answer: Query, log: &Log) -> Result<()> {
     }
 }
 
-/// A conversation and its state.
+/// A conversation and everything that happens in it.
 struct Session {
     client: Client,
     events: Subscriber,
-    /// The latest background task, for calls that take one.
+    /// The background task that began last, for calls that are about one.
     task: Option<String>,
-    /// The outcome of each prompt.
+    /// What came of each prompt.
     turns: Vec<Turn>,
 }
 
 impl Session {
-    /// Connects. A failure is logged, and ends the run.
+    /// Connects. A session that cannot be had is said, and ends the run.
     async fn start(options: Options, log: &Log) -> Result<Option<Self>> {
         match tokio::time::timeout(PATIENCE, Client::connect(options)).await.context("no handshake")? {
             Ok(client) => {
@@ -106,7 +103,7 @@ impl Session {
             Step::Read(read) => self.read(&read, log).await?,
             Step::WaitForCalls(count) => {
                 let asked = log.calls(count);
-                tokio::time::timeout(PATIENCE, asked).await.context("no request came")?;
+                tokio::time::timeout(PATIENCE, asked).await.context("nobody was asked")?;
             }
             Step::Call(mut call) => {
                 if call.with == "$task" {
@@ -155,20 +152,20 @@ impl Session {
 }
 
 impl Session {
-    /// Ends the session. Each prompt has an outcome by then.
+    /// Ends the session. Whatever became of the prompts, each of them has come to its end by now.
     async fn close(self) -> Result<()> {
         for turn in self.turns {
             let uuid = turn.uuid().to_owned();
             let end = tokio::time::timeout(Duration::from_secs(10), turn.finish());
             drop(end.await.with_context(|| format!("the prompt {uuid} has no end"))?);
         }
-        // An error result, and an exit caused by it, have been logged already.
+        // A result that was an error has been told already, and so has an exit that came of it.
         drop(self.client.close().await);
         Ok(())
     }
 }
 
-/// True if a frame has a name: `result`, `system:init`, `stream_event:content_block_delta`.
+/// Whether a frame has a name: `result`, `system:init`, `stream_event:content_block_delta`.
 fn is_named(frame: &Frame, name: &str) -> bool {
     let kind = match frame.message() {
         Message::StreamEvent(partial) => serde_json::to_value(&partial.event)

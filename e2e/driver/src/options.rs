@@ -1,4 +1,4 @@
-//! The options of a plan, with the names of the official Python SDK, or ours if it has none.
+//! The options of a plan. Their names are those of the official Python SDK, and ours where it has none.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::answers;
 use crate::log::Log;
 use crate::plan::Plan;
 
-/// The options of a run, with the handlers for requests.
+/// The options of a run, with those who answer questions.
 pub(crate) fn of(plan: &Plan, log: &Log) -> Result<Options> {
     let mut options = Options::new();
     for (name, value) in plan.options.iter().chain(&plan.ours) {
@@ -74,7 +74,7 @@ fn add(options: Options, name: &str, value: &Value) -> Result<Options> {
             };
             flags.into_iter().fold(options, add)
         }
-        // Options that only this SDK has.
+        // Those that only this SDK has.
         "agent" => options.agent(read::<String>(value)?),
         "title" => options.title(read::<String>(value)?),
         "managed_settings" => options.managed_settings(value.clone()),
@@ -87,7 +87,7 @@ fn add(options: Options, name: &str, value: &Value) -> Result<Options> {
             aliases.into_iter().fold(options, |options, (alias, tool)| options.tool_alias(alias, tool))
         }
         switch if *value == Value::Bool(true) => switched(options, switch)?,
-        _ => bail!("unknown option, or invalid value"),
+        _ => bail!("there is no such option, or it does not take this value"),
     })
 }
 
@@ -110,11 +110,11 @@ fn switched(options: Options, name: &str) -> Result<Options> {
         "plugins_by_handshake" => options.plugins_by_handshake(),
         "nobody_is_asked" => options.permission_prompts(PermissionPrompts::None),
         "thinking_disabled" => options.thinking(Thinking::Disabled),
-        _ => bail!("unknown option"),
+        _ => bail!("there is no such option"),
     })
 }
 
-/// `bypassPermissions` must be allowed first.
+/// The mode that asks nobody needs to be allowed first.
 fn permission_mode(options: Options, mode: PermissionMode) -> Options {
     if mode == PermissionMode::BYPASS_PERMISSIONS {
         options.allow_bypass_permissions().permission_mode(mode)

@@ -1,4 +1,4 @@
-//! The plan of a run: the format of `sdk.json`, described in `e2e/README.md`.
+//! What a run consists of: the format of `sdk.json`, which `e2e/README.md` describes.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
 }
 
-/// The answer to a permission request. The first match is used, once unless it is the last.
+/// The answer to a question about a tool. The first that fits is taken, and used up unless it is the last.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Permission {
@@ -40,14 +40,14 @@ pub(crate) struct Permission {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum PermissionAnswer {
-    /// With these members of the official `PermissionResult`; `input+` adds to the requested input.
+    /// With these members of the official `PermissionResult`; `input+` adds to the input as it was asked.
     Allow(Map<String, Value>),
     Deny(Map<String, Value>),
-    /// No answer, until the request is withdrawn.
+    /// No answer, until the question is taken back.
     Hold,
     /// A handler that fails.
     Panic,
-    /// The answer comes through the client.
+    /// Somebody answers through the client.
     Later,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct HookPlan {
     pub(crate) event: String,
     #[serde(default)]
     pub(crate) matcher: Option<String>,
-    /// Outputs in order; the last one repeats.
+    /// What it answers, one after the other; the last again and again.
     pub(crate) outputs: Vec<Value>,
     #[serde(default)]
     pub(crate) block_on_failure: bool,
@@ -86,7 +86,7 @@ pub(crate) enum Step {
     #[serde(deserialize_with = "prompt")]
     Send(Box<Prompt>),
     Read(Read),
-    /// Waits for a number of requests.
+    /// Waits until so many questions have been asked.
     WaitForCalls(usize),
     Call(CallPlan),
     SleepMs(u64),

@@ -1,4 +1,4 @@
-//! Messages in the form of the official Python SDK: its fields, and no others.
+//! Messages in the form that the official Python SDK gives them: its fields, and no others.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -19,8 +19,7 @@ pub(crate) fn message(message: &Message) -> Value {
             "session_id": partial.session_id,
             "uuid": partial.uuid,
         }),
-        // Complete, since the Python SDK returns system messages complete; kinds without a class are compared
-        // by type.
+        // Whole, since the Python SDK gives system messages whole; what it has no class for is compared by its type.
         other => {
             let data: Value = serde_json::from_str(&other.to_line()).unwrap_or_default();
             let (kind, subtype) = (data["type"].clone(), data["subtype"].clone());
