@@ -43,7 +43,7 @@ class World implements Surroundings {
   time = 0;
   sockets: FakeSocket[] = [];
   timers: { at: number; run: () => void }[] = [];
-  /** How often somebody let go of a timer, one that had run among them. */
+  /** Number of cancelled timers, including expired ones. */
   cancelled = 0;
   links: Link[] = [];
   connectionCount = 0;
@@ -182,7 +182,7 @@ test("a machine that slept often still has one heartbeat", () => {
 test("p9 when the network changes, a server that does not answer soon is taken for lost", async () => {
   const world = new World();
   world.connection.doubt();
-  assert.equal(world.sockets.length, 0, "nobody was connected");
+  assert.equal(world.sockets.length, 0, "no connection was made");
   world.connection.wake();
   world.last.opens();
   world.connection.doubt();

@@ -236,7 +236,7 @@ test("p6 a link that is pasted into a tab which shows the door pairs it", async 
   await page.getByText("This browser is not paired yet").waitFor();
   const link = await at.server.link();
   await page.evaluate((hash) => (location.hash = hash), "code=wrong");
-  await page.locator(".door [role=alert]").waitFor();
+  await page.locator(".pairing [role=alert]").waitFor();
   assert.deepEqual(await accessibility(page), []);
   await page.evaluate((to) => (location.href = to), link);
   await page.locator(".page").waitFor();

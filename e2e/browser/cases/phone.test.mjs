@@ -59,7 +59,7 @@ test("a code is good once", async () => {
   const two = await second.newPage();
   await two.goto(link);
   await two.getByText("This browser is not paired yet").waitFor();
-  assert.ok(await two.locator(".door [role=alert]").isVisible());
+  assert.ok(await two.locator(".pairing [role=alert]").isVisible());
   assert.deepEqual(await accessibility(two), []);
   // Without an on-screen keyboard the field is focused at once.
   assert.equal(await two.evaluate(() => document.activeElement.tagName), "BODY");

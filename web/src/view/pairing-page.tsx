@@ -26,9 +26,9 @@ export function PairingPage(): VNode {
       .finally(() => setBusy(false));
   };
   return (
-    <main class="door">
+    <main class="pairing">
       <form
-        class="door-card"
+        class="pairing-card"
         onSubmit={(event) => {
           event.preventDefault();
           submit();
