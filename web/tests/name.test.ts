@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { attachedWords } from "../src/model/attached.ts";
+import { describeAttachments } from "../src/model/attached.ts";
 import { nameOf } from "../src/model/name.ts";
 
 test("a session is named by its title, its first prompt, or its folder", () => {
@@ -25,5 +25,5 @@ test("attachments are counted by word or by media type", () => {
     [["image", "document", "text/plain"], "1 picture and 2 files"],
     [["application/pdf"], "1 file"],
   ];
-  for (const [attachments, text] of table) assert.equal(attachedWords(attachments), text);
+  for (const [attachments, text] of table) assert.equal(describeAttachments(attachments), text);
 });

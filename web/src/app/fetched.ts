@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Query } from "../net/api.ts";
 import { getJson } from "../net/api.ts";
-import { connectionCount, words } from "./store.ts";
+import { connectionCount, errorText } from "./store.ts";
 
 export interface Fetched<T> {
   value: T | undefined;
@@ -29,7 +29,7 @@ export function useFetched<T>(path: string | undefined, query: Query = {}, revis
     getJson<T>(path, query, abort.signal).then(
       (value) => setState({ value, problem: "" }),
       (error: unknown) => {
-        if (!abort.signal.aborted) setState({ value: undefined, problem: words(error) });
+        if (!abort.signal.aborted) setState({ value: undefined, problem: errorText(error) });
       },
     );
     return () => abort.abort();

@@ -49,7 +49,7 @@ export async function refreshList(shownName: string | undefined): Promise<Ask[]>
     waiting.value = new Map(pending.map((ask) => [askKey(ask.session, ask.tool_use_id), ask]));
     for (const update of updates) update();
   });
-  await Promise.all(waitingSessions.value.map(meet));
+  await Promise.all(waitingSessions.value.map(fetchSession));
   return unknown;
 }
 
@@ -73,7 +73,7 @@ export async function showOlderSessions(): Promise<void> {
 }
 
 /** Adds a session with a pending request to the list, even if it is older than the listed ones. */
-async function meet(key: string): Promise<void> {
+async function fetchSession(key: string): Promise<void> {
   if (sessions.value.has(key)) return;
   // If the session was deleted, so were its requests.
   await getJson<SessionView>(`sessions/${encodeURIComponent(key)}`).then(remember, () => undefined);
@@ -105,7 +105,7 @@ export function addWaiting(ask: Ask): void {
   applyUpdate(() => {
     waiting.value = new Map(waiting.value).set(askKey(ask.session, ask.tool_use_id), ask);
   });
-  void meet(ask.session);
+  void fetchSession(ask.session);
 }
 
 export function settled(session: string, toolUseId: string): void {

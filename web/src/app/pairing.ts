@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { codeIn, hasCode } from "../model/code.ts";
 import { route } from "./route.ts";
-import { authenticate, pair, words } from "./store.ts";
+import { authenticate, pair, errorText } from "./store.ts";
 
 /** Reason why this browser could not be paired. */
 export const pairProblem = signal("");
@@ -18,7 +18,7 @@ export async function pairByAddress(): Promise<void> {
   try {
     await pair(code);
   } catch (error) {
-    pairProblem.value = words(error);
+    pairProblem.value = errorText(error);
     await authenticate();
   }
 }

@@ -24,7 +24,7 @@ import { notifyAsk, notifyTurn } from "./notify.ts";
 import { prefs } from "./prefs.ts";
 import { route } from "./route.ts";
 import { OpenSession } from "./session.ts";
-import { say } from "./toasts.ts";
+import { showToast } from "./toasts.ts";
 
 export type AuthState = "unknown" | "paired" | "unpaired";
 
@@ -150,7 +150,7 @@ async function opened(): Promise<void> {
     await outbox.flush();
   } catch (error) {
     if (error instanceof Lost) return;
-    say("error", words(error));
+    showToast("error", errorText(error));
   }
 }
 
@@ -203,7 +203,7 @@ async function watchNow(session: OpenSession): Promise<void> {
     const missing = (error instanceof ApiError || error instanceof Refused) && error.problem.status === 404;
     if (missing) session.loading.value = session.cursor === undefined ? "missing" : "gone";
     else if (session.cursor === undefined) session.loading.value = "failed";
-    session.problem.value = words(error);
+    session.problem.value = errorText(error);
   }
 }
 
@@ -306,7 +306,7 @@ export function command(session: string, name: Extract<Command, { type: "command
   return sendCommand((clientId) => ({ type: "command", session, command: name, with: { dry_run: false, ...given, client_id: clientId } }));
 }
 
-export function mayI(scope: string): boolean {
+export function hasScope(scope: string): boolean {
   const scopes = meta.value?.you.scopes;
   return scopes === undefined || scopes.includes(scope) || scopes.includes("admin");
 }
@@ -315,11 +315,11 @@ export function mayI(scope: string): boolean {
  * True if this device may set a mode: modes that bypass permission requests need more scopes, and one needs
  * `--allow-bypass`.
  */
-export function mayChoose(mode: string): boolean {
+export function maySetMode(mode: string): boolean {
   if (mode === "bypassPermissions" && meta.value?.capabilities.includes("bypass") !== true) return false;
   const needed: Record<string, string> = { acceptEdits: "always", bypassPermissions: "admin" };
   const scope = needed[mode];
-  return scope === undefined || mayI(scope);
+  return scope === undefined || hasScope(scope);
 }
 
 export function withdrawCommand(clientId: string): void {
@@ -334,21 +334,21 @@ function commandRejected(unsent: UnsentCommand, problem: Problem): "keep" | "dro
   }
   if (unsent.command.type === "answer" && problem.status === 409) {
     const by = problem.winner?.by;
-    say("plain", by === undefined ? "This was answered already." : `This was answered already, by ${by}.`);
+    showToast("plain", by === undefined ? "This was answered already." : `This was answered already, by ${by}.`);
     return "drop";
   }
   if (unsent.command.type === "input") return "keep";
   if (unsent.command.type === "command") refusedCommands.value = new Set(refusedCommands.value).add(unsent.clientId);
-  say("error", problem.hint ? `${problem.detail}: ${problem.hint}` : problem.detail);
+  showToast("error", problem.hint ? `${problem.detail}: ${problem.hint}` : problem.detail);
   return "drop";
 }
 
-export function words(error: unknown): string {
-  if (error instanceof ApiError || error instanceof Refused) return problemWords(error.problem);
+export function errorText(error: unknown): string {
+  if (error instanceof ApiError || error instanceof Refused) return problemText(error.problem);
   return error instanceof Error ? error.message : String(error);
 }
 
-export function problemWords({ detail, hint, title }: Problem): string {
+export function problemText({ detail, hint, title }: Problem): string {
   return hint ? `${detail || title} (${hint})` : detail || title;
 }
 
@@ -387,7 +387,7 @@ export function retryNow(): void {
 }
 
 /** Retries to open a session that could not be opened. */
-export function openAgain(): void {
+export function retryOpen(): void {
   const session = open.value;
   if (session === undefined) return;
   session.loading.value = "loading";

@@ -5,7 +5,7 @@ import { hasClaude, hasDemo } from "../app/agents.ts";
 import { sessionsLoaded, sorted } from "../app/list.ts";
 import { href, route } from "../app/route.ts";
 import { isStorageFull } from "../app/storage.ts";
-import { authState, link, mayI, offline, open, retryNow } from "../app/store.ts";
+import { authState, link, hasScope, offline, open, retryNow } from "../app/store.ts";
 import { dismiss, toasts } from "../app/toasts.ts";
 import { Cost } from "./cost.tsx";
 import { PairingPage } from "./pairing-page.tsx";
@@ -75,7 +75,7 @@ function Nothing(): VNode {
       <h2>{sorted.value.length === 0 ? "No sessions yet" : "Choose a session"}</h2>
       <p>{sorted.value.length === 0 ? "Start one here, or resume one that is on this machine." : "Sessions that need you are first."}</p>
       <div class="empty-actions">
-        {mayI("prompt") && (hasClaude.value || hasDemo.value) && (
+        {hasScope("prompt") && (hasClaude.value || hasDemo.value) && (
           <a class="button main" href={href({ view: "new", resume: undefined, cwd: undefined })}>
             <Icon name="plus" /> New session
           </a>

@@ -3,7 +3,7 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { shownPath } from "../app/store.ts";
-import { attachedWords } from "../model/attached.ts";
+import { describeAttachments } from "../model/attached.ts";
 import { isPicture } from "../model/pictures.ts";
 import { ApiError, getJson } from "../net/api.ts";
 import type { Attachment, WholePrompt } from "../wire.ts";
@@ -30,7 +30,7 @@ export function Attached({ attachments, uuid }: { attachments: readonly string[]
   // Attachments that the server does not return are still counted.
   const words = attachments.filter((word) => !word.startsWith("image") || pictures.length === 0);
   const names = found.filter((one) => !pictures.includes(one)).flatMap(({ name }) => name ?? []);
-  const rest = names.length > 0 && names.length === words.length ? names.join(", ") : attachedWords(words);
+  const rest = names.length > 0 && names.length === words.length ? names.join(", ") : describeAttachments(words);
   return (
     <>
       {pictures.length > 0 && (

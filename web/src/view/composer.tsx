@@ -6,8 +6,8 @@ import { draftOf } from "../app/drafts.ts";
 import { isWide } from "../app/initial-view.ts";
 import type { Picked } from "../app/pictures.ts";
 import { ACCEPTED, forget, pick, pickedOf } from "../app/pictures.ts";
-import { command, mayI, promptsSent, sendCommand } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { command, hasScope, promptsSent, sendCommand } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import type { Conversation } from "../model/conversation.ts";
 import type { Delivery } from "../wire.ts";
 import { CompletionList, useCompletions, wantedAt } from "./completion.tsx";
@@ -59,7 +59,7 @@ export function Composer({ session, all, busy }: Props): VNode {
   const attach = (files: Iterable<File>) => {
     void pick(files, picked).then(({ picked: more, refused }) => {
       setPicked([...pictures.value, ...more]);
-      for (const reason of refused) say("error", reason);
+      for (const reason of refused) showToast("error", reason);
     });
   };
   const submit = () => {
@@ -72,7 +72,7 @@ export function Composer({ session, all, busy }: Props): VNode {
         input: { content: text, delivery: busy ? delivery : "queue", ...(attachments.length === 0 ? {} : { attachments }), client_id: clientId } as never,
       }));
     } catch (error) {
-      say("error", error instanceof Error ? error.message : String(error));
+      showToast("error", error instanceof Error ? error.message : String(error));
       return;
     }
     promptsSent.value += 1;
@@ -114,7 +114,7 @@ export function Composer({ session, all, busy }: Props): VNode {
       submit();
     }
   };
-  const readOnly = !mayI("prompt");
+  const readOnly = !hasScope("prompt");
   const suggestion = all.suggestion ?? "";
   const asked = isWide() ? "Write to the agent; / for commands, @ for files" : "Write to the agent";
   return (

@@ -3,8 +3,8 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { OpenSession } from "../app/session.ts";
-import { words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import type { Item } from "../model/conversation.ts";
 import { itemsContaining } from "../model/find.ts";
 import { Icon } from "./icons.tsx";
@@ -39,7 +39,7 @@ export function FindBar({ open, show, close }: Props): VNode {
       setAt(item === undefined ? undefined : { text, item, place: next + 1, of: found.length });
       if (item !== undefined) show(item, text);
     } catch (error) {
-      say("error", words(error));
+      showToast("error", errorText(error));
       setState("idle");
     }
   };

@@ -4,8 +4,8 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { DEFAULT_MODEL, learnModels, modelLabel, models } from "../app/models.ts";
 import { go, href } from "../app/route.ts";
-import { command, mayChoose, mayI, words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { command, maySetMode, hasScope, errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import type { Conversation } from "../model/conversation.ts";
 import { nameOf } from "../model/name.ts";
 import { send } from "../net/api.ts";
@@ -32,7 +32,7 @@ export function Header({ session, all, panel, setPanel, find }: { session: Sessi
   useEffect(learnModels, [session.key, all.model]);
   const chosen = models.value.find((one) => one.value === model || one.model === model)?.value;
   const mode = all.mode ?? session.permission_mode ?? "default";
-  const may = mayI("prompt");
+  const may = hasScope("prompt");
   const title = nameOf(session);
   return (
     <header class="session-head">
@@ -66,7 +66,7 @@ export function Header({ session, all, panel, setPanel, find }: { session: Sessi
         </Choice>
         <Choice label="Permission mode" disabled={!may} value={mode} choose={(value) => command(session.key, "mode", { mode: value })}>
           {!MODES.some(([name]) => name === mode) && <option value={mode}>{mode}</option>}
-          {MODES.filter(([name]) => mode === name || mayChoose(name)).map(([name, label]) => (
+          {MODES.filter(([name]) => mode === name || maySetMode(name)).map(([name, label]) => (
             <option value={name}>{label}</option>
           ))}
         </Choice>
@@ -87,11 +87,11 @@ function Title({ session, title }: { session: SessionView; title: string }): VNo
   const save = (text: string) => {
     setEditing(false);
     if (text === title) return;
-    send("PATCH", `sessions/${encodeURIComponent(session.key)}`, { title: text }).catch((error: unknown) => say("error", words(error)));
+    send("PATCH", `sessions/${encodeURIComponent(session.key)}`, { title: text }).catch((error: unknown) => showToast("error", errorText(error)));
   };
   if (!editing) {
     return (
-      <button type="button" class="title-button" title="Rename" onClick={() => mayI("prompt") && setEditing(true)}>
+      <button type="button" class="title-button" title="Rename" onClick={() => hasScope("prompt") && setEditing(true)}>
         <bdi><InOrder text={title} /></bdi>
       </button>
     );
@@ -144,7 +144,7 @@ function Meters({ session, all }: { session: SessionView; all: Conversation }): 
 function Menu({ session, setPanel, find }: { session: SessionView; setPanel: (panel: Panel) => void; find: () => void }): VNode {
   const box = useRef<HTMLDetailsElement>(null);
   const [sure, setSure] = useState(false);
-  const may = mayI("prompt");
+  const may = hasScope("prompt");
   const close = (run: () => void) => () => {
     if (box.current !== null) box.current.open = false;
     run();
@@ -152,7 +152,7 @@ function Menu({ session, setPanel, find }: { session: SessionView; setPanel: (pa
   const remove = () => {
     send("DELETE", `sessions/${encodeURIComponent(session.key)}`).then(
       () => go({ view: "home" }),
-      (error: unknown) => say("error", words(error)),
+      (error: unknown) => showToast("error", errorText(error)),
     );
   };
   const cli = session.cli_session_ids.at(-1);
@@ -196,7 +196,7 @@ function Menu({ session, setPanel, find }: { session: SessionView; setPanel: (pa
             <Icon name="clock" /> Session file
           </a>
         )}
-        {mayI("admin") && (
+        {hasScope("admin") && (
           <button type="button" class="no" onClick={() => (sure ? remove() : setSure(true))}>
             <Icon name="cross" /> {sure ? "Confirm: remove from the list" : "Remove"}
           </button>

@@ -7,7 +7,7 @@ import { useFetched, useTries } from "../app/fetched.ts";
 import { fileName } from "../app/list.ts";
 import type { Wanted } from "../app/route.ts";
 import { amend, href } from "../app/route.ts";
-import { words } from "../app/store.ts";
+import { errorText } from "../app/store.ts";
 import { getJson } from "../net/api.ts";
 import { age, baseName, bytes, count, dollars, shortNames } from "../text/format.ts";
 import type { Transcript, TranscriptHit, TranscriptHits, TranscriptList } from "../wire.ts";
@@ -85,7 +85,7 @@ function Browse({ wanted, ask }: { wanted: Wanted; ask: (more: Wanted) => void }
         for (const { cwd } of page.items) if (cwd != null) folders.current.add(cwd);
         setPages((before) => (after === undefined ? [page] : [...before, page]));
       },
-      (error: unknown) => setProblem(words(error)),
+      (error: unknown) => setProblem(errorText(error)),
     );
   };
   useEffect(() => load(undefined), [project, sort, tries]);

@@ -4,8 +4,8 @@ import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { putBack } from "../app/drafts.ts";
 import { cardShown } from "../app/keys.ts";
-import { answered, unsentCommands, mayI, problemWords } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { answered, unsentCommands, hasScope, problemText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import { takeCardText } from "../app/card-text.ts";
 import type { Conversation, Settled } from "../model/conversation.ts";
 import { toolOf } from "../model/fold.ts";
@@ -23,10 +23,10 @@ function answeredElsewhere(session: string, id: string, settled: Settled | undef
     case "Allowed":
     case "Denied":
     case "Answered":
-      say("plain", `This request was ${settled.outcome.toLowerCase()}${by}.${kept}`);
+      showToast("plain", `This request was ${settled.outcome.toLowerCase()}${by}.${kept}`);
       break;
     default:
-      say("plain", `This request is no longer pending.${kept}`);
+      showToast("plain", `This request is no longer pending.${kept}`);
   }
 }
 
@@ -36,7 +36,7 @@ export function NeedsYou({ all, session }: { all: Conversation; drawn: number; s
   const underWay = [...all.asks.values()].some((ask) => answered.value.has(ask.id));
   const delayed = unsentCommands.value.find(({ command, delayed }) => command.type === "answer" && command.session === session && delayed !== undefined)?.delayed;
   const ask = open[Math.min(at, open.length - 1)];
-  const may = mayI("decide");
+  const may = hasScope("decide");
   const box = useRef<HTMLDivElement>(null);
   // The focused element may be removed by this update. The focus then moves to the new content, but to no
   // button of it.
@@ -61,7 +61,7 @@ export function NeedsYou({ all, session }: { all: Conversation; drawn: number; s
     if (!underWay) return null;
     return (
       <div class="needs-you sending" role="status" tabIndex={-1} ref={drawn}>
-        <Spinner /> Sending your answer{delayed !== undefined && `; the server has not accepted it yet: ${problemWords(delayed)}`}
+        <Spinner /> Sending your answer{delayed !== undefined && `; the server has not accepted it yet: ${problemText(delayed)}`}
       </div>
     );
   }

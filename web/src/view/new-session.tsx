@@ -10,8 +10,8 @@ import { learnModels, modelLabel, models } from "../app/models.ts";
 import type { Picked } from "../app/pictures.ts";
 import { ACCEPTED, forget, pick } from "../app/pictures.ts";
 import { go, href } from "../app/route.ts";
-import { mayChoose, mayI, words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { maySetMode, hasScope, errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import { expandHome } from "../model/folders.ts";
 import { ApiError, postJson } from "../net/api.ts";
 import { shortNames } from "../text/format.ts";
@@ -61,7 +61,7 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
   const attach = (files: Iterable<File>) => {
     void pick(files, picked).then(({ picked: more, refused }) => {
       setPicked((before) => [...before, ...more]);
-      for (const reason of refused) say("error", reason);
+      for (const reason of refused) showToast("error", reason);
     });
   };
   const start = async () => {
@@ -85,13 +85,13 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
       forget(picked);
       go({ view: "session", id: session.key });
     } catch (error) {
-      setProblem(words(error));
+      setProblem(errorText(error));
       setBusy(false);
       // A rejection is definite. After any other error the session may exist.
       if (error instanceof ApiError && error.status > 0 && error.status < 500) tried.current = { form: "", id: "" };
     }
   };
-  if (!mayI("prompt")) {
+  if (!hasScope("prompt")) {
     return (
       <div class="empty">
         <h2>This device is read-only</h2>
@@ -179,7 +179,7 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
             ))}
           </div>
         )}
-        {mayI("admin") && <TrustNote folder={folder.trim()} />}
+        {hasScope("admin") && <TrustNote folder={folder.trim()} />}
         <label>
           {resume === undefined ? "First prompt" : "Next prompt"} <span class="muted">(optional)</span>
           <textarea
@@ -225,7 +225,7 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
         </label>
         <fieldset>
           <legend>Permission mode</legend>
-          {MODES.filter(([name]) => mayChoose(name)).map(([name, label, about]) => (
+          {MODES.filter(([name]) => maySetMode(name)).map(([name, label, about]) => (
             <label class="option">
               <input type="radio" name="mode" checked={mode === name} onChange={() => setMode(name)} />
               <span>

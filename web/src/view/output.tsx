@@ -3,8 +3,8 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { download } from "../app/export.ts";
-import { shownPath, words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { shownPath, errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import { bytesBefore, fullText } from "../model/full-output.ts";
 import { getJson } from "../net/api.ts";
 import { plainOutput } from "../text/ansi.ts";
@@ -83,10 +83,10 @@ function LoadAll({ cut, name, show }: { cut: string; name: string; show: (whole:
     setBusy(true);
     try {
       const whole = fullText(cut, (await getJson<WholeCall>(path)).events);
-      if (whole === undefined) say("error", "The server does not have the full output");
+      if (whole === undefined) showToast("error", "The server does not have the full output");
       else show(whole);
     } catch (error) {
-      say("error", words(error));
+      showToast("error", errorText(error));
     } finally {
       setBusy(false);
     }

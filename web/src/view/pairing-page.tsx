@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { isWide } from "../app/initial-view.ts";
 import { pairProblem } from "../app/pairing.ts";
-import { pair, words } from "../app/store.ts";
+import { pair, errorText } from "../app/store.ts";
 import { codeIn } from "../model/code.ts";
 import { ServerText } from "./server-text.tsx";
 import { Logo } from "./sidebar.tsx";
@@ -22,7 +22,7 @@ export function PairingPage(): VNode {
     setBusy(true);
     pairProblem.value = "";
     pair(codeIn(code))
-      .catch((error: unknown) => (pairProblem.value = words(error)))
+      .catch((error: unknown) => (pairProblem.value = errorText(error)))
       .finally(() => setBusy(false));
   };
   return (

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { words } from "../app/store.ts";
+import { errorText } from "../app/store.ts";
 import type { Conversation } from "../model/conversation.ts";
 import { getJson } from "../net/api.ts";
 import { parseUnified } from "../text/diff.ts";
@@ -136,7 +136,7 @@ export function WorkingDiff({ session, revision }: { session: SessionView; revis
   useEffect(() => {
     const abort = new AbortController();
     getJson<WorkingTree>(`sessions/${encodeURIComponent(session.key)}/diff`, {}, abort.signal).then(setTree, (error: unknown) => {
-      if (!abort.signal.aborted) setProblem(words(error));
+      if (!abort.signal.aborted) setProblem(errorText(error));
     });
     return () => abort.abort();
   }, [session.key, revision]);

@@ -10,8 +10,8 @@ import { savePosition, savedPosition } from "../app/scroll-positions.ts";
 import { prefs } from "../app/prefs.ts";
 import type { Wanted } from "../app/route.ts";
 import { href } from "../app/route.ts";
-import { mayI, words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { hasScope, errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import type { Conversation, Item } from "../model/conversation.ts";
 import { emptyConversation } from "../model/conversation.ts";
 import type { Match } from "../model/find.ts";
@@ -78,7 +78,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     };
     load().then(
       (whole) => mine === wanted.current && setPast(whole),
-      (error: unknown) => mine === wanted.current && setProblem(words(error)),
+      (error: unknown) => mine === wanted.current && setProblem(errorText(error)),
     );
   }, [id, leaf, tries]);
 
@@ -112,7 +112,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     if (past === undefined) return;
     setBusy(true);
     older(past)
-      .then(setPast, (error: unknown) => setProblem(words(error)))
+      .then(setPast, (error: unknown) => setProblem(errorText(error)))
       .finally(() => setBusy(false));
   };
   const save = async (kind: "md" | "json") => {
@@ -120,12 +120,12 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     try {
       const { about, all, more } = await readWhole(id, leaf);
       withEvents(all, await editedInputs(id).catch(() => []));
-      if (more) say("error", "The session is too long for one file: only its end is saved");
+      if (more) showToast("error", "The session is too long for one file: only its end is saved");
       const name = `session-${id.slice(0, 8)}.${kind}`;
       const text = kind === "md" ? toMarkdown(all, fileName(id, about.title ?? id)) : JSON.stringify(all.items, null, 1);
       download(name, text, kind === "md" ? "text/markdown" : "application/json");
     } catch (error) {
-      setProblem(words(error));
+      setProblem(errorText(error));
     } finally {
       setBusy(false);
     }
@@ -198,7 +198,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
               Open session
             </a>
           )}
-          {mayI("prompt") && (
+          {hasScope("prompt") && (
             <a class={host === undefined ? "button main" : "button"} href={href({ view: "new", resume: id, cwd: about.cwd ?? undefined })}>
               {host === undefined ? "Resume" : "Fork"}
             </a>

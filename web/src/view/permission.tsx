@@ -3,8 +3,8 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
 import { allowsOften, noteAllowed, ignoreEnter, useAnswerable } from "../app/approval-delay.ts";
-import { answer, mayI } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { answer, hasScope } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import { saveCardText } from "../app/card-text.ts";
 import type { PermissionAsk } from "../model/conversation.ts";
 import { alwaysRules } from "../model/rules.ts";
@@ -19,7 +19,7 @@ type Step = "choose" | "deny" | "edit" | "always";
 
 export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; session: string; cwd: string | undefined }): VNode {
   const [step, setStep] = useState<Step>("choose");
-  const readable = useAnswerable(ask.id) && mayI("decide");
+  const readable = useAnswerable(ask.id) && hasScope("decide");
   const { details } = ask;
   const about = summary(details.tool_name, details.input, cwd);
   const rules = alwaysRules(details);
@@ -36,7 +36,7 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
 
   return (
     <section class="ask permission" data-risk={details.risk} aria-label={`Permission: ${about.title}`}>
-      {step === "choose" && mayI("decide") && <KeySteps yes={{ o: () => reply({ decision: "allow" }), ...(mayI("always") ? { s: () => reply({ decision: "allow", scope: "session" }) } : {}) }} no={() => setStep("deny")} />}
+      {step === "choose" && hasScope("decide") && <KeySteps yes={{ o: () => reply({ decision: "allow" }), ...(hasScope("always") ? { s: () => reply({ decision: "allow", scope: "session" }) } : {}) }} no={() => setStep("deny")} />}
       <header class="ask-head">
         <span class="ask-icon">
           <Icon name={about.icon} />
@@ -58,7 +58,7 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
             <span class="muted">The model’s description:</span> “<Revealed text={details.description} />”
           </p>
         )}
-        {step === "choose" && rules[0] !== undefined && mayI("always") && (
+        {step === "choose" && rules[0] !== undefined && hasScope("always") && (
           <p class="ask-fact">
             <span class="muted">“Always” would add</span> <code><Revealed text={rules[0].rule} /></code>
             {rules.length > 1 && <span class="muted"> and {rules.length - 1} more</span>}
@@ -66,16 +66,16 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
         )}
         {allowsOften(Date.now()) && <p class="ask-fact warn-line">You have allowed many calls in a minute. This one waits a moment longer.</p>}
       </div>
-      {step === "choose" && mayI("decide") && (
+      {step === "choose" && hasScope("decide") && (
         <div class="ask-actions">
           <Allow ready={readable} label="Allow once" main onAllow={() => reply({ decision: "allow" })} />
-          {mayI("always") && <Allow ready={readable} label="Allow for session" onAllow={() => reply({ decision: "allow", scope: "session" })} />}
-          {mayI("always") && (
+          {hasScope("always") && <Allow ready={readable} label="Allow for session" onAllow={() => reply({ decision: "allow", scope: "session" })} />}
+          {hasScope("always") && (
             <button type="button" onClick={() => setStep("always")}>
               Always…
             </button>
           )}
-          {mayI("edit") && (
+          {hasScope("edit") && (
             <button type="button" onClick={() => setStep("edit")}>
               Edit…
             </button>
@@ -263,7 +263,7 @@ function Edited({ ask, input, tool, ready, back, allow }: { ask: string; input: 
     try {
       allow(JSON.parse(draft) as JsonValue);
     } catch {
-      say("error", "This is not JSON: look for a missing quote or comma.");
+      showToast("error", "This is not JSON: look for a missing quote or comma.");
     }
   };
   return (

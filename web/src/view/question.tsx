@@ -3,7 +3,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { ignoreEnter, useAnswerable } from "../app/approval-delay.ts";
-import { answer, mayI } from "../app/store.ts";
+import { answer, hasScope } from "../app/store.ts";
 import { saveCardText } from "../app/card-text.ts";
 import type { QuestionAsk } from "../model/conversation.ts";
 import { safeHref } from "../text/links.ts";
@@ -69,7 +69,7 @@ function Questions({ ask, session }: { ask: QuestionAsk; session: string }): VNo
           />
         ))}
       </div>
-      {mayI("decide") && <div class="ask-actions">
+      {hasScope("decide") && <div class="ask-actions">
         <button type="button" class="yes main" disabled={!complete} onClick={send}>
           {questions.length === 1 ? "Answer" : "Send answers"}
         </button>
@@ -158,8 +158,8 @@ function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNod
           </label>
         )}
       </div>
-      {mayI("decide") && <div class="ask-actions">
-        {options.map((option, index) => (!runsUnasked(option) || mayI("always")) && (
+      {hasScope("decide") && <div class="ask-actions">
+        {options.map((option, index) => (!runsUnasked(option) || hasScope("always")) && (
           <button
             type="button"
             class={isNo(option) ? "no" : index === 0 ? "yes main" : "yes"}

@@ -5,9 +5,9 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { cancelPrompt, sendAgain, useUncertain } from "../app/uncertain.ts";
 import { putBack } from "../app/drafts.ts";
-import { withdrawCommand, unsentCommands, mayI, problemWords, words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
-import { attachedWords } from "../model/attached.ts";
+import { withdrawCommand, unsentCommands, hasScope, problemText, errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
+import { describeAttachments } from "../model/attached.ts";
 import type { Conversation } from "../model/conversation.ts";
 import type { UnsentCommand } from "../net/outbox.ts";
 import { count } from "../text/format.ts";
@@ -30,9 +30,9 @@ export function Queue({ all, session }: { all: Conversation; drawn: number; sess
       {waiting.map((one) => (
         <li key={one.uuid}>
           <Icon name="clock" />
-          <span class="queue-text" dir="auto"><InOrder text={[one.text, attachedWords(one.attachments)].filter((part) => part !== "").join(" · ")} /></span>
+          <span class="queue-text" dir="auto"><InOrder text={[one.text, describeAttachments(one.attachments)].filter((part) => part !== "").join(" · ")} /></span>
           <span class="muted">queued{one.by === undefined ? "" : ` by ${one.by}`}</span>
-          {mayI("prompt") && (
+          {hasScope("prompt") && (
             <button type="button" class="ghost small" onClick={() => attempt(cancelPrompt(session.key, one.uuid))} aria-label={`Cancel: ${one.text.slice(0, 60)}`}>
               <Icon name="cross" />
             </button>
@@ -62,7 +62,7 @@ function Doubtful({ session, prompt }: { session: string; prompt: QueuedInput })
       <Icon name="alert" />
       <span class="queue-text" dir="auto"><InOrder text={[content, attachments > 0 ? count(attachments, "attachment") : ""].filter((part) => part !== "").join(" · ")} /></span>
       <span class="queue-why muted">The agent ended before it confirmed this prompt: it may or may not have read it.</span>
-      {mayI("prompt") && (
+      {hasScope("prompt") && (
         <span class="queue-ways">
           <button type="button" class="small" disabled={busy} aria-label={`Send again: ${about}`} onClick={() => settle(sendAgain(session, prompt))}>
             Send again
@@ -77,7 +77,7 @@ function Doubtful({ session, prompt }: { session: string; prompt: QueuedInput })
 }
 
 function attempt(doing: Promise<void>): Promise<void> {
-  return doing.catch((error: unknown) => say("error", words(error)));
+  return doing.catch((error: unknown) => showToast("error", errorText(error)));
 }
 
 /**
@@ -95,15 +95,15 @@ function Unsent({ unsent }: { unsent: UnsentCommand }): VNode {
   const takeBack = () => {
     if (command.type === "input") {
       putBack(command.session, text);
-      if (attached.length > 0) say("plain", "The text is back in the prompt field. Attach its pictures and files again.");
+      if (attached.length > 0) showToast("plain", "The text is back in the prompt field. Attach its pictures and files again.");
     }
     withdrawCommand(unsent.clientId);
   };
   return (
     <li class={problem === undefined ? undefined : "bad"}>
       {problem === undefined ? <Spinner /> : <Icon name="alert" />}
-      <span class="queue-text" dir="auto"><InOrder text={[text, attachedWords(attached)].filter((part) => part !== "").join(" · ")} /></span>
-      <span class="queue-why muted"><ServerText text={problem === undefined ? `not sent yet${delayed === undefined ? "" : `: ${problemWords(delayed)}`}` : problemWords(problem)} /></span>
+      <span class="queue-text" dir="auto"><InOrder text={[text, describeAttachments(attached)].filter((part) => part !== "").join(" · ")} /></span>
+      <span class="queue-why muted"><ServerText text={problem === undefined ? `not sent yet${delayed === undefined ? "" : `: ${problemText(delayed)}`}` : problemText(problem)} /></span>
       <button type="button" class="ghost small" aria-label={`Withdraw: ${text.slice(0, 60)}`} onClick={takeBack}>
         <Icon name="cross" />
       </button>

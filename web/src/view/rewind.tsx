@@ -3,8 +3,8 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { newId } from "../app/browser.ts";
-import { words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import type { Conversation, PromptItem } from "../model/conversation.ts";
 import { postJson } from "../net/api.ts";
 import { count, relativePath } from "../text/format.ts";
@@ -61,7 +61,7 @@ function Preview({ prompt, session, done }: { prompt: string; session: SessionVi
   useEffect(() => {
     ask(true).then(
       (answer) => setFound(answer.rewind ?? { files: [] }),
-      (error: unknown) => setProblem(words(error)),
+      (error: unknown) => setProblem(errorText(error)),
     );
   }, []);
   if (problem !== "") return <p class="warn-line" role="alert"><ServerText text={problem} /></p>;
@@ -71,11 +71,11 @@ function Preview({ prompt, session, done }: { prompt: string; session: SessionVi
     setBusy(true);
     ask(false).then(
       () => {
-        say("plain", `${count(found.files.length, "file")} rewound.`);
+        showToast("plain", `${count(found.files.length, "file")} rewound.`);
         done();
       },
       (error: unknown) => {
-        setProblem(words(error));
+        setProblem(errorText(error));
         setBusy(false);
       },
     );

@@ -9,8 +9,8 @@ import { savePosition, savedPosition } from "../app/scroll-positions.ts";
 import { prefs } from "../app/prefs.ts";
 import { href } from "../app/route.ts";
 import type { OpenSession } from "../app/session.ts";
-import { command, mayI, openAgain, promptsSent, words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { command, hasScope, retryOpen, promptsSent, errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import type { Item, Queued } from "../model/conversation.ts";
 import type { SessionView } from "../wire.ts";
 import { findIn } from "../model/find.ts";
@@ -53,7 +53,7 @@ export function SessionPage({ open }: { open: OpenSession }): VNode {
       <div class="empty">
         <h2>The session could not be opened</h2>
         <p><ServerText text={open.problem.value} /></p>
-        <button type="button" onClick={openAgain}>
+        <button type="button" onClick={retryOpen}>
           Try again
         </button>
       </div>
@@ -119,7 +119,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "Escape" || event.defaultPrevented || !busy || !mayI("prompt")) return;
+      if (event.key !== "Escape" || event.defaultPrevented || !busy || !hasScope("prompt")) return;
       const target = event.target as HTMLElement;
       // Escape in a card does not interrupt, and in another field it belongs to that field.
       if (target.closest(".needs-you, .panel, .menu, dialog") !== null) return;
@@ -133,7 +133,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
   const load = (loading: () => Promise<void>) => {
     setFetching(true);
     loading()
-      .catch((error: unknown) => say("error", words(error)))
+      .catch((error: unknown) => showToast("error", errorText(error)))
       .finally(() => setFetching(false));
   };
   const toStart = async () => {
@@ -204,7 +204,7 @@ function TryAgain({ session, prompt }: { session: string; prompt: Queued }): VNo
   const again = () => {
     setBusy(true);
     sendAgain(session, { id: prompt.uuid, content: prompt.text, attachments: prompt.attachments.length })
-      .catch((error: unknown) => say("error", words(error)))
+      .catch((error: unknown) => showToast("error", errorText(error)))
       .finally(() => setBusy(false));
   };
   return (
@@ -222,7 +222,7 @@ function Tail({ session, items, queue }: { session: SessionView; items: readonly
     return (
       <div class="tail bad">
         <p>This session has failed{!isTold && <>: <ServerText text={session.error ?? ""} /></>}. {queue.length === 0 ? "The next prompt starts it again." : "A prompt is still queued."}</p>
-        {queue[0] !== undefined && mayI("prompt") && <TryAgain key={queue[0].uuid} session={session.key} prompt={queue[0]} />}
+        {queue[0] !== undefined && hasScope("prompt") && <TryAgain key={queue[0].uuid} session={session.key} prompt={queue[0]} />}
       </div>
     );
   }

@@ -8,8 +8,8 @@ import { wantNotifications } from "../app/notify.ts";
 import type { Theme } from "../app/prefs.ts";
 import { prefs, setPref } from "../app/prefs.ts";
 import { href } from "../app/route.ts";
-import { mayI, meta, words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { hasScope, meta, errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import { getJson, send } from "../net/api.ts";
 import type { Device, DeviceList } from "../wire.ts";
 import { Icon } from "./icons.tsx";
@@ -20,7 +20,7 @@ export function Settings(): VNode {
   const { theme, notify, showAll } = prefs.value;
   const change = (wanted: boolean) => {
     void wantNotifications(wanted).then((granted) => {
-      if (wanted && !granted) say("error", "The browser does not allow notifications for this page.");
+      if (wanted && !granted) showToast("error", "The browser does not allow notifications for this page.");
     });
   };
   return (
@@ -51,7 +51,7 @@ export function Settings(): VNode {
           <h3>Keys</h3>
           <KeyList />
         </section>
-        {mayI("admin") && <Devices />}
+        {hasScope("admin") && <Devices />}
         <p class="muted">
           Tidings {meta.value?.version ?? ""}
           {hasClaude.value ? `, ${claudeName.value}` : ", no Claude Code was found"}
@@ -73,7 +73,7 @@ function Devices(): VNode {
   const revoke = (device: Device) => {
     send("DELETE", `devices/${encodeURIComponent(device.id)}`).then(
       () => setDevices(devices?.filter((other) => other.id !== device.id)),
-      (error: unknown) => say("error", words(error)),
+      (error: unknown) => showToast("error", errorText(error)),
     );
   };
   return (

@@ -8,8 +8,8 @@ import { isWide } from "../app/initial-view.ts";
 import { cardWanted, keysShown, nextWaiting } from "../app/keys.ts";
 import { olderSessions, sessionsLoaded, showOlderSessions, sorted, waiting, waitingCount } from "../app/list.ts";
 import { href, route } from "../app/route.ts";
-import { mayI, meta, open, words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { hasScope, meta, open, errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import { nameOf } from "../model/name.ts";
 import { summary } from "../model/tools.ts";
 import { age, baseName, dollars } from "../text/format.ts";
@@ -44,7 +44,7 @@ export function Sidebar(): VNode {
       <div class="sidebar-body">
         {wide && <MachineCard />}
         <div class="sidebar-tools">
-          {mayI("prompt") && (hasClaude.value || hasDemo.value) && (
+          {hasScope("prompt") && (hasClaude.value || hasDemo.value) && (
             <a class={hasClaude.value ? "button main" : "button"} href={href({ view: "new", resume: undefined, cwd: undefined })}>
               <Icon name="plus" /> {hasClaude.value ? (hasDemo.value && !filterable ? "Start a real session" : "New session") : "Another demo"}
             </a>
@@ -112,7 +112,7 @@ function ShowOlder(): VNode {
   const show = () => {
     setBusy(true);
     showOlderSessions()
-      .catch((error: unknown) => say("error", words(error)))
+      .catch((error: unknown) => showToast("error", errorText(error)))
       .finally(() => setBusy(false));
   };
   return (

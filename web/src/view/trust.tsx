@@ -2,8 +2,8 @@
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import { getJson, postJson } from "../net/api.ts";
 import type { FolderTrust } from "../wire.ts";
 import { Exact } from "./revealed.tsx";
@@ -27,7 +27,7 @@ export function TrustNote({ folder }: { folder: string }): VNode | null {
   }, [folder]);
   if (found === undefined || found.trusted) return null;
   const agree = () => {
-    postJson<FolderTrust>("trust", { folder, digest: found.digest }).then(setFound, (error: unknown) => say("error", words(error)));
+    postJson<FolderTrust>("trust", { folder, digest: found.digest }).then(setFound, (error: unknown) => showToast("error", errorText(error)));
   };
   return (
     <section class="trust">
