@@ -1,6 +1,6 @@
-"""Plays one run of a scenario through the official Python SDK: `driver_py.py PLAN.json CLAUDE`.
+"""Runs one run of a scenario through the official Python SDK: `driver_py.py PLAN.json CLAUDE`.
 
-The twin of `driver/`, which does the same through our SDK; both print a line of JSON per message, question and reply.
+The counterpart of `driver/`, which uses our SDK; both print a line of JSON per message, request and reply.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def shown(message: Any) -> dict[str, Any]:
 
 
 class Run:
-    """One run: what was asked is counted, so that a step can wait for it."""
+    """One run; it counts the requests, so that a step can wait for them."""
 
     def __init__(self, plan: dict[str, Any], program: str) -> None:
         self.plan = plan
@@ -161,7 +161,7 @@ class Run:
         try:
             async for message in sdk.query(prompt=prompt if isinstance(prompt, str) else prompts(), options=self.options):
                 line(message=shown(message))
-        except Exception as error:  # Which class it is, is the SDK's own affair.
+        except Exception as error:  # The class of the exception is not part of the comparison.
             line(error={"kind": type(error).__name__, "text": str(error)})
 
     async def _send(self, prompt: Any) -> None:

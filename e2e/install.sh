@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Brings what the whole-system tests run against into .cache/: the real CLI and the two official SDKs, pinned.
-# A part that is there already costs nothing; a part that cannot be had ends the run.
+# Downloads the programs for the end-to-end tests into .cache/: the real CLI and the two official SDKs,
+# pinned.
+# Existing parts are skipped; a part that cannot be downloaded ends the run.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache="$here/.cache"
@@ -14,7 +15,7 @@ fail() {
     exit 3
 }
 
-# What a bare Debian machine lacks.
+# Packages missing on a minimal Debian machine.
 tools() {
     local missing=()
     command -v node >/dev/null || missing+=(nodejs)
@@ -30,7 +31,7 @@ tools() {
         fail "apt-get could not install: ${missing[*]}" "look at its messages above"
 }
 
-# The real CLI refuses to skip permissions as root, so root runs it as a user that owns nothing.
+# The real CLI refuses to skip permissions as root, so root runs it as an unprivileged user.
 unprivileged_user() {
     [ "$(id -u)" -eq 0 ] || return 0
     getent passwd rehearse >/dev/null && return
@@ -38,7 +39,7 @@ unprivileged_user() {
         fail "the system user \`rehearse\` could not be made" "create it, or run this without root"
 }
 
-# A part is current when its stamp has the checksum of the files that pin it.
+# A part is current if its stamp has the checksum of the files that pin it.
 current() { [ "$(cat "$cache/$1.stamp" 2>/dev/null)" = "$(checksum "${@:2}")" ]; }
 stamp() { checksum "${@:2}" >"$cache/$1.stamp"; }
 checksum() { (cd "$here" && sha256sum "$@" | sha256sum | cut -d' ' -f1); }
@@ -50,7 +51,7 @@ lock_is_neutral() {
             "write it anew: npm install --package-lock-only --omit-lockfile-registry-resolved=true"
 }
 
-# npm ci in a copy, so that node_modules stays inside the cache; no package runs code while it is installed.
+# npm ci in a copy, so that node_modules stays inside the cache; install scripts are disabled.
 npm_part() {
     local name=$1 what=$2
     shift 2

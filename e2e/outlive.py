@@ -1,6 +1,6 @@
-"""Servers that are killed with the real CLI behind them: the agent goes on, and whoever comes back misses nothing.
+"""Servers that are killed while the real CLI runs: the agent continues, and subscribers miss no event.
 
-`KILLS=n` for another number of kills, `SEED=n` for another run.
+`KILLS=n` sets the number of kills, `SEED=n` the random seed.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from server import dense, same_history
 
 NAME = "outlive"
 KILLS = 20
-# Each request holds the whole conversation so far.
+# Each request contains the whole conversation so far.
 KILLS_PER_SESSION = 50
 LEASE_SECONDS = 60
-# What is promised for what an agent leaves behind.
+# Limit in seconds for the end of everything that an agent started.
 GONE_SECONDS_MAX = 10
-# What is promised for what is shown of an agent or a host that was killed or stopped. Asked for with `BARS=1`, on an idle machine.
+# Limit in seconds for showing that an agent or a host was killed or stopped. Checked with `BARS=1`, on an
+# idle machine.
 SHOWN_SECONDS_MAX = 2
 STORY = (
     "There was once a server that was killed in the middle of every sentence, "
@@ -42,7 +43,7 @@ PACE = {"chunk_chars": 8, "chunk_delay_ms": 40}
 
 
 def play(programs: Programs, root: Path) -> tuple[list[str], str]:
-    """Everything that went wrong, and what was done."""
+    """Returns the problems, and a summary."""
     left, seed = int(os.environ.get("KILLS", KILLS)), int(os.environ.get("SEED", 1))
     chance = random.Random(seed)
     kills: Counter[str] = Counter()
@@ -57,15 +58,15 @@ def play(programs: Programs, root: Path) -> tuple[list[str], str]:
     found, shown = states(programs, root)
     problems += found
     said = ", ".join(f"{count} {what}" for what, count in kills.items())
-    fine = "0 agents died, 0 prompts lost or answered twice, 0 of {} events lost, doubled or out of order, every text whole"
-    verdict = fine.format(events) if not problems else "NOT WELL"
+    fine = "0 agents died, 0 prompts lost or answered twice, 0 of {} events lost, repeated or out of order, every text complete"
+    verdict = fine.format(events) if not problems else "FAILED"
     return problems, f"{kills.total()} kills (seed {seed}): {said}: {verdict}; {shown}"
 
 
 def _conversation(
     programs: Programs, root: Path, kills: int, chance: random.Random,
 ) -> tuple[list[str], Run]:
-    """One session that outlives so many servers."""
+    """One session that outlives a number of servers."""
     rounds = [ROUNDS[number % len(ROUNDS)] for number in range(kills)]
     turns = [turn for number, each in enumerate(rounds) for turn in each.turns(number)]
     with _session(programs, root, turns, chance) as run:
@@ -79,7 +80,7 @@ def _conversation(
 
 @contextmanager
 def _session(programs: Programs, root: Path, turns: list[str], chance: random.Random) -> Iterator[Run]:
-    """A session whose model says these turns. What is left of it in the end is a problem."""
+    """A session with these turns of the model. Processes left over at its end are a problem."""
     place = Place.make(programs, root, NAME)
     script = place.root / "script.toml"
     script.write_text(place.fill("".join(turns)))
@@ -91,15 +92,15 @@ def _session(programs: Programs, root: Path, turns: list[str], chance: random.Ra
         finally:
             run.server.kill()
         left_over = api.close()
-    # A CLI whose host was killed may go on for a moment, and asks what nobody has an answer for.
+    # A CLI whose host was killed may run for a moment, and its requests have no answer then.
     run.problems += [left_over] if left_over and not run.is_cut_short else []
 
 
 def states(programs: Programs, root: Path) -> tuple[list[str], str]:
-    """Kills and stops agents and hosts: what went wrong, and how soon it was shown."""
+    """Kills and stops agents and hosts: returns the problems, and the time until each was shown."""
     problems: list[str] = []
     took: dict[str, float] = {}
-    # It is called as the agents are, and is none of ours.
+    # A process with the agents' name that the server did not start.
     bystander = subprocess.Popen([str(programs.claude), "600"], executable="/bin/sleep")
     try:
         for who in ("agent", "host"):
@@ -111,7 +112,7 @@ def states(programs: Programs, root: Path) -> tuple[list[str], str]:
                 run.check([Streaming.expected(0)])
             problems += run.problems
         if bystander.poll() is not None:
-            problems.append("a process that is none of ours was ended")
+            problems.append("a process that the server did not start was ended")
     finally:
         bystander.kill()
         bystander.wait()
@@ -122,19 +123,19 @@ def states(programs: Programs, root: Path) -> tuple[list[str], str]:
 
 
 def _killed(run: Run, who: str) -> float:
-    """kill -9 while a permission waits: the turn is interrupted, says why, and the question is lost."""
+    """kill -9 during a permission request: the turn is interrupted with a reason, and the request is lost."""
     run.say("p", "[note 0]")
     asked = run.watcher.until_named("PermissionRequired")["tool_use_id"]
     run.is_cut_short = True
     took = run.signal(who, signal.SIGKILL, lambda view: view["state"] == "interrupted" and view["error"])
     resolved = run.watcher.until_named("PermissionResolved")
     if (resolved["tool_use_id"], resolved["outcome"]) != (asked, "Lost"):
-        run.problems.append(f"killed {who}: the question ended as {resolved}")
+        run.problems.append(f"killed {who}: the request ended as {resolved}")
     return took
 
 
 def _stopped(run: Run, who: str) -> float:
-    """SIGSTOP in the middle of a sentence: the session says so, and goes on when it may."""
+    """SIGSTOP in the middle of a sentence: the session is marked, and continues after SIGCONT."""
     run.say("p", "[stream 0]")
     run.watcher.until_named("TextChunk")
     took = run.signal(who, signal.SIGSTOP, lambda view: view.get("stalled"))
@@ -144,7 +145,7 @@ def _stopped(run: Run, who: str) -> float:
 
 
 class Run:
-    """One session, and the servers that come and go around it."""
+    """One session, and a sequence of servers for it."""
 
     def __init__(self, place: Place, base_url: str, chance: random.Random) -> None:
         self.place, self.base_url, self.chance = place, base_url, chance
@@ -165,14 +166,14 @@ class Run:
         return Server(self.place, self.base_url, LEASE_SECONDS)
 
     def say(self, name: str, content: str) -> None:
-        """A prompt; the same name again is the same prompt."""
+        """Sends a prompt; the same name again is the same prompt."""
         body = {"content": content, "client_id": name}
         status, answer = self.server.web.call("POST", f"/v1/sessions/{self.key}/input", body)
         if status not in (200, 202):
-            raise RuntimeError(f"the prompt was refused: {status} {answer}")
+            raise RuntimeError(f"the prompt was rejected: {status} {answer}")
 
     def answer(self, what: str, body: dict[str, Any], outcome: str) -> None:
-        """An answer; the same again is the same answer."""
+        """Sends an answer; repeating it has no further effect."""
         status, answer = self.server.web.call("POST", f"/v1/sessions/{self.key}/{what}", body)
         if (status, answer.get("outcome")) != (200, outcome):
             self.problems.append(f"{what}: {status} {answer}")
@@ -181,14 +182,14 @@ class Run:
         time.sleep(self.chance.uniform(0, seconds_max))
 
     def kill(self, situation: str) -> dict[str, Any]:
-        """kill -9, and another server on the same data; how the session stands."""
+        """Sends kill -9, and starts another server on the same data; returns the state of the session."""
         if self.agent is None:
             self.agent = self._agents()[0]
         self.server.kill()
         self.kills[situation] += 1
         self.watcher.drain()
         if self.chance.random() < 0.2:
-            # This one has no time to say that it is there.
+            # Killed again before it is ready.
             self.server = self._start()
             self.pause(0.3)
             self.server.kill()
@@ -200,7 +201,7 @@ class Run:
         return self.watcher.join(self.server.web, self.chance.choice(["ws", "sse"]))
 
     def kill_during(self, situation: str, call: Callable[[], None], seconds_max: float) -> None:
-        """The same while a request is under way, which is then made again."""
+        """Kills the server during a request, which is then repeated."""
 
         def send() -> None:
             try:
@@ -216,21 +217,21 @@ class Run:
         call()
 
     def kill_while_asked(self, what: str, asked: str, body: dict[str, Any], outcome: str) -> None:
-        """The same while a permission or a question waits, and again while it is answered."""
+        """Kills the server while a request is pending, and again while it is answered."""
         self.pause(0.1)
         waiting = self.kill(f"{what} pending")[f"pending_{what}s"]
         if [each["tool_use_id"] for each in waiting] != [asked]:
-            self.problems.append(f"{asked} does not wait after a kill: {waiting}")
+            self.problems.append(f"{asked} is not pending after a kill: {waiting}")
         self.kill_during(
             f"{what} being answered", lambda: self.answer(f"{what}s/{asked}", body, outcome), 0.03,
         )
         self.watcher.until_named("Complete")
 
     def signal(self, who: str, number: int, wanted: Callable[[dict[str, Any]], Any]) -> float:
-        """Sends a signal to the agent or to its host; how long it took until what is wanted was shown."""
+        """Sends a signal to the agent or to its host; returns the time until the wanted state was shown."""
         found = self._agents() if who == "agent" else self._hosts()
         if len(found) != 1:
-            raise RuntimeError(f"there are {len(found)} processes that could be the {who}")
+            raise RuntimeError(f"{len(found)} processes could be the {who}")
         began = time.monotonic()
         os.kill(found[0], number)
         while not wanted(view := self.server.web.call("GET", f"/v1/sessions/{self.key}")[1]):
@@ -241,7 +242,7 @@ class Run:
         return time.monotonic() - began
 
     def check(self, expected: list[tuple[list[tuple[str, str]], dict[str, str]]]) -> None:
-        """Whether everything was said and done, once and in order."""
+        """Checks that every text and tool call occurred once and in order."""
         prompts = [prompt for turns, _ in expected for prompt, _ in turns]
         texts = [text for turns, _ in expected for _, text in turns]
         events = [each["event"] for each in self.watcher.seen]
@@ -268,25 +269,25 @@ class Run:
                 problems.append(f"{name} has {found!r}: the tool did not run once")
 
     def stop(self) -> None:
-        """Ends the agent, and waits until nothing is left of it."""
+        """Ends the agent, and waits until all its processes are gone."""
         self.server.web.call("POST", f"/v1/sessions/{self.key}/stop", {})
         began = time.monotonic()
         while (left := self._processes()) and time.monotonic() - began < GONE_SECONDS_MAX:
             time.sleep(0.1)
-        self.problems += [f"{pid} ({line}) was left behind" for pid, line in left.items()]
+        self.problems += [f"process {pid} ({line}) is still running" for pid, line in left.items()]
 
     def _hosts(self) -> list[int]:
         return [pid for pid, line in self._processes().items() if " host " in line]
 
     def _agents(self) -> list[int]:
-        """The CLI under its host. What it starts looks like itself for a moment."""
+        """The CLI under its host. Its child processes look like itself for a moment."""
         hosts = self._hosts()
         program = str(self.place.programs.claude)
         found = [pid for pid, line in self._processes().items() if line.startswith(program)]
         return [pid for pid in found if _parent(pid) in hosts]
 
     def _processes(self) -> dict[int, str]:
-        """What runs in the place, but for the server: the host, the CLI and its tools."""
+        """Processes of the run except the server: the host, the CLI and its tools."""
         found = {}
         for folder in Path("/proc").glob("[0-9]*"):
             try:
@@ -308,7 +309,7 @@ def _parent(pid: int) -> int | None:
 
 
 def _asked_once(events: list[dict[str, Any]]) -> list[str]:
-    """Whether every question was told once, and settled once."""
+    """Checks that every request was sent once and settled once."""
     counts: Counter[tuple[str, str]] = Counter()
     for event in events:
         for name in ("PermissionDetails", "QuestionDetails", "PermissionRequired", "UserInteractionRequired",
@@ -324,7 +325,7 @@ def _asked_once(events: list[dict[str, Any]]) -> list[str]:
 
 
 class Streaming:
-    """A server is killed while text comes."""
+    """Kills a server while text is streamed."""
 
     @staticmethod
     def turns(number: int) -> list[str]:
@@ -344,7 +345,7 @@ class Streaming:
 
 
 class Prompting:
-    """A server is killed while a prompt is on its way."""
+    """Kills a server while a prompt is being delivered."""
 
     @staticmethod
     def turns(number: int) -> list[str]:
@@ -361,7 +362,7 @@ class Prompting:
 
 
 class Tool:
-    """A server is killed while a tool runs."""
+    """Kills a server while a tool runs."""
 
     @staticmethod
     def turns(number: int) -> list[str]:
@@ -383,7 +384,7 @@ class Tool:
 
 
 class Permission:
-    """A server is killed while a permission waits, and again while it is given."""
+    """Kills a server while a permission request is pending, and again while it is answered."""
 
     @staticmethod
     def turns(number: int) -> list[str]:
@@ -404,7 +405,7 @@ class Permission:
 
 
 class Question:
-    """A server is killed while a question waits, and again while it is answered."""
+    """Kills a server while a question is pending, and again while it is answered."""
 
     @staticmethod
     def turns(number: int) -> list[str]:
@@ -429,7 +430,7 @@ class Question:
 
 
 class Queue:
-    """A server is killed while prompts wait for their turn."""
+    """Kills a server while prompts are queued."""
 
     @staticmethod
     def turns(number: int) -> list[str]:
@@ -457,7 +458,7 @@ ROUNDS = [Streaming, Tool, Permission, Question, Queue, Prompting]
 
 
 def _turn(when: str, text: str, pace: dict[str, int] | None = None, call: str = "") -> str:
-    """A turn of the script that answers the request whose last message has these words."""
+    """A turn of the script that answers a request whose last message contains this text."""
     lines = ["[[turn]]", "optional = true", f"when = {{ last_contains = {json.dumps(when)} }}"]
     if pace:
         lines.append("pace = { " + ", ".join(f"{key} = {value}" for key, value in pace.items()) + " }")

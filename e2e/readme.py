@@ -1,4 +1,4 @@
-"""The programs of the README in a crate of their own, as somebody would start: built as they stand, and run.
+"""The unchanged programs of the README, built in a crate of their own, and run.
 
 Each runs twice, on the stand-in for `claude` and on the real one, and must print what the model says.
 """
@@ -20,7 +20,7 @@ REPO = E2E.parent
 BUILD_SECONDS_MAX = 900
 SECONDS_MAX = 60
 
-# Nobody who is asked by these programs lets a command run.
+# The permission handlers of these programs allow no command.
 SCRIPT = """
 [[turn]]
 [[turn.block]]
@@ -33,7 +33,7 @@ ask = true
 text = "Hello! I am a script."
 """
 
-# The profile is that of the workspace, so that what is built there need not be built again.
+# The profile of the workspace, so that dependencies are not built twice.
 MANIFEST = """
 [package]
 name = "readme"
@@ -71,7 +71,7 @@ def problems_of(programs: Programs, root: Path) -> list[str]:
 def _build(crate: Path, snippets: dict[str, str]) -> tuple[Path | None, str]:
     (crate / "src/bin").mkdir(parents=True)
     (crate / "Cargo.toml").write_text(MANIFEST.format(client=REPO / "crates/client"))
-    # The versions of the workspace, which are on this machine already.
+    # The versions of the workspace, which are downloaded already.
     shutil.copy(REPO / "Cargo.lock", crate)
     for name, text in snippets.items():
         (crate / f"src/bin/{name}.rs").write_text(text)
@@ -103,5 +103,5 @@ def _output(programs: Programs, place: Place, program: Path, claude: str, url: s
     if done.returncode or "Hello! I am a script.\n" not in done.stdout:
         found.append(f"exit code {done.returncode}: {done.stdout[-500:]}{done.stderr[-500:]}")
     if (place.project / "made.txt").exists():
-        found.append("a command ran that nobody allowed")
+        found.append("a command ran without permission")
     return found

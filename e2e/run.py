@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Whole-system tests: the stand-ins beside the real CLI, and the official SDKs in front of both.
+"""End-to-end tests: the stand-ins compared with the real CLI, and the official SDKs with both.
 
-Run `install.sh` and `cargo build -p tidings-cli -p tidings-e2e-driver` first; `README.md` says what the columns mean.
+Run `install.sh` and `cargo build -p tidings-cli -p tidings-e2e-driver` first; `README.md` describes the columns.
 With TRIES=n a row is tried up to n times; with RESULTS=FILE one line of JSON per cell is appended to that file.
 """
 
@@ -41,7 +41,7 @@ from lib.table import COLUMNS, Row  # noqa: E402
 PARALLEL_MAX = (os.cpu_count() or 2) + 1
 FRAME_COLUMNS, TWIN_COLUMNS, SDK_COLUMNS = COLUMNS[:3], COLUMNS[3:5], COLUMNS[5:]
 MADE = "sessions-made"
-# Runs whose session files differ in kind; all others leave files like one of these.
+# Scenarios with different kinds of session files; those of all others are like one of these.
 WITH_SESSIONS = {"agent-foreground", "compact-manual", "plain-text", "session-fork", "slash-local", "tools-parallel"}
 
 
@@ -64,7 +64,7 @@ class Run:
                 self._frames(scenario, row)
             if scenario.is_twins:
                 self._twins(scenario, row)
-        except Exception as error:  # A mistake of the harness is a failure of its row, not of the whole run.
+        except Exception as error:  # An error of the harness fails its row, not the whole run.
             row.cell(self.options.column[0]).add([f"{type(error).__name__}: {error}"])
             if self.options.verbose:
                 traceback.print_exc()
@@ -72,15 +72,15 @@ class Run:
         return row
 
     def sessions_repair(self) -> Row:
-        """A damaged session, repaired and resumed: only with the real CLI, since only that can say whether it is whole."""
+        """A damaged session, repaired and resumed; only with the real CLI, whose acceptance is the test."""
         return self._extra(sessions_repair.NAME, "cli×api", sessions_repair.problems_of)
 
     def run_command(self) -> Row:
-        """`tidings run` in front of the real CLI."""
+        """`tidings run` with the real CLI."""
         return self._extra(run_command.NAME, "cli×api", run_command.problems_of)
 
     def server(self) -> Row:
-        """`tidings serve` with the real CLI behind it."""
+        """`tidings serve` with the real CLI."""
         return self._extra(server.NAME, "cli×api", server.problems_of)
 
     def outlive(self) -> Row:
@@ -92,7 +92,7 @@ class Run:
         return self._counted(upgrade.NAME, upgrade.play)
 
     def _counted(self, name: str, play: Callable[[Programs, Path], tuple[list[str], str]]) -> Row:
-        """A row that says how much it has done."""
+        """A row with a summary of its work."""
         said = ""
 
         def problems_of(programs: Programs, root: Path) -> list[str]:
@@ -109,7 +109,7 @@ class Run:
         return self._extra(readme.NAME, "rs-sdk", readme.problems_of)
 
     def made(self) -> Row:
-        """The row of session files that no scenario leaves behind."""
+        """The row of session files that no scenario produces."""
         return self._extra(MADE, "sessions", sessions.problems_of_made)
 
     def _extra(self, name: str, column: str, problems_of: Callable[[Programs, Path], list[str]]) -> Row:
@@ -141,7 +141,7 @@ class Run:
         row.cell("agent=cli").add(self.known.unknown(scenario.name, list(dict.fromkeys(problems))))
 
     def _twins(self, scenario: Scenario, row: Row) -> None:
-        """Our SDK on the real CLI, and the official Python SDK beside it."""
+        """Our SDK on the real CLI, compared with the official Python SDK."""
         ours, theirs = (column in self.options.column for column in TWIN_COLUMNS)
         if not ours and not theirs:
             return
@@ -156,7 +156,7 @@ class Run:
             row.cell("rs=py").add(self.known.unknown(scenario.name, list(dict.fromkeys(problems))))
 
     def _played(self, scenario: Scenario, who: str) -> tuple[Place, list[Record], list[str]]:
-        """Plays a scenario with the real CLI (on the API stand-in) or with the agent stand-in."""
+        """Runs a scenario with the real CLI (on the API stand-in) or with the agent stand-in."""
         place = Place.make(self.programs, self.root, f"{scenario.name}-{who}")
         records: list[Record] = []
         problems: list[str] = []
@@ -195,12 +195,12 @@ class Run:
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", action="append", metavar="NAME",
-                        help="only this scenario; `*` is allowed; may be repeated")
-    parser.add_argument("--column", action="append", choices=COLUMNS, help="only this column; may be repeated")
-    parser.add_argument("--keep", action="store_true", help="keep what the runs wrote, and say where it is")
-    parser.add_argument("--list", action="store_true", help="name the scenarios and stop")
+                        help="only this scenario; `*` matches anything; repeatable")
+    parser.add_argument("--column", action="append", choices=COLUMNS, help="only this column; repeatable")
+    parser.add_argument("--keep", action="store_true", help="keep the output of the runs, and print its folder")
+    parser.add_argument("--list", action="store_true", help="list the scenarios and exit")
     parser.add_argument("-v", "--verbose", action="store_true",
-                        help="say what is done, and where the harness itself went wrong")
+                        help="print progress, and tracebacks of the harness")
     default = os.environ.get("CARGO_TARGET_DIR", E2E.parent / "target")
     parser.add_argument("--tidings", type=Path, default=Path(default) / "debug" / "tidings",
                         help="the program under test")
@@ -247,7 +247,7 @@ def main() -> int:
 
 
 def report(opts: argparse.Namespace, scenarios: list[Scenario], root: Path) -> int:
-    """Runs everything, prints the table, and gives the exit code."""
+    """Runs everything, prints the table, and returns the exit code."""
     run = Run(opts, root)
 
     def one(play: Callable[[], Row]) -> Row:

@@ -1,4 +1,4 @@
-"""`tidings run` drives the real CLI: in pipes, for programs, and in a terminal where somebody presses keys."""
+"""`tidings run` with the real CLI: in pipes, for programs, and in a terminal with simulated keys."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SECONDS_MAX = 120
 
 @dataclass
 class Ended:
-    """How a run ended."""
+    """Result of a run."""
 
     code: int
     data: str
@@ -32,7 +32,7 @@ class Ended:
 
 
 def problems_of(programs: Programs, root: Path) -> list[str]:
-    """Everything that went wrong."""
+    """Returns the problems."""
     problems: list[str] = []
     for name, check in CHECKS.items():
         place = Place.make(programs, root, f"{NAME}-{name}")
@@ -70,7 +70,7 @@ def _for_programs(place: Place, url: str) -> list[str]:
 
 
 def _same_frames(place: Place, url: str) -> list[str]:
-    """`--output stream-json` is what the CLI itself writes."""
+    """`--output stream-json` equals the CLI's own output."""
     ended = _piped(place, url, "--allowed-tools", "Bash", "--output", "stream-json")
     ours = [_kind(line) for line in ended.data.splitlines()]
     other = Place.make(place.programs, place.root.parent, f"{NAME}-alone")
@@ -126,7 +126,7 @@ def _piped(place: Place, url: str, *args: str) -> Ended:
 
 
 def _in_terminal(place: Place, url: str, keys: list[tuple[str, str]]) -> Ended:
-    """Runs it in a terminal; each key is pressed once its text was written since the key before."""
+    """Runs it in a terminal; each key is pressed after its text appeared since the previous key."""
     master, slave = pty.openpty()
     child = subprocess.Popen(
         _command(place), env=place.env(url, {"TERM": "xterm", "NO_COLOR": "1"}), cwd=place.project, stdin=slave,
@@ -140,7 +140,7 @@ def _in_terminal(place: Place, url: str, keys: list[tuple[str, str]]) -> Ended:
         if select.select([master], [], [], 0.1)[0]:
             try:
                 seen += os.read(master, 65536).decode(errors="replace")
-            except OSError:  # The terminal is closed once nobody holds its other end.
+            except OSError:  # The terminal is closed when no process holds its other end.
                 break
         if waiting and waiting[0][0] in seen:
             os.write(master, waiting.pop(0)[1].encode())

@@ -1,7 +1,7 @@
-"""The official Python SDK as a client. `sdk_py.py CHECK` plays one check and exits with 0 if it holds.
+"""The official Python SDK as a client. `sdk_py.py CHECK` runs one check and exits with 0 if it passes.
 
-`TIDINGS_E2E_CLAUDE` is what the SDK starts as `claude`: the stand-in or the real CLI. A check may not know which.
-The TypeScript twin is `ts/sdk.mjs`; both have the same checks, each with the script `scenarios/sdk-CHECK`.
+`TIDINGS_E2E_CLAUDE` is the `claude` for the SDK: the stand-in or the real CLI. A check must not depend on which.
+The TypeScript counterpart is `ts/sdk.mjs`; both have the same checks, each with the script `scenarios/sdk-CHECK`.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ async def api_error() -> None:
     try:
         async for message in query(prompt="hi", options=options()):
             seen.append(message)
-    except Exception as error:  # The SDK raises after the result; which class it is, is its own affair.
+    except Exception as error:  # The SDK raises after the result; the class of the exception is not checked.
         same("that will not do" in str(error), True, f"error text in {error!r}")
     last = result(seen)
     same((last.subtype, last.is_error), ("success", True), "result")

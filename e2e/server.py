@@ -1,4 +1,4 @@
-"""`tidings serve` with the real CLI behind it, from outside: requests, streams of events, the WebSocket."""
+"""`tidings serve` with the real CLI, from outside: HTTP requests, server-sent events, the WebSocket."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAGE_EVENTS = {
 
 
 def problems_of(programs: Programs, root: Path) -> list[str]:
-    """Everything that went wrong."""
+    """Returns the problems."""
     problems: list[str] = []
     for name, check in CHECKS.items():
         place = Place.make(programs, root, f"{NAME}-{name}")
@@ -38,7 +38,7 @@ def problems_of(programs: Programs, root: Path) -> list[str]:
 
 
 def _websocket(place: Place, web: Web) -> list[str]:
-    """Somebody prompts, loses the connection while a question waits, comes back and allows it."""
+    """A client sends a prompt, loses the connection while a request is pending, reconnects and allows it."""
     status, session = web.call("POST", "/v1/sessions", {"cwd": str(place.project)})
     if status != 201:
         return [f"no session: {status} {session}"]
@@ -49,7 +49,7 @@ def _websocket(place: Place, web: Web) -> list[str]:
     accepted = socket.ask(said)
     again = socket.ask(said)
     if accepted.get("seq") != again.get("seq"):
-        return [f"the same prompt was taken twice: {accepted} {again}"]
+        return [f"the same prompt was accepted twice: {accepted} {again}"]
     seen = list(_until(socket, key, "PermissionRequired"))
     socket.cut()
 
@@ -57,7 +57,7 @@ def _websocket(place: Place, web: Web) -> list[str]:
     back = socket.ask({"type": "subscribe", "session": key, "after": seen[-1]["cursor"]})["subscribed"]
     waiting = [each["tool_use_id"] for each in back["pending_permissions"]]
     if (back["verdict"], len(waiting)) != ("ok", 1):
-        return [f"what waits was not told to somebody who came back: {back}"]
+        return [f"the pending request was not sent after a reconnect: {back}"]
     answered = socket.ask({"type": "answer", "session": key, "to": waiting[0], "permission": {"decision": "allow"}})
     seen += _until(socket, key, "Complete")
     socket.cut()
@@ -70,17 +70,17 @@ def _websocket(place: Place, web: Web) -> list[str]:
         problems.append("the command did not run")
     _, diff = web.call("GET", f"/v1/sessions/{key}/diff")
     if diff["untracked"] != ["note.txt"]:
-        problems.append(f"the new file is not among what changed: {diff}")
+        problems.append(f"the new file is not in the diff: {diff}")
     return problems + same_history(web, key, [each["event"] for each in seen])
 
 
 def _stream(place: Place, web: Web) -> list[str]:
-    """The same for a program that knows the page of seed 003 only, which refuses."""
+    """The same with the `ui` dialect of server mode, and a denial."""
     new = {"cwd": str(place.project), "prompt": "note it"}
     status, session = web.call("POST", "/v1/sessions", new, key="make")
     again = web.call("POST", "/v1/sessions", new, key="make")
     if (status, again[0], again[1]["key"]) != (201, 201, session["key"]):
-        return [f"the same command made another session, or was answered otherwise: {status} {again}"]
+        return [f"the same command created another session, or got another response: {status} {again}"]
     path = f"/v1/sessions/{session['handle']}/events?dialect=ui"
     problems: list[str] = []
     seen: list[dict[str, Any]] = []
@@ -98,7 +98,7 @@ def _stream(place: Place, web: Web) -> list[str]:
     won, _ = web.call("POST", answer, {"decision": "deny", "message": "not today"})
     lost, problem = web.call("POST", answer, {"decision": "allow"})
     if (won, lost, problem.get("winner", {}).get("outcome")) != (200, 409, "denied"):
-        problems.append(f"the first answer has to count: {won} {lost} {problem}")
+        problems.append(f"the first answer must be accepted: {won} {lost} {problem}")
     for fields in web.events(path, last_id=fields["id"]):
         if fields["event"] != "subscribed":
             seen.append(json.loads(fields["data"]))
@@ -106,7 +106,7 @@ def _stream(place: Place, web: Web) -> list[str]:
             break
     unknown = {name for event in seen for name in event} - PAGE_EVENTS
     if unknown:
-        problems.append(f"the page does not know {sorted(unknown)}")
+        problems.append(f"events outside of server mode: {sorted(unknown)}")
     if _text(seen) != "I will **note** it.Then not today.":
         problems.append(f"another text: {_text(seen)!r}")
     if (place.project / "note.txt").exists():
@@ -115,7 +115,7 @@ def _stream(place: Place, web: Web) -> list[str]:
 
 
 def _stopped(place: Place, web: Web) -> list[str]:
-    """An agent that was stopped comes back with the next prompt, and knows what was said before."""
+    """A stopped agent resumes with the next prompt, and has the earlier conversation."""
     new = {"cwd": str(place.project), "prompt": "note it", "allowed_tools": ["Bash"]}
     _, session = web.call("POST", "/v1/sessions", new)
     key = session["key"]
@@ -132,12 +132,12 @@ def _stopped(place: Place, web: Web) -> list[str]:
         problems.append(f"another text: {_text(each['event'] for each in seen)!r}")
     requests = [json.loads(line) for line in (place.root / "api.ndjson").read_text().splitlines()]
     if len(requests[-1]["messages"]) <= len(requests[-2]["messages"]):
-        problems.append("the last request does not go on from the one before")
+        problems.append("the last request does not continue the previous one")
     return problems
 
 
 def _files(place: Place, web: Web) -> list[str]:
-    """A picture and a text go with a prompt: the model gets both, and so does whoever comes later."""
+    """A picture and a text are attached to a prompt: the model receives both, and so do later clients."""
     text = base64.b64encode("# Grüße".encode()).decode()
     sent = [
         {"media_type": "image/png", "data": DOT, "name": "dot.png"},
@@ -156,16 +156,16 @@ def _files(place: Place, web: Web) -> list[str]:
     _, kept = web.call("GET", f"/v1/sessions/{key}/prompts/{prompt['uuid']}")
     problems: list[str] = []
     if [each["data"] for each in kept.get("attachments", [])] != [DOT, text]:
-        problems.append(f"what went with the prompt is not what is kept: {kept}")
+        problems.append(f"the stored attachments differ: {kept}")
     request = json.loads((place.root / "api.ndjson").read_text().splitlines()[0])
     got = [block for block in request["messages"][0]["blocks"] if block != "text"]
     if got != ["image", "document"]:
-        problems.append(f"the model got something else: {got}")
+        problems.append(f"the model received something else: {got}")
     return problems
 
 
 def _mobile(place: Place, web: Web) -> list[str]:
-    """A phone opens the folder as a project, prompts, is gone while a permission waits, and allows it when it is back."""
+    """A phone sends a prompt, disconnects while a permission request is pending, reconnects and allows it."""
     folder = str(place.project)
     phone = web.phone()
     phone.say({"type": "project_create", "id": "1", "data": {"path": folder}})
@@ -188,7 +188,7 @@ def _mobile(place: Place, web: Web) -> list[str]:
 
 
 def _heard(phone: Socket, wanted: Callable[[dict[str, Any]], bool]) -> Iterator[dict[str, Any]]:
-    """Messages to a phone up to the first that is wanted."""
+    """Messages to a phone up to the first wanted one."""
     while True:
         message = phone.hear()
         if message["type"] == "error":
@@ -199,7 +199,7 @@ def _heard(phone: Socket, wanted: Callable[[dict[str, Any]], bool]) -> Iterator[
 
 
 def _terminal(place: Place, web: Web) -> list[str]:
-    """Somebody starts a session with a command, allows what it asks with another, reads the answer and goes on in a copy."""
+    """Commands start a session, allow its request, read the answer and continue in a fork."""
     def tidings(*args: str, folder: Path = place.project) -> subprocess.CompletedProcess[str]:
         command = [str(place.programs.tidings), *args, "--data", str(place.root / "data")]
         return subprocess.run(
@@ -249,15 +249,15 @@ def _until(socket: Socket, key: str, name: str) -> Iterator[dict[str, Any]]:
 
 
 def dense(seen: list[dict[str, Any]], after: str) -> list[str]:
-    """Whether each event follows the one before it."""
+    """Checks that the events have no gaps and no repetitions."""
     numbers = [int(each["cursor"].split(":")[1]) for each in seen]
     first = int(after.split(":")[1]) + 1
     expected = list(range(first, first + len(numbers)))
-    return [] if numbers == expected else [f"events are lost, doubled or out of order: {numbers}"]
+    return [] if numbers == expected else [f"events are lost, repeated or out of order: {numbers}"]
 
 
 def same_history(web: Web, key: str, seen: list[dict[str, Any]]) -> list[str]:
-    """Whether the pages of the past have the same events."""
+    """Checks that the history pages have the same events."""
     events: list[dict[str, Any]] = []
     path = f"/v1/sessions/{key}/history?limit=7"
     before = ""
@@ -267,7 +267,7 @@ def same_history(web: Web, key: str, seen: list[dict[str, Any]]) -> list[str]:
         if "prev" not in page:
             break
         before = f"&before={page['prev']}"
-    return [] if events[: len(seen)] == seen else ["history is not what was shown live"]
+    return [] if events[: len(seen)] == seen else ["history differs from the live events"]
 
 
 def _text(events: Any) -> str:

@@ -1,6 +1,6 @@
 """A session of the real CLI is damaged, repaired by `tidings sessions repair`, and resumed by the CLI.
 
-What the API is asked then must hold the whole earlier conversation, with a result for every tool call.
+The next request to the API must contain the whole earlier conversation, with a result for every tool call.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ FIRST_PROMPT, SECOND_PROMPT, LAST_PROMPT = "look around", "remember 7", "what no
 CONVERSATION = [
     FIRST_PROMPT, "I will look.", CALL, "It is a small project.", SECOND_PROMPT, "I will remember.", LAST_PROMPT,
 ]
-# What the CLI says by itself of a call without a result is something else.
+# The CLI's own text for a call without a result is different.
 STAND_IN = "was lost from the session file"
 NOWHERE = "00000000-0000-4000-8000-000000000000"
 
 
 def problems_of(programs: Programs, root: Path) -> list[str]:
-    """Everything that went wrong."""
+    """Returns the problems."""
     place = Place.make(programs, root, NAME)
     prompts = [{"user": FIRST_PROMPT}, {"wait": "result"}, {"user": SECOND_PROMPT}, {"wait": "result"}]
     first = {"steps": [{"initialize": {}}, *prompts],
@@ -58,21 +58,21 @@ def _repaired_and_resumed(place: Place, file: Path, name: str) -> list[str]:
     if done.returncode:
         return [*problems, f"repair ended with {done.returncode}: {done.stderr}"]
     problems += [f"after the repair: {problem}" for problem in _findings(place.programs, copy)]
-    # Written into the file that is there, which belongs to whoever the CLI runs as.
+    # Written into the existing file, which belongs to the user that runs the CLI.
     file.write_bytes(copy.read_bytes())
     plan = {"steps": [{"initialize": {}}, {"user": LAST_PROMPT}, {"wait": "result"}],
             "expect": [{"frame": "result:success", "has": {"result": "Still here.", "session_id": SESSION}}]}
     found, requests = _run(place, ["--resume", SESSION], plan, "second")
     problems += found
-    problems += _missing(requests[-1]["messages"]) if requests else ["the API was not asked"]
+    problems += _missing(requests[-1]["messages"]) if requests else ["the API received no request"]
     if (STAND_IN in json.dumps(requests)) != (name in ("lost-result", "everything")):
-        problems.append("the lost result, and only that, should have a stand-in")
-    # What the CLI wrote after it stands on the repaired lines.
+        problems.append("exactly the lost result should be replaced")
+    # The lines that the CLI appended continue the repaired ones.
     return problems + [f"after the resume: {problem}" for problem in _findings(place.programs, file)]
 
 
 def _run(place: Place, args: list[str], plan: dict[str, Any], script: str) -> tuple[list[str], list[dict[str, Any]]]:
-    """Runs the CLI once; what went wrong, and what the API was asked."""
+    """Runs the CLI once; returns the problems, and the requests to the API."""
     with Api(place.programs, E2E / "repair" / f"{script}.toml", place.root / f"{script}.api.ndjson") as api:
         with Recorder(api.url) as recorder:
             command = [str(place.programs.claude), *BASE_ARGS, *args]
@@ -84,13 +84,13 @@ def _run(place: Place, args: list[str], plan: dict[str, Any], script: str) -> tu
 
 
 def _missing(messages: list[dict[str, Any]]) -> list[str]:
-    """What of the conversation was not sent, or not in its place, and calls without a result right after them."""
+    """Parts of the conversation that were not sent or not in order, and calls without a result."""
     texts = [json.dumps(message["content"]) for message in messages]
     at, problems = 0, []
     for part in CONVERSATION:
         here = next((number for number in range(at, len(texts)) if part in texts[number]), None)
         if here is None:
-            problems.append(f"{part!r} was not sent in its place; sent: {texts}")
+            problems.append(f"{part!r} was not sent in order; sent: {texts}")
         else:
             at = here
     for number, message in enumerate(messages):
@@ -117,13 +117,13 @@ def _tidings(programs: Programs, *args: str) -> subprocess.CompletedProcess[str]
         [str(programs.tidings), "sessions", *args], capture_output=True, text=True, env=env, timeout=60, check=False)
 
 
-# --- what happens to the file ---
+# --- damage to the file ---
 
 Lines = list[bytes]
 
 
 def _with(lines: Lines, kind: str, text: str) -> int:
-    """The number of the first entry of a type that has a text in it."""
+    """Index of the first entry of a type that contains a text."""
     for number, line in enumerate(lines):
         if json.loads(line)["type"] == kind and text.encode() in line:
             return number
@@ -139,7 +139,7 @@ def torn_tail(lines: Lines) -> bytes:
 
 
 def glued(lines: Lines) -> bytes:
-    """An attachment is cut, and the next line sticks to it."""
+    """Cuts an attachment, and joins the next line to it."""
     at = _with(lines, "attachment", "")
     lines[at:at + 2] = [lines[at][:90] + lines[at + 1]]
     return _file(lines)
@@ -173,7 +173,7 @@ def repeated(lines: Lines) -> bytes:
 
 
 def everything(lines: Lines) -> bytes:
-    # The last two leave lines that are no JSON, which the others would trip over.
+    # The last two produce lines without valid JSON, which the others could not read.
     for damage in (repeated, phantom_parent, lost_result, nul_run_inside, glued):
         lines = damage(lines).split(b"\n")[:-1]
     return _file(lines) + lines[-1][:50]

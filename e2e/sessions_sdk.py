@@ -1,8 +1,8 @@
-"""The session calls of the official Python SDK beside ours, on the same files.
+"""Compares the session calls of the official Python SDK with ours, on the same files.
 
-`sessions_sdk.py TIDINGS CONFIG PROJECT SCRATCH` compares what both read from a configuration folder, lets each change
-a copy of it, and compares the copies. `sessions_sdk.py TIDINGS made SCRATCH` does so on files written here, with what
-a short run of the CLI does not leave behind. Exits with 0 if nothing differs, and says what does otherwise.
+`sessions_sdk.py TIDINGS CONFIG PROJECT SCRATCH` compares the results of both on a configuration folder, lets each change
+a copy of it, and compares the copies. `sessions_sdk.py TIDINGS made SCRATCH` does so on generated files, with features
+that a short run of the CLI does not produce. Prints differences; exits with 0 if there are none.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Compare:
         return [json.loads(line) for line in done.stdout.split("\n") if line]
 
     def reading(self) -> None:
-        """What both say about the same files."""
+        """Compares the results of both on the same files."""
         os.environ["CLAUDE_CONFIG_DIR"] = str(self.config)
         theirs = [_plain(info) for info in sdk.list_sessions()]
         self.infos("list_sessions", self.lines("info"), theirs)
@@ -63,7 +63,7 @@ class Compare:
             self.messages(session)
 
     def infos(self, what: str, ours: list[Any], theirs: list[Any]) -> None:
-        """Ours may know more where the SDK's window onto the file is too small, and never less or something else."""
+        """Ours may have more where the SDK reads too little of the file, and never less or something else."""
         known = {info["session_id"] for info in theirs}
         small = [info for info in ours if info["session_id"] in known or info["file_size"] <= 65536]
         self.same(f"{what}, order", [info["session_id"] for info in small], [info["session_id"] for info in theirs])
@@ -71,7 +71,7 @@ class Compare:
             for key, value in other.items():
                 if value is None and info["file_size"] > 65536:
                     continue
-                # The SDK turns times into milliseconds by way of a float, which costs one now and then.
+                # The SDK converts times to milliseconds through a float, which is sometimes one too low.
                 if key in ("last_modified", "created_at") and None not in (value, info[key]) and abs(value - info[key]) < 2:
                     continue
                 self.same(f"{what}, {key} of {info['session_id']}", info[key], value)
@@ -135,7 +135,7 @@ class Compare:
 
 
 class Tree:
-    """The files of a configuration folder: rights, and lines as JSON."""
+    """The files of a configuration folder: modes, and lines as JSON."""
 
     def __init__(self, root: Path) -> None:
         self.files: dict[str, tuple[int, list[Any]]] = {}
@@ -145,7 +145,7 @@ class Tree:
                 self.files[str(path.relative_to(root))] = (path.stat().st_mode & 0o777, [_line(x) for x in text.split("\n")])
 
     def since(self, before: Tree) -> dict[str, Any]:
-        """What changed, with the same names for new ids and for the present moment whoever made them."""
+        """The changes, with the same names for new ids and for the current time on both sides."""
         old = json.dumps(before.files)
         names: dict[str, str] = {}
 
@@ -165,7 +165,7 @@ class Tree:
 
 
 def made(root: Path) -> tuple[Path, Path]:
-    """Sessions with what a short run of the CLI does not leave: rewinds, long lines, damage, odd names and keys."""
+    """Sessions with features that a short run does not produce: rewinds, long lines, damage, odd names."""
     project = root / "repo"
     project.mkdir(parents=True)
     quiet: dict[str, Any] = {"cwd": project, "check": True, "capture_output": True}
@@ -208,19 +208,19 @@ def _sessions(project: Path, tree: Path) -> list[tuple[Path, list[Any]]]:
     return [
         (project, start),
         (project, parallel),
-        # A result that hangs elsewhere, and one of a call that two responses claim.
+        # A result with another parent, and one of a call that two responses contain.
         (project, [*parallel[:7], user(8, 1, gives("t1")), says(11, 1, "m9", calls("t2")), user(9, 1, gives("t2")),
                    says(10, 7, "m3", ok)]),
-        # A rewind, then an edited prompt; the first way has more.
+        # A rewind, then an edited prompt; the first branch is longer.
         (project, [*start, user(3, 2, "One way"), says(4, 3, "m2", ok), user(5, 2, "Another way"), says(6, 5, "m3", ok)]),
-        # A compaction: what was before is not followed.
+        # A compaction: the entries before it are not followed.
         (project, [*start, {**_entry("system", 3, None, None, {"subtype": "compact_boundary"}), "logicalParentUuid": _uuid(2)},
                    user(4, 3, "So far", isCompactSummary=True), user(5, 4, "Go on"), says(6, 5, "m2", ok)]),
         # Progress in the chain, a sidechain, a team's entry, meta at the end, and lines to replace results with.
         (project, [*start, _entry("progress", 3, 2, None, {"data": {}}), user(4, 3, "Go on", slug="brave-fox"),
                    user(5, 4, "aside", isSidechain=True), says(6, 4, "m2", ok), user(7, 6, "hi", teamName="blue"),
                    user(8, 6, "note", isMeta=True), {"type": "content-replacement", "replacements": [{"a": 1}]}]),
-        # Titles, tags and prompts, several of each; the tag in a tool's input is none.
+        # Titles, tags and prompts, several of each; the tag in a tool's input does not count.
         (tree, [*start, {"type": "ai-title", "aiTitle": "By the model"}, {"type": "custom-title", "customTitle": "By \"me\""},
                 {"type": "tag", "tag": "first"}, {"type": "tag", "tag": "second"}, says(3, 2, "m2", calls("t1"))]),
         (tree, [user(1, None, "<command-name>/init</command-name>"), {"type": "last-prompt", "lastPrompt": "the last"}]),
@@ -229,10 +229,11 @@ def _sessions(project: Path, tree: Path) -> list[tuple[Path, list[Any]]]:
         # Nothing to show, and a sub-agent's file.
         (project, [{"type": "permission-mode", "permissionMode": "default"}]),
         (project, [user(1, None, "aside", isSidechain=True)]),
-        # Damage: an array, half a line, a repeated line, a blank one, a circle, a parent that was never written.
+        # Damage: an array, half a line, a repeated line, a blank one, a cycle, a parent that does not exist.
         (project, [*start, "[1,2]", '{"type":"user","uuid":"x', "", start[0], user(3, 4, "circle"), user(4, 3, "circle"),
                    user(5, 99, "island"), says(6, 5, "m2", ok)]),
-        # A first line over the SDK's window, half a surrogate pair, a long prompt, separators as white space.
+        # A first line beyond the SDK's read limit, a lone surrogate, a long prompt, separators as white
+        # space.
         (project, [{"type": "api-request-shape", "shape": "x" * 100_000}, *start]),
         (project, [user(1, None, "half \ud83d here"), says(2, 1, "m1", ok)]),
         (project, [user(1, None, "\x1c " + "ü" * 199 + " \n\tmore"), says(2, 1, "m1", ok)]),
@@ -269,7 +270,7 @@ def _line(text: str) -> Any:
 
 
 def _shown(value: Any) -> Any:
-    """Half a surrogate pair, which no UTF-8 can carry, as we show it in titles; messages keep it."""
+    """A lone surrogate, which UTF-8 cannot encode, as we show it in titles; messages keep it."""
     return re.sub("[\ud800-\udfff]", "\ufffd", value) if isinstance(value, str) else value
 
 

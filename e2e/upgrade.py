@@ -1,6 +1,6 @@
-"""A server is replaced twice while many agents write: killed once, and told to stop once. None of them may notice.
+"""A server is replaced twice while many agents write: killed once, and stopped once. No agent may be affected.
 
-`AGENTS=n` for another number of agents. They are stand-ins, so that a small machine can run many.
+`AGENTS=n` sets the number of agents. They are stand-ins, so that a small machine can run many.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ AGENTS = 5
 LEASE_SECONDS = 120
 GONE_SECONDS_MAX = 10
 CHUNK_CHARS = 8
-# Beyond the time that it takes to start them all.
+# In addition to the time for starting all of them.
 CHUNKS_AT_LEAST, CHUNKS_PER_AGENT = 50, 8
 
 
 def play(programs: Programs, root: Path) -> tuple[list[str], str]:
-    """Everything that went wrong, and what was done."""
+    """Returns the problems, and a summary."""
     count = int(os.environ.get("AGENTS", AGENTS))
     place = Place.make(programs, root, NAME)
     chunks = CHUNKS_AT_LEAST + CHUNKS_PER_AGENT * count
@@ -69,16 +69,16 @@ def play(programs: Programs, root: Path) -> tuple[list[str], str]:
         began = time.monotonic()
         while (left := _agents(place)) and time.monotonic() - began < GONE_SECONDS_MAX:
             time.sleep(0.1)
-        problems += [f"{pid} was left behind" for pid in left]
+        problems += [f"process {pid} is still running" for pid in left]
     finally:
         server.kill()
     events = sum(map(len, crowd.seen.values()))
-    verdict = f"0 died, {count} of {count} texts whole, 0 of {events} events lost, doubled or out of order"
-    return problems, f"{count} agents, {', '.join(said)}: {verdict if not problems else 'NOT WELL'}"
+    verdict = f"0 died, {count} of {count} texts complete, 0 of {events} events lost, repeated or out of order"
+    return problems, f"{count} agents, {', '.join(said)}: {verdict if not problems else 'FAILED'}"
 
 
 class Crowd:
-    """Many sessions, watched over one WebSocket, with the cursor of each."""
+    """Many sessions, subscribed over one WebSocket, with the cursor of each."""
 
     def __init__(self, place: Place, web: Web, count: int) -> None:
         self.first: dict[str, str] = {}
@@ -100,10 +100,10 @@ class Crowd:
             if after is None:
                 self.first[key] = told["from"]
             elif (told["verdict"], told["from"]) != ("ok", after):
-                self.wrong.append(f"came back after {after} and was told {told['verdict']} from {told['from']}")
+                self.wrong.append(f"reconnected after {after} and got the verdict {told['verdict']} from {told['from']}")
 
     def until(self, wanted: Any) -> None:
-        """Takes events until what came of each session is what is wanted."""
+        """Reads events until each session has reached the wanted state."""
         began = time.monotonic()
         open_ones = {key for key, seen in self.seen.items() if not (seen and wanted(seen))}
         while open_ones:
@@ -114,7 +114,7 @@ class Crowd:
                 open_ones.discard(key)
 
     def drain(self) -> None:
-        """Takes what a server that is gone had sent."""
+        """Reads the events that a killed server had sent."""
         try:
             while True:
                 self._take(self.socket.hear())
@@ -134,7 +134,7 @@ class Crowd:
         return any("Complete" in each["event"] for each in seen)
 
     def busy(self) -> int:
-        """How many are in the middle of a turn, as far as is known here."""
+        """Number of agents in the middle of a turn, by the events received so far."""
         return sum(not self.is_done(seen) for seen in self.seen.values())
 
     def problems(self, text: str) -> list[str]:
@@ -163,11 +163,11 @@ def _stand_in(place: Place, text: str) -> Path:
 
 
 def _second(second: Server) -> list[str]:
-    """Another server on the same data while the first one lives has to refuse, and to say why."""
+    """A second server on the same data must refuse to start while the first one runs, with a reason."""
     try:
         said = second.refusal()
     except subprocess.TimeoutExpired:
-        return ["a second server on the same data did not refuse"]
+        return ["a second server on the same data started"]
     finally:
         second.kill()
     return [] if "another server" in said else [f"a second server on the same data says: {said!r}"]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The page in a real browser, against the real server: builds both, then runs e2e/browser.
-# With arguments only the cases of these files: scripts/browser.sh e2e/browser/cases/phone.test.mjs
-# TIDINGS names a program that was built already; e2e/browser/run.mjs has more settings.
+# Runs the page in a real browser on the real server: builds both, then runs e2e/browser.
+# With arguments it runs only the cases of these files: scripts/browser.sh e2e/browser/cases/phone.test.mjs
+# TIDINGS is the path of a program that was built already; e2e/browser/run.mjs has more settings.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the page into web/dist, from where it gets into the program. Does nothing when nothing has changed.
+# Builds the page into web/dist, which is embedded in the program. Does nothing if no source changed.
 # With `check` it also checks the types and runs the unit tests of the page.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../web" && pwd)
@@ -11,7 +11,7 @@ fail() {
     exit 3
 }
 
-# What a bare Debian machine lacks.
+# Packages missing on a minimal Debian machine.
 tools() {
     local missing=()
     command -v node >/dev/null || missing+=(nodejs)
@@ -27,7 +27,7 @@ tools() {
 
 checksum() { sha256sum "$@" | sha256sum | cut -d' ' -f1; }
 
-# No package runs code while it is installed; the lock file names no registry, so that a mirror can serve it.
+# Install scripts of packages are disabled; the lock file names no registry, so that a mirror can serve it.
 packages() {
     local stamp=node_modules/.stamp wanted
     wanted=$(checksum package.json package-lock.json)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What every case of a run came to, for all stages in one form: one JSON object per line,
+"""The result of every case of a run, for all stages in one form: one JSON object per line,
 {"stage", "case", "tries", "ok", "problem"}.
 
 usage: scripts/results.py junit STAGE JUNIT.xml RESULTS    appends the cases of cargo-nextest to RESULTS
@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 TRIES_MAX = 3
-# More than this and the run fails: so many at once are a broken change rather than a busy machine.
+# More flaky cases fail the run: so many at once indicate a broken change rather than a busy machine.
 FLAKY_MAX = 3
 
 
@@ -36,7 +36,7 @@ class Result:
 
 
 def read(path: Path) -> list[Result]:
-    """The results in a file; none if there is no such file."""
+    """The results in a file; empty if it does not exist."""
     if not path.exists():
         return []
     return [Result(**json.loads(line)) for line in path.read_text().splitlines()]
@@ -48,7 +48,7 @@ def append(path: Path, results: list[Result]) -> None:
 
 
 def read_junit(stage: str, path: Path) -> list[Result]:
-    """The cases of a report of cargo-nextest. A try that failed is a child of its case, whatever the last one came to."""
+    """The cases of a cargo-nextest report. A failed try is a child of its case, also if the last one passed."""
     found = []
     for suite in ElementTree.parse(path).iter("testsuite"):
         for case in suite.iter("testcase"):
@@ -62,13 +62,13 @@ def read_junit(stage: str, path: Path) -> list[Result]:
 
 
 def report_flaky(results: list[Result], path: Path) -> bool:
-    """Says which cases passed on a later try only; whether they are few enough."""
+    """Prints the cases that passed only on a later try; returns whether they are few enough."""
     flaky = [result for result in results if result.is_flaky]
     path.write_text(json.dumps([asdict(result) for result in flaky], indent=2) + "\n")
     for result in flaky:
         print(f"flaky: {result.stage}: {result.case}, tries {result.tries} of {TRIES_MAX}")
     if len(flaky) > FLAKY_MAX:
-        print(f"error: {len(flaky)} flaky cases, at most {FLAKY_MAX} are accepted; {path} has what went wrong", file=sys.stderr)
+        print(f"error: {len(flaky)} flaky cases, at most {FLAKY_MAX} are accepted; {path} has the failures", file=sys.stderr)
     return len(flaky) <= FLAKY_MAX
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Takes the place of rustdoc in `cargo test --doc`: writes the documentation with every warning an error, then runs its examples.
-# `cargo doc` would compile all dependencies once more to write the same.
+# Replaces rustdoc in `cargo test --doc`: builds the documentation with warnings as errors, then runs its examples.
+# `cargo doc` would compile all dependencies a second time.
 set -euo pipefail
 
 arguments=()

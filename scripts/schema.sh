@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes schema/ from the types. A file is replaced only once its new text is complete.
+# Generates schema/ from the types. A file is replaced only when its new content is complete.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

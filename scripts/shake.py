@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the stages with tests several times on one build, without second tries and each time beside another disturbance,
+"""Runs the stages with tests several times on one build, without second tries and each time under another load,
 and prints which cases failed.
 
 usage: scripts/shake.py [ROUNDS]     3 rounds by default
 
-A run that was stopped goes on where it was when the commit is the same; `target/shake` has what it found so far, and
+A stopped run continues where it was if the commit is the same; `target/shake` has the results so far, and
 `target/shake/table.md` the last table. Exit code 1 if a case failed.
 """
 
@@ -30,7 +30,7 @@ FOLDER = TARGET / "shake"
 STAGES = ["tests", "e2e", "browser"]
 BUSY = "while :; do :; done"
 SYNC = 'while :; do dd if=/dev/zero of="$0" bs=1M count=64 conv=fsync 2>/dev/null; done'
-# Name, command that runs beside the stages, how many of it, and what a stage is started with.
+# Name, command that runs at the same time, number of its processes, and the prefix of the stage's command.
 DISTURBANCES = [
     ("two busy loops", ["sh", "-c", BUSY], 2, []),
     ("pinned to one core", [], 0, ["taskset", "-c", "0"]),
@@ -50,7 +50,7 @@ def disturbed(command: list[str], count: int) -> Iterator[None]:
 
 
 def run_stage(stage: str, prefix: list[str]) -> list[results.Result]:
-    """Runs one stage without second tries; what each of its cases came to."""
+    """Runs one stage without second tries; returns the result of each case."""
     subprocess.run([*prefix, "scripts/test.sh", stage], cwd=REPO, env=os.environ | {"TRIES": "1"}, stdin=subprocess.DEVNULL, check=False)
     found = results.read(TARGET / "results.ndjson")
     if not found:
@@ -59,7 +59,7 @@ def run_stage(stage: str, prefix: list[str]) -> list[results.Result]:
 
 
 def table(rounds: list[dict]) -> str:
-    """A table in Markdown: the runs, then each case that failed, and beside which disturbances."""
+    """A Markdown table: the runs, then each failed case with its loads."""
     lines = ["| round | beside | stage | cases | failed | minutes |", "|---|---|---|---|---|---|"]
     failures: dict[str, list[str]] = defaultdict(list)
     for each in rounds:
@@ -67,7 +67,7 @@ def table(rounds: list[dict]) -> str:
         lines.append(f"| {each['round']} | {each['beside']} | {each['stage']} | {len(each['cases'])} | {len(failed)} | {each['minutes']} |")
         for case in failed:
             failures[f"{case['stage']}: {case['case']}"].append(f"{each['round']} ({each['beside']})")
-    lines += ["", "| case that failed | in rounds |", "|---|---|"]
+    lines += ["", "| failed case | in rounds |", "|---|---|"]
     lines += [f"| {case} | {', '.join(where)} |" for case, where in sorted(failures.items())] or ["| none | |"]
     return "\n".join(lines)
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# What takes too long for every run, and has to hold for longer.
-# Without arguments every part; with arguments only the parts named.
-# SESSIONS=n, CASES=n, SOCKETS=n, KILLS=n, AGENTS=n, STUCK=n, MIB=n, ROUNDS=n and TIMES=n for other numbers, SEED=n for another run; a failure names its seed.
+# Long-running tests, which take too long for every run.
+# Without arguments it runs every part; with arguments only the named parts.
+# SESSIONS=n, CASES=n, SOCKETS=n, KILLS=n, AGENTS=n, STUCK=n, MIB=n, ROUNDS=n and TIMES=n set sizes, SEED=n the random seed; a failure prints its seed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 all_parts=(sessions resume kill hosts outlive outlive-cli upgrade stuck answers properties)
 [ -z "${SEED:-}" ] || export TIDINGS_SOAK_SEED=$SEED
 
-# A thousand sessions that end at all the wrong moments; fails if a process, a task or an open file is left of them.
+# A thousand sessions that end at inconvenient moments; fails if a process, a task or an open file is left over.
 soak_sessions() {
     export TIDINGS_SOAK_SESSIONS=${SESSIONS:-1000}
     # The stand-in for `claude` that the sessions start is an example.
@@ -15,8 +15,8 @@ soak_sessions() {
     cargo test -p tidings --all-features --test soak -- --nocapture
 }
 
-# Readers that come and go against a list of what happened; a sixteenth of the cases on files.
-# Then subscribers of every dialect that come back at random positions, against one that stayed; some over sockets.
+# Readers that connect and disconnect, compared with a reference list of events; a sixteenth of the cases on files.
+# Then subscribers of every dialect that reconnect at random cursors, compared with one that stayed; some over sockets.
 soak_resume() {
     export TIDINGS_SOAK_CASES=${CASES:-100000}
     cargo test -p tidings-bridge --all-features --test resume
@@ -24,25 +24,25 @@ soak_resume() {
     TIDINGS_SOAK_SOCKETS=${SOCKETS:-300} cargo test -p tidings-bridge --all-features --test api k4_
 }
 
-# A writer of the journal that is killed again and again.
+# A journal writer that is killed repeatedly.
 soak_kill() {
     cargo build -p tidings-bridge --example journal_writer
     TIDINGS_SOAK_KILLS=${KILLS:-1000} cargo test -p tidings-bridge --test kill
 }
 
-# Bridges that are killed again and again while the CLI of their host writes.
+# Bridges that are killed repeatedly while the CLI of their agent host writes.
 soak_hosts() {
     cargo build -p tidings --all-features --examples
     TIDINGS_SOAK_KILLS=${KILLS:-1000} cargo test -p tidings --all-features --test host kills
 }
 
-# Servers that are killed again and again while their agent works, asks and is answered.
+# Servers that are killed repeatedly while their agent works, sends requests and gets answers.
 soak_outlive() {
     cargo build -p tidings-bridge --all-features --example mortal_server
     TIDINGS_SOAK_KILLS=${KILLS:-1000} cargo test -p tidings-bridge --all-features --test outlive
 }
 
-# The same with the real CLI, which `e2e/install.sh` fetches once.
+# The same with the real CLI, which `e2e/install.sh` downloads once.
 soak_outlive-cli() {
     e2e/install.sh
     cargo build -p tidings-cli -p tidings-e2e-driver
@@ -63,13 +63,13 @@ soak_stuck() {
         cargo test -p tidings-bridge --all-features --test stuck -- --nocapture
 }
 
-# A hundred clients that answer the same question at once.
+# A hundred clients that answer the same request at once.
 soak_answers() {
     TIDINGS_SOAK_ROUNDS=${ROUNDS:-1000} \
         cargo test -p tidings-bridge --all-features --test sessions -- --nocapture promise_5_of_many_answers_at_once
 }
 
-# Property tests, each time with other cases than before; a failure says which.
+# Property tests with new random cases each time; a failure prints its case.
 soak_properties() {
     local time
     for ((time = 1; time <= ${TIMES:-20}; time++)); do
@@ -81,7 +81,7 @@ parts=("$@")
 [ $# -gt 0 ] || parts=("${all_parts[@]}")
 for part in "${parts[@]}"; do
     declare -F "soak_$part" >/dev/null || {
-        echo "error: no such part: $part" >&2
+        echo "error: unknown part: $part" >&2
         echo "hint: the parts are: ${all_parts[*]}" >&2
         exit 2
     }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The whole suite, stage by stage, and what each stage took.
-# Without arguments every stage of CI; with arguments only the stages named.
-# Needs cargo and no terminal; what else is missing, `install` brings.
+# Runs the whole suite, stage by stage, and prints the duration of each stage.
+# Without arguments it runs every stage of CI; with arguments only the named stages.
+# Needs cargo and no terminal; the stage `install` installs other missing tools.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 3
 
@@ -17,10 +17,10 @@ stage_install() {
     cargo nextest --version >/dev/null 2>&1 || cargo install cargo-nextest --locked
 }
 
-# First, since the page becomes part of the program that everything else builds.
+# First, since the page is embedded in the program that the other stages build.
 stage_page() { scripts/page.sh check; }
 
-# rustfmt colours its diff wherever TERM is set, a log file included.
+# rustfmt colours its diff if TERM is set, even in a log file.
 stage_fmt() {
     local colour=never
     [ ! -t 1 ] || colour=auto
@@ -33,7 +33,7 @@ linted() {
     RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS="-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__" cargo "$@"
 }
 
-# The tests, and then the programs that have none. One run shows every error.
+# The tests, and then the programs without tests. One run shows every error.
 stage_build() {
     linted test --no-run --quiet --no-fail-fast --workspace --all-features &&
         linted build --quiet --workspace --all-features
@@ -41,7 +41,7 @@ stage_build() {
 
 stage_tidy() { linted build --quiet --workspace --all-features --bin xtask && "$target/debug/xtask" tidy; }
 
-# Runs cargo-nextest, and keeps what became of each test.
+# Runs cargo-nextest, and stores the result of each test.
 nextest() {
     local stage=$1 report="$target/nextest/ci/junit.xml" status
     shift
@@ -54,7 +54,7 @@ nextest() {
 
 stage_tests() { nextest tests --workspace --all-features; }
 
-# Not a stage of CI: the tests inside the sources only, for `make check`, and without installing anything.
+# Not a stage of CI: only the tests inside the sources, for `make check`, without installing anything.
 stage_unit() {
     if cargo nextest --version >/dev/null 2>&1; then
         linted nextest run --workspace --all-features --lib --bins
@@ -63,13 +63,13 @@ stage_unit() {
     fi
 }
 
-# Another crate in a user's build can switch serde_json's features on for all of it, and nothing may depend on them.
+# Another crate can enable serde_json's features for a user's whole build, and our code must not depend on them.
 stage_features() {
     local flags=serde_json/preserve_order,serde_json/float_roundtrip,serde_json/arbitrary_precision
     nextest features -p tidings-protocol --features "$flags"
 }
 
-# Examples in documentation run, and its links lead somewhere: `scripts/rustdoc.sh` does both on what is compiled already.
+# Runs the examples of the documentation and checks its links: `scripts/rustdoc.sh` does both without compiling again.
 stage_docs() { RUSTDOC=$PWD/scripts/rustdoc.sh linted test --quiet --doc --workspace --all-features; }
 
 # The real CLI, the official SDKs and the browser are fetched once. In a run of several stages that happens beside the build, which
@@ -86,7 +86,7 @@ fetch() {
     return 3
 }
 
-# A run without the real CLI and the official SDKs fails.
+# Fails without the real CLI and the official SDKs.
 stage_e2e() { fetch && stage_build && python3 e2e/run.py; }
 
 # The page in a real browser, on the real server.
@@ -105,13 +105,13 @@ stages=("$@")
 [ $# -gt 0 ] || stages=("${all_stages[@]}")
 for stage in "${stages[@]}"; do
     declare -F "stage_$stage" >/dev/null || {
-        echo "error: no such stage: $stage" >&2
+        echo "error: unknown stage: $stage" >&2
         echo "hint: the stages are: ${all_stages[*]} unit" >&2
         exit 2
     }
 done
 
-# A test must neither see nor touch the sessions, the login or the settings of whoever runs it.
+# A test must neither read nor change the sessions, the login or the settings of the user who runs it.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export CLAUDE_CONFIG_DIR="$scratch/claude"
@@ -122,15 +122,15 @@ for name in $(compgen -e); do
     ANTHROPIC_* | CLAUDECODE | CLAUDE_*) unset "$name" ;;
     esac
 done
-# A snapshot that differs is a failure here, never a new file.
+# A snapshot that differs is a failure here, and writes no new file.
 export INSTA_UPDATE=no
-# Property tests try the same cases in each run, so that a failure is about the change that is tested; `make soak` tries others.
+# Property tests use the same cases in each run, so that a failure comes from the change under test; `make soak` uses others.
 export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-20261115}
-# On a machine that has built nothing yet, keeping what the next build could use costs more than it saves.
+# On a fresh machine, incremental compilation costs more than it saves.
 [ -d target ] || export CARGO_INCREMENTAL=0
 # CI builds once and runs no debugger.
 [ -z "${CI:-}" ] || export CARGO_PROFILE_DEV_DEBUG=none
-# A case that fails is tried again, so that a run tells a broken change from a busy machine; see docs/testing.md.
+# A failed case is tried again, to distinguish a broken change from a busy machine; see docs/testing.md.
 export TRIES=${TRIES:-3}
 mkdir -p "$target"
 rm -f "$results"

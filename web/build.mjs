@@ -1,5 +1,5 @@
 // Builds the page into dist/: one script, one style sheet, the files of public/, each also compressed.
-// Names carry the checksum of what is in them, so that a browser may keep them for ever.
+// Names contain a checksum of the content, so that a browser may cache them for ever.
 
 import { build } from "esbuild";
 import { createHash } from "node:crypto";

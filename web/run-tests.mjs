@@ -1,4 +1,5 @@
-// Runs the unit tests: each file of tests/ is bundled, since Node does not read TypeScript, and handed to Node's own runner.
+// Runs the unit tests: each file of tests/ is bundled, since Node does not read TypeScript, and run by Node's
+// test runner.
 
 import { build } from "esbuild";
 import { spawnSync } from "node:child_process";

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings the browser, and what drives it, into e2e/.cache/browser. What is there already costs nothing.
+# Downloads the browser and its driver into e2e/.cache/browser. Existing files are kept.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache="$here/../.cache"
@@ -30,7 +30,7 @@ driver() {
     rm -rf "$cache/browser"
     mkdir -p "$cache/browser"
     cp "$here/package.json" "$here/package-lock.json" "$cache/browser/"
-    echo "downloading what drives the browser"
+    echo "downloading the driver of the browser"
     (cd "$cache/browser" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) ||
         fail "the download of what drives the browser failed" "is the npm registry reachable?"
     checksum >"$cache/browser.stamp"

@@ -1,9 +1,9 @@
-// Runs the browser cases, two files at a time, and tries a failed case again when told to.
+// Runs the browser cases, two files at a time, and retries failed cases on request.
 //
 // usage: node e2e/browser/run.mjs FILE…
 // TRIES=n       a file runs up to n times, until each of its cases has passed once; 1 by default
 // RESULTS=FILE  appends one line of JSON per case: {"stage", "case", "tries", "ok", "problem"}
-// PARALLEL=n    so many files at a time, 2 by default
+// PARALLEL=n    number of files at a time, 2 by default
 
 import { appendFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -12,7 +12,7 @@ import { run } from "node:test";
 
 const TRIES = Number(process.env.TRIES ?? 1);
 const PARALLEL = Number(process.env.PARALLEL ?? Math.min(2, availableParallelism()));
-/** Bounds a hang; no case comes near it. */
+/** Limit for a hang; no case comes near it. */
 const CASE_MS_MAX = 240_000;
 
 const cases = new Map();
@@ -21,7 +21,7 @@ function note(file, { name, details }, problem) {
   const key = `${basename(file, ".test.mjs")}: ${name}`;
   const one = cases.get(key) ?? { file, name, tries: 0, ok: false, problem: "" };
   cases.set(key, one);
-  // A file runs again as a whole; what has passed before needs no second proof.
+  // A file runs again as a whole; cases that have passed before are not counted again.
   if (one.ok) return;
   one.tries += 1;
   one.ok = problem === undefined;
@@ -60,7 +60,7 @@ async function runFiles(files) {
 }
 
 /** The longest first, so that the last files do not run alone. */
-const LONG = ["screenshots", "list", "demo", "letters"].map((name) => `${name}.test.mjs`);
+const LONG = ["screenshots", "list", "demo", "outbox"].map((name) => `${name}.test.mjs`);
 const files = process.argv.slice(2).map((file) => resolve(file));
 files.sort((a, b) => LONG.includes(basename(b)) - LONG.includes(basename(a)));
 await runFiles(files);

@@ -14,7 +14,7 @@ STOP_SECONDS_MAX = 10
 
 
 class Api:
-    """Serves one script until it is closed. `url` is where."""
+    """Serves one script at `url` until it is closed."""
 
     def __init__(self, programs: Programs, script: Path, log: Path) -> None:
         self.log = log
@@ -43,7 +43,7 @@ class Api:
         return self._stderr.read().decode(errors="replace").strip()
 
     def close(self) -> str | None:
-        """Ends the server; what it has to say if it was not content with what it was asked."""
+        """Ends the server; returns its report if expectations failed."""
         self._child.stdin.close()
         try:
             code = self._child.wait(STOP_SECONDS_MAX)

@@ -1,4 +1,4 @@
-"""A scenario's own assertions, and whether everything said can be decoded."""
+"""A scenario's own assertions, and a check that every frame can be decoded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .host import Record, is_named
 
 
 def problems_of(record: Record, plan: dict[str, Any]) -> list[str]:
-    """What of the plan's `expect`, `order`, `exit`, `stdout` and `stderr` does not hold."""
+    """Failed assertions of the plan's `expect`, `order`, `exit`, `stdout` and `stderr`."""
     found = list(record.problems)
     if record.exit != plan.get("exit", 0):
         said = record.stderr.strip()[-300:]
@@ -31,19 +31,19 @@ def problems_of(record: Record, plan: dict[str, Any]) -> list[str]:
 
 
 def missing_in_order(names: list[str], order: list[str]) -> list[str]:
-    """Every name must come, one after the other; others may stand between them."""
+    """Every name must occur, in order; others may stand between them."""
     at = 0
     for pattern in order:
         while at < len(names) and not is_named(names[at], pattern):
             at += 1
         if at == len(names):
-            return [f"{pattern} did not come in its place; came: {' '.join(names)}"]
+            return [f"{pattern} did not come in order; came: {' '.join(names)}"]
         at += 1
     return []
 
 
 def unmet(record: Record, expected: dict[str, Any]) -> list[str]:
-    """`frame` names the kind; `nth` picks one of them, `count` says how many, `has` what must be in it."""
+    """`frame` is the kind; `nth` selects one of them, `count` is their number, `has` the required members."""
     those = [seen.frame for seen in record.seen if is_named(seen.name, expected["frame"])]
     if "count" in expected and len(those) != expected["count"]:
         return [f"{len(those)} times {expected['frame']}, expected {expected['count']}"]
@@ -58,7 +58,10 @@ def unmet(record: Record, expected: dict[str, Any]) -> list[str]:
 
 
 def fits(expected: Any, actual: Any) -> bool:
-    """Whether all that is expected is there; more may be. `{"$contains": text}` and `{"$length": n}` look inside."""
+    """True if everything expected is present; more is allowed.
+
+    `{"$contains": text}` and `{"$length": n}` match parts.
+    """
     if isinstance(expected, dict):
         if "$contains" in expected:
             return isinstance(actual, (str, list)) and expected["$contains"] in actual
@@ -75,14 +78,14 @@ def fits(expected: Any, actual: Any) -> bool:
 
 
 def undecodable(programs: Programs, stdout: Path) -> list[str]:
-    """What `tidings frames check` finds wrong: for a pinned CLI every frame has a type and loses nothing."""
+    """Findings of `tidings frames check`: with a pinned CLI every frame is typed and lossless."""
     done = subprocess.run(
         [str(programs.tidings), "frames", "check", "--json", str(stdout)], capture_output=True, timeout=60, check=False)
     try:
         counts = json.loads(done.stdout)
     except ValueError:
         return [f"frames check failed: {done.stderr.decode(errors='replace').strip()}"]
-    # Frames that are not published need no type.
+    # Unpublished frames need no type.
     internal = {name.replace(":", "/") for name in INTERNAL_FRAMES}
     counts["unknown"] -= sum(count for kind, count in counts["kinds"].items() if kind in internal)
     bad = {key: counts[key] for key in ("invalid", "noise", "lossy", "refused", "unknown") if counts[key] > 0}

@@ -1,7 +1,7 @@
-"""Where the programs under test are, and the sealed place each run of them gets.
+"""The programs under test, and an isolated environment for each run.
 
 The real CLI reads settings, logins and sessions from wherever it finds them. Every run therefore starts in a new home
-with a cleared environment, so that nothing of the machine's owner is read or changed, and two runs never meet.
+with a cleared environment, so that no file of the user is read or changed, and runs do not affect each other.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PROJECT_FILES = {
 
 
 class Missing(Exception):
-    """Something that `install.sh` or `cargo build` should have brought is not there."""
+    """A file from `install.sh` or `cargo build` is missing."""
 
 
 @dataclass
@@ -41,27 +41,27 @@ class Programs:
 
     @classmethod
     def find(cls, tidings: Path, bin_dir: Path) -> Programs:
-        """Links the programs into `bin_dir`: the checkout may lie where another user may not look."""
+        """Links the programs into `bin_dir`: the other user may not be able to read the checkout."""
         claude = CACHE / "claude"
         if not claude.exists():
             raise Missing("the real CLI is not installed: run e2e/install.sh")
         driver = tidings.with_name("tidings-e2e-driver")
         for program in (tidings, driver):
             if not program.exists():
-                raise Missing(f"there is no {program}: run `cargo build -p tidings-cli -p tidings-e2e-driver`")
+                raise Missing(f"{program} is missing: run `cargo build -p tidings-cli -p tidings-e2e-driver`")
         uid = gid = None
         if os.geteuid() == 0:
             try:
                 entry = pwd.getpwnam(USER)
             except KeyError:
-                raise Missing(f"there is no system user `{USER}`: run e2e/install.sh") from None
+                raise Missing(f"the system user `{USER}` does not exist: run e2e/install.sh") from None
             uid, gid = entry.pw_uid, entry.pw_gid
         bin_dir.mkdir()
         programs = (tidings, driver, claude.resolve())
         return cls(*(_reachable(program, bin_dir / program.name) for program in programs), uid, gid)
 
     def as_user(self) -> dict:
-        """What `subprocess` needs to drop root's rights."""
+        """Arguments of `subprocess` that drop root's rights."""
         if self.uid is None:
             return {}
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
@@ -74,7 +74,7 @@ class Programs:
 
 
 def _reachable(source: Path, target: Path) -> Path:
-    """A hard link costs nothing; across file systems it has to be a copy."""
+    """A hard link if possible; a copy across file systems."""
     try:
         os.link(source, target)
     except OSError:
@@ -126,7 +126,7 @@ class Place:
         return self.root / "t"
 
     def hand_over(self) -> None:
-        """Everything in here belongs to whoever the CLI runs as, the folder itself included."""
+        """Gives the folder and its contents to the user that runs the CLI."""
         if self.programs.uid is None:
             return
         for path in [self.root, *self.root.rglob("*")]:
@@ -142,7 +142,7 @@ class Place:
             "ANTHROPIC_API_KEY": "sk-ant-dummy",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
-            # Else what background tasks print stays behind in the machine's own folder for temporary files.
+            # Otherwise output of background tasks stays in the machine's folder for temporary files.
             "CLAUDE_CODE_TMPDIR": str(self.tmp),
         }
         if base_url:
@@ -150,5 +150,5 @@ class Place:
         return env | self.env_extra | (extra or {})
 
     def fill(self, text: str) -> str:
-        """Scripts say `@CWD@` for the project folder, which is a new one each time."""
+        """Replaces `@CWD@` in scripts by the project folder, which is new for each run."""
         return text.replace("@CWD@", str(self.project))

@@ -1,7 +1,7 @@
-"""What two runs of the same scenario have in common: the order of frames, their public keys, and what must not vary.
+"""Comparison of two runs of the same scenario: the order of frames, their public keys, and significant values.
 
 Ids, times, durations, costs and texts of the CLI's own are never compared. Keys that the CLI sends but its published
-types do not name may go with any release; they are listed here and left out.
+types do not have may be removed in any release; they are listed here and ignored.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any
 
 from .host import Record, is_named
 
-# Frames that are not in the published union; their order is not promised.
+# Frames that are not in the published union; their order is not guaranteed.
 INTERNAL_FRAMES = {"command_lifecycle", "autocompact_state", "transcript_mirror", "system:session_title_changed"}
 
-# How often these come depends on how the network cuts a stream into pieces.
+# Their number depends on how the network splits a stream.
 STREAMED = {"stream_event:content_block_delta", "system:thinking_tokens"}
 
 # Keys that are sent but not published, by frame kind; `*` is for every kind. A dot goes into an object.
@@ -83,13 +83,13 @@ INTERNAL_KEYS: dict[str, set[str]] = {
         "response.response.put_back", "response.response.send_now", "response.response.turn"},
 }
 
-# Marks of how long things took: sent or not depending on how a turn went.
+# Timing information, whose presence depends on the course of a turn.
 TIMING_KEYS = {
     "ttft_ms", "ttft_stream_ms", "time_to_request_ms", "request_sent_wall_ms", "first_content_frame_ms",
     "time_to_request_from_spawn_ms", "time_origin_ms", "warm_spare_claimed",
 }
 
-# Objects that are data and not shape: what a tool takes and gives, what a query answers, who is logged in.
+# Objects that are data and not structure: tool inputs and outputs, query results, account data.
 OPAQUE = {
     "assistant": {"message.content[].input"},
     "user": {"tool_use_result"},
@@ -104,7 +104,7 @@ OPAQUE = {
 # Objects whose keys are names.
 MAPS = {"modelUsage"}
 
-# Values that say what happened; everything else may vary.
+# Significant values; all others may vary.
 VALUES: dict[str, list[str]] = {
     "assistant": ["message.role", "message.content[].type", "message.content[].text", "message.content[].name",
                   "error", "aborted"],
@@ -130,7 +130,7 @@ VALUES: dict[str, list[str]] = {
 
 @dataclass
 class Item:
-    """One frame, reduced to what is compared."""
+    """One frame, reduced to the compared parts."""
 
     name: str
     keys: set[str]
@@ -138,7 +138,7 @@ class Item:
 
 
 def outline(record: Record) -> list[Item]:
-    """A run without what may vary. A streamed block counts as one frame, however many pieces it came in."""
+    """A run without the parts that may vary. The deltas of a streamed block count as one frame."""
     items: list[Item] = []
     for seen in record.seen:
         if any(is_named(seen.name, internal) for internal in INTERNAL_FRAMES):
@@ -190,9 +190,9 @@ def keys_of(name: str, frame: dict[str, Any]) -> set[str]:
 
 
 def values_of(name: str, frame: dict[str, Any]) -> dict[str, Any]:
-    """The values that say what happened."""
+    """The significant values."""
     values = {path: _at(frame, path) for paths in _of(VALUES, name) for path in paths}
-    # Texts of the CLI's own are not part of the protocol, and how far an aborted text came is a matter of time.
+    # The CLI's own texts are not part of the protocol, and the length of an aborted text depends on timing.
     if frame.get("aborted") or _at(frame, "message.model") == "<synthetic>":
         values.pop("message.content[].text", None)
     return values
@@ -210,9 +210,9 @@ def _at(value: Any, path: str) -> Any:
 
 
 def differences(real: list[Item], other: list[Item], same_place: dict[str, str]) -> list[str]:
-    """What the other run has too much, too little or other than the real one, one sentence each.
+    """Differences of the other run from the real one, one sentence each.
 
-    `same_place` replaces what names the place of a run, since the two ran in different ones.
+    `same_place` replaces the folders of a run, since the two ran in different ones.
     """
     found: list[str] = []
     left, right = [item.name for item in real], [item.name for item in other]
@@ -263,19 +263,19 @@ class Known:
 
 
 def _like(pattern: str, text: str) -> bool:
-    """`*` stands for anything; nothing else is special, since names have brackets in them."""
+    """`*` matches anything; nothing else is special, since names contain brackets."""
     return re.fullmatch(".*".join(re.escape(part) for part in pattern.split("*")), text, re.DOTALL) is not None
 
 
 class KnownDifferences:
-    """The differences that are accepted, and whether they still occur."""
+    """The accepted differences, and which of them still occur."""
 
     def __init__(self, path: Path) -> None:
         table = tomllib.loads(path.read_text()) if path.exists() else {}
         self.entries = [Known(**entry) for entry in table.get("difference", [])]
 
     def unknown(self, scenario: str, found: list[str]) -> list[str]:
-        """Those that nobody wrote down."""
+        """The differences that are not listed."""
         left = []
         for difference in found:
             covering = [entry for entry in self.entries if entry.covers(scenario, difference)]
@@ -286,5 +286,5 @@ class KnownDifferences:
         return left
 
     def stale(self) -> list[Known]:
-        """Those that no longer occur and have to go."""
+        """Listed differences that no longer occur and must be removed."""
         return [entry for entry in self.entries if not entry.used]

@@ -1,7 +1,7 @@
-"""The host side of one run: plays the steps of a `host.json` against a `claude` on stdin and stdout.
+"""The host program of one run: runs the steps of a `host.json` against a `claude` on stdin and stdout.
 
-Requests of the agent are answered by the thread that reads stdout, since one may come at any time, also before the
-answer to what the host itself asked for. Everything is written down in the order in which it was seen.
+Requests of the agent are answered by the thread that reads stdout, since one may arrive at any time, even before the
+response to a request of the host program. All lines are recorded in order.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ SECONDS_MAX = 60
 
 
 class Stuck(Exception):
-    """The run did not get where a step waits for."""
+    """The run did not reach the state that a step waits for."""
 
 
 @dataclass
 class Seen:
-    """One line of stdout: its frame, its name, and what was asked if it is an answer."""
+    """One line of stdout: its frame, its name, and the request if it is a response."""
 
     frame: dict[str, Any]
     name: str
@@ -37,7 +37,7 @@ class Seen:
 
 @dataclass
 class Record:
-    """What one process did."""
+    """The record of one process."""
 
     seen: list[Seen] = field(default_factory=list)
     exit: int | None = None
@@ -47,7 +47,7 @@ class Record:
 
 
 def name_of(frame: dict[str, Any], asked: dict[str, str]) -> str:
-    """A name that says which kind of frame this is, down to hook event, block kinds or what is answered."""
+    """A name for the kind of frame, with the hook event, the block kinds or the answered request."""
     kind, subtype = str(frame.get("type")), frame.get("subtype")
     if kind == "control_request":
         request = frame.get("request", {})
@@ -71,12 +71,12 @@ def name_of(frame: dict[str, Any], asked: dict[str, str]) -> str:
 
 
 def is_named(name: str, pattern: str) -> bool:
-    """`assistant` also means `assistant:text`."""
+    """`assistant` also matches `assistant:text`."""
     return name == pattern or name.startswith(pattern + ":")
 
 
 class Host:
-    """Runs one process and plays one list of steps."""
+    """Runs one process with one list of steps."""
 
     def __init__(self, command: list[str], env: dict[str, str], cwd: Path, plan: dict[str, Any], user: dict) -> None:
         self.plan = plan
@@ -97,7 +97,7 @@ class Host:
             reader.start()
 
     def run(self) -> Record:
-        """Plays the steps, closes stdin and waits for the end."""
+        """Runs the steps, closes stdin and waits for the end."""
         try:
             for step in self.plan.get("steps", []):
                 self._step(step)
@@ -112,7 +112,7 @@ class Host:
         return self.record
 
     def _end(self) -> None:
-        """Ends what is left of the process and of what it started; a grandchild may hold our pipes open."""
+        """Kills the process and its children; a grandchild may hold our pipes open."""
         try:
             os.killpg(self.child.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -144,7 +144,7 @@ class Host:
         elif "close" in step:
             self._close()
         else:
-            raise ValueError(f"no such step: {step}")
+            raise ValueError(f"unknown step: {step}")
 
     def _control(self, request: dict[str, Any], step: dict[str, Any]) -> None:
         request_id = f"req_{len(self.asked) + 1}"
@@ -182,7 +182,7 @@ class Host:
                 self.child.stdin.write(line.encode() + b"\n")
                 self.child.stdin.flush()
             except (BrokenPipeError, ValueError):
-                pass  # The process has ended; what was expected of it will be missed by the checks.
+                pass  # The process has ended; the checks report what is missing.
 
     def _close(self) -> None:
         with self.writing:
@@ -222,7 +222,7 @@ class Host:
         else:
             rule = self._rule(request, name)
             if rule is None:
-                self.record.problems.append(f"no answer was written for {name}")
+                self.record.problems.append(f"no answer is defined for {name}")
                 answer = {}
             elif rule.get("hold"):
                 return
@@ -237,7 +237,7 @@ class Host:
         self._write(json.dumps({"type": "control_response", "response": response}))
 
     def _rule(self, request: dict[str, Any], name: str) -> dict[str, Any] | None:
-        """The first answer that fits and, if it is for once, was not given yet."""
+        """The first matching answer that was not used up."""
         for index, rule in enumerate(self.plan.get("answers", [])):
             asked = is_named(name, "control_request:" + rule["to"])
             if asked and rule.get("tool") in (None, request.get("tool_name")) and index not in self.used:
@@ -247,7 +247,7 @@ class Host:
         return None
 
     def _mcp(self, request: dict[str, Any]) -> dict[str, Any]:
-        """A server inside this process, as the SDKs offer it."""
+        """An MCP server inside this process, as the SDKs offer it."""
         message = request["message"]
         server = self.plan.get("mcp", {}).get(request["server_name"], {"tools": []})
         if message["method"] == "initialize":
@@ -270,7 +270,7 @@ class Host:
 
 
 def fill_input(answer: Any, asked_input: Any) -> Any:
-    """An answer says `"$input"` where the tool's input goes as it was asked."""
+    """Replaces `"$input"` in an answer by the requested input."""
     if answer == "$input":
         return asked_input
     if isinstance(answer, dict):

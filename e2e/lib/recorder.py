@@ -1,4 +1,4 @@
-"""Stands between the CLI and `tidings rehearse api`, and keeps what the CLI asks: the API's own log names only kinds."""
+"""A recording proxy between the CLI and `tidings rehearse api`, whose log has only the kinds of requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SECONDS_MAX = 60
 
 
 class Recorder:
-    """Passes everything on to `upstream`. `url` is where it listens, `requests` what was asked, in order."""
+    """Forwards everything to `upstream`. `url` is its address, `requests` the recorded requests in order."""
 
     def __init__(self, upstream: str) -> None:
         self.requests: list[dict[str, Any]] = []
@@ -41,7 +41,7 @@ class Recorder:
                 headers = {key: value for key, value in self.headers.items() if key.lower() != "host"}
                 connection.request(self.command, self.path, body, headers)
                 answer = connection.getresponse()
-                # Read to the end: these answers are short, and then their length is known.
+                # Read to the end: these responses are short, and then their length is known.
                 said = answer.read()
                 self.send_response(answer.status)
                 for key, value in answer.getheaders():
@@ -53,7 +53,7 @@ class Recorder:
                 connection.close()
 
             def log_message(self, *_: object) -> None:
-                """Nobody reads it."""
+                """Discards the server's log."""
 
         return Handler
 

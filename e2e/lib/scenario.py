@@ -1,4 +1,4 @@
-"""Scenarios on disk: what the model says (`script.toml`), and what a host (`host.json`) or an SDK (`sdk.json`) does."""
+"""Scenarios on disk: the model (`script.toml`), and a host program (`host.json`) or an SDK (`sdk.json`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOLDER = E2E / "scenarios"
 
 @dataclass
 class Scenario:
-    """One folder. With a script alone, it is one that the checks of the official SDKs use."""
+    """One folder. A folder with only a script belongs to the checks of the official SDKs."""
 
     name: str
     folder: Path
@@ -37,7 +37,7 @@ class Scenario:
         return self.folder / "script.toml"
 
     def plans(self, place: Place) -> list[dict[str, Any]]:
-        """The processes to run, one after the other, with their arguments and scripts filled in."""
+        """The processes to run, in order, with their arguments and scripts filled in."""
         host = json.loads(place.fill((self.folder / "host.json").read_text()))
         plans = []
         for number, run in enumerate(host.get("runs", [host]), 1):
@@ -51,19 +51,19 @@ class Scenario:
 
 
     def sdk_runs(self, place: Place) -> list[dict[str, Any]]:
-        """The runs of an SDK, one after the other; `python` and what it says is for the whole scenario."""
+        """The runs of an SDK, in order; `python` applies to the whole scenario."""
         sdk = json.loads(place.fill((self.folder / "sdk.json").read_text()))
         sdk.pop("python", None)
         return sdk.get("runs", [sdk])
 
     @property
     def has_twin(self) -> bool:
-        """Whether the official Python SDK can do this too."""
+        """True if the official Python SDK supports this too."""
         return json.loads((self.folder / "sdk.json").read_text()).get("python", True)
 
 
 def write_script(place: Place, source: Path, number: int = 1) -> Path:
-    """A copy of the script that knows where the project is."""
+    """A copy of the script with the path of the project."""
     target = place.root / f"script-{number}.toml"
     target.write_text(place.fill(source.read_text()))
     return target

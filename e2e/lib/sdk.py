@@ -1,4 +1,4 @@
-"""The official SDKs as clients: each check is a small program, run once on the stand-in and once on the real CLI."""
+"""The official SDKs as clients: each check is a small program, run on the stand-in and on the real CLI."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECONDS_MAX = 60
 
 
 def problems_of(programs: Programs, place: Place, scenario: Scenario, column: str, who: str) -> list[str]:
-    """Runs the check called like the scenario, without its `sdk-`; what went wrong, if anything."""
+    """Runs the check named like the scenario, without its `sdk-`; returns its problems."""
     script = write_script(place, scenario.script)
     name = scenario.name.removeprefix("sdk-")
     if who == "agent":
@@ -31,7 +31,7 @@ def problems_of(programs: Programs, place: Place, scenario: Scenario, column: st
 
 
 def _shim(programs: Programs, place: Place, command: list[str]) -> Path:
-    """What the SDK takes for `claude`. It has no suffix, else the TypeScript SDK would give it to node."""
+    """The `claude` for the SDK. It has no suffix, otherwise the TypeScript SDK would run it with node."""
     shim = place.root / "claude-shim"
     words = " ".join(shlex.quote(word) for word in [*programs.drop_rights(), *command])
     shim.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
@@ -69,7 +69,7 @@ def _check(place: Place, column: str, name: str, shim: Path, base_url: str | Non
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """Ends what is left of the check and of the `claude` it started."""
+    """Kills the check and the `claude` that it started."""
     try:
         os.killpg(child.pid, signal.SIGKILL)
     except ProcessLookupError:

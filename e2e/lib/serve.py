@@ -1,4 +1,4 @@
-"""`tidings serve` as a child process, ended as an administrator would or killed."""
+"""`tidings serve` as a child process, stopped by a signal or killed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ PASSED = [f"--pass-env={name}" for name in ("ANTHROPIC_*", "CLAUDE_CODE_*", "DIS
 
 
 class Server:
-    """`tidings serve` until it is closed or killed. One that comes after it in the same place has the same data.
+    """`tidings serve` until it is stopped or killed. The next one in the same folder has the same data.
 
-    Its agents end with it unless `lease_seconds` says how long they wait for the next one.
+    Its agents end with it unless `lease_seconds` sets how long they wait for the next server.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Server:
 
     @cached_property
     def web(self) -> Web:
-        """Requests to it, once it says where it is."""
+        """Requests to the server, once it has printed its address."""
         late = threading.Timer(START_SECONDS_MAX, self._child.kill)
         late.start()
         first = self._child.stdout.readline()
@@ -51,19 +51,19 @@ class Server:
         return Web(address, self._token.read_text().strip())
 
     def close(self) -> list[str]:
-        """Ends it as an administrator would; what was wrong with how it ended."""
+        """Stops it with SIGTERM; returns the problems of its shutdown."""
         self._child.terminate()
         try:
             code = self._child.wait(STOP_SECONDS_MAX)
         except subprocess.TimeoutExpired:
             self._child.kill()
-            return [f"it did not end when told to: {self.said()}"]
+            return [f"it did not stop after SIGTERM: {self.said()}"]
         return [] if code == 0 else [f"it ended with {code}: {self.said()}"]
 
     def refusal(self) -> str:
-        """Waits until it has ended by itself because it could not start; what it said at last."""
+        """Waits for a server that cannot start; returns its error message."""
         if self._child.wait(START_SECONDS_MAX) == 0:
-            raise RuntimeError("it ended as if all was well")
+            raise RuntimeError("it exited with code 0")
         return self._child.stdout.read().decode()
 
     def kill(self) -> None:
@@ -72,7 +72,7 @@ class Server:
         self._child.wait()
 
     def said(self) -> str:
-        """What it and those before it in the same place wrote to stderr."""
+        """Stderr of this server and of earlier ones on the same data."""
         self._log.seek(0)
         return self._log.read().decode(errors="replace").strip()
 

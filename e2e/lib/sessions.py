@@ -1,4 +1,4 @@
-"""The session calls of the official Python SDK beside ours, on the files that a run left behind."""
+"""Compares the session calls of the official Python SDK with ours, on the files of a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SECONDS_MAX = 300
 
 
 def problems_of(programs: Programs, place: Place) -> list[str]:
-    """Compares on what the real CLI wrote in a place."""
+    """Compares on files of the real CLI."""
     if not (place.config / "projects").is_dir():
         return []
     scratch = place.root / "sessions"
@@ -29,7 +29,7 @@ def problems_of_made(programs: Programs, root: Path) -> list[str]:
 
 def _run(programs: Programs, args: list[str]) -> list[str]:
     command = [str(CACHE / "venv/bin/python"), "-B", str(E2E / "sessions_sdk.py"), str(programs.tidings), *args]
-    # As root the files are another user's, which git refuses to look at unless it is told to.
+    # As root the files belong to another user, and git needs permission to read them.
     git = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
     env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "PYTHONIOENCODING": "utf-8:backslashreplace", **git}
     try:

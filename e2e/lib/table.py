@@ -10,12 +10,12 @@ COLUMNS = ["cli×api", "agent=cli", "sessions", "rs-sdk", "rs=py", "py-sdk", "ts
 
 @dataclass
 class Cell:
-    """The outcome of one pairing: a word per part of it (`ok`, `FAIL`), and what went wrong."""
+    """The outcome of one pairing: a word per part of it (`ok`, `FAIL`), and the problems."""
 
     parts: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     tries: int = 1
-    # What went wrong at the first try, if a later one was ok.
+    # The problems of the first try, if a later one was ok.
     first_problems: list[str] = field(default_factory=list)
 
     def add(self, problems: list[str], label: str = "") -> None:
@@ -32,7 +32,7 @@ class Cell:
 
 @dataclass
 class Row:
-    """One scenario, and what it says of itself."""
+    """One scenario with its results."""
 
     name: str
     cells: dict[str, Cell] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Row:
 
 
 def tried(play: Callable[[], Row], tries_max: int) -> Row:
-    """Plays a row until each of its cells was ok once, `tries_max` times at the most."""
+    """Runs a row until each of its cells was ok once, `tries_max` times at most."""
     row = play()
     for number in range(2, tries_max + 1):
         if not row.failed:
@@ -63,7 +63,7 @@ def tried(play: Callable[[], Row], tries_max: int) -> Row:
 
 
 def results(rows: list[Row]) -> list[dict[str, object]]:
-    """One entry per cell, in the form that `scripts/flaky.py` and `scripts/shake.py` read."""
+    """One entry per cell, in the form that `scripts/results.py` and `scripts/shake.py` read."""
     return [
         {
             "stage": "e2e", "case": f"{row.name}, {column}", "tries": cell.tries, "ok": not cell.failed,
@@ -85,7 +85,7 @@ def show(rows: list[Row], columns: list[str]) -> str:
 
 
 def problems(rows: list[Row]) -> str:
-    """What went wrong, under the name of the scenario and the column."""
+    """The problems, under the name of the scenario and the column."""
     lines: list[str] = []
     for row in rows:
         for column, cell in row.cells.items():
@@ -96,7 +96,7 @@ def problems(rows: list[Row]) -> str:
 
 
 def totals(rows: list[Row], extra_failed: int = 0) -> tuple[str, bool]:
-    """The last line, and whether all is well. A cell that stands for two runs counts as two."""
+    """The last line, and the overall success. A cell that stands for two runs counts as two."""
     parts = [part for row in rows for cell in row.cells.values() for part in cell.parts]
     failed = parts.count("FAIL") + extra_failed
     return f"{parts.count('ok')} passed, {failed} failed", failed == 0

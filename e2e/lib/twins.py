@@ -1,7 +1,7 @@
-"""One scenario through our SDK and through the official Python SDK, on the real CLI: both must see and say the same.
+"""One scenario through our SDK and the official Python SDK, on the real CLI: both must behave the same.
 
-Each driver prints what it saw line by line. Before the lines are compared, what must vary is taken out: ids are renamed
-by the place where they first come, folders get one name, times go, and the pieces of a streamed block become one.
+Each driver prints a log. Before the logs are compared, varying parts are normalised: ids are renamed
+by their first occurrence, folders get one name, times are removed, and the deltas of a streamed block are joined.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from .scenario import Scenario, write_script
 
 SECONDS_MAX = 60
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-# Keys whose values are ids of another form, which then may stand inside other texts.
+# Keys whose values are ids of another form, which may also occur inside other texts.
 ID_KEYS = {"message_id", "request_id", "task_id", "agent_id", "agentId", "prompt_id", "run_id", "runId"}
 TIME_KEYS = {"timestamp", "totalDurationMs", "durationMs", "elapsed_time_seconds", "end_time", "pid"}
-# What a request takes depends on the name of the SDK, which stands in it.
+# Token counts depend on the name of the SDK, which is part of the request.
 SIZE_KEYS = {"input_tokens", "inputTokens", "costUSD", "total_cost_usd", "total_tokens", "totalTokens"}
-# Texts of the CLI's own with something in them that is made up anew each time.
+# The CLI's own texts with parts that are generated anew each time.
 MADE_UP = [
     (re.compile(r"127\.0\.0\.1:\d+"), "@API@"),
     (re.compile(r"((?:total_tokens|duration_ms): )\d+"), r"\1@SIZE@"),
@@ -43,7 +43,7 @@ MADE_UP = [
 
 @dataclass
 class Lines:
-    """What a driver printed, in the order of each kind: answers to questions come when they come."""
+    """The output of a driver, ordered per kind, since answers to requests come at any time."""
 
     messages: list[dict[str, Any]] = field(default_factory=list)
     calls: list[dict[str, Any]] = field(default_factory=list)
@@ -90,7 +90,7 @@ def play(programs: Programs, place: Place, scenario: Scenario, who: str) -> Line
 
 def _drive(programs: Programs, place: Place, plan: Path, who: str, env: dict[str, str], seen: Lines, number: int) -> None:
     if who == "rs":
-        # Ours runs as the user that the CLI runs as: the files that it writes for the CLI are for nobody else.
+        # Ours runs as the same user as the CLI: the files that it writes for the CLI are private.
         command = [str(programs.driver), str(plan), str(programs.claude)]
         user = programs.as_user()
     else:
@@ -119,7 +119,7 @@ def _drive(programs: Programs, place: Place, plan: Path, who: str, env: dict[str
 
 
 def _end(child: subprocess.Popen[str]) -> None:
-    """Ends what is left of the driver; a CLI that it left is in its group, unless it made one of its own."""
+    """Kills the driver and its process group, with a CLI that it left, unless that has a group of its own."""
     try:
         os.killpg(child.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -127,7 +127,7 @@ def _end(child: subprocess.Popen[str]) -> None:
 
 
 def unmet(parts: list[list[dict[str, Any]]], expected: list[dict[str, Any]]) -> list[str]:
-    """`{"message" | "call" | "reply" | "error": {…}}`: one of them has these members; `count` says how many have."""
+    """`{"message" | "call" | "reply" | "error": {…}}`: one has these members; `count` is their number."""
     found = []
     for each in expected:
         kind = next(key for key in each if key != "count")
@@ -143,7 +143,7 @@ def unmet(parts: list[list[dict[str, Any]]], expected: list[dict[str, Any]]) -> 
 
 
 def differences(theirs: Lines, their_place: Place, ours: Lines, our_place: Place) -> list[str]:
-    """What our SDK saw otherwise, a sentence each."""
+    """Differences of our SDK, one sentence each."""
     found: list[str] = []
     left, right = normal(theirs, their_place), normal(ours, our_place)
     for what, a, b in zip(("message", "call", "reply"), left[:3], right[:3]):
@@ -176,7 +176,7 @@ def name(what: str, each: dict[str, Any]) -> str:
 
 
 def inside(theirs: Any, ours: Any, path: str) -> list[str]:
-    """The innermost places where two values differ."""
+    """The innermost differences of two values."""
     if isinstance(theirs, dict) and isinstance(ours, dict):
         found = []
         for key in sorted(theirs.keys() | ours.keys()):
@@ -201,11 +201,11 @@ def _short(value: Any) -> str:
 
 
 def normal(lines: Lines, place: Place) -> tuple[list[dict[str, Any]], ...]:
-    """The lines without what must vary."""
+    """The lines without the parts that must vary."""
     internal = {kind.split(":")[0] for kind in INTERNAL_FRAMES if ":" not in kind}
     messages = [each for each in lines.messages if each["type"] not in internal]
     messages = [each for each in messages if f"{each['type']}:{each.get('subtype')}" not in INTERNAL_FRAMES]
-    # The words of a refusal are each SDK's own; that it is one is in its name.
+    # The text of a refusal differs between SDKs; that it is one is in its name.
     replies = [{"to": each["to"], "refused": True} if "refused" in each else each for each in lines.replies]
     parts: list[Any] = [_joined(messages), lines.calls, replies, [error["text"] for error in lines.errors]]
     parts = [[_plain(each) for each in part] for part in parts]
@@ -230,7 +230,7 @@ def normal(lines: Lines, place: Place) -> tuple[list[dict[str, Any]], ...]:
 
 
 def _joined(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """How many pieces a streamed block comes in is up to the network."""
+    """Joins the deltas of a streamed block, whose number depends on the network."""
     joined: list[dict[str, Any]] = []
     for message in messages:
         event = message.get("event") or {}
@@ -250,7 +250,7 @@ def _joined(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _plain(value: Any, kind: str = "") -> Any:
-    """Without times, without what is not published, and without empty members, which one side leaves out."""
+    """Removes times, unpublished members, and empty members, which one side omits."""
     if isinstance(value, list):
         return [_plain(inner, kind) for inner in value]
     if not isinstance(value, dict):
@@ -266,7 +266,7 @@ def _plain(value: Any, kind: str = "") -> Any:
 
 
 def _names(parts: list[Any]) -> dict[str, str]:
-    """A name for each id that says where it came first, so that one more on one side renames no others."""
+    """A name for each id by its first occurrence, so that one more on one side renames no others."""
     names: dict[str, str] = {}
     counts: dict[str, int] = {}
 

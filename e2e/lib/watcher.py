@@ -1,4 +1,4 @@
-"""Somebody who watches a session over servers that come and go, and comes back with the cursor of the last event."""
+"""A subscriber that follows a session across servers, and reconnects with the cursor of the last event."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOST = (OSError, ValueError, RuntimeError, http.client.HTTPException)
 
 
 class Watcher:
-    """The events of one session in the order in which they came, each with its cursor."""
+    """The events of one session in order, each with its cursor."""
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -26,17 +26,17 @@ class Watcher:
         self._events: Iterator[dict[str, Any]] = iter(())
 
     def join(self, web: Web, way: str) -> dict[str, Any]:
-        """Goes on over the WebSocket (`ws`) or a stream of events (`sse`); how the session stands."""
+        """Reconnects over the WebSocket (`ws`) or server-sent events (`sse`); returns the session's state."""
         self._events = self._over_socket(web) if way == "ws" else self._over_stream(web)
         told = next(self._events)
         if self.after is None:
             self.first = self.after = told["from"]
         elif (told["verdict"], told["from"]) != ("ok", self.after):
-            self.problems.append(f"came back after {self.after} and was told {told['verdict']} from {told['from']}")
+            self.problems.append(f"reconnected after {self.after} and got the verdict {told['verdict']} from {told['from']}")
         return told
 
     def until(self, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """The next event that is wanted."""
+        """The next wanted event."""
         began = time.monotonic()
         while True:
             while self._looked_at < len(self.seen):
@@ -53,7 +53,7 @@ class Watcher:
         return self.until(lambda event: name in event)[name]
 
     def drain(self) -> None:
-        """Takes what a server that is gone had sent."""
+        """Reads the events that a killed server had sent."""
         try:
             for each in self._events:
                 self._take(each)

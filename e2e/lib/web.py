@@ -1,4 +1,4 @@
-"""Clients of the server with nothing but the standard library: requests, a stream of events, a WebSocket."""
+"""Clients of the server with only the standard library: HTTP requests, server-sent events, a WebSocket."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Web:
         self.token = token
 
     def call(self, method: str, path: str, body: Any = None, key: str | None = None) -> tuple[int, Any]:
-        """The status and the JSON of an answer."""
+        """The status and the JSON of a response."""
         connection = http.client.HTTPConnection(self.host, timeout=SECONDS_MAX)
         headers = self._headers()
         if key:
@@ -59,15 +59,15 @@ class Web:
             connection.close()
 
     def socket(self) -> Socket:
-        """A WebSocket that brings its credential in its first message, as a page has to."""
+        """A WebSocket that authenticates with its first message, like a page."""
         opened = Socket(self.host, "/v1/ws")
         answer = opened.ask({"type": "auth", "token": self.token})
         if answer["type"] != "ack":
-            raise RuntimeError(f"not let in: {answer}")
+            raise RuntimeError(f"not authenticated: {answer}")
         return opened
 
     def phone(self) -> Socket:
-        """A WebSocket of the phone protocol, let in by its first message."""
+        """A WebSocket of the phone protocol that authenticates with its first message."""
         opened = Socket(self.host, "/v1/mobile")
         opened.say({"type": "auth", "token": self.token})
         return opened
@@ -95,7 +95,7 @@ class Socket:
             pass
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Sends a request, and gives its answer; events that come before it are put aside for `hear`."""
+        """Sends a request, and returns its response; earlier events are stored for `hear`."""
         self._requests += 1
         self.say(request | {"id": self._requests})
         while (message := self._message()).get("id") != self._requests:
@@ -106,11 +106,11 @@ class Socket:
         self._frame(1, json.dumps(message).encode())
 
     def hear(self) -> dict[str, Any]:
-        """The next message that is no answer."""
+        """The next message that is not a response."""
         return self._aside.pop(0) if self._aside else self._message()
 
     def cut(self) -> None:
-        """Goes without a word, as a phone does."""
+        """Disconnects without a close frame, like a phone."""
         self._file.close()
         self._socket.close()
 

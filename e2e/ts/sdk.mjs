@@ -1,7 +1,9 @@
-// The official TypeScript SDK as a client. `node sdk.mjs CHECK` plays one check and exits with 0 if it holds.
+// The official TypeScript SDK as a client. `node sdk.mjs CHECK` runs one check and exits with 0 if it passes.
 //
-// `TIDINGS_E2E_CLAUDE` is what the SDK starts as `claude`: the stand-in or the real CLI. A check may not know which.
-// The Python twin is `../sdk_py.py`; both have the same checks, each with the script `scenarios/sdk-CHECK`.
+// `TIDINGS_E2E_CLAUDE` is the `claude` for the SDK: the stand-in or the real CLI. A check must not depend on
+// which.
+// The Python counterpart is `../sdk_py.py`; both have the same checks, each with the script
+// `scenarios/sdk-CHECK`.
 
 import assert from "node:assert/strict";
 import { createSdkMcpServer, query, tool } from "@anthropic-ai/claude-agent-sdk";
@@ -39,7 +41,7 @@ async function all(run) {
   return messages;
 }
 
-/** A prompt that is fed as the check goes on: `say` sends a message, `end` closes stdin. */
+/** A prompt stream: `say` sends a message, `end` closes stdin. */
 function conversation() {
   const waiting = [];
   let wake = () => {};

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Streams an answer, kills the server in the middle of a sentence, starts it again, and shows the text whole.
-# Needs no key and no `claude`: a stand-in plays examples/outlive/script.toml.
+# Streams an answer, kills the server in the middle of a sentence, starts it again, and shows the complete text.
+# Needs no key and no `claude`: a stand-in runs examples/outlive/script.toml.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cd "$here/../.."
@@ -36,7 +36,7 @@ start() {
 say() { printf '\n\033[1m%s\033[0m\n' "$1"; }
 
 start
-say "A session begins, and somebody watches:"
+say "A session starts, and a subscriber prints its answer:"
 curl -sf --unix-socket "$work/data/server.sock" http://localhost/v1/sessions \
     -H "Authorization: Bearer $(cat "$work/data/token")" -H 'Content-Type: application/json' \
     -d "{\"cwd\":\"$work/folder\",\"prompt\":\"Tell me about servers.\"}" >/dev/null
@@ -56,12 +56,12 @@ wait "$watcher"
 sleep 0.3
 kill "$tail" 2>/dev/null || true
 
-# However it is wrapped, what was shown is the text of the script.
+# Apart from line breaks, the output must be the text of the script.
 plain() { tr -d '[:space:]\\'; }
 meant=$(sed -n '/^text = """/,/"""$/p' "$here/script.toml" | sed 's/^text = """//; s/"""$//' | plain)
 [ "$(plain <"$work/shown")" = "$meant" ] || {
-    say "It is not whole. The log of the server:"
+    say "The text is not complete. The log of the server:"
     cat "$work/log"
     exit 1
 }
-say "It is whole."
+say "The text is complete."

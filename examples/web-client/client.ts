@@ -1,4 +1,4 @@
-// Watches one session, says something to it, and answers what it asks.
+// Subscribes to one session, sends prompts to it, and answers its requests.
 import type { SocketMessage, SocketRequest, UiMessage } from "../../schema/tidings";
 
 const [said, asked, form] = ["#said", "#asked", "form"].map((name) => document.querySelector(name)!);
@@ -15,7 +15,7 @@ function connect(): void {
   };
   socket.onmessage = ({ data }) => hear(JSON.parse(data));
   socket.onclose = ({ code, reason }) => {
-    // From 4400 on the same would happen again, except for 4409: come back with the last cursor.
+    // Codes from 4400 on are permanent, except for 4409: reconnect with the last cursor.
     if (code >= 4400 && code !== 4409) return say("closed", reason);
     setTimeout(connect, (wait = Math.min(wait * 2, 30_000)) * (0.5 + Math.random()));
   };

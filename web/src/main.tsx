@@ -1,4 +1,4 @@
-// The beginning: a code in the address is exchanged for a credential and taken out of it, then the page is drawn.
+// Entry point: exchanges a pairing code in the address for a credential, removes it, and renders the page.
 
 import { render } from "preact";
 import { followClock } from "./app/clock.ts";
@@ -8,9 +8,9 @@ import { followCodes, pairByAddress, pairProblem } from "./app/pairing.ts";
 import { followAddress } from "./app/route.ts";
 import { keepShell } from "./app/shell.ts";
 import { followStorage } from "./app/storage.ts";
-import { enter, entrance, followAttention, followRoute } from "./app/store.ts";
+import { authenticate, authState, followAttention, followRoute } from "./app/store.ts";
 import { followTitle } from "./app/title.ts";
-import { followFirst } from "./app/first.ts";
+import { followInitialView } from "./app/initial-view.ts";
 import { hasCode } from "./model/code.ts";
 import { App } from "./view/app.tsx";
 import "./style/main.css";
@@ -26,11 +26,11 @@ async function begin(): Promise<void> {
   followStorage();
   const isPairing = hasCode(location.hash);
   if (isPairing) await pairByAddress();
-  else await enter();
-  if (entrance.value === "outside" && pairProblem.value === "" && isPairing) pairProblem.value = "The code is not good any more.";
+  else await authenticate();
+  if (authState.value === "unpaired" && pairProblem.value === "" && isPairing) pairProblem.value = "The code was used or has expired.";
   followCodes();
   followRoute();
-  followFirst();
+  followInitialView();
   followTitle();
   render(<App />, root);
   keepShell();

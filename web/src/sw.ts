@@ -1,5 +1,5 @@
-// Keeps the page itself, and nothing else: what the server says about sessions is never stored here.
-// Notifications of phones are its own, so it also leads from them to the page.
+// Service worker. Caches the page's own files, and never data about sessions. Notifications on phones belong
+// to it, so it also opens the page from them.
 
 interface Fetching extends Event {
   request: Request;
@@ -45,7 +45,7 @@ worker.addEventListener("fetch", (event) => {
   const path = request.url.startsWith(worker.registration.scope) ? request.url.slice(worker.registration.scope.length) : undefined;
   if (request.method !== "GET" || path === undefined || path.startsWith("v1/")) return;
   if (request.mode === "navigate") {
-    // The newest page if the server answers, the kept one if it does not.
+    // The newest page if the server responds, else the cached one.
     event.respondWith(fetch(request).catch(() => kept("./")));
   } else if (SHELL.includes(path)) {
     event.respondWith(kept(path, request));
@@ -58,14 +58,14 @@ worker.addEventListener("notificationclick", (event) => {
   event.waitUntil(show(new URL(place ?? "", worker.registration.scope).href));
 });
 
-/** In the page that is open, or in a new one. */
+/** In an open page, or in a new one. */
 async function show(url: string): Promise<void> {
   const [tab] = await worker.clients.matchAll({ type: "window" });
   if (tab === undefined) {
     await worker.clients.openWindow(url);
     return;
   }
-  // A browser that does not let it come to the front still shows the right thing when somebody looks.
+  // If the browser does not focus the page, it shows the right session when the user opens it.
   await tab.focus().catch(() => undefined);
   await tab.navigate(url);
 }

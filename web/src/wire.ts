@@ -1,4 +1,4 @@
-// The shapes of the wire, as `tidings schema typescript` prints them. Nothing here is written by hand.
+// Types of the wire format, as `tidings schema typescript` prints them. Nothing here is written by hand.
 
 export { INPUT_BYTES_MAX } from "../../schema/tidings.ts";
 export type * from "../../schema/tidings.ts";

@@ -1,4 +1,4 @@
-// The one way from events to what is on the screen, over recorded streams and over what goes wrong in them.
+// The fold, over recorded streams and over faulty ones.
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -37,12 +37,12 @@ function texts(items: readonly Item[]): string[] {
   return items.flatMap((item) => (item.kind === "text" ? [item.text] : []));
 }
 
-test("pieces of a text are one item until it ends", () => {
+test("deltas of a text are one item until it ends", () => {
   const all = folded([text("Hel"), text("lo"), { TextEnded: { session_id: 1, turn_id: turn } }, text("again")]);
   assert.deepEqual(texts(all.items), ["Hello", "again"]);
 });
 
-test("an item that changes is another object, and the others stay", () => {
+test("a changed item is a new object, and the others stay", () => {
   const all = folded([text("a"), call("t1"), call("t2")]);
   const before = [...all.items];
   fold(all, { ToolCompleted: { tool_use_id: "t2", result: "ok", session_id: 1 } });
@@ -52,12 +52,12 @@ test("an item that changes is another object, and the others stay", () => {
   assert.equal(toolOf(all, "t2")?.state, "done");
 });
 
-test("a call whose beginning was not seen is shown with its result", () => {
+test("a call without its start is shown with its result", () => {
   const all = folded([{ ToolCompleted: { tool_use_id: "t9", result: "late", session_id: 1 } }]);
   assert.equal(toolOf(all, "t9")?.result, "late");
 });
 
-test("text that is taken back is gone, over several items", () => {
+test("retracted text is removed, over several items", () => {
   const all = folded([
     text("one "),
     { TextEnded: { session_id: 1, turn_id: turn } },
@@ -67,7 +67,7 @@ test("text that is taken back is gone, over several items", () => {
   assert.deepEqual(texts(all.items), ["o", ""]);
 });
 
-test("a queued prompt leaves the queue when it is said or dropped", () => {
+test("a queued prompt leaves the queue when it is delivered or dropped", () => {
   const queued = (uuid: string): UiMessage => ({
     PromptQueued: { session_id: 1, uuid, text: uuid, turn_id: { role: "User", sequence: 1 }, attachments: [] },
   });
@@ -78,7 +78,7 @@ test("a queued prompt leaves the queue when it is said or dropped", () => {
   assert.deepEqual(all.queue, []);
 });
 
-test("a permission waits until it is resolved, and the call says how", () => {
+test("a permission request is pending until it is resolved, and the call shows the decision", () => {
   const events = stream("041-perm-suggestions");
   const asked = events.findIndex((event) => "PermissionRequired" in event);
   const all = folded(events.slice(0, asked + 1));
@@ -105,7 +105,7 @@ test("the requests of a batch find their details by order", () => {
   assert.deepEqual(targets, ["one", "two"]);
 });
 
-test("what a sub-agent does stands in its lane, and its call is drawn again", () => {
+test("items of a sub-agent are in its lane, and its call is drawn again", () => {
   const all = folded(stream("080-agent-foreground"));
   const lane = [...all.lanes.values()][0];
   assert.ok(lane);
@@ -117,7 +117,7 @@ test("what a sub-agent does stands in its lane, and its call is drawn again", ()
   assert.notEqual(toolOf(all, lane.id), before);
 });
 
-test("the cost of a turn is what it says, or what the sum grew by, which begins anew", () => {
+test("the cost of a turn is its own value, or the difference of totals, which may restart", () => {
   const result = (cost: number, more = {}): UiMessage => ({
     TurnResult: { session_id: 1, turn_id: turn, subtype: "success", is_error: false, cost_usd: cost, answers: [], permission_denials: [], ...more },
   });
@@ -125,7 +125,7 @@ test("the cost of a turn is what it says, or what the sum grew by, which begins 
   assert.deepEqual(all.items.map((item) => item.kind === "result" && item.costUsd), [0.25, 0.5, 0.125, 0.25]);
 });
 
-test("retries take each other's place", () => {
+test("a retry note replaces the previous one", () => {
   const retry = (attempt: number): UiMessage => ({
     Retrying: { session_id: 1, attempt, max_attempts: 10, delay_ms: 1000, status: 529 },
   });
@@ -134,7 +134,7 @@ test("retries take each other's place", () => {
   assert.match(JSON.stringify(all.items[0]), /Try 3 of 10/);
 });
 
-test("an event that nobody knows changes nothing but the count", () => {
+test("an unknown event changes only the version", () => {
   const all = folded([{ FromTheFuture: { session_id: 1 } } as unknown as UiMessage]);
   assert.equal(all.items.length, 0);
   assert.equal(all.revision, 1);
@@ -172,7 +172,7 @@ function visible(all: Conversation, items: readonly Item[] = all.items): string[
   });
 }
 
-test("answers to questions are shown by the server's word, and by the agent's own account", () => {
+test("answers to questions are shown from the server's events and from the agent's result", () => {
   const questions = [{ question: "Which one?" }, { question: "What else?" }, { question: "Why?" }];
   const asked: UiMessage = { ToolExecuting: { tool_use_id: "q", tool_name: "AskUserQuestion", input: { questions }, session_id: 1 } };
   const said = (all: Conversation) => {
@@ -187,7 +187,7 @@ test("answers to questions are shown by the server's word, and by the agent's ow
   assert.deepEqual(said(folded([asked, done])), ["That", undefined, undefined]);
 });
 
-test("a turn that somebody interrupted is told as such, and not as an error", () => {
+test("an interrupted turn is not shown as an error", () => {
   const ends = (terminal_reason: string): UiMessage[] => [
     { Error: { session_id: 1, message: "The turn was ended" } },
     { TurnResult: { session_id: 1, turn_id: turn, subtype: "error_during_execution", is_error: true, error: "The turn was ended", terminal_reason, answers: [], permission_denials: [] } },

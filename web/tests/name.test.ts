@@ -1,11 +1,11 @@
-// What things are called.
+// Names of sessions, and descriptions of attachments.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { attachedWords } from "../src/model/attached.ts";
+import { describeAttachments } from "../src/model/attached.ts";
 import { nameOf } from "../src/model/name.ts";
 
-test("a session is called by its title, by what was said first, or by its folder", () => {
+test("a session is named by its title, its first prompt, or its folder", () => {
   const cwd = "/home/dev/shop";
   const table: [string | undefined, string | undefined, string][] = [
     ["The gate", "Mend the gate", "The gate"],
@@ -17,7 +17,7 @@ test("a session is called by its title, by what was said first, or by its folder
   for (const [title, first_prompt, name] of table) assert.equal(nameOf({ cwd, title, first_prompt } as Parameters<typeof nameOf>[0]), name);
 });
 
-test("what comes with a prompt is counted, whichever way it is named", () => {
+test("attachments are counted by word or by media type", () => {
   const table: [string[], string][] = [
     [[], ""],
     [["image"], "1 picture"],
@@ -25,5 +25,5 @@ test("what comes with a prompt is counted, whichever way it is named", () => {
     [["image", "document", "text/plain"], "1 picture and 2 files"],
     [["application/pdf"], "1 file"],
   ];
-  for (const [attachments, text] of table) assert.equal(attachedWords(attachments), text);
+  for (const [attachments, text] of table) assert.equal(describeAttachments(attachments), text);
 });

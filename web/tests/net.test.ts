@@ -1,10 +1,10 @@
-// The connection comes back by itself, and nothing that was said is lost or said twice.
+// The connection reconnects automatically, and no command is lost or sent twice.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Link, Surroundings } from "../src/net/connection.ts";
 import { Connection, DOUBT_MS, HEARTBEAT_MS, Lost, Refused } from "../src/net/connection.ts";
-import type { Command, Letter } from "../src/net/outbox.ts";
+import type { Command, UnsentCommand } from "../src/net/outbox.ts";
 import { Outbox } from "../src/net/outbox.ts";
 import type { Problem, SocketMessage } from "../src/wire.ts";
 
@@ -43,14 +43,14 @@ class World implements Surroundings {
   time = 0;
   sockets: FakeSocket[] = [];
   timers: { at: number; run: () => void }[] = [];
-  /** How often somebody let go of a timer, one that had run among them. */
+  /** Number of cancelled timers, including expired ones. */
   cancelled = 0;
   links: Link[] = [];
-  openings = 0;
+  connectionCount = 0;
   messages: SocketMessage[] = [];
   connection = new Connection(this, {
     link: (link) => this.links.push(link),
-    opened: () => (this.openings += 1),
+    opened: () => (this.connectionCount += 1),
     message: (message) => this.messages.push(message),
   });
 
@@ -100,7 +100,7 @@ function problem(status: number, retryable: boolean): Problem {
   return { type: "", title: "", status, code: "x", detail: "no", hint: "", retryable, request_id: "" };
 }
 
-test("answers find their requests", async () => {
+test("responses are matched with their requests", async () => {
   const world = new World();
   world.connection.wake();
   world.last.opens();
@@ -112,7 +112,7 @@ test("answers find their requests", async () => {
   await assert.rejects(two, Refused);
 });
 
-test("a lost connection fails what waits, and comes back later each time", async () => {
+test("a lost connection fails pending requests, and reconnects with growing delays", async () => {
   const world = new World();
   world.connection.wake();
   world.last.opens();
@@ -150,7 +150,7 @@ test("a server that answers pings keeps its connection", () => {
   assert.equal(world.sockets.length, 1);
 });
 
-test("a connection that lasts keeps no timer that has run", () => {
+test("a long connection keeps no expired timers", () => {
   const world = new World();
   world.connection.wake();
   world.last.opens();
@@ -164,7 +164,7 @@ test("a connection that lasts keeps no timer that has run", () => {
   assert.deepEqual(world.timers, []);
 });
 
-test("a machine that slept often has one heartbeat still", () => {
+test("a machine that slept often still has one heartbeat", () => {
   const world = new World();
   world.connection.wake();
   world.last.opens();
@@ -182,7 +182,7 @@ test("a machine that slept often has one heartbeat still", () => {
 test("p9 when the network changes, a server that does not answer soon is taken for lost", async () => {
   const world = new World();
   world.connection.doubt();
-  assert.equal(world.sockets.length, 0, "nobody was connected");
+  assert.equal(world.sockets.length, 0, "no connection was made");
   world.connection.wake();
   world.last.opens();
   world.connection.doubt();
@@ -191,13 +191,13 @@ test("p9 when the network changes, a server that does not answer soon is taken f
   world.pass(DOUBT_MS + 1);
   assert.equal(world.connection.link, "open");
   world.connection.doubt();
-  // What was on its way already is no answer.
+  // A message that was sent before is not a response.
   world.last.says({ type: "session" });
   world.pass(DOUBT_MS + 1);
   assert.equal(world.connection.link, "waiting");
 });
 
-test("a refused credential is not tried again", () => {
+test("a rejected credential is not retried", () => {
   for (const code of [4401, 4403]) {
     const world = new World();
     world.connection.wake();
@@ -209,7 +209,7 @@ test("a refused credential is not tried again", () => {
   }
 });
 
-test("asleep it stays closed until it is woken", () => {
+test("a sleeping connection stays closed until it is woken", () => {
   const world = new World();
   world.connection.wake();
   world.last.opens();
@@ -218,10 +218,10 @@ test("asleep it stays closed until it is woken", () => {
   assert.equal(world.sockets.length, 1);
   world.connection.wake();
   world.last.opens();
-  assert.equal(world.openings, 2);
+  assert.equal(world.connectionCount, 2);
 });
 
-test("messages that are no JSON, or of unknown types, do no harm", () => {
+test("messages without JSON, or of unknown types, are ignored", () => {
   const world = new World();
   world.connection.wake();
   world.last.opens();
@@ -241,7 +241,7 @@ class Post {
   /** What becomes of the next ones; by the text of a prompt, or for whatever comes. */
   answers: ("ok" | "lost" | Problem)[] = [];
   refusals = new Map<string, Problem>();
-  shown: readonly Letter[] = [];
+  shown: readonly UnsentCommand[] = [];
   world = new World();
 
   outbox(): Outbox {
@@ -256,14 +256,14 @@ class Post {
       },
       (run, ms) => this.world.later(run, ms),
       {
-        changed: (letters) => (this.shown = letters),
-        refused: (letter) => (letter.command.type === "input" ? "keep" : "drop"),
+        changed: (unsentCommands) => (this.shown = unsentCommands),
+        refused: (unsent) => (unsent.command.type === "input" ? "keep" : "drop"),
       },
     );
   }
 }
 
-test("what could not be sent is sent again, in order, also after a reload", async () => {
+test("unsent commands are sent again, in order, also after a reload", async () => {
   const post = new Post();
   post.answers = ["lost"];
   const first = post.outbox();
@@ -274,11 +274,11 @@ test("what could not be sent is sent again, in order, also after a reload", asyn
   const second = post.outbox();
   await second.flush();
   assert.deepEqual(post.posted, ["one", "one", "two"]);
-  assert.equal(second.letters.length, 0);
+  assert.equal(second.unsentCommands.length, 0);
   assert.equal(post.kept.size, 0);
 });
 
-test("a prompt that is refused stays in sight and does not stop the others", async () => {
+test("a rejected prompt stays visible and does not block others", async () => {
   const post = new Post();
   post.answers = [problem(422, false)];
   const outbox = post.outbox();
@@ -286,10 +286,10 @@ test("a prompt that is refused stays in sight and does not stop the others", asy
   outbox.put("2", input("good"));
   await settle();
   assert.deepEqual(post.posted, ["bad", "good"]);
-  assert.deepEqual(outbox.letters.map((letter) => letter.problem?.status), [422]);
+  assert.deepEqual(outbox.unsentCommands.map((unsent) => unsent.problem?.status), [422]);
 });
 
-test("a prompt that has to wait holds up neither other sessions nor what somebody decides", async () => {
+test("a delayed prompt blocks neither other sessions nor decisions", async () => {
   const post = new Post();
   post.refusals.set("stuck", problem(429, true));
   const outbox = post.outbox();
@@ -301,11 +301,11 @@ test("a prompt that has to wait holds up neither other sessions nor what somebod
   outbox.put("6", run("interrupt"));
   await settle();
   assert.deepEqual(post.posted, ["stuck", "elsewhere", "answer", "interrupt"]);
-  assert.deepEqual(outbox.letters.map(({ delayed }) => delayed?.status), [429, undefined, undefined], "it says why it waits");
-  assert.equal(outbox.letters[0]?.problem, undefined);
+  assert.deepEqual(outbox.unsentCommands.map(({ delayed }) => delayed?.status), [429, undefined, undefined], "it says why it waits");
+  assert.equal(outbox.unsentCommands[0]?.problem, undefined);
 });
 
-test("what may work later is tried again by itself, later each time and never before the server wants it", async () => {
+test("temporary rejections are retried with growing delays, and never before the server's retry time", async () => {
   const post = new Post();
   post.refusals.set("later", problem(429, true));
   const outbox = post.outbox();
@@ -324,11 +324,11 @@ test("what may work later is tried again by itself, later each time and never be
   post.refusals.clear();
   post.world.pass(60_000);
   await settle();
-  assert.equal(outbox.letters.length, 0);
+  assert.equal(outbox.unsentCommands.length, 0);
   assert.equal(post.world.timers.length, 0);
 });
 
-test("whoever leaves takes along what was not sent", async () => {
+test("unsent commands are removed when the credential is revoked", async () => {
   const post = new Post();
   post.refusals.set("mine", problem(429, true));
   const outbox = post.outbox();

@@ -1,4 +1,4 @@
-// Files that go with a prompt: the server takes what the page lets through.
+// Attachments: the server accepts whatever the page lets through.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// Text as people see it: nothing hidden, no link that leads elsewhere, and differences that are right.
+// Displayed text: no hidden characters, no misleading links, and correct diffs.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -35,11 +35,11 @@ test("t9_what_turns_the_order_of_text_is_named_everywhere_and_nothing_else_is", 
   for (const point of [0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069]) {
     assert.equal(inOrder(`a${String.fromCodePoint(point)}b`).filter((piece) => "mark" in piece).length, 1, point.toString(16));
   }
-  // A family, a no-break space and Hebrew with a mark are what they are.
+  // An emoji family, a no-break space and Hebrew with a mark are left alone.
   for (const text of ["👨‍👩‍👧", "10\u00a0km", "שלום\u200f!"]) assert.deepEqual(inOrder(text), [{ text }]);
 });
 
-test("what is not hidden stays as it is", () => {
+test("visible text stays unchanged", () => {
   for (const text of ["", "ls -la\n\tcat x", "naïve 日本語 🎉", "é"]) {
     assert.deepEqual(revealed(text), text === "" ? [] : [{ text }]);
     assert.deepEqual(warnings(text), []);
@@ -133,7 +133,7 @@ function shape(blocks: readonly Block[]): string[][] {
   return blocks.filter((block) => block.type !== "space").map((block) => [block.type, block.raw.trim()]);
 }
 
-test("markdown that grows gives the same blocks as markdown that is there", () => {
+test("growing Markdown gives the same blocks as complete Markdown", () => {
   for (const source of [PROSE, PROSE.replaceAll("\n", "\r\n"), "[later] comes later\n\nwords and more words\n\n[later]: https://example.com\n"]) {
     const whole = new Growing().finish(source);
     for (const step of [1, 3, 7, 24]) {
@@ -146,7 +146,7 @@ test("markdown that grows gives the same blocks as markdown that is there", () =
   assert.equal(use?.tokens?.[0]?.type, "link");
 });
 
-test("a block that is closed is not read again", () => {
+test("a closed block is not parsed again", () => {
   const growing = new Growing();
   let before: readonly Block[] = [];
   for (let at = 5; at < PROSE.length; at += 5) {
@@ -157,7 +157,7 @@ test("a block that is closed is not read again", () => {
   }
 });
 
-test("a block without an end is cut, and nothing of it is lost", () => {
+test("a block without an end is cut without loss", () => {
   const cases: [string, string][] = [
     ["word **bold** `code` ".repeat(4000), "paragraph"],
     ["x".repeat(60_000), "paragraph"],
@@ -194,7 +194,7 @@ test("numbers are short", () => {
   assert.equal(relativePath("/home/dev/demo/a/b", "/home/dev/demo"), "a/b");
 });
 
-test("folders of the same name are told apart by what is before it", () => {
+test("folders of the same name are distinguished by their parents", () => {
   const names = (...paths: string[]) => [...shortNames(paths).values()];
   assert.deepEqual(names("/home/dev/shop", "/home/dev/tools/", "/srv/tools"), ["shop", "dev/tools", "srv/tools"]);
   assert.deepEqual(names("/tools", "/srv/tools", "C:\\code\\shop", "/"), ["/tools", "srv/tools", "shop", "/"]);

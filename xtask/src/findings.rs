@@ -1,7 +1,7 @@
-//! The table of `docs/findings.md`: each row of it names the tests that keep a fault fixed.
+//! The table of `docs/findings.md`: each row lists the tests that guard a fixed defect.
 //!
-//! A test belongs to row K1 if its name begins with `k1_` in Rust or Python, or with `k1 ` in a case of the page. The name of a test of
-//! several rows begins with all of them.
+//! A test belongs to row K1 if its name begins with `k1_` in Rust or Python, or with `k1 ` in a browser case.
+//! The name of a test of several rows begins with all of them.
 
 use crate::Outcome;
 use crate::repo::{self, TextFile};
@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 /// The page with the table.
 pub(crate) const PAGE: &str = "docs/findings.md";
 
-/// Writes the column of tests anew.
+/// Regenerates the column of tests.
 pub(crate) fn run() -> Outcome {
     let files = repo::files()?;
-    let page = files.iter().find(|file| file.path == PAGE).ok_or("there is no docs/findings.md")?;
+    let page = files.iter().find(|file| file.path == PAGE).ok_or("docs/findings.md is missing")?;
     let written = written(&page.text, &tests(&files));
     std::fs::write(repo::root().join(PAGE), &written)?;
     let open = open_rows(&written);
@@ -49,7 +49,7 @@ pub(crate) fn tests(files: &[TextFile]) -> BTreeMap<String, Vec<String>> {
     found
 }
 
-/// The page with the column of tests as it should be.
+/// The page with the correct column of tests.
 pub(crate) fn written(page: &str, tests: &BTreeMap<String, Vec<String>>) -> String {
     let line = |line: &str| match cells(line) {
         Some([row, severity, fault, _]) => {
@@ -68,7 +68,7 @@ pub(crate) fn written(page: &str, tests: &BTreeMap<String, Vec<String>>) -> Stri
     page.lines().map(line).collect()
 }
 
-/// The rows of severity 1 to 3 that no test names.
+/// The rows of severity 1 to 3 without a test.
 pub(crate) fn open_rows(page: &str) -> Vec<&str> {
     let open = |line| match cells(line)? {
         [row, "S1" | "S2" | "S3", _, ""] => Some(row),
@@ -77,7 +77,7 @@ pub(crate) fn open_rows(page: &str) -> Vec<&str> {
     page.lines().filter_map(open).collect()
 }
 
-/// The four cells of a row about a fault.
+/// The four cells of a row.
 fn cells(line: &str) -> Option<[&str; 4]> {
     let inner = line.strip_prefix("| ")?.strip_suffix('|')?;
     let mut cells = inner.splitn(4, '|').map(str::trim);
@@ -85,7 +85,7 @@ fn cells(line: &str) -> Option<[&str; 4]> {
     (rows_of(&row.to_lowercase()) == [row]).then_some([row, severity, fault, tests])
 }
 
-/// Each name that follows `before`, as far as its letters go.
+/// Each identifier that follows `before`.
 fn names_after<'a>(text: &'a str, before: &str, is_letter: impl Fn(char) -> bool) -> Vec<&'a str> {
     let name = |(at, _)| {
         let rest: &'a str = text.get(at + before.len()..)?;

@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::process::Command;
 
-/// Every package that any feature on any platform can pull in.
+/// Every package that any feature on any platform can include.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
     pub(crate) packages: Vec<Package>,
-    /// The lock file, for the line that a message about a foreign package points at.
+    /// The lock file, for line numbers in messages about third-party packages.
     pub(crate) lock: String,
 }
 
@@ -20,12 +20,12 @@ pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) licence: Option<String>,
-    /// What the manifest declares.
+    /// Dependencies declared in the manifest.
     pub(crate) declared: Vec<Dependency>,
     pub(crate) features: BTreeMap<String, Vec<String>>,
-    /// What cargo resolved: package ids, dev-dependencies left out.
+    /// Dependencies resolved by cargo: package ids, without dev-dependencies.
     pub(crate) links: Vec<String>,
-    /// Only packages of this workspace have one.
+    /// Set for packages of this workspace only.
     pub(crate) manifest: Option<Manifest>,
 }
 
@@ -38,14 +38,15 @@ pub(crate) struct Manifest {
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Dependency {
     pub(crate) name: String,
-    /// The name in the manifest, where `package = …` gives it another.
+    /// The name in the manifest, if `package = …` gives it another.
     pub(crate) alias: String,
     pub(crate) dev: bool,
     pub(crate) optional: bool,
 }
 
 impl Graph {
-    /// Asks cargo, first without the network; a fresh machine has not downloaded other platforms' packages yet.
+    /// Runs `cargo metadata`, first offline; a fresh machine has not downloaded other platforms' packages
+    /// yet.
     pub(crate) fn load() -> Result<Self, Box<dyn Error>> {
         let json = metadata(&["--offline"]).or_else(|_| metadata(&[]))?;
         let mut graph = Self::parse(&json)?;
@@ -64,7 +65,7 @@ impl Graph {
         self.packages.iter().find(|package| package.id == id)
     }
 
-    /// Line of a package in the lock file, 1 where it is not there.
+    /// Line of a package in the lock file, 1 if it is missing.
     pub(crate) fn lock_line(&self, package: &Package) -> usize {
         let entry = format!("name = \"{}\"\nversion = \"{}\"", package.name, package.version);
         self.lock.find(&entry).map_or(1, |at| self.lock[..at].matches('\n').count() + 1)
@@ -94,7 +95,7 @@ impl Graph {
 }
 
 impl Manifest {
-    /// Line that declares `name`, 1 where it is not found.
+    /// Line that declares `name`, 1 if it is missing.
     pub(crate) fn line_of(&self, name: &str) -> usize {
         let declares = |line: &str| {
             let key = line.trim_start().strip_prefix(name);
@@ -107,7 +108,7 @@ impl Manifest {
 
 fn metadata(more: &[&str]) -> Result<String, Box<dyn Error>> {
     let mut cargo = Command::new(repo::cargo());
-    // `--locked`: a check must not change what it checks.
+    // `--locked`: a check must not change the lock file.
     cargo.current_dir(repo::root()).args(["metadata", "--format-version=1", "--all-features", "--locked"]);
     let output = cargo.args(more).output()?;
     if !output.status.success() {

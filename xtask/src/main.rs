@@ -1,10 +1,11 @@
-//! Chores as plain Rust: `cargo run -p xtask -- <chore>`.
+//! Development tasks: `cargo run -p xtask -- <task>`.
 //!
-//! `tidy` holds the rules that neither the compiler nor clippy knows, `advisories` asks cargo-deny, and `findings` writes a table of tests.
+//! `tidy` checks the rules that neither the compiler nor clippy checks, `advisories` runs cargo-deny, and
+//! `findings` writes a table of tests.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "xtask is run by people and by CI: what it finds goes to the terminal"
+    reason = "xtask is run by people and by CI, and prints its findings"
 )]
 
 mod advisories;
@@ -16,20 +17,20 @@ mod tidy;
 
 use std::process::ExitCode;
 
-/// Every chore, so that wrong usage can list them.
-const CHORES: &str = "tidy        check the rules of the house, list every violation
-advisories  ask cargo-deny for known vulnerabilities, where it is installed
+/// Every task, for the message about wrong usage.
+const TASKS: &str = "tidy        check the rules of the project, list every violation
+advisories  check for known vulnerabilities, if cargo-deny is installed
 findings    write the tests of each row into docs/findings.md";
 
 fn main() -> ExitCode {
-    let chores: Vec<String> = std::env::args().skip(1).collect();
-    let chores: Vec<&str> = chores.iter().map(String::as_str).collect();
-    let done = match chores.as_slice() {
+    let tasks: Vec<String> = std::env::args().skip(1).collect();
+    let tasks: Vec<&str> = tasks.iter().map(String::as_str).collect();
+    let done = match tasks.as_slice() {
         ["tidy"] => tidy::run(),
         ["advisories"] => advisories::run(),
         ["findings"] => findings::run(),
         _ => {
-            eprintln!("usage: cargo run -p xtask -- <chore>\n\n{CHORES}");
+            eprintln!("usage: cargo run -p xtask -- <task>\n\n{TASKS}");
             return ExitCode::from(2);
         }
     };
@@ -43,5 +44,5 @@ fn main() -> ExitCode {
     }
 }
 
-/// What a chore ends with: whether all is well, or the reason it could not look.
+/// Result of a task: success of the check, or the reason why it could not run.
 type Outcome = Result<bool, Box<dyn std::error::Error>>;

@@ -1,4 +1,4 @@
-//! The files of the repository, read once and handed to every check.
+//! The files of the repository, read once and passed to every check.
 
 use crate::source;
 use std::error::Error;
@@ -9,7 +9,7 @@ use std::process::Command;
 /// A text file of the repository.
 #[derive(Debug)]
 pub(crate) struct TextFile {
-    /// From the root, with `/` on every system.
+    /// Path from the root, with `/` on every system.
     pub(crate) path: String,
     pub(crate) text: String,
     /// Rust only: the text without comments and literals.
@@ -25,14 +25,14 @@ impl TextFile {
         file
     }
 
-    /// Whether the file has one of these extensions.
+    /// True if the file has one of these extensions.
     pub(crate) fn is(&self, extensions: &[&str]) -> bool {
         let extension = Path::new(&self.path).extension();
         extension.is_some_and(|own| extensions.iter().any(|extension| own == *extension))
     }
 }
 
-/// The root of the workspace, wherever the command was started.
+/// The root of the workspace, independent of the current folder.
 pub(crate) fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here)
@@ -54,7 +54,7 @@ pub(crate) fn files() -> Result<Vec<TextFile>, Box<dyn Error>> {
     Ok(paths.iter().filter_map(|path| read(path)).collect())
 }
 
-/// Files that are not UTF-8 are data, and files deleted but not yet committed are gone: neither is ours to check.
+/// Skips files that are not UTF-8, which are data, and files that are deleted but not yet committed.
 fn read(path: &str) -> Option<TextFile> {
     let text = std::fs::read_to_string(root().join(path)).ok()?;
     Some(TextFile::new(path, &text))
@@ -71,7 +71,7 @@ fn tracked() -> Option<Vec<String>> {
 }
 
 fn walked(root: &Path) -> Result<Vec<String>, Box<dyn Error>> {
-    // What `.gitignore` names: build output, downloads, corpora.
+    // Entries of `.gitignore`: build output, downloads, corpora.
     const SKIPPED: &[&str] = &["target", ".git", "node_modules", "corpus", "artifacts", "coverage"];
     let mut paths = Vec::new();
     let mut waiting: Vec<PathBuf> = vec![root.to_owned()];

@@ -1,9 +1,9 @@
-//! Rust source as the checks see it: without comments, without literals and, where asked, without tests.
+//! Rust source as seen by the checks: without comments, without literals and, on request, without tests.
 //!
 //! Not a parser.
-//! Blanked text keeps its length and its line ends, so positions stay true for the message.
+//! Blanked text keeps its length and its line ends, so that positions stay valid for messages.
 
-/// The same text with comments and the contents of literals turned into spaces.
+/// Replaces comments and the contents of literals with spaces.
 pub(crate) fn code(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = bytes.to_vec();
@@ -17,7 +17,7 @@ pub(crate) fn code(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The same code (from [`code`]) with items under `#[cfg(test)]` blanked.
+/// Blanks items under `#[cfg(test)]` in code from [`code`].
 pub(crate) fn without_tests(code: &str) -> String {
     let mut out = code.as_bytes().to_vec();
     if code.contains("#![cfg(test)]") {
@@ -40,13 +40,13 @@ pub(crate) fn hits<'p>(code: &str, patterns: &[&'p str]) -> Vec<(usize, &'p str)
     numbered.filter_map(|(line, number)| Some((number, first(line)?))).collect()
 }
 
-/// Whether tools write this file, which makes its size and its attributes theirs.
+/// True for generated files, whose size and attributes are not checked.
 pub(crate) fn is_generated(text: &str) -> bool {
     let marks = ["@generated", "This file was generated"];
     text.lines().take(20).any(|line| marks.iter().any(|mark| line.contains(mark)))
 }
 
-/// Whether the path holds tests, examples or benches rather than what ships.
+/// True if the path holds tests, examples or benches rather than shipped code.
 pub(crate) fn is_test_path(path: &str) -> bool {
     path.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "examples" | "benches"))
 }
@@ -70,7 +70,7 @@ fn blank(out: &mut [u8], range: std::ops::Range<usize>) {
     }
 }
 
-/// End of the comment or literal that begins at `at`; `at` itself where none does.
+/// End of the comment or literal that begins at `at`; `at` itself if none does.
 fn inert_end(bytes: &[u8], at: usize) -> usize {
     let rest = &bytes[at..];
     let in_word = at > 0 && is_word(bytes[at - 1]);
@@ -117,7 +117,7 @@ fn char_literal(rest: &[u8]) -> usize {
     if rest.get(close) == Some(&b'\'') { close + 1 } else { 0 }
 }
 
-/// `r"…"`, `r#"…"#`, `br#"…"#`: nothing inside is an escape, only the right number of hashes ends it.
+/// `r"…"`, `r#"…"#`, `br#"…"#`: they have no escapes and end with the same number of hashes.
 fn raw_string(rest: &[u8]) -> usize {
     let prefix = usize::from(rest[0] != b'r');
     if rest.get(prefix) != Some(&b'r') {

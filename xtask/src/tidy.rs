@@ -1,4 +1,4 @@
-//! The rules of the house that neither the compiler nor clippy knows, one file each.
+//! Rules of the project that neither the compiler nor clippy checks, one file each.
 //!
 //! A new rule is a new file here and a line in one of the three tables.
 
@@ -19,7 +19,7 @@ use crate::graph::Graph;
 use crate::repo::{self, TextFile};
 use std::fmt;
 
-/// Rules that look at one file at a time.
+/// Rules for one file at a time.
 const FILE_RULES: &[fn(&TextFile) -> Vec<Finding>] = &[
     file_size::check,
     lint_attributes::check,
@@ -29,16 +29,16 @@ const FILE_RULES: &[fn(&TextFile) -> Vec<Finding>] = &[
     skipped_tests::check,
 ];
 
-/// Looks at all files together.
+/// Rules for all files together.
 type TreeRule = fn(&[TextFile]) -> Vec<Finding>;
 
 const TREE_RULES: &[TreeRule] = &[findings::check];
 
-/// Rules that look at the dependency graph.
+/// Rules for the dependency graph.
 const GRAPH_RULES: &[fn(&Graph) -> Vec<Finding>] =
     &[dependency_direction::check, duplicates::check, licences::check, protocol_dependencies::check];
 
-/// Runs every rule and prints every finding; `false` where one of them is a violation.
+/// Runs every rule and prints every finding; returns `false` if one of them is a violation.
 pub(crate) fn run() -> Outcome {
     let files = repo::files()?;
     let graph = Graph::load()?;
@@ -60,15 +60,15 @@ pub(crate) fn run() -> Outcome {
     Ok(violations == 0)
 }
 
-/// Notes sort first: the last lines on the screen are the ones that failed the run.
+/// Notes sort first, so that the violations are the last lines on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
-    /// Worth a look, fails nothing.
+    /// A remark, which does not fail the run.
     Note,
     Violation,
 }
 
-/// What a rule found, where, and what to do about it.
+/// A finding of a rule: its location, the problem and the advice.
 #[derive(Debug)]
 pub(crate) struct Finding {
     level: Level,

@@ -1,4 +1,4 @@
-// The demo from its first question to its end: every part of the page, with every way to answer.
+// The demo from its first request to its end: every part of the page, with every way to answer.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,10 +7,10 @@ import { allow, button, stage } from "../lib/setup.mjs";
 
 const at = stage();
 
-test("the demo is played to its end, and every part of it is seen", async () => {
+test("the demo runs to its end, and shows every part", async () => {
   const page = await at.visit();
 
-  // It stands at a permission: the command is shown as it is, and nothing has the focus.
+  // A permission request is pending: the command is shown verbatim, and no button has the focus.
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();
   assert.equal(await page.locator(".needs-you pre").first().innerText(), "python3 -m pytest -q tests/test_total.py");
   await page.waitForFunction(() => document.title.startsWith("(1) Find the lost cent"));
@@ -33,7 +33,7 @@ test("the demo is played to its end, and every part of it is seen", async () => 
   await button(page, "Back").click();
   await allow(page);
 
-  // The edit shows its difference, in one column or in two.
+  // The edit shows its diff, in one or two columns.
   await page.getByRole("heading", { name: "Change this file?" }).waitFor();
   assert.equal(await page.locator(".needs-you tr.added").count(), 2);
   await page.locator(".needs-you").getByRole("button", { name: "Side by side" }).click();
@@ -51,11 +51,11 @@ test("the demo is played to its end, and every part of it is seen", async () => 
   assert.ok(await page.locator(".note.warning").getByText("overloaded").isVisible());
   assert.ok(await button(page, "Send answers").isDisabled());
   await page.getByLabel("Yes").check();
-  await page.getByLabel("Or in your words").nth(1).fill("A line in the README");
+  await page.getByLabel("Other answer").nth(1).fill("A line in the README");
   assert.deepEqual(await accessibility(page), []);
   await button(page, "Send answers").click();
 
-  await page.getByRole("heading", { name: "Carry out this plan?" }).waitFor();
+  await page.getByRole("heading", { name: "Approve this plan?" }).waitFor();
   assert.ok(await page.locator(".plan-text table").isVisible());
   assert.deepEqual(await page.locator(".answers dd").allInnerTexts(), ["Yes", "A line in the README"]);
   assert.deepEqual(await accessibility(page), []);
@@ -65,20 +65,20 @@ test("the demo is played to its end, and every part of it is seen", async () => 
   assert.ok(await page.locator(".mark-line").getByText("168k tokens became 21.3k").isVisible());
   await page.locator(".session .state.idle").waitFor();
   assert.equal(await page.locator(".needs-you").count(), 0);
-  // Nothing turns any more, lists of what was being done among it.
+  // No spinner is left, also not in to-do lists.
   await page.locator(".scroller").evaluate((scroller) => (scroller.scrollTop = 0));
   await page.locator(".todo.InProgress").first().waitFor();
   assert.equal(await page.locator(".session .spin").count(), 0);
   await page.waitForFunction(() => document.title.startsWith("Find the lost cent"));
 });
 
-test("a command is run as the person has changed it, and a denial says why", async () => {
+test("a changed command runs, and a denial has its reason", async () => {
   const page = await at.visit();
   const one = await at.server.session("The totals are off by a cent.");
   await page.goto(`${at.server.address}/#/s/${one.key}`);
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();
   await button(page, "Edit…").click();
-  await page.getByLabel("The command that is run instead").fill("python3 -m pytest -q");
+  await page.getByLabel("Command to run instead").fill("python3 -m pytest -q");
   await allow(page, "Allow this instead");
 
   await page.getByRole("heading", { name: "Change this file?" }).waitFor();
@@ -91,7 +91,7 @@ test("a command is run as the person has changed it, and a denial says why", asy
   assert.equal((await page.locator(".tool[data-tool=Edit]").innerText()).match(/Use the decimal module/g).length, 1, "the reason is told once");
 });
 
-test("somebody who may only decide is not offered more", async () => {
+test("a device with the scope decide sees no other actions", async () => {
   const one = await at.server.session("The totals are off by a cent.");
   const page = await at.visit({ scopes: ["read", "decide"] });
   await page.goto(`${at.server.address}/#/s/${one.key}`);
@@ -100,10 +100,10 @@ test("somebody who may only decide is not offered more", async () => {
   assert.equal(await button(page, "Always…").count(), 0);
   assert.ok(await page.getByLabel("Message to the agent").isDisabled());
 
-  // Who may only watch sees what is asked, and is not offered to answer.
+  // A read-only device sees the request, but no buttons.
   const watcher = await at.visit({ scopes: ["read"], path: `#/s/${one.key}` });
   await watcher.getByRole("heading", { name: "Run this command?" }).waitFor();
-  await watcher.getByText("This device may only watch.", { exact: false }).first().waitFor();
+  await watcher.getByText("This device is read-only.", { exact: false }).first().waitFor();
   for (const name of ["Allow once", "Allow for session", "Deny…"]) assert.equal(await button(watcher, name).count(), 0, name);
   await watcher.locator(".needs-you").focus();
   await watcher.keyboard.press("d");
@@ -113,13 +113,13 @@ test("somebody who may only decide is not offered more", async () => {
   assert.deepEqual(await accessibility(watcher), []);
 });
 
-test("what is not there is said in plain words", async () => {
+test("missing sessions and pages have clear messages", async () => {
   const page = await at.visit({ path: "#/s/nobody" });
-  await page.getByRole("heading", { name: "There is no such session" }).waitFor();
+  await page.getByRole("heading", { name: "Session not found" }).waitFor();
   assert.deepEqual(await accessibility(page), []);
   await page.goto(`${at.server.address}/#/history/00000000-0000-4000-8000-000000000000`);
   await page.getByRole("heading", { name: "The session could not be read" }).waitFor();
   assert.deepEqual(await accessibility(page), []);
-  // The browser itself complains about what was not found.
+  // The browser itself reports what was not found.
   page.wrong = page.wrong.filter((line) => !line.includes("404"));
 });

@@ -1,4 +1,4 @@
-// The page shows what happened, and keeps what is being typed. Cases are named after the rows of the findings.
+// Regression cases, named after the rows of docs/findings.md.
 
 import assert from "node:assert/strict";
 import { chmodSync } from "node:fs";
@@ -66,7 +66,7 @@ test("p1 p4 p8 p9 p10 p12 p16 a request is edited, answered elsewhere, and fits 
   await page.goto(address(one));
   await card(page).waitFor();
 
-  // p12: a request that can do the most harm does not look like the others.
+  // p12: a request of high risk looks different.
   const look = () => page.locator(".needs-you").evaluate((box) => [getComputedStyle(box).borderTopColor, getComputedStyle(box.querySelector(".ask-head")).backgroundColor].join());
   assert.equal(await page.locator(".ask").getAttribute("data-risk"), "HIGH");
   const high = await look();
@@ -75,7 +75,7 @@ test("p1 p4 p8 p9 p10 p12 p16 a request is edited, answered elsewhere, and fits 
   await page.locator(".ask").evaluate((box) => (box.dataset.risk = "HIGH"));
   assert.deepEqual(await accessibility(page), []);
 
-  // p8: a phone on its side, and a page at 200 %.
+  // p8: a phone in landscape, and a page at 200 %.
   for (const size of [{ width: 844, height: 390 }, { width: 720, height: 450 }]) {
     await page.setViewportSize(size);
     for (const part of [page.getByLabel("Message to the agent"), page.getByRole("button", { name: "Interrupt" }), button(page, "Allow once")]) {
@@ -88,27 +88,27 @@ test("p1 p4 p8 p9 p10 p12 p16 a request is edited, answered elsewhere, and fits 
 
   // p16, p1: the focus goes to the field, and the call shows what ran.
   await button(page, "Edit…").click();
-  const field = page.getByLabel("The command that is run instead");
+  const field = page.getByLabel("Command to run instead");
   assert.ok(await isFocused(field));
   await field.fill("ls build");
   await allow(page, "Allow this instead");
   const shown = async () => {
     await page.locator(".decision").getByText("Allowed with a changed input by you").waitFor();
     assert.equal(await page.locator(".tool-target").innerText(), "ls build");
-    await page.getByText("What the model had asked for").click();
+    await page.getByText("Original input").click();
     assert.match(await page.locator(".model-input pre").innerText(), /^rm -rf build/);
   };
   await shown();
   await page.locator(".session .state.idle").waitFor();
   await page.reload();
   await shown();
-  // The session file has what the model asked for; the history shows what ran all the same.
+  // The session file has the model's input; the history nevertheless shows the one that ran.
   const { cli_session_ids } = await at.server.until(one.key, (view) => view.cli_session_ids.length > 0);
   await page.goto(`${at.server.address}/#/history/${cli_session_ids.at(-1)}`);
   await shown();
   await page.goto(address(one));
 
-  // p10: another device answers while a reason is being typed.
+  // p10: another device answers while the user types a reason.
   await at.server.call("POST", `sessions/${one.key}/input`, { content: "ask again" });
   await card(page).waitFor();
   await button(page, "Deny…").click();
@@ -118,7 +118,8 @@ test("p1 p4 p8 p9 p10 p12 p16 a request is edited, answered elsewhere, and fits 
   await page.locator(".toast").getByText("This request was allowed by").waitFor();
   assert.equal(await page.getByLabel("Message to the agent").inputValue(), "Use make instead");
 
-  // p9: a browser without a network says so soon, and what was answered meanwhile is gone when it is back.
+  // p9: a browser without a network shows that soon, and a card answered in the meantime is gone after
+  // reconnecting.
   await page.locator(".session .state.idle").waitFor();
   await at.server.call("POST", `sessions/${one.key}/input`, { content: "ask once more" });
   await card(page).waitFor();
@@ -131,7 +132,7 @@ test("p1 p4 p8 p9 p10 p12 p16 a request is edited, answered elsewhere, and fits 
   await page.locator(".link-bar").waitFor({ state: "detached" });
   page.wrong = page.wrong.filter((line) => !line.includes("ERR_INTERNET_DISCONNECTED"));
 
-  // p4: modes that the server does not allow are not offered, and one that it refuses does not stay.
+  // p4: modes that the server does not allow are not offered, and a rejected one does not stay selected.
   const mode = page.getByLabel("Permission mode");
   assert.equal(await mode.locator("option[value=bypassPermissions]").count(), 0);
   const before = await mode.inputValue();
@@ -151,16 +152,16 @@ test("p2 p3 p14 p17 p19 a prompt that is steered into a turn splits nothing, and
   await answer.getByText("one word after the other").waitFor();
   const field = page.getByLabel("Message to the agent");
   await field.fill("Shorter, please");
-  await page.getByLabel("Into this turn").check();
+  await page.getByLabel("Steer this turn").check();
   await field.press("Enter");
   await page.locator(".prompt").getByText("Shorter, please").waitFor();
   const early = (await answer.first().innerText()).length;
   await page.waitForFunction((length) => document.querySelector(".answer").innerText.length > length + 40, early);
   assert.equal(await answer.count(), 1);
-  // The next prompt is queued, whatever was chosen for the last one.
+  // The next prompt is queued, independent of the last choice.
   await field.fill("And then");
   assert.ok(await page.getByLabel("After this turn").isChecked());
-  // p19: every command is in the list, with what it does.
+  // p19: every command is in the list, with its description.
   await field.fill("/");
   const commands = page.getByRole("option");
   await commands.filter({ hasText: "/compact" }).getByText("Summarise the conversation").waitFor();
@@ -190,7 +191,7 @@ test("p11 p20 p22 p24 p26 plans are read, outputs say that they are cut, and fai
   const page = await at.visit();
   const one = await at.server.session("propose it");
   await page.goto(address(one));
-  await page.getByRole("heading", { name: "Carry out this plan?" }).waitFor();
+  await page.getByRole("heading", { name: "Approve this plan?" }).waitFor();
   const yes = page.locator(".ask.plan .yes.main");
   assert.equal(await yes.getAttribute("aria-disabled"), "true");
   for (let presses = 0; presses < 30 && (await page.getByRole("button", { name: /More below/ }).count()) > 0; presses += 1) await page.getByRole("button", { name: /More below/ }).click();
@@ -202,14 +203,14 @@ test("p11 p20 p22 p24 p26 plans are read, outputs say that they are cut, and fai
   await page.locator(".output-cut").getByText("of 20,000 are shown").waitFor();
   assert.match(await page.locator(".output pre").innerText(), /line 20000 of many$/);
 
-  // p22: the error is told once, and the prompt that waits can be tried again.
+  // p22: the error is shown once, and the queued prompt can be retried.
   const claude = join(at.server.folder, "claude");
   chmodSync(claude, 0o600);
   await page.goto(`${at.server.address}/#/new`);
   await page.getByLabel("Folder").fill(at.server.project);
-  await page.getByLabel("What shall it do?").fill("Begin now");
-  await page.getByLabel("What shall it do?").press("Control+Enter");
-  await page.locator(".tail.bad").getByText("A prompt still waits").waitFor();
+  await page.getByLabel("First prompt").fill("Begin now");
+  await page.getByLabel("First prompt").press("Control+Enter");
+  await page.locator(".tail.bad").getByText("A prompt is still queued").waitFor();
   const told = (await page.locator(".session .talk").innerText()).match(/claude/g) ?? [];
   const error = await page.locator(".note.error").allInnerTexts();
   assert.equal(error.length, 1, `told ${told.length} times`);
@@ -219,7 +220,7 @@ test("p11 p20 p22 p24 p26 plans are read, outputs say that they are cut, and fai
   await page.locator(".answer").getByText("That is done.").waitFor();
   await page.locator(".queue").waitFor({ state: "detached" });
 
-  // p24: a session file that goes on here leads to its session, and a fork has a name of its own.
+  // p24: a session file that runs here links to its session, and a fork has a name of its own.
   const { cli_session_ids } = await at.server.until(one.key, (view) => view.cli_session_ids.length > 0);
   await page.goto(`${at.server.address}/#/history/${cli_session_ids.at(-1)}`);
   await page.getByRole("heading", { name: "propose it" }).waitFor();
@@ -235,7 +236,7 @@ test("p6 a link that is pasted into a tab which shows the door pairs it", async 
   await page.getByText("This browser is not paired yet").waitFor();
   const link = await at.server.link();
   await page.evaluate((hash) => (location.hash = hash), "code=wrong");
-  await page.locator(".door [role=alert]").waitFor();
+  await page.locator(".pairing [role=alert]").waitFor();
   assert.deepEqual(await accessibility(page), []);
   await page.evaluate((to) => (location.href = to), link);
   await page.locator(".page").waitFor();
@@ -249,7 +250,7 @@ test("p27 a device that may only watch is offered no answers", async () => {
   const one = await at.server.session("ask me");
   const page = await at.visit({ path: `#/s/${one.key}`, scopes: ["read"] });
   await card(page).waitFor();
-  await page.getByText("This device may only watch.").first().waitFor();
+  await page.getByText("This device is read-only.").first().waitFor();
   assert.equal(await page.locator(".ask-actions button").count(), 0);
   assert.deepEqual(await accessibility(page), []);
 });

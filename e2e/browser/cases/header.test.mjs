@@ -1,4 +1,4 @@
-// What the top of a session tells besides its state.
+// The header of a session.
 
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ text = "That is done."
 
 const at = stage({ script: SCRIPT });
 
-test("a session says that it goes without its folder's settings, and how that ends", async () => {
+test("a session shows that it runs without its folder's settings, and how to change that", async () => {
   const cwd = join(at.server.folder, "brings-hooks");
   mkdirSync(join(cwd, ".claude"), { recursive: true });
   writeFileSync(join(cwd, ".claude/settings.json"), `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"touch canary"}]}]}}`);
@@ -33,9 +33,9 @@ test("a session says that it goes without its folder's settings, and how that en
   await chip.click();
   await page.locator(".panel .trust").getByText("touch canary").waitFor();
   assert.deepEqual(await accessibility(page), []);
-  await button(page, "Agree to these commands").click();
+  await button(page, "Trust these commands").click();
   await page.locator(".panel .trust").waitFor({ state: "detached" });
-  // What runs was started without them, and stays so.
+  // The running agent was started without them, and stays so.
   assert.equal(await chip.count(), 1);
   await at.server.call("POST", `sessions/${one.key}/stop`);
   await chip.waitFor({ state: "detached" });
@@ -44,7 +44,7 @@ test("a session says that it goes without its folder's settings, and how that en
   assert.equal(await chip.count(), 0);
 });
 
-test("a session says that somebody has stopped its agent, and goes on with it", async () => {
+test("a session shows that its agent is stopped, and continues with it", async () => {
   const one = await at.server.session("Speak slowly", { title: "The story" });
   const page = await at.visit({ path: `#/s/${one.key}` });
   await page.locator(".answer").getByText("one word after the other").waitFor();
@@ -62,7 +62,7 @@ test("a session says that somebody has stopped its agent, and goes on with it", 
   await listed.waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Interrupt" }).click();
   await page.locator(".session .state.idle").waitFor();
-  // To be interrupted is no failure.
+  // An interrupt is not a failure.
   assert.equal((await at.server.call("GET", `sessions/${one.key}`)).turn_interrupted, true);
   await page.locator(".session-head .state").getByText("Idle", { exact: true }).waitFor();
 });
@@ -83,10 +83,10 @@ test("p5 p7 a session without a title is found and called by what was said first
   assert.equal(await page.locator(".session-card").count(), 1);
   await page.getByLabel("Filter sessions").fill("");
 
-  // A title takes its place: the newest, whoever gave it. One that is emptied gives it back.
+  // A title replaces it: the newest one, from any device. An emptied title restores it.
   await at.server.call("POST", `sessions/${one.key}/input`, { content: "/rename A job outside" });
   await called("A job outside");
-  // It is still found by what was said first.
+  // The filter still finds the first prompt.
   await page.getByLabel("Filter sessions").fill("crooked");
   await page.locator(".session-card", { hasText: "Paint the fence" }).waitFor({ state: "detached" });
   assert.equal(await page.locator(".session-card").count(), 1);
@@ -98,12 +98,12 @@ test("p5 p7 a session without a title is found and called by what was said first
     await called(name);
   }
 
-  // Escape gives it none.
+  // Escape saves none.
   await page.locator(".title-button").click();
   await page.getByLabel("Title of the session").fill("Not this one");
   await page.getByLabel("Title of the session").press("Escape");
   await called("Mend the crooked gate");
-  // Whatever was sent by then has been answered.
+  // All earlier commands have a response by then.
   await page.getByLabel("Permission mode").selectOption("plan");
   assert.equal((await at.server.until(one.key, (view) => view.permission_mode === "plan")).title ?? "", "");
 });
@@ -123,14 +123,14 @@ test("p15 the menu closes with Escape and when one presses beside it, and no tur
   await page.getByRole("button", { name: "Stop the agent" }).waitFor();
   await page.locator(".scroller").click();
   await page.getByRole("button", { name: "Stop the agent" }).waitFor({ state: "hidden" });
-  // By keys alone: one goes through it with Tab, and out of it.
+  // By keyboard only: Tab goes through the menu, and out of it.
   await more.focus();
   await page.keyboard.press("Enter");
   await page.keyboard.press("Tab");
   assert.ok(await menu.evaluate((element) => element.open && element.contains(document.activeElement)));
   for (let presses = 0; presses < 8 && (await menu.evaluate((element) => element.contains(document.activeElement))); presses += 1) await page.keyboard.press("Tab");
   assert.ok(!(await menu.evaluate((element) => element.open)));
-  // Whatever was sent by then has been answered.
+  // All earlier commands have a response by then.
   await page.getByLabel("Permission mode").selectOption("plan");
   assert.equal((await at.server.until(one.key, (view) => view.permission_mode === "plan")).state, "running");
   await page.getByRole("button", { name: "Interrupt" }).click();

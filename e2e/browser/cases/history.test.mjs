@@ -1,4 +1,4 @@
-// Sessions on disk: the machine at a glance, browse, search, read, export, cost, and go on with one.
+// Sessions on disk: summary of the machine, browse, search, read, export, cost, resume.
 
 import assert from "node:assert/strict";
 import { readFileSync, rmSync } from "node:fs";
@@ -11,7 +11,7 @@ const root = pastSessions();
 after(() => rmSync(root, { recursive: true }));
 const at = stage({ root, beside: `[[turn]]\nrepeat = true\ntext = "Yes."\n` });
 
-test("the sessions of this machine are counted beside the demo", async () => {
+test("the sessions of this machine are counted next to the demo", async () => {
   const page = await at.visit();
   const figure = page.locator(".machine dd").first();
   await figure.filter({ hasText: /\d/ }).waitFor();
@@ -37,7 +37,7 @@ test("a session is found by its text, read and exported", async () => {
   await page.getByLabel("Search in all sessions").fill("util has greet");
   await page.locator(".past-card.hit mark").first().waitFor();
   assert.equal((await page.locator(".past-card.hit mark").first().innerText()).toLowerCase(), "util has greet");
-  // It says which session that is.
+  // It names the session.
   const { items } = await at.server.call("GET", "transcripts?limit=1000");
   const id = (await page.locator(".past-card.hit").first().getAttribute("href")).match(/[0-9a-f-]{36}/)[0];
   const { title } = items.find((one) => one.id === id);
@@ -53,7 +53,7 @@ test("a session is found by its text, read and exported", async () => {
   assert.match(await page.getByLabel("Folder").inputValue(), /^\//);
 });
 
-test("the way back from a hit leads to what was found, and a hit opens at its place", async () => {
+test("Back from a match returns to the results, and a session opens at its match", async () => {
   const page = await at.visit({ path: "#/history" });
   await page.getByLabel("Order").selectOption("largest");
   await page.getByLabel("Search in all sessions").fill("util has greet");
@@ -64,7 +64,7 @@ test("the way back from a hit leads to what was found, and a hit opens at its pl
   for (let hit = 0; hit < count; hit += 1) {
     await hits.nth(hit).click();
     await page.locator(".row.found").waitFor();
-    // The words are marked, and in sight.
+    // The match is highlighted, and visible.
     await page.waitForFunction(() => {
       const [range] = CSS.highlights.get("found") ?? [];
       const box = range?.getBoundingClientRect();
@@ -79,15 +79,15 @@ test("the way back from a hit leads to what was found, and a hit opens at its pl
   await page.locator(".past-card:not(.hit)").first().waitFor();
   assert.equal(await page.getByLabel("Order").inputValue(), "largest");
 
-  // What is elsewhere is said to be.
+  // A match on another branch is reported.
   await page.locator(".past-card").first().click();
   await page.locator(".row").first().waitFor();
   await page.goto(`${page.url().split("?")[0]}?q=nobody+says+this&at=nobody+says+this`);
-  await page.getByText("is not in what is shown here").waitFor();
+  await page.getByText("was not found here").waitFor();
   assert.deepEqual(await accessibility(page), []);
 });
 
-test("what could not be read is read when somebody asks for it", async () => {
+test("a failed request can be retried", async () => {
   const page = await at.visit();
   const away = (route) => route.abort("connectionrefused");
   await page.route(/v1\/transcripts/, away);

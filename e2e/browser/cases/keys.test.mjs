@@ -1,4 +1,4 @@
-// Without a mouse: from the list to a session, to its card, and a yes that takes two keys.
+// Keyboard only: from the list to a session, to its card, and an approval with two keys.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -60,11 +60,11 @@ test("a session is reached, read and allowed by keys alone, and never by Enter",
   await page.keyboard.press("o");
   await page.locator(".answer").getByText("It is done.").waitFor();
 
-  // From anywhere to the next card, and a no with its reason.
+  // From anywhere to the next card, and a denial with its reason.
   const two = await at.server.session("ask again", { title: "Once more" });
   await at.server.until(two.key, (view) => view.state === "needs_you");
   await page.locator(".session-card.needs_you").waitFor();
-  // As a Mac tells it.
+  // As a Mac reports it.
   await page.evaluate(() => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "∆", code: "KeyJ", altKey: true, bubbles: true, cancelable: true })));
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();
   await page.waitForFunction(() => document.activeElement.classList.contains("needs-you"));
@@ -75,7 +75,7 @@ test("a session is reached, read and allowed by keys alone, and never by Enter",
   await page.locator(".decision.bad").getByText("Not like this").waitFor();
 });
 
-test("the list of keys comes with a question mark, and not into a text", async () => {
+test("a question mark shows the list of keys, except in a text field", async () => {
   const page = await at.visit();
   const one = await at.server.session("Hello");
   await page.goto(`${at.server.address}/#/s/${one.key}`);
@@ -89,7 +89,7 @@ test("the list of keys comes with a question mark, and not into a text", async (
   await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "detached" });
 });
 
-test("always shows its rule where the agent suggests none, and says why where there is none", async () => {
+test("'always' shows its rule if the agent suggests none, and the reason if there is none", async () => {
   const page = await at.visit();
   const one = await at.server.session("ask me");
   await page.goto(`${at.server.address}/#/s/${one.key}`);
@@ -104,8 +104,8 @@ test("always shows its rule where the agent suggests none, and says why where th
   const two = await at.server.session("star it");
   await page.goto(`${at.server.address}/#/s/${two.key}`);
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();
-  // The path that made the agent ask, with every sign of it.
-  assert.match(await page.locator(".ask-fact", { hasText: "It is about" }).innerText(), /\/srv\/other\/.*202E.*o\.txt/);
+  // The path that caused the request, with every character.
+  assert.match(await page.locator(".ask-fact", { hasText: "Path:" }).innerText(), /\/srv\/other\/.*202E.*o\.txt/);
   await button(page, "Always…").click();
   await page.getByText("No rule covers exactly this command").waitFor();
   assert.equal(await page.locator(".rules li").count(), 0);

@@ -1,12 +1,12 @@
-// Long conversations: little of them is moved and drawn, and while an answer arrives nothing jumps.
-// How long things take is measured by `make bench-page`: a test must not fail because a machine is busy.
+// Long conversations: little is transferred and drawn, and nothing jumps while an answer arrives.
+// Durations are measured by `make bench-page`: a test must not fail because a machine is busy.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stage } from "../lib/setup.mjs";
 import { assertStill, recordShifts } from "../lib/shifts.mjs";
 
-/** A turn with so many calls: about nine events each. */
+/** A turn with a number of calls: about nine events each. */
 function calls(count) {
   return Array.from({ length: count }, (_, index) => `
 [[turn]]
@@ -54,9 +54,9 @@ test("p23 a long session draws little of itself and moves at most 200 KB", async
   assert.ok(moved <= 200_000, `${moved} bytes`);
   assert.ok(rows < 120, `${rows} rows are drawn`);
 
-  // What was before is there on demand, and what is looked at stays where it is.
+  // Earlier events are loaded on demand, and the visible ones stay in place.
   await page.locator(".scroller").evaluate((element) => (element.scrollTop = 0));
-  // One that can be seen: those from the end are drawn until the page has noticed that it was scrolled.
+  // A visible one: rows at the end are drawn until the page has noticed the scroll.
   const found = await page.waitForFunction(() => {
     const frame = document.querySelector(".scroller").getBoundingClientRect();
     const inSight = (row) => row.getBoundingClientRect().top >= frame.top && row.getBoundingClientRect().bottom <= frame.bottom;
@@ -73,7 +73,7 @@ test("p23 a long session draws little of itself and moves at most 200 KB", async
   await page.waitForTimeout(500);
   assert.ok(Math.abs((await place()) - was) < 8, `${step} has moved from ${was} to ${await place()}`);
 
-  // p23: what is far back is found by its words, and the start is one click away.
+  // p23: search finds early events, and the start is one click away.
   await page.locator("details.menu summary").click();
   await page.getByRole("button", { name: "Find in this session…" }).click();
   const find = page.getByLabel("Find in this session");

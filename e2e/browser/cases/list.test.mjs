@@ -1,4 +1,4 @@
-// The list of sessions, when it is long, and when somebody else takes one away.
+// The list of sessions: long lists, and sessions deleted by another device.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,14 +16,14 @@ const MANY = 210;
 
 const at = stage({ script: SLOWLY + asksAndSays("make", "Answered.") });
 
-test("what waits in an old session is in the list and one press away, and older sessions come on demand", async () => {
+test("a pending request of an old session is in the list and one press away, and older sessions load on demand", async () => {
   const old = await at.server.session("ask me", { title: "The old one" });
   await at.server.until(old.key, (view) => view.state === "needs_you");
   const quiet = await at.server.session(undefined, { title: "Quiet and old" });
   for (let made = 0; made < MANY; made += 10) await Promise.all(Array.from({ length: 10 }, (_, index) => at.server.session(undefined, { title: `Filler ${made + index}` })));
 
   const page = await at.visit({ path: "#/settings" });
-  const line = page.getByRole("link", { name: "One thing waits for you" });
+  const line = page.getByRole("link", { name: "1 pending request" });
   await line.waitFor();
   assert.match(await page.locator(".session-card").first().innerText(), /The old one/);
   assert.deepEqual(await accessibility(page), []);
@@ -39,18 +39,18 @@ test("what waits in an old session is in the list and one press away, and older 
   await at.server.call("DELETE", `sessions/${quiet.key}`);
   await page.locator(".session-card", { hasText: "Quiet and old" }).waitFor({ state: "detached" });
 
-  // As many are there when the server is back.
+  // The same number is listed after the server is back.
   await at.server.kill();
   await page.locator(".link-bar").waitFor();
   await at.server.restart();
   await page.locator(".link-bar").waitFor({ state: "detached" });
-  await page.getByRole("link", { name: "One thing waits for you" }).waitFor();
+  await page.getByRole("link", { name: "1 pending request" }).waitFor();
   assert.equal(await page.locator(".session-card").count(), MANY + 1);
 });
 
-test("what begins to wait while the list is on its way is not lost", async () => {
+test("a request that arrives while the list is being fetched is not lost", async () => {
   const page = await at.visit({ path: "#/settings" });
-  const line = page.getByRole("link", { name: "One thing waits for you" });
+  const line = page.getByRole("link", { name: "1 pending request" });
   await line.waitFor();
   let late;
   await page.route(/v1\/permissions$/, async (route) => {
@@ -64,7 +64,7 @@ test("what begins to wait while the list is on its way is not lost", async () =>
   await at.server.kill();
   await page.locator(".link-bar").waitFor();
   await at.server.restart();
-  await page.getByRole("link", { name: "2 things wait for you" }).waitFor();
+  await page.getByRole("link", { name: "2 pending requests" }).waitFor();
   await page.waitForFunction(() => document.title.startsWith("(2)"));
   await page.waitForTimeout(300);
   assert.match(await page.title(), /^\(2\)/);
@@ -72,7 +72,7 @@ test("what begins to wait while the list is on its way is not lost", async () =>
   await line.waitFor();
 });
 
-test("Escape in the filter is about the filter", async () => {
+test("Escape in the filter clears only the filter", async () => {
   const page = await at.visit();
   const one = await at.server.session("Speak slowly");
   await page.goto(`${at.server.address}/#/s/${one.key}`);
@@ -82,7 +82,7 @@ test("Escape in the filter is about the filter", async () => {
   await filter.press("Escape");
   await page.locator(".title-button").click();
   await page.getByLabel("Title of the session").press("Escape");
-  // Whatever was sent by then has been answered.
+  // All earlier commands have a response by then.
   await page.getByLabel("Permission mode").selectOption("plan");
   await at.server.until(one.key, (view) => view.permission_mode === "plan");
   assert.equal((await at.server.call("GET", `sessions/${one.key}`)).state, "running");
@@ -90,18 +90,18 @@ test("Escape in the filter is about the filter", async () => {
   await page.locator(".session .state.idle").waitFor();
 });
 
-test("a session that is removed elsewhere says that it is gone", async () => {
+test("a session that another device deletes is shown as deleted", async () => {
   const page = await at.visit();
   const one = await at.server.session("Say hello");
   await page.goto(`${at.server.address}/#/s/${one.key}`);
   await page.locator(".answer").getByText("Answered.").waitFor();
   await at.server.call("DELETE", `sessions/${one.key}`);
-  await page.getByRole("heading", { name: "This session is gone" }).waitFor();
+  await page.getByRole("heading", { name: "This session was deleted" }).waitFor();
   assert.deepEqual(await accessibility(page), []);
   await page.getByRole("link", { name: "All sessions" }).first().click();
   await page.locator(".composer").waitFor();
 
-  // Also while nobody was connected.
+  // Also while disconnected.
   const two = await at.server.session("Say hello");
   await page.goto(`${at.server.address}/#/s/${two.key}`);
   await page.locator(".answer").getByText("Answered.").waitFor();
@@ -109,10 +109,10 @@ test("a session that is removed elsewhere says that it is gone", async () => {
   await page.locator(".link-bar").waitFor();
   await at.server.restart();
   await at.server.call("DELETE", `sessions/${two.key}`);
-  await page.getByRole("heading", { name: "This session is gone" }).waitFor();
+  await page.getByRole("heading", { name: "This session was deleted" }).waitFor();
 });
 
-test("what was asked for without a connection comes when there is one", async () => {
+test("a view opened while disconnected loads after reconnecting", async () => {
   const one = await at.server.session("Say hello");
   const { cli_session_ids: ids } = await at.server.until(one.key, (view) => view.state === "idle" && view.cli_session_ids.length > 0);
   const page = await at.visit({ path: "#/settings" });
@@ -126,7 +126,7 @@ test("what was asked for without a connection comes when there is one", async ()
   }
 });
 
-test("a device is revoked after a second thought, and this one is marked", async () => {
+test("a device is revoked after a confirmation, and the current one is marked", async () => {
   const page = await at.visit({ path: "#/settings" });
   const here = page.locator(".devices li", { has: page.getByText("this device") });
   await here.waitFor();
@@ -134,7 +134,7 @@ test("a device is revoked after a second thought, and this one is marked", async
   assert.ok(before > 1);
   assert.equal(await here.count(), 1, "others are called the same");
   await here.getByRole("button", { name: "Revoke…" }).click();
-  await page.getByText("You would be sent out at once").waitFor();
+  await page.getByText("This browser would be signed out at once").waitFor();
   assert.deepEqual(await accessibility(page), []);
   await here.getByRole("button", { name: "Keep" }).click();
   const other = page.locator(".devices li").first();

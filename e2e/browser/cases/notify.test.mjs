@@ -1,4 +1,4 @@
-// Notifications of the browser, for those who look elsewhere.
+// Browser notifications, while the page is hidden.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { asksAndSays, hide, stage } from "../lib/setup.mjs";
 
 const at = stage({ script: asksAndSays("make secret", "It is done.") });
 
-/** Notes what is shown, and how to press it. */
+/** Records notifications, with a function to click them. */
 function watchNotifications() {
   window.shown = [];
   const Real = window.Notification;
@@ -18,15 +18,15 @@ function watchNotifications() {
   };
 }
 
-test("a notification says that somebody waits, tells no secrets, and leads to the card", async () => {
+test("a notification reports a pending request without secrets, and opens the card", async () => {
   const page = await at.visit({ path: "#/settings", permissions: ["notifications"] });
   await page.addInitScript(watchNotifications);
   await page.reload();
-  const wish = page.getByLabel("Notify me when something waits for me or a turn ends");
+  const wish = page.getByLabel("Notify me about pending requests and ended turns");
   await wish.check();
   const titles = () => page.evaluate(() => window.shown.map((one) => one.title));
 
-  // Whoever looks needs none.
+  // A visible page shows none.
   const seen = await at.server.session("Say something", { title: "Seen" });
   await at.server.until(seen.key, (view) => view.totals.turns === 1);
   assert.deepEqual(await titles(), []);
@@ -42,14 +42,14 @@ test("a notification says that somebody waits, tells no secrets, and leads to th
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();
   assert.ok(page.url().endsWith(one.key));
 
-  // The end of a turn is told too.
+  // The end of a turn is notified too.
   await hide(page, true);
   const other = await at.server.session("Say something", { title: "The letter" });
   await at.server.until(other.key, (view) => view.totals.turns === 1);
   await page.waitForFunction(() => window.shown.some((shown) => shown.title === "The letter is done"));
 });
 
-test("where only the service worker may notify, its notification leads to the card too", async () => {
+test("a notification of the service worker opens the card too", async () => {
   const page = await at.visit({ permissions: ["notifications"], serviceWorkers: "allow" });
   await page.addInitScript(() => {
     window.Notification = class {
@@ -62,7 +62,7 @@ test("where only the service worker may notify, its notification leads to the ca
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   await page.goto(`${at.server.address}/#/settings`);
   await page.reload();
-  await page.getByLabel("Notify me when something waits for me or a turn ends").check();
+  await page.getByLabel("Notify me about pending requests and ended turns").check();
   await hide(page, true);
   const one = await at.server.session("ask me", { title: "The build" });
   const [worker] = page.context().serviceWorkers();
@@ -81,7 +81,7 @@ test("where only the service worker may notify, its notification leads to the ca
 
 test("a request that came while there was no connection is notified with the list", async () => {
   const page = await at.visit({ path: "#/settings", permissions: ["notifications"] });
-  await page.getByLabel("Notify me when something waits for me or a turn ends").check();
+  await page.getByLabel("Notify me about pending requests and ended turns").check();
   const one = await at.server.session("ask me", { title: "The letter" });
   await at.server.until(one.key, (view) => view.state === "needs_you");
   await page.addInitScript(watchNotifications);

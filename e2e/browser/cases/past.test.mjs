@@ -1,4 +1,4 @@
-// Sessions on disk that go on: in a copy, along another branch, compacted.
+// Resuming sessions on disk: as a fork, from another branch, compacted.
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
@@ -22,7 +22,7 @@ const at = stage({ root, script: SCRIPT });
 const files = () => readdirSync(join(root, "projects"), { recursive: true }).filter((name) => /^[^/]+\/[^/]+\.jsonl$/.test(name));
 const read = (name) => readFileSync(join(root, "projects", name), "utf8");
 
-/** The recorded session with three turns, as if it had been had in the project's folder. */
+/** The recorded session with three turns, moved to the project's folder. */
 function threeTurns() {
   const recorded = files().find((name) => read(name).includes("Third answer."));
   const id = randomUUID();
@@ -34,7 +34,7 @@ function threeTurns() {
   return { id, path };
 }
 
-test("a session goes on in a copy, and stays as it was", async () => {
+test("a session continues in a fork, and stays unchanged", async () => {
   const { id, path } = threeTurns();
   const before = readFileSync(path, "utf8");
   const page = await at.visit({ path: `#/history/${id}` });
@@ -42,7 +42,7 @@ test("a session goes on in a copy, and stays as it was", async () => {
   await page.getByRole("link", { name: "Resume" }).click();
   assert.equal(await page.getByLabel("Folder").inputValue(), at.server.project);
   await page.getByLabel("Fork: go on in a copy, so that the session stays as it is").check();
-  await page.getByLabel("What shall it do next?").fill("Go on from there");
+  await page.getByLabel("Next prompt").fill("Go on from there");
   await button(page, "Fork").click();
   await page.locator(".answer").getByText("The copy goes on.").waitFor();
   assert.deepEqual(await page.locator(".prompt-text").allInnerTexts(), ["one", "two", "three", "Go on from there"]);
@@ -50,14 +50,14 @@ test("a session goes on in a copy, and stays as it was", async () => {
   const [session] = (await at.server.call("GET", "sessions")).items;
   assert.notEqual(session.cli_session_ids.at(-1), id);
 
-  // Summed up, it says so.
+  // A note shows the compaction.
   await page.locator(".menu summary").click();
   await page.getByRole("button", { name: "Compact" }).click();
   await page.locator(".mark-line").getByText("The conversation was compacted on request").waitFor();
 });
 
-test("the branches of a session are read one by one", async () => {
-  // Somebody has said something else after the first answer.
+test("the branches of a session can be selected", async () => {
+  // Another prompt after the first answer creates a branch.
   const { id, path } = threeTurns();
   const whole = readFileSync(path, "utf8").trimEnd();
   const lines = whole.split("\n").map((line) => JSON.parse(line));

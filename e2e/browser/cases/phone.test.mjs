@@ -1,4 +1,4 @@
-// A phone: one column, approvals under the thumb, paired by a link, installable.
+// A phone: one column, approvals near the thumb, paired by a link, installable.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ const at = stage();
 test("a phone is paired by a link, and the code is gone from the address", async () => {
   const page = await at.visit(PHONE);
   assert.ok(!page.url().includes("code="));
-  // The first view is the list; what needs somebody stands first.
+  // The first view is the list, with pending requests first.
   await page.locator(".session-card.needs_you").waitFor();
   assert.deepEqual(await accessibility(page), []);
   await page.locator(".session-card").first().tap();
@@ -33,14 +33,14 @@ test("a phone is paired by a link, and the code is gone from the address", async
   await page.getByRole("link", { name: "All sessions" }).tap();
   await page.locator(".session-card").first().waitFor();
 
-  // Every other view fits too. The same page, since pairing has a rate.
+  // Every other view fits too. The same page, since pairing is rate-limited.
   for (const [view, heading] of Object.entries({ history: "History", cost: "Cost", new: "New session", settings: "Settings" })) {
     await page.goto(`${at.server.address}/#/${view}`);
     await page.getByRole("heading", { name: heading, exact: true }).waitFor();
     assert.deepEqual(await accessibility(page), [], view);
     assert.ok(!(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)), `${view} has to be scrolled sideways`);
   }
-  // What keys do is told to those who have some.
+  // Keyboard hints are shown only with a keyboard.
   assert.ok(!(await page.getByRole("heading", { name: "Keys" }).isVisible()));
   await page.keyboard.press("?");
   await page.getByRole("dialog", { name: "Keys" }).waitFor();
@@ -59,9 +59,9 @@ test("a code is good once", async () => {
   const two = await second.newPage();
   await two.goto(link);
   await two.getByText("This browser is not paired yet").waitFor();
-  assert.ok(await two.locator(".door [role=alert]").isVisible());
+  assert.ok(await two.locator(".pairing [role=alert]").isVisible());
   assert.deepEqual(await accessibility(two), []);
-  // Where no keyboard comes up for it, one can write at once.
+  // Without an on-screen keyboard the field is focused at once.
   assert.equal(await two.evaluate(() => document.activeElement.tagName), "BODY");
   await second.close();
   const desk = await newContext(page.context().browser());
@@ -82,6 +82,6 @@ test("the page can be installed, and opens without the server", async () => {
   await page.reload();
   await page.locator(".page").waitFor();
   await page.context().setOffline(false);
-  // Being away is what this case is about.
+  // An unreachable server is the subject of this case.
   page.wrong.splice(0);
 });

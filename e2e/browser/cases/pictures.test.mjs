@@ -1,4 +1,4 @@
-// Pictures and files that go with a prompt, and how they are seen again.
+// Attachments of a prompt, and their display.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -23,11 +23,11 @@ test("p18 a picture goes with a prompt", async () => {
   await page.getByRole("button", { name: "Send" }).click();
   await page.locator(".answer").getByText("That is done.").waitFor();
 
-  // It is seen here, by whoever comes later, and in the session's file.
+  // It is visible here, to later clients, and in the session's file.
   const seen = (where) => where.waitForFunction(() => document.querySelector(".prompt .pictures img")?.naturalWidth > 1);
   await seen(page);
   await page.locator(".session .state.idle").waitFor();
-  // It takes its place when it is there, and what was at its end stays there.
+  // Its space is filled when it arrives, and a list at its end stays there.
   assert.equal(await page.locator(".to-end").count(), 0);
   await page.reload();
   await seen(page);
@@ -40,7 +40,7 @@ test("p18 a picture goes with a prompt", async () => {
   await reader.locator(".past, .session").getByText("What is this?").first().waitFor();
   await seen(reader);
 
-  // Who has gone up and says something wants to see it.
+  // Sending a prompt scrolls to it, also after scrolling up.
   await page.locator(".scroller").evaluate((scroller) => (scroller.scrollTop = 0));
   await page.locator(".to-end").waitFor();
   await page.getByLabel("Message to the agent").fill("Thank you");
@@ -50,11 +50,11 @@ test("p18 a picture goes with a prompt", async () => {
   assert.equal(await page.locator(".to-end").count(), 0);
 });
 
-test("a photograph is made as small as it is looked at", async () => {
+test("a photograph is scaled down to the size that models use", async () => {
   const page = await at.visit({ viewport: { width: 900, height: 500 } });
   const one = await at.server.session();
   await page.goto(`${at.server.address}/#/s/${one.key}`);
-  // Noise cannot be packed, so this is larger than what a prompt may have, as what a camera takes is.
+  // Noise does not compress, so this is larger than the limit, like a camera's picture.
   const bytes = await page.locator(".composer input[type=file]").evaluate(async (field) => {
     const canvas = new OffscreenCanvas(4000, 400);
     const paper = canvas.getContext("2d");

@@ -1,4 +1,4 @@
-// What is shown can be read: wide tables, other scripts, long words, pictures, what went wrong, and where one was.
+// Readability: wide tables, other scripts, long words, pictures, errors, and scroll positions.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -93,11 +93,11 @@ test("a wide table scrolls in its box with whole words, and each paragraph runs 
   const paragraph = page.locator(".md p", { hasText: "עברית" });
   assert.equal(await paragraph.evaluate((element) => getComputedStyle(element).direction), "rtl");
   assert.equal(await page.locator(".md h3").evaluate((element) => getComputedStyle(element).direction), "ltr");
-  // Nothing turns the order of an answer.
+  // No character reorders an answer.
   assert.match(await page.locator(".md p", { hasText: "and its end" }).innerText(), /An\s+U\+202E\s*edirrevo\s*U\+202C/);
   assert.deepEqual(await accessibility(page), []);
 
-  // A table begins on the side on which its language does, and its columns stay apart.
+  // A table begins on the side of its language, and its columns stay apart.
   const turned = await at.server.session("turn it");
   await at.server.until(turned.key, (view) => view.state === "idle");
   await show(page, turned.key);
@@ -122,7 +122,7 @@ test("t9_what_turns_the_order_of_text_is_marked_beyond_the_card_too_and_a_denied
   await show(page, one.key);
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();
   for (const place of [".card-title", ".card-line", ".title-button", ".tool-target"]) assert.match(await page.locator(place).first().innerText(), /U\+202E/, place);
-  // The focus stays where the card was when it is answered by keys.
+  // The focus stays at the card's position after an answer by keyboard.
   await page.keyboard.press("Alt+j");
   await page.waitForFunction(() => document.querySelector(".yes.main").getAttribute("aria-disabled") === "false");
   await page.keyboard.press("a");
@@ -138,7 +138,7 @@ test("t9_what_turns_the_order_of_text_is_marked_beyond_the_card_too_and_a_denied
   await page.locator(".tool-aside.bad").getByText("denied", { exact: true }).waitFor();
 });
 
-test("a turn that failed is red in the list and says why once", async () => {
+test("a failed turn is red in the list and shows its reason once", async () => {
   const page = await at.visit();
   const one = await at.server.session("fail");
   await show(page, one.key);
@@ -147,13 +147,13 @@ test("a turn that failed is red in the list and says why once", async () => {
   await page.locator(".row .note.error").waitFor();
   assert.equal((await page.locator(".scroller").innerText()).match(/529 Overloaded/g).length, 1);
 
-  // The next turn takes it away.
+  // The next turn removes it.
   await page.getByLabel("Message to the agent").fill("Hello");
   await page.getByLabel("Message to the agent").press("Enter");
   await page.locator(".session .state").getByText("Idle").waitFor();
 });
 
-test("a long option stays on its card, and a picture that was read is drawn", async () => {
+test("a long option stays on its card, and a picture that a tool read is displayed", async () => {
   const page = await at.visit(PHONE);
   const one = await at.server.session("choose");
   await show(page, one.key);
@@ -168,7 +168,7 @@ test("a long option stays on its card, and a picture that was read is drawn", as
   assert.equal(await picture.getAttribute("alt"), "Picture: /tmp/dot.png");
 });
 
-test("back and a reload lead to where one was in a conversation", async () => {
+test("Back and a reload restore the scroll position", async () => {
   const one = await at.server.session("a long one");
   await at.server.until(one.key, (view) => view.totals.turns === 1);
   await at.server.call("POST", `sessions/${one.key}/input`, { content: "another long one" });
@@ -180,7 +180,7 @@ test("back and a reload lead to where one was in a conversation", async () => {
   const scroller = page.locator(".scroller");
   await scroller.evaluate((element) => (element.scrollTop = 900));
   await middle.waitFor();
-  // Its place is kept once it stands still.
+  // Its position is stored after scrolling stops.
   await page.waitForFunction(() => Object.keys(sessionStorage).some((name) => name.startsWith("tidings.place.")));
   await page.waitForTimeout(300);
   const top = () => middle.evaluate((element) => Math.round(element.getBoundingClientRect().top));
@@ -197,7 +197,7 @@ test("back and a reload lead to where one was in a conversation", async () => {
   await button(page, "Latest ↓").click();
   await page.locator(".to-end").waitFor({ state: "detached" });
 
-  // Also when it is before what is loaded at first.
+  // Also if it is before the initially loaded events.
   const two = await at.server.session("The first huge one");
   for (const turns of [1, 2]) {
     await at.server.until(two.key, (view) => view.totals.turns === turns && view.state === "idle");

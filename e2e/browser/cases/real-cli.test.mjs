@@ -1,4 +1,4 @@
-// The page on top of the real CLI, which talks to a script instead of a model. `e2e/install.sh` fetches the CLI.
+// The page with the real CLI, which uses a script instead of a model. `e2e/install.sh` downloads the CLI.
 
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -59,7 +59,7 @@ async function asked() {
   return page;
 }
 
-test("the real CLI is told of a denial, and why", async () => {
+test("the real CLI receives a denial with its reason", async () => {
   const page = await asked();
   await button(page, "Deny…").click();
   await page.getByLabel("What should it do instead?").fill("Leave it");
@@ -76,7 +76,7 @@ test("the real CLI runs what was allowed on the page", async () => {
   assert.match(await page.locator(".tool[data-tool=Bash] .output").innerText(), /it-was-made/);
 });
 
-test("files are put back after a look at what would change", async () => {
+test("files are rewound after a preview", async () => {
   const note = join(at.server.project, "note.txt");
   const page = await at.visit();
   const one = await at.server.session("Write a note");
@@ -90,7 +90,7 @@ test("files are put back after a look at what would change", async () => {
   await page.locator(".menu summary").click();
   await page.getByRole("button", { name: "Rewind…" }).click();
   await page.locator(".rewind .option").filter({ hasText: "Write a note" }).click();
-  const preview = page.getByRole("region", { name: "What would change" });
+  const preview = page.getByRole("region", { name: "Preview of the changes" });
   await preview.waitFor({ timeout: 60_000 });
   assert.match(await preview.innerText(), /1 file\s+\+0 −2\s+note\.txt/);
   assert.ok(existsSync(note), "a look changes nothing");

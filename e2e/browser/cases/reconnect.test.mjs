@@ -1,4 +1,4 @@
-// The server is killed and comes back, tabs come and go: what is on the screen is what happened, once.
+// The server is killed and restarted, tabs are opened and closed: the page shows every event once.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -24,7 +24,7 @@ test("promise_12_a_server_that_is_killed_is_noticed_and_nothing_is_lost_or_doubl
 
   await at.server.kill();
   await page.locator(".link-bar").waitFor();
-  // What is written now is kept, shown as not sent, and said once when the server is back.
+  // A prompt is stored, shown as not sent, and sent once when the server is back.
   const field = page.getByLabel("Message to the agent");
   await field.fill("Written while it was away");
   await field.press("Enter");
@@ -58,7 +58,7 @@ test("two tabs show the same, and an answer in one settles the card in the other
   assert.match(await other.locator(".decision").innerText(), /Allowed by you/);
 });
 
-test("a hidden page closes its connection after half a minute, and catches up when it is looked at", async () => {
+test("a hidden page closes its connection after half a minute, and catches up when it is visible", async () => {
   const page = await at.visit();
   const one = await at.server.session("Say hello");
   await page.clock.install();
@@ -82,7 +82,7 @@ test("a hidden page closes its connection after half a minute, and catches up wh
   assert.equal(sockets.filter((socket) => !socket.isClosed()).length, 1);
 });
 
-test("a network that is gone is noticed before the next heartbeat, and what was written is said when it is back", async () => {
+test("a lost network is noticed before the next heartbeat, and prompts are sent when it is back", async () => {
   const page = await at.visit();
   const one = await at.server.session("Say hello");
   await page.goto(`${at.server.address}/#/s/${one.key}`);
@@ -97,6 +97,6 @@ test("a network that is gone is noticed before the next heartbeat, and what was 
   await page.locator(".prompt").getByText("Written without a network").waitFor();
   await page.locator(".link-bar").waitFor({ state: "detached" });
   assert.equal(await page.locator(".prompt").count(), 2);
-  // The browser itself complains about the network.
+  // The browser itself reports the network error.
   page.wrong = page.wrong.filter((line) => !line.includes("ERR_INTERNET_DISCONNECTED"));
 });

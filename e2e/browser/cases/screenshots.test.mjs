@@ -1,4 +1,5 @@
-// The main views, light and dark, on a desk and on a phone. SCREENSHOTS=1 writes the pictures of docs/page.md anew.
+// The main views, light and dark, on desktop and phone. SCREENSHOTS=1 regenerates the screenshots of
+// docs/page.md.
 
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
@@ -12,7 +13,7 @@ const FOLDER = new URL("../../../docs/screenshots/", import.meta.url);
 const root = process.env.SCREENSHOTS_ROOT ?? pastMonth();
 after(() => process.env.SCREENSHOTS_ROOT ?? rmSync(root, { recursive: true }));
 
-/** Who works beside the demo: one that is still at it, and one that is done. */
+/** Sessions besides the demo: a running one, and one that is done. */
 const BESIDE = `
 [[turn]]
 when = { last_contains = "slow" }
@@ -42,7 +43,7 @@ async function look(page, name) {
   assert.deepEqual(await accessibility(page), [], name);
 }
 
-/** Pictures are written where they are wanted, and the views are gone through in any case. */
+/** Screenshots are written only on request, but all views are visited. */
 async function picture(page, name) {
   await look(page, name);
   if (process.env.SCREENSHOTS === undefined) return;
@@ -52,14 +53,14 @@ async function picture(page, name) {
   assert.ok(existsSync(file));
 }
 
-/** The sessions on disk are being counted when the page is there already. */
+/** The sessions on disk may still be counted when the page is ready. */
 async function counted(page) {
   await page.waitForFunction(() => /\$/.test(document.querySelector(".machine")?.textContent ?? ""));
 }
 
 for (const colorScheme of ["light", "dark"]) {
   test(`the views of a desk, ${colorScheme}`, async () => {
-    // The first view is what somebody sees who has just started it.
+    // The first view after the first start.
     const page = await at.visit({ ...DESKTOP, colorScheme });
     await page.getByRole("heading", { name: "Run this command?" }).waitFor();
     await counted(page);
@@ -76,7 +77,7 @@ for (const colorScheme of ["light", "dark"]) {
     await page.getByLabel("Yes").check();
     await page.getByLabel("A test for rounding").check();
     await page.getByRole("button", { name: "Send answers" }).click();
-    await page.getByRole("heading", { name: "Carry out this plan?" }).waitFor();
+    await page.getByRole("heading", { name: "Approve this plan?" }).waitFor();
     await picture(page, `desk-plan-${colorScheme}`);
     await page.locator(".plan-text").evaluate((box) => box.scrollTo(0, box.scrollHeight));
     await page.getByRole("button", { name: "Approve", exact: true }).click();

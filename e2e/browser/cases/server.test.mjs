@@ -1,4 +1,4 @@
-// The server that a page belongs to: which agents it can start, and whether it has room to store what happens.
+// The page's server: the agents that it can start, and a full disk.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,22 +8,22 @@ import { button, stage } from "../lib/setup.mjs";
 
 const at = stage({ beside: `[[turn]]\nrepeat = true\ntext = "A real agent would say this."\n` });
 
-test("beside the demo a real session is started where there is a claude", async () => {
+test("the demo's page can start a real session if claude is installed", async () => {
   const page = await at.visit();
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();
   await page.getByRole("link", { name: "Start a real session" }).click();
   assert.ok(await page.getByRole("radio", { name: /^Claude Code/ }).isChecked());
   assert.deepEqual(await accessibility(page), []);
   await page.getByLabel("Folder").fill(at.server.project);
-  await page.getByLabel("What shall it do?").fill("Hello");
+  await page.getByLabel("First prompt").fill("Hello");
   await button(page, "Start").click();
   await page.locator(".answer").getByText("A real agent would say this.").waitFor();
   assert.equal(await page.locator(".session-head .demo-mark").count(), 0);
-  // The models are those that it lists.
+  // The models are those that the agent lists.
   await page.getByLabel("Model").locator("option", { hasText: "Fable" }).waitFor({ state: "attached" });
 });
 
-test("without a claude there is no button for it, and a hint how to get one", async () => {
+test("without claude the page has no button for it, and shows how to install it", async () => {
   const bare = await Server.start();
   try {
     const page = await at.visit({}, bare);

@@ -1,4 +1,4 @@
-// What a person does while an agent works: start it, write meanwhile, take it back, interrupt, switch, look at changes.
+// Actions while an agent works: start, send and withdraw prompts, interrupt, switch settings, view changes.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -30,7 +30,7 @@ test("a session is started from the page, and its answer is streamed", async () 
   const page = await at.visit();
   await page.getByRole("link", { name: "New session" }).first().click();
   await page.getByLabel("Folder").fill(at.server.project);
-  await page.getByLabel("What shall it do?").fill("Speak slowly");
+  await page.getByLabel("First prompt").fill("Speak slowly");
   assert.deepEqual(await accessibility(page), []);
   await button(page, "Start").click();
   const answer = page.locator(".answer");
@@ -38,7 +38,7 @@ test("a session is started from the page, and its answer is streamed", async () 
   const early = (await answer.innerText()).length;
   await page.waitForFunction((length) => document.querySelector(".answer").innerText.length > length + 40, early);
 
-  // What is written meanwhile waits its turn, and can be taken back.
+  // A prompt is queued in the meantime, and can be withdrawn.
   const field = page.getByLabel("Message to the agent");
   await field.fill("Never mind");
   await field.press("Enter");

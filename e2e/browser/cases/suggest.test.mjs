@@ -1,4 +1,4 @@
-// What the agent suggests to say next is taken with a key, or with a thumb, and sent by nobody but the person.
+// The agent's suggestion for the next prompt is accepted by key or touch, and only the user sends it.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,7 +14,7 @@ after = [{ frame = { type = "prompt_suggestion", suggestion = "${SUGGESTED}" } }
 `,
 });
 
-test("a suggestion is taken with Tab on a desk and with a thumb on a phone", async () => {
+test("a suggestion is accepted with Tab on a desktop and by touch on a phone", async () => {
   const one = await at.server.session("Hello");
   const desk = await at.visit({ path: `#/s/${one.key}` });
   const field = desk.getByPlaceholder(SUGGESTED);

@@ -1,4 +1,4 @@
-// Debian's Chromium, and pages in it that remember everything that went wrong.
+// Debian's Chromium, and pages in it that record all errors.
 
 import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -25,7 +25,7 @@ export function launch() {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
 }
 
-/** A page of a browser of its own that was let in. */
+/** A paired page in a browser context of its own. */
 export async function visit(browser, server, { path = "", scopes, ...options } = {}) {
   const context = await newContext(browser, options);
   const page = await open(context, await server.link(scopes));
@@ -37,14 +37,14 @@ export async function visit(browser, server, { path = "", scopes, ...options } =
   return page;
 }
 
-/** A browser of its own: nothing is kept in it yet. */
+/** A browser context of its own, with empty storage. */
 export async function newContext(browser, options = {}) {
   const context = await browser.newContext({ ...DESKTOP, serviceWorkers: "block", ...options });
   if (process.env.FRESH_PAGE === "1") await freshPage(context);
   return context;
 }
 
-/** The page as it was built last, whatever is in the program: for a quick look at a change. */
+/** Serves the latest build of the page instead of the one in the program, for a quick look at a change. */
 async function freshPage(context) {
   const dist = new URL("../../../web/dist/", import.meta.url);
   await context.route(/\/page-[0-9a-f]+\.(js|css)$/, (route) => {
@@ -55,8 +55,9 @@ async function freshPage(context) {
 }
 
 /**
- * What the browser itself says about a server that is away, which some cases want. It has a word for each moment at which a connection can
- * end: before it is there, while it is asked for, before the answer and in the middle of it.
+ * Messages of the browser about an unreachable server, which some cases expect. They differ by the moment at
+ * which the connection ends: before connecting, while connecting, before the response and in the middle of
+ * it.
  */
 const AWAY = /net::ERR_(CONNECTION_[A-Z_]+|SOCKET_NOT_CONNECTED|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|CONTENT_LENGTH_MISMATCH)\b|WebSocket connection/;
 
@@ -76,14 +77,14 @@ export async function open(context, address) {
   return page;
 }
 
-/** What a browser reports about accessibility: nothing is the only good answer. */
+/** Accessibility violations reported by axe; must be empty. */
 export async function accessibility(page) {
   await page.evaluate(AXE);
   const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
   return found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
 }
 
-/** Everything that went wrong on a page, the policy's reports included. */
+/** All errors of a page, including reports of the content security policy. */
 export async function trouble(page) {
   return [...page.wrong, ...(await page.evaluate(() => window.violations))];
 }

@@ -1,4 +1,4 @@
-// Sessions on disk to look at: those of the agent crate's tests, in one configuration folder.
+// Sessions on disk for the cases: those of the agent crate's tests, in one configuration folder.
 
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +7,7 @@ import { basename, dirname, join } from "node:path";
 const FIXTURES = new URL("../../../crates/agent/tests/fixtures/", import.meta.url).pathname;
 const DAY_MS = 86_400_000;
 
-/** The folder; whoever wants it removes it. */
+/** Creates the folder; the caller removes it. */
 export function pastSessions() {
   const root = mkdtempSync(join(tmpdir(), "tidings-past-"));
   for (const name of readdirSync(FIXTURES)) {
@@ -35,7 +35,7 @@ const TITLES = [
 ];
 const PROJECTS = ["shop", "shop", "api", "website", "api", "tools", "shop"];
 
-/** The same as a month of somebody's work: other titles and projects, spread over days, and larger bills. */
+/** The same as a month of work: other titles and projects, spread over days, with larger costs. */
 export function pastMonth() {
   const root = pastSessions();
   const mains = sessionFiles(root).filter((file) => !file.includes("/subagents/")).sort();

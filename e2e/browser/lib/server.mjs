@@ -1,4 +1,5 @@
-// `tidings serve` as a child process: with the demo, or with a script in place of Claude Code and a journal that stays.
+// `tidings serve` as a child process: with the demo, or with a script in place of Claude Code and a
+// persistent journal.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -13,15 +14,15 @@ const REAL = process.env.CLAUDE ?? new URL("../../.cache/claude", import.meta.ur
 
 export class Server {
   #child;
-  /** Links to pair by since it was started. */
+  /** Number of pairing links since it was started. */
   #links = 0;
   #api;
   #log = "";
 
   /**
-   * `script` is the text of a script: the stand-in plays it, or with `real` the real CLI runs against it as its API.
-   * Without one the demo is played and nothing is kept; `beside` is a script for a stand-in that is found as `claude`.
-   * `args` are handed to the server.
+   * `script` is the text of a script: the stand-in runs it, or with `real` the real CLI runs against it as
+   * its API. Without one the demo runs and nothing is stored; `beside` is a script for a stand-in that is
+   * found as `claude`. `args` are passed to the server.
    */
   static async start({ script, root, real, beside, args = [] } = {}) {
     const server = new Server();
@@ -39,7 +40,7 @@ export class Server {
     } else if (script !== undefined) {
       server.claude = server.#standIn();
     } else {
-      // What is installed on this machine plays no part.
+      // Programs installed on this machine are not used.
       server.env = { CLAUDE_CLI_PATH: beside === undefined ? join(server.folder, "no-claude") : server.#standIn() };
     }
     await server.#run("127.0.0.1:0");
@@ -53,7 +54,7 @@ export class Server {
     return path;
   }
 
-  /** The Messages API, played from the script. */
+  /** The Messages API, served from the script. */
   async #serveApi() {
     this.#api = spawn(PROGRAM, ["rehearse", "api", "--script", join(this.folder, "script.toml"), "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "pipe"] });
     const said = await Promise.race([this.#api.stdout, this.#api.stderr].map((stream) => once(createInterface(stream), "line")));
@@ -81,7 +82,7 @@ export class Server {
     this.token = readFileSync(join(said.data, "token"), "utf8").trim();
   }
 
-  /** Ends it without a chance to say goodbye, and starts it again at the same address. */
+  /** Kills the server, and starts it again at the same address. */
   async killAndRestart() {
     await this.kill();
     await this.#run(new URL(this.address).host);
@@ -122,9 +123,9 @@ export class Server {
     return text === "" ? undefined : JSON.parse(text);
   }
 
-  /** A link that lets one browser in. */
+  /** A link that pairs one browser. */
   async link(scopes = ["admin"]) {
-    // A sixth would be refused or not, depending on how fast the machine is.
+    // A sixth would be rejected or not, depending on the speed of the machine.
     assert.ok((this.#links += 1) <= 5, "a server takes five tries to pair at once: put the case into another file");
     const { code } = await this.call("POST", "pair/codes", { name: "browser", scopes });
     return `${this.address}/#code=${code}`;
@@ -134,18 +135,18 @@ export class Server {
     return this.call("POST", "sessions", { cwd: this.project, ...(prompt === undefined ? {} : { prompt }), ...more });
   }
 
-  /** Sends a signal to every stand-in that runs. */
+  /** Sends a signal to every running stand-in. */
   signalAgents(signal) {
     for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
       try {
         if (readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`${this.folder}/script.toml`)) process.kill(Number(pid), signal);
       } catch {
-        // It has ended meanwhile.
+        // It has ended in the meantime.
       }
     }
   }
 
-  /** Waits until a session stands as wanted. */
+  /** Waits until a session has the wanted state. */
   async until(key, wanted, ms = 60_000) {
     const end = Date.now() + ms;
     for (;;) {

@@ -1,11 +1,11 @@
-// One server and one browser for the cases of a file, and pages whose troubles fail the case.
+// One server and one browser for the cases of a file, and pages whose errors fail the case.
 
 import assert from "node:assert/strict";
 import { after, afterEach, before } from "node:test";
 import { launch, open, trouble, visit } from "./browser.mjs";
 import { Server } from "./server.mjs";
 
-/** What the cases of a file share; filled before the first of them runs. `begin` gets the server to do something first. */
+/** State shared by the cases of a file; filled before the first of them runs. `begin` prepares the server. */
 export function stage({ begin, ...options } = {}) {
   const shared = { pages: [] };
   before(async () => {
@@ -23,7 +23,7 @@ export function stage({ begin, ...options } = {}) {
     await shared.browser?.close();
     await shared.server?.stop();
   });
-  // Five of a file at most: a server takes no more tries to pair at once.
+  // At most five per file: the server limits the rate of pairing.
   shared.visit = async (how, server = shared.server) => {
     const page = await visit(shared.browser, server, how);
     shared.pages.push(page);
@@ -37,7 +37,9 @@ export function stage({ begin, ...options } = {}) {
   return shared;
 }
 
-/** A script: whoever says "ask" is asked whether `command` may run, and everything else is answered with `text`. */
+/**
+ * A script: a prompt with "ask" leads to a permission request for `command`; others are answered with `text`.
+ */
 export function asksAndSays(command, text) {
   return `
 [[turn]]
@@ -59,7 +61,7 @@ text = "${text}"
 `;
 }
 
-/** Nobody looks at the page any more, or somebody does again. */
+/** Hides the page, or shows it again. */
 export async function hide(page, hidden) {
   await page.evaluate((now) => {
     Object.defineProperty(document, "visibilityState", { configurable: true, get: () => (now ? "hidden" : "visible") });
@@ -71,7 +73,7 @@ export function button(page, name) {
   return page.getByRole("button", { name, exact: true });
 }
 
-/** Presses a button that allows: it does not take a click before it was there to be read. */
+/** Presses a button that allows: it accepts a click only after it was visible for a moment. */
 export async function allow(page, name = "Allow once") {
   await button(page, name).click();
 }

@@ -1,4 +1,4 @@
-// Layout shifts: how far things on a page moved by themselves, and which things.
+// Layout shifts: how far elements of a page moved by themselves, and which elements.
 
 import assert from "node:assert/strict";
 
@@ -17,7 +17,10 @@ export async function recordShiftsFromLoad(page) {
   await page.addInitScript(record);
 }
 
-/** Records every shift from now on, once what is drawn has been the same for ten frames: a slow machine may still be drawing the first view. */
+/**
+ * Records every shift from now on, after ten equal frames: a slow machine may still be drawing the first
+ * view.
+ */
 export async function recordShifts(page) {
   await page.evaluate(() => new Promise((done) => {
     let [last, same] = ["", 0];
@@ -34,14 +37,20 @@ export async function recordShifts(page) {
   await page.evaluate(record);
 }
 
-/** Rows that move up together make room at the end, where the view follows what arrives. The browser counts that when rows above are measured in the same frame. */
+/**
+ * True for rows that move up together to make room at the end, where the view follows new content. The
+ * browser counts that when rows above are measured in the same frame.
+ */
 function follows({ what }) {
   return what.every(({ node, x, y }) => node.startsWith("ARTICLE row") && x === 0 && y < 0);
 }
 
-/** Fails if the recorded shifts add up to `max` or more, apart from those of a view that follows its end. Browsers call 0.1 good. */
+/**
+ * Fails if the recorded shifts add up to `max` or more, except for those of a view that follows its end.
+ * Browsers call 0.1 good.
+ */
 export async function assertStill(page, max) {
-  // The browser reports what it drew last with the next frame.
+  // The browser reports the last drawing with the next frame.
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 100))));
   const shifts = (await page.evaluate(() => window.shifts)).filter((shift) => !follows(shift));
   const sum = shifts.reduce((before, { value }) => before + value, 0);

@@ -1,4 +1,5 @@
-// Which agents can be started here: a real one where there is a Claude Code, and the demo where the server plays one.
+// Agents that can be started here: the real one if Claude Code is installed, and the demo if the server
+// offers it.
 
 import { computed } from "@preact/signals";
 import { meta } from "./store.ts";
@@ -6,7 +7,7 @@ import { meta } from "./store.ts";
 export const hasClaude = computed(() => meta.value?.claude !== undefined);
 export const hasDemo = computed(() => meta.value?.demo === true);
 
-/** What the real agent is called. */
+/** Name of the real agent. */
 export const claudeName = computed(() => {
   const version = meta.value?.claude?.version;
   return version === undefined ? "Claude Code" : `Claude Code ${version}`;

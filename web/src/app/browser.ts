@@ -1,4 +1,4 @@
-// The browser as the connection wants it.
+// Browser APIs behind the interface of the connection.
 
 import type { Surroundings } from "../net/connection.ts";
 
@@ -16,7 +16,7 @@ export const surroundings: Surroundings = {
   },
 };
 
-/** An id that nobody else makes. `randomUUID` is missing on pages without TLS that are not local. */
+/** A unique id. `randomUUID` is missing on pages without TLS that are not local. */
 export function newId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,4 +1,4 @@
-// The time, for ages on the screen: it moves twice a minute.
+// Current time, for relative times on the screen; updated twice a minute.
 
 import { signal } from "@preact/signals";
 

@@ -1,12 +1,12 @@
-// What is being written, per session.
+// Unsent prompt text, per session.
 
 import type { Signal } from "@preact/signals";
 import { effect, signal } from "@preact/signals";
-import { keepDraft, loadDraft } from "./kept.ts";
+import { saveDraft, loadDraft } from "./local-data.ts";
 
 const drafts = new Map<string, Signal<string>>();
 
-/** The text of a session, which whoever changes it changes on the screen too. */
+/** Draft of a session, as a signal. */
 export function draftOf(session: string): Signal<string> {
   const known = drafts.get(session);
   if (known !== undefined) return known;
@@ -15,14 +15,14 @@ export function draftOf(session: string): Signal<string> {
   let isFirst = true;
   effect(() => {
     const text = draft.value;
-    // What was only looked at is not written: another tab may have gone on with it.
-    if (!isFirst) keepDraft(session, text);
+    // An unchanged draft is not stored: another tab may have edited it.
+    if (!isFirst) saveDraft(session, text);
     isFirst = false;
   });
   return draft;
 }
 
-/** Puts a text back to where it was written, after what is there by now. */
+/** Returns a text to the draft, after the current content. */
 export function putBack(session: string, text: string): void {
   const draft = draftOf(session);
   draft.value = draft.value.trim() === "" ? text : `${draft.value}\n\n${text}`;

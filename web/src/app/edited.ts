@@ -1,4 +1,5 @@
-// Inputs that an answer changed. A session file has only what the model asked for; the journal of the server has what ran.
+// Inputs that an answer changed. A session file has only the model's input; the server's journal has the one
+// that ran.
 
 import { getJson } from "../net/api.ts";
 import type { Snapshot, UiMessage } from "../wire.ts";
@@ -7,7 +8,7 @@ import { sessions } from "./list.ts";
 const EVENTS_MAX = 2000;
 const BYTES_MAX = 1_000_000;
 
-/** The decisions that changed an input, as far back as one snapshot of the session goes that wrote this file. */
+/** Decisions that changed an input, as far back as one snapshot of the session that wrote this file. */
 export async function editedInputs(cliSessionId: string): Promise<UiMessage[]> {
   const host = [...sessions.value.values()].find((session) => session.cli_session_ids.includes(cliSessionId));
   if (host === undefined) return [];

@@ -1,9 +1,9 @@
-// A conversation as a file.
+// Export of a conversation to a file.
 
 import type { Conversation, Item } from "../model/conversation.ts";
 import { resultText, summary } from "../model/tools.ts";
 
-/** Markdown that reads like the conversation: what was said, and each call with its result. */
+/** The conversation as Markdown: prompts, answers, and each tool call with its result. */
 export function toMarkdown(all: Conversation, title: string): string {
   return [`# ${title}`, ...all.items.flatMap((item) => section(item, all))].join("\n\n") + "\n";
 }
@@ -20,11 +20,11 @@ function section(item: Item, all: Conversation): string[] {
       if (item.retracted) return [];
       const { title, target } = summary(item.name, item.input, all.cwd);
       const lane = all.lanes.get(item.id)?.items.flatMap((one) => section(one, all)) ?? [];
-      const edited = item.modelInput === undefined ? [] : [`*The input was changed before it ran. The model had asked for:* ${inCode(summary(item.name, item.modelInput, all.cwd).target.split("\n")[0] ?? "")}`];
+      const edited = item.modelInput === undefined ? [] : [`*The input was changed before it ran. Original input:* ${inCode(summary(item.name, item.modelInput, all.cwd).target.split("\n")[0] ?? "")}`];
       return [`### ${title} ${inCode(target.split("\n")[0] ?? "")}`, ...edited, ...lane.map(quoted), ...(item.result === undefined ? [] : [fenced(resultText(item.result))])];
     }
     case "note":
-      if (item.topic === "summary") return ["### Summary of the conversation before", quoted(item.text)];
+      if (item.topic === "summary") return ["### Summary of the earlier conversation", quoted(item.text)];
       return item.topic === "system" ? [] : [`*${item.text}*`];
     case "result":
       return ["---"];
@@ -39,7 +39,7 @@ function inCode(text: string): string {
   return text === "" ? "" : `\`${text.replaceAll("`", "'")}\``;
 }
 
-/** A fence that is longer than any in the text. */
+/** A code fence that is longer than any in the text. */
 function fenced(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((match) => match[0].length));
   const fence = "`".repeat(longest + 1);

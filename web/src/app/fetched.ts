@@ -1,20 +1,20 @@
-// What is read from the server once and shown.
+// Hook for data that is fetched once and displayed.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Query } from "../net/api.ts";
 import { getJson } from "../net/api.ts";
-import { openings, words } from "./store.ts";
+import { connectionCount, errorText } from "./store.ts";
 
 export interface Fetched<T> {
   value: T | undefined;
   problem: string;
-  /** Reads it once more. */
+  /** Fetches it again. */
   again(): void;
 }
 
 /**
- * Reads an address again whenever it changes, or `revision` does; no path reads nothing. What was read stays until the next
- * is there.
+ * Fetches a path again when it or `revision` changes; `undefined` fetches nothing. The previous value stays
+ * until the next one arrives.
  */
 export function useFetched<T>(path: string | undefined, query: Query = {}, revision = ""): Fetched<T> {
   const [state, setState] = useState<Omit<Fetched<T>, "again">>({ value: undefined, problem: "" });
@@ -29,7 +29,7 @@ export function useFetched<T>(path: string | undefined, query: Query = {}, revis
     getJson<T>(path, query, abort.signal).then(
       (value) => setState({ value, problem: "" }),
       (error: unknown) => {
-        if (!abort.signal.aborted) setState({ value: undefined, problem: words(error) });
+        if (!abort.signal.aborted) setState({ value: undefined, problem: errorText(error) });
       },
     );
     return () => abort.abort();
@@ -37,14 +37,14 @@ export function useFetched<T>(path: string | undefined, query: Query = {}, revis
   return { ...state, again };
 }
 
-/** Counts the tries at something: one more when somebody wants it, and when the connection is back after a failure. */
+/** Counter of attempts: increases when the user retries, and when the connection is back after a failure. */
 export function useTries(failed: boolean): [number, () => void] {
   const [tries, setTries] = useState(0);
   const again = () => setTries((before) => before + 1);
-  const seen = useRef(openings.value);
+  const seen = useRef(connectionCount.value);
   useEffect(() => {
-    if (failed && seen.current !== openings.value) again();
-    seen.current = openings.value;
-  }, [openings.value]);
+    if (failed && seen.current !== connectionCount.value) again();
+    seen.current = connectionCount.value;
+  }, [connectionCount.value]);
   return [tries, again];
 }

@@ -1,4 +1,4 @@
-// Keys that work everywhere on the page, and the list of all of them.
+// Keyboard shortcuts of the whole page, and the list of all shortcuts.
 
 import { signal } from "@preact/signals";
 import { sorted, viewOf, waitingSessions } from "./list.ts";
@@ -9,42 +9,42 @@ export const KEYS: { about: string; keys: [string, string][] }[] = [
   {
     about: "Anywhere",
     keys: [
-      ["Alt+J", "to what waits for you, here or in the next session"],
-      ["Alt+↓ Alt+↑", "the next session, the one before"],
+      ["Alt+J", "go to the pending request here or in the next session"],
+      ["Alt+↓ Alt+↑", "next session, previous session"],
       ["Alt+N", "new session"],
       ["?", "this list"],
     ],
   },
   {
-    about: "On a card that waits",
+    about: "On a pending request",
     keys: [
       ["A then O", "allow once"],
       ["A then S", "allow for the session"],
-      ["D", "deny, and say why"],
-      ["Space", "press the button that has the focus; Enter allows nothing"],
+      ["D", "deny with a message"],
+      ["Space", "press the focused button; Enter never allows"],
     ],
   },
   {
-    about: "Where you write",
+    about: "In the prompt field",
     keys: [
-      ["Enter", "send; Shift+Enter makes a line"],
+      ["Enter", "send; Shift+Enter for a new line"],
       ["Esc", "interrupt the turn"],
       ["/ and @", "complete commands and files"],
-      ["Tab", "take the suggestion or the completion"],
+      ["Tab", "accept the suggestion or the completion"],
     ],
   },
 ];
 
-/** Whether the list is on the screen. */
+/** True while the list is displayed. */
 export const keysShown = signal(false);
 
-/** The card that comes up next gets the focus. */
+/** The next card gets the focus. */
 let wantsCard = false;
 
 export function followKeys(): void {
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.defaultPrevented) return;
-    // With the Alt key of a Mac a letter is another sign, and only its place is the same.
+    // The Alt key of a Mac changes the character, but not the key code.
     const run = event.altKey ? (action(event.key) ?? action(event.code.replace("Key", ""))) : event.key === "?" && !isWriting(event.target) ? showKeys : undefined;
     if (run === undefined) return;
     event.preventDefault();
@@ -52,7 +52,7 @@ export function followKeys(): void {
   });
 }
 
-/** Whether a key is meant for a text. */
+/** True if the key belongs to a text field. */
 export function isWriting(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.matches("input:not([type=radio], [type=checkbox]), textarea, select");
 }
@@ -83,7 +83,7 @@ function step(by: number): void {
   if (next !== undefined) go({ view: "session", id: next.key });
 }
 
-/** To the card of this session, or to the next session that has one. */
+/** Moves to the card of this session, or to the next session that has one. */
 function toWhatWaits(): void {
   const card = document.querySelector<HTMLElement>(".needs-you");
   if (card !== null) {
@@ -96,7 +96,7 @@ function toWhatWaits(): void {
   go({ view: "session", id: next });
 }
 
-/** The session that waits for somebody after the one that is open. */
+/** The next session with a pending request after the open one. */
 export function nextWaiting(): string | undefined {
   const all = waitingSessions.value;
   const at = open.value === undefined ? -1 : all.indexOf(viewOf(open.value.name)?.key ?? "");
@@ -107,7 +107,10 @@ export function cardWanted(): void {
   wantsCard = true;
 }
 
-/** A card is there now. The focus goes to it if somebody asked for it, and to none of its buttons. */
+/**
+ * Called when a card appears. It gets the focus if the user pressed the shortcut, but none of its buttons
+ * does.
+ */
 export function cardShown(card: HTMLElement | null): void {
   if (card === null || !wantsCard) return;
   wantsCard = false;

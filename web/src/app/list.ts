@@ -1,4 +1,4 @@
-// The sessions of the server and what waits for a person in them, as far as they are on the screen.
+// Sessions and pending requests of the server, as far as they are displayed.
 
 import { batch, computed, signal } from "@preact/signals";
 import { nameOf } from "../model/name.ts";
@@ -9,35 +9,35 @@ type Ask = PendingPermission | PendingQuestion;
 
 const SESSIONS_PAGE = 200;
 let pagesWanted = 1;
-/** What is told while the list is on its way, which may be older than that; one for each list that is. */
+/** Updates that arrive while a list is being fetched, since the list may be older; one array per fetch. */
 const missed = new Set<(() => void)[]>();
 
 export const sessions = signal<ReadonlyMap<string, SessionView>>(new Map());
 export const sessionsLoaded = signal(false);
-/** Where the list of sessions goes on; nothing if it is complete. */
+/** Cursor of the next page of sessions; `undefined` if the list is complete. */
 export const olderSessions = signal<string | undefined>(undefined);
-/** Everything that waits for a person, in any session, by session and call. */
+/** All pending requests, by session and tool call. */
 export const waiting = signal<ReadonlyMap<string, Ask>>(new Map());
 
 export const sorted = computed(() => [...sessions.value.values()].sort(byUrgency));
 export const waitingCount = computed(() => waiting.value.size);
-/** The sessions that wait for a person, each once. */
+/** Sessions with pending requests, each once. */
 export const waitingSessions = computed(() => [...new Set([...waiting.value.values()].map((ask) => ask.session))]);
 
 /**
- * Takes the list from the server; the session that is shown stays, since it may be older than what is listed.
- * Returns the pending requests that no notice had told of.
+ * Fetches the list from the server; the open session stays in it, since it may be older than the listed ones.
+ * Returns the pending requests that no notice had reported.
  */
-export async function listAnew(shownName: string | undefined): Promise<Ask[]> {
-  const told: (() => void)[] = [];
-  missed.add(told);
+export async function refreshList(shownName: string | undefined): Promise<Ask[]> {
+  const updates: (() => void)[] = [];
+  missed.add(updates);
   const [list, permissions, questions] = await Promise.all([
     listSessions(),
     getJson<PermissionList>("permissions"),
     getJson<QuestionList>("questions"),
-  ]).finally(() => missed.delete(told));
+  ]).finally(() => missed.delete(updates));
   const found = new Map(list.items.map((session) => [session.key, session]));
-  // Whether it is still there is told when it is watched again.
+  // The next subscription shows if it still exists.
   const shown = shownName === undefined ? undefined : viewOf(shownName);
   if (shown !== undefined && !found.has(shown.key)) found.set(shown.key, shown);
   const pending = [...permissions.items, ...questions.items];
@@ -47,13 +47,13 @@ export async function listAnew(shownName: string | undefined): Promise<Ask[]> {
     olderSessions.value = list.prev;
     sessionsLoaded.value = true;
     waiting.value = new Map(pending.map((ask) => [askKey(ask.session, ask.tool_use_id), ask]));
-    for (const tell of told) tell();
+    for (const update of updates) update();
   });
-  await Promise.all(waitingSessions.value.map(meet));
+  await Promise.all(waitingSessions.value.map(fetchSession));
   return unknown;
 }
 
-/** The newest sessions, as far back as somebody wanted to see them. */
+/** The newest sessions, as many pages as the user has opened. */
 async function listSessions(): Promise<SessionList> {
   let list = await getJson<SessionList>("sessions", { limit: SESSIONS_PAGE });
   for (let page = 1; page < pagesWanted && list.prev !== undefined; page += 1) {
@@ -72,44 +72,44 @@ export async function showOlderSessions(): Promise<void> {
   });
 }
 
-/** A session that waits for somebody belongs on the screen, however old it is. */
-async function meet(key: string): Promise<void> {
+/** Adds a session with a pending request to the list, even if it is older than the listed ones. */
+async function fetchSession(key: string): Promise<void> {
   if (sessions.value.has(key)) return;
-  // If it is gone meanwhile, so is what it waits for.
+  // If the session was deleted, so were its requests.
   await getJson<SessionView>(`sessions/${encodeURIComponent(key)}`).then(remember, () => undefined);
 }
 
-/** A session by its key or its number. */
+/** Finds a session by its key or its number. */
 export function viewOf(name: string): SessionView | undefined {
   return sessions.value.get(name) ?? [...sessions.value.values()].find((session) => String(session.handle) === name);
 }
 
-/** The session of this server that goes on with a session file. */
+/** The session of this server that continues a session file. */
 export function hostOf(cliSessionId: string): SessionView | undefined {
   return [...sessions.value.values()].find((session) => session.cli_session_ids.at(-1) === cliSessionId);
 }
 
-/** The name of a session file: that of the session which goes on with it here, else its own. */
+/** Name of a session file: that of the session that continues it here, else its own. */
 export function fileName(id: string, title: string | undefined): string {
   const host = hostOf(id);
-  return (host === undefined ? title : nameOf(host)) ?? "Without a title";
+  return (host === undefined ? title : nameOf(host)) ?? "Untitled session";
 }
 
-/** Does something now, and once more after a list that may not know of it. */
-function tellAll(tell: () => void): void {
-  for (const told of missed) told.push(tell);
-  tell();
+/** Applies an update now, and again after each list that is being fetched. */
+function applyUpdate(update: () => void): void {
+  for (const updates of missed) updates.push(update);
+  update();
 }
 
 export function addWaiting(ask: Ask): void {
-  tellAll(() => {
+  applyUpdate(() => {
     waiting.value = new Map(waiting.value).set(askKey(ask.session, ask.tool_use_id), ask);
   });
-  void meet(ask.session);
+  void fetchSession(ask.session);
 }
 
 export function settled(session: string, toolUseId: string): void {
-  tellAll(() => {
+  applyUpdate(() => {
     const left = new Map(waiting.value);
     left.delete(askKey(session, toolUseId));
     waiting.value = left;
@@ -117,16 +117,16 @@ export function settled(session: string, toolUseId: string): void {
 }
 
 export function remember(session: SessionView): void {
-  tellAll(() => {
+  applyUpdate(() => {
     const before = sessions.value.get(session.key);
-    // Two ways lead here, and the older word may come last.
+    // Updates come over two connections, and the older one may arrive last.
     if (before !== undefined && before.head > session.head) return;
     sessions.value = new Map(sessions.value).set(session.key, session);
   });
 }
 
 export function forgetSession(key: string): void {
-  tellAll(() => {
+  applyUpdate(() => {
     const left = new Map(sessions.value);
     left.delete(key);
     sessions.value = left;
@@ -137,7 +137,10 @@ function askKey(session: string, id: string): string {
   return `${session}/${id}`;
 }
 
-/** What waits for a person comes first; the rest stays where it was used last, and does not jump with each state. */
+/**
+ * Sessions with pending requests first; the others by last use, so that they do not move with each state
+ * change.
+ */
 function byUrgency(one: SessionView, other: SessionView): number {
   const urgent = Number(other.state === "needs_you") - Number(one.state === "needs_you");
   return urgent !== 0 ? urgent : other.active.localeCompare(one.active) || other.handle - one.handle;

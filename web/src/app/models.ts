@@ -1,4 +1,4 @@
-// Which models can be chosen: those that the CLI lists, and the usual names until one was started.
+// Models to choose from: those that the CLI lists, and default names until an agent was started.
 
 import { signal } from "@preact/signals";
 import { getJson } from "../net/api.ts";
@@ -11,19 +11,19 @@ const USUAL: ModelChoice[] = [
   { value: "haiku", name: "Haiku", description: "" },
 ];
 
-/** The value that stands for no choice. */
+/** The value for no choice. */
 export const DEFAULT_MODEL = "default";
 
 export const models = signal<readonly ModelChoice[]>(USUAL);
 let told = false;
 
-/** What a model is called, with its version where the name has none. */
+/** Name of a model, with its version if the name has none. */
 export function modelLabel({ name, model }: ModelChoice): string {
   const full = model === undefined ? name : modelName(model);
   return full.startsWith(name) ? full : name;
 }
 
-/** Asks the server, until an agent has told. */
+/** Fetches the models from the server until an agent has reported them. */
 export function learnModels(): void {
   if (told) return;
   getJson<ModelList>("models").then(

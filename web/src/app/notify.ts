@@ -1,4 +1,4 @@
-// Notifications of the browser, for those who asked for them, while they look elsewhere.
+// Browser notifications, if the user enabled them, while the page is in the background.
 
 import { nameOf } from "../model/name.ts";
 import type { PendingPermission, PendingQuestion, SessionView } from "../wire.ts";
@@ -7,7 +7,7 @@ import { href } from "./route.ts";
 
 const NAME_MAX = 60;
 
-/** Asks the browser; whether it agreed. */
+/** Requests the browser's permission; returns whether it was granted. */
 export async function wantNotifications(wanted: boolean): Promise<boolean> {
   if (!wanted || !("Notification" in window)) {
     setPref("notify", false);
@@ -19,7 +19,7 @@ export async function wantNotifications(wanted: boolean): Promise<boolean> {
 }
 
 export function notifyAsk(session: SessionView | undefined, ask: PendingPermission | PendingQuestion): void {
-  // The words of a tool do not belong on a locked screen: only its name is shown.
+  // Tool inputs do not belong on a lock screen: only the tool's name is shown.
   const what = "plan" in ask || "questions" in ask.details ? "has a question" : `asks to use ${ask.details.tool_name}`;
   show(`${nameFor(session)} ${what}`, "Open Tidings to answer.", ask.session, `ask-${ask.tool_use_id}`);
 }
@@ -42,7 +42,7 @@ function show(title: string, body: string, session: string | undefined, tag: str
       notification.close();
     };
   } catch {
-    // Phones only allow it to the service worker.
+    // Phones allow it only in the service worker.
     navigator.serviceWorker?.ready.then((worker) => worker.showNotification(title, options)).catch(() => undefined);
   }
 }
@@ -50,6 +50,6 @@ function show(title: string, body: string, session: string | undefined, tag: str
 function nameFor(session: SessionView | undefined): string {
   if (session === undefined) return "A session";
   const name = nameOf(session);
-  // What happened comes after it, and must not be cut off by whoever shows it.
+  // The name is shortened, so that the text after it is not cut off.
   return name.length <= NAME_MAX ? name : `${name.slice(0, NAME_MAX).trimEnd()}…`;
 }

@@ -1,43 +1,43 @@
-// Pictures and files that go with a prompt.
+// Attachments of a prompt: pictures and files.
 
 import type { Signal } from "@preact/signals";
 import { signal } from "@preact/signals";
 import { type Attachment, INPUT_BYTES_MAX } from "../wire.ts";
 
 const TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain"];
-/** Left for the words of the prompt, and for what stands around them. */
+/** Reserved for the prompt's text and the JSON around it. */
 const WORDS_BYTES = 64 * 1024;
-/** Bytes of the files that go with one prompt: in base64, three of them are four. */
+/** Maximum size in bytes of the files of one prompt: base64 turns three bytes into four. */
 const BYTES_MAX = Math.floor((INPUT_BYTES_MAX - WORDS_BYTES) / 4) * 3;
 
-/** Bytes of a picture that goes as it is. */
+/** Size in bytes up to which a picture is sent unchanged. */
 const PICTURE_BYTES = 1024 * 1024;
-/** Pixels of a side that models look at; cameras take more. */
+/** Pixels per side that models use; cameras have more. */
 const SIDE_MAX = 2576;
 
 export const ACCEPTED = TYPES.join(",");
 
 export interface Picked {
   attachment: Attachment;
-  /** For a look at it; only pictures have one. */
+  /** Preview; only pictures have one. */
   preview: string | undefined;
 }
 
 const kept = new Map<string, Signal<readonly Picked[]>>();
 
-/** What is attached to the prompt that is being written in a session. It stays while other sessions are looked at. */
+/** Attachments of a session's draft. They stay while other sessions are open. */
 export function pickedOf(session: string): Signal<readonly Picked[]> {
   const known = kept.get(session) ?? signal<readonly Picked[]>([]);
   kept.set(session, known);
   return known;
 }
 
-/** Reads files that are to go with others; those that cannot be sent are named with the reason. */
+/** Reads additional files; returns those that cannot be sent, with the reason. */
 export async function pick(files: Iterable<File>, others: readonly Picked[]): Promise<{ picked: Picked[]; refused: string[] }> {
   const picked: Picked[] = [];
   const refused: string[] = [];
   let bytes = others.reduce((sum, { attachment }) => sum + (attachment.data.length / 4) * 3, 0);
-  // A field that is emptied meanwhile, so that the same file can be chosen again, takes its list with it.
+  // Copied first: emptying the input, so that the same file can be chosen again, empties its list too.
   for (const file of [...files]) {
     if (!TYPES.includes(file.type)) {
       refused.push(`${file.name || "This"} is neither a picture, a PDF nor plain text`);
@@ -56,7 +56,10 @@ export async function pick(files: Iterable<File>, others: readonly Picked[]): Pr
   return { picked, refused };
 }
 
-/** A large picture as small as a model would make it; anything else as it is, and so is what the browser cannot draw. */
+/**
+ * Scales a large picture down to the size that models use; other files, and pictures that the browser cannot
+ * draw, stay unchanged.
+ */
 async function fitting(file: File): Promise<Blob> {
   if (!file.type.startsWith("image/") || file.type === "image/gif" || file.size <= PICTURE_BYTES) return file;
   try {
@@ -64,7 +67,7 @@ async function fitting(file: File): Promise<Blob> {
     const scale = Math.min(1, SIDE_MAX / Math.max(picture.width, picture.height));
     const canvas = new OffscreenCanvas(Math.ceil(picture.width * scale), Math.ceil(picture.height * scale));
     const paper = canvas.getContext("2d")!;
-    // What can be seen through would be black.
+    // Transparent pixels would become black.
     paper.fillStyle = "white";
     paper.fillRect(0, 0, canvas.width, canvas.height);
     paper.drawImage(picture, 0, 0, canvas.width, canvas.height);
@@ -88,7 +91,7 @@ export function forget(picked: readonly Picked[]): void {
 
 function base64(bytes: Uint8Array): string {
   let text = "";
-  // In parts: a call takes only so many arguments.
+  // In parts: a call takes a limited number of arguments.
   for (let at = 0; at < bytes.length; at += 0x8000) text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
   return btoa(text);
 }

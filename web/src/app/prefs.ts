@@ -1,4 +1,4 @@
-// What the person of this browser prefers.
+// Preferences of this browser's user.
 
 import { effect, signal } from "@preact/signals";
 
@@ -30,7 +30,7 @@ function load(): Prefs {
   }
 }
 
-/** Keeps what was chosen, and shows it. */
+/** Stores a choice and applies it. */
 export function followPrefs(): void {
   effect(() => {
     const { theme } = prefs.value;
@@ -39,7 +39,7 @@ export function followPrefs(): void {
     try {
       localStorage.setItem(NAME, JSON.stringify(prefs.value));
     } catch {
-      // A browser that keeps nothing still shows it.
+      // Without storage it is applied all the same.
     }
   });
 }

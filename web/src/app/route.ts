@@ -1,4 +1,4 @@
-// Which view is shown, as the part of the address after the `#`: the server needs to know none of it.
+// The current view, as the part of the address after the `#`, which the server does not receive.
 
 import { signal } from "@preact/signals";
 
@@ -10,10 +10,10 @@ export type Route =
   | { view: "cost" }
   | { view: "settings" };
 
-/** What is looked for among the sessions on disk. */
+/** Search of the sessions on disk. */
 export interface Wanted {
   words?: string | undefined;
-  /** The place in a session where it was found. */
+  /** The matching line in a session. */
   around?: string | undefined;
   project?: string | undefined;
   sort?: string | undefined;
@@ -50,7 +50,7 @@ export function go(to: Route): void {
   location.hash = href(to);
 }
 
-/** The same view with other wishes: the way back leads to where one came from, and not through each of them. */
+/** Replaces the parameters of the current view without a new history entry, so that Back leaves the view. */
 export function amend(to: Route): void {
   history.replaceState(history.state, "", href(to));
   route.value = to;

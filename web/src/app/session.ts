@@ -1,4 +1,4 @@
-// One session that is open on the screen: its conversation, and how far it has come.
+// One open session: its conversation, and its cursor.
 
 import { signal } from "@preact/signals";
 import type { HistoryPage, PendingPermission, PendingQuestion, SessionView, Snapshot, Subscribed, UiMessage } from "../wire.ts";
@@ -7,39 +7,42 @@ import { emptyConversation } from "../model/conversation.ts";
 import { fold } from "../model/fold.ts";
 import { prepend } from "../model/prepend.ts";
 import { getJson } from "../net/api.ts";
-import { lacksSpot } from "./places.ts";
+import { isPositionMissing } from "./scroll-positions.ts";
 
-/** `gone` is what was there and is not any more. */
+/** `gone`: the session existed and was deleted. */
 export type Loading = "loading" | "ready" | "missing" | "failed" | "gone";
 
 const HISTORY_PAGE = 500;
 
-/** How far back the place is looked for at which somebody was. */
+/** Number of history pages that are searched for the stored scroll position. */
 const PLACE_PAGES_MAX = 4;
 
-/** Enough to fill the screen many times over, and little enough for a phone on the move; the rest is there on demand. */
+/**
+ * Enough to fill the screen many times, and little enough for a mobile connection; older events are loaded on
+ * demand.
+ */
 const SNAPSHOT_EVENTS = 500;
 const SNAPSHOT_BYTES = 120_000;
 
 export class OpenSession {
   conversation: Conversation = emptyConversation();
-  /** Counts up when there is something new to draw; several events make one count. */
+  /** Increases when there are changes to draw; several events are one change. */
   readonly drawn = signal(0);
   readonly loading = signal<Loading>("loading");
   readonly problem = signal("");
   readonly more = signal(false);
-  /** The place of the last event that was folded in. */
+  /** Cursor of the last folded event. */
   cursor: string | undefined;
-  /** Settles when everybody who wanted it watched has been served. */
+  /** Settles when all pending subscribe calls are done. */
   watching: Promise<void> = Promise.resolve();
   #before: string | undefined;
   #planned = false;
-  /** Whether what the server sends goes on where the conversation ends. */
+  /** True if the events that arrive continue the conversation. */
   #live = false;
 
   constructor(readonly name: string) {}
 
-  /** Takes the conversation anew from the server. */
+  /** Loads the conversation from the server, replacing the current one. */
   async load(): Promise<SessionView> {
     const snapshot = await getJson<Snapshot>(`sessions/${encodeURIComponent(this.name)}/snapshot`, { limit: SNAPSHOT_EVENTS, bytes: SNAPSHOT_BYTES });
     const conversation = emptyConversation();
@@ -47,7 +50,7 @@ export class OpenSession {
     this.conversation = conversation;
     this.cursor = snapshot.cursor;
     this.more.value = snapshot.more;
-    this.#before = placeOf(snapshot.cursor, snapshot.from);
+    this.#before = cursorOf(snapshot.cursor, snapshot.from);
     this.#waiting(snapshot.pending_permissions, snapshot.pending_questions);
     if (this.loading.value !== "ready") await this.#reachPlace();
     this.loading.value = "ready";
@@ -55,17 +58,17 @@ export class OpenSession {
     return snapshot.session;
   }
 
-  /** A subscription is asked for: what an earlier one still sends will be sent again after the answer. */
+  /** Called before subscribing: events of an earlier subscription will be sent again. */
   pause(): void {
     this.#live = false;
   }
 
-  /** The earlier subscription stays. */
+  /** Called if subscribing failed: the earlier subscription continues. */
   resume(): void {
     this.#live = true;
   }
 
-  /** The server's word on what waits counts more than what the events said. */
+  /** The server's list of pending requests replaces the one from the events. */
   subscribed(told: Subscribed): void {
     this.#live = true;
     this.#waiting(told.pending_permissions, told.pending_questions);
@@ -98,7 +101,7 @@ export class OpenSession {
   }
 
   async #reachPlace(): Promise<void> {
-    for (let page = 0; page < PLACE_PAGES_MAX && this.more.value && lacksSpot(this.name, this.conversation.items); page += 1) await this.loadOlder();
+    for (let page = 0; page < PLACE_PAGES_MAX && this.more.value && isPositionMissing(this.name, this.conversation.items); page += 1) await this.loadOlder();
   }
 
   #waiting(permissions: PendingPermission[], questions: PendingQuestion[]): void {
@@ -112,7 +115,7 @@ export class OpenSession {
     this.conversation.asks = asks;
   }
 
-  /** Draws at the next frame, or soon when the page is hidden and has no frames. */
+  /** Draws at the next animation frame, or soon if the page is hidden and has no frames. */
   #plan(): void {
     if (this.#planned) return;
     this.#planned = true;
@@ -133,8 +136,8 @@ function questionAsk(one: PendingQuestion): Ask {
   return { kind: "question", id: one.tool_use_id, details: one.details, request: one.request, plan: one.plan, openedAt: one.opened_at };
 }
 
-/** The place of another event of the same epoch. */
-function placeOf(cursor: string, seq: number): string {
+/** Cursor of another event of the same epoch. */
+function cursorOf(cursor: string, seq: number): string {
   const colon = cursor.lastIndexOf(":");
   return `${cursor.slice(0, colon + 1)}${seq}`;
 }

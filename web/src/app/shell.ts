@@ -1,4 +1,5 @@
-// The service worker keeps the page itself, so that it opens without the server and can be installed.
+// Registers the service worker, which caches the page's files, so that it opens without the server and can be
+// installed.
 
 interface Policy {
   createScriptURL(url: string): string;

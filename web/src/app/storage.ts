@@ -1,17 +1,17 @@
-// Whether the server has room to store what happens. It can be read, and agents can be stopped, while it has none.
+// Watches for a full disk of the server. Sessions can be read, and agents stopped, while it is full.
 
 import { computed, effect } from "@preact/signals";
 import { getJson } from "../net/api.ts";
 import type { Meta } from "../wire.ts";
-import { entrance, meta } from "./store.ts";
+import { authState, meta } from "./store.ts";
 
 const ASK_MS = 30_000;
-/** While the disk is full, so that the banner goes soon after there is room. */
+/** Interval while the disk is full, so that the banner disappears soon after. */
 const ASK_FULL_MS = 5_000;
 
 export const isStorageFull = computed(() => meta.value?.storage_full === true);
 
-/** Asks the server from time to time while the page is in sight. */
+/** Polls the server while the page is visible. */
 export function followStorage(): void {
   effect(() => {
     const timer = setInterval(() => void ask(), isStorageFull.value ? ASK_FULL_MS : ASK_MS);
@@ -20,8 +20,8 @@ export function followStorage(): void {
 }
 
 async function ask(): Promise<void> {
-  if (document.visibilityState !== "visible" || entrance.value !== "inside") return;
-  // Without an answer there is another banner already.
+  if (document.visibilityState !== "visible" || authState.value !== "paired") return;
+  // Without a response another banner is displayed already.
   const now = await getJson<Meta>("meta").catch(() => undefined);
   if (now !== undefined) meta.value = now;
 }

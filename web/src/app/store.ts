@@ -1,4 +1,4 @@
-// What the page knows of the server, the session that is open, and what is said to it.
+// State of the page: the server, the open session, and commands to it.
 
 import { signal } from "@preact/signals";
 import type {
@@ -14,43 +14,43 @@ import type {
 import { ApiError, getJson, postJson } from "../net/api.ts";
 import type { Link } from "../net/connection.ts";
 import { Connection, Lost, OFFLINE_DOUBT_MS, Refused } from "../net/connection.ts";
-import type { Command, Letter } from "../net/outbox.ts";
+import type { Command, UnsentCommand } from "../net/outbox.ts";
 import { Outbox } from "../net/outbox.ts";
 import { newId, surroundings } from "./browser.ts";
 import { forgetDrafts } from "./drafts.ts";
-import { followShelf, forgetKept, keepDevice, letterShelf } from "./kept.ts";
-import { addWaiting, forgetSession, listAnew, remember, sessions, settled } from "./list.ts";
+import { followCommandStore, clearLocalData, saveDevice, commandStore } from "./local-data.ts";
+import { addWaiting, forgetSession, refreshList, remember, sessions, settled } from "./list.ts";
 import { notifyAsk, notifyTurn } from "./notify.ts";
 import { prefs } from "./prefs.ts";
 import { route } from "./route.ts";
 import { OpenSession } from "./session.ts";
-import { say } from "./toasts.ts";
+import { showToast } from "./toasts.ts";
 
-export type Entrance = "knocking" | "inside" | "outside";
+export type AuthState = "unknown" | "paired" | "unpaired";
 
-export const entrance = signal<Entrance>("knocking");
+export const authState = signal<AuthState>("unknown");
 export const meta = signal<Meta | undefined>(undefined);
 export const link = signal<Link>("asleep");
-/** How often there was a connection: what failed without one is worth another try. */
-export const openings = signal(0);
-export const letters = signal<readonly Letter[]>([]);
-/** Calls that were answered here; the server may still say no. */
+/** Number of connections so far: requests that failed without one are retried when it increases. */
+export const connectionCount = signal(0);
+export const unsentCommands = signal<readonly UnsentCommand[]>([]);
+/** Tool calls answered here; the server may still reject the answer. */
 export const answered = signal<ReadonlySet<string>>(new Set());
-/** Commands that the server refused, by the id that they were sent with. */
+/** Rejected commands, by the id that they were sent with. */
 export const refusedCommands = signal<ReadonlySet<string>>(new Set());
-/** Whether the browser says that there is no network. A server on the same machine needs none. */
+/** True if the browser reports no network. A server on the same machine needs none. */
 export const offline = signal(navigator.onLine === false);
 export const open = signal<OpenSession | undefined>(undefined);
 
-/** Where the server has the session that is shown: one that was opened, by itself or not, or one from the history. */
+/** API path of the displayed session: an open one, or one from the history. */
 export function shownPath(): string | undefined {
   const at = route.value;
   if (at.view === "history") return at.id === undefined ? undefined : `transcripts/${encodeURIComponent(at.id)}`;
   return open.value === undefined ? undefined : `sessions/${encodeURIComponent(open.value.name)}`;
 }
 
-/** Counts the prompts that were sent here: who sends one wants to see it. */
-export const saidHere = signal(0);
+/** Number of prompts sent from this page; the conversation scrolls to the end when it increases. */
+export const promptsSent = signal(0);
 
 const HIDDEN_LIMIT_MS = 30_000;
 const DELTAS = "coalesced:40";
@@ -64,16 +64,19 @@ const connection = new Connection(surroundings, {
   message: heard,
 });
 
-const outbox = new Outbox(letterShelf, post, surroundings.later, {
+const outbox = new Outbox(commandStore, post, surroundings.later, {
   changed(now) {
-    letters.value = now;
+    unsentCommands.value = now;
   },
-  refused: refusedLetter,
+  refused: commandRejected,
 });
-letters.value = outbox.letters;
-followShelf((clientId) => outbox.forget(clientId));
+unsentCommands.value = outbox.unsentCommands;
+followCommandStore((clientId) => outbox.forget(clientId));
 
-/** Sends a command. What may be too large for a message of the socket goes over HTTP, which is the same to the server. */
+/**
+ * Sends a command. Large ones go over HTTP, which is equivalent, since the size of socket messages is
+ * limited.
+ */
 async function post(command: Command): Promise<void> {
   if (command.type !== "input" || (command.input.attachments ?? []).length === 0) {
     await connection.request(command);
@@ -87,45 +90,46 @@ async function post(command: Command): Promise<void> {
   }
 }
 
-/** Asks the server who we are, and comes in. */
-export async function enter(): Promise<void> {
+/** Fetches this device's name and scopes, and connects. */
+export async function authenticate(): Promise<void> {
   try {
     meta.value = await getJson<Meta>("meta");
-    entrance.value = "inside";
+    authState.value = "paired";
     connection.wake();
   } catch (error) {
     if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
       turnedAway(error.status);
       return;
     }
-    entrance.value = "inside";
+    authState.value = "paired";
     connection.wake();
   }
 }
 
-/** The socket was refused; a plain request tells why. */
+/** The socket was rejected; a plain request returns the reason. */
 async function refusedLink(): Promise<void> {
-  entrance.value = "outside";
+  authState.value = "unpaired";
   await getJson<Meta>("meta").catch((error: unknown) => error instanceof ApiError && turnedAway(error.status));
 }
 
 /**
- * This browser is not let in. If the server does not know it any more, what was written here is not for whoever comes in
- * next; if only the way is wrong, such as a proxy that calls the server by another name, it stays.
+ * Called when this browser is not authenticated. If the server no longer knows the device, drafts are
+ * removed, since the next user may be another person; if only the address is wrong, such as a proxy with
+ * another host name, they stay.
  */
 function turnedAway(status: number): void {
-  entrance.value = "outside";
+  authState.value = "unpaired";
   if (status !== 401) return;
   outbox.clear();
   forgetDrafts();
-  forgetKept();
+  clearLocalData();
 }
 
 /** Exchanges a code for a cookie. */
 export async function pair(code: string): Promise<void> {
   const { device } = await postJson<NewCredential>("pair", { code, name: deviceName(), credential: "cookie" });
-  keepDevice(device.id);
-  await enter();
+  saveDevice(device.id);
+  await authenticate();
 }
 
 function deviceName(): string {
@@ -136,9 +140,9 @@ function deviceName(): string {
 }
 
 async function opened(): Promise<void> {
-  openings.value += 1;
+  connectionCount.value += 1;
   try {
-    // A session that is opened from here on is watched by whoever opens it.
+    // Sessions that are opened from here on subscribe by themselves.
     const before = open.value;
     await connection.request({ type: "subscribe" });
     await refresh();
@@ -146,19 +150,19 @@ async function opened(): Promise<void> {
     await outbox.flush();
   } catch (error) {
     if (error instanceof Lost) return;
-    say("error", words(error));
+    showToast("error", errorText(error));
   }
 }
 
-/** Lists everything anew: after a connection, and when notices were missed. */
+/** Fetches all lists again: after connecting, and after missed notices. */
 async function refresh(): Promise<void> {
   const [about, unknown] = await Promise.all([
-    // A Claude Code tells its version only after it was asked.
+    // The version of Claude Code is known only some time after the start of the server.
     meta.value?.claude?.version === undefined ? getJson<Meta>("meta") : Promise.resolve(meta.value),
-    listAnew(open.value?.name),
+    refreshList(open.value?.name),
   ]);
   meta.value = about;
-  // A request that came while there was no connection needs a person as much as one that came with a notice.
+  // A request that arrived while disconnected needs a notification as well.
   for (const ask of unknown) notifyAsk(sessions.value.get(ask.session), ask);
 }
 
@@ -175,11 +179,14 @@ export function openSession(name: string | undefined): void {
   }
   const session = new OpenSession(name);
   open.value = session;
-  // Without a connection it is watched as soon as there is one.
+  // Without a connection it is subscribed after connecting.
   watch(session).catch(() => undefined);
 }
 
-/** One call after the other: a picture that is loaded while events arrive would have some of them twice. */
+/**
+ * Runs one call after the other: a snapshot that is loaded while events arrive would contain some of them
+ * twice.
+ */
 function watch(session: OpenSession | undefined): Promise<void> {
   if (session === undefined) return Promise.resolve();
   session.watching = session.watching.then(() => watchNow(session));
@@ -196,7 +203,7 @@ async function watchNow(session: OpenSession): Promise<void> {
     const missing = (error instanceof ApiError || error instanceof Refused) && error.problem.status === 404;
     if (missing) session.loading.value = session.cursor === undefined ? "missing" : "gone";
     else if (session.cursor === undefined) session.loading.value = "failed";
-    session.problem.value = words(error);
+    session.problem.value = errorText(error);
   }
 }
 
@@ -206,7 +213,7 @@ async function subscribe(session: OpenSession): Promise<void> {
   session.pause();
   let ack = await ask();
   if (ack.subscribed !== undefined && ack.subscribed.verdict !== "ok") {
-    // What is on the screen does not lead to what comes: begin with the server's picture.
+    // The new events do not continue the displayed ones: load a snapshot.
     remember(await session.load());
     ack = await ask();
   }
@@ -247,7 +254,7 @@ function noticed(notice: Notice): void {
     case "deleted": {
       if (open.value !== undefined && isOpen(open.value, notice.key)) {
         open.value.loading.value = "gone";
-        // Where the address names none, another one takes its place.
+        // If the address names no session, another one is selected.
         if (route.value.view === "home") openSession(undefined);
       }
       forgetSession(notice.key);
@@ -276,17 +283,17 @@ function await_(ask: PendingPermission | PendingQuestion): void {
   notifyAsk(sessions.value.get(ask.session), ask);
 }
 
-/** Says something to a session; it is sent as soon as it can be. */
-export function tell(build: (clientId: string) => Command): string {
+/** Sends a prompt to a session as soon as possible. */
+export function sendCommand(build: (clientId: string) => Command): string {
   const clientId = newId();
   outbox.put(clientId, build(clientId));
   return clientId;
 }
 
-/** Answers what waits. The card says that it is on its way until the server tells what became of it. */
+/** Answers a pending request. The card shows that it is being sent until the server reports the outcome. */
 export function answer(session: string, to: string, body: Pick<Extract<Command, { type: "answer" }>, "permission" | "question">): void {
   answered.value = new Set(answered.value).add(to);
-  tell((clientId) => ({
+  sendCommand((clientId) => ({
     type: "answer",
     session,
     to,
@@ -296,66 +303,69 @@ export function answer(session: string, to: string, body: Pick<Extract<Command, 
 }
 
 export function command(session: string, name: Extract<Command, { type: "command" }>["command"], given: Partial<CommandRequest> = {}): string {
-  return tell((clientId) => ({ type: "command", session, command: name, with: { dry_run: false, ...given, client_id: clientId } }));
+  return sendCommand((clientId) => ({ type: "command", session, command: name, with: { dry_run: false, ...given, client_id: clientId } }));
 }
 
-export function mayI(scope: string): boolean {
+export function hasScope(scope: string): boolean {
   const scopes = meta.value?.you.scopes;
   return scopes === undefined || scopes.includes(scope) || scopes.includes("admin");
 }
 
-/** Whether this device may choose a mode: those that let things run unasked need more, and one needs the server's leave. */
-export function mayChoose(mode: string): boolean {
+/**
+ * True if this device may set a mode: modes that bypass permission requests need more scopes, and one needs
+ * `--allow-bypass`.
+ */
+export function maySetMode(mode: string): boolean {
   if (mode === "bypassPermissions" && meta.value?.capabilities.includes("bypass") !== true) return false;
   const needed: Record<string, string> = { acceptEdits: "always", bypassPermissions: "admin" };
   const scope = needed[mode];
-  return scope === undefined || mayI(scope);
+  return scope === undefined || hasScope(scope);
 }
 
-export function dropLetter(clientId: string): void {
+export function withdrawCommand(clientId: string): void {
   outbox.drop(clientId);
 }
 
-function refusedLetter(letter: Letter, problem: Problem): "keep" | "drop" {
-  if (letter.command.type === "answer") {
+function commandRejected(unsent: UnsentCommand, problem: Problem): "keep" | "drop" {
+  if (unsent.command.type === "answer") {
     const left = new Set(answered.value);
-    left.delete(letter.command.to);
+    left.delete(unsent.command.to);
     answered.value = left;
   }
-  if (letter.command.type === "answer" && problem.status === 409) {
+  if (unsent.command.type === "answer" && problem.status === 409) {
     const by = problem.winner?.by;
-    say("plain", by === undefined ? "This was answered already." : `This was answered already, by ${by}.`);
+    showToast("plain", by === undefined ? "This was answered already." : `This was answered already, by ${by}.`);
     return "drop";
   }
-  if (letter.command.type === "input") return "keep";
-  if (letter.command.type === "command") refusedCommands.value = new Set(refusedCommands.value).add(letter.clientId);
-  say("error", problem.hint ? `${problem.detail}: ${problem.hint}` : problem.detail);
+  if (unsent.command.type === "input") return "keep";
+  if (unsent.command.type === "command") refusedCommands.value = new Set(refusedCommands.value).add(unsent.clientId);
+  showToast("error", problem.hint ? `${problem.detail}: ${problem.hint}` : problem.detail);
   return "drop";
 }
 
-export function words(error: unknown): string {
-  if (error instanceof ApiError || error instanceof Refused) return problemWords(error.problem);
+export function errorText(error: unknown): string {
+  if (error instanceof ApiError || error instanceof Refused) return problemText(error.problem);
   return error instanceof Error ? error.message : String(error);
 }
 
-export function problemWords({ detail, hint, title }: Problem): string {
+export function problemText({ detail, hint, title }: Problem): string {
   return hint ? `${detail || title} (${hint})` : detail || title;
 }
 
-/** Closes the connection when nobody looks, and opens it again when somebody does. */
+/** Closes the connection while the page is hidden, and opens it again when it is visible. */
 export function followAttention(): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   document.addEventListener("visibilitychange", () => {
     clearTimeout(timer);
     if (document.visibilityState === "visible") {
-      if (entrance.value === "inside") {
+      if (authState.value === "paired") {
         if (connection.link === "open" && open.value !== undefined) subscribe(open.value).catch(() => undefined);
         connection.wake();
       }
       return;
     }
     timer = setTimeout(() => {
-      // Whoever asked for notifications still hears what waits, and nothing else.
+      // With notifications enabled only the session's subscription ends, and notices still arrive.
       if (!prefs.value.notify) connection.sleep();
       else if (open.value !== undefined) connection.request({ type: "unsubscribe", session: open.value.name }).catch(() => undefined);
     }, HIDDEN_LIMIT_MS);
@@ -366,7 +376,7 @@ export function followAttention(): void {
   });
   addEventListener("online", () => {
     offline.value = false;
-    if (entrance.value !== "inside") return;
+    if (authState.value !== "paired") return;
     connection.doubt();
     connection.wake();
   });
@@ -376,8 +386,8 @@ export function retryNow(): void {
   connection.wake();
 }
 
-/** Another try to open what could not be opened. */
-export function openAgain(): void {
+/** Retries to open a session that could not be opened. */
+export function retryOpen(): void {
   const session = open.value;
   if (session === undefined) return;
   session.loading.value = "loading";

@@ -1,4 +1,4 @@
-// The tab says that somebody waits: in its title, its icon and, where there is one, the badge of the app.
+// Shows pending requests in the tab's title and icon and, if supported, in the app's badge.
 
 import { effect } from "@preact/signals";
 import { nameOf } from "../model/name.ts";

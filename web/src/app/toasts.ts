@@ -1,4 +1,4 @@
-// Short messages about what the person just did.
+// Short messages about the user's last action.
 
 import { signal } from "@preact/signals";
 
@@ -14,7 +14,7 @@ const SHOWN_MAX = 3;
 export const toasts = signal<readonly Toast[]>([]);
 let made = 0;
 
-export function say(tone: Toast["tone"], text: string): void {
+export function showToast(tone: Toast["tone"], text: string): void {
   made += 1;
   const toast = { id: made, tone, text };
   toasts.value = [...toasts.value.filter((other) => other.text !== text), toast].slice(-SHOWN_MAX);

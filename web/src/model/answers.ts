@@ -1,15 +1,15 @@
-// What a person said to the questions of the model.
+// Answers of a person to the model's questions.
 
 import type { ToolItem } from "./conversation.ts";
 import { fields, list, text } from "./tools.ts";
 
 export interface Answered {
   question: string;
-  /** What was said; nothing if nobody did. */
+  /** The answer, if there is one. */
   answer: string | undefined;
 }
 
-/** The server tells answers by the number of the question, the CLI's own account by its text. */
+/** The server identifies answers by the question's number, the CLI's own record by its text. */
 export function answersOf(tool: ToolItem): Answered[] {
   const replies = list(tool.settled?.answer).map(fields);
   const account = fields(fields(tool.account)["answers"]);

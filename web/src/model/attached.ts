@@ -1,9 +1,9 @@
-// What came with a prompt, in words.
+// Description of a prompt's attachments.
 
 import { count } from "../text/format.ts";
 
-/** From a word or a type for each: a session tells `image`, its queue `image/png`. */
-export function attachedWords(attachments: readonly string[]): string {
+/** Takes words or media types: a session has `image`, its queue `image/png`. */
+export function describeAttachments(attachments: readonly string[]): string {
   const pictures = attachments.filter((word) => word.startsWith("image")).length;
   const files = attachments.length - pictures;
   const parts = [pictures > 0 && count(pictures, "picture"), files > 0 && count(files, "file")];

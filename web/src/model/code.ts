@@ -1,6 +1,6 @@
-// Pairing codes in addresses and in what is pasted.
+// Pairing codes in addresses and pasted text.
 
-/** The code in an address or a pasted link; a code by itself is one too. */
+/** Extracts the code from an address or a pasted link; a code by itself is accepted too. */
 export function codeIn(text: string): string {
   const found = /[#&?]code=([^&\s]+)/.exec(text)?.[1];
   if (found === undefined) return text.trim();

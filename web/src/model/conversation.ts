@@ -1,4 +1,4 @@
-// What a session looks like to a person, as data. Events are folded into it by `fold.ts`, and views only read it.
+// A conversation as data. `fold.ts` folds events into it, and views only read it.
 
 import type {
   AskUserQuestionsRequest,
@@ -19,7 +19,7 @@ import type {
   TurnResult,
 } from "../wire.ts";
 
-/** Something that was said to the agent. */
+/** A prompt. */
 export interface PromptItem {
   kind: "prompt";
   key: string;
@@ -27,23 +27,23 @@ export interface PromptItem {
   uuid: string | undefined;
   origin: string | undefined;
   attachments: string[];
-  /** Why the agent never read it, such as `cancelled`; nothing for a prompt that it got. */
+  /** Reason why the agent never read it, such as `cancelled`; `undefined` for a prompt that it received. */
   dropped: string | undefined;
 }
 
-/** A piece of an answer, or of the reasoning before it. */
+/** A block of an answer, or of the reasoning before it. */
 export interface TextItem {
   kind: "text" | "thinking";
   key: string;
   text: string;
   turn: TurnId;
-  /** Whether more may come. */
+  /** True while more deltas may come. */
   open: boolean;
 }
 
 export type ToolState = "preparing" | "running" | "done" | "failed";
 
-/** How a permission or a question was settled. */
+/** Outcome of a permission request or a question. */
 export interface Settled {
   outcome: Resolution;
   by: string | undefined;
@@ -53,14 +53,14 @@ export interface Settled {
   answer: JsonValue | undefined;
 }
 
-/** A decision about a call. */
+/** A decision about a tool call. */
 export interface Decision {
   settled: Settled;
-  /** The input that the tool gets instead of the one in the request. */
+  /** The input that replaces the requested one. */
   updatedInput: JsonValue | undefined;
 }
 
-/** A call of a tool. */
+/** A tool call. */
 export interface ToolItem {
   kind: "tool";
   key: string;
@@ -68,46 +68,46 @@ export interface ToolItem {
   name: string;
   /** The input that the tool runs with. */
   input: JsonValue;
-  /** The input that the model gave, where the answer to the request changed it. */
+  /** The model's input, if the answer to the request changed it. */
   modelInput: JsonValue | undefined;
   state: ToolState;
-  /** What the model got back. */
+  /** The result for the model. */
   result: string | undefined;
-  /** The tool's own account of what it did. */
+  /** The tool's structured output. */
   account: JsonValue | undefined;
   elapsedSeconds: number | undefined;
   settled: Settled | undefined;
-  /** The plan that it asks about. */
+  /** The plan to approve. */
   plan: string | undefined;
   retracted: boolean;
 }
 
 export type NoteTone = "quiet" | "plain" | "warning" | "error";
 
-/** Something about the session that is no part of the talk. */
+/** A note about the session that is not part of the conversation. */
 export interface NoteItem {
   kind: "note";
   key: string;
   tone: NoteTone;
-  /** What kind of note it is, so that the next of its kind can take its place. */
+  /** Kind of the note, so that the next one of its kind can replace it. */
   topic: "error" | "system" | "display" | "compacted" | "retry" | "limit" | "retracted" | "ended" | "turn" | "dropped" | "summary";
   text: string;
 }
 
-/** How a turn went. */
+/** End of a turn. */
 export interface ResultItem {
   kind: "result";
   key: string;
   result: TurnResult;
-  /** What this turn cost; the agent only tells the sum. */
+  /** Cost of this turn; the agent reports only the total. */
   costUsd: number | undefined;
-  /** Whether the note before it says what went wrong. */
+  /** True if the note before it has the error. */
   told: boolean;
 }
 
 export type Item = PromptItem | TextItem | ToolItem | NoteItem | ResultItem;
 
-/** A list of items: the main conversation, or what a sub-agent does. */
+/** A list of items: the main conversation, or that of a sub-agent. */
 export interface Track {
   items: Item[];
 }
@@ -119,11 +119,11 @@ export interface Lane extends Track {
   progress: SubAgentProgressed | undefined;
   ended: SubAgentEnded | undefined;
   todos: TodoItem[];
-  /** Counts up with each change, so that a view can tell. */
+  /** Increases with each change, so that a view can compare it. */
   revision: number;
 }
 
-/** A permission that waits for a person. */
+/** A pending permission request. */
 export interface PermissionAsk {
   kind: "permission";
   id: string;
@@ -132,7 +132,7 @@ export interface PermissionAsk {
   openedAt: string | undefined;
 }
 
-/** Questions that wait for a person. */
+/** Pending questions. */
 export interface QuestionAsk {
   kind: "question";
   id: string;
@@ -144,7 +144,7 @@ export interface QuestionAsk {
 
 export type Ask = PermissionAsk | QuestionAsk;
 
-/** A prompt that waits for its turn. */
+/** A queued prompt. */
 export interface Queued {
   uuid: string;
   text: string;
@@ -152,24 +152,26 @@ export interface Queued {
   attachments: string[];
 }
 
-/** Where a call is shown. `position` counts from the first item that was folded, so that older ones may be put before it. */
+/**
+ * Location of a tool call. `position` counts from the first folded item, so that older ones can be prepended.
+ */
 interface Place {
   track: Track;
   position: number;
 }
 
 export interface Conversation extends Track {
-  /** Counts up with each change. */
+  /** Increases with each change. */
   revision: number;
-  /** How many items were put before the first that was folded. */
+  /** Number of items that were prepended. */
   older: number;
   made: number;
   lanes: Map<string, Lane>;
   calls: Map<string, Place>;
   asks: Map<string, Ask>;
-  /** Decisions about calls that began before the first event here, until the older events come. */
+  /** Decisions about calls that began before the first event here, until the older events are loaded. */
   decisions: Map<string, Decision>;
-  /** Prompts that the agent never read, and why. */
+  /** Prompts that the agent never read, with the reason. */
   dropped: Map<string, string>;
   queue: Queued[];
   cliSessionId: string | undefined;
@@ -188,7 +190,7 @@ export interface Conversation extends Track {
   costUsd: number | undefined;
 }
 
-/** Whether somebody has interrupted the turn. */
+/** True if a user interrupted the turn. */
 export function wasInterrupted({ terminal_reason }: TurnResult): boolean {
   return terminal_reason === "aborted_streaming" || terminal_reason === "aborted_tools";
 }
@@ -222,16 +224,16 @@ export function emptyConversation(): Conversation {
   };
 }
 
-/** The words for why something was taken back. */
+/** Text for the reason of a retraction. */
 export function retractWords(reason: RetractReason): string {
   switch (reason) {
     case "Retry":
-      return "The answer broke off and began anew.";
+      return "The answer failed and was started again.";
     case "Refusal":
-      return "The model refused, and another one answers.";
+      return "The model refused; another model answers.";
     case "Superseded":
-      return "A later message takes the place of this one.";
+      return "A later message replaced this one.";
     case "Corrected":
-      return "What was streamed was not what was meant, and was corrected.";
+      return "The streamed text was corrected.";
   }
 }

@@ -1,40 +1,43 @@
-// Where a conversation says something that was found in its file.
+// Search for text in a conversation.
 
 import type { JsonValue } from "../wire.ts";
 import type { Conversation, Item, Lane } from "./conversation.ts";
 
-export interface Sought {
-  /** What was looked for. */
+export interface SearchTarget {
+  /** The searched text. */
   words: string;
-  /** The match and what stands around it, to tell it from others. */
+  /** The match with the text around it, to distinguish it from others. */
   around: string;
 }
 
-export interface Found {
+export interface Match {
   /** The item of the conversation. */
   item: Item;
-  /** The items within it that lead there, from the outermost on; a sub-agent works inside of a call. */
+  /** The items inside it that lead to the match, outermost first; a sub-agent is inside of a call. */
   within: Item[];
 }
 
-/** The item that says it: with the same words around it if there is one, else the last that says it at all. */
-export function findIn(all: Conversation, { words, around }: Sought): Found | undefined {
+/**
+ * Finds the item with the match: with the same text around it if possible, else the last one with the
+ * searched text.
+ */
+export function findIn(all: Conversation, { words, around }: SearchTarget): Match | undefined {
   const exact = plain(around);
   return last(all, all.items, exact, new Set()) ?? last(all, all.items, plain(words), new Set());
 }
 
-/** The items of the conversation that say something, sub-agents inside of them included, from the oldest on. */
-export function itemsSaying(all: Conversation, words: string): Item[] {
+/** Items of the conversation that contain a text, also in their sub-agents, oldest first. */
+export function itemsContaining(all: Conversation, words: string): Item[] {
   const sought = plain(words);
   return sought === "" ? [] : all.items.filter((item) => last(all, [item], sought, new Set()) !== undefined);
 }
 
-function last(all: Conversation, items: readonly Item[], sought: string, seen: Set<Lane>): Found | undefined {
+function last(all: Conversation, items: readonly Item[], sought: string, seen: Set<Lane>): Match | undefined {
   if (sought === "") return undefined;
   for (const item of items.toReversed()) {
     if (says(item, sought)) return { item, within: [] };
     const lane = item.kind === "tool" ? all.lanes.get(item.id) : undefined;
-    // As deep as sub-agents are nested; the set ends a circle that no agent should make.
+    // As deep as sub-agents are nested; the set ends a cycle.
     if (lane === undefined || seen.has(lane)) continue;
     seen.add(lane);
     const inside = last(all, lane.items, sought, seen);
@@ -66,7 +69,7 @@ function strings(value: JsonValue | undefined): string[] {
   return found;
 }
 
-/** Lines are broken elsewhere in a file than on the screen, and letters may be of either size. */
+/** Ignores line breaks, which differ between file and screen, and letter case. */
 function plain(text: string): string {
   return text.toLowerCase().replaceAll(/\s+/g, " ").trim();
 }

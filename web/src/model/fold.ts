@@ -1,5 +1,5 @@
-// Events in, conversation out: the only way in which anything gets onto the screen, be it live, replayed or from history.
-// It has no clock and does no I/O. An item that changes is replaced by another object, so that a view may compare by identity.
+// Events in, conversation out: the only producer of displayed items, for live, replayed and stored events. It
+// has no clock and does no I/O. A changed item is a new object, so that a view can compare by identity.
 
 import type { JsonValue, UiMessage } from "../wire.ts";
 import type { Conversation, Decision, Item, Lane, ToolItem, Track } from "./conversation.ts";
@@ -8,7 +8,7 @@ import { addText, closeText, note, push, takeBack } from "./items.ts";
 import { isSummary, withoutReminders } from "./summary.ts";
 import { compactTokens, limitName } from "../text/format.ts";
 
-/** Folds one event in. An event that nobody here knows changes nothing. */
+/** Folds one event. An unknown event changes nothing. */
 export function fold(all: Conversation, event: UiMessage): void {
   foldInto(all, all, event);
   all.revision += 1;
@@ -55,7 +55,7 @@ function foldTalk(all: Conversation, track: Track, event: UiMessage): void {
       note(all, track, "summary", "quiet", withoutReminders(text));
       return;
     }
-    // A prompt that is steered into a turn does not end the block that is being written.
+    // A prompt that steers a turn does not end the current block.
     push(all, track, { kind: "prompt", text, uuid, origin, attachments, dropped: undefined });
     if (track === all) all.suggestion = undefined;
   } else if ("PromptQueued" in event) {
@@ -70,7 +70,7 @@ function foldTalk(all: Conversation, track: Track, event: UiMessage): void {
     if (dropped) note(all, track, "dropped", "quiet", `Not sent (${reason ?? "cancelled"}): ${dropped.text}`);
   } else if ("TurnStarted" in event) {
     const { origin } = event.TurnStarted;
-    if (origin) note(all, track, "turn", "quiet", `The agent began by itself (${origin}).`);
+    if (origin) note(all, track, "turn", "quiet", `The agent started a turn by itself (${origin}).`);
   } else if ("Complete" in event) {
     closeText(track);
     const reason = event.Complete.stop_reason;
@@ -96,7 +96,7 @@ function foldTalk(all: Conversation, track: Track, event: UiMessage): void {
   }
 }
 
-/** What stands beside the talk: asks, sub-agents, lists and settings. */
+/** Folds events outside the conversation: pending requests, sub-agents, lists and settings. */
 function foldBeside(all: Conversation, track: Track, event: UiMessage): void {
   if ("PermissionDetails" in event) {
     const details = event.PermissionDetails;
@@ -203,7 +203,7 @@ function foldResult(all: Conversation, track: Track, event: Extract<UiMessage, {
   const result = event.TurnResult;
   closeText(track);
   const before = all.costUsd ?? 0;
-  // What it has cost by now begins anew with /clear.
+  // The total cost starts again after /clear.
   const sinceBefore = result.cost_usd === undefined || result.cost_usd < before ? result.cost_usd : result.cost_usd - before;
   const counted = result.turn_cost_usd ?? sinceBefore;
   const costUsd = result.interrupted_cost_usd === undefined ? counted : (counted ?? 0) + result.interrupted_cost_usd;
@@ -211,7 +211,7 @@ function foldResult(all: Conversation, track: Track, event: Extract<UiMessage, {
   all.contextWindow = windowOf(result.model_usage, all.model) ?? all.contextWindow;
   const last = track.items.at(-1);
   const told = last?.kind === "note" && last.tone === "error" && last.text === result.error;
-  // To the agent it is an error, to people it is what somebody wanted.
+  // An interrupt is an error to the agent, but not to the user who pressed the button.
   if (told && wasInterrupted(result)) track.items[track.items.length - 1] = { ...last, tone: "plain" };
   push(all, track, { kind: "result", result, costUsd, told });
 }
@@ -238,7 +238,7 @@ function foldCompacted(all: Conversation, track: Track, event: Extract<UiMessage
 function foldRetrying(all: Conversation, track: Track, event: Extract<UiMessage, { Retrying: unknown }>): void {
   const { attempt, max_attempts, delay_ms, status, error, agent_id } = event.Retrying;
   const at = agent_id === undefined ? track : laneOf(all, track, agent_id);
-  const what = status === 529 ? "The service is overloaded" : status === 429 ? "The rate limit is reached" : "The service did not answer";
+  const what = status === 529 ? "The service is overloaded" : status === 429 ? "The rate limit is reached" : "The service did not respond";
   const detail = status === undefined ? (error ?? "no connection") : `status ${status}`;
   const when = delay_ms === undefined ? "" : `, next try in ${Math.max(1, Math.round(delay_ms / 1000))} s`;
   const of = max_attempts === undefined ? "" : ` of ${max_attempts}`;
@@ -265,13 +265,13 @@ export function markDropped(all: Conversation, items: Item[]): void {
   });
 }
 
-/** Shows a decision with its call, or keeps it until the call is here. */
+/** Shows a decision with its call, or stores it until the call arrives. */
 function decide(all: Conversation, id: string, decision: Decision): void {
   if (toolOf(all, id) === undefined) all.decisions.set(id, decision);
   else changeTool(all, id, decided(decision));
 }
 
-/** The change that a decision makes to its call. */
+/** Applies a decision to its call. */
 export function decided({ settled, updatedInput }: Decision): (tool: ToolItem) => Partial<ToolItem> {
   return (tool) => {
     const changed = updatedInput !== undefined && settled.outcome === "Allowed" && JSON.stringify(updatedInput) !== JSON.stringify(tool.input);
@@ -279,7 +279,7 @@ export function decided({ settled, updatedInput }: Decision): (tool: ToolItem) =
   };
 }
 
-/** Where a call is shown. */
+/** Location of a call. */
 export function toolOf(all: Conversation, id: string): ToolItem | undefined {
   const place = all.calls.get(id);
   if (place === undefined) return undefined;
@@ -293,7 +293,7 @@ function indexOf(all: Conversation, place: { track: Track; position: number }): 
 
 function startTool(all: Conversation, track: Track, id: string, begin: Partial<ToolItem> & { name: string }): void {
   if (all.calls.has(id)) {
-    // What the model wrote is not what runs if the answer changed it.
+    // If the answer changed the input, the model's input is not the one that runs.
     const input = (tool: ToolItem) => (tool.modelInput === undefined ? (begin.input ?? tool.input) : tool.input);
     changeTool(all, id, (tool) => (tool.state === "done" || tool.state === "failed" ? { name: begin.name, input: input(tool) } : { ...begin, input: input(tool) }));
     return;
@@ -318,7 +318,7 @@ function startTool(all: Conversation, track: Track, id: string, begin: Partial<T
   if (decision !== undefined && all.decisions.delete(id)) changeTool(all, id, decided(decision));
 }
 
-/** A call whose beginning was not seen is shown all the same. */
+/** Shows a call even if its start was not received. */
 function ensureTool(all: Conversation, track: Track, id: string, name: string | undefined): void {
   if (!all.calls.has(id)) startTool(all, track, id, { name: name ?? "Tool", state: "running" });
 }
@@ -332,7 +332,7 @@ function changeTool(
   const tool = toolOf(all, id);
   if (place === undefined || tool === undefined) return;
   place.track.items[indexOf(all, place)] = { ...tool, ...(typeof change === "function" ? change(tool) : change) };
-  // A sub-agent is drawn inside the call that started it, which has to be drawn again.
+  // A sub-agent is displayed inside the call that started it, so that call changes too.
   if (place.track !== all) touch(all, (place.track as Lane).id);
 }
 
@@ -341,9 +341,9 @@ function laneChanged(all: Conversation, lane: Lane): void {
   touch(all, lane.id);
 }
 
-/** Replaces the items that a lane is drawn in, up to the main conversation. */
+/** Replaces the items that contain a lane, up to the main conversation. */
 function touch(all: Conversation, laneId: string): void {
-  // As deep as sub-agents are nested; the set ends a circle that no agent should make.
+  // As deep as sub-agents are nested; the set ends a cycle.
   const seen = new Set<string>();
   let id: string | undefined = laneId;
   while (id !== undefined && !seen.has(id)) {

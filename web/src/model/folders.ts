@@ -1,6 +1,6 @@
-// Folders as people write them.
+// Folders for display.
 
-/** A folder with `~` in the place of the home folder, which is known from other folders of the server. */
+/** Replaces the home folder, which is derived from other folders of the server, by `~`. */
 export function expandHome(folder: string, known: readonly string[]): string {
   if (folder !== "~" && !folder.startsWith("~/")) return folder;
   const home = known.map((one) => /^(\/home\/[^/]+|\/Users\/[^/]+|\/root)(?=\/|$)/.exec(one)?.[1]).find((one) => one !== undefined);

@@ -1,4 +1,4 @@
-// Items of a conversation: how they are added, and how text is appended to them and taken back.
+// Items of a conversation: adding them, appending text to them, and retracting text.
 
 import type { Role, TurnId } from "../wire.ts";
 import type { Conversation, Item, NoteItem, NoteTone, TextItem, Track } from "./conversation.ts";
@@ -31,12 +31,12 @@ export function closeText(track: Track): void {
   if (last !== undefined && (last.kind === "text" || last.kind === "thinking") && last.open) track.items[at] = { ...last, open: false };
 }
 
-/** Index of the item that a delta may belong to: prompts and notes can come in the middle of a block without ending it. */
+/** Index of the item that a delta belongs to: prompts and notes may come in the middle of a block. */
 export function writtenAt(items: readonly Item[]): number {
   return items.findLastIndex((item) => item.kind !== "prompt" && item.kind !== "note");
 }
 
-/** Takes the last text of a turn back: it ends with `text`, spread over one item or several. */
+/** Retracts the last text of a turn: it ends with `text`, in one or several items. */
 export function takeBack(track: Track, kind: TextItem["kind"], text: string, turn: TurnId): void {
   let left = text;
   for (let index = track.items.length - 1; index >= 0 && left !== ""; index -= 1) {

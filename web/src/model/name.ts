@@ -1,9 +1,9 @@
-// What a session is called, wherever it is named.
+// Name of a session.
 
 import { baseName } from "../text/format.ts";
 import type { SessionView } from "../wire.ts";
 
-/** Its title; without one, or with one that was emptied, what was said first, and before that its folder. */
+/** The title; without one, the first prompt, else the folder. */
 export function nameOf(session: Pick<SessionView, "title" | "first_prompt" | "cwd">): string {
   return session.title?.trim() || session.first_prompt || baseName(session.cwd);
 }

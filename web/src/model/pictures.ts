@@ -1,22 +1,22 @@
-// Pictures in what a tool tells about its work.
+// Pictures in tool outputs.
 
 import type { JsonValue } from "../wire.ts";
 import { fields, list, text } from "./tools.ts";
 
 export interface Picture {
-  /** Its type, one that a browser draws without running anything. */
+  /** Media type, one that a browser displays without running code. */
   type: string;
   base64: string;
 }
 
 const TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
-/** Whether a browser draws the type without running anything. */
+/** True if a browser displays the type without running code. */
 export function isPicture(type: string): boolean {
   return TYPES.has(type);
 }
 
-/** A file that was read is one; the answer of an MCP server may hold several among its texts. */
+/** A read file is one picture; the result of an MCP tool may contain several. */
 export function picturesOf(account: JsonValue | undefined): Picture[] {
   const { file, content } = fields(account);
   const read = { type: text(fields(file)["type"]), base64: text(fields(file)["base64"]) };

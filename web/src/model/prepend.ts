@@ -1,12 +1,13 @@
-// Older events are folded into a conversation of their own, which is then put before the one on the screen.
+// Prepending of older events: they are folded into a conversation of their own, which is put before the
+// displayed one.
 
 import type { Conversation, Item, Lane, Track } from "./conversation.ts";
 import { decided, markDropped, toolOf } from "./fold.ts";
 import { writtenAt } from "./items.ts";
 
-/** Puts the items of `older` before those of `all`. What `all` knows of the present stays. */
+/** Puts the items of `older` before those of `all`. The current state of `all` stays. */
 export function prepend(all: Conversation, older: Conversation): void {
-  // Keys have to stay apart.
+  // Keys must be unique.
   all.made += 1;
   const prefix = `o${all.made}-`;
   const items = older.items.map((item) => ({ ...item, key: prefix + item.key }));
@@ -41,7 +42,7 @@ export function prepend(all: Conversation, older: Conversation): void {
   all.revision += 1;
 }
 
-/** A call that began before the border and ended after it is shown where it began. */
+/** A call that began before the border and ended after it is displayed where it began. */
 function joinHalves(track: Track, beginAt: number, laterKey: string): void {
   const endAt = track.items.findIndex((item) => item.key === laterKey);
   const begin = track.items[beginAt];
@@ -62,7 +63,7 @@ function joinHalves(track: Track, beginAt: number, laterKey: string): void {
   track.items[endAt] = { ...end, retracted: true };
 }
 
-/** A sub-agent that worked on both sides of the border has one lane. */
+/** A sub-agent on both sides of the border has one lane. */
 function joinLanes(all: Conversation, later: Lane, before: Lane, prefix: string): void {
   const items = before.items.map((item) => ({ ...item, key: prefix + item.key }));
   joinBorder(items, later.items);
@@ -85,7 +86,7 @@ function joinLanes(all: Conversation, later: Lane, before: Lane, prefix: string)
   later.revision += 1;
 }
 
-/** A text that the border cuts in two is one, and of two notes about tries the later one counts. */
+/** Joins a text that the border cuts in two; of two notes about retries the later one stays. */
 function joinBorder(before: Item[], after: Item[]): void {
   const last = before.at(-1);
   const first = after[0];
@@ -98,7 +99,8 @@ function joinBorder(before: Item[], after: Item[]): void {
     after[0] = { ...more, text: written.text + more.text };
     before.pop();
   } else if (goesOn && !more.open) {
-    // Prompts that came meanwhile stand after the block. Its second half stays as an empty item, so that places stay.
+    // Prompts that came in between stand after the block. Its second half stays as an empty item, so that
+    // positions stay valid.
     before[lastAt] = { ...written, text: written.text + more.text, open: false };
     after[firstAt] = { ...more, text: "" };
   } else if (last.kind === "note" && first.kind === "note" && last.topic === "retry" && first.topic === "retry") {

@@ -1,24 +1,24 @@
-// What "always" would add, word for word.
+// The rules that "always" would add, verbatim.
 
 import type { JsonValue, PermissionDetails } from "../wire.ts";
 import { fields, list, text } from "./tools.ts";
 
 export interface Rule {
-  /** As it will stand in the settings. */
+  /** The rule as written to the settings. */
   rule: string;
-  /** Where it will be kept, in words. */
+  /** Description of the settings file. */
   where: string;
 }
 
 const PLACES: Record<string, string> = {
-  localSettings: "your settings of this project (.claude/settings.local.json)",
-  projectSettings: "the settings that this project shares (.claude/settings.json)",
+  localSettings: "your local settings of this project (.claude/settings.local.json)",
+  projectSettings: "the shared settings of this project (.claude/settings.json)",
   userSettings: "your settings for all projects (~/.claude/settings.json)",
   session: "this session only",
   cliArg: "this run only",
 };
 
-/** The rules that the agent suggests and the server would add; other suggestions allow far more than what is asked. */
+/** Rules that the agent suggests and the server would add; other suggestions allow more than the request. */
 export function alwaysRules(details: PermissionDetails): Rule[] {
   return list(details.suggestions)
     .map(fields)

@@ -1,6 +1,6 @@
-// The summary that Claude Code gives itself after a compaction.
+// The summary that Claude Code writes for itself after a compaction.
 
-/** Whether a prompt is the summary that Claude Code gives itself after a compaction. */
+/** True if a prompt is the summary that Claude Code writes for itself after a compaction. */
 export function isSummary(text: string, origin: string | undefined): boolean {
   return origin !== undefined && text.startsWith("This session is being continued from a previous conversation");
 }

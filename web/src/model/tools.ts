@@ -1,4 +1,5 @@
-// What matters about a call, by tool. Inputs and outputs are foreign: every field may be missing or of another type.
+// One-line summaries of tool calls. Inputs and outputs are foreign: every field may be missing or of another
+// type.
 
 import type { JsonValue } from "../wire.ts";
 import type { IconName } from "../view/icons.tsx";
@@ -26,15 +27,15 @@ export function list(value: JsonValue | undefined): JsonValue[] {
 
 export interface Summary {
   icon: IconName;
-  /** The tool, for people. */
+  /** Display name of the tool. */
   title: string;
-  /** What it is about: the command, the path, the pattern. */
+  /** The target: the command, the path, the pattern. */
   target: string;
-  /** Whether the target is code. */
+  /** True if the target is code. */
   mono: boolean;
 }
 
-/** One line about a call. */
+/** Summary of a call in one line. */
 export function summary(name: string, input: JsonValue, folder: string | undefined): Summary {
   const given = fields(input);
   const path = () => relativePath(text(given["file_path"]) ?? text(given["notebook_path"]) ?? text(given["path"]) ?? "", folder);
@@ -90,7 +91,7 @@ export function summary(name: string, input: JsonValue, folder: string | undefin
   }
 }
 
-/** The changes that a call makes to a file: as the tool tells them, or as its input promises them. */
+/** Changes of a call to a file: from the tool's output, else from its input. */
 export function changes(name: string, input: JsonValue, account: JsonValue | undefined): Hunk[] | undefined {
   const told = list(fields(account)["structuredPatch"]).map(fields);
   if (told.length > 0) {
@@ -119,7 +120,7 @@ export function changes(name: string, input: JsonValue, account: JsonValue | und
   }
 }
 
-/** What a tool's result says to a person: without the marks that are meant for the model. */
+/** A tool's result without the markup that is meant for the model. */
 export function resultText(result: string): string {
   return result.replace(/^<tool_use_error>([\s\S]*)<\/tool_use_error>$/, "$1");
 }

@@ -1,8 +1,8 @@
-// Requests over HTTP. Addresses are relative to where the page lies, so that a base path needs no setting.
+// HTTP requests. Addresses are relative to the page, so that a base path needs no setting.
 
 import type { Problem } from "../wire.ts";
 
-/** A request was refused or could not be made. */
+/** A request was rejected or failed. */
 export class ApiError extends Error {
   constructor(
     readonly problem: Problem,
@@ -63,7 +63,7 @@ async function problemOf(answer: Response): Promise<Problem> {
     const body: unknown = await answer.json();
     if (body !== null && typeof body === "object" && "code" in body) return body as Problem;
   } catch {
-    // What is no JSON came from something between here and the server.
+    // A response without JSON came from a proxy.
   }
   return problem(answer.status, "http", `The server answered with status ${answer.status}`, answer.status >= 500);
 }

@@ -1,20 +1,20 @@
-// One WebSocket that comes back by itself. It knows requests and their answers, and nothing of sessions.
+// A WebSocket that reconnects automatically. It handles requests and responses, independent of sessions.
 
 import type { Problem, RequestId, SocketAck, SocketMessage, SocketRequest } from "../wire.ts";
 
 export type Link =
-  /** Never connected yet, or trying again. */
+  /** Not connected yet, or reconnecting. */
   | "connecting"
-  /** Connected, and heard from lately. */
+  /** Connected, with recent messages. */
   | "open"
-  /** Lost, until the next try. */
+  /** Lost, until the next attempt. */
   | "waiting"
-  /** Closed because nobody looks. */
+  /** Closed because the page is hidden. */
   | "asleep"
-  /** The server wants another credential. */
+  /** The server rejected the credential. */
   | "refused";
 
-/** What the connection is told about the world, so that a test can tell it something else. */
+/** Environment of the connection, which tests replace. */
 export interface Surroundings {
   open(): WebSocket;
   now(): number;
@@ -24,25 +24,25 @@ export interface Surroundings {
 
 export interface Listener {
   link(link: Link): void;
-  /** Connected: subscribe again, and send what waits. */
+  /** Connected: subscribe again, and send queued commands. */
   opened(): void;
   message(message: SocketMessage): void;
 }
 
-/** A request was not carried out. */
+/** A request was rejected. */
 export class Refused extends Error {
   constructor(readonly problem: Problem) {
     super(problem.detail || problem.title);
   }
 }
 
-/** The connection was lost before the answer came. */
+/** The connection was lost before the response. */
 export class Lost extends Error {}
 
 export const HEARTBEAT_MS = 15_000;
-/** Who is there answers within this, when there is a reason to ask. */
+/** Timeout in milliseconds of a heartbeat when the connection is in doubt. */
 export const DOUBT_MS = 4_000;
-/** The same where the browser itself says that there is no network. */
+/** The same if the browser itself reports no network. */
 export const OFFLINE_DOUBT_MS = 1_500;
 const RETRY_FIRST_MS = 500;
 const RETRY_LAST_MS = 20_000;
@@ -62,7 +62,7 @@ export class Connection {
   #nextId = 1;
   #tries = 0;
   #heardAt = 0;
-  /** What lets go of each timer that has not run yet. */
+  /** Cancel functions of timers that have not run yet. */
   #timers = new Set<() => void>();
   #stopBeating = (): void => undefined;
   #link: Link = "asleep";
@@ -76,10 +76,10 @@ export class Connection {
     return this.#link;
   }
 
-  /** Connects now, whatever was planned. */
+  /** Connects now, without waiting for the planned attempt. */
   wake(): void {
     if (this.#link === "open" || this.#link === "connecting") {
-      // After a sleep of the machine the socket may be dead without knowing it.
+      // After the machine slept, the socket may be dead without an event.
       if (this.#link === "open" && this.world.now() - this.#heardAt > HEARTBEAT_MS) this.#beat();
       return;
     }
@@ -88,8 +88,9 @@ export class Connection {
   }
 
   /**
-   * Something has happened to the network. A socket often does not notice: it is asked, and taken for lost if nobody answers.
-   * It is not closed at once, since a server on the same machine needs no network.
+   * Checks the connection after a change of the network, which sockets often do not notice: sends a
+   * heartbeat, and reconnects without a response. It is not closed at once, since a server on the same
+   * machine needs no network.
    */
   doubt(ms = DOUBT_MS): void {
     if (this.#link !== "open") return;
@@ -167,7 +168,7 @@ export class Connection {
     this.#beatLater();
   }
 
-  /** Takes the place of the heartbeat that was planned: who was woken beats at once, and would have two from then on. */
+  /** Replaces the planned heartbeat: otherwise a connection that was woken would have two of them. */
   #beatLater(): void {
     this.#stopBeating();
     this.#stopBeating = this.#timer(() => this.#beat(), HEARTBEAT_MS);
@@ -175,14 +176,14 @@ export class Connection {
 
   #lost(code: number): void {
     this.#drop();
-    // 4401 and 4403 mean that the same credential will not do; everything else may pass.
+    // 4401 and 4403 mean that the same credential will be rejected again; other errors may be temporary.
     if (code === 4401 || code === 4403) {
       this.#set("refused");
       return;
     }
     this.#tries += 1;
     const longest = Math.min(RETRY_LAST_MS, RETRY_FIRST_MS * 2 ** (this.#tries - 1));
-    // The whole range is random, so that many pages do not come back at once.
+    // The whole delay is random, so that many pages do not reconnect at once.
     const wait = longest * (0.3 + 0.7 * this.world.random());
     this.#set("waiting");
     this.#timer(() => this.#connect(), wait);
@@ -201,7 +202,7 @@ export class Connection {
     for (const one of waiting) one.failed(new Lost("the connection was lost"));
   }
 
-  /** Runs something later, unless the connection is dropped before, or whoever planned it lets go of it. */
+  /** Runs a function later, unless the connection is closed or the timer cancelled before. */
   #timer(run: () => void, ms: number): () => void {
     const stop = this.world.later(() => {
       this.#timers.delete(cancel);

@@ -1,45 +1,45 @@
-// What a person has said and the server has not acknowledged yet. It is kept over a reload and sent again under the
-// same id, which the server takes for the same command: nothing is lost, and nothing is done twice.
+// Commands that the server has not acknowledged yet. They are stored across reloads and sent again under the
+// same id, which makes them idempotent: none is lost or executed twice.
 
 import type { Problem } from "../wire.ts";
 import type { Request } from "./connection.ts";
 import { Lost, Refused } from "./connection.ts";
 
-/** Commands with an id of their own; the rest of the requests may simply be made again. */
+/** Commands with an id of their own; other requests can simply be repeated. */
 export type Command = Extract<Request, { type: "input" | "answer" | "command" }>;
 
-export interface Letter {
+export interface UnsentCommand {
   clientId: string;
   command: Command;
-  /** Its place in the order in which letters were written. */
+  /** Position in the order of creation. */
   at: number;
-  /** Why it could not be carried out; it waits for the person then. */
+  /** Reason of a final rejection; the user has to act. */
   problem: Problem | undefined;
-  /** Why it was not taken yet; it is sent again by itself. */
+  /** Reason of a temporary rejection; it is sent again automatically. */
   delayed?: Problem | undefined;
 }
 
-/** Where letters lie, each by itself: several tabs may write there. */
-export interface Shelf {
+/** Storage of commands, one entry each: several tabs may write to it. */
+export interface CommandStore {
   load(): string[];
   save(clientId: string, text: string): void;
   remove(clientId: string): void;
 }
 
-export interface Reader {
-  changed(letters: readonly Letter[]): void;
-  /** The server said no for good; whether the letter stays in sight. */
-  refused(letter: Letter, problem: Problem): "keep" | "drop";
+export interface OutboxListener {
+  changed(unsentCommands: readonly UnsentCommand[]): void;
+  /** Called for a final rejection; returns whether the command stays visible. */
+  refused(unsent: UnsentCommand, problem: Problem): "keep" | "drop";
 }
 
 type Later = (run: () => void, ms: number) => () => void;
 
-/** More than this does not wait: something is wrong, and the person should know. */
-const LETTERS_MAX = 100;
+/** Limit of unsent commands: beyond it something is wrong, and the user should see it. */
+const UNSENT_MAX = 100;
 const RETRY_FIRST_MS = 1000;
 const RETRY_LAST_MS = 30_000;
 
-/** One way to the server, on which letters go one after the other. */
+/** An ordered queue of commands, sent one after the other. */
 interface Lane {
   sending: boolean;
   tries: number;
@@ -47,57 +47,57 @@ interface Lane {
 }
 
 export class Outbox {
-  #letters: Letter[] = [];
+  #unsentCommands: UnsentCommand[] = [];
   #lanes = new Map<string, Lane>();
 
   constructor(
-    private readonly shelf: Shelf,
+    private readonly store: CommandStore,
     private readonly post: (command: Command) => Promise<unknown>,
     private readonly later: Later,
-    private readonly reader: Reader,
+    private readonly listener: OutboxListener,
   ) {
-    this.#letters = shelf.load().flatMap(read).sort((one, other) => one.at - other.at);
+    this.#unsentCommands = store.load().flatMap(read).sort((one, other) => one.at - other.at);
   }
 
-  get letters(): readonly Letter[] {
-    return this.#letters;
+  get unsentCommands(): readonly UnsentCommand[] {
+    return this.#unsentCommands;
   }
 
-  /** Takes a command and sends it as soon as it can be sent. */
+  /** Stores a command and sends it as soon as possible. */
   put(clientId: string, command: Command): void {
-    if (this.#letters.length >= LETTERS_MAX) throw new Error("Too much waits to be sent already");
-    const letter = { clientId, command, at: (this.#letters.at(-1)?.at ?? 0) + 1, problem: undefined };
-    this.#letters = [...this.#letters, letter];
-    this.#store(letter);
-    void this.#send(laneOf(letter));
+    if (this.#unsentCommands.length >= UNSENT_MAX) throw new Error("Too many unsent commands");
+    const unsent = { clientId, command, at: (this.#unsentCommands.at(-1)?.at ?? 0) + 1, problem: undefined };
+    this.#unsentCommands = [...this.#unsentCommands, unsent];
+    this.#store(unsent);
+    void this.#send(laneOf(unsent));
   }
 
   drop(clientId: string): void {
-    this.shelf.remove(clientId);
+    this.store.remove(clientId);
     this.forget(clientId);
   }
 
-  /** It is kept no longer: another tab has sent it or taken it back. */
+  /** Removes a command that another tab has sent or withdrawn. */
   forget(clientId: string): void {
-    this.#letters = this.#letters.filter((letter) => letter.clientId !== clientId);
-    this.reader.changed(this.#letters);
+    this.#unsentCommands = this.#unsentCommands.filter((unsent) => unsent.clientId !== clientId);
+    this.listener.changed(this.#unsentCommands);
   }
 
-  /** Drops everything: what waits was said by somebody who has gone. */
+  /** Drops all commands: their user is no longer signed in. */
   clear(): void {
-    for (const { clientId } of this.#letters) this.shelf.remove(clientId);
+    for (const { clientId } of this.#unsentCommands) this.store.remove(clientId);
     for (const lane of this.#lanes.values()) lane.cancel?.();
     this.#lanes.clear();
-    this.#letters = [];
-    this.reader.changed(this.#letters);
+    this.#unsentCommands = [];
+    this.listener.changed(this.#unsentCommands);
   }
 
-  /** Sends what waits, whatever time was planned for it. */
+  /** Sends all commands now, without waiting for planned retries. */
   async flush(): Promise<void> {
-    await Promise.all([...new Set(this.#letters.map(laneOf))].map((name) => this.#send(name)));
+    await Promise.all([...new Set(this.#unsentCommands.map(laneOf))].map((name) => this.#send(name)));
   }
 
-  /** Sends the letters of a lane in order, until one cannot be sent. */
+  /** Sends the commands of a lane in order, until one fails. */
   async #send(name: string): Promise<void> {
     const lane = this.#lanes.get(name) ?? { sending: false, tries: 0, cancel: undefined };
     if (lane.sending) return;
@@ -107,22 +107,22 @@ export class Outbox {
     lane.sending = true;
     try {
       for (;;) {
-        const letter = this.#letters.find((candidate) => candidate.problem === undefined && laneOf(candidate) === name);
-        if (letter === undefined) {
+        const unsent = this.#unsentCommands.find((candidate) => candidate.problem === undefined && laneOf(candidate) === name);
+        if (unsent === undefined) {
           this.#lanes.delete(name);
           return;
         }
         try {
-          await this.post(letter.command);
+          await this.post(unsent.command);
           lane.tries = 0;
-          this.drop(letter.clientId);
+          this.drop(unsent.clientId);
         } catch (error) {
           if (error instanceof Refused && !error.problem.retryable) {
-            this.#refuse(letter, error.problem);
+            this.#refuse(unsent, error.problem);
             continue;
           }
           if (!(error instanceof Lost || error instanceof Refused)) throw error;
-          this.#delay(lane, name, letter, error instanceof Refused ? error.problem : undefined);
+          this.#delay(lane, name, unsent, error instanceof Refused ? error.problem : undefined);
           return;
         }
       }
@@ -131,42 +131,42 @@ export class Outbox {
     }
   }
 
-  /** Tries again later each time, and not before the server wants it. */
-  #delay(lane: Lane, name: string, letter: Letter, problem: Problem | undefined): void {
+  /** Retries with growing delays, and not before the server's `retry_after_ms`. */
+  #delay(lane: Lane, name: string, unsent: UnsentCommand, problem: Problem | undefined): void {
     const wait = Math.min(RETRY_LAST_MS, RETRY_FIRST_MS * 2 ** lane.tries);
     lane.tries += 1;
     lane.cancel = this.later(() => void this.#send(name), Math.max(wait, problem?.retry_after_ms ?? 0));
-    this.#change({ ...letter, delayed: problem });
+    this.#change({ ...unsent, delayed: problem });
   }
 
-  #refuse(letter: Letter, problem: Problem): void {
-    if (this.reader.refused(letter, problem) === "drop") this.drop(letter.clientId);
-    else this.#change({ ...letter, problem });
+  #refuse(unsent: UnsentCommand, problem: Problem): void {
+    if (this.listener.refused(unsent, problem) === "drop") this.drop(unsent.clientId);
+    else this.#change({ ...unsent, problem });
   }
 
-  /** Unless it was taken back meanwhile. */
-  #change(letter: Letter): void {
-    if (!this.#letters.some((one) => one.clientId === letter.clientId)) return;
-    this.#letters = this.#letters.map((one) => (one.clientId === letter.clientId ? letter : one));
-    this.#store(letter);
+  /** Unless it was withdrawn in the meantime. */
+  #change(unsent: UnsentCommand): void {
+    if (!this.#unsentCommands.some((one) => one.clientId === unsent.clientId)) return;
+    this.#unsentCommands = this.#unsentCommands.map((one) => (one.clientId === unsent.clientId ? unsent : one));
+    this.#store(unsent);
   }
 
-  #store(letter: Letter): void {
-    this.shelf.save(letter.clientId, JSON.stringify(letter));
-    this.reader.changed(this.#letters);
+  #store(unsent: UnsentCommand): void {
+    this.store.save(unsent.clientId, JSON.stringify(unsent));
+    this.listener.changed(this.#unsentCommands);
   }
 }
 
-/** Prompts and settings of a session keep their order. What somebody decides, and what ends a turn, waits for nothing. */
-function laneOf({ clientId, command }: Letter): string {
+/** Prompts and settings of a session keep their order. Decisions and interrupts wait for nothing. */
+function laneOf({ clientId, command }: UnsentCommand): string {
   const isUrgent = command.type === "answer" || (command.type === "command" && (command.command === "interrupt" || command.command === "stop"));
   return isUrgent ? `now ${clientId}` : `session ${command.session}`;
 }
 
-function read(text: string): Letter[] {
+function read(text: string): UnsentCommand[] {
   try {
-    const letter = JSON.parse(text) as Partial<Letter> | null;
-    return typeof letter?.clientId === "string" && typeof letter.at === "number" && letter.command !== undefined ? [letter as Letter] : [];
+    const unsent = JSON.parse(text) as Partial<UnsentCommand> | null;
+    return typeof unsent?.clientId === "string" && typeof unsent.at === "number" && unsent.command !== undefined ? [unsent as UnsentCommand] : [];
   } catch {
     return [];
   }

@@ -1,9 +1,11 @@
-// Colours and cursor movements that programs write for terminals. The page shows the text and none of the rest.
+// Terminal escape sequences. The page shows the text without them.
 
-// CSI and OSC sequences, other escapes, and what one of them overwrote with a carriage return.
+// CSI and OSC sequences, other escapes, and text that a carriage return overwrites.
 const ESCAPES = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[ -/]*[0-~]|\u009b[0-?]*[ -/]*[@-~]/g;
 
-/** Output of a program as lines of text: without escapes, and of lines that were written over only the last. */
+/**
+ * A program's output as lines of text: without escapes, and with only the last version of overwritten lines.
+ */
 export function plainOutput(text: string): string {
   if (!/[\u001b\u009b\r]/.test(text)) return text;
   return text

@@ -1,10 +1,10 @@
-// Markdown that is still being written. A block that is closed is kept and never read again, so what a new piece costs
-// does not depend on how much was said before it.
+// Incremental parsing of Markdown. A closed block is kept and never parsed again, so the cost of a delta does
+// not depend on the length of the text before it.
 
 import { Lexer } from "marked";
 import type { Token } from "marked";
 
-/** A text that is shown as it is. */
+/** A text that is displayed verbatim. */
 export interface Plain {
   type: "plain";
   raw: string;
@@ -12,13 +12,16 @@ export interface Plain {
 
 export type Block = Token | Plain;
 
-/** So much is read at a time. A block that is longer is closed in the middle: reading it again and again would be felt. */
+/**
+ * Maximum length that is parsed at a time. A longer block is closed in the middle: repeated parsing would be
+ * noticeable.
+ */
 const OPEN_CHARS_MAX = 12_000;
 
-/** Beyond this nobody reads, and it is shown as it is. */
+/** Text beyond this length is displayed verbatim. */
 const READ_CHARS_MAX = 200_000;
 
-/** Marks that may still become the beginning of something else, such as `12` of a list, are no longer than this. */
+/** Maximum length of a mark that may still become something else, such as `12` of a list. */
 const MARK_CHARS_MAX = 11;
 
 const OPTIONS = { gfm: true, breaks: false };
@@ -29,7 +32,7 @@ export class Growing {
   #closedChars = 0;
   #open: Block[] = [];
 
-  /** The blocks of a text. Of one that goes on from the one before, only what was not closed is read. */
+  /** The blocks of a text. If it continues the previous one, only the part that is not closed is parsed. */
   read(source: string): readonly Block[] {
     const text = source.includes("\r") ? source.replaceAll(/\r\n?/g, "\n") : source;
     if (!text.startsWith(this.#text)) this.#forget();
@@ -48,7 +51,7 @@ export class Growing {
       if (settled > 0) {
         reach = OPEN_CHARS_MAX;
       } else if (isWhole(blocks) && reach < READ_CHARS_MAX) {
-        // It cannot be cut without becoming something else, and is cheap to read.
+        // It cannot be cut without changing its meaning, and is cheap to parse.
         reach *= 2;
       } else {
         const piece = rest.slice(0, cutOf(rest));
@@ -58,7 +61,10 @@ export class Growing {
     return [...this.#closed, ...this.#open];
   }
 
-  /** Nothing comes any more. A definition of a link may stand after its use, so such a text is read once as a whole. */
+  /**
+   * The text is complete. A link definition may stand after its use, so such a text is parsed once as a
+   * whole.
+   */
   finish(source: string): readonly Block[] {
     const blocks = this.read(source);
     if (this.#closedChars === 0 || this.#text.length > OPEN_CHARS_MAX || !/^ {0,3}\[[^\]\n]+\]:/m.test(this.#text)) return blocks;
@@ -81,7 +87,7 @@ export class Growing {
   }
 }
 
-/** How many of the first blocks cannot change any more: those before the last one that is more than a mark. */
+/** Number of first blocks that cannot change any more: those before the last one that is more than a mark. */
 function settledOf(blocks: readonly Block[]): number {
   let last = blocks.length - 1;
   while (last > 0 && (blocks[last]?.type === "space" || isMark(blocks[last]))) last -= 1;
@@ -96,7 +102,7 @@ function isWhole(blocks: readonly Block[]): boolean {
   return blocks[0]?.type === "code" || blocks[0]?.type === "table";
 }
 
-/** Where a block that is too long is cut: before an item of a list, else after a line or a word. */
+/** Offset at which a block that is too long is cut: before a list item, else after a line or a word. */
 function cutOf(text: string): number {
   const half = text.length / 2;
   const items = [...text.matchAll(/\n(?=(?:[-*+]|\d{1,9}[.)]) )/g)];
@@ -110,7 +116,7 @@ function plain(raw: string): Plain {
   return { type: "plain", raw };
 }
 
-/** The parser may give up on nesting that nobody writes by hand; what it says must add up to the text. */
+/** The parser may give up on extreme nesting; its tokens must add up to the text. */
 function lex(source: string): Block[] {
   try {
     const tokens = new Lexer(OPTIONS).lex(source);

@@ -18,10 +18,10 @@ export interface DiffRow {
   right: DiffLine | undefined;
 }
 
-/** Beyond this many lines on one side only the parts that all lines share at both ends are matched. */
+/** Beyond this many lines on one side only the common lines at both ends are matched. */
 const LINES_MAX = 2000;
 
-/** What has to be done to `before` to get `after`, with some lines of context. */
+/** The edits from `before` to `after`, with some lines of context. */
 export function diffTexts(before: string, after: string, context = 3): Hunk[] {
   return intoHunks(diffLines(splitLines(before), splitLines(after)), context);
 }
@@ -202,7 +202,7 @@ export function changedPart(left: string, right: string): { left: [number, numbe
   while (start < left.length && start < right.length && left[start] === right[start]) start += 1;
   let end = 0;
   while (end < left.length - start && end < right.length - start && left.at(-1 - end) === right.at(-1 - end)) end += 1;
-  // When most of the line differs, a mark over most of it tells nothing.
+  // If most of the line differs, highlighting is useless.
   if (start + end < Math.min(left.length, right.length) * 0.3) return undefined;
   return { left: [start, left.length - end], right: [start, right.length - end] };
 }

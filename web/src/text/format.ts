@@ -1,4 +1,4 @@
-// Numbers and times in words. What depends on the time of day is given it.
+// Formatting of numbers and times. The current time is a parameter.
 
 /** 1234567 as `1.2M`. */
 export function compactTokens(count: number): string {
@@ -7,7 +7,7 @@ export function compactTokens(count: number): string {
   return `${trim(count / 1_000_000)}M`;
 }
 
-/** Bytes in the unit that a person would choose. */
+/** Bytes in a suitable unit. */
 export function bytes(count: number): string {
   const units = ["B", "KB", "MB", "GB", "TB"];
   let value = count;
@@ -19,7 +19,7 @@ export function bytes(count: number): string {
   return `${unit === 0 ? value : trim(value)} ${units[unit]}`;
 }
 
-/** Dollars; more decimals the less it is. */
+/** Dollars, with more decimals for smaller amounts. */
 export function dollars(amount: number): string {
   if (amount === 0) return "$0";
   if (amount < 0.01) return "<$0.01";
@@ -39,7 +39,7 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** How long ago something was, in one short word. */
+/** Time since a moment, in one short word. */
 export function age(then: string, now: number): string {
   const ms = now - Date.parse(then);
   if (Number.isNaN(ms)) return "";
@@ -57,12 +57,12 @@ export function count(number: number, one: string, many = `${one}s`): string {
   return `${number.toLocaleString("en-GB")} ${number === 1 ? one : many}`;
 }
 
-/** Which limit of a plan it is: `five_hour` as `five hours`, `seven_day_opus` as `seven days, opus`. */
+/** Name of a plan limit: `five_hour` as `five hours`, `seven_day_opus` as `seven days, opus`. */
 export function limitName(kind: string): string {
   return kind.replace(/^([a-z]+)_(hour|day)(?=_|$)/, "$1 $2s").replace("s_", "s, ").replaceAll("_", " ");
 }
 
-/** When something begins anew: the time, and the day where it is another one. */
+/** A moment in the future: the time, and the day if it is another one. */
 export function moment(at: Date, now: Date): string {
   const time = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
   return at.toDateString() === now.toDateString() ? time : `${at.toLocaleDateString([], { weekday: "long" })}, ${time}`;
@@ -74,7 +74,7 @@ export function baseName(path: string): string {
   return parts.at(-1) || path;
 }
 
-/** The last part of each path, with as much before it as tells it from the others. */
+/** The last part of each path, with as many parts before it as distinguish it from the others. */
 export function shortNames(paths: readonly string[]): ReadonlyMap<string, string> {
   const end = (path: string, parts: number) => path.replace(/[/\\]+$/, "").split(/[/\\]/).slice(-parts).join("/") || path;
   const name = (path: string): string => {
@@ -86,7 +86,7 @@ export function shortNames(paths: readonly string[]): ReadonlyMap<string, string
   return new Map(paths.map((path) => [path, name(path)]));
 }
 
-/** The path as seen from a folder, if it lies in it. */
+/** The path relative to a folder, if it is inside. */
 export function relativePath(path: string, folder: string | undefined): string {
   if (folder === undefined || folder === "") return path;
   const prefix = folder.endsWith("/") ? folder : `${folder}/`;

@@ -1,6 +1,6 @@
-// Characters that a person does not see, or that make text look like other text, given names and made visible.
+// Characters that are invisible, or make text look like other text, with their names.
 
-/** A stretch of text, or one character that must not pass unseen. */
+/** A stretch of text, or one character that must be made visible. */
 export type Piece = { text: string } | { mark: string; name: string };
 
 const NAMES: Record<number, string> = {
@@ -50,18 +50,18 @@ const NAMES: Record<number, string> = {
 const SUSPECT =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff9-\ufffd]|[\u{e0000}-\u{e0fff}]|\p{Cs}/gu;
 
-// Those of them that turn the order of what follows: a text says something else than what is read then.
+// The characters among them that reorder the following text, so that it reads differently than it executes.
 const TURNING = /[\u202a-\u202e\u2066-\u2069]/g;
 
-// Letters of other scripts that look like Latin ones, where they stand among Latin ones.
+// Letters of other scripts that look like Latin ones, next to Latin ones.
 const MIXED = /[A-Za-z][\u0370-\u03ff\u0400-\u052f]|[\u0370-\u03ff\u0400-\u052f][A-Za-z]/u;
 
-/** The text in pieces, every hidden character with its name. */
+/** The text in parts, every hidden character with its name. */
 export function revealed(text: string): Piece[] {
   return pieces(text, SUSPECT);
 }
 
-/** The same for texts that nobody decides by: only what would turn their order is named. */
+/** The same for texts without a decision: only characters that reorder text are named. */
 export function inOrder(text: string): Piece[] {
   return pieces(text, TURNING);
 }
@@ -78,7 +78,7 @@ function pieces(text: string, wanted: RegExp): Piece[] {
   return pieces;
 }
 
-/** What a person should be warned of before they decide about this text. */
+/** Warnings about a text that a user decides by. */
 export function warnings(text: string): string[] {
   const found: string[] = [];
   const hidden = text.match(SUSPECT)?.length ?? 0;

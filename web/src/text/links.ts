@@ -1,11 +1,11 @@
-// Where a link in a text may lead.
+// Addresses that a link in a text may have.
 
 const SCHEMES = new Set(["http:", "https:", "mailto:"]);
 
-/** The address if it is one of the web or of mail, written out in full; nothing otherwise. */
+/** The complete address if it is web or mail; `undefined` otherwise. */
 export function safeHref(href: string): string | undefined {
   const text = href.trim();
-  // A relative address would lead into this page's own server.
+  // A relative address would lead to this page's own server.
   if (!/^[a-z][a-z0-9+.-]*:/i.test(text)) return undefined;
   try {
     const url = new URL(text);

@@ -1,26 +1,26 @@
-// The page: sessions on one side, what is chosen on the other.
+// The page: the list of sessions, and the selected view.
 
 import type { VNode } from "preact";
 import { hasClaude, hasDemo } from "../app/agents.ts";
 import { sessionsLoaded, sorted } from "../app/list.ts";
 import { href, route } from "../app/route.ts";
 import { isStorageFull } from "../app/storage.ts";
-import { entrance, link, mayI, offline, open, retryNow } from "../app/store.ts";
+import { authState, link, hasScope, offline, open, retryNow } from "../app/store.ts";
 import { dismiss, toasts } from "../app/toasts.ts";
 import { Cost } from "./cost.tsx";
-import { Door } from "./door.tsx";
+import { PairingPage } from "./pairing-page.tsx";
 import { History } from "./history.tsx";
 import { Icon, Spinner } from "./icons.tsx";
 import { KeysDialog } from "./keys.tsx";
 import { NewSession } from "./new-session.tsx";
-import { Said } from "./said.tsx";
+import { ServerText } from "./server-text.tsx";
 import { SessionPage } from "./session.tsx";
 import { Settings } from "./settings.tsx";
 import { Sidebar } from "./sidebar.tsx";
 
 export function App(): VNode {
-  if (entrance.value === "outside") return <Door />;
-  if (entrance.value === "knocking") return <div class="empty" role="status"><Spinner /></div>;
+  if (authState.value === "unpaired") return <PairingPage />;
+  if (authState.value === "unknown") return <div class="empty" role="status"><Spinner /></div>;
   return (
     <main class="page" data-view={route.value.view}>
       <h1 class="sr">Tidings</h1>
@@ -38,7 +38,7 @@ export function App(): VNode {
   );
 }
 
-// The address after the `#` is the view, so the jump is made here.
+// The part after the `#` is the view, so the jump is made here.
 function skip(event: Event): void {
   event.preventDefault();
   document.getElementById("view")?.focus();
@@ -73,9 +73,9 @@ function Nothing(): VNode {
   return (
     <div class="empty">
       <h2>{sorted.value.length === 0 ? "No sessions yet" : "Choose a session"}</h2>
-      <p>{sorted.value.length === 0 ? "Start one here, or resume one that is on this machine." : "What needs you stands first."}</p>
+      <p>{sorted.value.length === 0 ? "Start one here, or resume one that is on this machine." : "Sessions that need you are first."}</p>
       <div class="empty-actions">
-        {mayI("prompt") && (hasClaude.value || hasDemo.value) && (
+        {hasScope("prompt") && (hasClaude.value || hasDemo.value) && (
           <a class="button main" href={href({ view: "new", resume: undefined, cwd: undefined })}>
             <Icon name="plus" /> New session
           </a>
@@ -88,17 +88,17 @@ function Nothing(): VNode {
   );
 }
 
-/** Says when what is shown may not be true any more. */
+/** Warns when the displayed data may be outdated. */
 function LinkBar(): VNode | null {
   const state = link.value;
   const isLoopback = /^(localhost|127\.|\[::1\])/.test(location.hostname);
-  if (state === "open" && offline.value && !isLoopback) return <p class="link-bar" role="status">Your device reports no network. What you see may be old.</p>;
-  if (state === "open" && isStorageFull.value) return <p class="link-bar" role="status">The server's disk is full. Sessions can be read, denied, interrupted and stopped; prompts and approvals wait until there is room.</p>;
+  if (state === "open" && offline.value && !isLoopback) return <p class="link-bar" role="status">Your device reports no network. The page may be outdated.</p>;
+  if (state === "open" && isStorageFull.value) return <p class="link-bar" role="status">The server's disk is full. Sessions can be read, denied, interrupted and stopped; prompts and approvals wait until there is space.</p>;
   if (state === "open" || state === "asleep" || (state === "connecting" && !sessionsLoaded.value)) return null;
   return (
     <div class="link-bar" role="status">
       <Spinner />
-      <span>Not connected. What you see may be old; what you write is kept, and sent when the server is back.</span>
+      <span>Not connected. The page may be outdated; your prompts are stored, and sent when the server is back.</span>
       <button type="button" class="link" onClick={retryNow}>
         Try now
       </button>
@@ -111,7 +111,7 @@ function Toasts(): VNode {
     <div class="toasts" role="status" aria-live="polite">
       {toasts.value.map((toast) => (
         <div key={toast.id} class={`toast ${toast.tone}`}>
-          <p><Said text={toast.text} /></p>
+          <p><ServerText text={toast.text} /></p>
           <button type="button" class="ghost small" aria-label="Dismiss" onClick={() => dismiss(toast.id)}>
             <Icon name="cross" />
           </button>

@@ -1,9 +1,9 @@
-// What came with a prompt: its pictures as soon as the server has given them, and words for the rest.
+// Attachments of a prompt: pictures once the server has sent them, and a description of the others.
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { shownPath } from "../app/store.ts";
-import { attachedWords } from "../model/attached.ts";
+import { describeAttachments } from "../model/attached.ts";
 import { isPicture } from "../model/pictures.ts";
 import { ApiError, getJson } from "../net/api.ts";
 import type { Attachment, WholePrompt } from "../wire.ts";
@@ -11,9 +11,12 @@ import { Icon } from "./icons.tsx";
 import { Drawn } from "./pictures.tsx";
 import { InOrder } from "./revealed.tsx";
 
-/** So many prompts are remembered with what came with them: a list that is scrolled asks for each again and again. */
+/** Number of prompts whose attachments are cached: a scrolled list requests each of them repeatedly. */
 const KEPT_MAX = 8;
-/** Between the moment in which the agent takes a prompt and that in which it is in the session's file, nobody has it. */
+/**
+ * Delay of a retry: after the agent took a prompt, its attachments are unavailable until the session's file
+ * has them.
+ */
 const AGAIN_AFTER_MS = 1500;
 const TRIES_MAX = 3;
 const kept = new Map<string, Attachment[]>();
@@ -24,10 +27,10 @@ export function Attached({ attachments, uuid }: { attachments: readonly string[]
   const found = useAttachments(attachments.length > 0 ? path : undefined);
   if (attachments.length === 0) return null;
   const pictures = found.filter(({ media_type }) => isPicture(media_type));
-  // What the server does not hand out is still counted.
+  // Attachments that the server does not return are still counted.
   const words = attachments.filter((word) => !word.startsWith("image") || pictures.length === 0);
   const names = found.filter((one) => !pictures.includes(one)).flatMap(({ name }) => name ?? []);
-  const rest = names.length > 0 && names.length === words.length ? names.join(", ") : attachedWords(words);
+  const rest = names.length > 0 && names.length === words.length ? names.join(", ") : describeAttachments(words);
   return (
     <>
       {pictures.length > 0 && (
@@ -46,7 +49,7 @@ export function Attached({ attachments, uuid }: { attachments: readonly string[]
   );
 }
 
-/** Nothing until they are there, and nothing if nobody has them any more. */
+/** Empty until they are loaded, and if the server no longer has them. */
 function useAttachments(path: string | undefined): Attachment[] {
   const [, drawAgain] = useState(0);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// A setting of the session as a list to choose from. It shows the choice until the server refuses it.
+// A setting of the session as a list. It shows the choice until the server rejects it.
 
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -8,7 +8,7 @@ interface Props {
   label: string;
   value: string;
   disabled: boolean;
-  /** Sends the choice, and gives the id that it was sent with. */
+  /** Sends the choice, and returns the id of the command. */
   choose(value: string): string;
   children: ComponentChildren;
 }

@@ -7,9 +7,9 @@ import type { Completions } from "../wire.ts";
 
 export interface Wanted {
   kind: "command" | "file";
-  /** What was written after the slash or the at sign. */
+  /** The text after the slash or the at sign. */
   stem: string;
-  /** Where in the text it begins, with its sign. */
+  /** Start in the prompt, including the sign. */
   from: number;
 }
 
@@ -17,7 +17,9 @@ const SHOWN_MAX = 200;
 const FILES_MAX = 30;
 const WAIT_MS = 120;
 
-/** The commands that come with Claude Code. Those of projects, plugins and MCP servers have only a name on the wire. */
+/**
+ * Built-in commands of Claude Code. Those of projects, plugins and MCP servers have only a name on the wire.
+ */
 const COMMANDS: Readonly<Record<string, string>> = {
   "add-dir": "Add another working directory",
   agents: "Manage sub-agents",
@@ -49,7 +51,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   usage: "Show the limits of the plan",
 };
 
-/** What is being written at the place of the cursor, if it can be completed. */
+/** The word at the caret, if it can be completed. */
 export function wantedAt(text: string, cursor: number): Wanted | undefined {
   const before = text.slice(0, cursor);
   const command = /^\/([\w:.-]*)$/.exec(before);
@@ -59,7 +61,7 @@ export function wantedAt(text: string, cursor: number): Wanted | undefined {
   return undefined;
 }
 
-/** What could stand there. */
+/** Candidates for a completion. */
 export function useCompletions(session: string, wanted: Wanted | undefined, commands: readonly string[]): string[] {
   const [found, setFound] = useState<{ for: string; items: string[] }>({ for: "", items: [] });
   const name = wanted === undefined ? "" : `${wanted.kind}:${wanted.stem}`;

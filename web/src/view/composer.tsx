@@ -1,13 +1,13 @@
-// Where a person writes to the agent.
+// The prompt field.
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { draftOf } from "../app/drafts.ts";
-import { isWide } from "../app/first.ts";
+import { isWide } from "../app/initial-view.ts";
 import type { Picked } from "../app/pictures.ts";
 import { ACCEPTED, forget, pick, pickedOf } from "../app/pictures.ts";
-import { command, mayI, saidHere, tell } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { command, hasScope, promptsSent, sendCommand } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import type { Conversation } from "../model/conversation.ts";
 import type { Delivery } from "../wire.ts";
 import { CompletionList, useCompletions, wantedAt } from "./completion.tsx";
@@ -36,7 +36,7 @@ export function Composer({ session, all, busy }: Props): VNode {
   const items = useCompletions(session, wanted, all.slashCommands);
   const shown = wanted === undefined ? [] : items;
 
-  // Without a keyboard nobody presses Tab or Shift.
+  // Hints about Tab and Shift are useless without a keyboard.
   const isPhone = matchMedia("(pointer: coarse)").matches;
 
   useEffect(() => grow(field.current), [text]);
@@ -59,26 +59,26 @@ export function Composer({ session, all, busy }: Props): VNode {
   const attach = (files: Iterable<File>) => {
     void pick(files, picked).then(({ picked: more, refused }) => {
       setPicked([...pictures.value, ...more]);
-      for (const reason of refused) say("error", reason);
+      for (const reason of refused) showToast("error", reason);
     });
   };
   const submit = () => {
     if (text.trim() === "" && picked.length === 0) return;
     const attachments = picked.map((one) => one.attachment);
     try {
-      tell((clientId) => ({
+      sendCommand((clientId) => ({
         type: "input",
         session,
         input: { content: text, delivery: busy ? delivery : "queue", ...(attachments.length === 0 ? {} : { attachments }), client_id: clientId } as never,
       }));
     } catch (error) {
-      say("error", error instanceof Error ? error.message : String(error));
+      showToast("error", error instanceof Error ? error.message : String(error));
       return;
     }
-    saidHere.value += 1;
+    promptsSent.value += 1;
     forget(picked);
     setPicked([]);
-    // Each prompt is delivered after the turn unless something else is chosen for it.
+    // The delivery is reset to "after this turn" for each prompt.
     setDelivery("queue");
     write("", 0);
   };
@@ -108,13 +108,13 @@ export function Composer({ session, all, busy }: Props): VNode {
       write(all.suggestion, all.suggestion.length);
       return;
     }
-    // On a phone Enter makes a line, as everywhere there; the button sends.
+    // On a phone Enter inserts a line break, as in other apps; the button sends.
     if (event.key === "Enter" && !event.shiftKey && !isPhone) {
       event.preventDefault();
       submit();
     }
   };
-  const readOnly = !mayI("prompt");
+  const readOnly = !hasScope("prompt");
   const suggestion = all.suggestion ?? "";
   const asked = isWide() ? "Write to the agent; / for commands, @ for files" : "Write to the agent";
   return (
@@ -163,7 +163,7 @@ export function Composer({ session, all, busy }: Props): VNode {
           aria-autocomplete="list"
           aria-controls={shown.length > 0 ? "completions" : undefined}
           aria-activedescendant={shown.length > 0 ? `completion-${active}` : undefined}
-          placeholder={readOnly ? "This device may only watch" : busy ? (isWide() ? "Say something meanwhile…" : "Meanwhile…") : isPhone ? asked : suggestion || asked}
+          placeholder={readOnly ? "This device is read-only" : busy ? "Send another prompt…" : isPhone ? asked : suggestion || asked}
           onInput={(event) => write(event.currentTarget.value, event.currentTarget.selectionStart)}
           onClick={(event) => setCursor(event.currentTarget.selectionStart)}
           onKeyDown={onKeyDown}
@@ -186,11 +186,11 @@ export function Composer({ session, all, busy }: Props): VNode {
       </div>
       {busy && text !== "" && (
         <fieldset class="delivery">
-          <legend class="sr">When it is delivered</legend>
+          <legend class="sr">Delivery</legend>
           {(["queue", "steer", "interrupt"] as const).map((one) => (
             <label class={delivery === one ? "on" : undefined}>
               <input type="radio" name="delivery" checked={delivery === one} onChange={() => setDelivery(one)} />
-              {one === "queue" ? "After this turn" : one === "steer" ? "Into this turn" : "Interrupt now"}
+              {one === "queue" ? "After this turn" : one === "steer" ? "Steer this turn" : "Interrupt now"}
             </label>
           ))}
         </fieldset>

@@ -1,4 +1,4 @@
-// What sessions on disk have cost: by day, by model and by project, at list prices.
+// Cost of sessions on disk: by day, by model and by project, at list prices.
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
@@ -32,7 +32,7 @@ export function Cost(): VNode {
         </a>
         <h2>Cost</h2>
         <fieldset class="segments push">
-          <legend class="sr">How far back</legend>
+          <legend class="sr">Period</legend>
           {SPANS.map(([span, label]) => (
             <label class={days === span ? "on" : undefined}>
               <input type="radio" name="span" checked={days === span} onChange={() => setDays(span)} />
@@ -78,7 +78,7 @@ function Figure({ label, value }: { label: string; value: string }): VNode {
   );
 }
 
-/** A bar per day; the table says the same to those who do not see it. */
+/** A bar per day; the table has the same data for screen readers. */
 function Days({ rows, since, days }: { rows: CostRow[]; since: string; days: number }): VNode {
   const costs = new Map(rows.map((row) => [row.key, row.cost_usd]));
   const first = Date.parse(`${since}T00:00:00Z`);
@@ -125,7 +125,7 @@ function Bars({ title, rows, name }: { title: string; rows: CostRow[]; name: (ke
   return (
     <section class="bars">
       <h3>{title}</h3>
-      {sorted.length === 0 && <p class="muted">Nothing in this time.</p>}
+      {sorted.length === 0 && <p class="muted">No cost in this period.</p>}
       <ul>
         {sorted.map((row) => (
           <li>

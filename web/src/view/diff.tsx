@@ -1,4 +1,4 @@
-// Changes of a file, in one column or in two.
+// Changes of a file, in one or two columns.
 
 import type { VNode } from "preact";
 import { prefs, setPref } from "../app/prefs.ts";

@@ -1,12 +1,12 @@
-// Something could not be read from the server, and may be tried again.
+// A failed request with a button to retry.
 
 import type { VNode } from "preact";
-import { Said } from "./said.tsx";
+import { ServerText } from "./server-text.tsx";
 
 export function Failed({ problem, again }: { problem: string; again: () => void }): VNode {
   return (
     <p class="warn-line" role="alert">
-      <Said text={problem} />{" "}
+      <ServerText text={problem} />{" "}
       <button type="button" class="link" onClick={again}>
         Try again
       </button>

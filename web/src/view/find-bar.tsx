@@ -1,12 +1,12 @@
-// Search in the conversation that is open: from the newest match to older ones, as far back as the session goes.
+// Search in the open conversation: from the newest match to older ones, back to the start of the session.
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import type { OpenSession } from "../app/session.ts";
-import { words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import type { Item } from "../model/conversation.ts";
-import { itemsSaying } from "../model/find.ts";
+import { itemsContaining } from "../model/find.ts";
 import { Icon } from "./icons.tsx";
 import { focusOnce } from "./key-steps.tsx";
 
@@ -25,12 +25,12 @@ export function FindBar({ open, show, close }: Props): VNode {
     if (text.trim() === "") return;
     setState("busy");
     try {
-      let found = itemsSaying(open.conversation, text);
+      let found = itemsContaining(open.conversation, text);
       const here = () => found.findIndex((item) => isSame && item.key === at.item.key);
-      // Older events are loaded when there is no match in what is loaded, or no older one.
+      // Older events are loaded if there is no match, or no older one, in the loaded events.
       while (open.more.value && (found.length === 0 || (by === 1 && isSame && here() === 0))) {
         await open.loadOlder();
-        found = itemsSaying(open.conversation, text);
+        found = itemsContaining(open.conversation, text);
       }
       const from = here();
       const next = from === -1 ? found.length - 1 : Math.min(found.length - 1, Math.max(0, from - by));
@@ -39,7 +39,7 @@ export function FindBar({ open, show, close }: Props): VNode {
       setAt(item === undefined ? undefined : { text, item, place: next + 1, of: found.length });
       if (item !== undefined) show(item, text);
     } catch (error) {
-      say("error", words(error));
+      showToast("error", errorText(error));
       setState("idle");
     }
   };

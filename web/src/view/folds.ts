@@ -1,16 +1,16 @@
-// What a person has opened or closed, kept while rows come and go.
+// Open and closed state of foldable parts, kept while rows are unmounted.
 
 import { useState } from "preact/hooks";
 
 const KEPT_MAX = 2000;
 const opened = new Map<string, boolean>();
 
-/** Opens something before it is drawn. */
+/** Opens a part before it is drawn. */
 export function openFold(name: string): void {
   keep(name, true);
 }
 
-/** Whether something is open, and a way to change it. It is remembered under its name. */
+/** Open state of a part and its setter, stored under a name. */
 export function useFold(name: string, initially: boolean): [boolean, () => void] {
   const [isOpen, setOpen] = useState(opened.get(name) ?? initially);
   const toggle = () => {

@@ -1,11 +1,11 @@
-// The top of a session: what it is, how it stands, and what can be done with it.
+// The header of a session: title, state, settings and menu.
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { DEFAULT_MODEL, learnModels, modelLabel, models } from "../app/models.ts";
 import { go, href } from "../app/route.ts";
-import { command, mayChoose, mayI, words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { command, maySetMode, hasScope, errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import type { Conversation } from "../model/conversation.ts";
 import { nameOf } from "../model/name.ts";
 import { send } from "../net/api.ts";
@@ -19,20 +19,20 @@ import { Stalled, StateChip } from "./state.tsx";
 const MODES: [string, string][] = [
   ["default", "Ask first"],
   ["acceptEdits", "Accept edits"],
-  ["plan", "Plan only"],
-  ["dontAsk", "Never ask, deny"],
-  ["bypassPermissions", "Allow everything"],
+  ["plan", "Plan mode"],
+  ["dontAsk", "Deny instead of asking"],
+  ["bypassPermissions", "Bypass permissions"],
 ];
 
 export type Panel = "none" | "overview" | "diff" | "rewind";
 
 export function Header({ session, all, panel, setPanel, find }: { session: SessionView; all: Conversation; drawn: number; panel: Panel; setPanel: (panel: Panel) => void; find: () => void }): VNode {
   const model = all.model ?? session.model;
-  // The agent tells its models when it starts, and where it has a model it was started.
+  // The agent reports its models when it starts; a known model means that it was started.
   useEffect(learnModels, [session.key, all.model]);
   const chosen = models.value.find((one) => one.value === model || one.model === model)?.value;
   const mode = all.mode ?? session.permission_mode ?? "default";
-  const may = mayI("prompt");
+  const may = hasScope("prompt");
   const title = nameOf(session);
   return (
     <header class="session-head">
@@ -48,7 +48,7 @@ export function Header({ session, all, panel, setPanel, find }: { session: Sessi
           <StateChip session={session} />
           {session.stalled !== undefined && <Stalled why={session.stalled} />}
           {session.untrusted && (
-            <button type="button" class="untrusted" title="Nobody has agreed to the commands that this folder brings. Press to read them." onClick={() => setPanel("overview")}>
+            <button type="button" class="untrusted" title="This folder configures commands that are not trusted. Press to review them." onClick={() => setPanel("overview")}>
               Without the folder’s settings
             </button>
           )}
@@ -59,14 +59,14 @@ export function Header({ session, all, panel, setPanel, find }: { session: Sessi
       <div class="session-tools">
         <Choice label="Model" disabled={!may} value={chosen ?? model ?? DEFAULT_MODEL} choose={(value) => command(session.key, "model", value === DEFAULT_MODEL ? {} : { model: value })}>
           {model !== undefined && model !== DEFAULT_MODEL && chosen === undefined && <option value={model}>{modelName(model)}</option>}
-          <option value={DEFAULT_MODEL}>Usual model</option>
+          <option value={DEFAULT_MODEL}>Default model</option>
           {models.value.map((one) => (
             <option value={one.value} title={one.description}>{modelLabel(one)}</option>
           ))}
         </Choice>
         <Choice label="Permission mode" disabled={!may} value={mode} choose={(value) => command(session.key, "mode", { mode: value })}>
           {!MODES.some(([name]) => name === mode) && <option value={mode}>{mode}</option>}
-          {MODES.filter(([name]) => mode === name || mayChoose(name)).map(([name, label]) => (
+          {MODES.filter(([name]) => mode === name || maySetMode(name)).map(([name, label]) => (
             <option value={name}>{label}</option>
           ))}
         </Choice>
@@ -87,11 +87,11 @@ function Title({ session, title }: { session: SessionView; title: string }): VNo
   const save = (text: string) => {
     setEditing(false);
     if (text === title) return;
-    send("PATCH", `sessions/${encodeURIComponent(session.key)}`, { title: text }).catch((error: unknown) => say("error", words(error)));
+    send("PATCH", `sessions/${encodeURIComponent(session.key)}`, { title: text }).catch((error: unknown) => showToast("error", errorText(error)));
   };
   if (!editing) {
     return (
-      <button type="button" class="title-button" title="Rename" onClick={() => mayI("prompt") && setEditing(true)}>
+      <button type="button" class="title-button" title="Rename" onClick={() => hasScope("prompt") && setEditing(true)}>
         <bdi><InOrder text={title} /></bdi>
       </button>
     );
@@ -107,7 +107,7 @@ function Title({ session, title }: { session: SessionView; title: string }): VNo
       onKeyDown={(event) => {
         if (event.key === "Enter") event.currentTarget.blur();
         if (event.key !== "Escape") return;
-        // It loses the focus when it goes, and what it holds then is saved.
+        // It loses the focus when it is removed, and its value would be saved then.
         event.currentTarget.value = title;
         setEditing(false);
       }}
@@ -144,7 +144,7 @@ function Meters({ session, all }: { session: SessionView; all: Conversation }): 
 function Menu({ session, setPanel, find }: { session: SessionView; setPanel: (panel: Panel) => void; find: () => void }): VNode {
   const box = useRef<HTMLDetailsElement>(null);
   const [sure, setSure] = useState(false);
-  const may = mayI("prompt");
+  const may = hasScope("prompt");
   const close = (run: () => void) => () => {
     if (box.current !== null) box.current.open = false;
     run();
@@ -152,11 +152,12 @@ function Menu({ session, setPanel, find }: { session: SessionView; setPanel: (pa
   const remove = () => {
     send("DELETE", `sessions/${encodeURIComponent(session.key)}`).then(
       () => go({ view: "home" }),
-      (error: unknown) => say("error", words(error)),
+      (error: unknown) => showToast("error", errorText(error)),
     );
   };
   const cli = session.cli_session_ids.at(-1);
-  // A browser closes it only by its own button; people press beside it, or Escape, or go on with Tab.
+  // A `details` element closes only by its own button; users also click beside it, press Escape, or Tab out
+  // of it.
   useEffect(() => {
     const leave = (event: Event) => {
       if (box.current !== null && event.target instanceof Node && !box.current.contains(event.target)) box.current.open = false;
@@ -195,9 +196,9 @@ function Menu({ session, setPanel, find }: { session: SessionView; setPanel: (pa
             <Icon name="clock" /> Session file
           </a>
         )}
-        {mayI("admin") && (
+        {hasScope("admin") && (
           <button type="button" class="no" onClick={() => (sure ? remove() : setSure(true))}>
-            <Icon name="cross" /> {sure ? "Really remove it from the list" : "Remove"}
+            <Icon name="cross" /> {sure ? "Confirm: remove from the list" : "Remove"}
           </button>
         )}
       </div>

@@ -1,4 +1,4 @@
-// Sessions on disk: browse, search, read, and go on with one.
+// Sessions on disk: browse, search, read, resume.
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -7,7 +7,7 @@ import { useFetched, useTries } from "../app/fetched.ts";
 import { fileName } from "../app/list.ts";
 import type { Wanted } from "../app/route.ts";
 import { amend, href } from "../app/route.ts";
-import { words } from "../app/store.ts";
+import { errorText } from "../app/store.ts";
 import { getJson } from "../net/api.ts";
 import { age, baseName, bytes, count, dollars, shortNames } from "../text/format.ts";
 import type { Transcript, TranscriptHit, TranscriptHits, TranscriptList } from "../wire.ts";
@@ -19,7 +19,7 @@ import { InOrder } from "./revealed.tsx";
 const PAGE = 50;
 const TYPING_MS = 250;
 const AROUND_CHARS = 40;
-/** So many sessions are known by name where lines of them were found. */
+/** Number of sessions whose names are fetched for search results. */
 const NAMED_MAX = 1000;
 
 type Sort = "newest" | "oldest" | "largest";
@@ -31,17 +31,17 @@ const SORTS: [Sort, string][] = [
 
 export function History({ id, wanted }: { id: string | undefined; wanted: Wanted }): VNode {
   if (id !== undefined) return <PastSession key={`${id} ${wanted.around ?? ""}`} id={id} wanted={wanted} />;
-  return <Shelf wanted={wanted} />;
+  return <TranscriptList wanted={wanted} />;
 }
 
-/** What is looked for is part of the address, so that the way back from a session leads to what was found. */
-function Shelf({ wanted }: { wanted: Wanted }): VNode {
+/** The search is part of the address, so that Back from a session returns to the results. */
+function TranscriptList({ wanted }: { wanted: Wanted }): VNode {
   const query = wanted.words ?? "";
   const [text, setText] = useState(query);
   const asked = useRef(query);
   const ask = (more: Wanted) => amend({ view: "history", id: undefined, wanted: { ...wanted, ...more } });
   useEffect(() => {
-    // Somebody went to another address meanwhile; what was written here before is over.
+    // The user went to another address in the meantime; the pending search is obsolete.
     if (query !== asked.current) setText(query);
     asked.current = query;
   }, [query]);
@@ -76,7 +76,7 @@ function Browse({ wanted, ask }: { wanted: Wanted; ask: (more: Wanted) => void }
   const [tries, again] = useTries(problem !== "");
   const project = wanted.project ?? "";
   const sort = SORTS.find(([name]) => name === wanted.sort)?.[0] ?? "newest";
-  // Folders that were seen, whatever is chosen now.
+  // Folders seen so far, independent of the current filter.
   const folders = useRef(new Set<string>(project === "" ? [] : [project]));
   const load = (after: string | undefined) => {
     getJson<TranscriptList>("transcripts", { limit: PAGE, after, sort, project: project === "" ? undefined : project }).then(
@@ -85,14 +85,14 @@ function Browse({ wanted, ask }: { wanted: Wanted; ask: (more: Wanted) => void }
         for (const { cwd } of page.items) if (cwd != null) folders.current.add(cwd);
         setPages((before) => (after === undefined ? [page] : [...before, page]));
       },
-      (error: unknown) => setProblem(words(error)),
+      (error: unknown) => setProblem(errorText(error)),
     );
   };
   useEffect(() => load(undefined), [project, sort, tries]);
   const items = pages.flatMap((page) => page.items);
   const next = pages.at(-1)?.next;
   if (problem !== "") return <Failed problem={problem} again={again} />;
-  if (pages.length === 0) return <p class="muted"><Spinner /> Looking for sessions</p>;
+  if (pages.length === 0) return <p class="muted"><Spinner /> Loading sessions</p>;
   if (items.length === 0 && project === "") return <p class="muted">There are no sessions on this machine yet. They appear here once Claude Code has run.</p>;
   return (
     <>
@@ -182,7 +182,7 @@ function Hits({ query }: { query: string }): VNode {
   );
 }
 
-/** The session that a line was found in, as the list of them calls it; its id where that is not known. */
+/** Name of the session of a search result; its id if the name is unknown. */
 function Where({ session, id }: { session: Transcript | undefined; id: string }): VNode {
   if (session === undefined) return <span class="mono">{id.slice(0, 8)}</span>;
   return (
@@ -203,7 +203,7 @@ function marked(hit: TranscriptHit): VNode {
   );
 }
 
-/** Enough of the match and its neighbours to find it again, and little enough for an address. */
+/** Enough of the match and the text around it to find it again, and short enough for an address. */
 function around(hit: TranscriptHit): string {
   return hit.text.slice(Math.max(0, hit.start - AROUND_CHARS), hit.end + AROUND_CHARS).replaceAll("…", "");
 }

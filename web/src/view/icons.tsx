@@ -1,4 +1,4 @@
-// Icons as lines of the text's colour. They decorate: what they mean is also written, or said to a screen reader.
+// Icons as lines in the text's colour. They are decorative: their meaning is also in text or a label.
 
 import type { VNode } from "preact";
 
@@ -48,7 +48,7 @@ export function Icon({ name, spin }: { name: IconName; spin?: boolean }): VNode 
   );
 }
 
-/** A ring that turns: something goes on. */
+/** A rotating ring, for work in progress. */
 export function Spinner(): VNode {
   return (
     <svg class="icon spin" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">

@@ -1,4 +1,4 @@
-// What to do where there is no Claude Code.
+// Instructions for installing Claude Code.
 
 import type { VNode } from "preact";
 import { CopyButton } from "./copy.tsx";

@@ -10,7 +10,7 @@ import { useFold } from "./folds.ts";
 import { Icon } from "./icons.tsx";
 import { Markdown } from "./markdown.tsx";
 import { Output } from "./output.tsx";
-import { Pieces } from "./pieces.tsx";
+import { TextParts } from "./text-parts.tsx";
 import { InOrder } from "./revealed.tsx";
 import { ToolCard } from "./tool.tsx";
 
@@ -31,7 +31,7 @@ export function ItemView({ item, all }: { item: Item; all: Conversation }): VNod
   }
 }
 
-/** A guess at the height of an item that was not drawn yet. */
+/** Estimated height in pixels of an item that was not drawn yet. */
 export function guessHeight(item: Item): number {
   switch (item.kind) {
     case "prompt":
@@ -71,7 +71,7 @@ function Prompt({ item }: { item: PromptItem }): VNode {
 function Thought({ item }: { item: TextItem }): VNode | null {
   const [open, toggle] = useFold(`thought-${item.key}`, false);
   if (item.text.trim() === "") return null;
-  // Only what is in sight is looked at: a long thought grows many times a second.
+  // Only the visible part is processed: a long block of reasoning grows many times a second.
   const line = (item.open ? item.text.slice(-400) : item.text.slice(0, 400)).trim().replaceAll(/\s+/g, " ");
   return (
     <div class={item.open ? "thought open" : "thought"}>
@@ -80,7 +80,7 @@ function Thought({ item }: { item: TextItem }): VNode | null {
         <span class="thought-title">{item.open ? "Thinking" : "Thought"}</span>
         {!open && <span class="thought-line"><InOrder text={item.open ? line.slice(-160) : line.slice(0, 160)} /></span>}
       </button>
-      {open && <p class="thought-text" dir="auto"><Pieces text={item.text} /></p>}
+      {open && <p class="thought-text" dir="auto"><TextParts text={item.text} /></p>}
     </div>
   );
 }
@@ -91,7 +91,7 @@ function Note({ item }: { item: NoteItem }): VNode | null {
   if (item.topic === "summary") {
     return (
       <details class="note summary">
-        <summary>Summary that the agent goes on with</summary>
+        <summary>Summary of the compacted conversation</summary>
         <p dir="auto"><InOrder text={item.text} /></p>
       </details>
     );
@@ -137,9 +137,9 @@ function Result({ item }: { item: ResultItem }): VNode {
 
 function turnError(subtype: string, error: string | undefined): string {
   const words: Record<string, string> = {
-    error_max_turns: "The turn was stopped: it took as many rounds as it may.",
-    error_max_budget_usd: "The turn was stopped: it cost as much as it may.",
-    error_during_execution: "Something went wrong during the turn.",
+    error_max_turns: "The turn reached its maximum number of rounds.",
+    error_max_budget_usd: "The turn reached its budget.",
+    error_during_execution: "An error occurred during the turn.",
   };
   if (error !== undefined && error !== "") return error;
   return words[subtype] ?? `The turn ended with ${subtype.replaceAll("_", " ")}.`;

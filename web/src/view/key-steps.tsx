@@ -1,19 +1,19 @@
-// A card by keys: two of them in a row say yes, so that none that is pressed by habit does.
+// Keyboard control of a card: allowing takes two keys in a row, so that a habitual key press does not allow.
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { isWriting } from "../app/keys.ts";
 
-/** The second key has to follow within this time. */
+/** Time limit in milliseconds for the second key. */
 const ARMED_MS = 4000;
 
 interface Props {
-  /** What the second key does: once, or for the session where this device may grant that. */
+  /** Actions of the second key: allow once, or for the session if this device may grant that. */
   yes: { o: () => void; s?: () => void };
   no: () => void;
 }
 
-/** Listens while the focus is in the card, and says what the next key does. */
+/** Listens while the focus is in the card, and shows the action of the next key. */
 export function KeySteps(props: Props): VNode {
   const place = useRef<HTMLParagraphElement>(null);
   const given = useRef(props);
@@ -50,14 +50,14 @@ export function KeySteps(props: Props): VNode {
     <p class="key-steps" ref={place} role="status">
       {armed && (
         <>
-          Allow: <kbd>O</kbd> once, {props.yes.s !== undefined && <><kbd>S</kbd> for the session, </>}any other key not
+          Allow: <kbd>O</kbd> once, {props.yes.s !== undefined && <><kbd>S</kbd> for the session, </>}any other key cancels
         </>
       )}
     </p>
   );
 }
 
-/** A field that has come up because somebody asked for it gets the focus. */
+/** Focuses a field that the user has opened. */
 export function focusOnce(field: HTMLElement | null): void {
   field?.focus();
 }

@@ -1,4 +1,4 @@
-// The list of keys.
+// The list of keyboard shortcuts.
 
 import type { VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";

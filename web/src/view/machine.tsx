@@ -1,15 +1,15 @@
-// The sessions that lie on this machine, in four figures.
+// Summary of the sessions on this machine, in four figures.
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { sorted } from "../app/list.ts";
 import { href } from "../app/route.ts";
-import { openings } from "../app/store.ts";
+import { connectionCount } from "../app/store.ts";
 import { getJson } from "../net/api.ts";
 import { bytes, dollars } from "../text/format.ts";
 import type { TranscriptSummary } from "../wire.ts";
 
-/** While files are still being counted, the figures are asked for again. */
+/** Interval in which the figures are fetched again while the server still counts. */
 const AGAIN_MS = 3000;
 const TRIES_MAX = 20;
 
@@ -29,13 +29,13 @@ export function MachineCard(): VNode | null {
     );
     return () => clearTimeout(timer);
     // Each turn of a session here writes to its file.
-  }, [tries, openings.value, turns]);
-  // Its room is kept from the start: what stands below it would jump when the figures come.
+  }, [tries, connectionCount.value, turns]);
+  // Its height is reserved from the start: otherwise the content below would jump when the figures arrive.
   if (found === undefined && refused) return null;
   return (
     <section class="machine" aria-label="Sessions on this machine">
       <h2>
-        Found on this machine <span class="machine-note">read-only</span>
+        On this machine <span class="machine-note">read-only</span>
       </h2>
       <dl>
         <div title={found && `In ${found.projects} ${found.projects === 1 ? "project" : "projects"}`}>
@@ -56,7 +56,7 @@ export function MachineCard(): VNode | null {
         </div>
       </dl>
       <p class="machine-more">
-        <a href={href({ view: "history", id: undefined })}>Browse and search them</a>
+        <a href={href({ view: "history", id: undefined })}>Browse and search</a>
       </p>
     </section>
   );

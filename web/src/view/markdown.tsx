@@ -1,5 +1,5 @@
-// Markdown as elements. The tokens of the parser are turned into nodes one by one, from a list of what is allowed:
-// HTML in a text stays text, links lead to the web or to mail, and pictures are links, since fetching one tells its server.
+// Markdown as elements. The parser's tokens become nodes from an allow list: HTML in a text stays text, links
+// lead to the web or to mail, and pictures are links, since fetching one contacts its server.
 
 import type { Token, Tokens } from "marked";
 import type { ComponentChildren, VNode } from "preact";
@@ -8,27 +8,27 @@ import type { Block as BlockToken } from "../text/blocks.ts";
 import { Growing } from "../text/blocks.ts";
 import { safeHref } from "../text/links.ts";
 import { CopyButton } from "./copy.tsx";
-import { Pieces } from "./pieces.tsx";
+import { TextParts } from "./text-parts.tsx";
 import { InOrder } from "./revealed.tsx";
 
-/** Nesting beyond this is shown as text. */
+/** Deeper nesting is shown as text. */
 const DEPTH_MAX = 24;
 
-/** While a text grows, reading and drawing it takes at most this part of the time. */
+/** Maximum share of the time for parsing and drawing a growing text. */
 const READING_SHARE = 1 / 8;
 
 interface Props {
   text: string;
-  /** Whether more may come. */
+  /** True while more text may come. */
   open?: boolean;
 }
 
 export class Markdown extends Component<Props> {
   readonly #growing = new Growing();
   #blocks: readonly BlockToken[] = [];
-  /** When it was last begun to read the text; none while an older reading is shown. */
+  /** Start of the last parse; `undefined` while an older result is displayed. */
   #began: number | undefined;
-  /** The text was read and drawn not long ago, and is read again then. */
+  /** Earliest time of the next parse. */
   #againAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -68,7 +68,7 @@ export class Markdown extends Component<Props> {
   }
 }
 
-/** A block that is drawn again only if its source has changed: all but the last stay while a text grows. */
+/** A block that is drawn again only if its source changed: all but the last stay while a text grows. */
 class Block extends Component<{ token: BlockToken }> {
   override shouldComponentUpdate(next: { token: BlockToken }): boolean {
     return next.token !== this.props.token && (next.token.raw !== this.props.token.raw || next.token.type !== this.props.token.type);
@@ -116,7 +116,7 @@ function blocks(tokens: Token[], depth: number): ComponentChildren {
 
 function heading(token: Tokens.Heading, depth: number): VNode {
   const content = inlines(token.tokens, depth);
-  // The page has its own first headings, so those of a text begin at the third level.
+  // The page uses the first two heading levels, so those of a text begin at the third.
   if (token.depth <= 1) return <h3 dir="auto">{content}</h3>;
   if (token.depth === 2) return <h4 dir="auto">{content}</h4>;
   if (token.depth === 3) return <h5 dir="auto">{content}</h5>;
@@ -203,7 +203,7 @@ function link(token: Tokens.Link, depth: number): VNode {
   return <Outward href={token.href}>{inlines(token.tokens, depth)}</Outward>;
 }
 
-/** A link out of the page; the text alone where it leads elsewhere than to the web or to mail. */
+/** An external link; plain text if the address is neither web nor mail. */
 function Outward({ href, children }: { href: string; children: ComponentChildren }): VNode {
   const safe = safeHref(href);
   if (safe === undefined) return <span class="md-nolink">{children}</span>;
@@ -223,7 +223,7 @@ export function Fence({ lang, text }: { lang: string; text: string }): VNode {
         <CopyButton text={text} />
       </figcaption>
       <pre tabIndex={0}>
-        <code><Pieces text={text} /></code>
+        <code><TextParts text={text} /></code>
       </pre>
     </figure>
   );
@@ -231,7 +231,7 @@ export function Fence({ lang, text }: { lang: string; text: string }): VNode {
 
 const ENTITIES: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" };
 
-/** Character references are part of Markdown, and the parser leaves them to whoever writes HTML. */
+/** Decodes character references, which the parser leaves in the text. */
 function unescape(text: string): string {
   return text.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
 }

@@ -1,32 +1,32 @@
-// What waits for a person in the open session: one card at a time, near the thumb.
+// Pending requests of the open session: one card at a time, near the thumb.
 
 import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { putBack } from "../app/drafts.ts";
 import { cardShown } from "../app/keys.ts";
-import { answered, letters, mayI, problemWords } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
-import { takeTyped } from "../app/typed.ts";
+import { answered, unsentCommands, hasScope, problemText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
+import { takeCardText } from "../app/card-text.ts";
 import type { Conversation, Settled } from "../model/conversation.ts";
 import { toolOf } from "../model/fold.ts";
 import { Icon, Spinner } from "./icons.tsx";
 import { PermissionCard } from "./permission.tsx";
 import { QuestionCard } from "./question.tsx";
 
-/** Says who answered a card, and keeps the text that was typed into it. */
+/** Reports who answered a card, and saves the text that was typed into it. */
 function answeredElsewhere(session: string, id: string, settled: Settled | undefined): void {
-  const typed = takeTyped(id);
+  const typed = takeCardText(id);
   if (typed !== undefined) putBack(session, typed);
-  const kept = typed === undefined ? "" : " What you typed is in the message field.";
+  const kept = typed === undefined ? "" : " Your text is in the prompt field.";
   const by = settled?.by === undefined ? "" : ` by ${settled.by}`;
   switch (settled?.outcome) {
     case "Allowed":
     case "Denied":
     case "Answered":
-      say("plain", `This request was ${settled.outcome.toLowerCase()}${by} meanwhile.${kept}`);
+      showToast("plain", `This request was ${settled.outcome.toLowerCase()}${by}.${kept}`);
       break;
     default:
-      say("plain", `This request is not open any more.${kept}`);
+      showToast("plain", `This request is no longer pending.${kept}`);
   }
 }
 
@@ -34,17 +34,18 @@ export function NeedsYou({ all, session }: { all: Conversation; drawn: number; s
   const [at, setAt] = useState(0);
   const open = [...all.asks.values()].filter((ask) => !answered.value.has(ask.id) && (ask.kind === "permission" || ask.request.questions.length > 0));
   const underWay = [...all.asks.values()].some((ask) => answered.value.has(ask.id));
-  const delayed = letters.value.find(({ command, delayed }) => command.type === "answer" && command.session === session && delayed !== undefined)?.delayed;
+  const delayed = unsentCommands.value.find(({ command, delayed }) => command.type === "answer" && command.session === session && delayed !== undefined)?.delayed;
   const ask = open[Math.min(at, open.length - 1)];
-  const may = mayI("decide");
+  const may = hasScope("decide");
   const box = useRef<HTMLDivElement>(null);
-  // The part that had the focus may go with this drawing. Then it goes to what is there instead, and to no button of it.
+  // The focused element may be removed by this update. The focus then moves to the new content, but to no
+  // button of it.
   const hadFocus = box.current?.contains(document.activeElement) ?? false;
   useLayoutEffect(() => {
     if (!hadFocus || (document.activeElement !== null && document.activeElement !== document.body)) return;
     (box.current ?? document.querySelector<HTMLElement>(".session .scroller"))?.focus();
   });
-  // Another device may answer the card that is in sight, also while a reason is being typed into it.
+  // Another device may answer the displayed card, also while the user types a reason into it.
   const shown = useRef<{ session: string; id: string } | undefined>(undefined);
   useLayoutEffect(() => {
     const before = shown.current;
@@ -60,26 +61,26 @@ export function NeedsYou({ all, session }: { all: Conversation; drawn: number; s
     if (!underWay) return null;
     return (
       <div class="needs-you sending" role="status" tabIndex={-1} ref={drawn}>
-        <Spinner /> Your answer is on its way{delayed !== undefined && `, but was not taken yet: ${problemWords(delayed)}`}
+        <Spinner /> Sending your answer{delayed !== undefined && `; the server has not accepted it yet: ${problemText(delayed)}`}
       </div>
     );
   }
   return (
     <div class="needs-you" role="region" aria-label="Needs you" tabIndex={-1} ref={drawn}>
       {open.length > 1 && (
-        <nav class="pager" aria-label="What waits">
-          <button type="button" class="ghost" disabled={at <= 0} onClick={() => setAt(Math.max(0, at - 1))} aria-label="The one before">
+        <nav class="pager" aria-label="Pending requests">
+          <button type="button" class="ghost" disabled={at <= 0} onClick={() => setAt(Math.max(0, at - 1))} aria-label="Previous request">
             <Icon name="back" />
           </button>
           <span role="status">
             {Math.min(at, open.length - 1) + 1} of {open.length} that wait
           </span>
-          <button type="button" class="ghost flip" disabled={at >= open.length - 1} onClick={() => setAt(Math.min(open.length - 1, at + 1))} aria-label="The next one">
+          <button type="button" class="ghost flip" disabled={at >= open.length - 1} onClick={() => setAt(Math.min(open.length - 1, at + 1))} aria-label="Next request">
             <Icon name="back" />
           </button>
         </nav>
       )}
-      {!may && <p class="muted watching">This device may only watch. Pair it again with the scope “decide” to answer.</p>}
+      {!may && <p class="muted watching">This device is read-only. Pair it again with the scope “decide” to answer.</p>}
       <fieldset class="asked" disabled={!may}>
         {ask.kind === "permission" ? <PermissionCard key={ask.id} ask={ask} session={session} cwd={all.cwd} /> : <QuestionCard key={ask.id} ask={ask} session={session} />}
       </fieldset>

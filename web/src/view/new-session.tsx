@@ -1,4 +1,4 @@
-// A new session, or a session on disk that goes on.
+// Form for a new session, or for resuming or forking a session on disk.
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -10,8 +10,8 @@ import { learnModels, modelLabel, models } from "../app/models.ts";
 import type { Picked } from "../app/pictures.ts";
 import { ACCEPTED, forget, pick } from "../app/pictures.ts";
 import { go, href } from "../app/route.ts";
-import { mayChoose, mayI, words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { maySetMode, hasScope, errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import { expandHome } from "../model/folders.ts";
 import { ApiError, postJson } from "../net/api.ts";
 import { shortNames } from "../text/format.ts";
@@ -19,18 +19,18 @@ import type { CreateSession, SessionView, TranscriptList } from "../wire.ts";
 import { Icon, Spinner } from "./icons.tsx";
 import { InstallHint } from "./install.tsx";
 import { InOrder } from "./revealed.tsx";
-import { Said } from "./said.tsx";
+import { ServerText } from "./server-text.tsx";
 import { TrustNote } from "./trust.tsx";
 
 const MODES: [string, string, string][] = [
   ["default", "Ask first", "You are asked before files change and commands run."],
   ["acceptEdits", "Accept edits", "Files may change; you are asked before commands run."],
-  ["plan", "Plan only", "Nothing changes until you approve a plan."],
+  ["plan", "Plan mode", "Nothing changes until you approve a plan."],
 ];
 
-/** Sessions on disk whose folders are offered. */
+/** Number of sessions on disk whose folders are suggested. */
 const RECENT = 30;
-/** Folders that are offered as buttons. */
+/** Maximum number of suggested folders. */
 const RECENT_SHOWN = 8;
 
 export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: string | undefined }): VNode {
@@ -39,12 +39,12 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
   const running = sorted.value.filter((session) => session.demo === demo).map((session) => session.cwd);
   const folders = [...new Set([...running, ...(demo ? [] : onDisk.map((past) => past.cwd ?? ""))])].filter((one) => one !== "");
   const [written, setFolder] = useState(cwd);
-  // Until something is written, it is where somebody worked last.
+  // The default is the last used folder.
   const folder = written ?? folders[0] ?? "";
   const [prompt, setPrompt] = useState("");
   const [model, setModel] = useState("");
   const [mode, setMode] = useState("default");
-  // Two agents cannot write to one session file: one that goes on here already can only be forked.
+  // Two agents cannot write one session file: a session that runs here can only be forked.
   const host = resume === undefined ? undefined : hostOf(resume);
   const [wantsFork, setFork] = useState(false);
   const fork = wantsFork || host !== undefined;
@@ -53,12 +53,15 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
   const [picked, setPicked] = useState<readonly Picked[]>([]);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
-  /** What was asked for without a clear answer: the same again gets the same id, and makes no second session. */
+  /**
+   * The last request without a definite response: repeating it uses the same id, and creates no second
+   * session.
+   */
   const tried = useRef({ form: "", id: "" });
   const attach = (files: Iterable<File>) => {
     void pick(files, picked).then(({ picked: more, refused }) => {
       setPicked((before) => [...before, ...more]);
-      for (const reason of refused) say("error", reason);
+      for (const reason of refused) showToast("error", reason);
     });
   };
   const start = async () => {
@@ -82,16 +85,16 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
       forget(picked);
       go({ view: "session", id: session.key });
     } catch (error) {
-      setProblem(words(error));
+      setProblem(errorText(error));
       setBusy(false);
-      // A clear no is over. Anything else may have made the session all the same.
+      // A rejection is definite. After any other error the session may exist.
       if (error instanceof ApiError && error.status > 0 && error.status < 500) tried.current = { form: "", id: "" };
     }
   };
-  if (!mayI("prompt")) {
+  if (!hasScope("prompt")) {
     return (
       <div class="empty">
-        <h2>This device may only watch</h2>
+        <h2>This device is read-only</h2>
         <p>Pair it again with the scope “prompt” to start sessions.</p>
         <a class="button" href={href({ view: "home" })}>
           All sessions
@@ -134,26 +137,26 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
         )}
         {host !== undefined && (
           <p class="ask-fact">
-            This session is open on this server: <a href={href({ view: "session", id: host.key })}>go to it</a>, or fork it here.
+            This session is open on this server: <a href={href({ view: "session", id: host.key })}>open it</a>, or fork it here.
           </p>
         )}
         {hasDemo.value && resume === undefined && (
           <fieldset>
-            <legend>Who works</legend>
+            <legend>Agent</legend>
             {hasClaude.value && (
               <label class="option">
                 <input type="radio" name="agent" checked={!demo} onChange={() => setDemo(false)} />
                 <span>
                   <span class="option-label">{claudeName.value}</span>
-                  <span class="option-more">A real agent: it asks a model and works on your files.</span>
+                  <span class="option-more">A real agent: it calls a model and works on your files.</span>
                 </span>
               </label>
             )}
             <label class="option">
               <input type="radio" name="agent" checked={demo} onChange={() => setDemo(true)} />
               <span>
-                <span class="option-label">The demo</span>
-                <span class="option-more">A script plays the agent: no model is asked and no file is touched.</span>
+                <span class="option-label">Demo</span>
+                <span class="option-more">A scripted agent: it calls no model and changes no file.</span>
               </span>
             </label>
           </fieldset>
@@ -176,9 +179,9 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
             ))}
           </div>
         )}
-        {mayI("admin") && <TrustNote folder={folder.trim()} />}
+        {hasScope("admin") && <TrustNote folder={folder.trim()} />}
         <label>
-          {resume === undefined ? "What shall it do?" : "What shall it do next?"} <span class="muted">(may be left empty)</span>
+          {resume === undefined ? "First prompt" : "Next prompt"} <span class="muted">(optional)</span>
           <textarea
             rows={5}
             value={prompt}
@@ -214,15 +217,15 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
         <label>
           Model
           <select value={model} onChange={(event) => setModel(event.currentTarget.value)}>
-            <option value="">The usual one</option>
+            <option value="">Default model</option>
             {models.value.map((one) => (
               <option value={one.value} title={one.description}>{modelLabel(one)}</option>
             ))}
           </select>
         </label>
         <fieldset>
-          <legend>What it may do unasked</legend>
-          {MODES.filter(([name]) => mayChoose(name)).map(([name, label, about]) => (
+          <legend>Permission mode</legend>
+          {MODES.filter(([name]) => maySetMode(name)).map(([name, label, about]) => (
             <label class="option">
               <input type="radio" name="mode" checked={mode === name} onChange={() => setMode(name)} />
               <span>
@@ -239,7 +242,7 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
         )}
         {problem !== "" && (
           <p class="warn-line" role="alert">
-            <Said text={problem} />
+            <ServerText text={problem} />
           </p>
         )}
         <div class="form-actions">

@@ -3,9 +3,9 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { download } from "../app/export.ts";
-import { shownPath, words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
-import { bytesBefore, wholeText } from "../model/whole.ts";
+import { shownPath, errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
+import { bytesBefore, fullText } from "../model/full-output.ts";
 import { getJson } from "../net/api.ts";
 import { plainOutput } from "../text/ansi.ts";
 import { bytes, count } from "../text/format.ts";
@@ -15,7 +15,7 @@ import { useFold } from "./folds.ts";
 import { InOrder } from "./revealed.tsx";
 
 const SHOWN_LINES = 12;
-/** More than this is not drawn even on demand: the browser would stand still. */
+/** Maximum that is drawn even on demand: more would freeze the browser. */
 const DRAWN_MAX = 200_000;
 
 export function Output({ text, name, tone = "plain", from = "start" }: { text: string; name: string; tone?: "plain" | "error"; from?: "start" | "end" }): VNode | null {
@@ -73,7 +73,7 @@ function More({ hidden, toggle }: { hidden: number; toggle: () => void }): VNode
   );
 }
 
-/** The way to what the server has left out of an output. */
+/** Button that loads the full version of a cut output. */
 function LoadAll({ cut, name, show }: { cut: string; name: string; show: (whole: string) => void }): VNode | null {
   const [busy, setBusy] = useState(false);
   const size = bytesBefore(cut);
@@ -82,11 +82,11 @@ function LoadAll({ cut, name, show }: { cut: string; name: string; show: (whole:
   const load = async () => {
     setBusy(true);
     try {
-      const whole = wholeText(cut, (await getJson<WholeCall>(path)).events);
-      if (whole === undefined) say("error", "The server has no more of this output");
+      const whole = fullText(cut, (await getJson<WholeCall>(path)).events);
+      if (whole === undefined) showToast("error", "The server does not have the full output");
       else show(whole);
     } catch (error) {
-      say("error", words(error));
+      showToast("error", errorText(error));
     } finally {
       setBusy(false);
     }
@@ -98,7 +98,7 @@ function LoadAll({ cut, name, show }: { cut: string; name: string; show: (whole:
   );
 }
 
-/** Where the server has a call in full. */
+/** API path of a call in full. */
 function callPath(id: string): string | undefined {
   const place = shownPath();
   return place === undefined ? undefined : `${place}/calls/${encodeURIComponent(id)}`;

@@ -1,8 +1,8 @@
-// What stands beside a conversation: an overview, and the changes of the working tree.
+// Side panels of a conversation: the overview, and changes in the working tree.
 
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { words } from "../app/store.ts";
+import { errorText } from "../app/store.ts";
 import type { Conversation } from "../model/conversation.ts";
 import { getJson } from "../net/api.ts";
 import { parseUnified } from "../text/diff.ts";
@@ -10,7 +10,7 @@ import { compactTokens, duration, limitName, moment } from "../text/format.ts";
 import type { SessionView, WorkingTree } from "../wire.ts";
 import { Diff, DiffCount, DiffSwitch } from "./diff.tsx";
 import { Icon, Spinner } from "./icons.tsx";
-import { Said } from "./said.tsx";
+import { ServerText } from "./server-text.tsx";
 import { Todos } from "./todos.tsx";
 import { TrustNote } from "./trust.tsx";
 
@@ -39,8 +39,8 @@ export function Overview({ all, session }: { all: Conversation; drawn: number; s
         <section>
           <h4>Without the folder’s settings</h4>
           <p>
-            This agent was started without the settings, hooks and MCP servers of its folder, since nobody had agreed to them.
-            Agree to them here, then stop the agent: the next prompt starts it with them.
+            This agent was started without the settings, hooks and MCP servers of its folder, since they are not trusted.
+            Trust them here, then stop the agent: the next prompt starts it with them.
           </p>
           <TrustNote folder={session.cwd} />
         </section>
@@ -83,7 +83,7 @@ export function Overview({ all, session }: { all: Conversation; drawn: number; s
       )}
       {tasks.length > 0 && (
         <section>
-          <h4>In the background</h4>
+          <h4>Background tasks</h4>
           <ul class="lanes">
             {tasks.map((task) => (
               <li>
@@ -97,10 +97,10 @@ export function Overview({ all, session }: { all: Conversation; drawn: number; s
       {limit !== undefined && limit.utilization !== undefined && (
         <section>
           <h4>Limit of your plan{limit.kind === undefined ? "" : ` (${limitName(limit.kind)})`}</h4>
-          <meter min={0} max={1} low={0.7} high={0.9} optimum={0.1} value={limit.utilization} aria-label="Used of the limit" />
+          <meter min={0} max={1} low={0.7} high={0.9} optimum={0.1} value={limit.utilization} aria-label="Usage of the limit" />
           <p class="muted">
             {Math.round(limit.utilization * 100)}% used
-            {limit.resets_at !== undefined && `, starts anew ${moment(new Date(limit.resets_at * 1000), new Date())}`}
+            {limit.resets_at !== undefined && `, resets ${moment(new Date(limit.resets_at * 1000), new Date())}`}
           </p>
         </section>
       )}
@@ -136,15 +136,15 @@ export function WorkingDiff({ session, revision }: { session: SessionView; revis
   useEffect(() => {
     const abort = new AbortController();
     getJson<WorkingTree>(`sessions/${encodeURIComponent(session.key)}/diff`, {}, abort.signal).then(setTree, (error: unknown) => {
-      if (!abort.signal.aborted) setProblem(words(error));
+      if (!abort.signal.aborted) setProblem(errorText(error));
     });
     return () => abort.abort();
   }, [session.key, revision]);
-  if (problem !== "") return <p class="warn-line"><Said text={problem} /></p>;
-  if (tree === undefined) return <p class="muted"><Spinner /> Looking at the working tree</p>;
+  if (problem !== "") return <p class="warn-line"><ServerText text={problem} /></p>;
+  if (tree === undefined) return <p class="muted"><Spinner /> Loading changes</p>;
   if (!tree.repository) return <p class="muted">This folder is not under version control.</p>;
   const files = parseUnified(tree.diff);
-  if (files.length === 0 && tree.untracked.length === 0) return <p class="muted">Nothing differs from the last commit.</p>;
+  if (files.length === 0 && tree.untracked.length === 0) return <p class="muted">No changes since the last commit.</p>;
   return (
     <>
       <DiffSwitch />
@@ -157,10 +157,10 @@ export function WorkingDiff({ session, revision }: { session: SessionView; revis
           <Diff hunks={file.hunks} />
         </details>
       ))}
-      {tree.diff_cut && <p class="muted">There is more than what is shown.</p>}
+      {tree.diff_cut && <p class="muted">The diff is truncated.</p>}
       {tree.untracked.length > 0 && (
         <section>
-          <h4>Not under version control</h4>
+          <h4>Untracked files</h4>
           <ul class="plain-list mono">
             {tree.untracked.map((path) => (
               <li>{path}</li>

@@ -1,4 +1,4 @@
-// One session on disk, to read.
+// One session on disk, read-only.
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -6,15 +6,15 @@ import { useFetched, useTries } from "../app/fetched.ts";
 import { editedInputs } from "../app/edited.ts";
 import { download, toMarkdown } from "../app/export.ts";
 import { fileName, hostOf } from "../app/list.ts";
-import { keepSpot, keptSpot } from "../app/places.ts";
+import { savePosition, savedPosition } from "../app/scroll-positions.ts";
 import { prefs } from "../app/prefs.ts";
 import type { Wanted } from "../app/route.ts";
 import { href } from "../app/route.ts";
-import { mayI, words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { hasScope, errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import type { Conversation, Item } from "../model/conversation.ts";
 import { emptyConversation } from "../model/conversation.ts";
-import type { Found } from "../model/find.ts";
+import type { Match } from "../model/find.ts";
 import { findIn } from "../model/find.ts";
 import { fold } from "../model/fold.ts";
 import { prepend } from "../model/prepend.ts";
@@ -22,19 +22,19 @@ import type { Query } from "../net/api.ts";
 import { getJson } from "../net/api.ts";
 import { baseName, bytes, count, dollars } from "../text/format.ts";
 import type { Transcript, TranscriptBranches, TranscriptEvents, UiMessage } from "../wire.ts";
-import { markWords, unfold } from "./found.ts";
+import { markWords, unfold } from "./match.ts";
 import { Icon, Spinner } from "./icons.tsx";
 import { ItemView, guessHeight } from "./item.tsx";
 import { InOrder } from "./revealed.tsx";
-import { Said } from "./said.tsx";
+import { ServerText } from "./server-text.tsx";
 import { VirtualList } from "./virtual.tsx";
 
 const PAGE = 1000;
-/** For a file nothing is cut, and pages are as large as the server gives them. */
+/** A saved file is uncut, with pages as large as the server permits. */
 const FILE_PAGE = 2000;
-/** A longer session is more than a browser can hold: only its end is saved, which is said. */
+/** Limit for what a browser can hold: of a longer session only the end is saved, with a message. */
 const FILE_PAGES_MAX = 100;
-/** How far back what was found is looked for. */
+/** Number of pages that are searched for the match. */
 const FIND_PAGES_MAX = 20;
 const FOUND_TOP_PX = 60;
 
@@ -43,8 +43,8 @@ interface Past {
   all: Conversation;
   from: number;
   more: boolean;
-  /** Where what was looked for stands; nothing if nothing was, or if it is not here. */
-  found?: Found | undefined;
+  /** Location of the match; `undefined` without a search or a match. */
+  found?: Match | undefined;
 }
 
 export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted }): VNode {
@@ -67,7 +67,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
       const page = await read(id, { limit: PAGE, leaf });
       let whole: Past = { about: page.transcript, all: folded(page.events), from: page.from, more: page.more };
       if (sought === undefined) return whole;
-      // As far back as it takes; what is on another branch is nowhere here.
+      // Loads as many pages as needed; a match on another branch is not found.
       let found = findIn(whole.all, sought);
       for (let pages = 1; found === undefined && whole.more && pages < FIND_PAGES_MAX; pages += 1) {
         whole = await older(whole);
@@ -78,11 +78,11 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     };
     load().then(
       (whole) => mine === wanted.current && setPast(whole),
-      (error: unknown) => mine === wanted.current && setProblem(words(error)),
+      (error: unknown) => mine === wanted.current && setProblem(errorText(error)),
     );
   }, [id, leaf, tries]);
 
-  // The list of sessions may come later than the file.
+  // The list of sessions may arrive after the file.
   const host = hostOf(id);
   const isRead = past !== undefined;
   useEffect(() => {
@@ -112,7 +112,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     if (past === undefined) return;
     setBusy(true);
     older(past)
-      .then(setPast, (error: unknown) => setProblem(words(error)))
+      .then(setPast, (error: unknown) => setProblem(errorText(error)))
       .finally(() => setBusy(false));
   };
   const save = async (kind: "md" | "json") => {
@@ -120,12 +120,12 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     try {
       const { about, all, more } = await readWhole(id, leaf);
       withEvents(all, await editedInputs(id).catch(() => []));
-      if (more) say("error", "The session is too long for one file: only its end is saved");
+      if (more) showToast("error", "The session is too long for one file: only its end is saved");
       const name = `session-${id.slice(0, 8)}.${kind}`;
       const text = kind === "md" ? toMarkdown(all, fileName(id, about.title ?? id)) : JSON.stringify(all.items, null, 1);
       download(name, text, kind === "md" ? "text/markdown" : "application/json");
     } catch (error) {
-      setProblem(words(error));
+      setProblem(errorText(error));
     } finally {
       setBusy(false);
     }
@@ -136,7 +136,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     return (
       <div class="empty">
         <h2>The session could not be read</h2>
-        <p><Said text={problem} /></p>
+        <p><ServerText text={problem} /></p>
         <div class="empty-actions">
           <button type="button" onClick={again}>
             Try again
@@ -150,7 +150,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
   }
   if (past === undefined) return <div class="empty" role="status"><Spinner /></div>;
   const { about, all } = past;
-  // A title is found by the search too, and stands above all that is shown.
+  // Search also matches titles, which stand above the conversation.
   const isInTitle = sought !== undefined && (about.title ?? "").includes(sought.around.trim());
   const facts = [
     about.turns == null ? undefined : count(about.turns, "turn"),
@@ -198,7 +198,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
               Open session
             </a>
           )}
-          {mayI("prompt") && (
+          {hasScope("prompt") && (
             <a class={host === undefined ? "button main" : "button"} href={href({ view: "new", resume: id, cwd: about.cwd ?? undefined })}>
               {host === undefined ? "Resume" : "Fork"}
             </a>
@@ -209,14 +209,14 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
         <div class="talk">
           {sought !== undefined && found === undefined && !isInTitle && (
             <p class="not-found" role="status">
-              The place with “{sought.words}” is not in what is shown here{branches.length > 1 ? ": it may be on another branch." : "."}
+              “{sought.words}” was not found here{branches.length > 1 ? ": it may be on another branch." : "."}
             </p>
           )}
           <VirtualList
             key={name}
-            begin={found === undefined ? keptSpot(name, all.items) : { key: found.item.key, top: FOUND_TOP_PX }}
+            begin={found === undefined ? savedPosition(name, all.items) : { key: found.item.key, top: FOUND_TOP_PX }}
             marked={found?.item.key}
-            moved={(spot) => keepSpot(name, all.items, spot)}
+            moved={(spot) => savePosition(name, all.items, spot)}
             items={all.items}
             estimate={guessHeight}
             render={(item: Item) => <ItemView item={item} all={all} />}
@@ -243,7 +243,7 @@ function read(id: string, part: Query): Promise<TranscriptEvents> {
   return getJson<TranscriptEvents>(`transcripts/${encodeURIComponent(id)}/events`, part);
 }
 
-/** All of a branch, with everything that tools took and gave. */
+/** All events of a branch, with uncut tool inputs and outputs. */
 async function readWhole(id: string, leaf: string | undefined): Promise<Past> {
   const part = { limit: FILE_PAGE, leaf, results: "whole" };
   let page = await read(id, part);

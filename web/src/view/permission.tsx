@@ -1,11 +1,11 @@
-// A permission that waits: what exactly is asked, and every way to answer it.
+// Card of a permission request: the exact input, and every way to answer.
 
 import type { ComponentChildren, VNode } from "preact";
 import { useState } from "preact/hooks";
-import { isTired, noteAllowed, refuseEnter, useReadable } from "../app/care.ts";
-import { answer, mayI } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
-import { noteTyped } from "../app/typed.ts";
+import { allowsOften, noteAllowed, ignoreEnter, useAnswerable } from "../app/approval-delay.ts";
+import { answer, hasScope } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
+import { saveCardText } from "../app/card-text.ts";
 import type { PermissionAsk } from "../model/conversation.ts";
 import { alwaysRules } from "../model/rules.ts";
 import { changes, fields, summary, text } from "../model/tools.ts";
@@ -19,7 +19,7 @@ type Step = "choose" | "deny" | "edit" | "always";
 
 export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; session: string; cwd: string | undefined }): VNode {
   const [step, setStep] = useState<Step>("choose");
-  const readable = useReadable(ask.id) && mayI("decide");
+  const readable = useAnswerable(ask.id) && hasScope("decide");
   const { details } = ask;
   const about = summary(details.tool_name, details.input, cwd);
   const rules = alwaysRules(details);
@@ -36,7 +36,7 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
 
   return (
     <section class="ask permission" data-risk={details.risk} aria-label={`Permission: ${about.title}`}>
-      {step === "choose" && mayI("decide") && <KeySteps yes={{ o: () => reply({ decision: "allow" }), ...(mayI("always") ? { s: () => reply({ decision: "allow", scope: "session" }) } : {}) }} no={() => setStep("deny")} />}
+      {step === "choose" && hasScope("decide") && <KeySteps yes={{ o: () => reply({ decision: "allow" }), ...(hasScope("always") ? { s: () => reply({ decision: "allow", scope: "session" }) } : {}) }} no={() => setStep("deny")} />}
       <header class="ask-head">
         <span class="ask-icon">
           <Icon name={about.icon} />
@@ -46,36 +46,36 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
       </header>
       <div class="ask-body">
         <Wanted ask={ask} cwd={cwd} />
-        {details.agent_id !== undefined && <p class="ask-fact">A sub-agent asks.</p>}
+        {details.agent_id !== undefined && <p class="ask-fact">Requested by a sub-agent.</p>}
         {details.blocked_path !== undefined && (
           <p class="ask-fact">
-            <span class="muted">It is about</span> <code><Revealed text={details.blocked_path} /></code>
+            <span class="muted">Path:</span> <code><Revealed text={details.blocked_path} /></code>
           </p>
         )}
-        {details.decision_reason !== undefined && <p class="ask-fact">Asked because: <Revealed text={details.decision_reason} /></p>}
+        {details.decision_reason !== undefined && <p class="ask-fact">Reason: <Revealed text={details.decision_reason} /></p>}
         {details.description !== undefined && details.description !== "" && (
           <p class="ask-fact">
-            <span class="muted">The model calls it:</span> “<Revealed text={details.description} />”
+            <span class="muted">The model’s description:</span> “<Revealed text={details.description} />”
           </p>
         )}
-        {step === "choose" && rules[0] !== undefined && mayI("always") && (
+        {step === "choose" && rules[0] !== undefined && hasScope("always") && (
           <p class="ask-fact">
             <span class="muted">“Always” would add</span> <code><Revealed text={rules[0].rule} /></code>
             {rules.length > 1 && <span class="muted"> and {rules.length - 1} more</span>}
           </p>
         )}
-        {isTired(Date.now()) && <p class="ask-fact warn-line">You have allowed many calls in a minute. This one waits a moment longer.</p>}
+        {allowsOften(Date.now()) && <p class="ask-fact warn-line">You have allowed many calls in a minute. This one waits a moment longer.</p>}
       </div>
-      {step === "choose" && mayI("decide") && (
+      {step === "choose" && hasScope("decide") && (
         <div class="ask-actions">
           <Allow ready={readable} label="Allow once" main onAllow={() => reply({ decision: "allow" })} />
-          {mayI("always") && <Allow ready={readable} label="Allow for session" onAllow={() => reply({ decision: "allow", scope: "session" })} />}
-          {mayI("always") && (
+          {hasScope("always") && <Allow ready={readable} label="Allow for session" onAllow={() => reply({ decision: "allow", scope: "session" })} />}
+          {hasScope("always") && (
             <button type="button" onClick={() => setStep("always")}>
               Always…
             </button>
           )}
-          {mayI("edit") && (
+          {hasScope("edit") && (
             <button type="button" onClick={() => setStep("edit")}>
               Edit…
             </button>
@@ -107,7 +107,7 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
   );
 }
 
-/** What the tool would do: its input, not the model's words about it. */
+/** The tool's input, not the model's description of it. */
 function Wanted({ ask, cwd }: { ask: PermissionAsk; cwd: string | undefined }): VNode {
   const { details } = ask;
   const given = fields(details.input);
@@ -131,7 +131,7 @@ function Wanted({ ask, cwd }: { ask: PermissionAsk; cwd: string | undefined }): 
       <>
         <Exact text={path} label="File" />
         <div class="tool-bar">
-          {given["replace_all"] === true && <span class="warn-line">every place that fits</span>}
+          {given["replace_all"] === true && <span class="warn-line">all occurrences</span>}
           <DiffSwitch />
         </div>
         <Diff hunks={hunks} reveal />
@@ -154,18 +154,18 @@ function Wanted({ ask, cwd }: { ask: PermissionAsk; cwd: string | undefined }): 
   return <Exact text={JSON.stringify(details.input, null, 2)} label="Input" />;
 }
 
-/** Whatever else the input says: nothing of it is left out. */
+/** The remaining fields of the input, so that all of it is displayed. */
 function Rest({ given, without }: { given: ReturnType<typeof fields>; without: string[] }): VNode | null {
   const rest = Object.entries(given).filter(([name, value]) => !without.includes(name) && value !== undefined && value !== false);
   if (rest.length === 0) return null;
-  return <Exact text={JSON.stringify(Object.fromEntries(rest), null, 2)} label="More of the input" />;
+  return <Exact text={JSON.stringify(Object.fromEntries(rest), null, 2)} label="Other input" />;
 }
 
 function hostOf(url: string): string {
   try {
     return new URL(url).host;
   } catch {
-    return "not an address";
+    return "invalid address";
   }
 }
 
@@ -201,17 +201,17 @@ function Risk({ level }: { level: PermissionAsk["details"]["risk"] }): VNode {
 
 function Allow({ ready, label, main, onAllow }: { ready: boolean; label: string; main?: boolean; onAllow: () => void }): VNode {
   return (
-    <button type="button" class={main ? "yes main" : "yes"} aria-disabled={!ready} onKeyDown={refuseEnter} onClick={() => ready && onAllow()}>
+    <button type="button" class={main ? "yes main" : "yes"} aria-disabled={!ready} onKeyDown={ignoreEnter} onClick={() => ready && onAllow()}>
       {label}
     </button>
   );
 }
 
-/** Why "always" cannot be said here. */
+/** Reason why "always" is not available. */
 function noRule({ tool_name, suggestions }: PermissionAsk["details"]): string {
-  if (suggestions === undefined) return "Claude Code takes no rule for this: it asks every time.";
-  if (tool_name === "Bash") return "No rule covers exactly this command: what it does is only known when it runs, or it has a star or several lines, which a rule would take for more than what you see.";
-  return "No rule covers exactly this and nothing else.";
+  if (suggestions === undefined) return "Claude Code supports no rule for this: it asks every time.";
+  if (tool_name === "Bash") return "No rule covers exactly this command: its effect is only known when it runs, or it has a star or several lines, so that a rule would match more than this command.";
+  return "No rule covers exactly this request.";
 }
 
 function Confirm({ back, action, children }: { back: () => void; action: VNode | false; children: ComponentChildren }): VNode {
@@ -234,7 +234,7 @@ function Deny({ ask, back, deny }: { ask: string; back: () => void; deny: (messa
     <div class="ask-step">
       <label>
         What should it do instead? <span class="muted">(the model reads this)</span>
-        <textarea rows={2} value={message} ref={focusOnce} onInput={(event) => { setMessage(event.currentTarget.value); noteTyped(ask, event.currentTarget.value); }} />
+        <textarea rows={2} value={message} ref={focusOnce} onInput={(event) => { setMessage(event.currentTarget.value); saveCardText(ask, event.currentTarget.value); }} />
       </label>
       <div class="ask-actions">
         <button type="button" class="no main" onClick={() => deny(message.trim(), false)}>
@@ -263,14 +263,14 @@ function Edited({ ask, input, tool, ready, back, allow }: { ask: string; input: 
     try {
       allow(JSON.parse(draft) as JsonValue);
     } catch {
-      say("error", "This is not JSON: look for a missing quote or comma.");
+      showToast("error", "This is not JSON: look for a missing quote or comma.");
     }
   };
   return (
     <div class="ask-step">
       <label>
-        {simple ? "The command that is run instead" : "The input that the tool gets instead, as JSON"}
-        <textarea class="mono" rows={simple ? 3 : 10} value={draft} spellcheck={false} autocapitalize="off" ref={focusOnce} onInput={(event) => { setDraft(event.currentTarget.value); noteTyped(ask, event.currentTarget.value); }} />
+        {simple ? "Command to run instead" : "Input to use instead, as JSON"}
+        <textarea class="mono" rows={simple ? 3 : 10} value={draft} spellcheck={false} autocapitalize="off" ref={focusOnce} onInput={(event) => { setDraft(event.currentTarget.value); saveCardText(ask, event.currentTarget.value); }} />
       </label>
       <div class="ask-actions">
         <Allow ready={ready} label="Allow this instead" main onAllow={send} />

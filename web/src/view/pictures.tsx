@@ -1,4 +1,4 @@
-// Pictures that a tool has looked at or made. They come with the events: nothing is fetched for them.
+// Pictures that a tool read or created. They are part of the events: nothing is fetched for them.
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -29,11 +29,11 @@ export function Drawn({ picture, about }: { picture: Picture; about: string }): 
       if (made !== undefined) URL.revokeObjectURL(made);
     };
   }, [picture.base64]);
-  if (broken) return <p class="muted">A picture that cannot be drawn</p>;
+  if (broken) return <p class="muted">This picture cannot be displayed</p>;
   return url === undefined ? null : <img src={url} alt={`Picture: ${about}`} onError={() => setBroken(true)} />;
 }
 
-/** An address of the browser's own: the page's policy allows no other. */
+/** A blob address: the page's content security policy allows no other. */
 function urlOf({ type, base64 }: Picture): string | undefined {
   try {
     const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));

@@ -1,11 +1,11 @@
-// The plan of a card. It says when there is more below, and tells when its end was in sight.
+// The plan of a card. It shows that there is more below, and reports when its end was visible.
 
 import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Markdown } from "./markdown.tsx";
 import { Icon } from "./icons.tsx";
 
-/** The end counts as seen this close to it. */
+/** Distance in pixels at which the end counts as seen. */
 const NEAR_END_PX = 12;
 
 export function PlanText({ text, seen }: { text: string; seen: () => void }): VNode {

@@ -1,10 +1,10 @@
-// Questions that wait: of the model, of an MCP server, or whether to carry out a plan.
+// Cards of pending questions: of the model, of an MCP server, or the approval of a plan.
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { refuseEnter, useReadable } from "../app/care.ts";
-import { answer, mayI } from "../app/store.ts";
-import { noteTyped } from "../app/typed.ts";
+import { ignoreEnter, useAnswerable } from "../app/approval-delay.ts";
+import { answer, hasScope } from "../app/store.ts";
+import { saveCardText } from "../app/card-text.ts";
 import type { QuestionAsk } from "../model/conversation.ts";
 import { safeHref } from "../text/links.ts";
 import type { Question, QuestionNote } from "../wire.ts";
@@ -63,13 +63,13 @@ function Questions({ ask, session }: { ask: QuestionAsk; session: string }): VNo
             }}
             write={(words) => {
               setOwn({ ...own, [question.id]: words });
-              noteTyped(ask.id, words);
+              saveCardText(ask.id, words);
               if (question.question_type === "SingleChoice" && words !== "") setChosen({ ...chosen, [question.id]: [] });
             }}
           />
         ))}
       </div>
-      {mayI("decide") && <div class="ask-actions">
+      {hasScope("decide") && <div class="ask-actions">
         <button type="button" class="yes main" disabled={!complete} onClick={send}>
           {questions.length === 1 ? "Answer" : "Send answers"}
         </button>
@@ -118,7 +118,7 @@ function OneQuestion({ question, note, chosen, own, choose, write }: OneProps): 
       })}
       {own !== undefined && (
         <label class="option own">
-          <span class={options.length === 0 ? "sr" : "option-label"}>{options.length === 0 ? "Answer" : "Or in your words"}</span>
+          <span class={options.length === 0 ? "sr" : "option-label"}>{options.length === 0 ? "Answer" : "Other answer"}</span>
           <input type="text" value={own} onInput={(event) => write(event.currentTarget.value)} />
         </label>
       )}
@@ -129,7 +129,7 @@ function OneQuestion({ question, note, chosen, own, choose, write }: OneProps): 
 function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNode {
   const [feedback, setFeedback] = useState("");
   const [read, setRead] = useState(false);
-  const readable = useReadable(ask.id) && read;
+  const readable = useAnswerable(ask.id) && read;
   const [decide, words] = ask.request.questions;
   const options = decide?.options ?? [];
   const notes = ask.details.questions[0]?.options ?? [];
@@ -146,7 +146,7 @@ function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNod
         <span class="ask-icon">
           <Icon name="plan" />
         </span>
-        <h3>Carry out this plan?</h3>
+        <h3>Approve this plan?</h3>
       </header>
       <div class="ask-body">
         <PlanText text={ask.plan ?? decide?.text ?? ""} seen={() => setRead(true)} />
@@ -154,18 +154,18 @@ function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNod
         {words !== undefined && (
           <label class="plan-feedback">
             {words.text} <span class="muted">(with “Keep planning”)</span>
-            <textarea rows={2} value={feedback} onInput={(event) => { setFeedback(event.currentTarget.value); noteTyped(ask.id, event.currentTarget.value); }} />
+            <textarea rows={2} value={feedback} onInput={(event) => { setFeedback(event.currentTarget.value); saveCardText(ask.id, event.currentTarget.value); }} />
           </label>
         )}
       </div>
-      {mayI("decide") && <div class="ask-actions">
-        {options.map((option, index) => (!runsUnasked(option) || mayI("always")) && (
+      {hasScope("decide") && <div class="ask-actions">
+        {options.map((option, index) => (!runsUnasked(option) || hasScope("always")) && (
           <button
             type="button"
             class={isNo(option) ? "no" : index === 0 ? "yes main" : "yes"}
             aria-disabled={!isNo(option) && !readable}
             title={notes[index]?.description}
-            onKeyDown={isNo(option) ? undefined : refuseEnter}
+            onKeyDown={isNo(option) ? undefined : ignoreEnter}
             onClick={() => (isNo(option) || readable) && reply(option)}
           >
             <InOrder text={option} />

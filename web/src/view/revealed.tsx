@@ -1,4 +1,5 @@
-// Text with what is hidden in it: all of it where a person decides by it, and what turns its order everywhere else.
+// Text with hidden characters made visible: all of them where a user decides by it, elsewhere those that
+// reorder text.
 
 import type { VNode } from "preact";
 import type { Piece } from "../text/hidden.ts";
@@ -8,7 +9,7 @@ export function Revealed({ text }: { text: string }): VNode {
   return <Marked pieces={revealed(text)} />;
 }
 
-/** Text that stands in the order in which it is read, whatever it says about that. */
+/** Text in logical order, with direction overrides marked. */
 export function InOrder({ text }: { text: string }): VNode {
   return <Marked pieces={inOrder(text)} />;
 }
@@ -29,7 +30,7 @@ function Marked({ pieces }: { pieces: readonly Piece[] }): VNode {
   );
 }
 
-/** The whole text in a box that scrolls, with its length and what is odd about it. */
+/** The whole text in a scrolling box, with its length and warnings. */
 export function Exact({ text, label }: { text: string; label: string }): VNode {
   const found = warnings(text);
   return (
@@ -42,7 +43,7 @@ export function Exact({ text, label }: { text: string; label: string }): VNode {
       {text.length > 200 && <p class="exact-size">{text.length.toLocaleString("en-GB")} characters; all of them are shown.</p>}
       {found.length > 0 && (
         <p class="warn-line" role="note">
-          Look closely: {found.join("; ")}.
+          Warning: {found.join("; ")}.
         </p>
       )}
     </div>

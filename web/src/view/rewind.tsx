@@ -1,28 +1,28 @@
-// The way back: files as they were before a prompt. What would change is shown before anything does.
+// Rewind: restores files to the state before a prompt. The changes are previewed first.
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { newId } from "../app/browser.ts";
-import { words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import type { Conversation, PromptItem } from "../model/conversation.ts";
 import { postJson } from "../net/api.ts";
 import { count, relativePath } from "../text/format.ts";
 import type { Accepted, CommandRequest, Rewound, SessionView } from "../wire.ts";
 import { Spinner } from "./icons.tsx";
-import { Said } from "./said.tsx";
+import { ServerText } from "./server-text.tsx";
 
 const PROMPTS_SHOWN = 50;
 
 export function Rewind({ all, session, done }: { all: Conversation; drawn: number; session: SessionView; done: () => void }): VNode {
   const [chosen, setChosen] = useState<string | undefined>(undefined);
   const prompts = all.items.filter((item): item is PromptItem => item.kind === "prompt" && item.uuid !== undefined && item.origin === undefined && item.dropped === undefined).reverse();
-  if (prompts.length === 0) return <p class="muted">Nothing was said in this session yet.</p>;
+  if (prompts.length === 0) return <p class="muted">This session has no prompts yet.</p>;
   return (
     <>
-      <p>Files that the agent has changed are rewound to how they were before a prompt. The conversation stays.</p>
+      <p>Restores the files that the agent changed to their state before a prompt. The conversation stays.</p>
       <fieldset class="rewind">
-        <legend class="sr">Before which prompt</legend>
+        <legend class="sr">Rewind to before this prompt</legend>
         {prompts.slice(0, PROMPTS_SHOWN).map((prompt) => (
           <>
             <label class="option">
@@ -41,7 +41,7 @@ export function Rewind({ all, session, done }: { all: Conversation; drawn: numbe
   );
 }
 
-/** What a choice brings up stands right below it, and is scrolled into sight while it grows. */
+/** The preview appears below the choice, and is scrolled into view while it grows. */
 function inSight(element: HTMLElement | null): void {
   if (element === null) return;
   const show = () => element.scrollIntoView({ block: "nearest" });
@@ -49,7 +49,7 @@ function inSight(element: HTMLElement | null): void {
   show();
 }
 
-/** What the agent says it would put back, and the button that has it done. */
+/** The agent's preview of the restored files, and the button that rewinds. */
 function Preview({ prompt, session, done }: { prompt: string; session: SessionView; done: () => void }): VNode {
   const [found, setFound] = useState<Rewound | undefined>(undefined);
   const [problem, setProblem] = useState("");
@@ -61,27 +61,27 @@ function Preview({ prompt, session, done }: { prompt: string; session: SessionVi
   useEffect(() => {
     ask(true).then(
       (answer) => setFound(answer.rewind ?? { files: [] }),
-      (error: unknown) => setProblem(words(error)),
+      (error: unknown) => setProblem(errorText(error)),
     );
   }, []);
-  if (problem !== "") return <p class="warn-line" role="alert"><Said text={problem} /></p>;
-  if (found === undefined) return <p class="muted" role="status"><Spinner /> Looking what would change</p>;
+  if (problem !== "") return <p class="warn-line" role="alert"><ServerText text={problem} /></p>;
+  if (found === undefined) return <p class="muted" role="status"><Spinner /> Loading the preview</p>;
   if (found.files.length === 0) return <p class="muted" role="status">No file has changed since then.</p>;
   const put = () => {
     setBusy(true);
     ask(false).then(
       () => {
-        say("plain", `${count(found.files.length, "file")} rewound.`);
+        showToast("plain", `${count(found.files.length, "file")} rewound.`);
         done();
       },
       (error: unknown) => {
-        setProblem(words(error));
+        setProblem(errorText(error));
         setBusy(false);
       },
     );
   };
   return (
-    <section class="rewind-preview" aria-label="What would change">
+    <section class="rewind-preview" aria-label="Preview of the changes">
       <h4>
         {count(found.files.length, "file")}
         <span class="diff-count">

@@ -1,22 +1,22 @@
-// A session: its conversation, what it needs, and what is said to it.
+// A session: its conversation, pending requests and prompt field.
 
 import type { VNode } from "preact";
 import { useCallback, useEffect, useState } from "preact/hooks";
-import { sayAgain } from "../app/doubtful.ts";
+import { sendAgain } from "../app/uncertain.ts";
 import { isWriting } from "../app/keys.ts";
 import { viewOf } from "../app/list.ts";
-import { keepSpot, keptSpot } from "../app/places.ts";
+import { savePosition, savedPosition } from "../app/scroll-positions.ts";
 import { prefs } from "../app/prefs.ts";
 import { href } from "../app/route.ts";
 import type { OpenSession } from "../app/session.ts";
-import { command, mayI, openAgain, saidHere, words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { command, hasScope, retryOpen, promptsSent, errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import type { Item, Queued } from "../model/conversation.ts";
 import type { SessionView } from "../wire.ts";
 import { findIn } from "../model/find.ts";
 import { Composer } from "./composer.tsx";
 import { FindBar } from "./find-bar.tsx";
-import { markWords, unfold } from "./found.ts";
+import { markWords, unfold } from "./match.ts";
 import type { Panel } from "./header.tsx";
 import { Header } from "./header.tsx";
 import { Spinner } from "./icons.tsx";
@@ -25,12 +25,12 @@ import { NeedsYou } from "./needs-you.tsx";
 import { Overview, PanelFrame, WorkingDiff } from "./panels.tsx";
 import { Queue } from "./queue.tsx";
 import { Rewind } from "./rewind.tsx";
-import { Said } from "./said.tsx";
+import { ServerText } from "./server-text.tsx";
 import { VirtualList } from "./virtual.tsx";
 
 const FOUND_TOP_PX = 60;
 
-/** An error among this many last items is not told again below them. */
+/** An error among this many last items is not repeated below them. */
 const TOLD_ITEMS = 4;
 
 export function SessionPage({ open }: { open: OpenSession }): VNode {
@@ -39,8 +39,8 @@ export function SessionPage({ open }: { open: OpenSession }): VNode {
   if (loading === "missing") {
     return (
       <div class="empty">
-        <h2>There is no such session</h2>
-        <p>It was removed, or the address is of another server.</p>
+        <h2>Session not found</h2>
+        <p>It was deleted, or the address belongs to another server.</p>
         <a class="button" href={href({ view: "home" })}>
           All sessions
         </a>
@@ -52,8 +52,8 @@ export function SessionPage({ open }: { open: OpenSession }): VNode {
     return (
       <div class="empty">
         <h2>The session could not be opened</h2>
-        <p><Said text={open.problem.value} /></p>
-        <button type="button" onClick={openAgain}>
+        <p><ServerText text={open.problem.value} /></p>
+        <button type="button" onClick={retryOpen}>
           Try again
         </button>
       </div>
@@ -70,13 +70,13 @@ export function SessionPage({ open }: { open: OpenSession }): VNode {
   return <Loaded open={open} session={session} />;
 }
 
-/** It was removed while it was looked at: here, or on another device. */
+/** The session was deleted while it was open, here or on another device. */
 function Gone({ open }: { open: OpenSession }): VNode {
   const file = open.conversation.cliSessionId;
   return (
     <div class="empty" role="status">
-      <h2>This session is gone</h2>
-      <p>It was removed from the list. What was said in it is in its session file, if Claude Code has written one.</p>
+      <h2>This session was deleted</h2>
+      <p>It was removed from the list. Its conversation is in the session file, if Claude Code has written one.</p>
       <div class="empty-actions">
         <a class="button main" href={href({ view: "home" })}>
           All sessions
@@ -92,8 +92,8 @@ function Gone({ open }: { open: OpenSession }): VNode {
 }
 
 function Loaded({ open, session }: { open: OpenSession; session: SessionView }): VNode {
-  // Reading it draws this again once per frame in which something came. The conversation is changed in place, so those
-  // who draw parts of it are told which one it is: a component that reads signals is drawn only when it was handed something new.
+  // Reading this signal draws again once per frame with changes. The conversation is mutated in place, so its
+  // version is passed to components: a component that reads signals is drawn only if a prop changed.
   const drawn = open.drawn.value;
   const all = open.conversation;
   const [panel, setPanel] = useState<Panel>(() => (matchMedia("(min-width: 1280px)").matches ? "overview" : "none"));
@@ -119,9 +119,9 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "Escape" || event.defaultPrevented || !busy || !mayI("prompt")) return;
+      if (event.key !== "Escape" || event.defaultPrevented || !busy || !hasScope("prompt")) return;
       const target = event.target as HTMLElement;
-      // Escape in a card closes nothing and interrupts nothing, and in another field it is about that field.
+      // Escape in a card does not interrupt, and in another field it belongs to that field.
       if (target.closest(".needs-you, .panel, .menu, dialog") !== null) return;
       if (isWriting(target) && target.closest(".composer") === null) return;
       command(session.key, "interrupt");
@@ -133,12 +133,12 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
   const load = (loading: () => Promise<void>) => {
     setFetching(true);
     loading()
-      .catch((error: unknown) => say("error", words(error)))
+      .catch((error: unknown) => showToast("error", errorText(error)))
       .finally(() => setFetching(false));
   };
   const toStart = async () => {
     await open.loadAll();
-    // The rows that were loaded are drawn first, and hold what was in sight.
+    // The loaded rows are drawn first, and hold the visible position.
     requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector(".session .scroller")?.scrollTo({ top: 0 })));
   };
   return (
@@ -149,14 +149,14 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
           {finding && <FindBar open={open} show={showFound} close={() => { setFinding(false); setFound(undefined); }} />}
           <VirtualList
             key={`${open.name} ${found?.count ?? 0}`}
-            begin={found === undefined ? keptSpot(open.name, all.items) : { key: found.key, top: FOUND_TOP_PX }}
+            begin={found === undefined ? savedPosition(open.name, all.items) : { key: found.key, top: FOUND_TOP_PX }}
             marked={found?.key}
-            moved={(spot) => keepSpot(open.name, open.conversation.items, spot)}
+            moved={(spot) => savePosition(open.name, open.conversation.items, spot)}
             items={all.items}
             estimate={guessHeight}
             render={render}
             label="Conversation"
-            latest={saidHere.value}
+            latest={promptsSent.value}
             epoch={`${prefs.value.showAll}-${prefs.value.diff}`}
             before={
               open.more.value ? (
@@ -198,13 +198,13 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
   );
 }
 
-/** Sends the prompt that waits once more, which starts the agent again. */
+/** Sends the waiting prompt again, which restarts the agent. */
 function TryAgain({ session, prompt }: { session: string; prompt: Queued }): VNode {
   const [busy, setBusy] = useState(false);
   const again = () => {
     setBusy(true);
-    sayAgain(session, { id: prompt.uuid, content: prompt.text, attachments: prompt.attachments.length })
-      .catch((error: unknown) => say("error", words(error)))
+    sendAgain(session, { id: prompt.uuid, content: prompt.text, attachments: prompt.attachments.length })
+      .catch((error: unknown) => showToast("error", errorText(error)))
       .finally(() => setBusy(false));
   };
   return (
@@ -214,24 +214,24 @@ function TryAgain({ session, prompt }: { session: string; prompt: Queued }): VNo
   );
 }
 
-/** What stands after the last item: that it works, or why it does not. */
+/** Status after the last item: working, or the reason why not. */
 function Tail({ session, items, queue }: { session: SessionView; items: readonly Item[]; queue: readonly Queued[] }): VNode | null {
   const last = items.at(-1);
   if (session.state === "failed") {
     const isTold = session.error === undefined || items.slice(-TOLD_ITEMS).some((item) => item.kind === "note" && item.text === session.error);
     return (
       <div class="tail bad">
-        <p>This session has failed{!isTold && <>: <Said text={session.error ?? ""} /></>}. {queue.length === 0 ? "The next prompt starts it again." : "A prompt still waits."}</p>
-        {queue[0] !== undefined && mayI("prompt") && <TryAgain key={queue[0].uuid} session={session.key} prompt={queue[0]} />}
+        <p>This session has failed{!isTold && <>: <ServerText text={session.error ?? ""} /></>}. {queue.length === 0 ? "The next prompt starts it again." : "A prompt is still queued."}</p>
+        {queue[0] !== undefined && hasScope("prompt") && <TryAgain key={queue[0].uuid} session={session.key} prompt={queue[0]} />}
       </div>
     );
   }
-  if (session.stalled !== undefined) return <p class="tail bad"><Said text={session.stalled} />.</p>;
+  if (session.stalled !== undefined) return <p class="tail bad"><ServerText text={session.stalled} />.</p>;
   if (session.state === "interrupted") return <p class="tail">The agent ended during a turn. The next prompt resumes it.</p>;
   if (session.state === "starting") return <p class="tail"><Spinner /> Starting</p>;
   if (session.state === "running" && !(last?.kind === "text" && last.open) && !(last?.kind === "tool" && last.state === "running")) {
     return <p class="tail"><Spinner /> Working</p>;
   }
-  if (items.length === 0) return <p class="tail muted">Nothing was said yet. Write below to begin.</p>;
+  if (items.length === 0) return <p class="tail muted">No messages yet. Write a prompt below.</p>;
   return <div class="tail" />;
 }

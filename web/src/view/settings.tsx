@@ -1,15 +1,15 @@
-// What the person prefers, the devices that may get in, and what the keys do.
+// Preferences, paired devices, and keyboard shortcuts.
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { claudeName, hasClaude } from "../app/agents.ts";
-import { loadDevice } from "../app/kept.ts";
+import { loadDevice } from "../app/local-data.ts";
 import { wantNotifications } from "../app/notify.ts";
 import type { Theme } from "../app/prefs.ts";
 import { prefs, setPref } from "../app/prefs.ts";
 import { href } from "../app/route.ts";
-import { mayI, meta, words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { hasScope, meta, errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import { getJson, send } from "../net/api.ts";
 import type { Device, DeviceList } from "../wire.ts";
 import { Icon } from "./icons.tsx";
@@ -20,7 +20,7 @@ export function Settings(): VNode {
   const { theme, notify, showAll } = prefs.value;
   const change = (wanted: boolean) => {
     void wantNotifications(wanted).then((granted) => {
-      if (wanted && !granted) say("error", "The browser does not allow notifications for this page.");
+      if (wanted && !granted) showToast("error", "The browser does not allow notifications for this page.");
     });
   };
   return (
@@ -37,12 +37,12 @@ export function Settings(): VNode {
           {(["auto", "light", "dark"] satisfies Theme[]).map((one) => (
             <label class={theme === one ? "on" : undefined}>
               <input type="radio" name="theme" checked={theme === one} onChange={() => setPref("theme", one)} />
-              {one === "auto" ? "As the system" : one === "light" ? "Light" : "Dark"}
+              {one === "auto" ? "Like the system" : one === "light" ? "Light" : "Dark"}
             </label>
           ))}
         </fieldset>
         <label class="check">
-          <input type="checkbox" checked={notify} onChange={(event) => change(event.currentTarget.checked)} /> Notify me when something waits for me or a turn ends
+          <input type="checkbox" checked={notify} onChange={(event) => change(event.currentTarget.checked)} /> Notify me about pending requests and ended turns
         </label>
         <label class="check">
           <input type="checkbox" checked={showAll} onChange={(event) => setPref("showAll", event.currentTarget.checked)} /> Show notes that are meant for logs
@@ -51,7 +51,7 @@ export function Settings(): VNode {
           <h3>Keys</h3>
           <KeyList />
         </section>
-        {mayI("admin") && <Devices />}
+        {hasScope("admin") && <Devices />}
         <p class="muted">
           Tidings {meta.value?.version ?? ""}
           {hasClaude.value ? `, ${claudeName.value}` : ", no Claude Code was found"}
@@ -73,14 +73,14 @@ function Devices(): VNode {
   const revoke = (device: Device) => {
     send("DELETE", `devices/${encodeURIComponent(device.id)}`).then(
       () => setDevices(devices?.filter((other) => other.id !== device.id)),
-      (error: unknown) => say("error", words(error)),
+      (error: unknown) => showToast("error", errorText(error)),
     );
   };
   return (
     <section>
       <h3>Devices</h3>
       <p class="muted">
-        Let a phone in with <code>tidings pair</code>: it shows a code to scan.
+        Pair a phone with <code>tidings pair</code>, which shows a QR code.
       </p>
       <ul class="devices">
         {devices?.map((device) => (
@@ -104,7 +104,7 @@ function Row({ device, revoke }: { device: Device; revoke: () => void }): VNode 
         <span class="muted">
           {device.scopes.join(", ")}, since {device.created.slice(0, 10)}
         </span>
-        {sure && <span class="warn-line">{isThis ? "You would be sent out at once, and what you have not sent would be gone." : "It would be sent out at once."}</span>}
+        {sure && <span class="warn-line">{isThis ? "This browser would be signed out at once, and unsent prompts would be lost." : "It would be signed out at once."}</span>}
       </span>
       {sure ? (
         <span class="device-sure">

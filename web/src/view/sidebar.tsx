@@ -1,15 +1,15 @@
-// All sessions at a glance: what needs somebody first, then what is going on.
+// The list of sessions: those with pending requests first, then the others.
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { hasClaude, hasDemo } from "../app/agents.ts";
 import { now } from "../app/clock.ts";
-import { isWide } from "../app/first.ts";
+import { isWide } from "../app/initial-view.ts";
 import { cardWanted, keysShown, nextWaiting } from "../app/keys.ts";
 import { olderSessions, sessionsLoaded, showOlderSessions, sorted, waiting, waitingCount } from "../app/list.ts";
 import { href, route } from "../app/route.ts";
-import { mayI, meta, open, words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { hasScope, meta, open, errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import { nameOf } from "../model/name.ts";
 import { summary } from "../model/tools.ts";
 import { age, baseName, dollars } from "../text/format.ts";
@@ -24,7 +24,7 @@ export function Sidebar(): VNode {
   const [filter, setFilter] = useState("");
   const all = sorted.value;
   const shown = all.filter((session) => matches(session, filter));
-  // On a phone what needs somebody comes first, and what lies on the machine last.
+  // On a phone pending requests come first, and the sessions on this machine last.
   const wide = isWide();
   const filterable = all.length > 3;
   const hint = meta.value !== undefined && !hasClaude.value && <InstallHint />;
@@ -44,7 +44,7 @@ export function Sidebar(): VNode {
       <div class="sidebar-body">
         {wide && <MachineCard />}
         <div class="sidebar-tools">
-          {mayI("prompt") && (hasClaude.value || hasDemo.value) && (
+          {hasScope("prompt") && (hasClaude.value || hasDemo.value) && (
             <a class={hasClaude.value ? "button main" : "button"} href={href({ view: "new", resume: undefined, cwd: undefined })}>
               <Icon name="plus" /> {hasClaude.value ? (hasDemo.value && !filterable ? "Start a real session" : "New session") : "Another demo"}
             </a>
@@ -68,7 +68,7 @@ export function Sidebar(): VNode {
         )}
         {all.length > 0 && shown.length === 0 && <p class="muted pad">None of {all.length} sessions fits “{filter}”.</p>}
         {olderSessions.value !== undefined && <ShowOlder />}
-        {/* Only when the list has its length, which would push them down. */}
+        {/* Only once the list has its length, which would push them down. */}
         {!wide && sessionsLoaded.value && hint}
         {!wide && sessionsLoaded.value && <MachineCard />}
       </div>
@@ -86,22 +86,22 @@ export function Sidebar(): VNode {
 }
 
 /**
- * It is there when nothing waits too: the list below must not jump under a finger when something begins to.
- * It leads to what waits, one session after the other.
+ * The button with the number of pending requests. It is also displayed without any: the list below must not
+ * jump under a finger when one arrives. It leads from one waiting session to the next.
  */
 function WaitingLine({ count }: { count: number }): VNode {
   const next = nextWaiting();
   if (count === 0 || next === undefined) {
     return (
       <p class="waiting-line none" role="status">
-        <Icon name="bell" /> Nothing waits for you
+        <Icon name="bell" /> No pending requests
       </p>
     );
   }
   return (
     <p role="status">
       <a class="waiting-line" href={href({ view: "session", id: next })} onClick={cardWanted}>
-        <Icon name="bell" /> {count === 1 ? "One thing waits for you" : `${count} things wait for you`}
+        <Icon name="bell" /> {count === 1 ? "1 pending request" : `${count} pending requests`}
       </a>
     </p>
   );
@@ -112,13 +112,13 @@ function ShowOlder(): VNode {
   const show = () => {
     setBusy(true);
     showOlderSessions()
-      .catch((error: unknown) => say("error", words(error)))
+      .catch((error: unknown) => showToast("error", errorText(error)))
       .finally(() => setBusy(false));
   };
   return (
     <p class="older">
       <button type="button" disabled={busy} onClick={show}>
-        {busy ? "Looking…" : "Show older sessions"}
+        {busy ? "Loading…" : "Show older sessions"}
       </button>
     </p>
   );
@@ -139,7 +139,7 @@ function SessionCard({ session }: { session: SessionView }): VNode {
         <span class="card-facts">
           <StateChip session={session} />
           {session.demo && <span class="demo-mark">DEMO</span>}
-          {waits > 1 && <span class="badge" aria-label={`${waits} things wait`}>{waits}</span>}
+          {waits > 1 && <span class="badge" aria-label={`${waits} requests`}>{waits}</span>}
           <span class="cut">{baseName(session.cwd)}</span>
           {session.totals.cost_usd > 0 && <span class="push">{dollars(session.totals.cost_usd)}</span>}
         </span>
@@ -149,10 +149,10 @@ function SessionCard({ session }: { session: SessionView }): VNode {
 }
 
 function line(session: SessionView): string {
-  return session.error ?? wants(session) ?? session.last_line ?? (session.state === "running" ? "At work" : session.cwd);
+  return session.error ?? wants(session) ?? session.last_line ?? (session.state === "running" ? "Working" : session.cwd);
 }
 
-/** What a session waits for, in a line. */
+/** The session's pending request in one line. */
 function wants(session: SessionView): string | undefined {
   if (session.state !== "needs_you") return undefined;
   const ask = [...waiting.value.values()].find((one) => one.session === session.key);

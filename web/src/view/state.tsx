@@ -1,4 +1,4 @@
-// How a session stands: a dot with a colour, and always the word for it.
+// State of a session: a coloured dot, always with its name.
 
 import type { VNode } from "preact";
 import type { ServerPhase, SessionView } from "../wire.ts";
@@ -15,7 +15,7 @@ const WORDS: Record<ServerPhase, string> = {
   failed: "Failed",
 };
 
-/** Why the agent does not answer: as long as somebody has stopped it, nothing that is said here reaches it. */
+/** Reason why the agent does not respond: a stopped process (SIGSTOP) reads no input. */
 export function Stalled({ why }: { why: string }): VNode {
   return (
     <span class="state stalled" title={why}>
@@ -27,7 +27,7 @@ export function Stalled({ why }: { why: string }): VNode {
 
 export function StateChip({ session }: { session: SessionView }): VNode {
   const { state, error } = session;
-  // It does nothing, since the last thing that it did went wrong. To be interrupted is to the agent an error too.
+  // Idle after a failed turn. An interrupt is an error to the agent too, but not shown as one.
   const broke = error !== undefined && session.turn_interrupted !== true && (state === "idle" || state === "parked" || state === "stopped");
   return (
     <span class={`state ${state}${broke ? " broke" : ""}`} title={broke ? error : undefined}>

@@ -5,7 +5,7 @@ import { InOrder } from "./revealed.tsx";
 
 const WORDS: Record<TodoStatus, string> = { Pending: "to do", InProgress: "being done", Completed: "done", Cancelled: "given up" };
 
-/** `busy` says that somebody works on it now: a list that is only remembered does not turn. */
+/** `busy`: an agent works on the list now; a stored list shows no spinner. */
 export function Todos({ items, busy }: { items: readonly TodoItem[]; busy: boolean }): VNode {
   return (
     <ul class="todos">

@@ -1,4 +1,4 @@
-// The card of a call: one line that says what, and below it what matters for this tool.
+// The card of a tool call: one line with the summary, and below it the details of this tool.
 
 import type { ComponentChildren, VNode } from "preact";
 import { meta } from "../app/store.ts";
@@ -17,7 +17,7 @@ import { InOrder } from "./revealed.tsx";
 import { Todos } from "./todos.tsx";
 import type { TodoItem } from "../wire.ts";
 
-/** Tools whose cards stay closed when all went well: what they looked at seldom matters. */
+/** Tools whose cards stay closed after success: their output seldom matters. */
 const QUIET = new Set(["Read", "Glob", "Grep", "LS", "WebFetch", "WebSearch", "TaskOutput", "BashOutput", "ToolSearch", "Skill"]);
 
 export function ToolCard({ tool, all }: { tool: ToolItem; all: Conversation }): VNode | null {
@@ -35,7 +35,7 @@ export function ToolCard({ tool, all }: { tool: ToolItem; all: Conversation }): 
           <span class="tool-icon">{waits ? <Icon name="bell" /> : state === "running" || state === "preparing" ? <Spinner /> : <Icon name={state === "failed" ? "alert" : about.icon} />}</span>
           <span class="tool-title"><InOrder text={about.title} /></span>
           <span class={about.mono ? "tool-target mono" : "tool-target"}><bdi><InOrder text={about.target.split("\n")[0] ?? ""} /></bdi></span>
-          {waits ? <span class="tool-aside waits">waits for you</span> : <Aside tool={tool} lane={lane} />}
+          {waits ? <span class="tool-aside waits">waiting for you</span> : <Aside tool={tool} lane={lane} />}
           {hunks !== undefined && hunks.length > 0 && <DiffCount hunks={hunks} />}
           <span class="tool-chevron">
             <Icon name="chevron" />
@@ -50,19 +50,19 @@ export function ToolCard({ tool, all }: { tool: ToolItem; all: Conversation }): 
   );
 }
 
-/** The call without what stands above it already: of a denial the agent only gives the reason back. */
+/** Body of the card without repetition: the result of a denied call only repeats the reason. */
 function said(tool: ToolItem): ToolItem {
   const { settled, result } = tool;
   const isRepeated = isDecided(tool.name) && settled?.outcome === "Denied" && settled.reason !== undefined && resultText(result ?? "").includes(settled.reason.trim());
   return isRepeated ? { ...tool, result: undefined } : tool;
 }
 
-/** Whether a decision about the tool is shown; answers and plans are shown themselves. */
+/** True if a decision about the tool is displayed; answers and plans are displayed themselves. */
 function isDecided(name: string): boolean {
   return name !== "AskUserQuestion" && name !== "ExitPlanMode";
 }
 
-/** What the line says at its end. */
+/** Status at the end of the line. */
 function Aside({ tool, lane }: { tool: ToolItem; lane: Lane | undefined }): VNode | null {
   if (lane !== undefined) {
     const facts = lane.ended ?? lane.progress;
@@ -73,19 +73,19 @@ function Aside({ tool, lane }: { tool: ToolItem; lane: Lane | undefined }): VNod
     ].filter((part) => part !== undefined);
     return <span class="tool-aside">{parts.join(" · ")}</span>;
   }
-  if (tool.state === "preparing") return <span class="tool-aside">being written…</span>;
+  if (tool.state === "preparing") return <span class="tool-aside">preparing…</span>;
   if (tool.state === "running" && tool.elapsedSeconds !== undefined) return <span class="tool-aside">{duration(tool.elapsedSeconds * 1000)}</span>;
   if (tool.state === "failed") return <span class="tool-aside bad">{failure(tool.settled?.outcome)}</span>;
   return <span class="tool-aside">{outcome(tool)}</span>;
 }
 
-/** A call that was not allowed has not failed: it never ran. */
+/** A denied call has not failed: it never ran. */
 function failure(outcome: Settled["outcome"] | undefined): string {
   if (outcome === undefined || outcome === "Allowed" || outcome === "Answered") return "failed";
   return outcome === "Denied" ? "denied" : "not run";
 }
 
-/** The result in a word or two, for calls that stay closed. */
+/** The result in a word or two, for closed cards. */
 function outcome(tool: ToolItem): string {
   if (tool.state !== "done") return "";
   const account = fields(tool.account);
@@ -99,12 +99,12 @@ function outcome(tool: ToolItem): string {
   return "";
 }
 
-/** The input that the model asked for, where another one ran. */
+/** The model's input, if another one ran. */
 function ModelInput({ tool, cwd }: { tool: ToolItem; cwd: string | undefined }): VNode {
   const { target } = summary(tool.name, tool.modelInput ?? null, cwd);
   return (
     <details class="model-input">
-      <summary>What the model had asked for</summary>
+      <summary>Original input</summary>
       <pre tabIndex={0}><code><InOrder text={tool.name === "Bash" ? target : JSON.stringify(tool.modelInput, null, 2)} /></code></pre>
     </details>
   );
@@ -115,15 +115,15 @@ function Decision({ settled, tool, edited }: { settled: Settled | undefined; too
   // A grant is an earlier answer for the whole session, and its rule is only an id.
   const isGrant = settled.by === "grant";
   const isPolicy = settled.by === "policy";
-  const who = settled.by === undefined || isPolicy ? "" : isGrant ? " as before in this session" : settled.by === meta.value?.you.name ? " by you" : ` by ${settled.by}`;
+  const who = settled.by === undefined || isPolicy ? "" : isGrant ? " by an earlier answer in this session" : settled.by === meta.value?.you.name ? " by you" : ` by ${settled.by}`;
   const far = isGrant || settled.scope === undefined || settled.scope === "once" ? "" : settled.scope === "always" ? ", always" : ", for this session";
   const words: Record<Settled["outcome"], string> = {
     Allowed: `Allowed${edited ? " with a changed input" : ""}${who}${far}`,
     Denied: `Denied${who}`,
     Answered: `Answered${who}`,
-    TimedOut: "Nobody answered in time",
-    Disconnected: "The agent left before an answer",
-    Cancelled: "No longer asked",
+    TimedOut: "No answer in time",
+    Disconnected: "The agent ended before an answer",
+    Cancelled: "Withdrawn by the agent",
     Lost: "Answered, but the answer may not have arrived",
   };
   const good = settled.outcome === "Allowed" || settled.outcome === "Answered";
@@ -245,7 +245,7 @@ function Hits({ account, result, name }: { account: ToolItem["account"]; result:
   );
 }
 
-/** What a sub-agent does: its task, its own conversation, and what came of it. */
+/** A sub-agent: its task, its own conversation, and its result. */
 function LaneBody({ lane, all, tool }: { lane: Lane; all: Conversation; tool: ToolItem }): VNode {
   const [open, toggle] = useFold(`lane-${lane.id}`, lane.ended === undefined);
   const running = lane.ended === undefined;
@@ -263,7 +263,7 @@ function LaneBody({ lane, all, tool }: { lane: Lane; all: Conversation; tool: To
       {lane.todos.length > 0 && <Todos items={lane.todos} busy={running} />}
       {(shown.length > 0 || prompt !== undefined) && (
         <button type="button" class="link" aria-expanded={open} onClick={toggle}>
-          {open ? "Hide" : "Show"} what it did ({shown.length} {shown.length === 1 ? "step" : "steps"})
+          {open ? "Hide" : "Show"} details ({shown.length} {shown.length === 1 ? "step" : "steps"})
         </button>
       )}
       {open && (
@@ -276,7 +276,7 @@ function LaneBody({ lane, all, tool }: { lane: Lane; all: Conversation; tool: To
       )}
       {lane.ended?.error !== undefined && <Output text={lane.ended.error} name={`${lane.id}-error`} tone="error" />}
       {!running && summary_ !== undefined && <Markdown text={summary_} />}
-      {lane.ended !== undefined && lane.ended.outcome !== "Completed" && <p class="decision bad">{lane.ended.outcome === "Failed" ? "It gave up" : "It was stopped"}</p>}
+      {lane.ended !== undefined && lane.ended.outcome !== "Completed" && <p class="decision bad">{lane.ended.outcome === "Failed" ? "Failed" : "Stopped"}</p>}
     </div>
   );
 }

@@ -1,9 +1,9 @@
-// What a folder would have the agent run, before somebody has agreed to it.
+// Commands that a folder configures, before an admin trusts them.
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { words } from "../app/store.ts";
-import { say } from "../app/toasts.ts";
+import { errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import { getJson, postJson } from "../net/api.ts";
 import type { FolderTrust } from "../wire.ts";
 import { Exact } from "./revealed.tsx";
@@ -17,7 +17,7 @@ export function TrustNote({ folder }: { folder: string }): VNode | null {
     if (!folder.startsWith("/")) return undefined;
     const abort = new AbortController();
     const timer = setTimeout(() => {
-      // A folder that is not there yet brings nothing.
+      // A folder that does not exist yet configures none.
       getJson<FolderTrust>("trust", { folder }, abort.signal).then(setFound, () => undefined);
     }, TYPING_MS);
     return () => {
@@ -27,12 +27,12 @@ export function TrustNote({ folder }: { folder: string }): VNode | null {
   }, [folder]);
   if (found === undefined || found.trusted) return null;
   const agree = () => {
-    postJson<FolderTrust>("trust", { folder, digest: found.digest }).then(setFound, (error: unknown) => say("error", words(error)));
+    postJson<FolderTrust>("trust", { folder, digest: found.digest }).then(setFound, (error: unknown) => showToast("error", errorText(error)));
   };
   return (
     <section class="trust">
-      <h3>This folder brings commands of its own</h3>
-      <p>They run without asking once you agree. Until then sessions here start without them.</p>
+      <h3>This folder configures its own commands</h3>
+      <p>If you trust them, they run without a permission request. Until then sessions here start without them.</p>
       <ul class="plain-list">
         {found.commands.map((command) => (
           <li>
@@ -44,7 +44,7 @@ export function TrustNote({ folder }: { folder: string }): VNode | null {
         ))}
       </ul>
       <button type="button" onClick={agree}>
-        Agree to these commands
+        Trust these commands
       </button>
     </section>
   );

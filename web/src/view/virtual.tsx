@@ -1,4 +1,4 @@
-// A long list of which only what is in sight is drawn. Heights are measured once something was drawn and guessed before.
+// A virtual list: only visible rows are drawn. Heights are measured after drawing and estimated before.
 
 import type { ComponentChildren, VNode } from "preact";
 import { Component } from "preact";
@@ -10,7 +10,7 @@ interface Keyed {
 
 interface Props<T extends Keyed> {
   items: readonly T[];
-  /** A guess, in pixels. */
+  /** Estimated height in pixels. */
   estimate(item: T): number;
   render(item: T): ComponentChildren;
   label: string;
@@ -18,25 +18,25 @@ interface Props<T extends Keyed> {
   before?: ComponentChildren;
   /** Drawn below the last item. */
   after?: ComponentChildren;
-  /** A change of it draws every row anew. */
+  /** A change of it draws every row again. */
   epoch: string;
-  /** Where it is at first; at its end if there is none. */
+  /** Initial position; the end by default. */
   begin?: Anchor | undefined;
-  /** The row that is marked. */
+  /** The highlighted row. */
   marked?: string | undefined;
-  /** A change of it leads to the end, and on with it. */
+  /** A change of it scrolls to the end and follows it. */
   latest?: number | undefined;
-  /** Tells where it is by now; nothing is the end. */
+  /** Reports the position; `undefined` is the end. */
   moved?(anchor: Anchor | undefined): void;
 }
 
-/** Drawn beyond what is in sight, so that scrolling does not show holes. */
+/** Pixels drawn beyond the visible area, so that scrolling shows no gaps. */
 const MARGIN_PX = 600;
 
-/** This near to the end the list follows what is added. */
+/** Distance in pixels from the end at which the list follows new rows. */
 const NEAR_END_PX = 48;
 
-/** How long it has to stand still before its place is told. */
+/** Time in milliseconds without scrolling before the position is reported. */
 const STILL_MS = 150;
 
 export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
@@ -52,7 +52,7 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
   const moved = useRef(props.moved);
   moved.current = props.moved;
   const firstKey = useRef<string | undefined>(undefined);
-  /** The rows that are looked at while older ones are put before them. */
+  /** The visible rows while older ones are prepended. */
   const anchors = useRef<readonly Anchor[]>([]);
   const [, redraw] = useReducer((count: number, _: undefined) => count + 1, 0);
 
@@ -76,7 +76,7 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
   }
   const { first, last, above, below } = windowOf(sizes, place.current.top, place.current.height, follows.current);
 
-  // Only rows report here; a row that changes height is measured again.
+  // Only rows are observed; a row that changes height is measured again.
   const observer = useRef<ResizeObserver | undefined>(undefined);
   observer.current ??= new ResizeObserver((entries) => {
     let changed = false;
@@ -104,11 +104,11 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
     if (element === null) return;
     let still: ReturnType<typeof setTimeout> | undefined;
     let before = element.scrollTop;
-    const tell = () => moved.current?.(follows.current ? undefined : rowsInSight(element)[0]);
+    const report = () => moved.current?.(follows.current ? undefined : rowsInSight(element)[0]);
     const look = () => {
       const { scrollTop, clientHeight, scrollHeight } = element;
       const followed = follows.current;
-      // What grows at the end takes it out of sight; only who goes up wants to stay there.
+      // Growth at the end moves it out of view; only scrolling up stops following.
       const up = scrollTop < before;
       before = scrollTop;
       follows.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX || (followed && !up);
@@ -122,7 +122,7 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
     const scrolled = () => {
       look();
       clearTimeout(still);
-      still = setTimeout(tell, STILL_MS);
+      still = setTimeout(report, STILL_MS);
     };
     look();
     element.addEventListener("scroll", scrolled, { passive: true });
@@ -171,13 +171,13 @@ function toEnd(element: HTMLElement | null): void {
   if (element !== null) element.scrollTop = element.scrollHeight;
 }
 
-/** A row, and how far below the upper edge it stands. */
+/** A row, and its distance from the upper edge in pixels. */
 export interface Anchor {
   key: string;
   top: number;
 }
 
-/** The rows in sight, and where they stand. */
+/** The visible rows and their distances from the upper edge. */
 function rowsInSight(scroller: HTMLElement): Anchor[] {
   const edge = scroller.getBoundingClientRect().top;
   return [...scroller.querySelectorAll<HTMLElement>(".row")]
@@ -185,7 +185,10 @@ function rowsInSight(scroller: HTMLElement): Anchor[] {
     .filter(({ top, height }) => top + height > 0);
 }
 
-/** Scrolls so that the rows stand where they stood. One of them may be part of an older one now, and have no place. */
+/**
+ * Scrolls so that the rows stay in place. One of them may have become part of an older one, and has no
+ * position then.
+ */
 function keep(scroller: HTMLElement, anchors: readonly Anchor[]): void {
   for (const { key, top } of anchors) {
     const row = scroller.querySelector(`.row[data-key="${CSS.escape(key)}"]`);
@@ -235,7 +238,7 @@ interface RowProps<T extends Keyed> {
   unwatch(element: Element): void;
 }
 
-/** A row is drawn again only when its item is another object. */
+/** A row is drawn again only if its item is another object. */
 class Row<T extends Keyed> extends Component<RowProps<T>> {
   #element: HTMLElement | null = null;
 

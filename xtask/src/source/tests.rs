@@ -1,6 +1,6 @@
 use super::*;
 
-/// What is left of `text` once the blanks are squeezed out.
+/// The remaining text with runs of blanks collapsed.
 fn left(text: &str) -> String {
     code(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }

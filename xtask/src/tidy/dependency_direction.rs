@@ -1,9 +1,9 @@
-//! Which crate of the workspace may use which: the arrows of `ARCHITECTURE.md`.
+//! Allowed dependencies between the crates of the workspace, as listed in `ARCHITECTURE.md`.
 
 use super::Finding;
 use crate::graph::{Graph, Manifest, Package};
 
-/// A crate and the crates of this workspace that it may use; what has no row is an error.
+/// A crate and the crates of this workspace that it may use; a crate without a row is an error.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("tidings-protocol", &[]),
     ("tidings-transcript", &["tidings-protocol"]),

@@ -1,20 +1,18 @@
-//! One version of a crate in what we ship: two of them cost build time and size, and their types do not mix.
+//! One version of each crate in the shipped program: two cost build time and size, and their types do not
+//! mix.
 
 use super::Finding;
 use crate::graph::{Graph, Package};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Crates that may be there twice, each with its reason.
+/// Crates that may occur in two versions, each with its reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("base64", "axum's WebSocket handshake is one version behind reqwest"),
-    ("bitflags", "1 is never built: it belongs to defmt, a feature of jiff for small devices that is off"),
+    ("bitflags", "version 1 is never built: it belongs to defmt, a disabled feature of jiff"),
     ("block-buffer", "comes with digest"),
     ("cpufeatures", "comes with sha1"),
     ("crypto-common", "comes with digest"),
-    (
-        "digest",
-        "WebSocket handshakes need sha1, which tungstenite has in the version before that of our sha2",
-    ),
+    ("digest", "WebSocket handshakes need sha1, and tungstenite's version is older than that of our sha2"),
     ("getrandom", "ring and tungstenite's rand are each a version behind uuid"),
     ("hashbrown", "governor keeps its maps in dashmap, and both are behind indexmap"),
     ("r-efi", "comes with getrandom, and is built for firmware only"),
@@ -44,20 +42,20 @@ fn find(graph: &Graph, exceptions: &[(&str, &str)]) -> Vec<Finding> {
         versions.iter().map(|package| compatible(&package.version)).collect::<BTreeSet<_>>().len() > 1
     });
     let stale = exceptions.iter().filter(|(name, _)| !by_name.contains_key(name)).map(|(name, _)| {
-        Finding::violation(TABLE, 1, format!("`{name}` is there only once"), "remove it from the list")
+        Finding::violation(TABLE, 1, format!("`{name}` has only one version"), "remove it from the list")
     });
     let stale: Vec<Finding> = stale.collect();
     by_name.retain(|name, _| !exceptions.iter().any(|(excused, _)| excused == name));
     let finding = |(name, versions): (&&str, &Vec<&Package>)| {
         let told: Vec<String> = versions.iter().map(|package| described(package, &shipped)).collect();
         let problem = format!("`{name}` is there {} times: {}", versions.len(), told.join(", "));
-        let advice = format!("bring the users to one version, or name it with a reason in `{TABLE}`");
+        let advice = format!("bring its users to one version, or list it with a reason in `{TABLE}`");
         Finding::violation("Cargo.lock", graph.lock_line(versions[0]), problem, advice)
     };
     by_name.iter().map(finding).chain(stale).collect()
 }
 
-/// Everything that the workspace reaches without dev-dependencies.
+/// All packages that the workspace uses without dev-dependencies.
 fn shipped(graph: &Graph) -> Vec<&Package> {
     let mut reached: Vec<&Package> = graph.members().map(|(package, _)| package).collect();
     let mut at = 0;
@@ -78,7 +76,7 @@ fn described(package: &Package, shipped: &[&Package]) -> String {
     format!("{} (for {})", package.version, users.join(" and "))
 }
 
-/// The part of a version that cargo's caret keeps: up to the first number that is not 0.
+/// The part of a version that a caret requirement fixes: up to the first number that is not 0.
 fn compatible(version: &str) -> String {
     let mut kept = Vec::new();
     for number in version.split(['.', '-', '+']).take(3) {

@@ -4,13 +4,13 @@ use super::Finding;
 use crate::repo::TextFile;
 use crate::source;
 
-/// Past this the file probably holds two things a newcomer would name apart.
+/// Above this number of lines the file probably holds two things with different names.
 const LINES_NOTED: usize = 400;
 
-/// Past this nobody reads the file any more; only a flat list of like entries stays readable.
+/// Above this number of lines only a flat list of like entries stays readable.
 const LINES_MAX: usize = 1000;
 
-/// Marks such a list, near the top where a reader sees it first.
+/// Marks such a list, near the top of the file.
 const FLAT_TABLE: &str = "// tidy: flat table";
 
 pub(crate) fn check(file: &TextFile) -> Vec<Finding> {
@@ -25,7 +25,12 @@ pub(crate) fn check(file: &TextFile) -> Vec<Finding> {
         let advice = format!("split it by the things it names; a flat table says `{FLAT_TABLE}` at its top");
         Finding::violation(&file.path, LINES_MAX, problem, advice)
     } else {
-        Finding::note(&file.path, LINES_NOTED, problem, "ask whether it holds more than one thing")
+        Finding::note(
+            &file.path,
+            LINES_NOTED,
+            problem,
+            "consider splitting it if it holds more than one thing",
+        )
     }]
 }
 

@@ -1,4 +1,4 @@
-//! `docs/findings.md` lists the tests that exist, and the rows that have none are a note.
+//! `docs/findings.md` lists the existing tests; rows without a test give a note.
 
 use super::Finding;
 use crate::findings::{PAGE, open_rows, tests, written};
@@ -13,14 +13,14 @@ pub(crate) fn check(files: &[TextFile]) -> Vec<Finding> {
         found.push(Finding::violation(
             PAGE,
             1,
-            "the tests have other names",
+            "the listed tests differ from the existing ones",
             "cargo run -p xtask -- findings",
         ));
     }
     let open = open_rows(&page.text);
     if !open.is_empty() {
         let problem = format!("rows without a test: {}", open.join(" "));
-        found.push(Finding::note(PAGE, 1, problem, "fix the fault, and name the test after the row"));
+        found.push(Finding::note(PAGE, 1, problem, "fix the defect, and name a test after the row"));
     }
     found
 }

@@ -1,9 +1,9 @@
-//! Every package that can end up in a build may be used under a licence on the list.
+//! Every package of a build has a licence on the list.
 
 use super::Finding;
 use crate::graph::{Graph, Package};
 
-/// Permissive licences, and MPL-2.0, whose copyleft ends at its own files.
+/// Permissive licences, and MPL-2.0, whose copyleft is limited to its own files.
 const ALLOWED: &[&str] = &[
     "0BSD",
     "Apache-2.0",
@@ -20,11 +20,9 @@ const ALLOWED: &[&str] = &[
     "Zlib",
 ];
 
-/// Packages under another licence or none: name, reason.
-const EXCEPTIONS: &[(&str, &str)] = &[(
-    "webpki-root-certs",
-    "a list of certificates, under a licence for data; used where a system has none",
-)];
+/// Packages with another licence or none: name, reason.
+const EXCEPTIONS: &[(&str, &str)] =
+    &[("webpki-root-certs", "a list of certificates, under a licence for data; used on systems without one")];
 
 const TABLE: &str = "xtask/src/tidy/licences.rs";
 
@@ -38,7 +36,7 @@ fn find(graph: &Graph, exceptions: &[(&str, &str)]) -> Vec<Finding> {
     let finding = |package: &&Package| {
         let licence = package.licence.as_deref().unwrap_or("no licence expression");
         let problem = format!("`{} {}`: {licence}", package.name, package.version);
-        let advice = format!("use another package, or name it with a reason in `{TABLE}`");
+        let advice = format!("use another package, or list it with a reason in `{TABLE}`");
         Finding::violation("Cargo.lock", graph.lock_line(package), problem, advice)
     };
     let stale = exceptions.iter().filter(|(name, _)| !bad.iter().any(|package| package.name == *name));
@@ -46,7 +44,7 @@ fn find(graph: &Graph, exceptions: &[(&str, &str)]) -> Vec<Finding> {
         Finding::violation(
             TABLE,
             1,
-            format!("`{name}` needs no exception any more"),
+            format!("`{name}` no longer needs an exception"),
             "remove it from the list",
         )
     });
@@ -55,7 +53,7 @@ fn find(graph: &Graph, exceptions: &[(&str, &str)]) -> Vec<Finding> {
 
 fn is_fine(package: &Package) -> bool {
     package.licence.as_deref().is_some_and(|expression| {
-        // Before SPDX expressions were asked for, a slash meant OR.
+        // Before SPDX expressions were required, a slash meant OR.
         let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
         let words: Vec<&str> = spaced.split_whitespace().collect();
         let mut rest = words.as_slice();
@@ -63,7 +61,7 @@ fn is_fine(package: &Package) -> bool {
     })
 }
 
-/// `a OR b`: one is enough, but both sides are read; `None` where the words are no expression.
+/// `a OR b`: one is enough, but both sides are parsed; `None` if the words are not an expression.
 fn any(words: &mut &[&str]) -> Option<bool> {
     let mut fine = all(words)?;
     while let ["OR", rest @ ..] = *words {

@@ -1,6 +1,6 @@
-//! A lint is switched off with `#[expect(…, reason = "…")]`, never with `#[allow(…)]`.
+//! A lint is disabled with `#[expect(…, reason = "…")]`, never with `#[allow(…)]`.
 //!
-//! An expectation complains once it is no longer needed, and the reason tells the next reader whether it still holds.
+//! An expectation reports itself once it is no longer needed, and the reason lets the next reader judge it.
 
 use super::Finding;
 use crate::repo::TextFile;
@@ -19,7 +19,7 @@ fn judge(path: &str, line: usize, body: &str) -> Option<Finding> {
     // `cfg_attr(test, allow(…))` sets a lint too.
     let sets = |lint_level: &str| body.starts_with(lint_level) || body.contains(&format!(", {lint_level}"));
     if sets("allow(") {
-        Some(Finding::violation(path, line, "`allow` switches a lint off for good", ADVICE))
+        Some(Finding::violation(path, line, "`allow` disables a lint permanently", ADVICE))
     } else if sets("expect(") && !body.contains("reason =") {
         Some(Finding::violation(path, line, "`expect` gives no reason", ADVICE))
     } else {
@@ -27,7 +27,7 @@ fn judge(path: &str, line: usize, body: &str) -> Option<Finding> {
     }
 }
 
-/// Every attribute with its line and its inside, `allow(dead_code)` for `#![allow(dead_code)]`.
+/// Every attribute with its line and its content, `allow(dead_code)` for `#![allow(dead_code)]`.
 fn attributes(code: &str) -> impl Iterator<Item = (usize, &str)> {
     code.match_indices('#').filter_map(|(at, _)| {
         let body = code[at + 1..].trim_start_matches('!').strip_prefix('[')?;
@@ -36,7 +36,7 @@ fn attributes(code: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Where the bracket that is already open closes.
+/// Position of the bracket that closes an open one.
 fn closing(body: &str) -> usize {
     let mut depth = 1;
     let closes = |(_, c): &(usize, char)| {

@@ -1,4 +1,4 @@
-//! No file knows whose machine it was written on, or which mirror that machine downloads from.
+//! No file contains a path of its author's machine, or the package mirror of that machine.
 
 use super::Finding;
 use crate::repo::TextFile;
@@ -6,7 +6,7 @@ use crate::repo::TextFile;
 /// Folders of a developer's machine; absolute only, so `docs/work/` is fine.
 const FOLDERS: &[&str] = &["/root/", "/work/"];
 
-/// Hosts that a lock file or a tool's setting chooses, not a source file.
+/// Registry hosts, which belong in a lock file or a tool's settings and not in a source file.
 const HOSTS: &[&str] = &["registry.npmjs", "pypi.org", "index.crates.io", "static.crates.io"];
 
 pub(crate) fn check(file: &TextFile) -> Vec<Finding> {
@@ -19,7 +19,7 @@ pub(crate) fn check(file: &TextFile) -> Vec<Finding> {
 
 fn judge(path: &str, line: usize, text: &str) -> Option<Finding> {
     if let Some(folder) = FOLDERS.iter().find(|folder| has_absolute(text, folder)) {
-        let advice = "use a path from the root of the repository, or one that is handed in";
+        let advice = "use a path from the root of the repository, or take it as a parameter";
         return Some(Finding::violation(
             path,
             line,
@@ -32,7 +32,7 @@ fn judge(path: &str, line: usize, text: &str) -> Option<Finding> {
     Some(Finding::violation(path, line, format!("`{host}` is a package registry host"), advice))
 }
 
-/// Recordings keep what was recorded, lock files what the tool wrote, and this file must name what it looks for.
+/// Exempt are recordings, lock files, and this file, which must name the searched strings.
 fn is_skipped(path: &str) -> bool {
     path.split('/').any(|part| matches!(part, "Cargo.lock" | "fixtures" | "snapshots"))
         || path == "xtask/src/tidy/machine_paths.rs"

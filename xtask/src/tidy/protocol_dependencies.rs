@@ -1,6 +1,6 @@
-//! The protocol crate stands on three crates, so that anyone can afford to depend on it.
+//! The protocol crate has three dependencies, so that it is cheap to depend on.
 //!
-//! `docs/decisions/0001-protocol-dependencies.md` says why these.
+//! `docs/decisions/0001-protocol-dependencies.md` has the reasons.
 
 use super::Finding;
 use crate::graph::{Dependency, Graph, Package};
@@ -24,7 +24,7 @@ pub(crate) fn check(graph: &Graph) -> Vec<Finding> {
     wrong.map(finding).collect()
 }
 
-/// What the default feature reaches: feature names and, without their `dep:`, the dependencies it switches on.
+/// Features and dependencies (without `dep:`) that the default feature enables.
 fn by_default(package: &Package) -> Vec<&str> {
     let mut reached = vec!["default"];
     let mut at = 0;
@@ -32,7 +32,7 @@ fn by_default(package: &Package) -> Vec<&str> {
         for word in package.features.get(reached[at]).into_iter().flatten() {
             let word = word.trim_start_matches("dep:");
             let name = word.split_once('/').map_or(word, |(name, _)| name);
-            // `name?/feature` switches nothing on by itself.
+            // `name?/feature` enables nothing by itself.
             if !name.ends_with('?') && !reached.contains(&name) {
                 reached.push(name);
             }

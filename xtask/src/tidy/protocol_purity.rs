@@ -1,6 +1,6 @@
 //! The protocol crate turns bytes into values and back: no I/O, no threads, no async, no clock.
 //!
-//! So the same bytes always give the same values, and it runs wherever Rust runs.
+//! So the same bytes always give the same values, and the crate runs wherever Rust runs.
 
 use super::Finding;
 use crate::repo::TextFile;
@@ -38,7 +38,7 @@ pub(crate) fn check(file: &TextFile) -> Vec<Finding> {
             &file.path,
             line,
             problem,
-            "hand bytes or values in; I/O belongs to the crates above",
+            "take bytes or values as parameters; I/O belongs in the crates above",
         )
     };
     source::hits(&shipped, FOREIGN).into_iter().map(judge).collect()

@@ -1,6 +1,6 @@
-//! Only the cli prints, ends the process or reads the environment (xtask is not a product and may as well).
+//! Only the cli prints, exits or reads the environment (xtask is not shipped and may do so too).
 //!
-//! A library that does any of these decides something that belongs to the program it is built into.
+//! These decisions belong to the program that uses a library.
 
 use super::Finding;
 use crate::repo::TextFile;
@@ -24,10 +24,10 @@ const EFFECTS: &[&str] = &[
     "env::current_dir",
 ];
 
-/// Files that may, each with its reason.
+/// Exempt files, each with its reason.
 const EXCEPTIONS: &[(&str, &str)] = &[(
     "crates/client/src/find.rs",
-    "where a program lies, and what a child inherits, is written nowhere but in the environment",
+    "the location of a program, and the environment of a child process, come from the environment only",
 )];
 
 pub(crate) fn check(file: &TextFile) -> Vec<Finding> {
@@ -41,7 +41,7 @@ fn find(file: &TextFile, exceptions: &[(&str, &str)]) -> Vec<Finding> {
     }
     let shipped = source::without_tests(&file.code);
     let judge = |(line, word): (usize, &str)| {
-        let advice = "hand the value in, or hand the text out, and let crates/cli do it";
+        let advice = "take the value as a parameter, or return the text, and let crates/cli do it";
         Finding::violation(&file.path, line, format!("`{word}` in a library"), advice)
     };
     source::hits(&shipped, EFFECTS).into_iter().map(judge).collect()

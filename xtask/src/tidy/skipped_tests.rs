@@ -1,20 +1,21 @@
-//! No test is switched off, left empty or true by itself, and no code is left for later.
+//! No test is disabled, empty or trivially true, and no code is left unwritten.
 //!
-//! A test that does not run still looks like cover; one that asserts the wrong result, with a comment, tells the truth.
+//! A disabled test looks like coverage; a test that asserts the wrong result, with a comment, documents the
+//! defect.
 
 use super::Finding;
 use crate::repo::TextFile;
 use crate::source;
 
 const RUST: &[(&str, &str)] = &[
-    ("#[ignore", "assert what happens today and say in a comment what should"),
+    ("#[ignore", "assert the current behaviour and describe the correct one in a comment"),
     ("todo!(", "write it, or return an error that says what is missing"),
     ("unimplemented!(", "write it, or return an error that says what is missing"),
     ("assert!(true)", "assert something that can fail"),
 ];
 
 const TYPESCRIPT: &[(&str, &str)] = &[
-    (".skip(", "assert what happens today and say in a comment what should"),
+    (".skip(", "assert the current behaviour and describe the correct one in a comment"),
     (".only(", "let the other tests run too"),
 ];
 

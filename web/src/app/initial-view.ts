@@ -1,4 +1,4 @@
-// What is shown first when the address names nothing: what needs somebody, else the newest session.
+// Initial view if the address names none: a session with a pending request, else the newest session.
 
 import { effect } from "@preact/signals";
 import { sessionsLoaded, sorted } from "./list.ts";
@@ -7,15 +7,15 @@ import { open, openSession } from "./store.ts";
 
 const WIDE = "(min-width: 860px)";
 
-/** Whether list and session stand side by side. */
+/** True if list and session are side by side. */
 export function isWide(): boolean {
   return matchMedia(WIDE).matches;
 }
 
-export function followFirst(): void {
+export function followInitialView(): void {
   effect(() => {
     if (route.value.view !== "home" || !sessionsLoaded.value) return;
-    // On a phone the list comes first.
+    // A phone shows the list first.
     if (!isWide()) {
       openSession(undefined);
       return;

@@ -1,4 +1,4 @@
-// The conversation shows what really ran, what was really said and what it really cost, live and from history.
+// The conversation shows the input that ran, the answers and the cost, live and from history.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { toMarkdown } from "../src/app/export.ts";
 import { codeIn, hasCode } from "../src/model/code.ts";
 import type { Conversation, Item } from "../src/model/conversation.ts";
 import { emptyConversation } from "../src/model/conversation.ts";
-import { itemsSaying } from "../src/model/find.ts";
+import { itemsContaining } from "../src/model/find.ts";
 import { expandHome } from "../src/model/folders.ts";
 import { fold, toolOf } from "../src/model/fold.ts";
 import { prepend } from "../src/model/prepend.ts";
@@ -94,7 +94,7 @@ test("p21 the summary after a compaction is no prompt, and has no reminders in i
   const [item] = folded([prompt(summary, "s", "synthetic")]).items;
   assert.equal(item?.kind === "note" ? item.topic : item?.kind, "summary");
   assert.ok(item?.kind === "note" && !item.text.includes("system-reminder") && item.text.endsWith("Summary: files"));
-  // Somebody may write the same words.
+  // A user may write the same text.
   assert.equal(folded([prompt(summary)]).items[0]?.kind, "prompt");
 });
 
@@ -105,8 +105,8 @@ test("p6 a code is found in a link, in an address and by itself", () => {
 
 test("p23 everything that says something is found, inside of calls too", () => {
   const all = folded([prompt("Find the Needle"), call("t", { command: "grep needle" }), text("nothing"), ended, text("a NEEDLE")]);
-  assert.deepEqual(itemsSaying(all, "needle").map((item) => item.kind), ["prompt", "tool", "text"]);
-  assert.deepEqual(itemsSaying(all, " "), []);
+  assert.deepEqual(itemsContaining(all, "needle").map((item) => item.kind), ["prompt", "tool", "text"]);
+  assert.deepEqual(itemsContaining(all, " "), []);
 });
 
 test("p26 the home folder can be written as ~", () => {

@@ -1,16 +1,16 @@
-// Nothing jumps: not while the page comes together, and not when something new wants to be seen.
+// Nothing jumps: neither while the page loads, nor when new content arrives.
 
 import { test } from "node:test";
 import { PHONE } from "../lib/browser.mjs";
 import { asksAndSays, stage } from "../lib/setup.mjs";
 import { assertStill, recordShiftsFromLoad } from "../lib/shifts.mjs";
 
-/** Leaves room for a word that got longer. */
+/** Tolerance for a label that gets longer. */
 const SHIFT_MAX = 0.01;
 
 const at = stage({ script: asksAndSays("make", "Answered.") });
 
-// What stands above comes last: then all the rest would have to make room.
+// The upper parts arrive last, the worst order for the rest.
 for (const [name, options, last] of [["a desk", {}, "transcripts/summary"], ["a phone", PHONE, "sessions"]]) {
   test(`on ${name} nothing jumps while the answers of a slow server come in one by one`, async () => {
     for (let count = 0; count < 4; count += 1) await at.server.session("Say hello");

@@ -1,13 +1,13 @@
-// Shows what was found: everything around it is opened, and its words are marked and brought into sight.
+// Shows a search match: unfolds everything around it, highlights it and scrolls to it.
 
-import type { Found } from "../model/find.ts";
+import type { Match } from "../model/find.ts";
 import type { Item } from "../model/conversation.ts";
 import { openFold } from "./folds.ts";
 
 const MARK = "found";
 
-/** Before it is drawn: opens what is folded. */
-export function unfold({ item, within }: Found): void {
+/** Before drawing: opens folded parts. */
+export function unfold({ item, within }: Match): void {
   for (const one of [item, ...within]) for (const name of foldsOf(one)) openFold(name);
 }
 
@@ -26,7 +26,7 @@ function foldsOf(item: Item): string[] {
   }
 }
 
-/** When it is drawn: marks the words in the row, and scrolls to them if the row is taller than the screen. */
+/** After drawing: highlights the match in the row, and scrolls to it if the row is taller than the screen. */
 export function markWords(row: Element, words: string): void {
   const range = rangeOf(row, words.trim().toLowerCase());
   if (range === undefined) return;

@@ -1,19 +1,19 @@
-// Output that the server has cut, and the same in full.
+// Output that the server has cut, and its full version.
 
 import type { JsonValue, UiMessage } from "../wire.ts";
 import { resultText } from "./tools.ts";
 
-/** What is cut is at most this long; longer texts are not looked through. */
+/** Maximum length of a cut output; longer texts are not searched. */
 const CUT_MAX = 16_384;
 const MARK = /^… \d+ of (\d+) bytes left out$/gm;
 
-/** How many bytes an output had before it was cut; nothing for one that is whole. */
+/** Size in bytes of an output before it was cut; `undefined` for an uncut one. */
 export function bytesBefore(text: string): number | undefined {
   return marks(text)[0]?.bytes;
 }
 
-/** The text that was cut, among everything that its call took and gave. */
-export function wholeText(cut: string, events: readonly UiMessage[]): string | undefined {
+/** Finds the full version of a cut text among all strings of its call. */
+export function fullText(cut: string, events: readonly UiMessage[]): string | undefined {
   const found = strings(events as unknown as JsonValue);
   for (const { head, bytes } of marks(cut)) {
     const whole = found.find((text) => resultText(text).startsWith(head) && byteLength(text) === bytes);

@@ -1,15 +1,17 @@
-// What somebody says arrives once, holds nothing else up, and is never lost on the way.
+// Commands arrive once, do not block each other, and are never lost.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { allow, asksAndSays, button, stage } from "../lib/setup.mjs";
 
-// One agent at a time: while one waits for an answer, no other session can go on.
+// One agent at a time: while one waits for an answer, no other session can run.
 const at = stage({ script: asksAndSays("make", "Answered."), args: ["--live-max=1"] });
 const address = (path) => `${at.server.address}/#/${path}`;
 const field = (page) => page.getByLabel("Message to the agent");
 
-/** A page on which a prompt to an idle session cannot be taken, since another one waits for an answer. */
+/**
+ * A page with a prompt to an idle session that is not accepted, since another session has a pending request.
+ */
 async function stuck(prompt, why) {
   const page = await at.visit();
   const idle = await at.server.session("Say hello");
@@ -24,11 +26,11 @@ async function stuck(prompt, why) {
   return { page, idle, asking };
 }
 
-test("a prompt that cannot be taken yet says why, holds up no answer, and is sent by itself when there is room", async () => {
+test("a delayed prompt shows the reason, blocks no answer, and is sent automatically later", async () => {
   const { page, idle } = await stuck("When there is room", /not sent yet: 1 agent runs/);
   await allow(page);
   await page.locator(".answer").getByText("Answered.").waitFor();
-  // The prompt follows without another word.
+  // The prompt is then sent automatically.
   await at.server.until(idle.key, (view) => view.totals.turns === 2);
   await page.goto(address(`s/${idle.key}`));
   await page.locator(".prompt").getByText("When there is room").waitFor();
@@ -41,7 +43,7 @@ test("an interrupt does not wait behind a prompt either", async () => {
   await at.server.until(asking.key, (view) => view.state === "idle");
 });
 
-test("what is taken back is put after what is being written, and a draft outlives its tab until its owner is sent away", async () => {
+test("a withdrawn prompt is appended to the draft, and a draft outlives its tab until the device is revoked", async () => {
   const page = await at.visit();
   const one = await at.server.session("Say hello");
   await page.goto(address(`s/${one.key}`));
@@ -50,11 +52,11 @@ test("what is taken back is put after what is being written, and a draft outlive
   await page.locator(".link-bar").waitFor();
   await field(page).fill("A precious prompt");
   await field(page).press("Enter");
-  await page.getByRole("button", { name: "Take back: A precious" }).click();
+  await page.getByRole("button", { name: "Withdraw: A precious" }).click();
   assert.equal(await field(page).inputValue(), "A precious prompt");
   await field(page).press("Enter");
   await field(page).fill("A thought");
-  await page.getByRole("button", { name: "Take back: A precious" }).click();
+  await page.getByRole("button", { name: "Withdraw: A precious" }).click();
   assert.equal(await field(page).inputValue(), "A thought\n\nA precious prompt");
   assert.equal(await page.locator(".queue").count(), 0);
 
@@ -71,7 +73,7 @@ test("what is taken back is put after what is being written, and a draft outlive
   await later.locator(".prompt").getByText("Not sent").waitFor();
   assert.equal(await field(later).inputValue(), "Half a sentence");
 
-  // Whoever is let in next on this browser finds nothing of it.
+  // The next user of this browser does not see it.
   const { items } = await at.server.call("GET", "devices");
   for (const device of items) await at.server.call("DELETE", `devices/${device.id}`);
   await later.getByText("This browser is not paired yet").waitFor();
@@ -79,11 +81,11 @@ test("what is taken back is put after what is being written, and a draft outlive
   await context.close();
 });
 
-test("a session is started once, also when the first answer is lost", async () => {
+test("a session is started once, also if the first response is lost", async () => {
   const page = await at.visit({ path: "#/new" });
   const before = (await at.server.call("GET", "sessions")).items.length;
   await page.getByLabel("Folder").fill(at.server.project);
-  await page.getByLabel("What shall it do?").fill("Say hello");
+  await page.getByLabel("First prompt").fill("Say hello");
   let lost = 0;
   await page.route(/\/v1\/sessions$/, async (route) => {
     if (route.request().method() !== "POST" || lost > 0) return route.continue();

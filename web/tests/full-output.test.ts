@@ -1,8 +1,8 @@
-// Output that was cut is found again in what its call gave.
+// The full version of a cut output is found in its call.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytesBefore, wholeText } from "../src/model/whole.ts";
+import { bytesBefore, fullText } from "../src/model/full-output.ts";
 import type { UiMessage } from "../src/wire.ts";
 
 const long = Array.from({ length: 3000 }, (_, n) => `Zeile ${n} für dich`).join("\n");
@@ -19,24 +19,24 @@ function call(result: string, account: object): UiMessage[] {
   ];
 }
 
-test("what is whole has nothing to load", () => {
+test("an uncut output has nothing to load", () => {
   for (const text of ["", "all well", "… 5 of 9 bytes", "it says … 1 of 2 bytes left out", long]) assert.equal(bytesBefore(text), undefined, text);
   assert.equal(bytesBefore(cut(long, bytes)), bytes);
 });
 
-test("of all that a call gave the text that was cut is found", () => {
+test("the full version of a cut text is found among the strings of its call", () => {
   const other = `${long.slice(0, -1)}!!`;
   for (const events of [call("short", { stdout: long, stderr: other }), call(long, { stdout: other }), call(`${long}`, {})]) {
-    assert.equal(wholeText(cut(long, bytes), events), long);
+    assert.equal(fullText(cut(long, bytes), events), long);
   }
-  assert.equal(wholeText(cut(long, bytes), call("short", { stdout: other })), undefined);
+  assert.equal(fullText(cut(long, bytes), call("short", { stdout: other })), undefined);
   const failed = `<tool_use_error>${long}</tool_use_error>`;
   const failedBytes = new TextEncoder().encode(failed).length;
-  assert.equal(wholeText(cut(long, failedBytes), call(failed, {})), long, "as it is shown");
+  assert.equal(fullText(cut(long, failedBytes), call(failed, {})), long, "as it is shown");
 });
 
-test("a mark that the tool itself wrote does not hide ours", () => {
+test("an omission mark in the tool's own output does not hide ours", () => {
   const quoting = `… 1 of 2 bytes left out\n${long}`;
   const size = new TextEncoder().encode(quoting).length;
-  assert.equal(wholeText(cut(quoting, size), call(quoting, {})), quoting);
+  assert.equal(fullText(cut(quoting, size), call(quoting, {})), quoting);
 });

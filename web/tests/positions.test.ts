@@ -1,8 +1,8 @@
-// Places in a conversation: those somebody was at, and those that were found.
+// Positions in a conversation: stored scroll positions, and search matches.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { placeOf, spotOf } from "../src/app/places.ts";
+import { storedPositionOf, rowPositionOf } from "../src/app/scroll-positions.ts";
 import { emptyConversation } from "../src/model/conversation.ts";
 import { findIn } from "../src/model/find.ts";
 import { fold } from "../src/model/fold.ts";
@@ -36,31 +36,31 @@ function folded(events: readonly object[]) {
   return all;
 }
 
-test("a place is found again when the conversation is read anew from elsewhere", () => {
+test("a scroll position is found again after the conversation is loaded differently", () => {
   const whole = folded(EVENTS).items;
   const late = folded(EVENTS.slice(3)).items;
   for (const { key } of whole) {
-    const place = placeOf(whole, { key, top: 12 });
+    const place = storedPositionOf(whole, { key, top: 12 });
     assert.ok(place);
-    assert.deepEqual(spotOf(whole, place), { key, top: 12 });
+    assert.deepEqual(rowPositionOf(whole, place), { key, top: 12 });
   }
   const answer = late.find((item) => item.kind === "text" && item.text.startsWith("Another"));
   const same = whole.find((item) => item.kind === "text" && item.text.startsWith("Another"));
   assert.ok(answer && same);
-  const place = placeOf(whole, { key: same.key, top: -3 });
+  const place = storedPositionOf(whole, { key: same.key, top: -3 });
   assert.ok(place);
-  assert.deepEqual(spotOf(late, place), { key: answer.key, top: -3 });
-  assert.equal(spotOf([], place), undefined);
+  assert.deepEqual(rowPositionOf(late, place), { key: answer.key, top: -3 });
+  assert.equal(rowPositionOf([], place), undefined);
 });
 
-test("what was found in a file is found in the conversation, by the words around it", () => {
+test("a match in a file is found in the conversation by the text around it", () => {
   const all = folded(EVENTS);
   const table: [string, string, (string | undefined)[]][] = [
     ["needle", "The first needle was found.", ["text"]],
     ["NEEDLE", "one needle", ["tool"]],
     ["needle", "grep needle", ["tool"]],
     ["needle", "a deep needle", ["tool", "tool"]],
-    // Lines are broken elsewhere, and what stands around may be told otherwise: then the last one counts.
+    // Line breaks and the text around may differ: then the last match counts.
     ["look for it", "I look for it.", ["text"]],
     ["needle", "no such words", ["text"]],
     ["haystack", "haystack", [undefined]],

@@ -1,37 +1,37 @@
-// For those who are not let in yet.
+// Pairing page, for browsers without a credential.
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { isWide } from "../app/first.ts";
+import { isWide } from "../app/initial-view.ts";
 import { pairProblem } from "../app/pairing.ts";
-import { pair, words } from "../app/store.ts";
+import { pair, errorText } from "../app/store.ts";
 import { codeIn } from "../model/code.ts";
-import { Said } from "./said.tsx";
+import { ServerText } from "./server-text.tsx";
 import { Logo } from "./sidebar.tsx";
 
-export function Door(): VNode {
+export function PairingPage(): VNode {
   const [code, setCode] = useState("");
   const said = pairProblem.value;
   const [busy, setBusy] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  // On a phone a keyboard would cover what is to be read first.
+  // On a phone the keyboard would cover the text.
   useEffect(() => {
     if (isWide()) field.current?.focus();
   }, []);
-  const enter = () => {
+  const submit = () => {
     setBusy(true);
     pairProblem.value = "";
     pair(codeIn(code))
-      .catch((error: unknown) => (pairProblem.value = words(error)))
+      .catch((error: unknown) => (pairProblem.value = errorText(error)))
       .finally(() => setBusy(false));
   };
   return (
-    <main class="door">
+    <main class="pairing">
       <form
-        class="door-card"
+        class="pairing-card"
         onSubmit={(event) => {
           event.preventDefault();
-          enter();
+          submit();
         }}
       >
         <h1>
@@ -46,7 +46,7 @@ export function Door(): VNode {
         </label>
         {said !== "" && (
           <p class="warn-line" role="alert">
-            <Said text={said} />
+            <ServerText text={said} />
           </p>
         )}
         <button type="submit" class="yes main" disabled={busy || code.trim() === ""}>

@@ -1,4 +1,4 @@
-// A prompt that was handed to an agent that ended before it gave a sign: the page says so, and a person decides.
+// A prompt delivered to an agent that ended before it confirmed it: the page shows it, and the user decides.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { stage } from "../lib/setup.mjs";
 
 const at = stage({ script: '[[turn]]\ntext = "That is done."\nrepeat = true\n' });
 
-/** A session that is shown, whose agent was killed with a prompt in its hands. */
+/** An open session whose agent was killed after a prompt was delivered. */
 async function doubtful(text, files = []) {
   const one = await at.server.session("Hello");
   const page = await at.visit({ path: `#/s/${one.key}` });
@@ -19,18 +19,18 @@ async function doubtful(text, files = []) {
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.locator(".prompt").getByText(text).waitFor();
   at.server.signalAgents("SIGKILL");
-  await page.locator(".queue .doubtful").getByText("it may have read this, or not").waitFor();
+  await page.locator(".queue .doubtful").getByText("it may or may not have read it").waitFor();
   return { page, key: one.key };
 }
 
-test("a prompt of which nobody knows is said again when somebody wants it, with what came with it", async () => {
+test("an uncertain prompt can be sent again with its attachments", async () => {
   const notes = { name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("Bread") };
   const { page, key } = await doubtful("Publish it", [notes]);
   const row = page.locator(".queue .doubtful");
   await row.getByText("Publish it · 1 attachment").waitFor();
   assert.deepEqual(await accessibility(page), []);
 
-  // Whoever comes later is told too, and who may only watch decides nothing.
+  // Later clients see it too, and a read-only device has no buttons.
   const reader = await at.visit({ path: `#/s/${key}`, scopes: ["read"] });
   await reader.locator(".queue .doubtful").getByText("Publish it").waitFor();
   assert.equal(await reader.locator(".queue button").count(), 0);
@@ -45,7 +45,7 @@ test("a prompt of which nobody knows is said again when somebody wants it, with 
   assert.equal(queued, 0);
 });
 
-test("a prompt of which nobody knows is dismissed, and not said again", async () => {
+test("an uncertain prompt can be dismissed, and is not sent again", async () => {
   const { page, key } = await doubtful("Delete it");
   await page.getByRole("button", { name: "Dismiss: Delete it" }).click();
   await page.locator(".queue").waitFor({ state: "detached" });

@@ -1,12 +1,12 @@
-// A long text in pieces that are laid out one by one: when it grows, only the last of them is laid out again.
+// A long text in parts that are laid out separately: when it grows, only the last part is laid out again.
 
 import type { VNode } from "preact";
 import { InOrder } from "./revealed.tsx";
 
 const PIECE_CHARS = 3000;
 
-/** Each piece ends with a line, whose break the next piece makes. */
-export function Pieces({ text }: { text: string }): VNode {
+/** Each part ends with a line, and the next part makes its line break. */
+export function TextParts({ text }: { text: string }): VNode {
   const pieces = [];
   let from = 0;
   while (text.length - from > PIECE_CHARS) {
@@ -20,7 +20,7 @@ export function Pieces({ text }: { text: string }): VNode {
   return (
     <>
       {[...pieces, last].map((piece, index) => (
-        // A piece of empty lines alone still has its height.
+        // A part of empty lines only still has its height.
         <span key={index} class="piece"><InOrder text={piece === "" ? "\n" : piece.endsWith("\n") ? `${piece}\n` : piece} /></span>
       ))}
     </>

@@ -1,0 +1,56 @@
+// Data stored in this browser for its user: drafts and unsent commands. It outlives the tab, and is removed
+// when the credential is revoked.
+
+import type { CommandStore } from "../net/outbox.ts";
+
+const DRAFT = "tidings.draft.";
+const COMMAND_PREFIX = "tidings.letter.";
+const DEVICE = "tidings.device";
+
+export function loadDraft(session: string): string {
+  return localStorage.getItem(DRAFT + session) ?? "";
+}
+
+export function saveDraft(session: string, text: string): void {
+  if (text === "") localStorage.removeItem(DRAFT + session);
+  else set(DRAFT + session, text);
+}
+
+export const commandStore: CommandStore = {
+  load: () => names(COMMAND_PREFIX).map((name) => localStorage.getItem(name) ?? ""),
+  save: (clientId, text) => set(COMMAND_PREFIX + clientId, text),
+  remove: (clientId) => localStorage.removeItem(COMMAND_PREFIX + clientId),
+};
+
+/** Notifies of commands that another tab has sent or withdrawn. */
+export function followCommandStore(gone: (clientId: string) => void): void {
+  addEventListener("storage", ({ key, newValue }) => {
+    if (key?.startsWith(COMMAND_PREFIX) && newValue === null) gone(key.slice(COMMAND_PREFIX.length));
+  });
+}
+
+/** The server's id of this device, to find it among others with the same name. */
+export function loadDevice(): string | undefined {
+  return localStorage.getItem(DEVICE) ?? undefined;
+}
+
+export function saveDevice(id: string): void {
+  set(DEVICE, id);
+}
+
+/** Removes all drafts and unsent commands, so that the next user of this browser does not see them. */
+export function clearLocalData(): void {
+  for (const name of [DEVICE, ...names(DRAFT), ...names(COMMAND_PREFIX)]) localStorage.removeItem(name);
+}
+
+function names(prefix: string): string[] {
+  return Object.keys(localStorage).filter((name) => name.startsWith(prefix));
+}
+
+function set(name: string, text: string): void {
+  try {
+    localStorage.setItem(name, text);
+  } catch {
+    // Too large to be stored, such as pictures; it is still in memory.
+  }
+}
