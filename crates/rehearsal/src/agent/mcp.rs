@@ -12,7 +12,7 @@ use super::wait::Reply;
 #[derive(Debug, Clone, Default)]
 pub(super) struct McpServer {
     pub(super) name: String,
-    /// McpServer information; absent before the handshake.
+    /// Server information; absent before the handshake.
     pub(super) info: Option<Value>,
     tools: Vec<Value>,
     /// Id of the next JSON-RPC request.
@@ -100,7 +100,7 @@ impl Session {
         Ok(())
     }
 
-    /// McpServer and tool in a name such as `mcp__calc__add`.
+    /// Server and tool in a name such as `mcp__calc__add`.
     pub(super) fn server_of<'a>(&self, name: &'a str) -> Option<(&'a str, &'a str)> {
         let (server, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
         self.servers

@@ -47,7 +47,7 @@ pub(super) struct TurnState {
     pub(super) first_request: Option<Tokens>,
 }
 
-/// TurnPhase of a turn.
+/// Phase of a turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum TurnPhase {
     #[default]

@@ -1,7 +1,7 @@
 //! Stand-in for the Messages API on loopback, so that the real CLI runs without a key, a network or a bill.
 //!
 //! [`Server::start`] binds an address and answers from a [`Script`](crate::script::Script); [`Server::stop`]
-//! returns a [`Report`] on the expectations of the script. ApiIds and token counts are derived from counters and
+//! returns a [`Report`] on the expectations of the script. Ids and token counts are derived from counters and
 //! lengths, so that each run gives the same result.
 //!
 //! ```

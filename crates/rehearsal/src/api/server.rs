@@ -77,7 +77,7 @@ pub enum StartError {
     Listen(SocketAddr, io::Error),
 }
 
-/// ServerPhase of the server.
+/// Phase of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ServerPhase {
     Open,

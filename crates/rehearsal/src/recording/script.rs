@@ -74,7 +74,7 @@ fn note_answer(
     match turns.last_mut() {
         Some(turn) if turn.id == id && id.is_some() => turn.blocks.extend(blocks),
         _ => {
-            turns.push(RecordedAnswer { id, parent: assistant.parent_tool_use_id, blocks: blocks.collect() })
+            turns.push(RecordedAnswer { id, parent: assistant.parent_tool_use_id, blocks: blocks.collect() });
         }
     }
 }
