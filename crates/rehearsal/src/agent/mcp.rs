@@ -12,7 +12,7 @@ use super::wait::Reply;
 #[derive(Debug, Clone, Default)]
 pub(super) struct McpServer {
     pub(super) name: String,
-    /// Information about the MCP server; absent before the handshake.
+    /// Server information; absent before the handshake.
     pub(super) info: Option<Value>,
     tools: Vec<Value>,
     /// Id of the next JSON-RPC request.
