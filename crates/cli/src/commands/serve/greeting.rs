@@ -62,14 +62,14 @@ pub(super) fn print(
     let link = if wanted { Some(auth.link(&auth.pairing_code(owner())?)) } else { None };
     let data = settings.data.display();
     if json {
-        let line = AddressLine {
+        let addresses = AddressLine {
             address: address.as_deref(),
             socket: bound.socket.map(|path| path.display().to_string()),
             link: link.as_deref(),
             data: data.to_string(),
             demo: settings.demo.is_some(),
         };
-        out.text(&format!("{}\n", serde_json::to_string(&line)?))?;
+        out.text(&format!("{}\n", serde_json::to_string(&addresses)?))?;
         return Ok(out.flush()?);
     }
     let summary = summary(settings, bound, address.as_deref());
