@@ -228,16 +228,16 @@ async fn p13_s2_29_ntfy_gets_a_title_a_text_a_priority_and_the_session_to_open()
     target.token = Some("tk_1".to_owned());
     let fixture = Fixture::with_targets(vec![target]).await;
     let session = fixture.ask().await;
-    let received = receiver.next().await;
-    let notification = received.json();
+    let posted = receiver.next().await;
+    let notification = posted.json();
     assert_eq!(notification["click"], format!("https://page.example/#/s/{}", session.key));
-    assert_eq!((received.path.as_str(), &notification["topic"]), ("/", &"topic".into()));
+    assert_eq!((posted.path.as_str(), &notification["topic"]), ("/", &"topic".into()));
     assert_eq!(
         (&notification["message"], &notification["priority"]),
         (&"shop: may `Bash` run?".into(), &4.into())
     );
-    assert_eq!(received.headers[header::AUTHORIZATION], "Bearer tk_1");
-    assert!(!received.body.contains("secret-thing"));
+    assert_eq!(posted.headers[header::AUTHORIZATION], "Bearer tk_1");
+    assert!(!posted.body.contains("secret-thing"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
