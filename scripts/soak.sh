@@ -19,27 +19,27 @@ soak_sessions() {
 # Then subscribers of every dialect that reconnect at random cursors, compared with one that stayed; some over sockets.
 soak_resume() {
     export TIDINGS_SOAK_CASES=${CASES:-100000}
-    cargo test -p tidings-bridge --all-features --test resume
+    cargo test -p tidings-bridge --all-features --test integration resume::
     cargo test -p tidings-bridge --all-features --lib k4_
-    TIDINGS_SOAK_SOCKETS=${SOCKETS:-300} cargo test -p tidings-bridge --all-features --test api k4_
+    TIDINGS_SOAK_SOCKETS=${SOCKETS:-300} cargo test -p tidings-bridge --all-features --test integration api::dialects::k4_
 }
 
 # A journal writer that is killed repeatedly.
 soak_kill() {
     cargo build -p tidings-bridge --example journal_writer
-    TIDINGS_SOAK_KILLS=${KILLS:-1000} cargo test -p tidings-bridge --test kill
+    TIDINGS_SOAK_KILLS=${KILLS:-1000} cargo test -p tidings-bridge --all-features --test integration kill::
 }
 
 # Bridges that are killed repeatedly while the CLI of their agent host writes.
 soak_hosts() {
     cargo build -p tidings --all-features --examples
-    TIDINGS_SOAK_KILLS=${KILLS:-1000} cargo test -p tidings --all-features --test host kills
+    TIDINGS_SOAK_KILLS=${KILLS:-1000} cargo test -p tidings --all-features --test integration host::kills
 }
 
 # Servers that are killed repeatedly while their agent works, sends requests and gets answers.
 soak_outlive() {
     cargo build -p tidings-bridge --all-features --example mortal_server
-    TIDINGS_SOAK_KILLS=${KILLS:-1000} cargo test -p tidings-bridge --all-features --test outlive
+    TIDINGS_SOAK_KILLS=${KILLS:-1000} cargo test -p tidings-bridge --all-features --test integration outlive::
 }
 
 # The same with the real CLI, which `e2e/install.sh` downloads once.
@@ -66,7 +66,7 @@ soak_stuck() {
 # A hundred clients that answer the same request at once.
 soak_answers() {
     TIDINGS_SOAK_ROUNDS=${ROUNDS:-1000} \
-        cargo test -p tidings-bridge --all-features --test sessions -- --nocapture promise_5_of_many_answers_at_once
+        cargo test -p tidings-bridge --all-features --test integration -- --nocapture promise_5_of_many_answers_at_once
 }
 
 # Property tests with new random cases each time; a failure prints its case.

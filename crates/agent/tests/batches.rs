@@ -1,7 +1,6 @@
 //! Requests that are shown and answered together.
-#![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-mod requests;
+use crate::requests;
 
 use std::sync::Arc;
 

@@ -1,8 +1,6 @@
 //! A session from its files gives the same conversation as live.
 
-#![expect(clippy::unwrap_used, reason = "a failed test panics")]
-
-mod support;
+use crate::support;
 
 use tidings_agent::history::Conversation;
 

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-mod support;
+use crate::support;
 
 use proptest::prelude::*;
 use tidings_agent::UiMessage;

@@ -1,7 +1,7 @@
 //! Permission requests are answered once; the first answer wins.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-mod requests;
+use crate::requests;
 
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};

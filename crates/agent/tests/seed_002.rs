@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-mod support;
+use crate::support;
 
 use serde_json::Value;
 use tidings_agent::UiMessage;

@@ -1,8 +1,6 @@
 //! Snapshots of the events of recorded sessions.
 
-#![expect(clippy::unwrap_used, reason = "a failed test panics")]
-
-mod support;
+use crate::support;
 
 use support::{fixtures, live, readable};
 use tidings_protocol::ui::UiMessage;

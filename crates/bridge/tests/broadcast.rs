@@ -1,8 +1,8 @@
 //! Subscriptions: nothing is lost, repeated or reordered, and a slow subscriber does not affect others.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-mod chance;
-mod engines;
+use crate::chance;
+use crate::engines;
 
 use std::sync::Arc;
 use std::time::Duration;

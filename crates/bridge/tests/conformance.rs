@@ -1,7 +1,6 @@
 //! Both engines pass the conformance suite.
-#![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-mod engines;
+use crate::engines;
 
 use engines::{Memory, Sqlite};
 use tidings_bridge::journal::conformance;

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 #![cfg(unix)]
 
-mod chance;
+use crate::chance;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};

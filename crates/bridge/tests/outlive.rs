@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 #![cfg(target_os = "linux")]
 
-mod chance;
+use crate::chance;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -4,7 +4,7 @@
 //! with a log that is cut off there is such a machine after its restart.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-mod chance;
+use crate::chance;
 
 use std::path::{Path, PathBuf};
 

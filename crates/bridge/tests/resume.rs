@@ -3,8 +3,8 @@
 //! `TIDINGS_SOAK_CASES` sets the number of cases; `make soak` sets it.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-mod engines;
-mod model;
+use crate::engines;
+use crate::model;
 
 use engines::{Memory, Sqlite};
 use model::{World, steps};

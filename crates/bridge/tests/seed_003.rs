@@ -2,8 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-#[path = "sessions/stand_in.rs"]
-mod stand_in;
+use crate::stand_in;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-mod conversation;
+use crate::conversation;
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! The journal's file: its permissions, its lock, and damage to it.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-mod chance;
+use crate::chance;
 
 use std::path::{Path, PathBuf};
 

@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use schema::SchemaCommand;
+use command::SchemaCommand;
 use serde_json::{Value, json};
 use tidings_protocol::mobile::MobileBody;
 
 #[path = "../src/commands/schema.rs"]
-mod schema;
+mod command;
 
 fn generated(command: &SchemaCommand) -> String {
-    schema::run(command).expect("generates")
+    command::run(command).expect("generates")
 }
 
 fn json_schema() -> Value {

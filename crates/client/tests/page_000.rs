@@ -1,4 +1,4 @@
-//! The functions of the rusty_claw wire format page (sections 9 to 11), verbatim, over its fixtures.
+//! The functions of the `rusty_claw` wire format page (sections 9 to 11), verbatim, over its fixtures.
 //!
 //! Two things differ: the name of the crate, and an arm at the end of each match, since our enums are open.
 

@@ -1,4 +1,4 @@
-//! The example `read_session`, over the fixtures of the rusty_claw wire format.
+//! The example `read_session`, over the fixtures of the `rusty_claw` wire format.
 
 #[expect(dead_code, reason = "`main` of the example is not called here")]
 #[path = "../examples/read_session.rs"]

@@ -2,8 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-#[path = "control/recordings.rs"]
-mod recordings;
+pub(crate) mod recordings;
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;

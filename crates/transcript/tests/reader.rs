@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-mod harm;
+use crate::harm;
 
 use std::io::{self, Read};
 

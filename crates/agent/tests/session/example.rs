@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use tidings::Options;
 use tidings_agent::Agent;
 
-use crate::LIST;
-use crate::stand_in::StandIn;
+use crate::session::LIST;
+use crate::session::stand_in::StandIn;
 
 #[path = "../../examples/typical_handler.rs"]
 #[expect(dead_code, reason = "its `main` needs a real agent")]

@@ -16,8 +16,8 @@ use tidings_agent::{
 };
 use tidings_protocol::ui::{PermissionResolved, Resolution, SessionPhase};
 
-use crate::puppet::{Puppet, interactive};
-use crate::stand_in::StandIn;
+use crate::session::puppet::{Puppet, interactive};
+use crate::session::stand_in::StandIn;
 
 fn is_required(event: &UiMessage) -> bool {
     matches!(event, UiMessage::PermissionRequired { .. } | UiMessage::BatchPermissionRequired { .. })
@@ -288,7 +288,7 @@ async fn s3_34_a_command_is_complete_by_its_name() {
 #[tokio::test]
 async fn s3_26_a_session_that_is_replaced_ends_first() {
     let (sink, mut events) = ChannelEventSink::new(64);
-    let agent = Agent::new(Options::new()).over(|| StandIn::playing(crate::LIST));
+    let agent = Agent::new(Options::new()).over(|| StandIn::playing(crate::session::LIST));
     let mut seen = Vec::new();
     for _ in 0..2 {
         let policy = std::sync::Arc::new(Interactive);

@@ -3,7 +3,7 @@
 use tidings_agent::permissions::{Role, Script};
 use tree_sitter::{Node, Parser};
 
-use crate::tables::{EVERYDAY, HOSTILE};
+use crate::shapes::tables::{EVERYDAY, HOSTILE};
 
 /// The commands in a text with their words, by tree-sitter's grammar of bash; `None` if it finds an error.
 fn split_by_tree_sitter(text: &str) -> Option<Vec<Vec<String>>> {

@@ -1,7 +1,5 @@
 //! Recorded sessions, and events as readable lines.
 
-#![expect(dead_code, reason = "each test file uses a part of this")]
-
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;

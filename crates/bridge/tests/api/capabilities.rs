@@ -11,7 +11,7 @@ use tidings_bridge::{MemoryJournal, Scope};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 
-use crate::server::{PATIENCE, Server, opening, send_request};
+use crate::api::server::{PATIENCE, Server, opening, send_request};
 use crate::stand_in;
 
 const HELLO: &str = "[[turn]]\ntext = \"Hello to you.\"\n";

@@ -12,8 +12,8 @@ use tokio::time::timeout;
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::server::{Events, PATIENCE, Server, key, receive, send_request};
-use crate::stories::Author;
+use crate::api::server::{Events, PATIENCE, Server, key, receive, send_request};
+use crate::api::stories::Author;
 
 fn draft(message: &UiMessage) -> Draft {
     let body = serde_json::to_value(message).unwrap();

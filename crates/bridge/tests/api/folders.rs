@@ -9,7 +9,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tidings_bridge::MemoryJournal;
 
-use crate::server::{PATIENCE, Server, opening};
+use crate::api::server::{PATIENCE, Server, opening};
 use crate::stand_in;
 
 const HELLO: &str = "[[turn]]\ntext = \"Hello to you.\"\nrepeat = true\n";

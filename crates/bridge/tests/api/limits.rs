@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::server::{Events, PATIENCE, Server, opening, receive, send_request};
+use crate::api::server::{Events, PATIENCE, Server, opening, receive, send_request};
 use futures_util::SinkExt as _;
 use jiff::Timestamp;
 use serde_json::json;

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use tidings_bridge::MemoryJournal;
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::server::{Events, Server, opening, receive, send_request};
+use crate::api::server::{Events, Server, opening, receive, send_request};
 use crate::stand_in;
 
 const ASKS: &str = r#"

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tidings_bridge::MemoryJournal;
 use tidings_bridge::sessions::Real;
 
-use crate::live::{LiveServer, until};
-use crate::server::{Events, Server, opening};
+use crate::api::live::{LiveServer, until};
+use crate::api::server::{Events, Server, opening};
 
 const TWO: &str = "[[turn]]\ntext = \"One.\"\n[[turn]]\ntext = \"Two.\"\n";
 
@@ -41,7 +41,7 @@ async fn meta_says_whether_there_is_a_claude_and_which() {
     for demo in [false, true] {
         let server = server_with(claude.to_str().unwrap(), demo).await;
         // `claude` is present at once, and its version is known a moment later.
-        let told = tokio::time::timeout(crate::server::PATIENCE, async {
+        let told = tokio::time::timeout(crate::api::server::PATIENCE, async {
             loop {
                 let told = meta(&server).await["claude"].clone();
                 assert!(told.is_object(), "{told}");

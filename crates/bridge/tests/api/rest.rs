@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use crate::server::{Server, opening, send_request};
+use crate::api::server::{Server, opening, send_request};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tidings_bridge::journal::AuditDraft;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::chance::Chance;
-use crate::server::{Events, PATIENCE, Server, draft, key, opening, receive, send_request, text, turn};
+use crate::api::chance::Chance;
+use crate::api::server::{Events, PATIENCE, Server, draft, key, opening, receive, send_request, text, turn};
 use serde_json::{Value, json};
 use tidings_bridge::SqliteJournal;
 use tidings_bridge::journal::{Class, Draft, Key, Kind, NewSession};

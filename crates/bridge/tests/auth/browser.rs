@@ -1,6 +1,6 @@
 //! Pages of other origins can neither call the server nor read its responses.
 
-use crate::test_server::{HOST, TestServer, request};
+use crate::auth::test_server::{HOST, TestServer, request};
 use axum::http::{Method, StatusCode};
 use serde_json::json;
 use tidings_bridge::auth::{Names, Peer, Scheme};

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::test_server::{TestServer, request};
+use crate::auth::test_server::{TestServer, request};
 use axum::body::Body;
 use axum::http::{Method, StatusCode};
 use futures_util::stream;

@@ -9,7 +9,7 @@ use tidings_bridge::Code;
 use tidings_bridge::auth::{paths, trust};
 use tidings_protocol::api::NewDevice;
 
-use crate::test_server::{TestServer, request};
+use crate::auth::test_server::{TestServer, request};
 
 fn write(folder: &Path, name: &str, text: &str) {
     let path = folder.join(name);

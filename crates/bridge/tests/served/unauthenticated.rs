@@ -6,7 +6,7 @@ use tidings_bridge::server::Bounds;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::test_server::{PATIENCE, TestServer, close_code, subscribe};
+use crate::served::test_server::{PATIENCE, TestServer, close_code, subscribe};
 
 /// Waits until the server has closed a connection, and returns what it sent before.
 async fn read_to_end(stream: &mut TcpStream) -> String {

@@ -18,8 +18,8 @@ use tidings_protocol::api::{
 };
 use tidings_protocol::ui::Resolution;
 
+use crate::sessions::test_server::*;
 use crate::stand_in;
-use crate::test_server::*;
 
 #[tokio::test]
 async fn promise_5_a_permission_is_answered_once_and_the_audit_log_says_by_whom() {

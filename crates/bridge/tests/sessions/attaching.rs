@@ -6,7 +6,7 @@ use tidings_bridge::journal::{Key, NewSession};
 use tidings_bridge::sessions::Verb;
 use tidings_protocol::api::{Attachment, CommandRequest, CreateSession, Input, ServerPhase};
 
-use crate::test_server::*;
+use crate::sessions::test_server::*;
 
 fn with(media_type: &str, data: &str) -> Input {
     let (media_type, data) = (media_type.to_owned(), data.to_owned());

@@ -9,8 +9,8 @@ use tidings_bridge::sessions::{Config, Transcript, Verb};
 use tidings_bridge::{Broadcast, Code, Sessions};
 use tidings_protocol::api::{Choice, CommandRequest, CreateSession, PermissionAnswer, ServerPhase};
 
+use crate::sessions::test_server::*;
 use crate::stand_in;
-use crate::test_server::*;
 
 fn filler() -> Key {
     Key::new("filler").unwrap()

@@ -7,7 +7,7 @@ use tidings_protocol::api::{Budget, CommandRequest, CreateSession, PatchSession,
 use tidings_protocol::ui::TurnId;
 use tokio::task::JoinSet;
 
-use crate::test_server::*;
+use crate::sessions::test_server::*;
 
 /// The id of a CLI session on disk that the server has not imported.
 async fn left_on_disk(server: &TestServer) -> String {

@@ -4,7 +4,7 @@ use serde_json::Value;
 use tidings_bridge::journal::{Key, SessionChange, SessionName};
 use tidings_protocol::api::{CreateSession, PatchSession, ServerPhase};
 
-use crate::test_server::*;
+use crate::sessions::test_server::*;
 
 #[tokio::test]
 async fn a_session_without_a_title_has_its_first_prompt() {

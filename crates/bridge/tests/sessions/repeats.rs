@@ -6,7 +6,7 @@ use tidings_bridge::journal::Novelty;
 use tidings_bridge::sessions::Verb;
 use tidings_protocol::api::{CommandRequest, CreateSession, Input, PatchSession, ServerPhase};
 
-use crate::test_server::*;
+use crate::sessions::test_server::*;
 
 fn said(id: &str, text: &str) -> Input {
     Input { client_id: Some(id.to_owned()), ..say(text) }

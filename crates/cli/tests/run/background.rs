@@ -4,8 +4,8 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::sandbox::Sandbox;
-use crate::started::Started;
+use crate::run::sandbox::Sandbox;
+use crate::run::started::Started;
 
 /// Script of a command in the background, with `after` for the turn that its end causes.
 fn naps(takes_ms: u64, after: &str) -> String {

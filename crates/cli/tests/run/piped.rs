@@ -6,8 +6,8 @@ use std::process::{Output, Stdio};
 use assert_cmd::Command;
 use serde_json::Value;
 
-use crate::sandbox::{ASKS, Sandbox};
-use crate::started::Started;
+use crate::run::sandbox::{ASKS, Sandbox};
+use crate::run::started::Started;
 
 fn run(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidings"));

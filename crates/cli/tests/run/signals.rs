@@ -2,8 +2,8 @@
 
 use std::process::Stdio;
 
-use crate::sandbox::Sandbox;
-use crate::started::Started;
+use crate::run::sandbox::Sandbox;
+use crate::run::started::Started;
 
 /// An agent in the background that never ends.
 const AGENT: &str = r#"

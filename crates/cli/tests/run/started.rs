@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::sandbox::Sandbox;
+use crate::run::sandbox::Sandbox;
 
 /// Timeout of every wait; most take milliseconds.
 const PATIENCE: Duration = Duration::from_secs(60);

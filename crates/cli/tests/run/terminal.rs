@@ -1,7 +1,7 @@
 //! Runs in a real terminal.
 
-use crate::sandbox::{ASKS, Sandbox};
-use crate::window::Window;
+use crate::run::sandbox::{ASKS, Sandbox};
+use crate::run::window::Window;
 
 const ENTER: &str = "\r";
 const CTRL_C: &str = "\x03";

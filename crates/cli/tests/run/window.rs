@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-use crate::sandbox::Sandbox;
+use crate::run::sandbox::Sandbox;
 
 /// Timeout of every wait; most take milliseconds.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::machine::Machine;
+use crate::serve::machine::Machine;
 
 #[test]
 fn a_backup_is_a_data_folder_to_start_from() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::machine::Machine;
+use crate::serve::machine::Machine;
 
 #[test]
 fn a_device_is_paired_listed_and_revoked() {
@@ -120,7 +120,7 @@ fn t15_the_log_of_decisions_can_be_exported_and_verified() {
     let machine = Machine::new();
     let data = machine.path("data");
     let server = machine.serve(&["--demo", "--data", data.to_str().unwrap()]);
-    let open = crate::machine::until("a request is pending", || {
+    let open = crate::serve::machine::until("a request is pending", || {
         let list = server.ask("GET", "/v1/permissions", None).json();
         list["items"].as_array().and_then(|items| items.first().cloned())
     });

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::machine::{Machine, Running, children, until};
+use crate::serve::machine::{Machine, Running, children, until};
 
 /// Starts a session with a pending request, so that its agent is alive.
 fn busy(server: &Running, machine: &Machine) -> String {

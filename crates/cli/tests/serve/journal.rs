@@ -4,9 +4,9 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::machine::Machine;
+use crate::serve::machine::Machine;
 
-fn stopped(mut server: crate::machine::Running) {
+fn stopped(mut server: crate::serve::machine::Running) {
     server.signal("TERM");
     assert!(server.ended().success());
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::machine::{Machine, until};
+use crate::serve::machine::{Machine, until};
 
 /// Limit before the server raises it.
 const BEFORE: &str = "300";

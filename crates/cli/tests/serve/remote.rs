@@ -5,7 +5,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::machine::{Machine, Running, until};
+use crate::serve::machine::{Machine, Running, until};
 
 const SCRIPT: &str = r#"
     [[turn]]

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
-use crate::machine::{Machine, until};
+use crate::serve::machine::{Machine, until};
 
 #[test]
 fn t4_t13_t14_secrets_reach_neither_the_log_nor_the_agents() {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::machine::{Machine, until};
+use crate::serve::machine::{Machine, until};
 
 #[test]
 fn the_first_start_prints_a_link_that_lets_one_device_in() {

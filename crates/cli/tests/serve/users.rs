@@ -4,7 +4,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
-use crate::machine::Machine;
+use crate::serve::machine::Machine;
 
 /// Runs a script as another user, and returns its success and output; none without root.
 fn as_nobody(script: &str) -> Option<(bool, String)> {

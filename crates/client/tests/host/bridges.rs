@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::raw::Raw;
-use crate::stage::{PATIENCE, Stage, Terms, eventually};
+use crate::host::raw::Raw;
+use crate::host::stage::{PATIENCE, Stage, Terms, eventually};
 
 const ECHO: &str = "while read -r line; do printf '%s\\n' \"$line\"; done";
 

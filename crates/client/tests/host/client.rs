@@ -11,7 +11,7 @@ use tidings::host::{HostFolder, Record};
 use tidings::transport::{Claim, Health, HostHandle, Incoming, NewHost, SocketTransport, Transport};
 use tidings::{Client, Decision, ErrorKind, Event, Kind, Options, PermissionAsk, Prompt, Subscriber};
 
-use crate::stage::{PATIENCE, PROMISED, eventually, example, is_alive, signal};
+use crate::host::stage::{PATIENCE, PROMISED, eventually, example, is_alive, signal};
 
 pub(crate) fn new_host(id: &str, lease: Duration) -> NewHost {
     let record = Record {
@@ -275,7 +275,7 @@ async fn f103_what_a_killed_host_had_kept_is_not_lost() {
     let mut link = Transport::open(Box::new(transport), launch).await.unwrap();
     let spool = play.host().path().join("spool");
     eventually("the CLI has written everything", PATIENCE, || {
-        crate::stage::bytes_in(&spool) > LINES * 100
+        crate::host::stage::bytes_in(&spool) > LINES * 100
             && std::fs::read_dir(&spool).unwrap().flatten().any(|file| {
                 let bytes = std::fs::read(file.path()).unwrap();
                 bytes.ends_with(format!("{LINES:0100}\"}}\n").as_bytes())

@@ -4,8 +4,8 @@
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use crate::raw::Raw;
-use crate::stage::{PATIENCE, PROMISED, Stage, Terms, eventually, is_alive, signal, state};
+use crate::host::raw::Raw;
+use crate::host::stage::{PATIENCE, PROMISED, Stage, Terms, eventually, is_alive, signal, state};
 
 /// A CLI with a tool in its own session, and a process that the tool left behind, without the environment.
 const BUSY: &str = r#"
@@ -183,7 +183,7 @@ fn f37_adopted_orphans_do_not_stay_as_zombies() {
             stat.rsplit_once(") ")
                 .is_some_and(|(_, rest)| rest.starts_with(&format!("Z {} ", stage.host.id())))
         };
-        crate::stage::pids().iter().filter(|pid| of_host(pid)).count()
+        crate::host::stage::pids().iter().filter(|pid| of_host(pid)).count()
     };
     eventually("no zombie is left", PATIENCE, || zombies() == 0);
     std::thread::sleep(Duration::from_millis(300));
@@ -202,7 +202,7 @@ fn a_failed_start_is_reported_and_leaves_nothing() {
     std::fs::remove_file(place.join("socket")).unwrap();
     std::fs::remove_dir_all(place.join("spool")).unwrap();
     let listener = std::os::unix::net::UnixListener::bind(place.join("socket")).unwrap();
-    let mut command = Command::new(crate::stage::example("agent_host"));
+    let mut command = Command::new(crate::host::stage::example("agent_host"));
     let mut host = command.arg(&place).stdin(std::os::fd::OwnedFd::from(listener)).spawn().unwrap();
     drop(command);
     let mut raw = Raw::connect(&place);

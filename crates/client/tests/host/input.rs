@@ -1,7 +1,7 @@
 //! Lines that are written to the CLI.
 
-use crate::raw::Raw;
-use crate::stage::{Stage, Terms};
+use crate::host::raw::Raw;
+use crate::host::stage::{Stage, Terms};
 
 /// Echoes every line.
 const ECHO: &str = "while read -r line; do printf '%s\\n' \"$line\"; done; echo '{\"type\":\"over\"}'";

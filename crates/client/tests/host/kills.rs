@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::raw::Raw;
-use crate::stage::{PATIENCE, Stage, Terms, eventually, example, is_alive};
+use crate::host::raw::Raw;
+use crate::host::stage::{PATIENCE, Stage, Terms, eventually, example, is_alive};
 
 /// Kills of the short run.
 const KILLS: u64 = 50;
@@ -108,10 +108,10 @@ async fn a_long_path_is_no_obstacle() {
     let hosts = root.path().join("x".repeat(120));
     std::fs::create_dir(&hosts).unwrap();
     let folder = tidings::host::HostFolder::new(hosts.join("h1"));
-    let new = crate::client::new_host("h1", Duration::from_secs(60));
+    let new = crate::host::client::new_host("h1", Duration::from_secs(60));
     let options = tidings::Options::new().program("/bin/sh");
     let (transport, host) =
-        tidings::transport::SocketTransport::start(folder.clone(), new, crate::client::claim(1));
+        tidings::transport::SocketTransport::start(folder.clone(), new, crate::host::client::claim(1));
     // The shell does not implement the protocol; it is enough that it was started.
     let launch = options.plan().unwrap().launch;
     let link = tidings::transport::Transport::open(Box::new(transport), launch).await.unwrap();

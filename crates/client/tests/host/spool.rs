@@ -1,7 +1,7 @@
 //! The spool of a host whose bridge does not read.
 
-use crate::raw::Raw;
-use crate::stage::{PATIENCE, Stage, Terms, bytes_in, eventually};
+use crate::host::raw::Raw;
+use crate::host::stage::{PATIENCE, Stage, Terms, bytes_in, eventually};
 
 /// Writes numbered lines as fast as it can, and its progress into a file.
 const FLOOD: &str = r#"

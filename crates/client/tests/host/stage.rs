@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::raw::Raw;
+use crate::host::raw::Raw;
 
 /// Longest wait of a test; most things take milliseconds.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);

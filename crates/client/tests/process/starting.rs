@@ -8,7 +8,7 @@ use tidings::options::EnvBase;
 use tidings::transport::Process;
 use tidings::{Client, ErrorKind, Options};
 
-use crate::stage::Stage;
+use crate::process::stage::Stage;
 
 /// A `claude` that records how it was called, and performs the handshake.
 const WITNESS: &str = r#"

@@ -9,7 +9,7 @@ use tidings::{
     query, query_stream,
 };
 
-use crate::stage::Stage;
+use crate::process::stage::Stage;
 
 const HELLO: &str = "[[turn]]\ntext = \"Hello!\"\nrepeat = true\n";
 

@@ -7,7 +7,7 @@ use tidings::control::{Call, McpCall, ReadFile, RegisterRepoRoot, ReloadPlugins,
 use tidings::permissions::PermissionMode;
 use tidings::{Client, Options};
 
-use crate::cli::session;
+use crate::session::cli::session;
 
 /// Requests of the CLI to a host, and a request of the flat style that it does not support.
 const NOT_OURS: &[&str] =

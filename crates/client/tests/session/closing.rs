@@ -8,7 +8,7 @@ use tidings::transport::Exit;
 use tidings::{AllowAll, ErrorKind, Options, StoppedBy};
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::session;
+use crate::session::cli::session;
 
 /// F38: closing may be called any number of times, from any handle, and ends once.
 #[tokio::test(start_paused = true)]

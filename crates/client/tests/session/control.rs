@@ -8,7 +8,7 @@ use tidings::permissions::PermissionMode;
 use tidings::transport::Exit;
 use tidings::{Client, ErrorKind, Options};
 
-use crate::cli::{self, session};
+use crate::session::cli::{self, session};
 
 /// Replies arrive in any order, and a reply to no pending request does no harm.
 #[tokio::test(start_paused = true)]

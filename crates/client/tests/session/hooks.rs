@@ -10,7 +10,7 @@ use tidings::hooks::{HookEvent, HookOutput, PostToolUse, PreToolUse};
 use tidings::json::Json;
 use tidings::{DialogAsk, ElicitationAsk, Hook, HookCall, Options};
 
-use crate::cli::{Cli, session};
+use crate::session::cli::{Cli, session};
 
 fn pre_tool_use(id: &str) -> Value {
     json!({"subtype": "hook_callback", "callback_id": id, "tool_use_id": "toolu_1",

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use tidings::{AllowAll, Decision, Options, PermissionAsk};
 
-use crate::cli::session;
+use crate::session::cli::session;
 
 /// F31: ten thousand unread frames do not delay a request.
 #[tokio::test(start_paused = true)]

@@ -13,7 +13,7 @@ use tidings::mcp::{CallToolResult, ContentBlock, Failure, Structured, Tool, Tool
 use tidings::{Client, ErrorKind, Options};
 use tokio::sync::{Notify, mpsc};
 
-use crate::cli::{Cli, session};
+use crate::session::cli::{Cli, session};
 
 #[derive(Deserialize, JsonSchema)]
 struct Add {

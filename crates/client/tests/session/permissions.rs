@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tidings::{AllowAll, Decision, DenyAll, ErrorKind, Options, PermissionAsk};
 
-use crate::cli::{Cli, session};
+use crate::session::cli::{Cli, session};
 
 fn may_bash_run() -> Value {
     json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "ls"}, "tool_use_id": "toolu_1",

@@ -8,7 +8,7 @@ use tidings::messages::Message;
 use tidings::transport::Exit;
 use tidings::{AllowAll, ErrorKind, Options, query_over};
 
-use crate::cli::{Cli, pair};
+use crate::session::cli::{Cli, pair};
 
 async fn state(cli: &Cli, state: &str) {
     let frame =

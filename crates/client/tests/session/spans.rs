@@ -11,7 +11,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Instrument as _, Metadata, Subscriber};
 use tracing_core::span::Current;
 
-use crate::cli::session;
+use crate::session::cli::session;
 
 /// Records every span.
 #[derive(Clone, Default)]

@@ -6,7 +6,7 @@ use serde_json::json;
 use tidings::messages::OriginKind;
 use tidings::{ErrorKind, Event, Interrupted, Options, StoppedBy, TurnOutcome};
 
-use crate::cli::session;
+use crate::session::cli::session;
 
 /// Several turns on one process, each with its own messages, the result last.
 #[tokio::test(start_paused = true)]

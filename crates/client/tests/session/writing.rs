@@ -7,7 +7,7 @@ use tidings::messages::{ContentBlock, Message, Priority};
 use tidings::transport::{Link, Outgoing, Transport};
 use tidings::{ErrorKind, Options, Prompt};
 
-use crate::cli::session;
+use crate::session::cli::session;
 
 /// F33: many tasks send at once, half of them give up in the middle, and every line arrives whole.
 #[tokio::test]
@@ -138,7 +138,7 @@ async fn flat_control_frames_are_refused_where_they_would_crash_the_cli() {
     client.send_message(&flat).await.unwrap();
     assert_eq!(cli.receives("control_request").await["subtype"], "interrupt");
 
-    let (memory, mut cli) = crate::cli::pair();
+    let (memory, mut cli) = crate::session::cli::pair();
     let (client, ()) =
         tokio::join!(tidings::Client::connect_over(Strict(memory), Options::new()), cli.initializes());
     let error = client.unwrap().send_message(&flat).await.unwrap_err();

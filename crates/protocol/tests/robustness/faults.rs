@@ -5,7 +5,7 @@ use tidings_protocol::json::{BODY_DEPTH_MAX, Raw, same_json};
 use tidings_protocol::messages::{ContentBlock, Message, ResultMessage};
 use tidings_protocol::{DecodeErrorKind, Frame, FrameRef};
 
-use crate::{on_a_small_stack, text_frame, tool_frame};
+use crate::robustness::{on_a_small_stack, text_frame, tool_frame};
 
 fn recorded() -> Vec<String> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/corpus");

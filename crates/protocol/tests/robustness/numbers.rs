@@ -6,7 +6,7 @@ use tidings_protocol::Frame;
 use tidings_protocol::json::{BodyError, Raw, same_json};
 use tidings_protocol::messages::{Message, ResultMessage};
 
-use crate::tool_frame;
+use crate::robustness::tool_frame;
 
 fn success(cost: &str) -> String {
     format!(r#"{{"is_error":false,"type":"result","subtype":"success","result":"","total_cost_usd":{cost}}}"#)

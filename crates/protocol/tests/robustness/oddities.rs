@@ -4,7 +4,7 @@ use tidings_protocol::json::{Raw, same_json, write_string};
 use tidings_protocol::messages::{Content, Message};
 use tidings_protocol::{DecodeErrorKind, Frame, FrameRef};
 
-use crate::{text_frame, tool_frame};
+use crate::robustness::{text_frame, tool_frame};
 
 #[test]
 fn raw_control_characters_in_strings_are_damage() {

@@ -3,7 +3,7 @@
 use tidings_protocol::FrameRef;
 use tidings_protocol::ndjson::{LINE_BYTES_MAX, Line, OVERSIZED_HEAD_BYTES, Splitter};
 
-use crate::split;
+use crate::robustness::split;
 
 #[test]
 fn f1_a_line_over_the_cap_is_one_event_and_reading_goes_on() {

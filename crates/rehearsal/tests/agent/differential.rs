@@ -14,7 +14,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tidings_protocol::Frame;
 
-use crate::host::{Host, ReadOutcome};
+use crate::agent::host::{Host, ReadOutcome};
 
 /// Known differences of the stand-in: the recording (or `*`), the frame, the key with `-` if it is missing
 /// and `+` if only the stand-in has it, and the reason.

@@ -1,6 +1,6 @@
 //! Expectations are checked, and the report names those that were not met.
 
-use crate::host::{Host, STREAMING};
+use crate::agent::host::{Host, STREAMING};
 
 const SCRIPT: &str = r#"
 [[turn]]

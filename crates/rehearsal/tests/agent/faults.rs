@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tidings_rehearsal::agent::Signal;
 
-use crate::host::{Host, ReadOutcome, STREAMING};
+use crate::agent::host::{Host, ReadOutcome, STREAMING};
 
 /// A script of one answer and one fault.
 fn with(fault: &str) -> String {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tidings_protocol::entry::{Entry, EntryKind};
 
-use crate::host::{Ended, Host, STREAMING};
+use crate::agent::host::{Ended, Host, STREAMING};
 
 const ID: &str = "11111111-2222-4333-8444-555555555555";
 

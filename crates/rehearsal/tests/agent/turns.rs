@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tidings_rehearsal::agent::Signal;
 
-use crate::host::{Host, STREAMING};
+use crate::agent::host::{Host, STREAMING};
 
 /// Exit code and output of a run without frames.
 fn plain(args: &[&str], script: &str, stdin: &str) -> (i32, Vec<String>, String) {

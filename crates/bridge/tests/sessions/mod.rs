@@ -8,7 +8,6 @@ mod full;
 mod limits;
 mod naming;
 mod repeats;
-mod stand_in;
 mod test_server;
 
 use std::collections::BTreeSet;

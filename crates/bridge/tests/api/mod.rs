@@ -2,8 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod capabilities;
-#[path = "../chance/mod.rs"]
-mod chance;
+use crate::chance;
 mod dialects;
 mod folders;
 mod limits;
@@ -11,8 +10,5 @@ mod live;
 mod offers;
 mod rest;
 mod server;
-#[path = "../sessions/stand_in.rs"]
-mod stand_in;
-#[path = "../stories/mod.rs"]
-mod stories;
+use crate::stories;
 mod streams;

@@ -1,0 +1,16 @@
+//! The integration tests of the crate, as one program.
+
+mod check;
+mod export;
+mod follow;
+mod harm;
+mod index;
+mod linked_files;
+mod manage;
+mod reader;
+mod repair;
+mod roots;
+mod search;
+mod seed_001;
+mod session;
+mod storage;
