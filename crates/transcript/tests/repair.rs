@@ -501,7 +501,7 @@ fn c6_a_repair_that_would_keep_no_entry_fails_and_writes_nothing() {
         assert_eq!(fs::read(&source).unwrap(), bytes);
         let mut rules = Vec::new();
         check::file(&source, None, |event| {
-            if let check::RepairEvent::Finding { finding, .. } = event {
+            if let check::CheckEvent::Finding { finding, .. } = event {
                 rules.push(finding.rule.as_str());
             }
             std::ops::ControlFlow::Continue(())
