@@ -1,4 +1,4 @@
-//! The session calls of the official SDKs, on files of our own; `e2e/sessions_sdk.py` compares with the SDK itself.
+//! The session calls of the official SDKs on our own files; `e2e/sessions_sdk.py` compares with the SDKs.
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]

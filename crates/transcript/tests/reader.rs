@@ -96,7 +96,7 @@ fn f71_several_records_on_a_line_are_recovered() {
     }
 }
 
-/// Runs of NUL bytes, as a crash after a change of size leaves them: `anthropics/claude-code#49876`, `#76059`.
+/// Runs of NUL bytes, as a crash after a resize leaves them: `anthropics/claude-code#49876`, `#76059`.
 #[test]
 fn f72_nul_bytes_cost_nothing_but_themselves() {
     let nul = "\0".repeat(9 << 10);

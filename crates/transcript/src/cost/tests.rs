@@ -472,7 +472,7 @@ fn prices_know_writes_searches_speed_and_long_prompts() {
         ("claude-opus-4-5", r#"{"cache_creation":{"ephemeral_1h_input_tokens":1000000}}"#, "10"),
         ("claude-opus-4-5", r#"{"cache_read_input_tokens":1000000}"#, "0.5"),
         ("claude-opus-4-5", r#"{"server_tool_use":{"web_search_requests":3}}"#, "0.03"),
-        // Above 200,000 tokens of prompt everything costs more with some models, whether the name has `[1m]` or not.
+        // Above 200,000 prompt tokens some models cost more, with and without `[1m]` in the name.
         ("claude-sonnet-4-5", r#"{"input_tokens":300000,"output_tokens":1000}"#, "1.8225"),
         ("claude-sonnet-4-5", r#"{"input_tokens":200000,"output_tokens":1000}"#, "0.615"),
         ("claude-sonnet-4-5[1m]", r#"{"input_tokens":200000,"output_tokens":1000}"#, "0.615"),

@@ -4,7 +4,7 @@
 //! ```no_run
 //! use tidings_transcript::index::Index;
 //! use tidings_transcript::roots::Roots;
-//! use tidings_transcript::search::{SearchFlow, Options, SearchQuery};
+//! use tidings_transcript::search::{Options, SearchFlow, SearchQuery};
 //!
 //! let roots = Roots::new(["/home/dev/.claude"]);
 //! let sessions = roots.scan()?.sessions;

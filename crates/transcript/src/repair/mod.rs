@@ -2,7 +2,7 @@
 //!
 //! ```no_run
 //! use std::path::Path;
-//! use tidings_transcript::repair::{self, RepairEvent, Existing};
+//! use tidings_transcript::repair::{self, Existing, RepairEvent};
 //!
 //! let (file, copy) = (Path::new("talk.jsonl"), Path::new("repaired.jsonl"));
 //! let report = repair::file(file, copy, Existing::Refuse, |event| {

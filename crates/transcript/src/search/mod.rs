@@ -2,7 +2,7 @@
 //!
 //! ```no_run
 //! use tidings_transcript::roots::Roots;
-//! use tidings_transcript::search::{self, SearchFlow, Options, SearchQuery};
+//! use tidings_transcript::search::{self, Options, SearchFlow, SearchQuery};
 //!
 //! let found = Roots::new(["/home/dev/.claude"]).scan()?;
 //! let query = SearchQuery::new(Options { pattern: "segmentation fault".into(), ..Options::default() })?;
