@@ -12,7 +12,7 @@ async fn main() -> Result<(), tidings::Error> {
     // before.
     match client.interrupt().await? {
         Interrupted::Stopping(receipt) => {
-            println!("stopping; {} prompts are queued", receipt.still_queued.len())
+            println!("stopping; {} prompts are queued", receipt.still_queued.len());
         }
         _ => println!("no turn was running"),
     }

@@ -99,16 +99,18 @@ impl Attach {
             let limit = if self.wait { String::new() } else { format!("?limit={FIRST_EVENTS}") };
             let path = format!("/v1/sessions/{}/snapshot{limit}", session.handle);
             let mut snapshot: Snapshot = remote.get(&path).await?;
-            let extent = match (self.wait, is_busy(&snapshot.session)) {
+            let events = past::decode(&mut snapshot);
+            let is_over = self.wait && !is_busy(&snapshot.session, past::is_between_turns(&events));
+            let extent = match (self.wait, is_over) {
                 (false, _) => Extent::End,
-                (true, true) => Extent::Turn,
-                (true, false) => Extent::LastTurn,
+                (true, false) => Extent::Turn,
+                (true, true) => Extent::LastTurn,
             };
-            let past = past::events(&mut snapshot, extent);
+            let past = past::select(events, &snapshot, extent);
             if self.remote.json {
-                self.lines(&remote, &snapshot, &past, out).await
+                self.lines(&remote, &snapshot, &past, is_over, out).await
             } else {
-                self.watch(&remote, snapshot, &past, out).await
+                self.watch(&remote, snapshot, &past, is_over, out).await
             }
         })
     }
@@ -119,6 +121,7 @@ impl Attach {
         remote: &Remote,
         snapshot: &Snapshot,
         past: &[PastEvent],
+        is_over: bool,
         out: &mut Output,
     ) -> anyhow::Result<Exit> {
         let session = &snapshot.session;
@@ -131,7 +134,7 @@ impl Attach {
             }
         }
         out.flush()?;
-        if self.wait && !is_busy(session) {
+        if is_over {
             return Ok(ended(session, last));
         }
         // A script may answer requests with other commands, unless it only waits.
@@ -164,6 +167,7 @@ impl Attach {
         remote: &Remote,
         snapshot: Snapshot,
         past: &[PastEvent],
+        is_over: bool,
         out: &Output,
     ) -> anyhow::Result<Exit> {
         let diffs = if self.diff { Diffs::Shown } else { Diffs::Hidden };
@@ -178,7 +182,7 @@ impl Attach {
             show(&mut view, &mut answers, event, came)?;
             self.ends(event, &mut last);
         }
-        if self.wait && !is_busy(&snapshot.session) {
+        if is_over {
             view.finish()?;
             return Ok(ended(&snapshot.session, last));
         }
@@ -333,9 +337,15 @@ fn show(view: &mut View, answers: &mut Answers, event: &UiMessage, at: TurnStart
     Ok(())
 }
 
-fn is_busy(session: &SessionView) -> bool {
-    matches!(session.state, ServerPhase::Starting | ServerPhase::Running | ServerPhase::NeedsYou)
-        || session.queued > 0
+/// True if a turn runs or is going to run. The event that ends a turn comes before the one that changes the
+/// session's state, so a snapshot taken between the two still says that the session runs.
+fn is_busy(session: &SessionView, is_between_turns: bool) -> bool {
+    let works = match session.state {
+        ServerPhase::Running => !is_between_turns,
+        ServerPhase::Starting | ServerPhase::NeedsYou => true,
+        _ => false,
+    };
+    works || session.queued > 0
 }
 
 fn headline(session: &SessionView) -> String {

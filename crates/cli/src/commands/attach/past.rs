@@ -24,12 +24,20 @@ pub(super) struct PastEvent {
     pub(super) decoded: Option<UiMessage>,
 }
 
-/// Takes the events to show out of a snapshot. Events that describe the current state, such as pending
-/// requests and the model, are always included.
-pub(super) fn events(snapshot: &mut Snapshot, extent: Extent) -> Vec<PastEvent> {
+/// Takes the events out of a snapshot.
+pub(super) fn decode(snapshot: &mut Snapshot) -> Vec<PastEvent> {
     let events = std::mem::take(&mut snapshot.events).into_iter();
-    let mut events: Vec<PastEvent> =
-        events.map(|json| PastEvent { decoded: UiMessage::deserialize(&json).ok(), json }).collect();
+    events.map(|json| PastEvent { decoded: UiMessage::deserialize(&json).ok(), json }).collect()
+}
+
+/// True if the last turn has ended and no other one has begun.
+pub(super) fn is_between_turns(events: &[PastEvent]) -> bool {
+    ends(events).next_back().is_some_and(|end| !events[end + 1..].iter().any(is_turn))
+}
+
+/// Selects the events to show. Events that describe the current state, such as pending requests and the model,
+/// are always included.
+pub(super) fn select(mut events: Vec<PastEvent>, snapshot: &Snapshot, extent: Extent) -> Vec<PastEvent> {
     let from = match extent {
         Extent::End => return events,
         Extent::Turn => ends(&events).last().map_or(0, |end| end + 1),
@@ -55,20 +63,23 @@ fn ends(events: &[PastEvent]) -> impl DoubleEndedIterator<Item = usize> {
 /// Index at which the last turn begins. An aborted turn has no end event, and events that only describe the
 /// state are not a turn.
 fn last_turn(events: &[PastEvent]) -> usize {
-    let is_turn = |event: &PastEvent| {
-        matches!(
-            event.decoded,
-            Some(
-                UiMessage::UserPrompt(_)
-                    | UiMessage::TextChunk { .. }
-                    | UiMessage::ToolExecuting { .. }
-                    | UiMessage::TurnResult(_)
-            )
-        )
-    };
     let after = |end: Option<usize>| end.map_or(0, |end| end + 1);
     let last = after(ends(events).next_back());
     if events[last..].iter().any(is_turn) { last } else { after(ends(events).rev().nth(1)) }
+}
+
+/// True if an event is part of a turn.
+fn is_turn(event: &PastEvent) -> bool {
+    matches!(
+        event.decoded,
+        Some(
+            UiMessage::UserPrompt(_)
+                | UiMessage::TurnStarted(_)
+                | UiMessage::TextChunk { .. }
+                | UiMessage::ToolExecuting { .. }
+                | UiMessage::TurnResult(_)
+        )
+    )
 }
 
 /// True if an event describes the current state, however old it is.
@@ -112,6 +123,16 @@ mod tests {
         ] {
             let events: Vec<PastEvent> = words.split_whitespace().map(event).collect();
             assert_eq!(last_turn(&events), from, "{words}");
+        }
+    }
+
+    #[test]
+    fn a_turn_that_has_ended_is_over_before_the_state_of_its_session_says_so() {
+        for (words, is_between) in
+            [("", false), ("a", false), ("a end", true), ("a end state", true), ("a end state b", false)]
+        {
+            let events: Vec<PastEvent> = words.split_whitespace().map(event).collect();
+            assert_eq!(is_between_turns(&events), is_between, "{words}");
         }
     }
 }
