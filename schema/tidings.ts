@@ -10,116 +10,119 @@ export const MOBILE_WIRE_VERSION = 1;
 /** Bytes of the body of a prompt, with everything that comes with it. */
 export const INPUT_BYTES_MAX = 3145728;
 
-/** A command has taken effect, or will. */
+/** Acknowledgement of a command that has taken effect, or will. */
 export type Accepted = {
-  /** The turn that the prompt got. It is a later one if another prompt gets ahead of it. */
+  /** Turn assigned to the prompt. It becomes a later one if another prompt gets ahead of it. */
   turn_id?: TurnId,
-  /** The number of the event that tells of it. */
+  /** Sequence number of the event that announces the effect. */
   seq: number,
-  /** The place of that event. */
+  /** Cursor of that event. */
   cursor: string,
-  /** `rewind`: what was put back, or would be. */
+  /** `rewind`: files that were restored, or would be. */
   rewind?: Rewound,
 };
 
-/** What became of an answer. */
+/** Result of an answer. */
 export type AnswerResult = {
-  /** What was answered. */
+  /** Id of the request that was answered. */
   tool_use_id: string,
-  /** How it ended: `allowed`, `denied`, `answered`, `timed_out`, `disconnected`, `cancelled` or `lost`. */
+  /** Outcome: `allowed`, `denied`, `answered`, `timed_out`, `disconnected`, `cancelled` or `lost`. */
   outcome: string,
-  /** Who answered. */
+  /** Name of the client or policy that answered. */
   by?: string,
-  /** The number of the event that tells of it. */
+  /** Sequence number of the event that announces the outcome. */
   seq: number,
-  /** The place of that event. */
+  /** Cursor of that event. */
   cursor: string,
 };
 
-/** The questions of one call, to be answered together. */
+/** The questions of one call, answered together. */
 export type AskUserQuestionsRequest = {
-  /** In the order to be shown. */
+  /** In display order. */
   questions: Array<Question>,
 };
 
-/** A picture or a file. */
+/** An attached image or file. */
 export type Attachment = {
-  /** What it is, such as `image/png`, `application/pdf` or `text/plain`. */
+  /** Media type, such as `image/png`, `application/pdf` or `text/plain`. */
   media_type: string,
   /** Its bytes in base64. */
   data: string,
-  /** What it is called. */
+  /** File name. */
   name?: string,
 };
 
-/** The phone is not let in. */
+/** Authentication failed. */
 export type AuthError = {
-  /** Why, for a program. */
+  /** Reason, as a code for programs. */
   code: string,
-  /** Why, for a person. */
+  /** Reason, as text for the user. */
   message: string,
 };
 
-/** The phone is signed in. */
+/** Authentication succeeded. */
 export type AuthSuccess = {
-  /** The connection's session, to come back to. */
+  /** Session of the connection, for reconnecting. */
   sessionId: string,
-  /** When it ends, in milliseconds since the epoch. */
+  /** Expiry, in milliseconds since the epoch. */
   expiresAt: number,
 };
 
-/** Answers to the permissions of a batch. */
+/** Answers to a batch of permission requests. */
 export type BatchAnswer = {
-  /** One for each, by its place or its name. */
+  /** One per request, identified by index or id. */
   answers: Array<BatchAnswerItem>,
-  /** The id of this command. */
+  /** Idempotency key of this command. */
   client_id?: string,
 };
 
-/** An answer to one permission of a batch. */
+/** Answer to one permission request of a batch. */
 export type BatchAnswerItem = {
-  /** Its place in the batch, from zero. */
+  /** Index in the batch, from zero. */
   index?: number,
-  /** Its name. */
+  /** Id of the request. */
   tool_use_id?: string,
-  /** Yes or no. */
+  /** Allow or deny. */
   decision: Choice,
-  /** How far a yes reaches. */
+  /** Scope of an approval. */
   scope?: PermissionScope,
-  /** What the tool gets instead of what the model asked for. It needs the scope `edit` and the digest. */
+  /** Input that replaces the one from the model. Requires the scope `edit` and the digest. */
   updated_input?: JsonValue,
-  /** What the model is told with a no. */
+  /** Message for the model when the call is denied. */
   message?: string,
-  /** Whether a no ends the turn. */
+  /** True if a denial also ends the turn. */
   interrupt?: boolean,
-  /** The digest of what was shown. */
+  /** Digest of the request as it was shown. */
   digest?: string,
-  /** The id of this command: sent again, it gets the same answer. */
+  /** Idempotency key: the same command sent again gets the same answer. */
   client_id?: string,
 };
 
-/** What became of the answers to a batch. Those that somebody answered before have the answer of the winner. */
+/**
+ * Results of the answers to a batch. A request that was already answered has the result of the earlier
+ * answer.
+ */
 export type BatchAnswered = {
   /** One for each answer. */
   results: Array<AnswerResult>,
 };
 
-/** What a session may use; no limit where none is named. */
+/** Limits on the resources of a session; absent means unlimited. */
 export type Budget = {
-  /** Turns. */
+  /** Maximum number of turns. */
   max_turns?: number,
-  /** Dollars. */
+  /** Maximum cost in dollars. */
   budget_usd?: number,
-  /** Seconds that its turns may take together. */
+  /** Maximum total duration of its turns, in seconds. */
   max_seconds?: number,
 };
 
-/** Yes or no. */
+/** Decision about a permission request. */
 export type Choice = "allow" | "deny";
 
-/** The agent process. */
+/** Status of the agent process. */
 export type ClaudeCodeStatus = {
-  /** Whether it runs. */
+  /** True if it is running. */
   running: boolean,
   /** Its process id. */
   pid?: number,
@@ -131,21 +134,21 @@ export type ClaudeCodeStatus = {
 export type ClaudeResponse = {
   /** The text. */
   content: string,
-  /** More of the same answer follows; left out when it does not. */
+  /** True if more of the same answer follows; omitted when false. */
   isPartial?: boolean,
-  /** The conversation it belongs to. */
+  /** Conversation it belongs to. */
   conversationId?: string,
-  /** Facts about the answer as text, such as `turnNumber` and `model`; left out when there are none. */
+  /** Metadata of the answer as text, such as `turnNumber` and `model`; omitted when empty. */
   metadata?: { [key in string]: string },
 };
 
-/** How far cloning has come. */
+/** Progress of cloning. */
 export type CloneProgress = {
-  /** From 0 to 100. */
+  /** Percentage, from 0 to 100. */
   percentage: number,
-  /** What is being done, in a word. */
+  /** One-word status. */
   status: string,
-  /** Why it failed, when it did. */
+  /** Reason of a failure. */
   error?: string,
 };
 
@@ -154,33 +157,33 @@ export type CommandMessage = {
   /** The prompt. */
   command: string,
   /**
-   * The app means a shell command.
+   * True if the app means a shell command.
    *
-   * Shell commands are not offered. The mark is read all the same, so that such a message can be
-   * refused instead of reaching the agent as a prompt.
+   * Shell commands are not supported. The flag is still read, so that such a message can be refused
+   * instead of reaching the agent as a prompt.
    */
   isShellCommand?: boolean,
 };
 
-/** What is wanted of a session besides a prompt. Each command takes what it needs. */
+/** Parameters of a session command. Each command uses the fields it needs. */
 export type CommandRequest = {
-  /** `mode`: what the agent may do unasked from now on. */
+  /** `mode`: new permission mode. */
   mode?: string,
-  /** `model`: the model that answers from now on; the usual one where none is named. */
+  /** `model`: new model; the default model if absent. */
   model?: string,
-  /** `rewind`: the prompt before which files are put back. */
+  /** `rewind`: the prompt before which the files are restored. */
   prompt?: string,
-  /** `rewind`: only says what would be done. */
+  /** `rewind`: reports the changes without making them. */
   dry_run?: boolean,
-  /** The id of this command: sent again, it is done once. */
+  /** Idempotency key: the same command sent again has no second effect. */
   client_id?: string,
 };
 
-/** History was summarised to make room. */
+/** The history was compacted. */
 export type Compacted = {
   /** Session it belongs to. */
   session_id: number,
-  /** What brought it about: `manual` or `auto`. */
+  /** Trigger: `manual` or `auto`. */
   trigger?: string,
   /** Tokens of the history before. */
   tokens_before?: number,
@@ -188,87 +191,87 @@ export type Compacted = {
   tokens_after?: number,
 };
 
-/** What can be put where a person writes: files of a session, or its slash commands. */
+/** Completions for the prompt field: files of a session, or its slash commands. */
 export type Completions = {
   /** Paths below the folder of the session, or commands without their slash. */
   items: Array<string>,
-  /** Whether there are more than these. */
+  /** True if there are more than these. */
   more: boolean,
 };
 
-/** One message from a person to a session. */
+/** One message from a user to a session. */
 export type ControllerInputPayload = {
-  /** Session it is for. */
+  /** Session that receives it. */
   session_id: number,
-  /** What the person wrote. */
+  /** Text that the user wrote. */
   content: string,
-  /** The person's turn; count up by one per message. */
+  /** The user's turn; count up by one per message. */
   turn_id: TurnId,
-  /** Facts of the client's own, carried along unread. */
+  /** Arbitrary data of the client, passed on unread. */
   metadata?: { [key in string]: JsonValue },
 };
 
 /** Tokens and dollars of sessions on disk, each response counted once. */
 export type CostReport = {
-  /** What the sums are made for: `day`, `week`, `month`, `session`, `project`, `model` or `block`. */
+  /** Grouping: `day`, `week`, `month`, `session`, `project`, `model` or `block`. */
   by: string,
-  /** The name of the zone in which days begin. */
+  /** Name of the time zone in which days begin. */
   zone: string,
-  /** The sum of everything. */
+  /** Sum of all rows. */
   total: CostTotal,
-  /** The sums, in order of time, or the dearest first. */
+  /** Rows, in order of time, or most expensive first. */
   rows: Array<CostRow>,
-  /** What is not in the costs. */
+  /** Responses without a known price, which the costs exclude. */
   unpriced: Array<CostUnpriced>,
 };
 
-/** A sum for one day, session, model or whatever was asked for. */
+/** One row of a cost report. */
 export type CostRow = {
-  /** The day, week, month, begin of the block, session, folder or model. */
+  /** Key of the row: day, week, month, start of the block, session, folder or model. */
   key: string,
-  /** When the block ends. */
+  /** End of the block. */
   end?: string,
-  /** Whether the block is the one that is running. */
+  /** True if the block is the current one. */
   active?: boolean,
   /** The project of the session. */
   project?: string,
-  /** How many. */
+  /** Number of responses. */
   responses: number,
-  /** Tokens of prompts that no cache had. */
+  /** Prompt tokens that were not cached. */
   input: number,
   /** Tokens generated. */
   output: number,
-  /** Tokens that were put into the cache. */
+  /** Tokens written to the cache. */
   cache_write: number,
-  /** Those of them that stay for five minutes. */
+  /** Tokens written to the cache for five minutes. */
   cache_write_5m: number,
-  /** Those of them that stay for an hour. */
+  /** Tokens written to the cache for one hour. */
   cache_write_1h: number,
-  /** Tokens that came out of the cache. */
+  /** Tokens read from the cache. */
   cache_read: number,
-  /** Searches of the web. */
+  /** Number of web searches. */
   web_searches: number,
   /** Dollars, at list prices. */
   cost_usd: number,
 };
 
-/** A sum over responses. */
+/** Sum over responses. */
 export type CostTotal = {
-  /** How many. */
+  /** Number of responses. */
   responses: number,
-  /** Tokens of prompts that no cache had. */
+  /** Prompt tokens that were not cached. */
   input: number,
   /** Tokens generated. */
   output: number,
-  /** Tokens that were put into the cache. */
+  /** Tokens written to the cache. */
   cache_write: number,
-  /** Those of them that stay for five minutes. */
+  /** Tokens written to the cache for five minutes. */
   cache_write_5m: number,
-  /** Those of them that stay for an hour. */
+  /** Tokens written to the cache for one hour. */
   cache_write_1h: number,
-  /** Tokens that came out of the cache. */
+  /** Tokens read from the cache. */
   cache_read: number,
-  /** Searches of the web. */
+  /** Number of web searches. */
   web_searches: number,
   /** Dollars, at list prices. */
   cost_usd: number,
@@ -278,219 +281,219 @@ export type CostTotal = {
 export type CostUnpriced = {
   /** The model. */
   model: string,
-  /** How many. */
+  /** Number of responses. */
   responses: number,
 };
 
-/** A session that is to be made. */
+/** Request for a new session. */
 export type CreateSession = {
-  /** The folder that it works in. */
+  /** Working folder. */
   cwd: string,
-  /** What is said first. */
+  /** First prompt. */
   prompt?: string,
-  /** Pictures and files that come with the prompt. */
+  /** Images and files attached to the prompt. */
   attachments?: Array<Attachment>,
-  /** The model that answers. */
+  /** Model. */
   model?: string,
-  /** What the agent may do unasked, as the CLI names it. */
+  /** Permission mode, in the CLI's spelling. */
   permission_mode?: string,
-  /** Who answers questions before a person does. */
+  /** Policy that decides requests before the user does. */
   policy?: Policy,
-  /** The CLI session to go on with: one found on disk is adopted. */
+  /** CLI session to resume: a session on disk is adopted. */
   resume?: string,
-  /** Goes on in a copy of the session that is resumed. */
+  /** Forks the resumed session instead of continuing it. */
   fork?: boolean,
   /** Its title. */
   title?: string,
-  /** Added to what the agent is told about itself. */
+  /** Text appended to the system prompt. */
   append_system_prompt?: string,
-  /** Rules for tools that may run unasked. */
+  /** Permission rules for tools that run without a request. */
   allowed_tools?: Array<string>,
-  /** MCP servers, as the CLI's `--mcp-config` has them. */
+  /** MCP servers, in the format of the CLI's `--mcp-config`. */
   mcp_config?: JsonValue,
-  /** More folders that the agent may work in. */
+  /** Additional folders for the agent. */
   add_dirs?: Array<string>,
-  /** Turns that it may take. */
+  /** Maximum number of turns. */
   max_turns?: number,
-  /** Dollars that it may cost. */
+  /** Maximum cost in dollars. */
   budget_usd?: number,
-  /** Seconds that its turns may take together. */
+  /** Maximum total duration of its turns, in seconds. */
   max_seconds?: number,
-  /** Whatever its owner wants to find it by. */
+  /** Arbitrary labels for finding it. */
   labels?: { [key in string]: string },
-  /** Whether a script plays the agent. On a server with a demo it does unless this says no. */
+  /** True if a script plays the agent; the default on a demo server. */
   demo?: boolean,
-  /** Keeps the CLI's own frames too, for the dialect `frames`. */
+  /** Also stores the CLI's own frames, for the dialect `frames`. */
   keep_frames?: boolean,
-  /** The id of this command: sent again, it makes no second session. */
+  /** Idempotency key: the same command sent again creates no second session. */
   client_id?: string,
 };
 
-/** How a device gets its credential. */
+/** Form in which a device receives its credential. */
 export type CredentialKind = "cookie" | "token";
 
-/** When a prompt is delivered. */
+/** Time of delivery of a prompt. */
 export type Delivery = "queue" | "steer" | "interrupt";
 
-/** A call that was not allowed. */
+/** A denied tool call. */
 export type DeniedTool = {
   /** The call. */
   tool_use_id: string,
   /** Name of the tool. */
   tool_name: string,
-  /** What it was called with. */
+  /** Input of the call. */
   input?: JsonValue,
 };
 
-/** A device that has a credential. */
+/** A device with a credential. */
 export type Device = {
-  /** Names it, to revoke it by. */
+  /** Id, used for revocation. */
   id: string,
-  /** What people call it. */
+  /** Display name. */
   name: string,
-  /** What it may do: `read`, `prompt`, `decide`, `edit`, `always`, `admin`. */
+  /** Scopes: `read`, `prompt`, `decide`, `edit`, `always`, `admin`. */
   scopes: Array<string>,
-  /** The folders that it is limited to; everywhere if there are none. */
+  /** Folders that it is limited to; no limit if empty. */
   folders: Array<string>,
-  /** When it came in. */
+  /** Time of pairing. */
   created: string,
-  /** When it was last seen, to some minutes. */
+  /** Time it was last seen, accurate to a few minutes. */
   last_seen?: string,
-  /** When its credential ends by itself. */
+  /** Expiry of its credential. */
   expires?: string,
 };
 
-/** The devices that have credentials. */
+/** The devices with credentials. */
 export type DeviceList = {
-  /** All of them, the oldest first. */
+  /** All devices, oldest first. */
   items: Array<Device>,
 };
 
-/** Something went wrong. */
+/** An error. */
 export type ErrorMessage = {
-  /** What, for a program. */
+  /** Error code for programs. */
   code: string,
-  /** What, for a person. */
+  /** Error message for the user. */
   message: string,
-  /** Facts about it. */
+  /** Details of the error. */
   details: { [key in string]: JsonValue },
-  /** Whether the session can go on. */
+  /** True if the session can continue. */
   recoverable: boolean,
 };
 
-/** What a folder would have the agent run or obey, and whether somebody has agreed to it. */
+/** Commands and settings of a folder that affect the agent, and their approval. */
 export type FolderTrust = {
   /** The folder. */
   folder: string,
-  /** Stands for everything in `commands`: another command makes another digest. */
+  /** Digest of everything in `commands`: any other command changes it. */
   digest: string,
-  /** Whether sessions in this folder may use all of it. A folder without commands is trusted. */
+  /** True if sessions in this folder may use all of it. A folder without commands is trusted. */
   trusted: boolean,
-  /** What was found. */
+  /** The commands found. */
   commands: Array<FoundCommand>,
 };
 
-/** Something in a folder that runs programs, or changes whom the agent talks to. */
+/** A setting in a folder that runs programs, or changes the servers that the agent connects to. */
 export type FoundCommand = {
-  /** The file, from the folder. */
+  /** File, relative to the folder. */
   file: string,
-  /** Where in the file, such as `hooks.SessionStart[0]`. */
+  /** Key in the file, such as `hooks.SessionStart[0]`. */
   place: string,
-  /** What it says. */
+  /** Value of the setting. */
   text: string,
 };
 
-/** Is everything well? */
+/** Health check. */
 export type HealthCheckMessage = Record<symbol, never>;
 
-/** Whether everything is well. */
+/** Answer to a health check. */
 export type HealthCheckResponse = {
-  /** Id of the question. */
+  /** Id of the health check. */
   requestId: string,
-  /** Whether the server can do its work. */
+  /** True if the server works. */
   healthy: boolean,
   /** Version of the server. */
   wrapperVersion: string,
-  /** How the agent process is, in a word. */
+  /** One-word status of the agent process. */
   claudeStatus: string,
 };
 
-/** Still here. */
+/** Heartbeat. */
 export type HeartbeatMessage = Record<symbol, never>;
 
-/** Something that happened. */
+/** One event of a session's history. */
 export type HistoryEvent = {
-  /** Its place. */
+  /** Cursor of the event. */
   cursor: string,
-  /** Its number. */
+  /** Sequence number of the event. */
   seq: number,
-  /** When it happened. */
+  /** Time of the event. */
   at: string,
-  /** What happened. */
+  /** The event. */
   event: UiMessage,
 };
 
-/** A part of what happened in a session. */
+/** One page of a session's events. */
 export type HistoryPage = {
-  /** Events, the oldest first. */
+  /** Events, oldest first. */
   items: Array<HistoryEvent>,
-  /** Hand it back as `before` for what is before these. */
+  /** Pass as `before` to get the previous page. */
   prev?: string,
-  /** Hand it back as `after` for what is after these. */
+  /** Pass as `after` to get the next page. */
   next?: string,
 };
 
-/** A prompt: [`ControllerInputPayload`](crate::ui::ControllerInputPayload) with more to say. */
+/** A prompt: [`ControllerInputPayload`](crate::ui::ControllerInputPayload) with more fields. */
 export type Input = {
   /** The prompt. */
   content: string,
-  /** The session that it is for, as in the payload. The address says it too; they must not differ. */
+  /** Session of the prompt, as in the payload. It must not differ from the session in the URL. */
   session_id?: number,
-  /** The turn that it claims. The server assigns another where that is taken. */
+  /** Turn claimed by the client. The server assigns another if it is taken. */
   turn_id?: TurnId,
-  /** Whatever the client wants to say about it. */
+  /** Arbitrary data of the client. */
   metadata?: { [key in string]: JsonValue },
-  /** When it is delivered. */
+  /** Time of delivery. */
   delivery?: Delivery,
-  /** Pictures and files that come with it. */
+  /** Attached images and files. */
   attachments?: Array<Attachment>,
-  /** The id of this command: sent again, it is said once. */
+  /** Idempotency key: the same command sent again has no second effect. */
   client_id?: string,
 };
 
-/** A question waits no longer. */
+/** A question was resolved. */
 export type InteractionResolved = {
   /** Session it belongs to. */
   session_id: number,
   /** Call that waited. */
   tool_use_id: string,
-  /** How it was settled. */
+  /** The resolution. */
   outcome: Resolution,
-  /** Who or what settled it. */
+  /** Name of the person or policy that resolved it. */
   by?: string,
-  /** The answer as data. */
+  /** The answer as JSON. */
   answer?: JsonValue,
-  /** What was said about it. */
+  /** Message that came with the answer. */
   reason?: string,
 };
 
 export type JsonValue = number | string | boolean | Array<JsonValue> | { [key in string]: JsonValue } | null;
 
 /**
- * Something that happened inside a sub-agent: its text, reasoning, tools and tokens.
+ * An event inside a sub-agent: its text, reasoning, tools and tokens.
  *
- * A turn in it is that of the main conversation during which it happened.
+ * Its turn is the turn of the main conversation during which it happened.
  */
 export type Lane = {
   /** Session it belongs to. */
   session_id: number,
-  /** The sub-agent: the call that started it. */
+  /** Sub-agent, as the id of the call that started it. */
   agent_id: string,
-  /** What happened. */
+  /** The event. */
   event: UiMessage,
 };
 
-/** A message in short. */
+/** Summary of a message. */
 export type MessageSummary = {
   /** Its id. */
   id: string,
@@ -498,13 +501,13 @@ export type MessageSummary = {
   timestamp: number,
   /** Its `type`. */
   type: string,
-  /** What it said, in a line. */
+  /** One-line summary. */
   summary: string,
 };
 
-/** What the server is and can do. */
+/** Metadata of the server. */
 export type Meta = {
-  /** What it is called. */
+  /** Name of the server. */
   name: string,
   /** Its version. */
   version: string,
@@ -512,49 +515,55 @@ export type Meta = {
   ui_wire_version: number,
   /** The version of the messages of the dialect `mobile`. */
   mobile_wire_version: number,
-  /** The name to ask for when a WebSocket is opened. */
+  /** WebSocket subprotocol to request. */
   websocket_protocol: string,
-  /** What it can do, in words to look for. */
+  /** Names of the server's capabilities. */
   capabilities: Array<string>,
-  /** What it takes at most. */
+  /** Limits on requests. */
   limits: MetaLimits,
-  /** Whether a script plays the agents, unless a session is to have a real one. */
+  /** True if a script plays the agents, except in sessions that request a real one. */
   demo: boolean,
-  /** The Claude Code that real sessions run; none where there is none, so that none can be started. */
+  /**
+   * Claude Code installation used by real sessions; absent if there is none, so that none can be
+   * started.
+   */
   claude?: MetaClaude,
-  /** The disk of the server is full: sessions can be read and stopped, and everything that has to be stored is refused. */
+  /**
+   * True if the disk of the server is full: sessions can be read and stopped; every request that needs
+   * storage is refused.
+   */
   storage_full?: boolean,
-  /** Who asks. */
+  /** The caller. */
   you: MetaCaller,
 };
 
-/** Who asks, and what they may. */
+/** Caller of a request, with its scopes. */
 export type MetaCaller = {
-  /** What they are called. */
+  /** Name of the caller. */
   name: string,
-  /** What they may. */
+  /** Scopes of the caller. */
   scopes: Array<string>,
 };
 
-/** The Claude Code of the server. */
+/** Claude Code installation of the server. */
 export type MetaClaude = {
-  /** Its version, once it has told it. */
+  /** Its version, once known. */
   version?: string,
 };
 
-/** What the server takes at most. */
+/** Limits of the server. */
 export type MetaLimits = {
-  /** Bytes of the body of a request. */
+  /** Maximum size of a request body, in bytes. */
   body_bytes: number,
-  /** Bytes of the body of a prompt, with its attachments. */
+  /** Maximum size of the body of a prompt, in bytes, attachments included. */
   input_bytes: number,
-  /** Bytes of a message on a WebSocket. */
+  /** Maximum size of a WebSocket message, in bytes. */
   message_bytes: number,
-  /** Sessions that are watched on one WebSocket. */
+  /** Maximum number of session subscriptions on one WebSocket. */
   subscriptions: number,
-  /** Entries of one page of a list. */
+  /** Maximum number of entries on one page of a list. */
   page: number,
-  /** Milliseconds between signs of life on a stream. */
+  /** Interval between heartbeats on a stream, in milliseconds. */
   heartbeat_ms: number,
 };
 
@@ -562,12 +571,12 @@ export type MetaLimits = {
  * One message, in either direction.
  *
  * `id` and `timestamp` are optional both ways, since some messages travel without them.
- * Pass over a message whose `type` you do not know: more may be added.
+ * Ignore messages with an unknown `type`: more may be added.
  */
 export type MobileMessage = {
-  /** Names the message, for a reply to quote. */
+  /** Id of the message, quoted by replies. */
   id?: string,
-  /** When it was sent, in milliseconds since the epoch. */
+  /** Time of sending, in milliseconds since the epoch. */
   timestamp?: number,
 } & ({ "type": "auth_success" } & AuthSuccess
 | { "type": "auth_error" } & AuthError
@@ -595,64 +604,64 @@ export type MobileMessage = {
 | { "type": "wrapper_status" } & WrapperStatus
 | { "type": "error" } & ErrorMessage);
 
-/** A request that still waits, as the object it was first sent as. */
+/** A pending request, with the keys of the original message. */
 export type MobilePendingPermission = { type: "permission_request", id: string, timestamp?: number } & MobilePermissionRequest;
 
-/** May a tool do this? The answer quotes the id of the message. */
+/** A permission request of a tool. The answer quotes the id of the message. */
 export type MobilePermissionRequest = {
   /** Name of the tool. */
   tool: string,
-  /** What it wants to do, in a word. */
+  /** One-word action of the tool. */
   action: string,
-  /** Facts to decide by, such as `file` and `preview`. */
+  /** Details for the decision, such as `file` and `preview`. */
   details: { [key in string]: JsonValue },
-  /** How much can go wrong. */
+  /** Risk of the action. */
   risk: RiskLevel,
   /** Seconds until it is decided without the phone. */
   timeout?: number,
 };
 
-/** A model that can be chosen. */
+/** A selectable model. */
 export type ModelChoice = {
-  /** What to choose it by. */
+  /** Value that selects it. */
   value: string,
-  /** What it is called. */
+  /** Display name. */
   name: string,
-  /** What it is good for. */
+  /** Description of its strengths. */
   description: string,
-  /** The model that the value stands for now. */
+  /** Model that the value currently resolves to. */
   model?: string,
 };
 
-/** The models that can be chosen, as the CLI that was started last lists them; none before one was. */
+/** Models that can be chosen, as listed by the CLI that was started last; empty before the first start. */
 export type ModelList = {
   /** The models. */
   items: Array<ModelChoice>,
 };
 
-/** A new device with its credential, which is shown this once. */
+/** A new device with its credential, which is shown only once. */
 export type NewCredential = {
   /** The device. */
   device: Device,
-  /** The credential, for `Authorization: Bearer`. A page has it as a cookie instead. */
+  /** The credential, for `Authorization: Bearer`. A page receives it as a cookie instead. */
   token?: string,
 };
 
-/** What a new device is called and may do. */
+/** Settings of a new device. */
 export type NewDevice = {
-  /** What people call it. */
+  /** Display name. */
   name?: string,
-  /** What it may do; `read`, `prompt` and `decide` where nothing is said. */
+  /** Scopes; defaults to `read`, `prompt` and `decide`. */
   scopes?: Array<string>,
-  /** The folders that it is limited to; everywhere if there are none. */
+  /** Folders that it is limited to; no limit if empty. */
   folders: Array<string>,
-  /** After how many seconds its credential ends by itself; never where nothing is said. */
+  /** Lifetime of its credential in seconds; unlimited by default. */
   expires_in_s?: number,
 };
 
-/** What happens in any session that somebody who watches none of them wants to know. */
+/** Notice about any session, for clients that are not subscribed to it. */
 export type Notice = { "type": "session",
-  /** How it stands. */
+  /** The session. */
   session: SessionView,
 }
 | { "type": "deleted",
@@ -662,7 +671,7 @@ export type Notice = { "type": "session",
   handle: number,
 }
 | { "type": "permission",
-  /** The permission. */
+  /** The permission request. */
   permission: PendingPermission,
 }
 | { "type": "question",
@@ -672,133 +681,133 @@ export type Notice = { "type": "session",
 | { "type": "settled",
   /** The key of the session. */
   session: string,
-  /** What it was. */
+  /** Id of the request. */
   tool_use_id: string,
-  /** How it ended. */
+  /** The outcome. */
   outcome: string,
 }
 | { "type": "turn_ended",
   /** The key of the session. */
   session: string,
-  /** Whether the agent says that something went wrong. */
+  /** True if the agent reports an error. */
   is_error: boolean,
-  /** Whether somebody interrupted it, which the agent calls an error too; left out when nobody did. */
+  /** True if the user interrupted it, which the agent reports as an error too; omitted when false. */
   interrupted?: boolean,
-  /** The end of what it said, in one line. */
+  /** End of the answer, as one line. */
   last_line?: string | null,
 }
 | { "type": "resync",
 };
 
-/** More about one option. */
+/** Details of one option. */
 export type OptionDetails = {
   /** The option. */
   label: string,
-  /** What choosing it means. */
+  /** Explanation of the option. */
   description?: string,
-  /** What it would look like. */
+  /** Preview of its result. */
   preview?: string,
 };
 
-/** A device that has a code asks to be let in. */
+/** Request of a device to be paired by a code. */
 export type PairRequest = {
   /** The code. */
   code: string,
-  /** What the device calls itself; whoever made the code may have chosen another name. */
+  /** Name proposed by the device; a name chosen together with the code takes precedence. */
   name?: string,
-  /** How it wants its credential; as a `cookie` where nothing is said, so programs say `token`. */
+  /** Form of the credential; defaults to `cookie`, so programs send `token`. */
   credential: CredentialKind,
 };
 
-/** A code that lets one device in, once and soon. */
+/** A single-use code that pairs one device and expires soon. */
 export type PairingCode = {
   /** The code. */
   code: string,
-  /** The address to open on the device; the code is behind the `#`, which no browser sends to a server. */
+  /** Address to open on the device; the code is in the fragment, which browsers do not send to servers. */
   link: string,
-  /** For how many seconds it is good. */
+  /** Lifetime of the code in seconds. */
   expires_in_s: number,
 };
 
-/** What is to be changed about a session. What is left out stays. */
+/** Changes to a session. Absent fields stay as they are. */
 export type PatchSession = {
-  /** Another title; an empty one takes it away. */
+  /** New title; an empty one removes it. */
   title?: string,
-  /** Other labels, all of them. */
+  /** New labels, replacing all existing ones. */
   labels?: { [key in string]: string },
-  /** Another budget. */
+  /** New budget. */
   budget?: Budget,
-  /** Another policy. */
+  /** New policy. */
   policy?: Policy,
-  /** The id of this command. */
+  /** Idempotency key of this command. */
   client_id?: string,
 };
 
-/** A permission that waits for an answer. */
+/** A pending permission request. */
 export type PendingPermission = {
   /** The key of the session. */
   session: string,
   /** The number of the session. */
   handle: number,
-  /** Names it in the answer. */
+  /** Id of the request, quoted by the answer. */
   tool_use_id: string,
-  /** The place of the event that told of it. */
+  /** Cursor of the event that announced it. */
   cursor: string,
-  /** When it was asked. */
+  /** Time of the request. */
   opened_at: string,
-  /** The question in words. */
+  /** The request in the form of the UI wire. */
   request?: PermissionRequest,
-  /** Everything that is known about it, with the digest that some answers have to repeat. */
+  /** All details of the request, including the digest that some answers must repeat. */
   details: PermissionDetails,
 };
 
-/** Everything that still waits for an answer, for a phone that comes back. */
+/** All pending permission requests, for a phone that reconnects. */
 export type PendingPermissionsMessage = {
   /** The requests, oldest first. */
   permissions: Array<MobilePendingPermission>,
 };
 
-/** Questions that wait for an answer. */
+/** A pending set of questions. */
 export type PendingQuestion = {
   /** The key of the session. */
   session: string,
   /** The number of the session. */
   handle: number,
-  /** Names it in the answer. */
+  /** Id of the questions, quoted by the answer. */
   tool_use_id: string,
-  /** The place of the event that told of it. */
+  /** Cursor of the event that announced them. */
   cursor: string,
-  /** When it was asked. */
+  /** Time of the request. */
   opened_at: string,
   /** The questions. */
   request: AskUserQuestionsRequest,
-  /** Everything else that is known about them. */
+  /** All details of the questions. */
   details: QuestionDetails,
-  /** The plan that is to be approved. */
+  /** Plan that waits for approval. */
   plan?: string,
 };
 
-/** An answer to a permission. */
+/** Answer to a permission request. */
 export type PermissionAnswer = {
-  /** Yes or no. */
+  /** Allow or deny. */
   decision: Choice,
-  /** How far a yes reaches. */
+  /** Scope of an approval. */
   scope?: PermissionScope,
-  /** What the tool gets instead of what the model asked for. It needs the scope `edit` and the digest. */
+  /** Input that replaces the one from the model. Requires the scope `edit` and the digest. */
   updated_input?: JsonValue,
-  /** What the model is told with a no. */
+  /** Message for the model when the call is denied. */
   message?: string,
-  /** Whether a no ends the turn. */
+  /** True if a denial also ends the turn. */
   interrupt?: boolean,
-  /** The digest of what was shown. */
+  /** Digest of the request as it was shown. */
   digest?: string,
-  /** The id of this command: sent again, it gets the same answer. */
+  /** Idempotency key: the same command sent again gets the same answer. */
   client_id?: string,
 };
 
 /**
- * What a request for permission has no room for; comes just before `PermissionRequired`,
- * or before `BatchPermissionRequired` once for each request of the batch, in the same order.
+ * Details of a permission request; sent just before `PermissionRequired`, or before
+ * `BatchPermissionRequired` once per request of the batch, in the same order.
  */
 export type PermissionDetails = {
   /** Session it belongs to. */
@@ -807,74 +816,74 @@ export type PermissionDetails = {
   tool_use_id: string,
   /** Name of the tool. */
   tool_name: string,
-  /** What it was called with. */
+  /** Input of the call. */
   input: JsonValue,
-  /** How much can go wrong. */
+  /** Risk of the call. */
   risk: RiskLevel,
-  /** Batch that it is asked in. */
+  /** Batch of the request. */
   batch_id?: string,
-  /** Rules that a yes may add, as the agent proposes them. */
+  /** Rules that an approval may add, as proposed by the agent. */
   suggestions?: JsonValue,
-  /** The request in the agent's words. */
+  /** The request as text, from the agent. */
   title?: string,
-  /** More of it in the agent's words. */
+  /** More text about the request, from the agent. */
   description?: string,
-  /** What exactly is being asked, as a fingerprint; an answer that quotes it cannot hit another request. */
+  /** Digest of the request; an answer that quotes it cannot apply to another request. */
   digest?: string,
-  /** The sub-agent that asks. */
+  /** Sub-agent that sent the request. */
   agent_id?: string,
-  /** The path that is out of bounds. */
+  /** Path outside of the allowed folders. */
   blocked_path?: string,
-  /** Why the agent asks. */
+  /** Reason for the request. */
   decision_reason?: string,
-  /** When it will be decided without an answer, in milliseconds since the epoch. */
+  /** Deadline at which it is decided without an answer, in milliseconds since the epoch. */
   deadline_ms?: number,
 };
 
-/** How much a permission allows; each level includes those before it. */
+/** Level of access that a permission grants; each level includes those before it. */
 export type PermissionLevel = "Read" | "Write" | "Execute" | "Admin";
 
-/** Permissions that wait for an answer. */
+/** List of pending permission requests. */
 export type PermissionList = {
-  /** The permissions, the oldest first. */
+  /** The permission requests, oldest first. */
   items: Array<PendingPermission>,
 };
 
-/** One thing a tool wants to do and may not do unasked. */
+/** One action of a tool that needs permission. */
 export type PermissionRequest = {
-  /** What kind of thing `target` names. */
+  /** Kind of thing that `target` names. */
   target_type: TargetType,
   /** The path, domain, command or tool. */
   target: string,
-  /** How much is asked for. */
+  /** Level of access requested. */
   level: PermissionLevel,
-  /** The request in words. */
+  /** The request as text. */
   description: string,
-  /** Why the tool needs it, where it said so. */
+  /** Reason given by the tool, if any. */
   reason: string | null,
-  /** Whether everything below a directory is meant as well. */
+  /** True if everything below a directory is included. */
   recursive: boolean,
 };
 
-/** A request for permission waits no longer. */
+/** A permission request was resolved. */
 export type PermissionResolved = {
   /** Session it belongs to. */
   session_id: number,
   /** Call that waited. */
   tool_use_id: string,
-  /** How it was decided. */
+  /** The resolution. */
   outcome: Resolution,
-  /** Batch that it was asked in. */
+  /** Batch of the request. */
   batch_id?: string,
-  /** Who or what decided, such as a person's name, a policy or `timeout`. */
+  /** Name of the decider: a person, a policy or `timeout`. */
   by?: string,
   /** The rule that decided. */
   rule?: string,
-  /** How far the answer reaches: `once`, `session` or `always`. */
+  /** Scope of the decision: `once`, `session` or `always`. */
   scope?: string,
-  /** What was said about it. */
+  /** Message that came with the decision. */
   reason?: string,
-  /** The input that the tool gets instead of the one in the request, when the answer changed it. */
+  /** Input that the tool receives instead of the requested one, when the answer changed it. */
   updated_input?: JsonValue,
 };
 
@@ -882,16 +891,16 @@ export type PermissionResolved = {
 export type PermissionResponse = {
   /** Id of the request. */
   requestId: string,
-  /** Whether the tool may. */
+  /** True if the tool may run. */
   approved: boolean,
-  /** Whether the answer holds for requests like this one from now on. */
+  /** True if the decision also applies to similar requests from now on. */
   remember?: boolean,
 };
 
-/** How far a yes reaches. */
+/** Scope of an approval. */
 export type PermissionScope = "once" | "session" | "always";
 
-/** The agent has made a plan and asks whether to carry it out. */
+/** The agent proposes a plan and waits for approval. */
 export type PlanProposed = {
   /** Session it belongs to. */
   session_id: number,
@@ -901,108 +910,109 @@ export type PlanProposed = {
   plan: string,
   /** Turn it belongs to. */
   turn_id?: TurnId,
-  /** The file that holds the plan. */
+  /** File that holds the plan. */
   path?: string,
 };
 
-/** Who answers questions before a person does. */
+/** Policy that decides requests before the user does. */
 export type Policy = "ask" | "standard" | "unattended" | "deny" | "allow";
 
-/** Something went wrong. */
+/** An error. */
 export type Problem = {
-  /** Where the code is explained. */
+  /** URI of the documentation of the code. */
   type: string,
-  /** The code in words. */
+  /** Title of the code. */
   title: string,
-  /** The status of the answer. */
+  /** HTTP status of the response. */
   status: number,
-  /** To branch on. */
+  /** Error code for programs. */
   code: string,
-  /** What happened, to show. */
+  /** Error message to show. */
   detail: string,
-  /** What to do about it. */
+  /** Advice on how to fix it. */
   hint: string,
-  /** Whether the same may work later. */
+  /** True if the same request may succeed later. */
   retryable: boolean,
-  /** When to try again. */
+  /** Delay before the next attempt, in milliseconds. */
   retry_after_ms?: number,
-  /** Names the request in the log. */
+  /** Id of the request in the log. */
   request_id: string,
-  /** The answer that was faster, where somebody has answered before. */
+  /** The earlier answer, if the request was already answered. */
   winner?: AnswerResult,
 };
 
-/** How far the work has come. */
+/** Progress of the work. */
 export type Progress = {
   /** Session it belongs to. */
   session_id: number,
-  /** Where this is known from. */
+  /** Source of this progress. */
   source: ProgressSource,
-  /** What is being done. */
+  /** Current step, as text. */
   step?: string,
-  /** Steps done. */
+  /** Number of completed steps. */
   completed?: number,
-  /** Steps in all. */
+  /** Total number of steps. */
   total?: number,
-  /** From 0 to 100. */
+  /** Percentage, from 0 to 100. */
   percentage?: number,
-  /** The sub-agent whose work it is. */
+  /** Sub-agent that does the work. */
   agent_id?: string,
-  /** Whether it is a guess. */
+  /** True if it is an estimate. */
   estimated: boolean,
 };
 
-/** Where progress is known from. */
+/** Source of progress. */
 export type ProgressSource = "Task" | "Todo" | "Tool" | "Status" | "Text";
 
 /**
- * How far the work has come.
+ * Progress of the work.
  *
- * Apps exist for three shapes of this message. It is the union of them, so that one object can serve
- * all three: steps, a named operation, and whether anything is going on at all.
+ * Apps exist for three shapes of this message. It is the union of them, so that one object serves all three:
+ * steps, a named operation, and an activity flag.
  */
 export type ProgressUpdateMessage = {
-  /** What is being done. */
+  /** Current step, as text. */
   currentStep?: string,
-  /** Steps done. */
+  /** Number of completed steps. */
   completedSteps?: number,
-  /** Steps in all. */
+  /** Total number of steps. */
   totalSteps?: number,
-  /** From 0 to 100. */
+  /** Percentage, from 0 to 100. */
   percentage?: number,
   /** Name of the operation. */
   operation?: string,
-  /** From 0 to 100, whole. */
+  /** Percentage, as a whole number from 0 to 100. */
   progress?: number,
   /** Parts of the operation. */
   subOperations?: Array<SubOperation>,
-  /** Names the operation across messages. */
+  /** Id of the operation across messages. */
   operationId?: string,
-  /** Whether anything is going on. */
+  /** True if the agent is working. */
   isWorking?: boolean,
-  /** A line to show. */
+  /** Status line to show. */
   statusMessage?: string,
 };
 
-/** The project is open, or is not. */
+/** The project is open, or failed to open. */
 export type ProjectInitComplete = {
-  /** Whether it is open. */
+  /** True if it is open. */
   success: boolean,
   /** The project's session. */
   sessionId: string,
-  /** Why it is not open, when it is not. */
+  /** Reason of a failure. */
   error?: string,
 };
 
 /**
- * Open a directory as a project, cloning it first when a repository is named.
+ * Opens a directory as a project, and clones into it first when a repository is named.
  *
- * An access token in the message is ignored: no secret is kept, and only public repositories can be cloned.
+ * An access token in the message is ignored: the server stores no secrets and clones public repositories
+ * only.
  */
 export type ProjectInitMessage = {
   /** The directory. */
   projectPath: string,
-  /** What to clone into it. */
+  /** Repository to clone into it. */
   repositoryUrl?: string,
 };
 
@@ -1010,93 +1020,96 @@ export type ProjectInitMessage = {
 export type PromptDropped = {
   /** Session it belongs to. */
   session_id: number,
-  /** Names the message. */
+  /** Id of the message. */
   uuid: string,
-  /** The turn of the person that it is. */
+  /** The user's turn. */
   turn_id?: TurnId,
-  /** Why, in the agent's words: `cancelled`, `discarded` or `refused`. */
+  /** Reason given by the agent: `cancelled`, `discarded` or `refused`. */
   reason?: string,
 };
 
 /**
- * A prompt was taken and waits for its turn. A [`UserPrompt`] with the same `uuid` follows when the agent gets it,
- * or a [`PromptDropped`].
+ * A prompt was accepted and waits for its turn. A [`UserPrompt`] or a [`PromptDropped`] with the same
+ * `uuid` follows.
  */
 export type PromptQueued = {
-  /** The session. */
+  /** Session it belongs to. */
   session_id: number,
-  /** Names the prompt. */
+  /** Id of the prompt. */
   uuid: string,
-  /** What was said. */
+  /** Text of the prompt. */
   text: string,
-  /** The turn that it will be, unless another prompt gets ahead of it: then it is a later one. Its id stays. */
+  /**
+   * Expected turn. If another prompt gets ahead of it, the turn is a later one; the prompt's id
+   * stays.
+   */
   turn_id: TurnId,
-  /** Who said it. */
+  /** Author of the prompt. */
   by?: string,
-  /** What came with it, in a word each. */
+  /** Kinds of its attachments. */
   attachments: Array<string>,
 };
 
 /** One question. */
 export type Question = {
-  /** Names the question in the answer; unique within its request. */
+  /** Id of the question in the answer; unique within its request. */
   id: string,
-  /** The question in words. */
+  /** The question as text. */
   text: string,
-  /** How it is to be answered. */
+  /** Kind of answer expected. */
   question_type: QuestionType,
-  /** What can be chosen, for the two choice types. */
+  /** Options, for the two choice types. */
   options: Array<string> | null,
-  /** Whether it must be answered. */
+  /** True if an answer is mandatory. */
   required: boolean,
 };
 
-/** Answers to questions, or none. */
+/** Answers to a set of questions, or its cancellation. */
 export type QuestionAnswer = {
   /** The answers. */
   answers?: Array<QuestionReply>,
-  /** The person does not want to answer. */
+  /** True if the user declines to answer. */
   cancel?: boolean,
-  /** The id of this command. */
+  /** Idempotency key of this command. */
   client_id?: string,
 };
 
-/** What `UserInteractionRequired` has no room for; comes just before it. */
+/** Details of a question; sent just before `UserInteractionRequired`. */
 export type QuestionDetails = {
   /** Session it belongs to. */
   session_id: number,
   /** Call that waits. */
   tool_use_id: string,
-  /** What kind of question it is. */
+  /** Kind of question. */
   kind: QuestionKind,
-  /** A line above the questions. */
+  /** Title above the questions. */
   message?: string,
-  /** The shape that the answer must have, as JSON Schema. */
+  /** JSON Schema of the answer. */
   schema?: JsonValue,
-  /** A page to open, where the question is asked on one. */
+  /** Web page to open, for a question that is asked there. */
   url?: string,
-  /** The sub-agent that asks. */
+  /** Sub-agent that asks. */
   agent_id?: string,
-  /** When it will be settled without an answer, in milliseconds since the epoch. */
+  /** Deadline at which it is resolved without an answer, in milliseconds since the epoch. */
   deadline_ms?: number,
   /** One per question, in the same order. */
   questions: Array<QuestionNote>,
 };
 
-/** What kind of question it is. */
+/** Kind of question. */
 export type QuestionKind = "Questions" | "Plan" | "Elicitation";
 
-/** Questions that wait for an answer. */
+/** List of pending questions. */
 export type QuestionList = {
-  /** The questions, the oldest first. */
+  /** The questions, oldest first. */
   items: Array<PendingQuestion>,
 };
 
-/** More about one question. */
+/** Details of one question. */
 export type QuestionNote = {
   /** The question. */
   id: string,
-  /** The question in a word or two. */
+  /** Short title of the question. */
   header?: string,
   /** One per option, in the same order. */
   options: Array<OptionDetails>,
@@ -1106,73 +1119,73 @@ export type QuestionNote = {
 export type QuestionReply = {
   /** The id of the question. */
   question_id: string,
-  /** What was chosen or written; several where several may be chosen. */
+  /** Chosen options or free text; several entries where several options may be chosen. */
   answer: Array<string>,
 };
 
-/** How a question is to be answered. */
+/** Kind of answer that a question expects. */
 export type QuestionType = "SingleChoice" | "MultiChoice" | "FreeText";
 
-/** Prompts that wait for their turn. */
+/** List of queued prompts. */
 export type QueueList = {
-  /** The prompts, the next one first. */
+  /** The prompts, next one first. */
   items: Array<QueuedInput>,
 };
 
-/** What has become of a prompt. */
+/** State of a queued prompt. */
 export type QueueState = "waiting" | "handed" | "uncertain";
 
-/** A prompt that waits for its turn. */
+/** A queued prompt. */
 export type QueuedInput = {
-  /** Its name, to cancel it by. */
+  /** Id, used for cancellation. */
   id: string,
-  /** The turn that it will be, unless another prompt gets ahead of it. */
+  /** Expected turn, unless another prompt gets ahead of it. */
   turn_id: TurnId,
   /** The prompt. */
   content: string,
-  /** How many pictures and files come with it. */
+  /** Number of attachments. */
   attachments: number,
-  /** When it was said. */
+  /** Time it was sent. */
   at: string,
-  /** What has become of it. */
+  /** State of the prompt. */
   state: QueueState,
 };
 
-/** How the limits of the person's plan stand. */
+/** State of the rate limits of the user's plan. */
 export type RateLimit = {
   /** Session it belongs to. */
   session_id: number,
   /** `allowed`, `allowed_warning` or `rejected`. */
   status: string,
-  /** Which limit, such as `five_hour`. */
+  /** Name of the limit, such as `five_hour`. */
   kind?: string,
-  /** How much of it is used, from 0 to 1. */
+  /** Used share, from 0 to 1. */
   utilization?: number,
-  /** When it starts anew, in seconds since the epoch. */
+  /** Time of the reset, in seconds since the epoch. */
   resets_at?: number,
-  /** Whether use beyond the plan is being paid for. */
+  /** True if paid use beyond the plan is active. */
   is_using_overage?: boolean,
 };
 
-/** A frame that has no event of its own, so that nothing is ever dropped. */
+/** A frame that has no event of its own, passed on so that nothing is dropped. */
 export type RawFrame = {
   /** Session it belongs to. */
   session_id: number,
   /** The frame's name, such as `system/ui_toast`. */
   kind: string,
-  /** The frame as it came, as JSON text. */
+  /** The frame as JSON text, unchanged. */
   json: string,
 };
 
-/** Names a request in its answer. */
+/** Id of a request, repeated in its response. */
 export type RequestId = number | string;
 
-/** How something that waited for a person was settled. */
+/** Resolution of a pending request. */
 export type Resolution = "Allowed" | "Denied" | "Answered" | "TimedOut" | "Disconnected" | "Cancelled" | "Lost";
 
-/** What the machine has in use. */
+/** Resource usage of the machine. */
 export type ResourceUsage = {
-  /** Processor time, from 0 to 100. */
+  /** Processor usage in percent, from 0 to 100. */
   cpuPercent: number,
   /** Memory in megabytes. */
   memoryMB: number,
@@ -1180,202 +1193,202 @@ export type ResourceUsage = {
   diskUsageMB: number,
 };
 
-/** Why a session is no longer watched. */
+/** Reason why a subscription ended. */
 export type ResyncReason = "behind" | "gap" | "deleted";
 
-/** Why something was taken back. */
+/** Reason of a retraction. */
 export type RetractReason = "Retry" | "Refusal" | "Superseded" | "Corrected";
 
-/** Something that was shown does not count any more. */
+/** Something already shown was retracted. */
 export type Retracted = {
   /** Session it belongs to. */
   session_id: number,
   /** Turn it belongs to. */
   turn_id: TurnId,
-  /** Why. */
+  /** Reason. */
   reason: RetractReason,
-  /** The text that is taken back: the last that this turn has shown. */
+  /** Retracted text: the last that this turn has shown. */
   text: string,
-  /** The reasoning that is taken back: the last that this turn has shown. */
+  /** Retracted reasoning: the last that this turn has shown. */
   thinking: string,
-  /** The calls that are taken back. */
+  /** Retracted tool calls. */
   tool_use_ids: Array<string>,
 };
 
-/** A call of the API failed and will be tried again. */
+/** An API call failed and will be retried. */
 export type Retrying = {
   /** Session it belongs to. */
   session_id: number,
-  /** Which try comes next, from 1. */
+  /** Number of the next attempt, from 1. */
   attempt: number,
-  /** How many there will be at most. */
+  /** Maximum number of attempts. */
   max_attempts?: number,
-  /** How long until then. */
+  /** Delay before the next attempt, in milliseconds. */
   delay_ms?: number,
-  /** The HTTP status; absent when there was no answer. */
+  /** HTTP status; absent when there was no response. */
   status?: number,
-  /** What went wrong, in a word. */
+  /** Short name of the error. */
   error?: string,
-  /** The sub-agent whose call it is. */
+  /** Sub-agent that made the call. */
   agent_id?: string,
 };
 
-/** Files that are put back to how they were before a prompt. */
+/** Result of restoring files to their state before a prompt. */
 export type Rewound = {
-  /** Their paths. The CLI names them only for a dry run. */
+  /** Paths of the files. The CLI names them only for a dry run. */
   files: Array<string>,
-  /** Lines that come back. */
+  /** Number of lines added by the restoration. */
   insertions?: number,
-  /** Lines that go. */
+  /** Number of lines removed by the restoration. */
   deletions?: number,
-  /** Symbolic links that are left alone. */
+  /** Number of symbolic links that were skipped. */
   skipped_links?: number,
 };
 
-/** How much can go wrong. */
+/** Risk of an action. */
 export type RiskLevel = "LOW" | "MEDIUM" | "HIGH";
 
 /** A side of a conversation. */
 export type Role = "User" | "Assistant";
 
-/** The state of a session in three words. */
+/** Status of a session as one of three words. */
 export type RunStatus = "running" | "completed" | "error";
 
-/** What a session is doing. */
+/** State of a session on the server. */
 export type ServerPhase = "starting" | "idle" | "running" | "needs_you" | "parked" | "stopped" | "interrupted" | "failed";
 
-/** What a session can be told to do. */
+/** Commands for a session. */
 export type SessionAction = "PAUSE" | "RESUME" | "STOP" | "RESTART";
 
-/** What can be asked of a session besides a prompt. */
+/** Command for a session. */
 export type SessionCommand = "interrupt" | "mode" | "model" | "rewind" | "stop" | "compact" | "clear";
 
-/** A session is over. */
+/** A session has ended. */
 export type SessionComplete = {
   /** The session. */
   session_id: string,
-  /** What came of it, in words. */
+  /** Summary of its result. */
   summary: string,
-  /** Number of files that were changed. */
+  /** Number of modified files. */
   files_modified: number,
-  /** When it ended, as an RFC 3339 time. */
+  /** End, as an RFC 3339 time. */
   completion_time: string,
 };
 
-/** What the phone wants a session to do. */
+/** Command of the phone for a session. */
 export type SessionControlMessage = {
-  /** The wish. */
+  /** The command. */
   action: SessionAction,
 };
 
-/** Sessions, and where the list goes on. */
+/** One page of sessions. */
 export type SessionList = {
   /** The sessions. */
   items: Array<SessionView>,
-  /** Hand it back as `before` for what is before these. */
+  /** Pass as `before` to get the previous page. */
   prev?: string,
-  /** Hand it back as `after` for what is after these. */
+  /** Pass as `after` to get the next page. */
   next?: string,
 };
 
-/** What a session is doing. */
+/** State of a session. */
 export type SessionPhase = "Idle" | "Running" | "WaitingForPerson" | "Compacting" | "Ended";
 
-/** A session takes prompts. */
+/** A session accepts prompts. */
 export type SessionReady = {
   /** The session. */
   session_id: string,
 };
 
-/** A session goes on after its agent crashed. */
+/** A session continues after its agent crashed. */
 export type SessionRecovered = {
   /** The session. */
   session_id: string,
 };
 
-/** The phone is back, and this is the last it saw. */
+/** Reconnect of a phone, with the last message it received. */
 export type SessionResumeMessage = {
   /** The session. */
   sessionId: string,
-  /** Id of the last message it has. */
+  /** Id of the last received message. */
   lastMessageId: string,
-  /** Time of the last message it has, in milliseconds since the epoch. */
+  /** Timestamp of the last received message, in milliseconds since the epoch. */
   lastMessageTimestamp: number,
 };
 
-/** A session has begun, or goes on in a new process. */
+/** A session has started, or continues in a new process. */
 export type SessionStarted = {
-  /** Session it is. */
+  /** Session it belongs to. */
   session_id: number,
-  /** The agent's own name for it, by which it can be resumed. */
+  /** Session id of the agent, for resuming. */
   cli_session_id: string,
-  /** The model that answers. */
+  /** Current model. */
   model?: string,
-  /** The folder it works in. */
+  /** Working folder. */
   cwd?: string,
-  /** What it may do unasked. */
+  /** Permission mode. */
   permission_mode?: string,
   /** Version of the agent. */
   cli_version?: string,
-  /** The tools that the model may call. */
+  /** Tools available to the model. */
   tools: Array<string>,
-  /** The slash commands that can be sent, without the slash. */
+  /** Available slash commands, without the slash. */
   slash_commands: Array<string>,
 };
 
-/** The state of a session. */
+/** State of a session. */
 export type SessionState = "IDLE" | "PROCESSING" | "WAITING_FOR_PERMISSION" | "COMPLETED" | "ERROR";
 
-/** A session is doing something else than before. */
+/** A session has changed its state. */
 export type SessionStateChanged = {
   /** Session it belongs to. */
   session_id: number,
-  /** What it is doing now. */
+  /** The new state. */
   state: SessionPhase,
-  /** The exit code of the process, once it has ended by itself. */
+  /** Exit code of the process, if it exited by itself. */
   exit_code?: number,
-  /** The signal that ended the process. */
+  /** Signal that ended the process. */
   signal?: number,
-  /** Why it ended, when it should not have. */
+  /** Reason for an unexpected end. */
   error?: string,
 };
 
 /**
- * What a session is doing.
+ * Status of a session.
  *
  * Apps exist for two shapes of this message, and it is the union of them.
  * Only `status` differs between the two; see `StatusReport`.
  */
 export type SessionStatus = {
-  /** What it is doing. */
+  /** The status. */
   status: StatusReport,
-  /** How far it has come. */
+  /** Progress in steps. */
   progress?: StepProgress,
   /** The session. */
   sessionId?: string,
-  /** Turns so far. */
+  /** Number of turns so far. */
   totalTurns?: number,
-  /** Seconds so far. */
+  /** Elapsed time in seconds. */
   executionTime?: number,
-  /** What went wrong, when something did. */
+  /** Error message, if any. */
   error?: string,
 };
 
-/** The messages that a phone missed while it was away, in parts: the messages of a part follow it. */
+/** Messages that a phone missed while it was disconnected, in parts: the messages of a part follow it. */
 export type SessionSyncMessage = {
   /** The session. */
   sessionId: string,
-  /** The conversation, which outlives a session that is forked or resumed. */
+  /** The conversation; its id survives a fork or resumption of the session. */
   conversationId: string,
   /** The missed messages of this part, oldest first. */
   messageHistory: Array<MessageSummary>,
-  /** The turn the session is in. */
+  /** Current turn of the session. */
   currentTurnNumber: number,
-  /** What is going on, in words. */
+  /** Descriptions of running operations. */
   pendingOperations: Array<string>,
   /** The number of this part, from 1. */
   part?: number,
-  /** The number of missed messages that come in later parts. */
+  /** Number of missed messages in later parts. */
   remaining?: number,
 };
 
@@ -1389,178 +1402,179 @@ export type SessionTitle = {
 
 /** A session. */
 export type SessionView = {
-  /** Its number. */
+  /** Numeric id. */
   handle: number,
-  /** Its name, which stays when the CLI gives it another id. */
+  /** Key, which stays when the CLI gives the session another id. */
   key: string,
-  /** The folder that it works in. */
+  /** Working folder. */
   cwd: string,
-  /** Its title, if a person or the agent gave it one. */
+  /** Title, if the user or the agent set one. */
   title?: string,
-  /** The first thing that was said in it, in one line and cut to 200 characters: what to call it while it has no title. */
+  /** First prompt, as one line cut to 200 characters: serves as the title if there is none. */
   first_prompt?: string,
-  /** Whatever its owner wants to find it by. */
+  /** Arbitrary labels for finding it. */
   labels: { [key in string]: string },
-  /** What it is doing. */
+  /** State of the session. */
   state: ServerPhase,
-  /** Why it failed. */
+  /** Error message of a failed session. */
   error?: string,
-  /** Whether `error` only says that somebody interrupted the last turn; left out when it does not. */
+  /** True if `error` only reports that the user interrupted the last turn; omitted when false. */
   turn_interrupted?: boolean,
-  /** Why its agent does not answer, while it does not: somebody has stopped it, or what keeps it. */
+  /** Reason why its agent does not respond: the agent or its host process was stopped. */
   stalled?: string,
   /**
-   * The agent that runs was started without what its folder brings (settings, hooks, MCP servers), because nobody has
-   * agreed to it; left out when it was not.
+   * True if the agent runs without the settings, hooks and MCP servers of its folder, because the
+   * folder is not trusted; omitted when false.
    */
   untrusted?: boolean,
-  /** The CLI's own ids for it, the oldest first. */
+  /** Session ids of the CLI, oldest first. */
   cli_session_ids: Array<string>,
-  /** The model that answers. */
+  /** Current model. */
   model?: string,
-  /** What the agent may do unasked. */
+  /** Permission mode. */
   permission_mode?: string,
-  /** Who answers questions before a person does. */
+  /** Policy that decides requests before the user does. */
   policy: Policy,
-  /** When it was made. */
+  /** Time of creation. */
   created: string,
-  /** When something last happened in it. */
+  /** Time of the last activity. */
   active: string,
-  /** The place of its newest event. */
+  /** Cursor of the newest event. */
   cursor: string,
-  /** The number of its newest event. */
+  /** Sequence number of the newest event. */
   head: number,
-  /** The number of the oldest event that is kept. */
+  /** Sequence number of the oldest stored event. */
   floor: number,
-  /** What it has used. */
+  /** Resources used. */
   totals: Totals,
-  /** What it may use. */
+  /** Limits on resources. */
   budget: Budget,
-  /** Permissions that wait for an answer. */
+  /** Number of pending permission requests. */
   pending_permissions: number,
-  /** Questions that wait for an answer. */
+  /** Number of pending questions. */
   pending_questions: number,
-  /** Prompts that wait for their turn. */
+  /** Number of queued prompts. */
   queued: number,
-  /** What was last said in it, in one line. */
+  /** Last message, as one line. */
   last_line?: string,
-  /** Whether a script plays the agent. */
+  /** True if a script plays the agent. */
   demo: boolean,
 };
 
-/** Settings of a session are others than before; those that are absent stay. */
+/** Settings of a session have changed; absent ones stay as they were. */
 export type SettingsChanged = {
   /** Session it belongs to. */
   session_id: number,
-  /** The model that answers. */
+  /** Current model. */
   model?: string,
-  /** What the agent may do unasked. */
+  /** Permission mode. */
   permission_mode?: string,
-  /** The slash commands that can be sent, without the slash. */
+  /** Available slash commands, without the slash. */
   slash_commands?: Array<string>,
 };
 
-/** A conversation in few events, for those who were not there. */
+/** A conversation compressed into few events, for late subscribers. */
 export type Snapshot = {
   /** The session. */
   session: SessionView,
-  /** Subscribe after this place for what comes next. */
+  /** Cursor to subscribe after. */
   cursor: string,
-  /** The number of the first event that is in it. */
+  /** Sequence number of the first event in it. */
   from: number,
-  /** Whether there is something before it: ask for the history before `from`. */
+  /** True if earlier events exist: request the history before `from`. */
   more: boolean,
   /**
-   * Events of the dialect `native`, put together: pieces of one text are one piece, and what tools took or gave loses
-   * its middle if it is long, where a mark says so; `calls/{tool_use_id}` has it in full.
+   * Events of the dialect `native`, merged: the deltas of one text are one delta, and long tool inputs
+   * and outputs lose their middle, with a mark; `calls/{tool_use_id}` has them in full.
    */
   events: Array<UiMessage>,
-  /** What waits for an answer. */
+  /** Pending permission requests. */
   pending_permissions: Array<PendingPermission>,
-  /** What waits for an answer. */
+  /** Pending questions. */
   pending_questions: Array<PendingQuestion>,
 };
 
-/** A request was carried out. What it brought depends on the request. */
+/** Acknowledgement of a request. The fields depend on the request. */
 export type SocketAck = {
-  /** The request. */
+  /** Id of the request. */
   id?: RequestId,
-  /** The number of the event that tells of it; for a subscription, of the newest event. */
+  /** Sequence number of the event that announces the effect; for a subscription, of the newest event. */
   seq?: number,
-  /** The place of that event. */
+  /** Cursor of that event. */
   cursor?: string,
-  /** The turn that a prompt got. */
+  /** Turn assigned to a prompt. */
   turn_id?: TurnId,
-  /** The key of the session that is watched from now on, which its events carry. */
+  /** Key of the subscribed session, which its events carry. */
   session?: string,
-  /** What a subscriber is told first. */
+  /** Start of a subscription. */
   subscribed?: Subscribed,
-  /** What a `rewind` put back, or would. */
+  /** Files that `rewind` restored, or would. */
   rewind?: Rewound,
-  /** What became of an answer. */
+  /** Result of an answer. */
   answer?: AnswerResult,
-  /** What became of the answers to a batch. */
+  /** Results of the answers to a batch. */
   batch?: BatchAnswered,
 };
 
-/** What the server says. Pass over types that you do not know: more may be added. */
+/** Message of the server. Ignore unknown types: more may be added. */
 export type SocketMessage = { "type": "ack" } & SocketAck
 | { "type": "error",
-  /** The request. */
+  /** Id of the request. */
   id?: RequestId,
-  /** Why not. */
+  /** The error. */
   problem: Problem,
 }
 | { "type": "event",
   /** The key of the session. */
   session: string,
-  /** The place of the event. */
+  /** Cursor of the event. */
   cursor: string,
-  /** What happened. */
+  /** The event. */
   event: UiMessage,
 }
 | { "type": "notice",
-  /** What happened. */
+  /** The notice. */
   notice: Notice,
 }
 | { "type": "resync",
   /** The key of the session. */
   session: string,
-  /** Why. */
+  /** Reason. */
   reason: ResyncReason,
-  /** The last event that was sent. */
+  /** Cursor of the last event that was sent. */
   cursor: string,
 };
 
 /**
- * What a client says.
+ * Message of a client.
  *
- * A request with an `id` gets one [`Ack`](SocketMessage::Ack) or [`Error`](SocketMessage::Error) with that id.
+ * A request with an `id` gets one [`Ack`](SocketMessage::Ack) or [`Error`](SocketMessage::Error) with that
+ * id.
  */
 export type SocketRequest = { "type": "auth",
-  /** Names the request. */
+  /** Id of the request. */
   id?: RequestId,
   /** The credential. */
   token: string,
 }
 | { "type": "subscribe",
-  /** Names the request. */
+  /** Id of the request. */
   id?: RequestId,
-  /** The session, by key or number. One that is watched already is watched from the new place. */
+  /** Session, by key or number. A second subscription to it replaces the first. */
   session?: string,
-  /** The last event that the client has. */
+  /** Cursor of the last event that the client has. */
   after?: string,
-  /** What becomes of small pieces of text: `all`, `coalesced:MS` or `none`. */
+  /** Handling of text deltas: `all`, `coalesced:MS` or `none`. */
   deltas?: string,
 }
 | { "type": "unsubscribe",
-  /** Names the request. */
+  /** Id of the request. */
   id?: RequestId,
-  /** The session, by key or number; without one, what happens in any of them. */
+  /** Session, by key or number; without one, the notices of all sessions. */
   session?: string,
 }
 | { "type": "input",
-  /** Names the request. */
+  /** Id of the request. */
   id?: RequestId,
   /** The session, by key or number. */
   session: string,
@@ -1568,62 +1582,63 @@ export type SocketRequest = { "type": "auth",
   input: Input,
 }
 | { "type": "answer",
-  /** Names the request. */
+  /** Id of the request. */
   id?: RequestId,
   /** The session, by key or number. */
   session: string,
-  /** The `tool_use_id` of what waits, or the `batch_id`. */
+  /** The `tool_use_id` of the pending request, or the `batch_id`. */
   to: string,
-  /** The answer to a permission. */
+  /** Answer to a permission request. */
   permission?: PermissionAnswer,
-  /** The answers to a batch. */
+  /** Answers to a batch. */
   batch?: BatchAnswer,
-  /** The answers to questions. */
+  /** Answers to questions. */
   question?: QuestionAnswer,
 }
 | { "type": "command",
-  /** Names the request. */
+  /** Id of the request. */
   id?: RequestId,
   /** The session, by key or number. */
   session: string,
-  /** Which one. */
+  /** The command. */
   command: SessionCommand,
-  /** What it needs. */
+  /** Parameters of the command. */
   with?: CommandRequest,
 }
 | { "type": "ping",
-  /** Names the request. */
+  /** Id of the request. */
   id?: RequestId,
 };
 
-/** A state and a line about it. */
+/** State and status line of a session. */
 export type StateReport = {
   /** The state. */
   state: SessionState,
-  /** A line to show. */
+  /** Status line to show. */
   message?: string,
 };
 
-/** What a session is doing: an object for one kind of app, a word for the other. */
+/** Status of a session: an object for one kind of app, a word for the other. */
 export type StatusReport = StateReport | RunStatus;
 
-/** How far a session has come, in steps. */
+/** Progress of a session, in steps. */
 export type StepProgress = {
-  /** What is being done. */
+  /** Current step, as text. */
   currentStep: string,
-  /** Steps done. */
+  /** Number of completed steps. */
   completedSteps: number,
-  /** Steps in all, when known. */
+  /** Total number of steps, if known. */
   totalSteps?: number,
-  /** From 0 to 100, when known. */
+  /** Percentage from 0 to 100, if known. */
   percentage?: number,
 };
 
 /**
- * Why generation stopped.
+ * Reason why generation stopped.
  *
- * Written in this wire's spelling (`EndTurn`); the spelling of the Messages API (`end_turn`) is read as well.
- * A reason nobody here knows is kept as it came.
+ * Written in this wire's spelling (`EndTurn`); the spelling of the Messages API (`end_turn`) is read as
+ * well.
+ * An unknown reason is kept unchanged.
  */
 export type StopReason = "EndTurn" | "MaxTokens" | "StopSequence" | "ToolUse" | (string & {});
 
@@ -1631,159 +1646,159 @@ export type StopReason = "EndTurn" | "MaxTokens" | "StopSequence" | "ToolUse" | 
 export type SubAgentEnded = {
   /** Session it belongs to. */
   session_id: number,
-  /** The sub-agent: the call that started it. */
+  /** Sub-agent, as the id of the call that started it. */
   agent_id: string,
-  /** How. */
+  /** Outcome. */
   outcome: SubAgentOutcome,
-  /** The agent's own name for it. */
+  /** Task id, assigned by the agent. */
   task_id?: string,
-  /** Calls it made. */
+  /** Number of tool calls. */
   tool_uses?: number,
-  /** Tokens it used. */
+  /** Number of tokens used. */
   tokens?: number,
-  /** How long it took. */
+  /** Duration in milliseconds. */
   duration_ms?: number,
-  /** What came of it. */
+  /** Result as text. */
   summary?: string,
-  /** What went wrong. */
+  /** Error message. */
   error?: string,
 };
 
-/** How a sub-agent ended. */
+/** Outcome of a sub-agent. */
 export type SubAgentOutcome = "Completed" | "Failed" | "Stopped";
 
-/** How far one sub-agent has come. */
+/** Progress of one sub-agent. */
 export type SubAgentProgress = {
-  /** The sub-agent. */
+  /** Id of the sub-agent. */
   agentId: string,
-  /** What it is for. */
+  /** Type of the sub-agent. */
   agentType: SubAgentType,
-  /** The sub-agent that started it, unless the main agent did. */
+  /** Parent sub-agent, unless the main agent started it. */
   parentAgentId?: string,
   /** The project it works in. */
   projectId: string,
-  /** How it is. */
+  /** Status of the sub-agent. */
   status: SubAgentStatus,
-  /** From 0 to 1. */
+  /** Progress, from 0 to 1. */
   progress: number,
-  /** What it is doing. */
+  /** Current task, as text. */
   currentTask: string,
-  /** When it started, in milliseconds since the epoch. */
+  /** Start, in milliseconds since the epoch. */
   startTime: number,
-  /** When it ended, in milliseconds since the epoch. */
+  /** End, in milliseconds since the epoch. */
   completionTime?: number,
 };
 
-/** A sub-agent is at work. */
+/** A sub-agent has made progress. */
 export type SubAgentProgressed = {
   /** Session it belongs to. */
   session_id: number,
-  /** The sub-agent: the call that started it. */
+  /** Sub-agent, as the id of the call that started it. */
   agent_id: string,
-  /** The agent's own name for it. */
+  /** Task id, assigned by the agent. */
   task_id?: string,
-  /** Which kind of agent it is. */
+  /** Type of the sub-agent. */
   agent_type?: string,
-  /** What it is doing, in a line. */
+  /** One-line description of its current work. */
   description?: string,
-  /** The tool it called last. */
+  /** Name of the last tool it called. */
   last_tool?: string,
-  /** Calls so far. */
+  /** Number of tool calls so far. */
   tool_uses?: number,
-  /** Tokens so far. */
+  /** Number of tokens so far. */
   tokens?: number,
-  /** For how long. */
+  /** Elapsed time in milliseconds. */
   duration_ms?: number,
-  /** What it has found out so far. */
+  /** Interim summary. */
   summary?: string,
 };
 
-/** A sub-agent has begun. */
+/** A sub-agent has started. */
 export type SubAgentStarted = {
   /** Session it belongs to. */
   session_id: number,
-  /** The sub-agent: the call that started it. */
+  /** Sub-agent, as the id of the call that started it. */
   agent_id: string,
-  /** The agent's own name for it. */
+  /** Task id, assigned by the agent. */
   task_id?: string,
-  /** The sub-agent that started it, unless the main agent did. */
+  /** Parent sub-agent, unless the main agent started it. */
   parent_agent_id?: string,
-  /** Which kind of agent it is, such as `Explore`. */
+  /** Type of the sub-agent, such as `Explore`. */
   agent_type?: string,
-  /** What it is to do, in a line. */
+  /** One-line description of its work. */
   description?: string,
-  /** What it was told. */
+  /** Its prompt. */
   prompt?: string,
-  /** Whether the main conversation goes on meanwhile. */
+  /** True if the main conversation continues meanwhile. */
   background: boolean,
-  /** Whether it is only mentioned in a text, so that nothing more may be heard of it. */
+  /** True if it was only mentioned in a text, so further events about it are not guaranteed. */
   estimated: boolean,
 };
 
-/** How a sub-agent is. */
+/** Status of a sub-agent. */
 export type SubAgentStatus = "STARTING" | "RUNNING" | "COMPLETED" | "FAILED";
 
-/** What a sub-agent is for. */
+/** Type of a sub-agent. */
 export type SubAgentType = "TESTING" | "DEPLOYMENT" | "ANALYSIS" | "REFACTORING" | "DOCUMENTATION" | "BUILD" | "SECURITY" | "PERFORMANCE" | "UNKNOWN";
 
 /** A part of an operation. */
 export type SubOperation = {
   /** Its name. */
   name: string,
-  /** How it is, in a word, such as `running` or `completed`. */
+  /** One-word status, such as `running` or `completed`. */
   status: string,
 };
 
-/** The first thing that a subscriber is told. */
+/** First message of a subscription. */
 export type Subscribed = {
-  /** Whether it can go on from where it was. */
+  /** Result of the lookup of the subscriber's cursor. */
   verdict: Verdict,
-  /** What follows comes after this place. */
+  /** Cursor after which the following events start. */
   from: string,
-  /** The newest event at this moment: what is up to here is replay, and what is after it is live. */
+  /** Cursor of the newest event at this moment: events up to here are replay, later ones are live. */
   head: string,
-  /** What waits for an answer. */
+  /** Pending permission requests. */
   pending_permissions: Array<PendingPermission>,
-  /** What waits for an answer. */
+  /** Pending questions. */
   pending_questions: Array<PendingQuestion>,
   /** The session. */
   state: SessionView,
 };
 
-/** What the person may want to say next. */
+/** Suggestion for the user's next prompt. */
 export type Suggestion = {
   /** Session it belongs to. */
   session_id: number,
-  /** The words. */
+  /** Text of the suggestion. */
   text: string,
 };
 
-/** What a permission is about. */
+/** Kind of target of a permission. */
 export type TargetType = "Path" | "Domain" | "Command" | "Tool";
 
-/** Other work that goes on beside the conversation, such as a command in the background, began or changed. */
+/** Another background task, such as a shell command, has started or changed. */
 export type TaskChanged = {
   /** Session it belongs to. */
   session_id: number,
-  /** The agent's own name for it. */
+  /** Task id, assigned by the agent. */
   task_id: string,
-  /** How it stands, in the agent's words: `running`, `completed`, `failed`, `stopped`, … */
+  /** Status given by the agent: `running`, `completed`, `failed`, `stopped`, … */
   status: string,
-  /** The call that started it. */
+  /** Call that started it. */
   tool_use_id?: string,
-  /** What kind of work it is, such as `local_bash`. */
+  /** Type of the task, such as `local_bash`. */
   kind?: string,
-  /** What it is, in a line. */
+  /** One-line description. */
   description?: string,
-  /** Where its output is being written. */
+  /** File that receives its output. */
   output_file?: string,
-  /** What came of it. */
+  /** Result as text. */
   summary?: string,
-  /** Whether the conversation goes on meanwhile. */
+  /** True if the conversation continues meanwhile. */
   background: boolean,
 };
 
-/** The text since the last `TextEnded` or tool is whole: what follows begins anew. */
+/** The text since the last `TextEnded` or tool is complete: later text starts a new block. */
 export type TextEnded = {
   /** Session it belongs to. */
   session_id: number,
@@ -1791,68 +1806,68 @@ export type TextEnded = {
   turn_id: TurnId,
 };
 
-/** A piece of the model's reasoning, as it is being generated. */
+/** A delta of the model's reasoning, as it is generated. */
 export type Thinking = {
   /** Session it belongs to. */
   session_id: number,
   /** Turn it belongs to. */
   turn_id: TurnId,
-  /** The piece. */
+  /** The delta. */
   text: string,
 };
 
-/** One thing to do. */
+/** One item of a to-do list. */
 export type TodoItem = {
-  /** What. */
+  /** Text of the item. */
   content: string,
-  /** How it stands. */
+  /** Status of the item. */
   status: TodoStatus,
-  /** The same as something that is being done: "Running the tests". */
+  /** Text while it is in progress, such as "Running the tests". */
   active_form?: string,
-  /** Names it, where the agent does. */
+  /** Id of the item, if the agent gave one. */
   id?: string,
 };
 
-/** The agent's list of things to do, replacing the last. */
+/** The agent's to-do list; replaces the previous one. */
 export type TodoList = {
   /** Session it belongs to. */
   session_id: number,
-  /** The sub-agent whose list it is. */
+  /** Sub-agent that owns the list. */
   agent_id?: string,
-  /** In the order to be shown. */
+  /** In display order. */
   items: Array<TodoItem>,
 };
 
-/** How a thing to do stands. */
+/** Status of a to-do item. */
 export type TodoStatus = "Pending" | "InProgress" | "Completed" | "Cancelled";
 
-/** Tokens; cached input is counted apart. */
+/** Token counts; cached input is counted separately. */
 export type TokenUsage = {
-  /** Tokens of the prompt that no cache had. */
+  /** Prompt tokens that were not cached. */
   input_tokens: number,
   /** Tokens generated. */
   output_tokens: number,
-  /** Tokens of the prompt that were put into the cache. */
+  /** Prompt tokens written to the cache. */
   cache_creation_input_tokens: number,
-  /** Tokens of the prompt that came out of the cache. */
+  /** Prompt tokens read from the cache. */
   cache_read_input_tokens: number,
 };
 
-/** What `ToolCompleted` has no room for; comes just before it. */
+/** Details of a finished call; sent just before `ToolCompleted`. */
 export type ToolDetails = {
   /** Session it belongs to. */
   session_id: number,
   /** The call. */
   tool_use_id: string,
-  /** Whether it failed. */
+  /** True if the call failed. */
   is_error: boolean,
   /** Name of the tool. */
   tool_name?: string,
-  /** The tool's own account: patches, output and errors of a command, lists, … */
+  /** Structured output of the tool: patches, output and errors of a command, lists, … */
   tool_use_result?: JsonValue,
 };
 
-/** The model is writing the input of a call; `ToolExecuting` follows when it is whole. */
+/** The model is writing the input of a tool call; `ToolExecuting` follows when it is complete. */
 export type ToolPreparing = {
   /** Session it belongs to. */
   session_id: number,
@@ -1862,7 +1877,7 @@ export type ToolPreparing = {
   tool_name: string,
 };
 
-/** A call is still running. */
+/** A tool call is still running. */
 export type ToolProgress = {
   /** Session it belongs to. */
   session_id: number,
@@ -1870,75 +1885,75 @@ export type ToolProgress = {
   tool_use_id: string,
   /** Name of the tool. */
   tool_name: string,
-  /** For how long. */
+  /** Elapsed time in seconds. */
   elapsed_seconds: number,
-  /** The task that the call has become. */
+  /** Task that the call has become. */
   task_id?: string,
 };
 
-/** What a session has used. */
+/** Resources used by a session. */
 export type Totals = {
-  /** Turns that have ended. */
+  /** Number of finished turns. */
   turns: number,
-  /** What it has cost, as the agent counts it. */
+  /** Cost in dollars, as counted by the agent. */
   cost_usd: number,
-  /** Tokens of the last prompt: what the context holds. */
+  /** Tokens of the last prompt, which is the size of the context. */
   input_tokens: number,
   /** Tokens of the last answer. */
   output_tokens: number,
 };
 
-/** A session on disk. What needs a pass over its whole file is absent until somebody has made one. */
+/** A session on disk. Fields that need a scan of the whole file are absent until it was scanned. */
 export type Transcript = {
   /** Its id. */
   id: string,
-  /** A name for the folder that it worked in. */
+  /** Short name of its folder. */
   project: string,
-  /** That folder. */
+  /** Folder that it worked in. */
   cwd?: string,
-  /** What to call it: title, last prompt, summary or first prompt. */
+  /** Display title: title, last prompt, summary or first prompt. */
   title?: string,
-  /** When its first entry was written. */
+  /** Time of its first entry. */
   created?: string,
-  /** When its file was last written to. */
+  /** Time of the last change of its file. */
   modified?: string,
-  /** What a person asked, in numbers. */
+  /** Number of prompts by the user. */
   turns?: number,
-  /** Entries of a person, the model and its tools. */
+  /** Number of entries of the user, the model and its tools. */
   messages?: number,
-  /** Its sub-agents. */
+  /** Number of sub-agents. */
   subagents: number,
-  /** Ways that were left for another one. */
+  /** Number of abandoned branches. */
   branches?: number,
-  /** Size of its files, those of sub-agents too. */
+  /** Size of its files in bytes, sub-agents included. */
   bytes: number,
-  /** Dollars, sub-agents too. */
+  /** Cost in dollars, sub-agents included. */
   cost_usd?: number,
-  /** The model that answered last. */
+  /** Model of the last answer. */
   model?: string,
-  /** A person's tag. */
+  /** Tag set by the user. */
   tag?: string,
 };
 
-/** One way through a session. */
+/** One branch of a session. */
 export type TranscriptBranch = {
-  /** Its last entry; hand it back as `leaf` for its events. */
+  /** Last entry; pass as `leaf` to get its events. */
   leaf: string,
-  /** The last entry that it shares with another branch. */
+  /** Last entry shared with another branch. */
   fork?: string,
-  /** Whether the conversation goes on here: `active` or `abandoned`. */
+  /** State: `active` if the conversation continues here, or `abandoned`. */
   state: string,
-  /** Entries of its own. */
+  /** Number of entries that belong to this branch only. */
   entries: number,
-  /** When its last entry was written. */
+  /** Time of its last entry. */
   at?: string,
-  /** What was first said in it. */
+  /** First prompt in it. */
   prompt?: string,
 };
 
-/** The ways that a session on disk went. */
+/** Branches of a session on disk. */
 export type TranscriptBranches = {
-  /** The branches, in the order in which they began. */
+  /** The branches, in order of their start. */
   items: Array<TranscriptBranch>,
 };
 
@@ -1946,194 +1961,206 @@ export type TranscriptBranches = {
 export type TranscriptEvents = {
   /** The session. */
   transcript: Transcript,
-  /** The number of the first event; hand it back as `before` for what is before these. */
+  /** Number of the first event; pass as `before` to get earlier events. */
   from: number,
-  /** Whether there is something before them. */
+  /** True if there are earlier events. */
   more: boolean,
   /**
-   * The events, put together as in a snapshot: what tools took or gave loses its middle if it is long, where a mark says
-   * so, unless it was asked for whole.
+   * The events, merged as in a snapshot: long tool inputs and outputs lose their middle, with a mark,
+   * unless the request wants them in full.
    */
   events: Array<JsonValue>,
 };
 
-/** A line that matches. */
+/** A matching line. */
 export type TranscriptHit = {
-  /** The session. */
+  /** Id of the session. */
   session: string,
-  /** The name of the sub-agent's file, if it is no line of the session's own. */
+  /** File name of the sub-agent, for a line outside of the session's own file. */
   agent?: string,
-  /** The line, counted from 1. */
+  /** Line number, from 1. */
   line: number,
-  /** The entry. */
+  /** Id of the entry. */
   uuid?: string,
-  /** Who said it: `user`, `assistant`, `system` or `tool`; unknown in a damaged line. */
+  /** Author: `user`, `assistant`, `system` or `tool`; absent for a damaged line. */
   role?: string,
-  /** The tool that was called or that answered. */
+  /** Tool of the call or result. */
   tool?: string,
-  /** When. */
+  /** Time of the entry. */
   at?: string,
-  /** The match and what stands around it. */
+  /** The match with its surrounding text. */
   text: string,
-  /** Where the match begins in `text`, in UTF-16 units, as scripts count. */
+  /** Start of the match in `text`, in UTF-16 code units, as in JavaScript. */
   start: number,
-  /** Where it ends. */
+  /** End of the match in `text`, in UTF-16 code units. */
   end: number,
 };
 
-/** Lines of sessions on disk that match. */
+/** Search results in sessions on disk. */
 export type TranscriptHits = {
-  /** The lines, those of the newest sessions first. */
+  /** The matching lines, newest sessions first. */
   items: Array<TranscriptHit>,
-  /** Whether there are more. */
+  /** True if there are more. */
   more: boolean,
 };
 
-/** Sessions on disk, and where the list goes on. */
+/** One page of sessions on disk. */
 export type TranscriptList = {
   /** The sessions. */
   items: Array<Transcript>,
-  /** Hand it back as `before` for what is before these. */
+  /** Pass as `before` to get the previous page. */
   prev?: string,
-  /** Hand it back as `after` for what is after these. */
+  /** Pass as `after` to get the next page. */
   next?: string,
 };
 
-/** Figures about sessions on disk. */
+/** Statistics of sessions on disk. */
 export type TranscriptStats = {
-  /** Sessions. */
+  /** Number of sessions. */
   sessions: number,
-  /** Turns and responses. */
+  /** Number of turns and responses. */
   messages: number,
-  /** What people asked. */
+  /** Number of prompts by the user. */
   turns: number,
-  /** Calls of tools. */
+  /** Number of tool calls. */
   tool_calls: number,
-  /** The same by tool. */
+  /** Number of calls by tool. */
   tools: { [key in string]: number },
-  /** Tools that failed, and answers that the API refused. */
+  /** Number of failed tool calls and API errors. */
   errors: number,
-  /** Sub-agents. */
+  /** Number of sub-agents. */
   subagents: number,
-  /** Ways that were left for another one. */
+  /** Number of abandoned branches. */
   branches: number,
-  /** Compactions. */
+  /** Number of compactions. */
   compactions: number,
-  /** Lines that are no entry. */
+  /** Number of lines that are not entries. */
   damaged: number,
-  /** The earliest time of an entry. */
+  /** Earliest timestamp of an entry. */
   first?: string,
-  /** The latest time of an entry. */
+  /** Latest timestamp of an entry. */
   last?: string,
 };
 
-/** All sessions on disk at a glance. */
+/** Summary of all sessions on disk. */
 export type TranscriptSummary = {
-  /** How many. */
+  /** Number of sessions. */
   sessions: number,
-  /** How many folders they worked in. */
+  /** Number of folders that they worked in. */
   projects: number,
-  /** Size of their files. */
+  /** Size of their files in bytes. */
   bytes: number,
-  /** When one was last written to. */
+  /** Time of the last change. */
   modified?: string,
-  /** The month that `month_cost_usd` is of, such as `2026-11`. */
+  /** Month of `month_cost_usd`, such as `2026-11`. */
   month: string,
-  /** What the month has cost so far, at list prices. Absent while files are still being counted: ask again. */
+  /**
+   * Cost of the month so far, at list prices. Absent while files are still being counted: request it
+   * again.
+   */
   month_cost_usd?: number,
-  /** After how many days without a change the CLI deletes a session. */
+  /** Number of days without a change after which the CLI deletes a session. */
   cleanup_days: number,
-  /** How many it will delete within a week. */
+  /** Number of sessions that it will delete within a week. */
   cleanup_sessions: number,
-  /** Their size. */
+  /** Size of those sessions in bytes. */
   cleanup_bytes: number,
 };
 
-/** Somebody agrees to what a folder brings. */
+/** Approval of the commands of a folder. */
 export type TrustRequest = {
   /** The folder. */
   folder: string,
-  /** The digest of what they were shown. Without one, the folder is not trusted any longer. */
+  /** Digest of the commands as shown. Without one, the folder is no longer trusted. */
   digest?: string,
 };
 
 /**
- * One turn of a session: whose it is and which.
+ * Id of a turn of a session: its side and its number.
  *
- * People count their turns, the agent counts its own, both from one.
+ * Each side counts its own turns, from one.
  * The order is that of a conversation: `u1`, `a1`, `u2`, `a2`.
  *
  * It is written as `{"role":"User","sequence":1}`.
- * Read are also `{"owner":"u","number":1}` and `"u1"`, which other programs of this family write.
+ * Also read: `{"owner":"u","number":1}` and `"u1"`, which related programs write.
  */
 export type TurnId = {
-  /** Whose turn it is. */
+  /** Side that the turn belongs to. */
   role: Role,
-  /** Which of that side's turns it is. */
+  /** Number of the turn on its side, from one. */
   sequence: number,
 };
 
-/** How a turn went; comes just before its `Complete`. */
+/** Result of a turn; sent just before its `Complete`. */
 export type TurnResult = {
   /** Session it belongs to. */
   session_id: number,
   /** The turn. */
   turn_id: TurnId,
-  /** How it ended, in the agent's words: `success`, `error_max_turns`, … */
+  /** Result subtype given by the agent: `success`, `error_max_turns`, … */
   subtype: string,
-  /** Whether it failed; may be so with `success`. */
+  /** True if the turn failed; possible with `success` too. */
   is_error: boolean,
-  /** How long it took. */
+  /** Duration in milliseconds. */
   duration_ms?: number,
-  /** How long the API took, over the whole session. */
+  /** Time spent in the API in milliseconds, over the whole session. */
   duration_api_ms?: number,
-  /** Rounds of the model and its tools. */
+  /** Number of rounds of the model and its tools. */
   num_turns?: number,
-  /** What the session has cost by now, as the agent counts: it begins anew with `/clear`. */
+  /** Cost of the session so far, as counted by the agent: `/clear` resets it. */
   cost_usd?: number,
-  /** What this turn has cost, with its sub-agents. */
+  /** Cost of this turn, sub-agents included. */
   turn_cost_usd?: number,
-  /** List price of the response that an interrupt cut off. The agent leaves it out of `cost_usd` and `turn_cost_usd`. */
+  /**
+   * List price of the response that an interrupt cut off. The agent does not include it in
+   * `cost_usd` and `turn_cost_usd`.
+   */
   interrupted_cost_usd?: number,
-  /** Tokens of this turn, without those of sub-agents. */
+  /** Tokens of this turn, sub-agents excluded. */
   usage?: TokenUsage,
   /** Tokens and cost of the session by model. */
   model_usage?: JsonValue,
-  /** The answer as data, when a schema was asked for. */
+  /** The answer as JSON, when a schema was requested. */
   structured_output?: JsonValue,
-  /** Why the model stopped. */
+  /** Reason why the model stopped. */
   stop_reason?: StopReason,
-  /** Why the turn ended, in the agent's words. */
+  /** Reason why the turn ended, as given by the agent. */
   terminal_reason?: string,
-  /** What went wrong. */
+  /** Error messages. */
   error?: string,
-  /** What made the agent begin by itself; absent when a person's prompt did. */
+  /** Trigger of a turn that the agent began by itself; absent for a user's prompt. */
   origin?: string,
-  /** The person's turns that it answered. */
+  /** The user's turns that it answered. */
   answers: Array<TurnId>,
-  /** Calls that were not allowed. */
+  /** Denied tool calls. */
   permission_denials: Array<DeniedTool>,
 };
 
-/** The agent has begun a turn. */
+/** The agent has started a turn. */
 export type TurnStarted = {
   /** Session it belongs to. */
   session_id: number,
   /** The turn. */
   turn_id: TurnId,
-  /** What made the agent begin by itself, such as `task-notification`; absent when a person's prompt did. */
+  /**
+   * Trigger of a turn that the agent began by itself, such as `task-notification`; absent for a
+   * user's prompt.
+   */
   origin?: string,
-  /** The person's turns that it answers: none when it began by itself, several when prompts were merged. */
+  /**
+   * The user's turns that it answers: none when it began by itself, several when prompts were
+   * merged.
+   */
   answers: Array<TurnId>,
 };
 
 /**
- * One event of a session, for whoever shows it to people.
+ * One event of a session, for clients that show it.
  *
- * Handle the variants you care about and pass over the rest: more may be added.
+ * Handle the variants you need and ignore the rest: more may be added.
  */
 export type UiMessage = { "TextChunk": {
-    /** The piece. */
+    /** The delta. */
     text: string,
     /** Session it belongs to. */
     session_id: number,
@@ -2145,7 +2172,7 @@ export type UiMessage = { "TextChunk": {
     tool_use_id: string,
     /** Name of the tool. */
     tool_name: string,
-    /** What the tool was called with. */
+    /** Input of the call. */
     input: JsonValue,
     /** Session it belongs to. */
     session_id: number,
@@ -2153,7 +2180,7 @@ export type UiMessage = { "TextChunk": {
 | { "ToolCompleted": {
     /** Id from the `ToolExecuting` of this call. */
     tool_use_id: string,
-    /** What the tool returned, or why it failed. */
+    /** Output of the tool, or the reason of its failure. */
     result: string,
     /** Session it belongs to. */
     session_id: number,
@@ -2163,13 +2190,13 @@ export type UiMessage = { "TextChunk": {
     session_id: number,
     /** Turn that is over. */
     turn_id: TurnId,
-    /** Why generation stopped. */
+    /** Reason why generation stopped. */
     stop_reason: StopReason,
 } }
 | { "PermissionRequired": {
     /** Call that waits; the answer names it. */
     tool_use_id: string,
-    /** What is asked for. */
+    /** The request. */
     request: PermissionRequest,
     /** Session it belongs to. */
     session_id: number,
@@ -2177,7 +2204,7 @@ export type UiMessage = { "TextChunk": {
 | { "BatchPermissionRequired": {
     /** Batch that waits; the answer names it. */
     batch_id: string,
-    /** What is asked for, one entry per call. */
+    /** The requests, one per call. */
     requests: Array<PermissionRequest>,
     /** Session it belongs to. */
     session_id: number,
@@ -2199,15 +2226,15 @@ export type UiMessage = { "TextChunk": {
     session_id: number,
 } }
 | { "Error": {
-    /** What went wrong. */
+    /** Error message. */
     message: string,
-    /** Session it belongs to, or none when it concerns the whole agent. */
+    /** Session it belongs to; none when it concerns the whole agent. */
     session_id: number | null,
 } }
 | { "System": {
     /** The note. */
     message: string,
-    /** Session it belongs to, or none when it concerns the whole agent. */
+    /** Session it belongs to; none when it concerns the whole agent. */
     session_id: number | null,
 } }
 | { "Display": {
@@ -2255,70 +2282,73 @@ export type UiMessage = { "TextChunk": {
 | { "Suggestion": Suggestion }
 | { "RawFrame": RawFrame };
 
-/** Somebody, or something, said this to the agent. */
+/** A prompt reached the agent. */
 export type UserPrompt = {
   /** Session it belongs to. */
   session_id: number,
-  /** What was said. */
+  /** Text of the prompt. */
   text: string,
-  /** Names the message, for cancelling it or rewinding to it. */
+  /** Id of the message, for cancelling it or rewinding to it. */
   uuid?: string,
-  /** The turn of the person that it is. */
+  /** The user's turn. */
   turn_id?: TurnId,
-  /** Who spoke, when it was no person: `task-notification`, `auto-continuation`, `synthetic`, … */
+  /**
+   * Origin, when the user did not write it: `task-notification`, `auto-continuation`, `synthetic`,
+   * …
+   */
   origin?: string,
-  /** What came with the text, one word each: `image`, `document`, … */
+  /** Kinds of its attachments: `image`, `document`, … */
   attachments: Array<string>,
 };
 
-/** Whether a subscriber can go on from where it was. */
+/** Result of the lookup of a subscriber's cursor. */
 export type Verdict = "ok" | "gap" | "reset";
 
-/** What one call of a tool took and gave, in full: snapshots and sessions on disk cut what is long. */
+/** Full input and output of one tool call: snapshots and sessions on disk truncate long ones. */
 export type WholeCall = {
   /** The call. */
   tool_use_id: string,
-  /** Its events of the dialect `native`, the oldest first; they take the place of those that were cut. */
+  /** Events of the call in the dialect `native`, oldest first; they replace the truncated ones. */
   events: Array<UiMessage>,
 };
 
-/** What came with a prompt, in full: events only say that something did. */
+/** Attachments of a prompt in full: events only name their kinds. */
 export type WholePrompt = {
   /** The prompt. */
   uuid: string,
-  /** The pictures and files that came with it; those that were only named by an address are left out. */
+  /** Attached images and files; those given only by URL are left out. */
   attachments: Array<Attachment>,
 };
 
-/** How the folder of a session differs from its last commit. */
+/** Differences between the folder of a session and its last commit. */
 export type WorkingTree = {
-  /** Whether it is under version control at all. */
+  /** True if the folder is under version control. */
   repository: boolean,
-  /** The differences, as `git diff` prints them. */
+  /** Output of `git diff`. */
   diff: string,
-  /** Whether the differences are longer than what is shown of them. */
+  /** True if the diff was truncated. */
   diff_cut: boolean,
-  /** Files that are not under version control, by their path below the folder. */
+  /** Untracked files, by their path below the folder. */
   untracked: Array<string>,
-  /** Whether there are more of them. */
+  /** True if the list of untracked files was truncated. */
   untracked_cut: boolean,
 };
 
-/** Who the phone talks to, and what it can ask for. */
+/** Handshake: version and features of the server. */
 export type WrapperHandshakeMessage = {
   /** Version of the server. */
   wrapperVersion: string,
   /** Version of this wire. */
   protocolVersion: string,
-  /** Names of optional abilities. */
+  /** Names of optional features. */
   supportedFeatures: Array<string>,
   /** Port the phone connects to. */
   websocketPort: number,
-  /** The connection's session. */
+  /** Session of the connection. */
   sessionId: string,
 };
 
-/** What the agent process and the machine are doing. */
+/** Status of the agent process and of the machine. */
 export type WrapperStatus = {
   /** Version of the server. */
   version: string,

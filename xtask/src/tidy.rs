@@ -2,6 +2,7 @@
 //!
 //! A new rule is a new file here and a line in one of the three tables.
 
+mod comment_width;
 mod dependency_direction;
 mod duplicates;
 mod file_size;
@@ -9,10 +10,12 @@ mod findings;
 mod licences;
 mod lint_attributes;
 mod machine_paths;
+mod module_cycles;
 mod protocol_dependencies;
 mod protocol_purity;
 mod side_effects;
 mod skipped_tests;
+mod type_names;
 
 use crate::Outcome;
 use crate::graph::Graph;
@@ -21,6 +24,7 @@ use std::fmt;
 
 /// Rules for one file at a time.
 const FILE_RULES: &[fn(&TextFile) -> Vec<Finding>] = &[
+    comment_width::check,
     file_size::check,
     lint_attributes::check,
     machine_paths::check,
@@ -32,7 +36,7 @@ const FILE_RULES: &[fn(&TextFile) -> Vec<Finding>] = &[
 /// Rules for all files together.
 type TreeRule = fn(&[TextFile]) -> Vec<Finding>;
 
-const TREE_RULES: &[TreeRule] = &[findings::check];
+const TREE_RULES: &[TreeRule] = &[findings::check, module_cycles::check, type_names::check];
 
 /// Rules for the dependency graph.
 const GRAPH_RULES: &[fn(&Graph) -> Vec<Finding>] =

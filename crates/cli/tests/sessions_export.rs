@@ -237,7 +237,7 @@ fn export_to_ui_gives_the_events_that_a_client_would_have_seen() {
         .filter(|name| name != "TokenUpdate" && name != "System")
         .collect();
     assert_eq!(names, ["TextChunk", "ToolExecuting", "ToolCompleted", "TextChunk", "Complete"]);
-    assert!(events.contains("A sub-agent is done"), "sub-agents appear as notes: {events}");
+    assert!(events.contains("A sub-agent completed"), "sub-agents appear as notes: {events}");
 
     let output = tidings(&folder).args(["export", "--to", "ui", "--all-branches"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
