@@ -1,6 +1,7 @@
 //! An agent that says what time it is.
 //!
-//! It speaks as much of the CLI's protocol as a host needs, and answers a prompt `pieces=N gap_us=G` with as many
+//! It speaks as much of the CLI's protocol as a host needs, and answers a prompt `pieces=N gap_us=G` with as
+//! many
 //! pieces of text, so far apart. The lines are spelt as the CLI spells them.
 
 use std::io::{BufRead as _, Write as _};

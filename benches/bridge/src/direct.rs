@@ -1,4 +1,5 @@
-//! The agent's pipe with nothing between, or with programs that only write down and pass on what they read: what pipes, files,
+//! The agent's pipe with nothing between, or with programs that only write down and pass on what they read:
+//! what pipes, files,
 //! sockets, wake-ups and the reader take by themselves.
 
 use std::fs::File;
@@ -30,7 +31,8 @@ impl Direct {
         Ok(Direct { agent, passers: Vec::new(), output: Box::new(output) })
     }
 
-    /// As a host and a server do it: one that keeps what it reads in a file and passes it on, and another that does the same over TCP.
+    /// As a host and a server do it: one that keeps what it reads in a file and passes it on, and another
+    /// that does the same over TCP.
     pub(crate) fn passed(agent: &Path, scratch: &Path) -> Result<Self, Failure> {
         let (agent, output) = begin(agent)?;
         let pass = |number: &str| ourselves("pass", &scratch.join(number));

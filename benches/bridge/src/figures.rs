@@ -103,7 +103,8 @@ pub(crate) struct Both {
 /// Everything.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// With the real CLI, on cores that have nothing else to do, and on cores that something else keeps awake.
+    /// With the real CLI, on cores that have nothing else to do, and on cores that something else keeps
+    /// awake.
     pub(crate) real: Option<Both>,
     /// The same with an agent of ours.
     pub(crate) ours: Both,

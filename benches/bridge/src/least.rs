@@ -1,4 +1,5 @@
-//! The least that a server of our parts does: tokio waits for the agent, what it says is written down, and axum sends it over
+//! The least that a server of our parts does: tokio waits for the agent, what it says is written down, and
+//! axum sends it over
 //! a WebSocket. It knows no frames, sessions, people or past.
 
 use std::fs::File;

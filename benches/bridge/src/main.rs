@@ -1,7 +1,9 @@
 //! Measures what `tidings serve` adds between an agent and those who watch it.
 //!
-//! An agent writes the time into every piece of text: the real CLI, whose API is ours, or one of our own (`bridge agent`).
-//! Whoever reads the piece, through a pipe, a server or another bridge, looks at the same clock. `run.sh` builds what is needed and calls this.
+//! An agent writes the time into every piece of text: the real CLI, whose API is ours, or one of our own
+//! (`bridge agent`).
+//! Whoever reads the piece, through a pipe, a server or another bridge, looks at the same clock. `run.sh`
+//! builds what is needed and calls this.
 
 #![forbid(unsafe_code)]
 

@@ -89,7 +89,8 @@ fn script(path: PathBuf, text: &str) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// One session at the pace of a model, and then as fast as it goes, over each way, on cores that sleep and on cores that do not.
+/// One session at the pace of a model, and then as fast as it goes, over each way, on cores that sleep and on
+/// cores that do not.
 fn paced(plan: &Plan, agent: &Path, scratch: &Path, pieces: usize, burst: usize) -> Result<Both, Failure> {
     let mut running = Running::start(plan, agent, scratch)?;
     let mut both = Both { asleep: running.ways(), awake: running.ways() };

@@ -3,8 +3,6 @@ use std::fmt;
 
 use tidings_protocol::api::AnswerResult;
 
-use crate::journal::{self, JournalError};
-
 /// An error: a code to branch on, a message to show and a hint to act on.
 #[derive(Debug, Clone)]
 pub struct Error {
@@ -102,12 +100,6 @@ impl Error {
         self
     }
 
-    /// No such session, or one that the caller may not see: the message is the same for both, so that it
-    /// reveals nothing.
-    pub(crate) fn no_session(name: &str) -> Self {
-        JournalError::no_session(&name).into()
-    }
-
     /// The disk is full.
     pub(crate) fn storage_full() -> Self {
         const RETRY_MS: u64 = 5000;
@@ -158,24 +150,6 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
-
-impl From<JournalError> for Error {
-    fn from(error: JournalError) -> Self {
-        use journal::ErrorKind as Kind;
-        if error.kind() == Kind::Full {
-            return Error::storage_full();
-        }
-        let code = match error.kind() {
-            Kind::NotFound => Code::NotFound,
-            Kind::Exists | Kind::Fenced | Kind::Nested => Code::Conflict,
-            Kind::Invalid => Code::Invalid,
-            Kind::TooLarge => Code::TooLarge,
-            Kind::Full | Kind::Locked | Kind::Closed => Code::Unavailable,
-            Kind::Newer | Kind::Damaged | Kind::Missing | Kind::Io => Code::Internal,
-        };
-        Error::new(code, error.to_string(), error.hint())
-    }
-}
 
 impl From<tidings::Error> for Error {
     fn from(error: tidings::Error) -> Self {

@@ -9,6 +9,7 @@ pub mod auth;
 pub mod broadcast;
 mod caller;
 mod error;
+mod hmac;
 #[cfg(unix)]
 pub mod hosts;
 mod http;

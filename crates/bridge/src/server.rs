@@ -3,10 +3,8 @@
 mod body;
 mod bounds;
 mod connections;
-mod health;
 mod inspection;
 mod listen;
-mod metrics;
 mod retention;
 mod tls;
 
@@ -22,17 +20,17 @@ pub use bounds::Bounds;
 pub use bounds::{limit_open_files, raise_open_files};
 pub use listen::{Bound, Exposure, Listen};
 pub use retention::Retention;
-pub use tls::{TlsFiles, choose_tls};
+pub use tls::TlsFiles;
 
-pub(crate) use self::connections::Connection;
-pub(crate) use self::health::routes as health_routes;
+pub use crate::http::choose_tls;
 
 use self::connections::Slots;
-use self::health::Health;
-use self::metrics::Metrics;
-use crate::api::{self, Api, Transcripts, route};
+use crate::api::health::{self, Health};
+use crate::api::metrics::{self, Metrics};
+use crate::api::{self, Api, Transcripts};
 use crate::auth::Auth;
 use crate::error::Error;
+use crate::http::route;
 use crate::limits::{DRAIN_MAX, DRAIN_REQUESTS_MAX, SWEEP_EVERY};
 use crate::notify::Notifier;
 use crate::sessions::Sessions;

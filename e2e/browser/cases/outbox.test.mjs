@@ -27,7 +27,7 @@ async function stuck(prompt, why) {
 }
 
 test("a delayed prompt shows the reason, blocks no answer, and is sent automatically later", async () => {
-  const { page, idle } = await stuck("When there is room", /not sent yet: 1 agent runs/);
+  const { page, idle } = await stuck("When there is room", /not sent yet: the only agent slot is in use/i);
   await allow(page);
   await page.locator(".answer").getByText("Answered.").waitFor();
   // The prompt is then sent automatically.

@@ -11,6 +11,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("Error", "each module with its own failures has one, as in std"),
     ("Options", "the choices of the function beside it"),
     ("Config", "the settings of the part beside it"),
+    ("ProcessStop", "one for each kind of system; only one of them is compiled"),
 ];
 
 const KEYWORDS: &[&str] = &["struct", "enum", "trait", "type", "union"];
@@ -45,7 +46,8 @@ fn crate_of(path: &str) -> Option<&str> {
     rest.starts_with("src/").then_some(crate_name)
 }
 
-/// Name and line of each type that other modules can see. One that another platform's build replaces is the same type.
+/// Name and line of each type that other modules can see. One that another platform's build replaces is the
+/// same type.
 fn types(code: &str) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     let mut before = "";
@@ -67,7 +69,8 @@ fn type_name(line: &str) -> Option<&str> {
     };
     let (keyword, rest) = rest.strip_prefix(' ')?.split_once(' ')?;
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-    KEYWORDS.contains(&keyword).then_some(&rest[..end])
+    // A macro has no name here.
+    KEYWORDS.contains(&keyword).then_some(&rest[..end]).filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]

@@ -4,18 +4,15 @@
 //! of a route is declared together with the route in `rest::routes`; the `OpenAPI` document is made from the
 //! same declarations.
 
-mod extract;
 mod future_set;
 mod git;
-mod keys;
+pub(crate) mod health;
+pub(crate) mod metrics;
 mod mobile;
 mod openapi;
 mod page;
-mod problem;
 mod recovery;
 mod rest;
-pub(crate) mod route;
-pub(crate) mod scope;
 mod sse;
 mod stream_lifetime;
 mod transcripts;
@@ -32,15 +29,14 @@ use axum::middleware;
 use tokio::sync::{Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use extract::{Body, Path, Query, idempotency_key};
 pub use openapi::openapi;
 pub use page::page;
-pub use problem::{RequestName, name_requests};
 pub use transcripts::Transcripts;
 
 use crate::auth::Peer;
 use crate::caller::Caller;
 use crate::error::Error;
+use crate::http::{name_requests, route, unauthorized};
 use crate::limits::{BODY_REQUEST_BYTES_MAX, REVOCATIONS_MAX, SOCKETS_MAX};
 use crate::sessions::Sessions;
 
@@ -80,7 +76,7 @@ impl Api {
         Api {
             recovery,
             sessions,
-            sign_in: Arc::new(|_, _| Err(extract::unauthorized())),
+            sign_in: Arc::new(|_, _| Err(unauthorized())),
             revoked: broadcast::Sender::new(REVOCATIONS_MAX),
             stopping: CancellationToken::new(),
             transcripts: Transcripts::default(),

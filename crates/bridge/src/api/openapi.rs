@@ -3,14 +3,16 @@
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, Info, OpenApi, OpenApiBuilder};
 
-use super::scope::BEARER;
-use super::{rest, route};
+use super::{health, rest};
+use crate::auth;
+use crate::http::route;
+use crate::http::scope::BEARER;
 
 /// The description of every route, as `OpenAPI` 3.1.
 pub fn openapi() -> OpenApi {
     let mut all = route::describe(about(), &rest::routes());
-    all.merge(route::describe(OpenApi::default(), &crate::auth::routes()));
-    all.merge(route::describe(OpenApi::default(), &crate::server::health_routes()));
+    all.merge(route::describe(OpenApi::default(), &auth::routes()));
+    all.merge(route::describe(OpenApi::default(), &health::routes()));
     all
 }
 

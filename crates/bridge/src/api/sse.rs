@@ -19,7 +19,6 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::Api;
-use super::extract::{Path, Query};
 use super::mobile::MessagePosition;
 use super::recovery::Start;
 use super::stream_lifetime::{StreamEnd, StreamLifetime, retry_ms};
@@ -28,6 +27,7 @@ use super::wire::{self, Dialect, DialectTranslator, EncodedMessage};
 use crate::broadcast::{Cut, Delivery, Subscription, Watch};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
+use crate::http::{Path, Query};
 use crate::journal::{Cursor, Event, JournalError};
 use crate::limits::{CHUNK_BYTES, HEARTBEAT, LONG_EVENT_BYTES};
 use crate::sessions::Sessions;

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Api;
 use crate::caller::Caller;
-use crate::server::Connection;
+use crate::http::Connection;
 
 /// The reason why a stream must end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

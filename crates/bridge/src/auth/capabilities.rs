@@ -78,8 +78,8 @@ impl Capability {
 
 impl Bypass {
     /// The setting `allow_bypass` of a server.
-    pub(crate) fn of(config: &crate::sessions::Config) -> Self {
-        if config.allow_bypass { Bypass::Allowed } else { Bypass::Refused }
+    pub(crate) fn from_setting(allow_bypass: bool) -> Self {
+        if allow_bypass { Bypass::Allowed } else { Bypass::Refused }
     }
 }
 

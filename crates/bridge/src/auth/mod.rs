@@ -47,9 +47,9 @@ use self::pairing::Codes;
 use self::rates::Limiter;
 use self::recent_results::RecentResults;
 use self::trust::Trust;
-use crate::api::{name_requests, route};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
+use crate::http::{name_requests, route};
 use crate::limits::{CODE_LIFETIME, DEVICE_REPEATED_FOR, REVOKED_MAX};
 
 /// The configuration of [`Auth`].

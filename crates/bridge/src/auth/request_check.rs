@@ -13,9 +13,9 @@ use tracing::{Instrument as _, info_span};
 use super::hosts::{Host, Origin, authority};
 use super::peer::Peer;
 use super::{Auth, cookie};
-use crate::api::RequestName;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
+use crate::http::RequestName;
 
 /// The credential that a path needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

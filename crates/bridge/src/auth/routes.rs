@@ -17,11 +17,11 @@ use tidings_protocol::api::{
 
 use super::request_check::RequestScheme;
 use super::{Auth, cookie, devices};
-use crate::api::route::{Route, route};
-use crate::api::scope::needs_later;
-use crate::api::{Body, Path, Query, idempotency_key};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
+use crate::http::route::{Route, route};
+use crate::http::scope::needs_later;
+use crate::http::{Body, Path, Query, idempotency_key};
 use crate::limits::{BODY_REQUEST_BYTES_MAX, CODE_LIFETIME};
 
 /// The routes with the scopes that they need.

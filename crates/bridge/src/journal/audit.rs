@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use super::{ErrorKind, JournalError};
-use crate::notify::signature::hmac;
+use crate::hmac::hmac;
 
 /// A decision to log.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,6 +3,8 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::error::Code;
+
 /// Kinds of errors, to branch on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -118,5 +120,31 @@ impl fmt::Display for JournalError {
 impl Error for JournalError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.source.as_deref().map(|source| source as &(dyn Error + 'static))
+    }
+}
+
+impl crate::Error {
+    /// No such session, or one that the caller may not see: the message is the same for both, so that it
+    /// reveals nothing.
+    pub(crate) fn no_session(name: &str) -> Self {
+        JournalError::no_session(&name).into()
+    }
+}
+
+impl From<JournalError> for crate::Error {
+    fn from(error: JournalError) -> Self {
+        use ErrorKind as Kind;
+        if error.kind() == Kind::Full {
+            return crate::Error::storage_full();
+        }
+        let code = match error.kind() {
+            Kind::NotFound => Code::NotFound,
+            Kind::Exists | Kind::Fenced | Kind::Nested => Code::Conflict,
+            Kind::Invalid => Code::Invalid,
+            Kind::TooLarge => Code::TooLarge,
+            Kind::Full | Kind::Locked | Kind::Closed => Code::Unavailable,
+            Kind::Newer | Kind::Damaged | Kind::Missing | Kind::Io => Code::Internal,
+        };
+        crate::Error::new(code, error.to_string(), error.hint())
     }
 }

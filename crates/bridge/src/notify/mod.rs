@@ -6,7 +6,7 @@
 mod compose;
 mod queue;
 mod send;
-pub(crate) mod signature;
+mod signature;
 mod target;
 
 use std::collections::HashMap;

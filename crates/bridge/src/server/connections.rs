@@ -25,6 +25,7 @@ use tower::Layer as _;
 use super::Bounds;
 use crate::auth::Peer;
 use crate::caller::Caller;
+use crate::http::Connection;
 use crate::limits::SEND_BUFFER_BYTES;
 
 /// Slots for connections. Handles are cheap to clone.
@@ -79,21 +80,13 @@ struct Slot {
     evicted: CancellationToken,
 }
 
-/// A connection as its requests see it, in their extensions.
-#[derive(Debug, Clone)]
-pub(crate) struct Connection {
-    in_use: Arc<Mutex<SlotsInUse>>,
-    id: u64,
-    authenticated: Arc<AtomicBool>,
-}
-
-impl Connection {
-    /// Marks the connection as authenticated: a request or a message on it had a credential.
-    pub(crate) fn authenticate(&self) {
-        if !self.authenticated.swap(true, Ordering::Relaxed) {
-            self.in_use.lock().unwrap_or_else(PoisonError::into_inner).unauthenticated.remove(&self.id);
+/// The connection as its requests see it. The first credential on it ends its time as an unauthenticated one.
+fn connection(in_use: Arc<Mutex<SlotsInUse>>, id: u64, authenticated: Arc<AtomicBool>) -> Connection {
+    Connection::new(move || {
+        if !authenticated.swap(true, Ordering::Relaxed) {
+            in_use.lock().unwrap_or_else(PoisonError::into_inner).unauthenticated.remove(&id);
         }
-    }
+    })
 }
 
 /// Marks the connection of each authenticated request.
@@ -155,7 +148,7 @@ impl<S> LimitedStream<S> {
 
     fn connection(&self) -> Connection {
         let in_use = Arc::clone(&self.slot.slots.in_use);
-        Connection { in_use, id: self.slot.id, authenticated: Arc::clone(&self.authenticated) }
+        connection(in_use, self.slot.id, Arc::clone(&self.authenticated))
     }
 
     /// Extends the deadline for another request, since the client got a response.
@@ -361,8 +354,7 @@ mod tests {
             |last| Peer::Tcp { remote: ([10, 0, 0, last], 1).into(), local: ([10, 0, 0, 1], 7717).into() };
         let slot = |last| slots.acquire(peer(last)).unwrap();
         let known = slot(2);
-        let connection =
-            Connection { in_use: Arc::clone(&slots.in_use), id: known.id, authenticated: Arc::default() };
+        let connection = connection(Arc::clone(&slots.in_use), known.id, Arc::default());
         connection.authenticate();
         let other = slot(3);
         let unauthenticated: Vec<Slot> = (0..5).map(|_| slot(2)).collect();

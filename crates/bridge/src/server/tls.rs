@@ -12,11 +12,6 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::error::{Code, Error};
 
-/// Installs the TLS provider of this process, unless one is installed. TLS clients need it too.
-pub fn choose_tls() {
-    drop(rustls::crypto::ring::default_provider().install_default());
-}
-
 /// Paths of the certificate and its key, as PEM.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TlsFiles {

@@ -240,7 +240,7 @@ impl Sessions {
         patch: PatchSession,
     ) -> Result<SessionView, Error> {
         caller.require(Scope::Prompt)?;
-        let bypass = Bypass::of(self.config());
+        let bypass = Bypass::from_setting(self.config().allow_bypass);
         let used = self.active_for(caller, name).await?;
         let wanted = patch.clone();
         let client_id = commands::optional_stored_id(caller, patch.client_id.as_deref())?;
@@ -522,7 +522,7 @@ impl Sessions {
 
     /// Refuses a request if its caller lacks a capability.
     fn require(&self, caller: &Caller, needs: &[Need]) -> Result<(), Error> {
-        capabilities::require(caller, Bypass::of(self.config()), needs)
+        capabilities::require(caller, Bypass::from_setting(self.config().allow_bypass), needs)
     }
 
     fn active(&self) -> MutexGuard<'_, HashMap<Key, ActiveSession>> {

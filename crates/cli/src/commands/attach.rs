@@ -18,6 +18,7 @@ use self::past::{Extent, PastEvent};
 use self::stream::{Stream, StreamUpdate};
 use super::run::console::{AnswerText, can_type, size, view};
 use super::session_lookup;
+use super::sessions::RootArgs;
 use crate::error::Exit;
 use crate::output::{Output, printable};
 use crate::remote::{Remote, RemoteArgs};
@@ -228,7 +229,7 @@ impl Attach {
                         let ahead = format!("{first}{}", ahead.trim_end_matches('\n'));
                         let opened = match editor.take() {
                             Some(editor) => editor,
-                            None => prompt_editor()?,
+                            None => prompt_editor(RootArgs::data_folder())?,
                         };
                         let typed = tokio::select! {
                             typed = opened.read(ahead) => typed?,

@@ -15,8 +15,6 @@ use rustyline::{
 
 use tokio::sync::oneshot;
 
-use crate::commands::sessions::RootArgs;
-
 /// Reads prompts with line editing, bracketed paste and a history for each project.
 pub(crate) struct PromptEditor {
     editor: Editor<(), FileHistory>,
@@ -112,9 +110,9 @@ impl PromptEditor {
 }
 
 /// Creates an editor with the history of the current folder.
-pub(crate) fn prompt_editor() -> io::Result<PromptEditor> {
+pub(crate) fn prompt_editor(data: Option<PathBuf>) -> io::Result<PromptEditor> {
     let folder = std::env::current_dir().ok();
-    let history = RootArgs::data_folder().zip(folder).map(|(data, folder)| history_file(&data, &folder));
+    let history = data.zip(folder).map(|(data, folder)| history_file(&data, &folder));
     PromptEditor::new(history)
 }
 

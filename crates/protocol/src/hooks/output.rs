@@ -59,7 +59,8 @@ impl HookOutput {
         HookOutput::pre_tool_use(HookPermissionDecision::DEFER, Some(reason.into()))
     }
 
-    /// Replaces the input of the tool and decides nothing: rules, modes and the permission handler still apply.
+    /// Replaces the input of the tool and decides nothing: rules, modes and the permission handler still
+    /// apply.
     ///
     /// [`HookOutput::allow_with`] also lets the call run without a permission request.
     pub fn updated_input(input: impl Into<Json>) -> Self {

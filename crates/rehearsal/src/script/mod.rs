@@ -6,6 +6,7 @@ mod agent;
 mod block;
 mod error;
 mod fault;
+mod request;
 mod turn;
 mod when;
 
@@ -18,6 +19,7 @@ pub use agent::{AgentSetup, Emit};
 pub use block::{Ask, Block};
 pub use error::ScriptError;
 pub use fault::{Expect, Fault, FaultKind};
+pub use request::Request;
 pub use turn::{ApiFailure, Turn, Usage};
 pub use when::When;
 

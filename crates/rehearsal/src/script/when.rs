@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::player::Request;
+use super::Request;
 
 /// Condition for the request that a turn answers. All given fields must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]

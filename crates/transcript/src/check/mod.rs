@@ -3,9 +3,11 @@
 //! ```
 //! use tidings_transcript::check::{self, Profile};
 //!
-//! let file = b"{\"type\":\"user\",\"uuid\":\"u-1\",\"timestamp\":\"soon\",\"sessionId\":\"s-1\",\"message\":\"Hi\"}\n";
+//! let file =
+//! b"{\"type\":\"user\",\"uuid\":\"u-1\",\"timestamp\":\"soon\",\"sessionId\":\"s-1\",\"message\":\"Hi\"}\n";
 //! let mut rules = Vec::new();
-//! let report = check::source(&file[..], Some(Profile::Strict), |finding| rules.push(finding.rule.as_str()))?;
+//! let report = check::source(&file[..], Some(Profile::Strict), |finding|
+//! rules.push(finding.rule.as_str()))?;
 //! assert_eq!((report.lines, report.errors), (1, 1));
 //! assert_eq!(rules, ["iso-timestamp"]);
 //! # Ok::<(), std::io::Error>(())

@@ -1,11 +1,10 @@
 use tidings_protocol::api::TranscriptStats;
 
 use super::Counts;
-use crate::list::Listed;
 
-/// Figures about sessions, from their list and the sum of their counts.
-pub fn stats<'a>(rows: impl Iterator<Item = &'a Listed>, sum: &Counts) -> TranscriptStats {
-    let (sessions, subagents) = rows.fold((0, 0), |(count, agents), row| (count + 1, agents + row.subagents));
+/// Figures about sessions, from the number of sub-agents of each and the sum of their counts.
+pub fn stats(subagents: impl Iterator<Item = u64>, sum: &Counts) -> TranscriptStats {
+    let (sessions, subagents) = subagents.fold((0, 0), |(count, agents), own| (count + 1, agents + own));
     TranscriptStats {
         sessions,
         messages: sum.messages,

@@ -78,7 +78,7 @@ async fn sign_in(
         }
     };
     let token = timeout(SIGN_IN_WAIT, first).await.map_err(|_| Close::NoCredential)??;
-    let signed_in = token.ok_or_else(crate::api::extract::unauthorized).and_then(|token| {
+    let signed_in = token.ok_or_else(crate::http::unauthorized).and_then(|token| {
         let caller = (api.sign_in)(&token, peer)?;
         caller.require(Scope::Read)?;
         Ok(caller)

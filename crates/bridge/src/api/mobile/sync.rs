@@ -28,7 +28,8 @@ pub(super) struct Sync {
 }
 
 impl Sync {
-    /// The announcement of a part and its messages; the first part also has `dropped` and `pending`. `position`
+    /// The announcement of a part and its messages; the first part also has `dropped` and `pending`.
+    /// `position`
     /// is the position after `messages`.
     pub(super) fn part(
         &mut self,

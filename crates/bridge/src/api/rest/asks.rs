@@ -8,9 +8,9 @@ use tidings_protocol::api::{
 };
 
 use crate::api::Api;
-use crate::api::extract::{Answer, Command, Path, Query};
 use crate::api::visibility::{self, Visibility};
 use crate::caller::Caller;
+use crate::http::{Answer, Command, Path, Query};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct AsksQuery {

@@ -10,10 +10,10 @@ mod workspace;
 
 use axum::extract::DefaultBodyLimit;
 
-use super::route::{Route, route};
-use super::scope::{needs, needs_later};
 use super::{Api, mobile, sse, transcripts, ws};
 use crate::caller::Scope::{Admin, Decide, Prompt, Read};
+use crate::http::route::{Route, route};
+use crate::http::scope::{needs, needs_later};
 use crate::limits::INPUT_BYTES_MAX;
 
 /// Every route with the scope that it needs.

@@ -6,10 +6,10 @@ use axum::http::StatusCode;
 use tidings_protocol::api::{Accepted, Input, QueueList};
 
 use crate::api::Api;
-use crate::api::extract::{Answer, Command, Path};
 use crate::api::visibility;
 use crate::caller::Caller;
 use crate::error::Error;
+use crate::http::{Answer, Command, Path};
 
 /// Sends a prompt to a session.
 #[utoipa::path(

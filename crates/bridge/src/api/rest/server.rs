@@ -12,11 +12,11 @@ use tidings_protocol::mobile::MOBILE_WIRE_VERSION;
 use tidings_protocol::ui::UI_WIRE_VERSION;
 use utoipa::openapi::{OpenApi, Server};
 
-use crate::api::extract::Query;
 use crate::api::visibility::Visibility;
 use crate::api::{Api, PROTOCOL};
 use crate::caller::{Caller, Scope};
 use crate::error::Error;
+use crate::http::Query;
 use crate::limits::{
     BODY_REQUEST_BYTES_MAX, HEARTBEAT, INPUT_BYTES_MAX, LIST_MAX, MESSAGE_BYTES_MAX, SUBSCRIPTIONS_MAX,
 };

@@ -7,10 +7,10 @@ use serde::Deserialize;
 use tidings_protocol::api::{Budget, CreateSession, PatchSession, SessionList, SessionView};
 
 use crate::api::Api;
-use crate::api::extract::{Answer, Command, Path, Query};
 use crate::api::visibility;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
+use crate::http::{Answer, Command, Path, Query};
 use crate::journal::Handle;
 use crate::limits::{LIST_DEFAULT, LIST_MAX};
 use crate::sessions::{Sessions, Transcript};

@@ -5,9 +5,9 @@ use axum::extract::State;
 use tidings_protocol::api::{Accepted, CommandRequest};
 
 use crate::api::Api;
-use crate::api::extract::{Answer, Command, Path};
 use crate::api::visibility;
 use crate::caller::Caller;
+use crate::http::{Answer, Command, Path};
 use crate::sessions::Verb;
 
 macro_rules! commands {

@@ -9,12 +9,12 @@ use tidings_protocol::api::{Completions, WorkingTree};
 use tidings_protocol::ui::UiMessage;
 
 use crate::api::Api;
-use crate::api::extract::{Answer, Path, Query};
 use crate::api::git::Git;
 use crate::api::visibility;
 use crate::auth::paths;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
+use crate::http::{Answer, Path, Query};
 use crate::journal::{Event, Journal, Key, Max};
 use crate::limits::{COMMANDS_PAGES_MAX, COMPLETIONS_MAX, FOLDERS_MAX, PAGE_EVENTS_MAX};
 

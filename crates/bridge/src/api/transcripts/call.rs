@@ -8,9 +8,9 @@ use tidings_protocol::api::WholeCall;
 use tidings_transcript::session::Session;
 
 use crate::api::Api;
-use crate::api::extract::{Answer, Path};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
+use crate::http::{Answer, Path};
 use crate::snapshot::belongs_to_call;
 
 /// Gets the whole input and output of one tool call, on any branch.

@@ -11,9 +11,9 @@ use tidings_transcript::roots::SessionFiles;
 
 use super::times;
 use crate::api::Api;
-use crate::api::extract::{Answer, Query};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
+use crate::http::{Answer, Query};
 use crate::limits::LIST_MAX;
 
 #[derive(Debug, Deserialize)]
@@ -46,7 +46,7 @@ pub(crate) async fn transcript_stats(
         let counted = store.cache().with(|cache| counts::count(&sessions, cache, &|_| {}));
         let mut sum = Counts::default();
         counted.sessions.iter().for_each(|counts| sum.add(counts));
-        Ok(counts::stats(rows.iter().map(|(_, row)| row), &sum))
+        Ok(counts::stats(rows.iter().map(|(_, row)| row.subagents), &sum))
     });
     stats.await.map(Json)
 }

@@ -8,9 +8,9 @@ use tidings_transcript::list::{self, Effort, First, Listed, Wanted};
 
 use super::times;
 use crate::api::Api;
-use crate::api::extract::{Answer, Query};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
+use crate::http::{Answer, Query};
 use crate::limits::{LIST_DEFAULT, LIST_MAX};
 
 #[derive(Debug, Deserialize)]

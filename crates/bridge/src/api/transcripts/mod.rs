@@ -16,9 +16,9 @@ mod times;
 pub use store::Transcripts;
 
 use super::Api;
-use super::route::{Route, route};
-use super::scope::needs;
 use crate::caller::Scope::Read;
+use crate::http::route::{Route, route};
+use crate::http::scope::needs;
 
 /// The routes under `/v1/transcripts`.
 pub(crate) fn routes() -> [Route<Api>; 10] {

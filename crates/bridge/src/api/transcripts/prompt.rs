@@ -5,8 +5,8 @@ use axum::extract::State;
 use tidings_protocol::api::WholePrompt;
 
 use crate::api::Api;
-use crate::api::extract::{Answer, Path};
 use crate::caller::Caller;
+use crate::http::{Answer, Path};
 use crate::sessions::attachments;
 
 /// Gets the images and files that came with one prompt, on any branch.

@@ -10,9 +10,9 @@ use tidings_transcript::search::{
 
 use super::times;
 use crate::api::Api;
-use crate::api::extract::{Answer, Query};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
+use crate::http::{Answer, Query};
 use crate::limits::{LIST_DEFAULT, LIST_MAX, PATTERN_BYTES_MAX};
 
 #[derive(Debug, Deserialize)]

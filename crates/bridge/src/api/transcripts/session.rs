@@ -12,9 +12,9 @@ use tidings_transcript::session::{Branch, LaneId, Session};
 
 use super::list::view;
 use crate::api::Api;
-use crate::api::extract::{Answer, Path, Query};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
+use crate::http::{Answer, Path, Query};
 use crate::limits::{
     LIST_DEFAULT, PROMPT_SHOWN_CHARS, SNAPSHOT_EVENTS_MAX, TRANSCRIPT_PAGE_BYTES_MAX,
     TRANSCRIPT_RESULT_BYTES_MAX, TRANSCRIPT_WHOLE_PAGE_BYTES_MAX,

@@ -14,9 +14,9 @@ use tidings_transcript::retention::Retention;
 use tidings_transcript::roots::SessionFiles;
 
 use crate::api::Api;
-use crate::api::extract::Answer;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
+use crate::http::Answer;
 
 const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 

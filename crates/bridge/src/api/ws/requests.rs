@@ -7,9 +7,10 @@ use tidings_protocol::api::{
     RequestId, SessionCommand, SocketAck, SocketMessage, SocketRequest,
 };
 
-use crate::api::{keys, visibility};
+use crate::api::visibility;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
+use crate::http::keys;
 use crate::sessions::{Sessions, Verb};
 
 /// A parsed message of a client.

@@ -35,7 +35,8 @@ pub(super) fn is_between_turns(events: &[PastEvent]) -> bool {
     ends(events).next_back().is_some_and(|end| !events[end + 1..].iter().any(is_turn))
 }
 
-/// Selects the events to show. Events that describe the current state, such as pending requests and the model,
+/// Selects the events to show. Events that describe the current state, such as pending requests and the
+/// model,
 /// are always included.
 pub(super) fn select(mut events: Vec<PastEvent>, snapshot: &Snapshot, extent: Extent) -> Vec<PastEvent> {
     let from = match extent {

@@ -10,6 +10,7 @@ use super::console::{Console, OnRequest};
 use super::frames::{Frames, Partial};
 use super::prompt::FirstPrompt;
 use super::turn::{INTERRUPTED, Turns};
+use crate::commands::sessions::RootArgs;
 use crate::error::{CannotRun, Exit};
 use crate::terminal::{Line, Style, TerminalSettings, Typed, prompt_editor};
 
@@ -66,7 +67,7 @@ async fn conversation(turns: &mut Turns) -> anyhow::Result<Exit> {
         Style::DIM,
     ))?;
     let settings = TerminalSettings::save();
-    let mut editor = prompt_editor()?;
+    let mut editor = prompt_editor(RootArgs::data_folder())?;
     loop {
         let typed = tokio::select! {
             typed = editor.read(String::new()) => typed,

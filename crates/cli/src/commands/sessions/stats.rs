@@ -52,7 +52,7 @@ impl Stats {
         RootArgs::save(&mut cache, out)?;
         let mut sum = Counts::default();
         counted.sessions.iter().for_each(|counts| sum.add(counts));
-        let stats = counts::stats(rows.iter().map(|(_, row)| row), &sum);
+        let stats = counts::stats(rows.iter().map(|(_, row)| row.subagents), &sum);
         if root.json {
             out.text(&format!("{}\n", serde_json::to_string(&stats)?))?;
         } else {

@@ -5,7 +5,8 @@ use crate::json::{Cursor, Extra, Json, Misfit, Reading, Wire, object};
 use crate::messages::result::tree;
 use crate::permissions::PermissionMode;
 
-/// A tool of a session: a bare name on the real wire, an object with a schema in the `rusty_claw` wire format.
+/// A tool of a session: a bare name on the real wire, an object with a schema in the `rusty_claw` wire
+/// format.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ToolInfo {

@@ -31,14 +31,14 @@ macro_rules! route {
                 methods.on(method.to_method_filter(), $($module)* $handler)
             });
             let describe = || utoipa_axum::routes!($($module)* $handler);
-            $crate::api::route::Route { path: Handler::path(), methods, describe, scope: None }
+            $crate::http::route::Route { path: Handler::path(), methods, describe, scope: None }
         }}
     };
     ($module:ident :: $handler:ident) => {
-        $crate::api::route::route!(@ [$module ::] $handler)
+        $crate::http::route::route!(@ [$module ::] $handler)
     };
     ($handler:ident) => {
-        $crate::api::route::route!(@ [] $handler)
+        $crate::http::route::route!(@ [] $handler)
     };
 }
 

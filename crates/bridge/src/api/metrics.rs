@@ -18,7 +18,7 @@ const BUCKETS_MS: [u64; 9] = [1, 2, 5, 10, 25, 100, 250, 1000, 5000];
 
 /// The counters.
 #[derive(Debug, Default)]
-pub(super) struct Metrics {
+pub(crate) struct Metrics {
     /// Responses by the first digit of the status.
     answers: [AtomicU64; 6],
     /// Requests by bucket, not cumulative; the last bucket has no bound.
@@ -28,7 +28,7 @@ pub(super) struct Metrics {
 }
 
 /// Counts a request.
-pub(super) async fn count(State(metrics): State<Arc<Metrics>>, request: Request, next: Next) -> Response {
+pub(crate) async fn count(State(metrics): State<Arc<Metrics>>, request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let open = Open::new(&metrics.open);
     let response = next.run(request).await;
@@ -66,7 +66,7 @@ impl Metrics {
     }
 
     /// The text of all metrics.
-    pub(super) async fn text(&self, sessions: &Sessions) -> Result<String, Error> {
+    pub(crate) async fn text(&self, sessions: &Sessions) -> Result<String, Error> {
         let mut text = MetricsText(String::new());
         let full = u8::from(sessions.broadcast().journal().is_full());
         text.single("tidings_storage_full", "gauge", "Whether the disk of the journal is full.", full);

@@ -1,6 +1,6 @@
 //! Client for requests to other servers.
 
-use crate::server::choose_tls;
+use super::choose_tls;
 
 /// A client with the TLS provider of ring. It ignores the environment; proxies are for the caller to set.
 pub fn http_client() -> reqwest::ClientBuilder {

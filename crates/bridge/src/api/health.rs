@@ -8,19 +8,19 @@ use axum::response::{IntoResponse as _, Response};
 use tokio_util::sync::CancellationToken;
 
 use super::metrics::Metrics;
-use crate::api::route::{Route, route};
-use crate::api::scope::needs_later;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
+use crate::http::route::{Route, route};
+use crate::http::scope::needs_later;
 use crate::plural::counted;
 use crate::sessions::Sessions;
 
 /// State of these routes.
 #[derive(Debug, Clone)]
 pub(crate) struct Health {
-    pub(super) sessions: Sessions,
-    pub(super) stopping: CancellationToken,
-    pub(super) metrics: Arc<Metrics>,
+    pub(crate) sessions: Sessions,
+    pub(crate) stopping: CancellationToken,
+    pub(crate) metrics: Arc<Metrics>,
 }
 
 /// The routes for monitoring.

@@ -8,7 +8,6 @@ use utoipa::openapi::security::SecurityRequirement;
 use utoipa::openapi::{Ref, RefOr, Response as Described, ResponseBuilder, content::ContentBuilder};
 use utoipa_axum::router::UtoipaMethodRouter;
 
-use super::Api;
 use super::route::Route;
 use crate::caller::{Caller, Scope};
 use crate::error::Error;
@@ -17,7 +16,7 @@ use crate::error::Error;
 pub(crate) const BEARER: &str = "bearer";
 
 /// Requires a scope for a route, and adds it to the description of the route.
-pub(crate) fn needs(scope: Scope, route: Route<Api>) -> Route<Api> {
+pub(crate) fn needs<S: Clone + Send + Sync + 'static>(scope: Scope, route: Route<S>) -> Route<S> {
     let check = move |caller: Caller, request: Request, next: Next| async move {
         caller.require(scope)?;
         Ok::<Response, Error>(next.run(request).await)

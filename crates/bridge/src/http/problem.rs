@@ -14,7 +14,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// The id of a request, in its response and in the log.
 #[derive(Debug, Clone)]
-pub struct RequestName(pub String);
+pub(crate) struct RequestName(pub(crate) String);
 
 impl Error {
     /// The error as it is sent to clients.
@@ -45,7 +45,7 @@ impl IntoResponse for Error {
 }
 
 /// Middleware that gives each request an id, and each error response the form of a problem.
-pub async fn name_requests(State(ids): State<Ids>, mut request: Request, next: Next) -> Response {
+pub(crate) async fn name_requests(State(ids): State<Ids>, mut request: Request, next: Next) -> Response {
     // The auth layer runs first and may have named the request already.
     let named = request.extensions().get::<RequestName>().map(|name| name.0.clone());
     let name = named.unwrap_or_else(|| ids.next());
