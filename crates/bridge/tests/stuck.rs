@@ -109,6 +109,8 @@ impl Server {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new(program());
         command.arg(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        // Otherwise glibc keeps freed long events in the arena of each thread, and the memory says nothing.
+        command.env("MALLOC_MMAP_THRESHOLD_", "1048576");
         let mut child = command.spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let mut output = BufReader::new(output);

@@ -77,7 +77,7 @@ test("a withdrawn prompt is appended to the draft, and a draft outlives its tab 
   const { items } = await at.server.call("GET", "devices");
   for (const device of items) await at.server.call("DELETE", `devices/${device.id}`);
   await later.getByText("This browser is not paired yet").waitFor();
-  assert.deepEqual(await later.evaluate(() => Object.keys(localStorage)), ["tidings.prefs"]);
+  await later.waitForFunction(() => Object.keys(localStorage).join() === "tidings.prefs");
   await context.close();
 });
 

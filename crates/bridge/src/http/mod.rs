@@ -1,5 +1,5 @@
-//! HTTP parts that the API, authentication and the server share: routes with their scopes, extractors, errors as
-//! responses, and a client for requests to other servers.
+//! HTTP parts that the API, authentication and the server share: routes with their scopes, extractors, errors
+//! as responses, and a client for requests to other servers.
 
 mod client;
 mod connection;

@@ -3,8 +3,8 @@
 //! ```
 //! use tidings_protocol::entry::{Entry, EntryBody, EntryKind};
 //!
-//! let line =
-//! br#"{"type":"user","uuid":"u-1","parentUuid":null,"sessionId":"s-1","message":{"role":"user","content":"Hi"}}"#;
+//! let line = br#"{"type":"user","uuid":"u-1","parentUuid":null,"sessionId":"s-1",
+//!     "message":{"role":"user","content":"Hi"}}"#;
 //! let entry = Entry::decode(line)?;
 //! assert_eq!(entry.kind(), EntryKind::User);
 //! assert_eq!(entry.text(), "Hi");
