@@ -36,7 +36,7 @@ impl Error {
 }
 
 impl IntoResponse for Error {
-    /// The response without the id of the request, which [`name_requests`] adds.
+    /// The response without the id of the request, which `name_requests` adds.
     fn into_response(self) -> Response {
         let mut response = render(&self, "");
         response.extensions_mut().insert(self);

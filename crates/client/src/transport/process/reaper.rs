@@ -13,7 +13,7 @@ use crate::options::Orphans;
 /// Interval of checks for exited processes.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Jobs in the queue; each is started within [`LOOK_EVERY`].
+/// Jobs in the queue; each is started within [`CHECK_INTERVAL`].
 const WAITING_MAX: usize = 1024;
 
 #[cfg(target_os = "linux")]
