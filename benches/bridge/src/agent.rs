@@ -1,8 +1,7 @@
-//! An agent that says what time it is.
+//! An agent that writes the time into its deltas.
 //!
-//! It speaks as much of the CLI's protocol as a host needs, and answers a prompt `pieces=N gap_us=G` with as
-//! many
-//! pieces of text, so far apart. The lines are spelt as the CLI spells them.
+//! It speaks as much of the CLI's protocol as a host needs, and answers a prompt `pieces=N gap_us=G` with N
+//! deltas, G microseconds apart. Its lines are spelt as those of the CLI.
 
 use std::io::{BufRead as _, Write as _};
 

@@ -1,8 +1,7 @@
 //! Work that keeps every core awake and is pushed aside by any other.
 //!
-//! A core that has nothing to do for some milliseconds goes to sleep and forgets what it had at hand; whoever
-//! wakes it pays for that. On a
-//! machine that does something besides it does not happen.
+//! A core that is idle for some milliseconds goes to sleep and loses its caches; the process that wakes it
+//! pays for that. On a machine with other work this does not happen.
 
 use std::process::{Child, Command, Stdio};
 

@@ -1,6 +1,5 @@
-//! The agent's pipe with nothing between, or with programs that only write down and pass on what they read:
-//! what pipes, files,
-//! sockets, wake-ups and the reader take by themselves.
+//! The agent's pipe alone, or through programs that only store and forward what they read: the cost of pipes,
+//! files, sockets, wake-ups and the reader by themselves.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read, Seek as _, Write};

@@ -1,6 +1,5 @@
-//! The least that a server of our parts does: tokio waits for the agent, what it says is written down, and
-//! axum sends it over
-//! a WebSocket. It knows no frames, sessions, people or past.
+//! The minimum of a server made of the same libraries: tokio waits for the agent, its output is stored, and
+//! axum sends it over a WebSocket. It has no frames, sessions, users or history.
 
 use std::fs::File;
 use std::io::{Seek as _, Write as _};

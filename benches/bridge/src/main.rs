@@ -1,9 +1,8 @@
-//! Measures what `tidings serve` adds between an agent and those who watch it.
+//! Measures what `tidings serve` adds between an agent and its subscribers.
 //!
-//! An agent writes the time into every piece of text: the real CLI, whose API is ours, or one of our own
-//! (`bridge agent`).
-//! Whoever reads the piece, through a pipe, a server or another bridge, looks at the same clock. `run.sh`
-//! builds what is needed and calls this.
+//! An agent writes the time into every delta: the real CLI over our stand-in API, or our own agent
+//! (`bridge agent`). The reader of a delta, behind a pipe, a server or another bridge, compares it with the
+//! same clock. `run.sh` builds the programs and runs this one.
 
 #![forbid(unsafe_code)]
 

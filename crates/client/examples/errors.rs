@@ -1,4 +1,4 @@
-//! What can go wrong, and how to distinguish it.
+//! Kinds of errors, and how to branch on them.
 
 #![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 

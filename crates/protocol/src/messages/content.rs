@@ -8,8 +8,7 @@ use crate::json::{Cursor, Extra, Json, Misfit, Reading, Text, Wire, object, open
 /// One item of a message.
 ///
 /// The first four kinds have exactly the fields of the `rusty_claw` wire format; further members (a
-/// signature,
-/// citations, …) are kept next to the block, see [`Content::extra`].
+/// signature, citations, …) are kept next to the block, see [`Content::extra`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ContentBlock {

@@ -69,8 +69,7 @@ pub enum Message {
     /// The plan's limits changed; the whole payload. See [`FrameRef::rate_limit`].
     RateLimitEvent(Value),
     /// Top-level MCP frame of the `rusty_claw` wire format; the whole payload. On the real wire it is a
-    /// control
-    /// request.
+    /// control request.
     McpMessage(Value),
     /// An event of a streamed answer.
     StreamEvent(Box<PartialMessage>),

@@ -29,8 +29,7 @@ pub(super) struct Sync {
 
 impl Sync {
     /// The announcement of a part and its messages; the first part also has `dropped` and `pending`.
-    /// `position`
-    /// is the position after `messages`.
+    /// `position` is the position after `messages`.
     pub(super) fn part(
         &mut self,
         position: MessagePosition,

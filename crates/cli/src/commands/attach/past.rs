@@ -36,8 +36,7 @@ pub(super) fn is_between_turns(events: &[PastEvent]) -> bool {
 }
 
 /// Selects the events to show. Events that describe the current state, such as pending requests and the
-/// model,
-/// are always included.
+/// model, are always included.
 pub(super) fn select(mut events: Vec<PastEvent>, snapshot: &Snapshot, extent: Extent) -> Vec<PastEvent> {
     let from = match extent {
         Extent::End => return events,
