@@ -15,13 +15,13 @@ use crate::limits::{OPEN_MAX, SETTLED_MAX};
 /// of events.
 ///
 /// ```
-/// use tidings_agent::pending::{Already, Outcome, Pending, Who};
+/// use tidings_agent::pending::{Already, Outcome, Pending, AnsweredBy};
 ///
 /// let mut pending = Pending::default();
 /// pending.open("toolu_1", None)?;
 ///
-/// let yes = Outcome::Answered { answer: "yes", by: Who::Person("phone".into()) };
-/// let no = Outcome::Answered { answer: "no", by: Who::Person("browser".into()) };
+/// let yes = Outcome::Answered { answer: "yes", by: AnsweredBy::Person("phone".into()) };
+/// let no = Outcome::Answered { answer: "no", by: AnsweredBy::Person("browser".into()) };
 /// assert_eq!(pending.settle(&"toolu_1", yes.clone()), Ok(()));
 /// assert_eq!(pending.settle(&"toolu_1", no), Err(Already::Settled(yes)));
 /// # Ok::<(), tidings_agent::pending::Refused>(())
@@ -54,7 +54,7 @@ pub enum Outcome<A> {
         /// The answer.
         answer: A,
         /// The author of the first answer.
-        by: Who,
+        by: AnsweredBy,
     },
     /// No answer came before the deadline.
     TimedOut,
@@ -70,7 +70,7 @@ pub enum Outcome<A> {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Who {
+pub enum AnsweredBy {
     /// A user, by the name of the front end or account.
     Person(String),
     /// A rule of a policy, by its name.
@@ -218,12 +218,12 @@ impl<K, A> Default for Pending<K, A> {
 impl<A> Outcome<A> {
     /// An answer by a user.
     pub fn by_person(answer: A, name: impl Into<String>) -> Self {
-        Outcome::Answered { answer, by: Who::Person(name.into()) }
+        Outcome::Answered { answer, by: AnsweredBy::Person(name.into()) }
     }
 
     /// An answer by a rule.
     pub fn by_rule(answer: A, rule: impl Into<String>) -> Self {
-        Outcome::Answered { answer, by: Who::Rule(rule.into()) }
+        Outcome::Answered { answer, by: AnsweredBy::Rule(rule.into()) }
     }
 
     /// The answer, if there is one.

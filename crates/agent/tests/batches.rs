@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tidings_agent::AskKey;
-use tidings_agent::pending::Who;
+use tidings_agent::pending::AnsweredBy;
 use tidings_agent::permissions::{
     Ask, BatchResponse, Emit, Gather, Grant, GrantTarget, Member, PermissionRegistry, RegistryError,
 };
@@ -37,7 +37,7 @@ async fn s3_19_a_batch_is_answered_in_part_and_each_request_on_its_own() {
     assert_eq!(batch.requests()[1].target, "cargo test");
     assert_eq!(registry.pending_batch_count(), 1);
 
-    let response = BatchResponse::new(Who::Person("phone".into()))
+    let response = BatchResponse::new(AnsweredBy::Person("phone".into()))
         .approve(Member::ToolUseId("a".into()))
         .deny(Member::Index(1), "no tests")
         .approve(Member::ToolUseId("x".into()));
@@ -49,7 +49,7 @@ async fn s3_19_a_batch_is_answered_in_part_and_each_request_on_its_own() {
     // The CLI asks about the second only now.
     assert!(!settled(&registry, bash("c", "cargo test")).answer().unwrap().is_allowed());
 
-    let rest = BatchResponse::new(Who::Person("phone".into())).approve(Member::Index(2));
+    let rest = BatchResponse::new(AnsweredBy::Person("phone".into())).approve(Member::Index(2));
     registry.respond_to_batch("batch-1", rest.clone(), NOW).unwrap();
     let late = registry.respond_to_batch("batch-1", rest.clone(), NOW).unwrap_err();
     assert_eq!(late, RegistryError::BatchAlreadyProcessed);
@@ -62,7 +62,7 @@ fn s3_32_what_is_both_approved_and_denied_is_denied() {
     for order in [[true, false], [false, true]] {
         let registry = PermissionRegistry::default();
         registry.register_batch("batch", vec![bash("a", "make")], NOW).unwrap();
-        let mut response = BatchResponse::new(Who::Person("phone".into()));
+        let mut response = BatchResponse::new(AnsweredBy::Person("phone".into()));
         for is_yes in order {
             let member = if is_yes { Member::Index(0) } else { Member::ToolUseId("a".into()) };
             response = if is_yes { response.approve(member) } else { response.deny(member, "no") };

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use tidings_agent::pending::{Already, Outcome, Pending, Refused, Who};
+use tidings_agent::pending::{Already, AnsweredBy, Outcome, Pending, Refused};
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -129,7 +129,7 @@ fn f62_of_a_hundred_answers_at_once_one_wins_and_the_others_learn_of_it() {
         threads.into_iter().map(|thread| thread.join().unwrap()).collect();
     for round in 0..ROUNDS {
         let winner = &received[0][round];
-        assert!(matches!(winner, Outcome::Answered { by: Who::Person(_), .. }), "round {round}");
+        assert!(matches!(winner, Outcome::Answered { by: AnsweredBy::Person(_), .. }), "round {round}");
         assert!(received.iter().all(|one| one[round] == *winner), "round {round}");
     }
     assert!(pending.lock().unwrap().is_empty());

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tidings::Decision;
 use tidings_agent::AskKey;
-use tidings_agent::pending::{Outcome, Who};
+use tidings_agent::pending::{AnsweredBy, Outcome};
 use tidings_agent::questions::{
     CliReply, Inquiry, InteractionError, InvalidCode, Replied, Reply, UserInteractionRegistry,
     check_questions,
@@ -15,8 +15,8 @@ use tidings_protocol::control::{CanUseTool, Elicitation};
 use tidings_protocol::json::Json;
 use tidings_protocol::ui::{AskUserQuestionsRequest, QuestionType};
 
-fn person() -> Who {
-    Who::Person("phone".into())
+fn person() -> AnsweredBy {
+    AnsweredBy::Person("phone".into())
 }
 
 fn key() -> AskKey {
@@ -326,7 +326,7 @@ async fn s3_33_the_registry_takes_one_valid_answer() {
     let answers = vec![Reply::new("q1", ["SQLite"]), Reply::new("q2", ["Cache"])];
     registry.respond(&key(), answers.clone(), person()).unwrap();
     assert_eq!(waiting.await, answered(answers.clone()));
-    let late = registry.respond(&key(), answers, Who::Person("browser".into())).unwrap_err();
+    let late = registry.respond(&key(), answers, AnsweredBy::Person("browser".into())).unwrap_err();
     assert!(matches!(late, InteractionError::AlreadyResponded(_)));
     assert_eq!(registry.decline(&AskKey::new(1, "x"), person()).unwrap_err(), InteractionError::NotFound);
 }

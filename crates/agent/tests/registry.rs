@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tidings::Decision;
 use tidings_agent::AskKey;
-use tidings_agent::pending::{Outcome, Who};
+use tidings_agent::pending::{AnsweredBy, Outcome};
 use tidings_agent::permissions::{
     Allowed, Answer, Ask, Denied, Grant, GrantTarget, PermissionRegistry, RegistryError, Requested, Response,
     Scope, decision,
@@ -60,7 +60,9 @@ async fn f62_the_second_answer_learns_who_was_first() {
     registry.respond_to_request(&key("a"), no(), NOW).unwrap();
     let error = registry.respond_to_request(&key("a"), yes(Scope::Once), NOW).unwrap_err();
     let RegistryError::AlreadyResponded(winner) = error else { panic!("{error}") };
-    assert!(matches!(*winner, Outcome::Answered { by: Who::Person(ref name), .. } if name == "browser"));
+    assert!(
+        matches!(*winner, Outcome::Answered { by: AnsweredBy::Person(ref name), .. } if name == "browser")
+    );
     assert!(!waiting.await.answer().unwrap().is_allowed());
     let unknown = registry.respond_to_request(&key("b"), no(), NOW).unwrap_err();
     assert_eq!(unknown, RegistryError::NotFound);
@@ -149,7 +151,7 @@ async fn s3_31_a_grant_answers_the_next_request_by_itself() {
     assert_eq!(waiting.await.answer(), Some(&Answer::allow_for(Scope::Session)));
     let grant = recorded.grant.unwrap();
     let again = settled(&registry, bash("b", "cargo test"));
-    assert_eq!(again, Outcome::Answered { answer: Answer::allow(), by: Who::Grant(grant.id.clone()) });
+    assert_eq!(again, Outcome::Answered { answer: Answer::allow(), by: AnsweredBy::Grant(grant.id.clone()) });
 
     for (id, command) in [("c", "cargo test; rm x"), ("d", "cargo test > out"), ("e", "cargo build")] {
         drop(wait(&registry, bash(id, command)));
@@ -169,7 +171,7 @@ async fn s3_31_a_grant_settles_what_else_is_open() {
     let recorded = registry.respond_to_request(&key("a"), yes(Scope::Session), NOW).unwrap();
     assert_eq!(recorded.also_settled.len(), 1);
     assert!(first.await.answer().unwrap().is_allowed());
-    assert!(matches!(second.await, Outcome::Answered { by: Who::Grant(_), .. }));
+    assert!(matches!(second.await, Outcome::Answered { by: AnsweredBy::Grant(_), .. }));
     assert_eq!(registry.pending_count(), 1);
     drop(other);
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tidings_agent::UiMessage;
-use tidings_bridge::broadcast::{Delivery, Watch};
+use tidings_bridge::broadcast::{Delivery, SubscribeOptions};
 use tidings_bridge::hosts::Hosts;
 use tidings_bridge::journal::{Epoch, Opening};
 use tidings_bridge::sessions::Config;
@@ -90,7 +90,7 @@ async fn server(folder: &Path) -> Result<(), Failure> {
 
 /// Sends one prompt after the other. Prompts that were sent before are repeated without effect.
 async fn talk(sessions: &Sessions, caller: &Caller, key: &str, folder: PathBuf) -> Result<(), Failure> {
-    let (_, mut events) = sessions.subscribe(key, Watch::default()).await?;
+    let (_, mut events) = sessions.subscribe(key, SubscribeOptions::default()).await?;
     let mut prompts = 0_u64;
     loop {
         if folder.join("stop").exists() {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use chance::Chance;
 use engines::{Memory, Sqlite};
 use jiff::Timestamp;
-use tidings_bridge::broadcast::{Broadcast, Cut, Delivery, Watch};
+use tidings_bridge::broadcast::{Broadcast, Cut, Delivery, SubscribeOptions};
 use tidings_bridge::journal::conformance::Engine;
 use tidings_bridge::journal::{
     Class, Cursor, Draft, Epoch, ErrorKind, Fence, Journal, Key, Kind, NewSession, Opening, Verdict,
@@ -48,7 +48,8 @@ async fn cuts_during_deltas(engine: &mut dyn Engine, seed: u64) {
             let mut chance = Chance(seed * 100 + number);
             let (mut cursor, mut received, mut cuts) = (None::<Cursor>, Vec::new(), 0);
             while received.len() < usize::try_from(DELTAS).unwrap() {
-                let mut subscribed = broadcast.subscribe(&key(), Watch::after(cursor)).await.unwrap();
+                let mut subscribed =
+                    broadcast.subscribe(&key(), SubscribeOptions::after(cursor)).await.unwrap();
                 assert_eq!(subscribed.verdict, Verdict::Ok);
                 let until = if cuts < 100 { chance.below(12) } else { DELTAS };
                 for _ in 0..until {
@@ -85,7 +86,7 @@ async fn cuts_during_deltas(engine: &mut dyn Engine, seed: u64) {
         assert_eq!(received, expected, "seed {seed}");
         assert!(cuts > 30, "seed {seed}: only {cuts} cuts");
     }
-    assert_eq!(broadcast.watched(), 0, "a session without subscribers is dropped");
+    assert_eq!(broadcast.subscribed_sessions(), 0, "a session without subscribers is dropped");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -109,7 +110,7 @@ async fn f94_every_watcher_gets_its_own_copy() {
     publish(broadcast.journal(), fence, 1..=3).await;
     let mut subscribers = Vec::new();
     for _ in 0..3 {
-        subscribers.push(broadcast.subscribe(&key(), Watch::default()).await.unwrap().events);
+        subscribers.push(broadcast.subscribe(&key(), SubscribeOptions::default()).await.unwrap().events);
     }
     publish(broadcast.journal(), fence, 4..=6).await;
     for subscriber in &mut subscribers {
@@ -125,7 +126,7 @@ async fn f93_a_long_past_is_replayed_whole_and_the_present_follows() {
     for engine in [&mut Memory::default() as &mut dyn Engine, &mut Sqlite::new()] {
         let (broadcast, fence) = broadcast(engine).await;
         publish(broadcast.journal(), fence, 1..=1000).await;
-        let subscribed = broadcast.subscribe(&key(), Watch::default()).await.unwrap();
+        let subscribed = broadcast.subscribe(&key(), SubscribeOptions::default()).await.unwrap();
         assert_eq!((subscribed.from.seq, subscribed.head.seq), (0, 1000));
         let mut events = subscribed.events;
         for n in 1..=1100_u64 {
@@ -143,7 +144,7 @@ async fn f98_a_watcher_that_never_reads_is_cut_off_and_comes_back() {
     let mut engine = Sqlite::new();
     let (broadcast, fence) = broadcast(&mut engine).await;
     publish(broadcast.journal(), fence, 1..=3).await;
-    let watch = Watch { bytes_untaken_max: 100_000, ..Watch::default() };
+    let watch = SubscribeOptions { bytes_untaken_max: 100_000, ..SubscribeOptions::default() };
     let mut stuck = broadcast.subscribe(&key(), watch).await.unwrap().events;
     let mut reading = broadcast.subscribe(&key(), watch).await.unwrap().events;
     let Delivery::Event(first) = stuck.next().await.unwrap() else { panic!("it was cut off") };
@@ -159,7 +160,7 @@ async fn f98_a_watcher_that_never_reads_is_cut_off_and_comes_back() {
     assert_eq!(stuck.fallen_behind().await, Cut::Resync(first.cursor));
     // … and with the next event.
     assert_eq!(stuck.next().await.unwrap(), Delivery::Cut(Cut::Resync(first.cursor)));
-    let back = broadcast.subscribe(&key(), Watch::after(Some(stuck.cursor()))).await.unwrap();
+    let back = broadcast.subscribe(&key(), SubscribeOptions::after(Some(stuck.cursor()))).await.unwrap();
     assert_eq!((back.verdict, back.from.seq, back.head.seq), (Verdict::Ok, 1, 303));
     let mut events = back.events;
     for n in 2..=303_u64 {
@@ -174,7 +175,7 @@ async fn f98_a_thousand_watchers_that_never_read_hold_nothing() {
     let (broadcast, fence) = broadcast(&mut engine).await;
     let mut subscribers = Vec::new();
     for _ in 0..1000 {
-        subscribers.push(broadcast.subscribe(&key(), Watch::default()).await.unwrap().events);
+        subscribers.push(broadcast.subscribe(&key(), SubscribeOptions::default()).await.unwrap().events);
     }
     let body: Arc<[u8]> = vec![b'x'; 64 << 10].into();
     for _ in 0..100 {
@@ -196,14 +197,14 @@ async fn a_deleted_session_ends_its_subscriptions() {
     let mut engine = Sqlite::new();
     let (broadcast, fence) = broadcast(&mut engine).await;
     publish(broadcast.journal(), fence, 1..=1).await;
-    let mut events = broadcast.subscribe(&key(), Watch::default()).await.unwrap().events;
+    let mut events = broadcast.subscribe(&key(), SubscribeOptions::default()).await.unwrap().events;
     assert!(matches!(events.next().await.unwrap(), Delivery::Event(_)));
     let journal = Arc::clone(broadcast.journal());
     let deleted = tokio::spawn(async move { journal.delete(&key()).await });
     assert_eq!(events.next().await.unwrap(), Delivery::Cut(Cut::Deleted));
     deleted.await.unwrap().unwrap();
     drop(events);
-    assert_eq!(broadcast.watched(), 0);
-    let gone = broadcast.subscribe(&key(), Watch::default()).await.unwrap_err();
-    assert_eq!((gone.kind(), broadcast.watched()), (ErrorKind::NotFound, 0));
+    assert_eq!(broadcast.subscribed_sessions(), 0);
+    let gone = broadcast.subscribe(&key(), SubscribeOptions::default()).await.unwrap_err();
+    assert_eq!((gone.kind(), broadcast.subscribed_sessions()), (ErrorKind::NotFound, 0));
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tidings_agent::UiMessage;
 use tidings_bridge::auth::{self, Auth, Random};
-use tidings_bridge::broadcast::{Delivery, Watch};
+use tidings_bridge::broadcast::{Delivery, SubscribeOptions};
 use tidings_bridge::hosts::Hosts;
 use tidings_bridge::journal::{Epoch, Max, MemoryJournal, MemoryStore, Opening, SessionName};
 use tidings_bridge::sessions::Config;
@@ -95,7 +95,8 @@ impl TestServer {
 
     /// Waits for an event.
     async fn until(&self, session: &SessionView, wanted: impl Fn(&UiMessage) -> bool) {
-        let (_, mut events) = self.sessions.subscribe(&session.key, Watch::default()).await.unwrap();
+        let (_, mut events) =
+            self.sessions.subscribe(&session.key, SubscribeOptions::default()).await.unwrap();
         let found = async {
             loop {
                 let Delivery::Event(event) = events.next().await.unwrap() else { panic!("cut off") };

@@ -17,10 +17,10 @@ use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 use tidings_bridge::journal::{Epoch, MemoryJournal, MemoryStore, Opening};
 use tidings_bridge::notify::{Notifier, Occasion, Target, TargetKind};
-use tidings_bridge::sessions::{Config, Verb};
+use tidings_bridge::sessions::Config;
 use tidings_bridge::{Broadcast, Caller, Sessions};
 use tidings_protocol::api::{
-    Choice, CommandRequest, CreateSession, PermissionAnswer, PermissionScope, SessionView,
+    Choice, CommandRequest, CreateSession, PermissionAnswer, PermissionScope, SessionCommand, SessionView,
 };
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -306,7 +306,7 @@ async fn an_agent_that_dies_in_a_turn_has_failed_and_one_that_is_stopped_has_not
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let stop = CommandRequest::default();
-    fixture.sessions.command(&Caller::admin("me"), &session.key, Verb::Stop, stop).await.unwrap();
+    fixture.sessions.command(&Caller::admin("me"), &session.key, SessionCommand::Stop, stop).await.unwrap();
     let other = fixture.ask().await;
     while fixture.sessions.permissions(Some(&other.key)).await.unwrap().is_empty() {
         tokio::time::sleep(Duration::from_millis(10)).await;

@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 
 use chance::Chance;
 use tidings_agent::UiMessage;
-use tidings_bridge::broadcast::{Delivery, Watch};
+use tidings_bridge::broadcast::{Delivery, SubscribeOptions};
 use tidings_bridge::journal::{Epoch, Handle, Journal as _, Max, Opening, SessionName};
-use tidings_bridge::sessions::{Config, Verb};
+use tidings_bridge::sessions::Config;
 use tidings_bridge::{Broadcast, Caller, Sessions, SqliteJournal};
-use tidings_protocol::api::{CommandRequest, Input, QueueState, ServerPhase};
+use tidings_protocol::api::{CommandRequest, Input, QueueState, ServerPhase, SessionCommand};
 use tokio::task::JoinHandle;
 
 /// Limit for every wait; most take milliseconds.
@@ -177,7 +177,7 @@ async fn f103_a_prompt_of_which_nobody_knows_is_in_doubt_and_not_said_again() {
         _ => None,
     });
     assert_eq!(accepted.collect::<Vec<_>>(), ["first"]);
-    let shown = said(&before);
+    let shown = prompts_in(&before);
     assert!(shown.is_empty() || shown == ["first"], "{shown:?}");
 
     let ada = Caller::admin("ada");
@@ -192,7 +192,7 @@ async fn f103_a_prompt_of_which_nobody_knows_is_in_doubt_and_not_said_again() {
     assert_eq!(content, "first");
     // Commands in the meantime have their own turns.
     let done = answered(&sessions, "/clear").await;
-    sessions.command(&ada, "1", Verb::Clear, CommandRequest::default()).await.unwrap();
+    sessions.command(&ada, "1", SessionCommand::Clear, CommandRequest::default()).await.unwrap();
     done.await.unwrap();
     let say = async |sessions: &Sessions, text: &str| {
         let done = answered(sessions, text).await;
@@ -215,7 +215,7 @@ async fn f103_a_prompt_of_which_nobody_knows_is_in_doubt_and_not_said_again() {
     sessions.broadcast().journal().close().await.unwrap();
     drop(sessions);
     let all = read(&folder).await;
-    assert_eq!(said(&all), [&shown[..], &["/clear", "second", "first"]].concat());
+    assert_eq!(prompts_in(&all), [&shown[..], &["/clear", "second", "first"]].concat());
     let dropped = all.iter().filter_map(|event| match event {
         UiMessage::PromptDropped(dropped) => Some(&dropped.uuid),
         _ => None,
@@ -223,7 +223,7 @@ async fn f103_a_prompt_of_which_nobody_knows_is_in_doubt_and_not_said_again() {
     assert_eq!(dropped.collect::<Vec<_>>(), [id]);
 }
 
-fn said(events: &[UiMessage]) -> Vec<&str> {
+fn prompts_in(events: &[UiMessage]) -> Vec<&str> {
     let prompts = events.iter().filter_map(|event| match event {
         UiMessage::UserPrompt(prompt) => Some(prompt.text.as_str()),
         _ => None,
@@ -245,7 +245,7 @@ async fn next_server(folder: &Path) -> Sessions {
 /// Waits until a later prompt of the session is answered.
 async fn answered(sessions: &Sessions, text: &str) -> JoinHandle<()> {
     let (head, text) = (sessions.find("1").await.unwrap().cursor.parse().unwrap(), text.to_owned());
-    let (_, mut events) = sessions.subscribe("1", Watch::after(Some(head))).await.unwrap();
+    let (_, mut events) = sessions.subscribe("1", SubscribeOptions::after(Some(head))).await.unwrap();
     tokio::spawn(async move {
         let found = async {
             let mut is_said = false;

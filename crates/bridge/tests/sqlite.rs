@@ -413,7 +413,7 @@ async fn many_writers_at_once_share_commits_and_lose_nothing() {
             for seq in 1..=20 {
                 let class = if seq % 10 == 0 { Class::Durable } else { Class::Delta };
                 // A refused call does not disturb those that are committed with it.
-                let stale = journal.claim(&Key::new("nobody").unwrap());
+                let stale = journal.claim(&Key::new("unknown").unwrap());
                 let (stored, refused) =
                     tokio::join!(journal.append(&key, fence, vec![draft(class, format!("{seq}"))]), stale);
                 assert_eq!(stored.unwrap()[0].cursor.seq, seq);

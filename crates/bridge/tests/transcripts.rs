@@ -14,7 +14,7 @@ use tidings_bridge::api::{self, Api, Transcripts};
 use tidings_bridge::journal::{Epoch, MemoryJournal, MemoryStore, Opening};
 use tidings_bridge::sessions::Config;
 use tidings_bridge::{Broadcast, Caller, Scope, Sessions};
-use tidings_transcript::list::{self, Wanted};
+use tidings_transcript::list::{self, ListFilter};
 use tidings_transcript::roots::Roots;
 
 const SHOP: &str = "aaaaaaaa-0000-4000-8000-000000000001";
@@ -105,7 +105,7 @@ async fn sessions_are_listed_as_the_command_lists_them_and_in_pages() {
     assert_eq!(status, 200, "{all}");
     let items = all["items"].as_array().unwrap();
     let found = Roots::new([root.path()]).scan().unwrap();
-    let rows = list::list(&found.sessions, &Wanted::default());
+    let rows = list::list(&found.sessions, &ListFilter::default());
     assert_eq!(items.len(), rows.len());
     for (item, (_, row)) in items.iter().zip(&rows) {
         let mut printed = serde_json::to_value(row).unwrap();
@@ -128,7 +128,7 @@ async fn sessions_are_listed_as_the_command_lists_them_and_in_pages() {
     let prev = second["prev"].as_str().unwrap();
     let (_, back) = server.get(&format!("/v1/transcripts?limit=1&before={prev}")).await;
     assert_eq!(back["items"], first["items"]);
-    let (status, gone) = server.get("/v1/transcripts?after=nobody").await;
+    let (status, gone) = server.get("/v1/transcripts?after=unknown").await;
     assert_eq!((status, &gone["code"]), (410, &json!("gone")));
 }
 

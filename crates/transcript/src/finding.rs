@@ -2,7 +2,7 @@ use std::fmt;
 
 /// Position in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct Position {
     /// The line, counted from 1; 0 for the file as a whole.
     pub line: u64,
     /// Offset of the first byte, counted from 0.
@@ -65,7 +65,7 @@ pub struct Finding {
     /// Importance.
     pub severity: Severity,
     /// Position in the file.
-    pub place: Place,
+    pub place: Position,
     /// Message to show.
     pub message: String,
     /// Uuid of the entry, if it has one.

@@ -51,4 +51,4 @@ pub mod search;
 pub mod session;
 
 pub use error::{Error, ErrorKind};
-pub use finding::{Finding, Place, Rule, Severity};
+pub use finding::{Finding, Position, Rule, Severity};

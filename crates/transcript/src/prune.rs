@@ -30,14 +30,14 @@ pub struct Choice {
 #[derive(Debug, Default)]
 pub struct Plan {
     /// Sessions to remove, with their files.
-    pub remove: Vec<Doomed>,
+    pub remove: Vec<PrunedSession>,
     /// Matching sessions that are kept.
-    pub spared: Vec<(SessionFiles, Spared)>,
+    pub spared: Vec<(SessionFiles, KeepReason)>,
 }
 
 /// A session to remove.
 #[derive(Debug)]
-pub struct Doomed {
+pub struct PrunedSession {
     /// The session.
     pub session: SessionFiles,
     /// All files that are removed with it.
@@ -46,7 +46,7 @@ pub struct Doomed {
 
 /// Reason why a session is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spared {
+pub enum KeepReason {
     /// A process has it open.
     Running,
     /// It changed within [`FRESH`].
@@ -71,20 +71,20 @@ impl Plan {
             }
             let fresh = || changed(&session, &belongings).is_none_or(|at| at + FRESH > now);
             let spared = if running.contains(&session.id) {
-                Some(Spared::Running)
+                Some(KeepReason::Running)
             } else if !choice.named.contains(&session.dir()) && fresh() {
-                Some(Spared::Fresh)
+                Some(KeepReason::Fresh)
             } else {
                 None
             };
             match spared {
                 Some(why) => plan.spared.push((session, why)),
-                None => plan.remove.push(Doomed { session, belongings }),
+                None => plan.remove.push(PrunedSession { session, belongings }),
             }
         }
         staying.extend(plan.spared.iter().map(|(session, _)| session.id.clone()));
         let mut taken = HashSet::new();
-        for Doomed { session, belongings } in &mut plan.remove {
+        for PrunedSession { session, belongings } in &mut plan.remove {
             // A session that moved to another project left a copy behind, and its files elsewhere are still
             // needed there.
             if staying.contains(&session.id) {
@@ -112,7 +112,7 @@ impl Choice {
     }
 }
 
-impl Doomed {
+impl PrunedSession {
     /// Removes the session, its main file last, so that a partly removed session is still found.
     ///
     /// Files outside of the configuration folder (behind a symbolic link) are left alone; so is a session

@@ -27,7 +27,7 @@ fn entry(kind: &str, uuid: &str, parent: &str, agent: &str, rest: &str) -> Strin
     )
 }
 
-fn said(kind: &str, uuid: &str, parent: &str, agent: &str, content: &str) -> String {
+fn message_line(kind: &str, uuid: &str, parent: &str, agent: &str, content: &str) -> String {
     let message = match kind {
         "user" => format!(r#""message":{{"role":"user","content":{content}}}"#),
         _ => format!(
@@ -49,24 +49,24 @@ fn write(agents: &Path, main: &Path) -> Vec<PathBuf> {
     let boundary = r#""subtype":"compact_boundary","content":"Conversation compacted","isMeta":false,"level":"info","logicalParentUuid":"c1","compactMetadata":{"trigger":"auto","preTokens":155000}"#;
     let progress = r#""data":{"type":"hook_progress"},"toolUseID":"x""#;
     let lines = [
-        said("user", "u1", "", "", r#""count the files""#),
-        said("assistant", "a1", "u1", "", &text("Let me look")),
+        message_line("user", "u1", "", "", r#""count the files""#),
+        message_line("assistant", "a1", "u1", "", &text("Let me look")),
         // Written while the suggestion was made, which follows a1.
         entry("progress", "p1", "s1", "", progress),
-        said("assistant", "a2", "p1", "", CALL),
+        message_line("assistant", "a2", "p1", "", CALL),
         entry("system", "b1", "", "", boundary),
-        said("user", "u2", "b1", "", r#""go on""#),
-        said("assistant", "a3", "u2", "", &text("Seven")),
+        message_line("user", "u2", "b1", "", r#""go on""#),
+        message_line("assistant", "a3", "u2", "", &text("Seven")),
     ];
     let suggestion = [
-        said("assistant", "s1", "a1", "aprompt_suggestion-01", &text("Let me look")),
-        said("user", "s2", "s1", "aprompt_suggestion-01", r#""[SUGGESTION MODE]""#),
-        said("assistant", "s3", "s2", "aprompt_suggestion-01", &text("yes")),
+        message_line("assistant", "s1", "a1", "aprompt_suggestion-01", &text("Let me look")),
+        message_line("user", "s2", "s1", "aprompt_suggestion-01", r#""[SUGGESTION MODE]""#),
+        message_line("assistant", "s3", "s2", "aprompt_suggestion-01", &text("yes")),
     ];
     let compaction = [
-        said("user", "c1", "a2", "acompact-01", RESULT),
-        said("user", "c2", "c1", "acompact-01", r#""Summarise""#),
-        said("assistant", "c3", "c2", "acompact-01", &text("Summary")),
+        message_line("user", "c1", "a2", "acompact-01", RESULT),
+        message_line("user", "c2", "c1", "acompact-01", r#""Summarise""#),
+        message_line("assistant", "c3", "c2", "acompact-01", &text("Summary")),
     ];
     fs::create_dir_all(agents).unwrap();
     let mut paths = vec![main.to_owned()];

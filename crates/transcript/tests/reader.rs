@@ -11,15 +11,15 @@ use proptest::prelude::*;
 use tidings_transcript::blocks::{Block, Blocks, Buffer};
 use tidings_transcript::limits::LINE_BYTES_MAX;
 use tidings_transcript::reader::{Content, DamageKind, Reader};
-use tidings_transcript::{Place, Severity};
+use tidings_transcript::{Position, Severity};
 
 /// The lines read: uuids of whole and of salvaged entries with their positions, damage with its position, and
 /// counts.
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
     uuids: Vec<String>,
-    salvaged: Vec<(String, Place)>,
-    damage: Vec<(DamageKind, Place)>,
+    salvaged: Vec<(String, Position)>,
+    damage: Vec<(DamageKind, Position)>,
     lines: u64,
     entries: u64,
     blank: u64,
@@ -72,9 +72,9 @@ fn f71_a_record_glued_to_a_cut_one_is_recovered() {
         let read = read(&file[..]);
         assert_eq!(read.uuids, ["u-0", "u-2", "u-3"], "cut at {cut}");
         let start = line(0).len() as u64 + 1;
-        let whole = Place { line: 2, offset: start, bytes: (cut + second.len()) as u64 };
+        let whole = Position { line: 2, offset: start, bytes: (cut + second.len()) as u64 };
         assert_eq!(read.damage, [(DamageKind::Glued, whole)], "cut at {cut}");
-        let saved = Place { line: 2, offset: start + cut as u64, bytes: second.len() as u64 };
+        let saved = Position { line: 2, offset: start + cut as u64, bytes: second.len() as u64 };
         assert_eq!(read.salvaged, [("u-2".to_owned(), saved)], "cut at {cut}");
     }
 }
@@ -215,7 +215,7 @@ fn a_line_over_the_cap_is_reported_with_its_length_and_the_rest_is_read() {
         let file =
             format!("{}\n{long}{end}", line(1)) + &if end.is_empty() { String::new() } else { line(2) };
         let read = read(file.as_bytes());
-        let place = Place { line: 2, offset: line(1).len() as u64 + 1, bytes: long.len() as u64 };
+        let place = Position { line: 2, offset: line(1).len() as u64 + 1, bytes: long.len() as u64 };
         assert_eq!(read.damage, [(DamageKind::Oversized, place)]);
         assert_eq!(read.entries, if end.is_empty() { 1 } else { 2 });
     }

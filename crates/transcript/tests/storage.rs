@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use tidings_transcript::archive::{Archive, CopyOutcome, Returned};
 use tidings_transcript::belongings::{Belongings, FilePurpose};
 use tidings_transcript::blocks::Buffer;
-use tidings_transcript::prune::{Choice, Plan, Spared};
+use tidings_transcript::prune::{Choice, KeepReason, Plan};
 use tidings_transcript::retention::Retention;
 use tidings_transcript::roots::{Roots, SessionFiles};
 use tidings_transcript::{ErrorKind, du};
@@ -359,11 +359,11 @@ fn a_plan_removes_what_fits_and_spares_what_is_in_use() {
     let everything = Choice::default();
     assert_eq!(ids(&plan(home.path(), &everything, &[], now)), ["7c135d63", ID]);
     let running = plan(home.path(), &everything, &[ID], now);
-    assert_eq!((ids(&running), running.spared[0].1), (vec!["7c135d63"], Spared::Running));
+    assert_eq!((ids(&running), running.spared[0].1), (vec!["7c135d63"], KeepReason::Running));
 
     let modified = session(home.path(), ID).modified().unwrap();
     let fresh = plan(home.path(), &everything, &[], modified);
-    assert!(fresh.remove.is_empty() && fresh.spared.iter().all(|(_, why)| *why == Spared::Fresh));
+    assert!(fresh.remove.is_empty() && fresh.spared.iter().all(|(_, why)| *why == KeepReason::Fresh));
     let named = named(home.path());
     assert_eq!(ids(&plan(home.path(), &named, &[], modified)), [ID]);
     assert_eq!(ids(&plan(home.path(), &named, &[ID], modified)), [""; 0]);

@@ -46,7 +46,7 @@ impl Replay {
     }
 
     fn assistant(&mut self, entry: &EntryRef<'_>, agent: Option<&str>, out: &mut Vec<UiMessage>) {
-        let message = entry.said();
+        let message = entry.message_view();
         if agent.is_none()
             && let Some(reason) = message.stop_reason.and_then(Raw::text)
         {
@@ -252,7 +252,7 @@ impl Replay {
     fn user_frame(&mut self, entry: &EntryRef<'_>, agent: Option<&str>) {
         self.open("user", entry, agent);
         self.line.push_str(",\"message\":{\"role\":\"user\"");
-        if let Some(content) = entry.said().content {
+        if let Some(content) = entry.message_view().content {
             self.raw("content", content);
         }
         self.line.push('}');

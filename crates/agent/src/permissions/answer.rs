@@ -6,7 +6,7 @@ use tidings_protocol::json::Json;
 use tidings_protocol::permissions::{Allow, DecisionClassification, Deny, PermissionUpdate};
 
 use super::Ask;
-use crate::pending::{Outcome, Who};
+use crate::pending::{AnsweredBy, Outcome};
 
 /// The scope of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -128,7 +128,7 @@ pub fn decision(ask: &Ask, outcome: &Outcome<Answer>) -> Decision {
             if !allowed.updates.is_empty() {
                 allow.updated_permissions = Some(allowed.updates.clone());
             }
-            if matches!(by, Who::Person(_)) {
+            if matches!(by, AnsweredBy::Person(_)) {
                 allow.decision_classification = Some(match allowed.scope {
                     Scope::Always => DecisionClassification::USER_PERMANENT,
                     Scope::Once | Scope::Session => DecisionClassification::USER_TEMPORARY,
@@ -139,14 +139,16 @@ pub fn decision(ask: &Ask, outcome: &Outcome<Answer>) -> Decision {
         Outcome::Answered { answer: Answer::Deny(denied), by } => {
             let mut deny = Deny::default();
             deny.message = denied.message.clone().unwrap_or_else(|| match by {
-                Who::Person(_) => format!("The user denied this call of `{tool}`, without giving a reason"),
-                Who::Rule(rule) => format!("The rule `{rule}` denied this call of `{tool}`"),
-                Who::Grant(_) => format!("This call of `{tool}` is not allowed"),
+                AnsweredBy::Person(_) => {
+                    format!("The user denied this call of `{tool}`, without giving a reason")
+                }
+                AnsweredBy::Rule(rule) => format!("The rule `{rule}` denied this call of `{tool}`"),
+                AnsweredBy::Grant(_) => format!("This call of `{tool}` is not allowed"),
             });
             if denied.then == AfterDenial::Stop {
                 deny.interrupt = Some(true);
             }
-            if matches!(by, Who::Person(_)) {
+            if matches!(by, AnsweredBy::Person(_)) {
                 deny.decision_classification = Some(DecisionClassification::USER_REJECT);
             }
             Decision::Deny(deny)

@@ -21,7 +21,7 @@ pub use rule_table::{Category, Rule, RuleTable, Verdict};
 pub use simple::{AutoApprove, DenyAll, Interactive, Then};
 pub use unattended::{CacheLifetime, TimeoutAction, Unattended};
 
-use crate::pending::{Outcome, Who};
+use crate::pending::{AnsweredBy, Outcome};
 use crate::permissions::{Answer, Ask, Denied, Grant};
 
 /// A policy that decides permission requests before the user sees them.
@@ -131,8 +131,8 @@ impl DecisionSource {
     /// The source of an outcome; a request without an answer was decided by its time-out.
     pub fn of(outcome: &Outcome<Answer>) -> Self {
         match outcome {
-            Outcome::Answered { by: Who::Person(_), .. } => DecisionSource::UserDecision,
-            Outcome::Answered { by: Who::Grant(_), .. } => DecisionSource::CachedDecision,
+            Outcome::Answered { by: AnsweredBy::Person(_), .. } => DecisionSource::UserDecision,
+            Outcome::Answered { by: AnsweredBy::Grant(_), .. } => DecisionSource::CachedDecision,
             Outcome::Answered { .. } => DecisionSource::DefaultPolicy,
             Outcome::TimedOut | Outcome::Disconnected | Outcome::Cancelled | Outcome::Lost => {
                 DecisionSource::TimeoutDefault

@@ -384,7 +384,7 @@ fn s2_22_failures_and_open_ends_are_told() {
     let left: Vec<String> =
         monitor.ended(at(7)).iter().map(|update| update.agent().agent_id.clone()).collect();
     assert_eq!(left, ["c"]);
-    assert_eq!(monitor.system(&ended("nobody", "failed"), at(8)), None);
+    assert_eq!(monitor.system(&ended("unknown", "failed"), at(8)), None);
 }
 
 #[test]

@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use super::inquiry::{Inquiry, Replied, Reply};
 use super::validate::Invalid;
-use crate::pending::{Already, Outcome, Refused, Who};
+use crate::pending::{Already, AnsweredBy, Outcome, Refused};
 use crate::request_table::{AskKey, OutcomeFuture, RequestTable};
 
 /// Registry of questions to the user, each with exactly one outcome. Clones share the same registry.
 ///
 /// ```
 /// use tidings_agent::AskKey;
-/// use tidings_agent::pending::Who;
+/// use tidings_agent::pending::AnsweredBy;
 /// use tidings_agent::questions::{Inquiry, Reply, UserInteractionRegistry};
 /// use tidings_protocol::control::CanUseTool;
 /// use tidings_protocol::json::Json;
@@ -23,7 +23,7 @@ use crate::request_table::{AskKey, OutcomeFuture, RequestTable};
 /// let waiting = registry.register(inquiry, None)?;
 ///
 /// let key = AskKey::new(1, "toolu_1");
-/// registry.respond(&key, vec![Reply::new("plan", ["Approve"])], Who::Person("phone".into()))?;
+/// registry.respond(&key, vec![Reply::new("plan", ["Approve"])], AnsweredBy::Person("phone".into()))?;
 /// assert!(!registry.has_pending(1));
 /// # drop(waiting);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -79,7 +79,7 @@ impl UserInteractionRegistry {
         &self,
         key: &AskKey,
         answers: Vec<Reply>,
-        by: Who,
+        by: AnsweredBy,
     ) -> Result<Arc<Inquiry>, InteractionError> {
         let mut requests = self.lock();
         if let Some(inquiry) = requests.get(key) {
@@ -94,7 +94,7 @@ impl UserInteractionRegistry {
     }
 
     /// Declines to answer.
-    pub fn decline(&self, key: &AskKey, by: Who) -> Result<Arc<Inquiry>, InteractionError> {
+    pub fn decline(&self, key: &AskKey, by: AnsweredBy) -> Result<Arc<Inquiry>, InteractionError> {
         let (inquiry, _) = self.lock().settle(key, Outcome::Answered { answer: Replied::Declined, by })?;
         Ok(inquiry)
     }

@@ -11,9 +11,9 @@ use tidings_protocol::view::Block;
 use crate::fold::{Fold, FoldOptions, Input, RestoreError, Snapshot};
 
 /// The point at which another process stopped driving a session. Its agent still runs, and its transport
-/// continues after [`Left::end`].
+/// continues after [`Checkpoint::end`].
 #[derive(Debug, Clone)]
-pub struct Left {
+pub struct Checkpoint {
     /// State of the fold at that point.
     pub fold: Snapshot,
     /// Offset in the agent's output that the state covers.
@@ -30,25 +30,25 @@ pub struct Left {
 pub trait SnapshotStore: fmt::Debug + Send + Sync {
     /// Stores the state of the fold, and the offset in the agent's output that it covers. Output before the
     /// offset is no longer needed.
-    fn keep(&self, fold: Snapshot, end: u64);
+    fn store(&self, fold: Snapshot, end: u64);
 }
 
-/// Reader for the rest of the output of an agent that has ended: turns what it wrote after [`Left::end`] into
-/// events.
+/// Reader for the rest of the output of an agent that has ended: turns what it wrote after
+/// [`Checkpoint::end`] into events.
 ///
 /// Requests in it are left out, because they can no longer be answered.
 #[derive(Debug)]
-pub struct LastWords {
+pub struct RemainingOutput {
     fold: Fold,
     stored: u64,
     shown: ShownRequests,
 }
 
-impl LastWords {
+impl RemainingOutput {
     /// Creates a reader that continues from a checkpoint.
-    pub fn new(left: Left) -> Result<Self, RestoreError> {
-        let fold = Fold::restore(left.fold, FoldOptions::default())?;
-        Ok(LastWords { shown: ShownRequests::of(&fold), fold, stored: left.stored })
+    pub fn new(checkpoint: Checkpoint) -> Result<Self, RestoreError> {
+        let fold = Fold::restore(checkpoint.fold, FoldOptions::default())?;
+        Ok(RemainingOutput { shown: ShownRequests::of(&fold), fold, stored: checkpoint.stored })
     }
 
     /// Reads a frame that ends at offset `end`, and returns the events that the sink has not stored.

@@ -55,11 +55,11 @@ pub(super) struct OutputProgress {
 
 impl OutputProgress {
     pub(super) fn new(setup: &Setup, fold: &Fold) -> Self {
-        let left = setup.left.as_ref();
-        let end = left.map(|left| left.end);
+        let checkpoint = setup.checkpoint.as_ref();
+        let end = checkpoint.map(|checkpoint| checkpoint.end);
         OutputProgress {
             end,
-            stored: left.map_or(0, |left| left.stored),
+            stored: checkpoint.map_or(0, |checkpoint| checkpoint.stored),
             has_output: false,
             saved: end.unwrap_or_default(),
             must_save: false,
@@ -307,10 +307,10 @@ impl EventTask {
 
     /// Saves a snapshot if something other than frames has come, or enough output.
     fn save_snapshot(&mut self) {
-        let Some(keep) = &self.handler.setup.keep else { return };
+        let Some(store) = &self.handler.setup.snapshot_store else { return };
         let end = self.progress.end.unwrap_or_default();
         if self.progress.must_save || end.saturating_sub(self.progress.saved) >= SNAPSHOT_EVERY_BYTES {
-            keep.keep(self.fold.save(), end);
+            store.store(self.fold.save(), end);
             self.progress.saved = end;
             self.progress.must_save = false;
         }

@@ -25,7 +25,7 @@ use tidings::{Client, Error, Ids, Options, Prompt};
 use tidings_protocol::ui::{ControllerInputPayload, Role, TurnId};
 use tokio_util::sync::CancellationToken;
 
-pub use adoption::{LastWords, Left, SnapshotStore};
+pub use adoption::{Checkpoint, RemainingOutput, SnapshotStore};
 pub use status::SessionStatus;
 
 use self::notes::{Note, NoteSender};
@@ -59,9 +59,9 @@ pub struct Setup {
     /// Options for turning frames into events.
     pub fold: FoldOptions,
     /// The checkpoint to continue from, if the agent was started by another process and is adopted.
-    pub left: Option<Left>,
+    pub checkpoint: Option<Checkpoint>,
     /// Stores snapshots from which another process can continue the session, if it may be adopted later.
-    pub keep: Option<Arc<dyn SnapshotStore>>,
+    pub snapshot_store: Option<Arc<dyn SnapshotStore>>,
     /// Source of the current time.
     pub clock: Clock,
     /// Source of ids for prompts and batches.
@@ -104,8 +104,8 @@ impl Setup {
             ask_limit: None,
             batches: Batches::default(),
             fold: FoldOptions::default(),
-            left: None,
-            keep: None,
+            checkpoint: None,
+            snapshot_store: None,
             clock: Clock::default(),
             ids: Ids::default(),
         }
@@ -128,11 +128,13 @@ impl AgentSession {
         setup: Setup,
         sink: Box<dyn EventSink>,
     ) -> Result<Self, Error> {
-        let fold = match &setup.left {
-            Some(left) => Fold::restore(left.fold.clone(), setup.fold.clone()).map_err(|error| {
-                let hint = "end the session, and resume it";
-                Error::new(tidings::ErrorKind::Invalid, error.to_string(), hint)
-            })?,
+        let fold = match &setup.checkpoint {
+            Some(checkpoint) => {
+                Fold::restore(checkpoint.fold.clone(), setup.fold.clone()).map_err(|error| {
+                    let hint = "end the session, and resume it";
+                    Error::new(tidings::ErrorKind::Invalid, error.to_string(), hint)
+                })?
+            }
             None => Fold::new(setup.handle, setup.fold.clone()),
         };
         let turns = Arc::new(AtomicU64::new(setup.fold.user_turns));

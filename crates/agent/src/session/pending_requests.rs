@@ -10,7 +10,7 @@ use tidings_protocol::ui::{
 use super::Setup;
 use super::announce::AnnouncedCalls;
 use crate::fold::{OpenedRequest, SettledRequest};
-use crate::pending::{Outcome, Who};
+use crate::pending::{AnsweredBy, Outcome};
 use crate::permissions::{Answer, Ask, Emit, Gather};
 use crate::questions::Replied;
 use crate::request_table::AskKey;
@@ -251,10 +251,10 @@ fn without_answer<A>(outcome: &Outcome<A>) -> Resolution {
 }
 
 /// Author of an answer, and the rule by which it was given.
-fn author(by: &Who) -> (Option<String>, Option<String>) {
+fn author(by: &AnsweredBy) -> (Option<String>, Option<String>) {
     match by {
-        Who::Person(name) => (Some(name.clone()), None),
-        Who::Rule(rule) => (Some("policy".to_owned()), Some(rule.clone())),
-        Who::Grant(id) => (Some("grant".to_owned()), Some(id.clone())),
+        AnsweredBy::Person(name) => (Some(name.clone()), None),
+        AnsweredBy::Rule(rule) => (Some("policy".to_owned()), Some(rule.clone())),
+        AnsweredBy::Grant(id) => (Some("grant".to_owned()), Some(id.clone())),
     }
 }

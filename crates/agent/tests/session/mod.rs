@@ -13,7 +13,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tidings::Options;
 use tidings::transport::Transport;
-use tidings_agent::pending::Who;
+use tidings_agent::pending::AnsweredBy;
 use tidings_agent::permissions::{Answer, BatchResponse, Member, Response, Scope};
 use tidings_agent::policy::{AutoApprove, DenyAll, Interactive};
 use tidings_agent::questions::Reply;
@@ -159,7 +159,7 @@ async fn s3_19_a_batch_is_answered_in_parts() {
                 requests.iter().map(|request| &request.target).collect::<Vec<_>>(),
                 ["make one", "make two"]
             );
-            let response = BatchResponse::new(Who::Person("phone".to_owned()))
+            let response = BatchResponse::new(AnsweredBy::Person("phone".to_owned()))
                 .approve(Member::Index(0))
                 .deny(Member::Index(1), "Not this one");
             let permissions = scene.session.permissions();
@@ -213,7 +213,7 @@ async fn s3_20_a_question_is_answered_through_its_registry() {
     assert_eq!(request.questions[0].options.as_deref(), Some(&["A".to_owned(), "B".to_owned()][..]));
     let key = AskKey::new(1, tool_use_id);
     let answers = vec![Reply::new("Which?", ["B"])];
-    scene.session.questions().respond(&key, answers, Who::Person("phone".to_owned())).unwrap();
+    scene.session.questions().respond(&key, answers, AnsweredBy::Person("phone".to_owned())).unwrap();
     scene.complete().await;
     assert!(scene.results()[0].1.contains('B'), "{:?}", scene.results());
     // If no user can be asked, the tool is denied immediately.

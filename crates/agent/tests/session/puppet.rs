@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tidings::Options;
-use tidings::transport::memory::{self, Peer, Voice};
+use tidings::transport::memory::{self, Peer, PeerSender};
 use tidings_agent::policy::Interactive;
 use tidings_agent::{AgentSession, ChannelEventSink, Setup, UiMessage};
 use tokio::sync::mpsc;
@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 pub(crate) struct Puppet {
     pub(crate) session: AgentSession,
     pub(crate) events: mpsc::Receiver<UiMessage>,
-    pub(crate) voice: Voice,
+    pub(crate) voice: PeerSender,
     peer: Peer,
 }
 

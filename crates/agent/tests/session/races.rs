@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::json;
 use tidings::Options;
 use tidings::transport::Exit;
-use tidings_agent::pending::Who;
+use tidings_agent::pending::AnsweredBy;
 use tidings_agent::permissions::{Answer, Ask, BatchResponse, Member, Response};
 use tidings_agent::policy::{Decided, DecisionSource, Interactive, PermissionPolicy, PolicyDecision};
 use tidings_agent::session::Batches;
@@ -105,7 +105,7 @@ async fn what_the_agent_never_asks_about_ends_with_the_turn() {
     puppet.stream("message_stop").await;
     let seen = puppet.until(is_required).await;
     let Some(UiMessage::BatchPermissionRequired { batch_id, .. }) = seen.last() else { panic!("{seen:#?}") };
-    let response = BatchResponse::new(Who::Person("phone".to_owned())).approve(Member::Index(0));
+    let response = BatchResponse::new(AnsweredBy::Person("phone".to_owned())).approve(Member::Index(0));
     puppet.session.permissions().respond_to_batch(batch_id, response, Timestamp::UNIX_EPOCH).unwrap();
     puppet.result().await;
     let seen = puppet.until(is_complete).await;

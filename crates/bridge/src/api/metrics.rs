@@ -83,13 +83,13 @@ impl Metrics {
             "tidings_sessions_watched",
             "gauge",
             "Sessions that have subscribers.",
-            broadcast.watched(),
+            broadcast.subscribed_sessions(),
         );
         text.single(
             "tidings_watchers",
             "gauge",
             "Subscriptions to all sessions.",
-            broadcast.watchers_total(),
+            broadcast.subscription_count(),
         );
         text.single("tidings_events_total", "counter", "Events that were stored.", broadcast.published());
         let help = "Events of the journal that cannot be read.";

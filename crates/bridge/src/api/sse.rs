@@ -24,7 +24,7 @@ use super::recovery::Start;
 use super::stream_lifetime::{StreamEnd, StreamLifetime, retry_ms};
 use super::visibility::{self, Visibility};
 use super::wire::{self, Dialect, DialectTranslator, EncodedMessage};
-use crate::broadcast::{Cut, Delivery, Subscription, Watch};
+use crate::broadcast::{Cut, Delivery, SubscribeOptions, Subscription};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::http::{Path, Query};
@@ -78,7 +78,7 @@ pub(crate) async fn session_events(
         (None, after) => after.map(|after| after.parse::<Cursor>()).transpose()?,
     };
     let may_answer = caller.scopes.has(Scope::Decide) && query.answers != Some(false);
-    let watch = Watch { may_answer, ..Watch::after(after) };
+    let watch = SubscribeOptions { may_answer, ..SubscribeOptions::after(after) };
     let (subscribed, events) = api.sessions.subscribe(&id, watch).await?;
     let mut out = encode_subscribed(&subscribed)?;
     let translator = match dialect {

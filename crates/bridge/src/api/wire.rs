@@ -10,9 +10,7 @@ use tidings_protocol::ui::UiMessage;
 use super::mobile;
 use crate::error::{Code, Error};
 use crate::journal::Event;
-
-/// The kind of events that contain one frame of the CLI.
-pub(crate) const FRAME: &str = "frame";
+use crate::sessions::frames::FRAME;
 
 /// A dialect in which events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

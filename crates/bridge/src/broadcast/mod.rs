@@ -29,7 +29,7 @@ pub struct Broadcast {
 
 /// Parameters of a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Watch {
+pub struct SubscribeOptions {
     /// The last event that the subscriber has.
     pub after: Option<Cursor>,
     /// Bytes that may be published while the subscriber takes nothing; past it, it is cut off.
@@ -38,16 +38,16 @@ pub struct Watch {
     pub may_answer: bool,
 }
 
-impl Default for Watch {
+impl Default for SubscribeOptions {
     fn default() -> Self {
-        Watch { after: None, bytes_untaken_max: WATCHER_BYTES_UNTAKEN, may_answer: true }
+        SubscribeOptions { after: None, bytes_untaken_max: WATCHER_BYTES_UNTAKEN, may_answer: true }
     }
 }
 
-impl Watch {
+impl SubscribeOptions {
     /// Starts after this cursor (exclusive).
     pub fn after(cursor: Option<Cursor>) -> Self {
-        Watch { after: cursor, ..Watch::default() }
+        SubscribeOptions { after: cursor, ..SubscribeOptions::default() }
     }
 }
 
@@ -92,7 +92,7 @@ impl Broadcast {
     }
 
     /// Subscribes to a session: the verdict, open asks, then all events after the cursor as they come.
-    pub async fn subscribe(&self, key: &Key, watch: Watch) -> Result<Subscribed, JournalError> {
+    pub async fn subscribe(&self, key: &Key, watch: SubscribeOptions) -> Result<Subscribed, JournalError> {
         // The tail exists before the journal is read, so that each later commit is in one of them.
         let handle = self.tails.watch(key, watch.may_answer);
         let tail = Arc::clone(&handle.tail);
@@ -127,12 +127,12 @@ impl Broadcast {
     }
 
     /// Number of sessions with subscribers.
-    pub fn watched(&self) -> usize {
+    pub fn subscribed_sessions(&self) -> usize {
         self.tails.lock().len()
     }
 
     /// Number of subscriptions to all sessions.
-    pub fn watchers_total(&self) -> usize {
+    pub fn subscription_count(&self) -> usize {
         self.tails.lock().values().map(|shared| shared.watchers).sum()
     }
 

@@ -21,7 +21,7 @@ pub(crate) struct FoldState {
 pub(crate) struct FoldStore(pub(crate) AttachedHost);
 
 impl SnapshotStore for FoldStore {
-    fn keep(&self, fold: Snapshot, end: u64) {
+    fn store(&self, fold: Snapshot, end: u64) {
         match (FoldState { end, fold }).write(&self.0.folder) {
             Ok(()) => self.0.handle.ack(end),
             // Otherwise the host keeps more output, and when its spool is full the agent waits.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use tidings_agent::AskKey;
-use tidings_agent::pending::{Outcome, Who};
+use tidings_agent::pending::{AnsweredBy, Outcome};
 use tidings_agent::permissions::{Answer, Ask, Response};
 use tidings_protocol::api::Policy;
 use tidings_protocol::ui::{InteractionResolved, PermissionResolved, Resolution};
@@ -63,7 +63,7 @@ impl Entry {
         for ask in self.permissions.pending_for_session(self.handle) {
             // A client may have subscribed just now; then the request stays open.
             let decided = policy.decide(&ask, self.clock.now()).outcome();
-            if let Some(Outcome::Answered { answer, by: Who::Rule(rule) }) = decided
+            if let Some(Outcome::Answered { answer, by: AnsweredBy::Rule(rule) }) = decided
                 && let Err(error) = self.answer_by_rule(&ask, answer, rule).await
             {
                 tracing::warn!(session = %self.key, ask = ask.key.tool_use_id, %error, "failed to settle an abandoned permission request");
@@ -96,7 +96,7 @@ impl Entry {
             resolved.batch_id = shown.details.batch_id;
         }
         let kept = serde_json::to_string(&answer).unwrap_or_default();
-        if self.settle_by(id, kept, Who::Rule(rule.clone()), resolved.into()).await? {
+        if self.settle_by(id, kept, AnsweredBy::Rule(rule.clone()), resolved.into()).await? {
             // Fails if the agent withdrew the request at this very moment.
             let response = Response::rule(rule, answer);
             drop(self.permissions.respond_to_request(&ask.key, response, self.clock.now()));
@@ -110,7 +110,7 @@ impl Entry {
         resolved.by = Some("policy".to_owned());
         let _turn = self.answers.lock().await;
         let kept = serde_json::to_string(&resolved.answer).unwrap_or_default();
-        let by = Who::Rule(UNATTENDED_RULE.to_owned());
+        let by = AnsweredBy::Rule(UNATTENDED_RULE.to_owned());
         if self.settle_by(id, kept, by.clone(), resolved.into()).await? {
             drop(self.questions.decline(key, by));
         }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tidings::transport::Transport;
 use tidings::{Options, Prompt};
 use tidings_agent::{AgentSession, Command, Setup, UiMessage};
-use tidings_protocol::api::{Accepted, CommandRequest, Delivery, QueueState, ServerPhase};
+use tidings_protocol::api::{Accepted, CommandRequest, Delivery, QueueState, ServerPhase, SessionCommand};
 use tidings_protocol::ui::{SessionPhase, SessionStateChanged, SettingsChanged};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -17,7 +17,7 @@ use super::prompt::{prompt, shown_prompt};
 use super::settings::{Launch, Queued, SessionSettings};
 use super::sink::JournalSink;
 use super::turn_time::TurnTime;
-use super::{Config, Verb, launch, policy};
+use super::{Config, launch, policy, works_when_full};
 use crate::auth::paths;
 use crate::error::{Code, Error};
 #[cfg(unix)]
@@ -28,7 +28,7 @@ use crate::limits::{COMMAND_WAIT, FULL_COMMAND_WAIT, NAME_BYTES_MAX, RETRY_WHEN_
 /// Commands accepted by a session's actor.
 pub(super) enum ActorCommand {
     /// A command of a client, its digest, and the channel for its result.
-    Command(Verb, CommandRequest, String, oneshot::Sender<Result<Accepted, Error>>),
+    Command(SessionCommand, CommandRequest, String, oneshot::Sender<Result<Accepted, Error>>),
     /// Adopts an agent that is running under a host. Replies with true if that worked.
     #[cfg(unix)]
     Adopt(FoundHost, oneshot::Sender<bool>),
@@ -91,9 +91,9 @@ impl Actor {
 
     async fn handle_command(&mut self, command: ActorCommand) {
         match command {
-            ActorCommand::Command(verb, request, what, reply) => {
+            ActorCommand::Command(command, request, what, reply) => {
                 // The caller may be gone.
-                drop(reply.send(self.command_once(verb, request, what).await));
+                drop(reply.send(self.command_once(command, request, what).await));
             }
             #[cfg(unix)]
             ActorCommand::Adopt(found, reply) => {
@@ -372,17 +372,17 @@ impl Actor {
     /// Runs a command, unless it was run before: a repeated command waits until the first is done.
     async fn command_once(
         &mut self,
-        verb: Verb,
+        command: SessionCommand,
         request: CommandRequest,
         what: String,
     ) -> Result<Accepted, Error> {
         let Some(id) = request.client_id.as_deref().map(ClientId::new).transpose()? else {
-            return self.command(verb, request, None).await;
+            return self.command(command, request, None).await;
         };
         if let Some(before) = self.entry.done_before(&id, &what).await? {
             return Ok(before);
         }
-        let accepted = self.command(verb, request, Some(id.clone())).await?;
+        let accepted = self.command(command, request, Some(id.clone())).await?;
         let (seq, cursor) = (accepted.seq, accepted.cursor.clone());
         let remember = |settings: &mut SessionSettings, _: &_| {
             settings.remember(&id, what, seq, cursor);
@@ -390,7 +390,7 @@ impl Actor {
         };
         match self.entry.change(remember).await {
             // The command has run, and repeating it does no harm.
-            Err(_) if verb.works_when_full() && self.entry.journal().is_full() => {}
+            Err(_) if works_when_full(command) && self.entry.journal().is_full() => {}
             done => drop(done?),
         }
         Ok(accepted)
@@ -398,25 +398,25 @@ impl Actor {
 
     async fn command(
         &mut self,
-        verb: Verb,
+        command: SessionCommand,
         request: CommandRequest,
         client_id: Option<ClientId>,
     ) -> Result<Accepted, Error> {
         let handle = self.entry.handle;
-        match verb {
-            Verb::Interrupt => match self.entry.agent() {
+        match command {
+            SessionCommand::Interrupt => match self.entry.agent() {
                 Some(agent) => self.complete(&agent, Command::Interrupt).await,
                 None => Ok(self.at_head()),
             },
-            Verb::Compact => {
+            SessionCommand::Compact => {
                 let agent = self.idle_agent().await?;
                 self.complete(&agent, Command::Compact).await
             }
-            Verb::Clear => {
+            SessionCommand::Clear => {
                 let agent = self.idle_agent().await?;
                 self.complete(&agent, Command::Clear).await
             }
-            Verb::Stop => {
+            SessionCommand::Stop => {
                 self.end(ServerPhase::Stopped).await;
                 let event = SessionStateChanged::new(handle, SessionPhase::Ended);
                 match self.entry.append_event(&event.into(), client_id).await {
@@ -425,7 +425,7 @@ impl Actor {
                     stored => stored.map(accepted),
                 }
             }
-            Verb::Mode => {
+            SessionCommand::Mode => {
                 let mode = request.mode.ok_or_else(|| missing("mode"))?;
                 if let Some(agent) = self.entry.agent() {
                     agent.client().set_permission_mode(launch::mode_on_the_wire(&mode)).await?;
@@ -434,7 +434,7 @@ impl Actor {
                 event.permission_mode = Some(mode.clone());
                 self.settle(event, client_id, |launch| launch.permission_mode = Some(mode)).await
             }
-            Verb::Model => {
+            SessionCommand::Model => {
                 check_model(request.model.as_deref())?;
                 if let Some(agent) = self.entry.agent() {
                     agent.client().set_model(request.model.as_deref()).await?;
@@ -443,7 +443,7 @@ impl Actor {
                 event.model.clone_from(&request.model);
                 self.settle(event, client_id, |launch| launch.model = request.model).await
             }
-            Verb::Rewind => self.rewind(request, client_id).await,
+            SessionCommand::Rewind => self.rewind(request, client_id).await,
         }
     }
 

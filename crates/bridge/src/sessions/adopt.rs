@@ -7,10 +7,10 @@ use serde_json::Value;
 use tidings::Frame;
 use tidings::json::Json;
 use tidings::transport::Transport;
-use tidings_agent::pending::{Outcome, Who};
+use tidings_agent::pending::{AnsweredBy, Outcome};
 use tidings_agent::permissions::{AfterDenial, Allowed, Answer, Denied, Response, Scope};
 use tidings_agent::questions::Reply;
-use tidings_agent::session::Left;
+use tidings_agent::session::Checkpoint;
 use tidings_agent::{AskKey, Setup, UiMessage};
 use tidings_protocol::api::{QueueState, ServerPhase};
 
@@ -33,7 +33,7 @@ impl Actor {
         let mut memory = self.entry.memory();
         let base = memory.row.host_offset.unwrap_or_default();
         let (transport, hosted) = hosts.start(&self.entry.key, self.entry.fence, base);
-        setup.keep = Some(Arc::new(FoldStore(hosted.clone())));
+        setup.snapshot_store = Some(Arc::new(FoldStore(hosted.clone())));
         memory.host = Some(hosted);
         memory.is_detached = false;
         (launch::prefixed(transport, &self.config), setup)
@@ -79,8 +79,8 @@ impl Actor {
                 _ => memory.permissions.insert(ask.id.to_string()),
             };
         }
-        setup.left = Some(Left { fold: kept.fold, end: kept.end, stored });
-        setup.keep = Some(Arc::new(FoldStore(hosted.clone())));
+        setup.checkpoint = Some(Checkpoint { fold: kept.fold, end: kept.end, stored });
+        setup.snapshot_store = Some(Arc::new(FoldStore(hosted.clone())));
         let carrier = launch::prefixed(transport, &self.config);
         let agent = self.run_agent(carrier, options, setup).await?;
         self.set_idle().await?;
@@ -185,7 +185,7 @@ impl Entry {
         let (answer, by) = match winner {
             Outcome::Answered { answer, by } => (answer.as_str(), by.clone()),
             // Requests without an answer are denied.
-            _ => (r#"{"decision":"deny"}"#, Who::Rule("lost".to_owned())),
+            _ => (r#"{"decision":"deny"}"#, AnsweredBy::Rule("lost".to_owned())),
         };
         // A concurrent answer is the same one.
         if self.questions.get(&key).is_some() {
@@ -197,8 +197,8 @@ impl Entry {
         }
         let again = stored_answer(answer);
         let response = match by {
-            Who::Person(name) => Response::person(name, again),
-            Who::Rule(rule) | Who::Grant(rule) => Response::rule(rule, again),
+            AnsweredBy::Person(name) => Response::person(name, again),
+            AnsweredBy::Rule(rule) | AnsweredBy::Grant(rule) => Response::rule(rule, again),
             _ => Response::rule("recorded", again),
         };
         drop(self.permissions.respond_to_request(&key, response, self.clock.now()));

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 use tidings_agent::AskKey;
 use tidings_agent::UiMessage;
-use tidings_agent::pending::{Outcome, Who};
+use tidings_agent::pending::{AnsweredBy, Outcome};
 use tidings_agent::permissions::{AfterDenial, Allowed, Answer, Denied, Response, Scope as Reach};
 use tidings_agent::questions::{InteractionError, Reply};
 use tidings_protocol::api::{
@@ -217,7 +217,7 @@ impl Entry {
             }
             settled => settled?,
         };
-        let by = Who::Person(caller.name.clone());
+        let by = AnsweredBy::Person(caller.name.clone());
         let delivered = if answer.cancel {
             self.questions.decline(&key, by)
         } else {
@@ -274,7 +274,7 @@ impl Entry {
             _ => "lost",
         };
         let settle = Settle {
-            outcome: Outcome::Answered { answer, by: Who::Person(caller.name.clone()) },
+            outcome: Outcome::Answered { answer, by: AnsweredBy::Person(caller.name.clone()) },
             event: self.draft_of(&event, client_id),
             audit: Some(line),
         };
@@ -304,7 +304,7 @@ impl Entry {
         let mut resolved = PermissionResolved::new(self.handle, tool_use_id, Resolution::Allowed);
         resolved.by = Some("grant".to_owned());
         resolved.rule = grant.map(str::to_owned);
-        let by = Who::Grant(grant.unwrap_or_default().to_owned());
+        let by = AnsweredBy::Grant(grant.unwrap_or_default().to_owned());
         self.settle_by(tool_use_id, "allowed".to_owned(), by, resolved.into()).await.map(drop)
     }
 
@@ -313,7 +313,7 @@ impl Entry {
         &self,
         tool_use_id: &str,
         answer: String,
-        by: Who,
+        by: AnsweredBy,
         event: UiMessage,
     ) -> Result<bool, Error> {
         let settle = Settle {
@@ -335,9 +335,9 @@ fn outcome_and_author(winner: &Outcome<String>) -> (&'static str, Option<String>
     match winner {
         Outcome::Answered { answer, by } => {
             let by = match by {
-                Who::Rule(rule) => format!("the rule `{rule}`"),
-                Who::Grant(id) => format!("the grant `{id}`"),
-                Who::Person(name) => name.clone(),
+                AnsweredBy::Rule(rule) => format!("the rule `{rule}`"),
+                AnsweredBy::Grant(id) => format!("the grant `{id}`"),
+                AnsweredBy::Person(name) => name.clone(),
                 _ => "somebody".to_owned(),
             };
             let parsed: Option<Value> = serde_json::from_str(answer).ok();

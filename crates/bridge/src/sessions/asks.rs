@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tidings_agent::UiMessage;
-use tidings_agent::pending::{Outcome, Who};
+use tidings_agent::pending::{AnsweredBy, Outcome};
 use tidings_agent::permissions::{Answer, Digest, Scope};
 use tidings_protocol::api::{PendingPermission, PendingQuestion};
 use tidings_protocol::ui::{
@@ -161,9 +161,9 @@ pub(super) fn resolved(event: &UiMessage) -> Option<(String, Outcome<String>)> {
         answered => Outcome::Answered {
             answer: outcome_name(answered).to_owned(),
             by: match (by.as_deref(), rule) {
-                (Some("policy"), Some(rule)) => Who::Rule(rule.clone()),
-                (Some("grant"), Some(id)) => Who::Grant(id.clone()),
-                (by, _) => Who::Person(by.unwrap_or("somebody").to_owned()),
+                (Some("policy"), Some(rule)) => AnsweredBy::Rule(rule.clone()),
+                (Some("grant"), Some(id)) => AnsweredBy::Grant(id.clone()),
+                (by, _) => AnsweredBy::Person(by.unwrap_or("somebody").to_owned()),
             },
         },
     };
@@ -193,10 +193,10 @@ pub(super) fn audit(entry: &Entry, id: &str, event: &UiMessage, device: Option<&
         _ => (None, None, None),
     };
     let resolution = resolution(event);
-    let nobody = if resolution == Resolution::TimedOut { "limit" } else { "the agent" };
+    let cause = if resolution == Resolution::TimedOut { "limit" } else { "the agent" };
     AuditDraft {
         at: entry.clock.now(),
-        who: by.unwrap_or_else(|| nobody.to_owned()),
+        who: by.unwrap_or_else(|| cause.to_owned()),
         device: device.map(str::to_owned),
         session: Some(entry.key.to_string()),
         ask: Some(id.to_owned()),

@@ -7,7 +7,7 @@ use tidings_protocol::api::Attachment;
 use tidings_protocol::json::{Raw, Text};
 use tidings_protocol::view::Block;
 use tidings_transcript::roots::SessionFiles;
-use tidings_transcript::session::{LaneId, Part, Session as OnDisk};
+use tidings_transcript::session::{EntryRole, LaneId, Session as OnDisk};
 
 use super::{Sessions, import};
 use crate::caller::Caller;
@@ -71,7 +71,7 @@ pub(crate) fn attachments(files: &SessionFiles, prompt: &str) -> Result<Vec<Atta
         return Ok(blocks.chain(between).collect());
     }
     // A prompt that was steered into a turn has an entry with an id of its own, which refers to the prompt.
-    for node in session.ids().filter(|node| session.node(*node).part == Part::Attachment) {
+    for node in session.ids().filter(|node| session.node(*node).part == EntryRole::Attachment) {
         let entry = session.entry(node)?;
         let Some(queued) = entry.as_ref().get("attachment") else { continue };
         if queued.get("source_uuid").and_then(Raw::text).is_some_and(|source| source == *prompt) {

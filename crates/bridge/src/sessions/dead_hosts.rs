@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tidings::ndjson::LINE_BYTES_MAX;
 use tidings::transport::{Incoming, Lines};
 use tidings_agent::EventSink as _;
-use tidings_agent::session::{LastWords, Left};
+use tidings_agent::session::{Checkpoint, RemainingOutput};
 use tidings_protocol::api::ServerPhase;
 
 use super::Sessions;
@@ -46,8 +46,8 @@ impl Entry {
         let remains = found.folder.remains().map_err(|error| unreadable(&error))?;
         let row = self.journal().session(&SessionName::Key(self.key.clone())).await?;
         let stored = row.host_offset.unwrap_or_default().saturating_sub(found.base);
-        let left = Left { fold: kept.fold, end: kept.end, stored };
-        let mut words = LastWords::new(left).map_err(|error| unreadable(&error))?;
+        let checkpoint = Checkpoint { fold: kept.fold, end: kept.end, stored };
+        let mut remaining = RemainingOutput::new(checkpoint).map_err(|error| unreadable(&error))?;
         let mut lines = Lines::starting_at(LINE_BYTES_MAX, kept.end);
         let (mut offset, mut buffer) = (kept.end, vec![0; SPOOL_READ_BYTES]);
         loop {
@@ -59,7 +59,7 @@ impl Entry {
             lines.push(&buffer[..count]);
             while let Some(line) = lines.next() {
                 let Incoming::Frame(frame) = line else { continue };
-                let events = words.read(&frame, lines.end());
+                let events = remaining.read(&frame, lines.end());
                 if !events.is_empty() {
                     let stored = JournalSink(Arc::clone(self)).send_all(events, Some(lines.end())).await;
                     stored.map_err(|error| unreadable(&error))?;

@@ -6,7 +6,7 @@ use tidings_agent::UiMessage;
 use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::replay_session;
 use tidings_protocol::ui::Role;
-use tidings_transcript::list::{self, Listed, Wanted};
+use tidings_transcript::list::{self, ListFilter, ListedSession};
 use tidings_transcript::manage::prompt_line;
 use tidings_transcript::roots::{Roots, SessionFiles};
 use tidings_transcript::session::Session as OnDisk;
@@ -48,8 +48,8 @@ pub(crate) fn sees_session(caller: &Caller, session: &SessionFiles) -> bool {
 }
 
 /// Facts from the beginning and the end of a session's files.
-pub(crate) fn listed(session: &SessionFiles) -> Option<Listed> {
-    list::list(std::slice::from_ref(session), &Wanted::default()).pop().map(|(_, listed)| listed)
+pub(crate) fn listed(session: &SessionFiles) -> Option<ListedSession> {
+    list::list(std::slice::from_ref(session), &ListFilter::default()).pop().map(|(_, listed)| listed)
 }
 
 impl Entry {

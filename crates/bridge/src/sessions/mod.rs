@@ -40,13 +40,12 @@ mod view;
 mod waiters;
 
 use std::collections::{BTreeMap, HashMap};
-use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tidings_protocol::api::{
     Accepted, AnswerResult, BatchAnswer, BatchAnswered, CommandRequest, Notice, PatchSession,
-    PendingPermission, PendingQuestion, PermissionAnswer, QuestionAnswer, ServerPhase, SessionView,
-    Subscribed, Verdict,
+    PendingPermission, PendingQuestion, PermissionAnswer, QuestionAnswer, ServerPhase, SessionCommand,
+    SessionView, Subscribed, Verdict,
 };
 use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
 use tokio::time::Instant;
@@ -62,7 +61,7 @@ use self::entry::{Change, Entry};
 use self::settings::SessionSettings;
 use self::view::PendingCounts;
 use crate::auth::capabilities::{self, Bypass, Need};
-use crate::broadcast::{Broadcast, Subscription, Watch};
+use crate::broadcast::{Broadcast, SubscribeOptions, Subscription};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::journal::{self, Handle, Key, SessionName};
@@ -78,60 +77,10 @@ pub enum Transcript {
     Delete,
 }
 
-/// Commands of a session besides prompts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Verb {
-    /// Ends the turn that is under way.
-    Interrupt,
-    /// Changes the permission mode.
-    Mode,
-    /// Changes the model.
-    Model,
-    /// Restores files.
-    Rewind,
-    /// Ends the agent.
-    Stop,
-    /// Compacts the conversation.
-    Compact,
-    /// Clears the conversation.
-    Clear,
-}
-
-impl Verb {
-    /// All of them.
-    pub const ALL: [Verb; 7] =
-        [Verb::Interrupt, Verb::Mode, Verb::Model, Verb::Rewind, Verb::Stop, Verb::Compact, Verb::Clear];
-
-    /// True for commands that run although nothing can be stored: they end something, and are safe without a
-    /// record.
-    pub(crate) fn works_when_full(self) -> bool {
-        matches!(self, Verb::Interrupt | Verb::Stop)
-    }
-
-    /// The name, as in the address.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Verb::Interrupt => "interrupt",
-            Verb::Mode => "mode",
-            Verb::Model => "model",
-            Verb::Rewind => "rewind",
-            Verb::Stop => "stop",
-            Verb::Compact => "compact",
-            Verb::Clear => "clear",
-        }
-    }
-}
-
-impl FromStr for Verb {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        Verb::ALL.into_iter().find(|verb| verb.as_str() == text).ok_or_else(|| {
-            let hint = "use interrupt, mode, model, rewind, stop, compact or clear";
-            Error::new(Code::Invalid, format!("There is no command `{text}`"), hint)
-        })
-    }
+/// True for commands that run although nothing can be stored: they end something, and are safe without a
+/// record.
+pub(crate) fn works_when_full(command: SessionCommand) -> bool {
+    matches!(command, SessionCommand::Interrupt | SessionCommand::Stop)
 }
 
 /// The sessions of a server. Handles are cheap to clone.
@@ -297,13 +246,14 @@ impl Sessions {
         &self,
         caller: &Caller,
         name: &str,
-        verb: Verb,
+        command: SessionCommand,
         mut request: CommandRequest,
     ) -> Result<Accepted, Error> {
         self.require(caller, &capabilities::of_command(&request)?)?;
         let used = self.active_for(caller, name).await?;
         let client_id = commands::optional_stored_id(caller, request.client_id.as_deref())?;
-        let what = commands::digest(&(verb.as_str(), &CommandRequest { client_id: None, ..request.clone() }));
+        let what =
+            commands::digest(&(command.as_str(), &CommandRequest { client_id: None, ..request.clone() }));
         // A repeated command returns its first result, even if no agent slot is free now.
         if let Some(id) = &client_id
             && let Some(before) = used.entry.done_before(id, &what).await?
@@ -311,15 +261,20 @@ impl Sessions {
             return Ok(before);
         }
         request.client_id = client_id.as_ref().map(ToString::to_string);
-        let _slot = match verb {
-            Verb::Compact | Verb::Clear | Verb::Rewind => Some(self.slot_for(&used.entry.key).await?),
-            Verb::Interrupt | Verb::Mode | Verb::Model | Verb::Stop => None,
+        let _slot = match command {
+            SessionCommand::Compact | SessionCommand::Clear | SessionCommand::Rewind => {
+                Some(self.slot_for(&used.entry.key).await?)
+            }
+            SessionCommand::Interrupt
+            | SessionCommand::Mode
+            | SessionCommand::Model
+            | SessionCommand::Stop => None,
         };
         let (reply, done) = oneshot::channel();
         let wanted = request.clone();
-        drop(used.commands.send(ActorCommand::Command(verb, request, what, reply)).await);
+        drop(used.commands.send(ActorCommand::Command(command, request, what, reply)).await);
         let accepted = done.await.map_err(|_| gone(name))??;
-        if verb == Verb::Mode {
+        if command == SessionCommand::Mode {
             self.audit_settings(caller, used.entry.key.as_str(), &wanted).await;
         }
         Ok(accepted)
@@ -386,7 +341,11 @@ impl Sessions {
     ///
     /// Each event's body is one `UiMessage` of the dialect `native` as JSON, and its kind is the name of the
     /// variant. Events of the kind `frame` are lines of the CLI, for the dialect `frames` only.
-    pub async fn subscribe(&self, name: &str, watch: Watch) -> Result<(Subscribed, Subscription), Error> {
+    pub async fn subscribe(
+        &self,
+        name: &str,
+        watch: SubscribeOptions,
+    ) -> Result<(Subscribed, Subscription), Error> {
         let key = self.row(name).await?.key;
         let subscribed = self.0.broadcast.subscribe(&key, watch).await?;
         let handle = view::number(subscribed.session.handle);

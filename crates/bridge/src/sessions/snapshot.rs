@@ -7,7 +7,7 @@ use tidings_protocol::api::{Snapshot, Subscribed};
 
 use super::Sessions;
 use super::frames::FRAME;
-use crate::broadcast::Watch;
+use crate::broadcast::SubscribeOptions;
 use crate::error::{Code, Error};
 use crate::journal::{Event, Key, Max};
 use crate::limits::{SNAPSHOT_READ_BYTES_MAX, SNAPSHOT_RESULT_BYTES_MAX};
@@ -18,7 +18,7 @@ impl Sessions {
     /// repeats events.
     pub async fn snapshot(&self, name: &str, events_max: usize, bytes_max: usize) -> Result<Snapshot, Error> {
         let key = self.row(name).await?.key;
-        let watch = Watch { may_answer: false, ..Watch::default() };
+        let watch = SubscribeOptions { may_answer: false, ..SubscribeOptions::default() };
         let (subscribed, events) = self.subscribe(key.as_str(), watch).await?;
         // The open requests, the state and the head are of one moment; the events up to the head are read
         // now.

@@ -189,7 +189,7 @@ async fn unknown_types_without_an_id_are_ignored_and_invalid_requests_are_refuse
         (r#"{"id":5,"type":"answer","session":"1","to":"t"}"#, json!(5), "invalid"),
         (r#"{"id":6,"type":"command","session":"1","command":"interrupt"}"#, json!(6), "forbidden"),
         (r#"{"id":7,"type":"command","session":"1","command":"explode"}"#, json!(7), "invalid"),
-        (r#"{"id":8,"type":"subscribe","session":"nobody"}"#, json!(8), "not_found"),
+        (r#"{"id":8,"type":"subscribe","session":"unknown"}"#, json!(8), "not_found"),
         (r#"{"id":9,"type":"subscribe","session":"1","deltas":"some"}"#, json!(9), "invalid"),
     ];
     for (request, id, code) in wrong {

@@ -77,7 +77,7 @@ async fn what_is_refused_is_a_problem_with_a_name() {
         (&get, "/", None, "", 404, "not_found"),
         (&put, "/v1/sessions", None, "", 405, "method_not_allowed"),
         (&post, "/v1/meta", json_type, "{}", 405, "method_not_allowed"),
-        (&get, "/v1/sessions/nobody", None, "", 404, "not_found"),
+        (&get, "/v1/sessions/unknown", None, "", 404, "not_found"),
         (&get, "/v1/sessions/99", None, "", 404, "not_found"),
         (&get, "/v1/sessions/%00", None, "", 400, "invalid"),
         (&get, "/v1/sessions/%ff", None, "", 400, "invalid"),

@@ -72,7 +72,7 @@ impl Server {
         let fence = journal.claim(&key()).await.unwrap();
         let mut api = Api::new(sessions);
         api.sign_in = Arc::new(|token, _| {
-            caller(token).ok_or_else(|| Error::new(Code::Unauthorized, "Nobody has this credential", ""))
+            caller(token).ok_or_else(|| Error::new(Code::Unauthorized, "Unknown credential", ""))
         });
         set_api(&mut api);
         let router = api::router(api.clone()).layer(middleware::from_fn(auth));

@@ -143,5 +143,5 @@ async fn prompt(caller: Caller) -> Result<&'static str, Error> {
 }
 
 async fn socket(caller: Option<axum::Extension<Caller>>) -> String {
-    caller.map_or("nobody yet".to_owned(), |caller| caller.name.clone())
+    caller.map_or("unauthenticated".to_owned(), |caller| caller.name.clone())
 }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use tidings_agent::pending::Outcome;
-use tidings_bridge::broadcast::{Broadcast, Cut, Delivery, Subscription, Watch};
+use tidings_bridge::broadcast::{Broadcast, Cut, Delivery, SubscribeOptions, Subscription};
 use tidings_bridge::journal::conformance::Engine;
 use tidings_bridge::journal::{
     AskId, Class, ClientId, Cursor, Draft, Epoch, Fence, Journal, Keep, Key, Kind, MemoryJournal, NewAsk,
@@ -261,7 +261,8 @@ impl<'e> World<'e> {
     async fn connect(&mut self, reader: usize) -> Result<(), TestCaseError> {
         let (life, head, floor) = (self.life, self.head(), self.floor);
         let reader = &mut self.readers[reader];
-        let subscribed = self.broadcast.subscribe(&key(), Watch::after(reader.cursor)).await.unwrap();
+        let subscribed =
+            self.broadcast.subscribe(&key(), SubscribeOptions::after(reader.cursor)).await.unwrap();
         let expected = match reader.cursor {
             Some(_) if reader.life != life => Verdict::Reset,
             Some(cursor) if cursor.seq + 1 < floor => Verdict::Gap,

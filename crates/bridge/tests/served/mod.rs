@@ -231,7 +231,7 @@ async fn f98_a_stream_that_nobody_reads_is_let_go_of() {
     );
     stuck.write_all(request.as_bytes()).await.unwrap();
     let subscribers = async |wanted: usize| {
-        while server.sessions.broadcast().watched() != wanted {
+        while server.sessions.broadcast().subscribed_sessions() != wanted {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
@@ -241,7 +241,7 @@ async fn f98_a_stream_that_nobody_reads_is_let_go_of() {
     let publishing = async {
         loop {
             server.publish(&line).await;
-            if server.sessions.broadcast().watched() == 0 {
+            if server.sessions.broadcast().subscribed_sessions() == 0 {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -8,13 +8,13 @@ use tidings_agent::Clock;
 use tidings_agent::UiMessage;
 use tidings_agent::session::Batches;
 use tidings_bridge::auth::{Auth, Random, Settings};
-use tidings_bridge::broadcast::{Delivery, Watch};
+use tidings_bridge::broadcast::{Delivery, SubscribeOptions};
 use tidings_bridge::journal::{AskId, Class, Draft, Key, Kind, NewAsk};
-use tidings_bridge::sessions::{Config, Verb};
+use tidings_bridge::sessions::Config;
 use tidings_bridge::{Caller, Code, Scope};
 use tidings_protocol::api::{
     Choice, CommandRequest, CreateSession, PermissionAnswer, PermissionScope, Policy, QuestionAnswer,
-    QuestionReply, ServerPhase,
+    QuestionReply, ServerPhase, SessionCommand,
 };
 use tidings_protocol::ui::Resolution;
 
@@ -34,7 +34,7 @@ async fn promise_5_a_permission_is_answered_once_and_the_audit_log_says_by_whom(
     assert!(waiting[0].request.is_some() && waiting[0].details.digest.is_some());
 
     // A reader may not answer, and an answer that adds rules needs the digest.
-    let reader = somebody("reader", &[Scope::Read]);
+    let reader = caller_with("reader", &[Scope::Read]);
     let refused = server.sessions.answer_permission(&reader, &session.key, &id, yes()).await.unwrap_err();
     assert_eq!(refused.code(), Code::Forbidden);
     let always = PermissionAnswer { scope: PermissionScope::Always, ..yes() };
@@ -48,7 +48,7 @@ async fn promise_5_a_permission_is_answered_once_and_the_audit_log_says_by_whom(
     let answered = server.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
     assert_eq!((answered.outcome.as_str(), answered.by.as_deref()), ("allowed", Some("ada")));
     let late =
-        server.sessions.answer_permission(&somebody("eve", &Scope::ALL), &session.key, &id, yes()).await;
+        server.sessions.answer_permission(&caller_with("eve", &Scope::ALL), &session.key, &id, yes()).await;
     let late = late.unwrap_err();
     assert_eq!(late.code(), Code::AlreadyAnswered);
     assert_eq!(late.winner(), Some(&answered));
@@ -251,17 +251,23 @@ async fn modes_without_requests_need_an_admin_and_a_server_that_allows_them() {
     }
     let session = server.sessions.create(&me(), server.new_session()).await.unwrap().0;
     let request = CommandRequest { mode: Some("bypassPermissions".to_owned()), ..CommandRequest::default() };
-    let refused =
-        server.sessions.command(&me(), &session.key, Verb::Mode, request.clone()).await.unwrap_err();
+    let refused = server
+        .sessions
+        .command(&me(), &session.key, SessionCommand::Mode, request.clone())
+        .await
+        .unwrap_err();
     assert_eq!(refused.code(), Code::Forbidden);
 
     let server = TestServer::with(HELLO, |config| config.allow_bypass = true).await;
     let session = server.sessions.create(&me(), server.new_session()).await.unwrap().0;
-    let phone = somebody("phone", &[Scope::Read, Scope::Prompt, Scope::Decide]);
-    let refused =
-        server.sessions.command(&phone, &session.key, Verb::Mode, request.clone()).await.unwrap_err();
+    let phone = caller_with("phone", &[Scope::Read, Scope::Prompt, Scope::Decide]);
+    let refused = server
+        .sessions
+        .command(&phone, &session.key, SessionCommand::Mode, request.clone())
+        .await
+        .unwrap_err();
     assert_eq!(refused.code(), Code::Forbidden);
-    server.sessions.command(&me(), &session.key, Verb::Mode, request).await.unwrap();
+    server.sessions.command(&me(), &session.key, SessionCommand::Mode, request).await.unwrap();
     let view = server.sessions.find(&session.key).await.unwrap();
     assert_eq!(view.permission_mode.as_deref(), Some("bypassPermissions"));
 }
@@ -277,7 +283,7 @@ async fn without_subscribers_the_risk_decides() {
     };
     // A dashboard, or a script that waits for the end, cannot answer.
     let session = server.sessions.create(&me(), CreateSession { prompt: None, ..new }).await.unwrap().0;
-    let screen = Watch { may_answer: false, ..Watch::default() };
+    let screen = SubscribeOptions { may_answer: false, ..SubscribeOptions::default() };
     let (_, mut events) = server.sessions.subscribe(&session.key, screen).await.unwrap();
     server.sessions.input(&me(), &session.key, say("clean")).await.unwrap();
     while !matches!(events.next().await.unwrap(), Delivery::Event(event) if event.kind.as_str() == "Complete")
@@ -315,7 +321,7 @@ async fn what_was_asked_of_those_who_left_is_decided_by_the_policy() {
     let (session, gone, left) = begin(Policy::Unattended).await;
     let cursor = gone.events.cursor();
     drop(gone);
-    let screen = Watch { may_answer: false, ..Watch::after(Some(cursor)) };
+    let screen = SubscribeOptions { may_answer: false, ..SubscribeOptions::after(Some(cursor)) };
     let (_, events) = server.sessions.subscribe(&session.key, screen).await.unwrap();
     let mut screen = TestSubscriber { events, seen: Vec::new() };
     screen.complete().await;
@@ -429,7 +435,11 @@ async fn t10_a_session_says_that_its_agent_goes_without_what_the_folder_brings()
     let view = idle().await;
     assert!(view.untrusted, "the same process goes on: {view:?}");
 
-    server.sessions.command(&me(), &session.key, Verb::Stop, CommandRequest::default()).await.unwrap();
+    server
+        .sessions
+        .command(&me(), &session.key, SessionCommand::Stop, CommandRequest::default())
+        .await
+        .unwrap();
     let view = until_state(&server.sessions, &session.key, ServerPhase::Stopped).await;
     assert!(!view.untrusted, "no agent runs");
     server.sessions.input(&me(), &session.key, say("again")).await.unwrap();

@@ -3,8 +3,7 @@
 use tidings_agent::UiMessage;
 use tidings_bridge::Code;
 use tidings_bridge::journal::{Key, NewSession};
-use tidings_bridge::sessions::Verb;
-use tidings_protocol::api::{Attachment, CommandRequest, CreateSession, Input, ServerPhase};
+use tidings_protocol::api::{Attachment, CommandRequest, CreateSession, Input, ServerPhase, SessionCommand};
 
 use crate::sessions::test_server::*;
 
@@ -112,6 +111,6 @@ async fn a_session_is_started_with_so_much_and_no_more() {
     assert_eq!(server.sessions.create(&me(), new(300 << 10)).await.unwrap_err().code(), Code::TooLarge);
     assert_eq!(server.sessions.list(None, 10).await.unwrap().len(), 1);
     let request = CommandRequest { model: Some("x".repeat(1 << 10)), ..CommandRequest::default() };
-    let refused = server.sessions.command(&me(), "1", Verb::Model, request).await.unwrap_err();
+    let refused = server.sessions.command(&me(), "1", SessionCommand::Model, request).await.unwrap_err();
     assert_eq!(refused.code(), Code::Invalid);
 }

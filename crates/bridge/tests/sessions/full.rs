@@ -5,9 +5,11 @@ use std::sync::Arc;
 use tidings_bridge::journal::{
     Class, Draft, Epoch, Fence, Journal, Key, Kind, Max, NewSession, Opening, SqliteJournal,
 };
-use tidings_bridge::sessions::{Config, Transcript, Verb};
+use tidings_bridge::sessions::{Config, Transcript};
 use tidings_bridge::{Broadcast, Code, Sessions};
-use tidings_protocol::api::{Choice, CommandRequest, CreateSession, PermissionAnswer, ServerPhase};
+use tidings_protocol::api::{
+    Choice, CommandRequest, CreateSession, PermissionAnswer, ServerPhase, SessionCommand,
+};
 
 use crate::sessions::test_server::*;
 use crate::stand_in;
@@ -42,8 +44,10 @@ async fn k8_on_a_full_disk_sessions_are_read_denied_interrupted_and_stopped() {
     let cwd = folder.path().canonicalize().unwrap().to_str().unwrap().to_owned();
     let new = CreateSession { cwd: cwd.clone(), prompt: Some("make".to_owned()), ..CreateSession::default() };
     let session = sessions.create(&me(), new.clone()).await.unwrap().0;
-    let (_, events) =
-        sessions.subscribe(&session.key, tidings_bridge::broadcast::Watch::default()).await.unwrap();
+    let (_, events) = sessions
+        .subscribe(&session.key, tidings_bridge::broadcast::SubscribeOptions::default())
+        .await
+        .unwrap();
     let asked = TestSubscriber { events, seen: Vec::new() }.asked().await;
     fill(&*journal, fence).await;
 
@@ -67,10 +71,10 @@ async fn k8_on_a_full_disk_sessions_are_read_denied_interrupted_and_stopped() {
     let no = PermissionAnswer { decision: Choice::Deny, ..yes() };
     let denied = sessions.answer_permission(&me(), &session.key, &asked, no).await.unwrap();
     assert_eq!(denied.outcome, "denied");
-    for verb in [Verb::Interrupt, Verb::Stop] {
+    for command in [SessionCommand::Interrupt, SessionCommand::Stop] {
         let request =
-            CommandRequest { client_id: Some(verb.as_str().to_owned()), ..CommandRequest::default() };
-        sessions.command(&me(), &session.key, verb, request).await.unwrap();
+            CommandRequest { client_id: Some(command.as_str().to_owned()), ..CommandRequest::default() };
+        sessions.command(&me(), &session.key, command, request).await.unwrap();
     }
 
     // After room is made, everything continues by itself.

@@ -1,9 +1,11 @@
 //! Limits: running agents, writers of a CLI session, and what a device may run without permission requests.
 
 use tidings_bridge::journal::{Key, NewSession};
-use tidings_bridge::sessions::{Transcript, Verb};
+use tidings_bridge::sessions::Transcript;
 use tidings_bridge::{Code, Scope};
-use tidings_protocol::api::{Budget, CommandRequest, CreateSession, PatchSession, Policy, ServerPhase};
+use tidings_protocol::api::{
+    Budget, CommandRequest, CreateSession, PatchSession, Policy, ServerPhase, SessionCommand,
+};
 use tidings_protocol::ui::TurnId;
 use tokio::task::JoinSet;
 
@@ -51,7 +53,7 @@ async fn promise_6_of_two_sessions_with_one_cli_session_one_runs() {
     let refused = until_state(&server.sessions, "other", ServerPhase::Failed).await;
     assert!(refused.error.unwrap().contains("`one`"));
     // The running one ends, and the queue is delivered.
-    server.sessions.command(&me(), "one", Verb::Stop, CommandRequest::default()).await.unwrap();
+    server.sessions.command(&me(), "one", SessionCommand::Stop, CommandRequest::default()).await.unwrap();
     server.sessions.input(&me(), "other", say("and on")).await.unwrap();
     until_state(&server.sessions, "other", ServerPhase::Idle).await;
 }
@@ -108,8 +110,8 @@ async fn t18_no_more_agents_run_than_may_after_a_restart_either() {
 #[tokio::test]
 async fn t6_whoever_may_only_say_something_lets_nothing_run_unasked() {
     let server = TestServer::playing(HELLO).await;
-    let phone = somebody("phone", &[Scope::Read, Scope::Prompt, Scope::Decide]);
-    let trusted = somebody("trusted", &[Scope::Read, Scope::Prompt, Scope::Always]);
+    let phone = caller_with("phone", &[Scope::Read, Scope::Prompt, Scope::Decide]);
+    let trusted = caller_with("trusted", &[Scope::Read, Scope::Prompt, Scope::Always]);
     let with_mode =
         |mode: &str| CreateSession { permission_mode: Some(mode.to_owned()), ..server.new_session() };
     let with_tools = CreateSession { allowed_tools: vec!["Bash".to_owned()], ..server.new_session() };
@@ -129,7 +131,7 @@ async fn t6_whoever_may_only_say_something_lets_nothing_run_unasked() {
         (&phone, "plan", true),
         (&trusted, "acceptEdits", true),
     ] {
-        let set = server.sessions.command(caller, &session.key, Verb::Mode, mode(word)).await;
+        let set = server.sessions.command(caller, &session.key, SessionCommand::Mode, mode(word)).await;
         assert_eq!(
             set.map(drop).map_err(|error| error.code()),
             if is_fine { Ok(()) } else { Err(Code::Forbidden) }
@@ -142,8 +144,8 @@ async fn t6_whoever_may_only_say_something_lets_nothing_run_unasked() {
 async fn t6_a_policy_is_loosened_by_those_only_who_may_add_rules() {
     use Policy::{Allow, Ask, Deny, Standard, Unattended};
     let server = TestServer::with(HELLO, |config| config.allow_bypass = true).await;
-    let phone = somebody("phone", &[Scope::Read, Scope::Prompt, Scope::Decide]);
-    let trusted = somebody("trusted", &[Scope::Read, Scope::Prompt, Scope::Always]);
+    let phone = caller_with("phone", &[Scope::Read, Scope::Prompt, Scope::Decide]);
+    let trusted = caller_with("trusted", &[Scope::Read, Scope::Prompt, Scope::Always]);
     let with = |policy| CreateSession { policy: Some(policy), ..server.new_session() };
     let code = |done: Result<(), tidings_bridge::Error>| done.map_err(|error| error.code());
     for (policy, is_fine) in [(Ask, true), (Deny, true), (Standard, false), (Unattended, false)] {
@@ -178,7 +180,7 @@ async fn t6_a_policy_is_loosened_by_those_only_who_may_add_rules() {
 #[tokio::test]
 async fn t18_a_budget_is_loosened_by_an_admin_only() {
     let server = TestServer::playing(HELLO).await;
-    let phone = somebody("phone", &[Scope::Read, Scope::Prompt, Scope::Decide, Scope::Always]);
+    let phone = caller_with("phone", &[Scope::Read, Scope::Prompt, Scope::Decide, Scope::Always]);
     let new = CreateSession { max_turns: Some(5), budget_usd: Some(1.0), ..server.new_session() };
     let session = server.sessions.create(&me(), new).await.unwrap().0;
     let budget = |max_turns, budget_usd, max_seconds| PatchSession {
@@ -214,7 +216,8 @@ async fn what_makes_no_sense_is_refused_before_anything_is_made() {
     let session = server.create("hello").await;
     server.subscribe(&session).await.complete().await;
     let request = CommandRequest { mode: Some("banana".to_owned()), ..CommandRequest::default() };
-    let refused = server.sessions.command(&me(), &session.key, Verb::Mode, request).await.unwrap_err();
+    let refused =
+        server.sessions.command(&me(), &session.key, SessionCommand::Mode, request).await.unwrap_err();
     assert_eq!((refused.code(), refused.hint().is_empty()), (Code::Invalid, false));
 }
 
@@ -229,9 +232,9 @@ async fn k12_changes_of_policy_mode_and_budget_are_in_the_audit_log() {
         budget: Some(Budget { max_turns: Some(3), ..Budget::default() }),
         ..PatchSession::default()
     };
-    server.sessions.patch(&somebody("eve", &[Scope::Prompt]), &session.key, patch).await.unwrap();
+    server.sessions.patch(&caller_with("eve", &[Scope::Prompt]), &session.key, patch).await.unwrap();
     let mode = CommandRequest { mode: Some("plan".to_owned()), ..CommandRequest::default() };
-    server.sessions.command(&me(), &session.key, Verb::Mode, mode).await.unwrap();
+    server.sessions.command(&me(), &session.key, SessionCommand::Mode, mode).await.unwrap();
     let title = PatchSession { title: Some("a".to_owned()), ..PatchSession::default() };
     server.sessions.patch(&me(), &session.key, title).await.unwrap();
     let log = server.audit().await;

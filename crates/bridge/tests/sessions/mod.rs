@@ -14,13 +14,13 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tidings_agent::UiMessage;
-use tidings_bridge::broadcast::Watch;
+use tidings_bridge::broadcast::SubscribeOptions;
 use tidings_bridge::journal::{Key, NewSession, Novelty};
-use tidings_bridge::sessions::{Config, Transcript, Verb};
+use tidings_bridge::sessions::{Config, Transcript};
 use tidings_bridge::{Caller, Code, Sessions};
 use tidings_protocol::api::{
     Budget, CommandRequest, CreateSession, Delivery as When, Input, Notice, PatchSession, QueueState,
-    ServerPhase,
+    ServerPhase, SessionCommand,
 };
 use tidings_protocol::ui::{Resolution, TurnId};
 
@@ -71,7 +71,11 @@ async fn the_turn_that_is_acknowledged_is_the_one_that_is_shown() {
     let refused = server.sessions.input(&me(), &session.key, claimed).await.unwrap_err();
     assert_eq!(refused.code(), Code::Invalid, "every later prompt would have that turn");
     let mut subscriber = server.subscribe(&session).await;
-    server.sessions.command(&me(), &session.key, Verb::Clear, CommandRequest::default()).await.unwrap();
+    server
+        .sessions
+        .command(&me(), &session.key, SessionCommand::Clear, CommandRequest::default())
+        .await
+        .unwrap();
     subscriber.complete().await;
     until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
     let accepted = server.sessions.input(&me(), &session.key, say("look")).await.unwrap();
@@ -136,7 +140,11 @@ async fn a_session_that_was_stopped_goes_on_with_the_next_prompt() {
     let session = server.create("hello").await;
     let mut subscriber = server.subscribe(&session).await;
     subscriber.complete().await;
-    server.sessions.command(&me(), &session.key, Verb::Stop, CommandRequest::default()).await.unwrap();
+    server
+        .sessions
+        .command(&me(), &session.key, SessionCommand::Stop, CommandRequest::default())
+        .await
+        .unwrap();
     let stopped = until_state(&server.sessions, &session.key, ServerPhase::Stopped).await;
     server.sessions.input(&me(), &session.key, say("more")).await.unwrap();
     subscriber.complete().await;
@@ -261,7 +269,7 @@ async fn t18_money_and_time_are_counted_before_each_prompt() {
     // The queue of a server that ended is delivered by the next one.
     let sessions = server.killed_and_started().await;
     for name in ["money", "time"] {
-        let (_, events) = sessions.subscribe(name, Watch::default()).await.unwrap();
+        let (_, events) = sessions.subscribe(name, SubscribeOptions::default()).await.unwrap();
         let mut subscriber = TestSubscriber { events, seen: Vec::new() };
         subscriber.until(|event| matches!(event, UiMessage::PromptDropped(_))).await;
         assert_eq!(until_state(&sessions, name, ServerPhase::Parked).await.queued, 0);
@@ -481,7 +489,7 @@ async fn a_snapshot_is_the_conversation_and_says_what_waits() {
         snapshot.events.iter().filter_map(|event| event["TextChunk"]["text"].as_str()).collect();
     assert_eq!(texts, ["Let me look."]);
 
-    let watch = Watch::after(Some(snapshot.cursor.parse().unwrap()));
+    let watch = SubscribeOptions::after(Some(snapshot.cursor.parse().unwrap()));
     let (_, events) = server.sessions.subscribe(&session.key, watch).await.unwrap();
     let mut after = TestSubscriber { events, seen: Vec::new() };
     server.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
@@ -507,11 +515,11 @@ async fn f95_a_command_is_known_again_after_a_restart() {
         let view = server.sessions.patch(&me(), &session.key, title(words, id)).await.unwrap();
         assert_eq!(view.title.as_deref(), Some(words));
     }
-    let stopped = server.sessions.command(&me(), &session.key, Verb::Stop, stop()).await.unwrap();
+    let stopped = server.sessions.command(&me(), &session.key, SessionCommand::Stop, stop()).await.unwrap();
     let again = async |sessions: &Sessions| {
         let view = sessions.patch(&me(), &session.key, title("one", "first")).await.unwrap();
         assert_eq!(view.title.as_deref(), Some("two"), "it was done before");
-        let again = sessions.command(&me(), &session.key, Verb::Stop, stop()).await.unwrap();
+        let again = sessions.command(&me(), &session.key, SessionCommand::Stop, stop()).await.unwrap();
         assert_eq!((again.seq, &again.cursor), (stopped.seq, &stopped.cursor));
     };
     again(&server.sessions).await;

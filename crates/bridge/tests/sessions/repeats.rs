@@ -3,12 +3,13 @@
 use tidings_agent::UiMessage;
 use tidings_bridge::Code;
 use tidings_bridge::journal::Novelty;
-use tidings_bridge::sessions::Verb;
-use tidings_protocol::api::{CommandRequest, CreateSession, Input, PatchSession, ServerPhase};
+use tidings_protocol::api::{
+    CommandRequest, CreateSession, Input, PatchSession, ServerPhase, SessionCommand,
+};
 
 use crate::sessions::test_server::*;
 
-fn said(id: &str, text: &str) -> Input {
+fn input_with(id: &str, text: &str) -> Input {
     Input { client_id: Some(id.to_owned()), ..say(text) }
 }
 
@@ -21,8 +22,11 @@ async fn promise_3_each_device_has_ids_of_its_own() {
     let mut seqs = Vec::new();
     for (caller, text) in [(&phone, "from the phone"), (&tablet, "from the tablet"), (&me(), "from a script")]
     {
-        let accepted = server.sessions.input(caller, &session.key, said("7", text)).await.unwrap();
-        assert_eq!(server.sessions.input(caller, &session.key, said("7", text)).await.unwrap(), accepted);
+        let accepted = server.sessions.input(caller, &session.key, input_with("7", text)).await.unwrap();
+        assert_eq!(
+            server.sessions.input(caller, &session.key, input_with("7", text)).await.unwrap(),
+            accepted
+        );
         seqs.push(accepted.seq);
         subscriber.complete().await;
     }
@@ -37,16 +41,22 @@ async fn promise_3_an_id_with_another_command_is_refused() {
     let server = TestServer::playing(HELLO).await;
     let phone = device("phone");
     let session = server.sessions.create(&phone, server.new_session()).await.unwrap().0;
-    server.sessions.input(&phone, &session.key, said("1", "hello")).await.unwrap();
-    let refused = server.sessions.input(&phone, &session.key, said("1", "something else")).await.unwrap_err();
+    server.sessions.input(&phone, &session.key, input_with("1", "hello")).await.unwrap();
+    let refused =
+        server.sessions.input(&phone, &session.key, input_with("1", "something else")).await.unwrap_err();
     assert_eq!(refused.code(), Code::Conflict);
     let stop = |id: &str| CommandRequest { client_id: Some(id.to_owned()), ..CommandRequest::default() };
-    let used = server.sessions.command(&phone, &session.key, Verb::Stop, stop("1")).await.unwrap_err();
+    let used =
+        server.sessions.command(&phone, &session.key, SessionCommand::Stop, stop("1")).await.unwrap_err();
     assert_eq!(used.code(), Code::Conflict, "it is the id of a prompt");
-    server.sessions.command(&phone, &session.key, Verb::Stop, stop("2")).await.unwrap();
-    let used = server.sessions.command(&phone, &session.key, Verb::Interrupt, stop("2")).await.unwrap_err();
+    server.sessions.command(&phone, &session.key, SessionCommand::Stop, stop("2")).await.unwrap();
+    let used = server
+        .sessions
+        .command(&phone, &session.key, SessionCommand::Interrupt, stop("2"))
+        .await
+        .unwrap_err();
     assert_eq!(used.code(), Code::Conflict, "it is the id of another command");
-    let used = server.sessions.input(&phone, &session.key, said("2", "hello")).await.unwrap_err();
+    let used = server.sessions.input(&phone, &session.key, input_with("2", "hello")).await.unwrap_err();
     assert_eq!(used.code(), Code::Conflict);
     let title = |id: &str, title: &str| PatchSession {
         title: Some(title.to_owned()),
@@ -66,13 +76,13 @@ async fn promise_3_a_command_that_is_sent_again_while_it_is_under_way_is_done_on
     let session = server.create("look").await;
     let mut subscriber = server.subscribe(&session).await;
     subscriber.asked().await;
-    for verb in [Verb::Interrupt, Verb::Clear] {
+    for command in [SessionCommand::Interrupt, SessionCommand::Clear] {
         let request =
-            CommandRequest { client_id: Some(verb.as_str().to_owned()), ..CommandRequest::default() };
+            CommandRequest { client_id: Some(command.as_str().to_owned()), ..CommandRequest::default() };
         let ada = me();
-        let send = || server.sessions.command(&ada, &session.key, verb, request.clone());
+        let send = || server.sessions.command(&ada, &session.key, command, request.clone());
         let (first, again) = tokio::join!(send(), send());
-        assert_eq!(first.unwrap(), again.unwrap(), "{verb:?}");
+        assert_eq!(first.unwrap(), again.unwrap(), "{command:?}");
         until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
     }
     // Earlier commands complete before this one.
@@ -127,12 +137,15 @@ async fn promise_3_what_was_said_is_answered_the_same_when_the_budget_is_used_up
     let (session, _) = server.sessions.create(&me(), new.clone()).await.unwrap();
     let mut subscriber = server.subscribe(&session).await;
     subscriber.complete().await;
-    let accepted = server.sessions.input(&me(), &session.key, said("say", "more")).await.unwrap();
+    let accepted = server.sessions.input(&me(), &session.key, input_with("say", "more")).await.unwrap();
     subscriber.complete().await;
     until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
-    let refused = server.sessions.input(&me(), &session.key, said("other", "more")).await.unwrap_err();
+    let refused = server.sessions.input(&me(), &session.key, input_with("other", "more")).await.unwrap_err();
     assert_eq!(refused.code(), Code::BudgetExhausted);
-    assert_eq!(server.sessions.input(&me(), &session.key, said("say", "more")).await.unwrap(), accepted);
+    assert_eq!(
+        server.sessions.input(&me(), &session.key, input_with("say", "more")).await.unwrap(),
+        accepted
+    );
     let (again, novelty) = server.sessions.create(&me(), new).await.unwrap();
     assert_eq!((again.key, novelty), (session.key, Novelty::Seen));
 }

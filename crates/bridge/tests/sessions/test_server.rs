@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use tidings_agent::UiMessage;
-use tidings_bridge::broadcast::{Delivery, Subscription, Watch};
+use tidings_bridge::broadcast::{Delivery, SubscribeOptions, Subscription};
 use tidings_bridge::journal::{AUDIT_START, Epoch, MemoryJournal, MemoryStore, Opening, verify_audit};
 use tidings_bridge::sessions::Config;
 use tidings_bridge::{Broadcast, Caller, Scope, Sessions};
@@ -112,7 +112,7 @@ impl TestServer {
     }
 
     pub(crate) async fn subscribe(&self, session: &SessionView) -> TestSubscriber {
-        let (_, events) = self.sessions.subscribe(&session.key, Watch::default()).await.unwrap();
+        let (_, events) = self.sessions.subscribe(&session.key, SubscribeOptions::default()).await.unwrap();
         TestSubscriber { events, seen: Vec::new() }
     }
 
@@ -186,7 +186,7 @@ pub(crate) fn me() -> Caller {
     Caller::admin("ada")
 }
 
-pub(crate) fn somebody(name: &str, scopes: &[Scope]) -> Caller {
+pub(crate) fn caller_with(name: &str, scopes: &[Scope]) -> Caller {
     Caller { scopes: scopes.iter().copied().collect(), ..Caller::admin(name) }
 }
 

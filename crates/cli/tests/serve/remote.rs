@@ -198,7 +198,7 @@ fn a_refusal_reaches_the_agent() {
 fn an_unknown_session_or_server_is_an_error_with_a_hint() {
     let server = Demo::start();
     // Not a prefix of any key.
-    for args in [["attach", "nobody"], ["send", "nobody"], ["stop", "nobody"], ["deny", "nobody"]] {
+    for args in [["attach", "unknown"], ["send", "unknown"], ["stop", "unknown"], ["deny", "unknown"]] {
         let mut args = args.to_vec();
         if args[0] == "send" {
             args.push("Hello");

@@ -49,7 +49,7 @@ struct ExitRecord {
 
 /// The folder contents of a host that has ended.
 #[derive(Debug)]
-pub struct Remains {
+pub struct HostRemnant {
     spool: Spool,
     exit: Option<Exit>,
 }
@@ -105,10 +105,10 @@ impl HostFolder {
     }
 
     /// Opens what a host left behind after it has ended.
-    pub fn remains(&self) -> io::Result<Remains> {
+    pub fn remains(&self) -> io::Result<HostRemnant> {
         let spool = Spool::open_existing(&self.spool())?;
         let exit = self.read::<ExitRecord>("exit.json").ok();
-        Ok(Remains { spool, exit: exit.map(|exit| Exit { code: exit.code, signal: exit.signal }) })
+        Ok(HostRemnant { spool, exit: exit.map(|exit| Exit { code: exit.code, signal: exit.signal }) })
     }
 
     /// Removes the folder with all its contents.
@@ -184,7 +184,7 @@ impl HostFolder {
     }
 }
 
-impl Remains {
+impl HostRemnant {
     /// The exit status of the CLI, if the host stored it.
     pub fn exit(&self) -> Option<Exit> {
         self.exit

@@ -17,9 +17,9 @@
 //!
 //! # Guarantees
 //!
-//! - **No output of the CLI is lost or changed.** Every byte has an offset, and stays in the [spool](Remains)
-//!   on disk until the bridge acknowledges that it is stored. When the spool is full the host stops reading,
-//!   and the CLI blocks.
+//! - **No output of the CLI is lost or changed.** Every byte has an offset, and stays in the
+//!   [spool](HostRemnant) on disk until the bridge acknowledges that it is stored. When the spool is full the
+//!   host stops reading, and the CLI blocks.
 //! - **A line is written once.** Each has an id; a second line with the same id is confirmed and not written.
 //!   So a bridge that died between sending and storing may send it again.
 //! - **Requests are repeated until they are answered.** Each new bridge receives the CLI's requests that were
@@ -62,7 +62,7 @@ use std::sync::Arc;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-pub use folder::{HostFolder, Record, Remains};
+pub use folder::{HostFolder, HostRemnant, Record};
 pub use start::Start;
 
 use self::state::{Host, HostEnd};

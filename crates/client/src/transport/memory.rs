@@ -30,7 +30,7 @@ pub struct Peer {
 
 /// A sender of a [`Peer`], for use in another task.
 #[derive(Debug, Clone)]
-pub struct Voice(mpsc::Sender<Incoming>);
+pub struct PeerSender(mpsc::Sender<Incoming>);
 
 /// Creates two connected ends.
 pub fn pair() -> (Memory, Peer) {
@@ -61,8 +61,8 @@ impl Peer {
     }
 
     /// A separate sender of this peer.
-    pub fn voice(&self) -> Voice {
-        Voice(self.events.clone())
+    pub fn voice(&self) -> PeerSender {
+        PeerSender(self.events.clone())
     }
 
     /// Sends a line, which need not be a frame.
@@ -87,7 +87,7 @@ impl Peer {
     }
 }
 
-impl Voice {
+impl PeerSender {
     /// Sends a line, which need not be a frame.
     pub async fn say(&self, line: &str) {
         let mut lines = super::Lines::new(tidings_protocol::ndjson::LINE_BYTES_MAX);

@@ -1,7 +1,7 @@
 //! A `claude` that a test plays step by step.
 
 use serde_json::{Value, json};
-use tidings::transport::memory::{self, Memory, Peer, Voice};
+use tidings::transport::memory::{self, Memory, Peer, PeerSender};
 use tidings::transport::{Exit, Transport};
 use tidings::{Client, Options};
 
@@ -120,7 +120,7 @@ impl Cli {
         while self.peer.line().await.is_some() {}
     }
 
-    pub(crate) fn voice(&self) -> Voice {
+    pub(crate) fn voice(&self) -> PeerSender {
         self.peer.voice()
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tidings::options::Launch;
-use tidings::transport::memory::{self, Peer, Voice};
+use tidings::transport::memory::{self, Peer, PeerSender};
 use tidings::transport::{Exit, Link, Transport};
 use tidings::{Error, ErrorKind, Options, Pool, PoolLimits, PooledSession};
 use tokio::sync::Notify;
@@ -27,7 +27,7 @@ struct Backstage {
 #[derive(Debug, Clone)]
 struct Run {
     args: Vec<String>,
-    voice: Option<Voice>,
+    voice: Option<PeerSender>,
     ended: Arc<AtomicBool>,
 }
 

@@ -141,6 +141,21 @@ closed_enums! {
     }
 }
 
+impl SessionCommand {
+    /// The name, as in JSON and in the address of its route.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SessionCommand::Interrupt => "interrupt",
+            SessionCommand::Mode => "mode",
+            SessionCommand::Model => "model",
+            SessionCommand::Rewind => "rewind",
+            SessionCommand::Stop => "stop",
+            SessionCommand::Compact => "compact",
+            SessionCommand::Clear => "clear",
+        }
+    }
+}
+
 shapes! {
     /// Acknowledgement of a request. The fields depend on the request.
     #[derive(Default)]

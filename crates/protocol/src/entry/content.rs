@@ -22,7 +22,7 @@ pub struct ToolResult<'a> {
 
 impl<'a> EntryRef<'a> {
     /// Parts of the API message of the entry, in one pass; all empty if there is none.
-    pub fn said(&self) -> MessageView<'a> {
+    pub fn message_view(&self) -> MessageView<'a> {
         let mut view =
             MessageView { content: None, message_id: None, model: None, usage: None, stop_reason: None };
         match self.message() {
@@ -44,7 +44,7 @@ impl<'a> EntryRef<'a> {
     /// Blocks of the message; empty for entries without one. Plain text is one text block, and so is the
     /// string that the session specification has for a message.
     pub fn content_blocks(&self) -> Blocks<'a> {
-        self.said().blocks()
+        self.message_view().blocks()
     }
 
     /// The text blocks as one string, or the text of a summary.
@@ -106,12 +106,12 @@ impl<'a> EntryRef<'a> {
 
     /// Id of the API response. Several entries share it: one entry per block.
     pub fn message_id(&self) -> Option<Cow<'a, str>> {
-        self.said().message_id.map(Text::get)
+        self.message_view().message_id.map(Text::get)
     }
 
     /// Model that answered; `<synthetic>` if the client wrote the answer.
     pub fn model(&self) -> Option<Cow<'a, str>> {
-        self.said().model.map(Text::get)
+        self.message_view().model.map(Text::get)
     }
 
     /// Token counts of the API response. Every entry of a response repeats them: count once per message id,
@@ -120,7 +120,7 @@ impl<'a> EntryRef<'a> {
         if self.kind() != EntryKind::Assistant {
             return None;
         }
-        UsageInfo::read(&mut self.said().usage?.cursor(), &mut Reading::default()).ok()
+        UsageInfo::read(&mut self.message_view().usage?.cursor(), &mut Reading::default()).ok()
     }
 
     /// The tool's whole structured output; see [`crate::tools::ToolOutput`].

@@ -97,7 +97,7 @@ impl Entry {
         repaired() -> bool;
         dialect() -> Dialect;
         flags() -> Flags;
-        said() -> MessageView<'_>;
+        message_view() -> MessageView<'_>;
         content_blocks() -> Blocks<'_>;
         text() -> String;
         tool_calls() -> Vec<ToolCall<'_>>;

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::sha256::Sha256;
+use super::checksum::Checksum;
 use crate::error::At as _;
 use crate::limits::BLOCK_BYTES;
 use crate::{Error, ErrorKind};
@@ -68,7 +68,7 @@ pub(super) fn unpack(copy: &Path, target: &Path, expected: &Sum) -> Result<(), E
     let file = File::open(copy).at("read", copy)?;
     let decoder = zstd::stream::read::Decoder::new(file).at("read", copy)?;
     let (unpacked, part) = create_private(target)?;
-    let mut both = HashingWriter(unpacked, Sha256::default());
+    let mut both = HashingWriter(unpacked, Checksum::default());
     let copied = pass(decoder, &mut both).at("unpack", copy);
     let HashingWriter(unpacked, hash) = both;
     let found = Sum { bytes: hash.bytes(), sha256: hash.finish() };
@@ -132,7 +132,7 @@ fn create_private_folder(folder: &Path) -> io::Result<()> {
 fn write_compressed(source: impl Read, target: File) -> io::Result<(Sum, File)> {
     let mut encoder = zstd::stream::write::Encoder::new(target, LEVEL)?;
     encoder.include_checksum(true)?;
-    let mut both = HashingWriter(encoder, Sha256::default());
+    let mut both = HashingWriter(encoder, Checksum::default());
     pass(source, &mut both)?;
     let HashingWriter(encoder, hash) = both;
     let target = encoder.finish()?;
@@ -140,7 +140,7 @@ fn write_compressed(source: impl Read, target: File) -> io::Result<(Sum, File)> 
 }
 
 fn sum(source: impl Read) -> io::Result<Sum> {
-    let mut hash = Sha256::default();
+    let mut hash = Checksum::default();
     pass(source, &mut hash)?;
     Ok(Sum { bytes: hash.bytes(), sha256: hash.finish() })
 }
@@ -150,7 +150,7 @@ fn pass(source: impl Read, target: &mut impl Write) -> io::Result<u64> {
 }
 
 /// Writes to a file and hashes the written bytes.
-struct HashingWriter<W>(W, Sha256);
+struct HashingWriter<W>(W, Checksum);
 
 impl<W: Write> Write for HashingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

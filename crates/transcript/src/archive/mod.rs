@@ -10,10 +10,10 @@
 //! has grown replaces its copy, a truncated one does not, and the copy of a file that diverged from it moves
 //! to `earlier/<n>/`.
 
+mod checksum;
 mod copy;
 mod manifest;
 mod restore;
-mod sha256;
 mod update;
 
 use std::ffi::OsStr;

@@ -9,7 +9,7 @@ use tidings_protocol::json::{Raw, Text};
 use super::Profile;
 use super::links::Links;
 use super::session::SessionFacts;
-use crate::{Finding, Place, Rule, Severity};
+use crate::{Finding, Position, Rule, Severity};
 
 /// A rule: one file, one struct with its state.
 pub(super) trait Check {
@@ -27,7 +27,7 @@ pub(super) struct CheckedEntry<'a> {
     /// Its members, parsed once for all rules.
     pub(super) members: Vec<(Text<'a>, Raw<'a>)>,
     pub(super) dialect: Dialect,
-    pub(super) place: Place,
+    pub(super) place: Position,
     /// Its number in [`Links`], if it is part of the tree.
     pub(super) link: Option<usize>,
 }
@@ -109,7 +109,7 @@ impl Findings {
         &mut self,
         rule: Rule,
         severity: Severity,
-        place: Place,
+        place: Position,
         uuid: Option<&str>,
         message: impl Into<String>,
     ) {
@@ -123,7 +123,7 @@ impl Findings {
         missing: MissingItem,
         rule: Rule,
         severity: Severity,
-        place: Place,
+        place: Position,
         uuid: &str,
         message: String,
     ) {
@@ -147,11 +147,11 @@ impl Findings {
 /// every line.
 #[derive(Debug, Default)]
 pub(super) struct Occurrences {
-    seen: BTreeMap<Box<str>, (u64, Place)>,
+    seen: BTreeMap<Box<str>, (u64, Position)>,
 }
 
 impl Occurrences {
-    pub(super) fn count(&mut self, what: &str, place: Place) {
+    pub(super) fn count(&mut self, what: &str, place: Position) {
         match self.seen.get_mut(what) {
             Some((count, _)) => *count += 1,
             None => drop(self.seen.insert(what.into(), (1, place))),
@@ -159,7 +159,7 @@ impl Occurrences {
     }
 
     /// The counted observations, with number and first position.
-    pub(super) fn take(&mut self) -> impl Iterator<Item = (Box<str>, u64, Place)> {
+    pub(super) fn take(&mut self) -> impl Iterator<Item = (Box<str>, u64, Position)> {
         std::mem::take(&mut self.seen).into_iter().map(|(what, (count, place))| (what, count, place))
     }
 }

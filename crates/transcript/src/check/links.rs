@@ -8,12 +8,12 @@ use tidings_protocol::json::Text;
 
 use super::names::{NameId, NameTable};
 use super::time;
-use crate::Place;
+use crate::Position;
 
 /// An entry of the tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Link {
-    pub(crate) place: Place,
+    pub(crate) place: Position,
     pub(crate) uuid: NameId,
     pub(crate) parent: Option<NameId>,
     pub(crate) kind: EntryKind,
@@ -55,10 +55,10 @@ pub(crate) struct Links {
 
 impl Links {
     /// Adds an entry if it is part of the tree, and returns its number.
-    pub(crate) fn add(&mut self, entry: &EntryRef<'_>, place: Place) -> Option<usize> {
+    pub(crate) fn add(&mut self, entry: &EntryRef<'_>, place: Position) -> Option<usize> {
         // An empty uuid is not an identity: several entries with one are not copies of each other.
         let uuid = entry.uuid().filter(|uuid| entry.is_chained() && !uuid.is_empty())?;
-        let said = entry.said();
+        let said = entry.message_view();
         let mut payload = DefaultHasher::new();
         let mut around = DefaultHasher::new();
         let raw = entry.raw();

@@ -43,7 +43,7 @@ use crate::limits::FINDINGS_HELD_MAX;
 use crate::other_files::OtherFiles;
 use crate::reader::{Content, Reader};
 use crate::roots::SessionFiles;
-use crate::{Error, Finding, Place, Rule, Severity, encoding};
+use crate::{Error, Finding, Position, Rule, Severity, encoding};
 use context::{Check, CheckedEntry, File, FileRole, Findings, MissingItem};
 use links::Links;
 use session::SessionFacts;
@@ -115,7 +115,7 @@ pub fn unreadable(error: &Error) -> Finding {
         Some(source) => format!("It cannot be read: {source}"),
         None => error.to_string(),
     };
-    let place = Place { line: 0, offset: 0, bytes: 0 };
+    let place = Position { line: 0, offset: 0, bytes: 0 };
     Finding { rule: RULE, severity: Severity::Error, place, message, uuid: None }
 }
 
@@ -123,7 +123,7 @@ pub fn unreadable(error: &Error) -> Finding {
 fn utf_16() -> Finding {
     const RULE: Rule = Rule::new("utf-16");
     let message = format!("The file is UTF-16: {}", encoding::UTF_16_HINT);
-    let place = Place { line: 1, offset: 0, bytes: 0 };
+    let place = Position { line: 1, offset: 0, bytes: 0 };
     Finding { rule: RULE, severity: Severity::Error, place, message, uuid: None }
 }
 
@@ -297,7 +297,7 @@ impl Run<'_> {
     fn entry(
         &mut self,
         entry: EntryRef<'_>,
-        place: Place,
+        place: Position,
         links: &mut Links,
         rules: &mut [Box<dyn Check>],
         found: &mut Findings,

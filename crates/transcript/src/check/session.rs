@@ -6,7 +6,7 @@ use tidings_protocol::json::Raw;
 
 use super::context::{CheckedEntry, MissingItem};
 use super::links::Links;
-use crate::{Finding, Place};
+use crate::{Finding, Position};
 
 /// Facts from the files of a session that were read so far.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ pub(super) struct AgentCall {
     pub(super) agent_id: Box<str>,
     /// Number of the file that contains it, in the order of [`crate::roots::SessionFiles::files`].
     pub(super) file: usize,
-    pub(super) place: Place,
+    pub(super) place: Position,
     pub(super) uuid: Option<Box<str>>,
 }
 

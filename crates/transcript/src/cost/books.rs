@@ -17,7 +17,7 @@ use super::tokens::Tokens;
 use crate::Error;
 use crate::blocks::{Block, Blocks, Buffer};
 use crate::cache::Cache;
-use crate::roots::{Found, SessionFiles};
+use crate::roots::{SessionFiles, SessionScan};
 
 /// A session's cost record and our sum.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,7 +105,7 @@ impl Compared {
 ///
 /// Reads every file once, since cost records are not cached. Errors about unreadable files are returned
 /// beside.
-pub fn compare(found: &Found, ledger: &Ledger, prices: &Prices) -> (Vec<Compared>, Vec<Error>) {
+pub fn compare(found: &SessionScan, ledger: &Ledger, prices: &Prices) -> (Vec<Compared>, Vec<Error>) {
     let (mut compared, mut unreadable) = (Vec::new(), Vec::new());
     let sums = ledger.by_session(prices);
     let mut buffer = Buffer::default();
@@ -135,7 +135,7 @@ pub fn compare(found: &Found, ledger: &Ledger, prices: &Prices) -> (Vec<Compared
 
 /// Tokens in the lines of a session, also those counted for another session.
 fn tokens_in(session: &SessionFiles) -> Tokens {
-    let alone = Found { sessions: vec![session.clone()], ..Found::default() };
+    let alone = SessionScan { sessions: vec![session.clone()], ..SessionScan::default() };
     let mut sum = Tokens::default();
     for response in Ledger::read(&alone, &mut Cache::none(), &|_| {}).responses() {
         sum.add(&response.tokens);

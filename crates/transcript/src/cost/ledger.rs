@@ -17,7 +17,7 @@ use super::time::Millis;
 use super::tokens::Tokens;
 use crate::Error;
 use crate::cache::{Cache, Known, Mark};
-use crate::roots::{FileInfo, Found, SessionFiles};
+use crate::roots::{FileInfo, SessionFiles, SessionScan};
 
 /// All API responses in a set of files, each once.
 #[derive(Debug, Default)]
@@ -54,7 +54,7 @@ impl Ledger {
     /// Reads what is not cached, and counts. New data is put into the cache; the caller saves it.
     ///
     /// `progress` is called from the reading threads.
-    pub fn read(found: &Found, cache: &mut Cache, progress: &(dyn Fn(Progress) + Sync)) -> Self {
+    pub fn read(found: &SessionScan, cache: &mut Cache, progress: &(dyn Fn(Progress) + Sync)) -> Self {
         let mut files: Vec<(&FileInfo, &str)> = found
             .sessions
             .iter()
@@ -109,7 +109,7 @@ impl Ledger {
     }
 
     /// Number of bytes that [`Ledger::read`] would have to read.
-    pub fn unread_bytes(found: &Found, cache: &Cache) -> u64 {
+    pub fn unread_bytes(found: &SessionScan, cache: &Cache) -> u64 {
         let files = found.sessions.iter().flat_map(SessionFiles::files);
         let unread = files.map(|file| match cache.known(file, USAGE) {
             Known::Whole(_) => 0,

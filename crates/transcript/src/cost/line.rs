@@ -159,7 +159,7 @@ fn text(value: Option<&[u8]>) -> Result<Cow<'_, str>, Irregular> {
 fn sighting<'a>(entry: &EntryRef<'a>) -> Option<Sighting<'a>> {
     match entry.kind() {
         EntryKind::Assistant => {
-            let said = entry.said();
+            let said = entry.message_view();
             let source =
                 if entry.is_sidechain() { SightingSource::SubAgent } else { SightingSource::Conversation };
             let ended = said.stop_reason.is_some_and(|reason| !reason.is_null());

@@ -6,12 +6,12 @@ use jiff::Timestamp;
 
 use super::money::Money;
 use super::prices::Prices;
-use super::query::{By, Query};
+use super::query::{CostBy, Query};
 use super::report::{Report, Row, Total, Unpriced};
 use super::tokens::Tokens;
 use crate::Error;
 use crate::cache::{Fields, Mark, Stamp, hash, replace};
-use crate::roots::{Found, SessionFiles};
+use crate::roots::{SessionFiles, SessionScan};
 
 /// A stored report, with a hash of the query and of the state of every file.
 ///
@@ -28,8 +28,8 @@ const VERSION: u64 = 3;
 
 impl Memo {
     /// The memo at `path` for one query. Reports with custom prices or by block are not stored.
-    pub fn new(path: &Path, found: &Found, prices: &Prices, query: &Query) -> Self {
-        let lasting = prices.are_built_in() && query.by != By::Block && found.unreadable.is_empty();
+    pub fn new(path: &Path, found: &SessionScan, prices: &Prices, query: &Query) -> Self {
+        let lasting = prices.are_built_in() && query.by != CostBy::Block && found.unreadable.is_empty();
         let question = if lasting { asked(query).map(|query| [query, state(found)]) } else { None };
         Memo { path: path.to_owned(), question }
     }
@@ -73,7 +73,7 @@ fn asked(query: &Query) -> Option<u64> {
 }
 
 /// A hash of the state of every file.
-fn state(found: &Found) -> u64 {
+fn state(found: &SessionScan) -> u64 {
     let mut bytes = Vec::new();
     for file in found.sessions.iter().flat_map(SessionFiles::files) {
         Fields::write_bytes(&mut bytes, file.path.as_os_str().as_encoded_bytes());

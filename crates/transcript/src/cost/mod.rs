@@ -3,12 +3,12 @@
 //! ```no_run
 //! use jiff::{Timestamp, tz::TimeZone};
 //! use tidings_transcript::cache::Cache;
-//! use tidings_transcript::cost::{By, Ledger, Prices, Query};
+//! use tidings_transcript::cost::{CostBy, Ledger, Prices, Query};
 //! use tidings_transcript::roots::Roots;
 //!
 //! let found = Roots::new(["/home/dev/.claude"]).scan()?;
 //! let ledger = Ledger::read(&found, &mut Cache::none(), &|_| {});
-//! let query = Query::new(By::Day, TimeZone::UTC, Timestamp::UNIX_EPOCH);
+//! let query = Query::new(CostBy::Day, TimeZone::UTC, Timestamp::UNIX_EPOCH);
 //! let report = ledger.report(&Prices::built_in(), &query);
 //! println!("{} responses, {}", report.total.tokens.output, report.total.cost.cents());
 //! # Ok::<(), tidings_transcript::Error>(())
@@ -57,7 +57,7 @@ pub use ledger::{Ledger, Response};
 pub use memo::Memo;
 pub use money::Money;
 pub use prices::Prices;
-pub use query::{By, Query};
+pub use query::{CostBy, Query};
 pub use report::{Report, Row, Total, Unpriced};
 pub use scan::Progress;
 pub use tokens::Tokens;

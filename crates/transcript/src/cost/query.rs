@@ -1,14 +1,18 @@
+use std::str::FromStr;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::ledger::Response;
+use crate::error::{Error, ErrorKind};
 
 /// Grouping of sums.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum By {
+pub enum CostBy {
     /// A day in the query's zone.
+    #[default]
     Day,
     /// A week that begins on Monday, numbered as in ISO 8601: `2026-W46`.
     Week,
@@ -24,23 +28,45 @@ pub enum By {
     Block,
 }
 
-impl By {
+impl CostBy {
+    /// All groupings.
+    pub const ALL: [CostBy; 7] = [
+        CostBy::Day,
+        CostBy::Week,
+        CostBy::Month,
+        CostBy::Session,
+        CostBy::Project,
+        CostBy::Model,
+        CostBy::Block,
+    ];
+
     /// One word, for reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            By::Day => "day",
-            By::Week => "week",
-            By::Month => "month",
-            By::Session => "session",
-            By::Project => "project",
-            By::Model => "model",
-            By::Block => "block",
+            CostBy::Day => "day",
+            CostBy::Week => "week",
+            CostBy::Month => "month",
+            CostBy::Session => "session",
+            CostBy::Project => "project",
+            CostBy::Model => "model",
+            CostBy::Block => "block",
         }
     }
 
     /// Returns true for groups in order of time; the others are sorted by cost.
     pub fn is_time(self) -> bool {
-        matches!(self, By::Day | By::Week | By::Month | By::Block)
+        matches!(self, CostBy::Day | CostBy::Week | CostBy::Month | CostBy::Block)
+    }
+}
+
+impl FromStr for CostBy {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        CostBy::ALL.into_iter().find(|by| by.as_str() == text).ok_or_else(|| {
+            let hint = "use day, week, month, session, project, model or block";
+            Error::new(ErrorKind::Invalid, format!("Costs cannot be grouped by `{text}`"), hint)
+        })
     }
 }
 
@@ -49,7 +75,7 @@ impl By {
 #[non_exhaustive]
 pub struct Query {
     /// Grouping of the sums.
-    pub by: By,
+    pub by: CostBy,
     /// Time zone of the days.
     pub zone: TimeZone,
     /// The current time, which determines the active block.
@@ -68,7 +94,7 @@ pub struct Query {
 
 impl Query {
     /// All responses.
-    pub fn new(by: By, zone: TimeZone, now: Timestamp) -> Self {
+    pub fn new(by: CostBy, zone: TimeZone, now: Timestamp) -> Self {
         Query { by, zone, now, since: None, until: None, project: None, model: None, session: None }
     }
 

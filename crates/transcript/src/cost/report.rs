@@ -13,7 +13,7 @@ use super::ledger::{Ledger, Response};
 use super::money::Money;
 use super::names::TextId;
 use super::prices::{Price, Prices};
-use super::query::{By, Query};
+use super::query::{CostBy, Query};
 use super::rows::LedgerRow;
 use super::time::Millis;
 use super::tokens::Tokens;
@@ -65,7 +65,7 @@ pub struct Unpriced {
 #[non_exhaustive]
 pub struct Report {
     /// Grouping.
-    pub by: By,
+    pub by: CostBy,
     /// Name of the time zone of the days.
     pub zone: String,
     /// The sum of everything.
@@ -139,7 +139,7 @@ enum Group {
 
 impl<'a> Sums<'a> {
     fn new(ledger: &'a Ledger, prices: &Prices, query: &'a Query) -> Self {
-        let needs_project = matches!(query.by, By::Session | By::Project) || query.project.is_some();
+        let needs_project = matches!(query.by, CostBy::Session | CostBy::Project) || query.project.is_some();
         let mut start_folders: HashMap<TextId, (Millis, TextId)> = HashMap::new();
         for row in ledger.rows.iter().filter(|row| needs_project && row.cwd != TextId::EMPTY) {
             let home = start_folders.entry(row.session).or_insert((row.claim.time, row.cwd));
@@ -147,7 +147,7 @@ impl<'a> Sums<'a> {
                 *home = (row.claim.time, row.cwd);
             }
         }
-        let blocks = if query.by == By::Block {
+        let blocks = if query.by == CostBy::Block {
             let times = ledger.rows.iter().filter_map(|row| row.claim.time.timestamp());
             BillingBlock::of(times.collect(), query.now)
         } else {
@@ -205,7 +205,7 @@ impl<'a> Sums<'a> {
         let key = match group {
             Group::Unknown => Row::UNKNOWN.to_owned(),
             Group::Date(date) => date.to_string(),
-            Group::Part(year, week) if self.query.by == By::Week => format!("{year:04}-W{week:02}"),
+            Group::Part(year, week) if self.query.by == CostBy::Week => format!("{year:04}-W{week:02}"),
             Group::Part(year, month) => format!("{year:04}-{month:02}"),
             Group::Name(name) => text(name),
             Group::Block(start) => start.to_string(),
@@ -214,7 +214,7 @@ impl<'a> Sums<'a> {
             Group::Block(start) => BillingBlock::at(&self.blocks, start).copied(),
             _ => None,
         };
-        let of_session = self.query.by == By::Session && project != TextId::EMPTY;
+        let of_session = self.query.by == CostBy::Session && project != TextId::EMPTY;
         let project = of_session.then(|| text(project));
         self.places.insert(group, self.rows.len());
         self.rows.push(Row { key, total: Total::default(), times: None, block, project });
@@ -251,16 +251,16 @@ impl<'a> Sums<'a> {
     fn group(&mut self, row: &LedgerRow, response: &Response<'_>, project: TextId) -> Group {
         let day = |sums: &mut Self| sums.calendar.day(row.claim.time);
         let group = match self.query.by {
-            By::Day => day(self).map(Group::Date),
-            By::Week => day(self).map(|date| {
+            CostBy::Day => day(self).map(Group::Date),
+            CostBy::Week => day(self).map(|date| {
                 let week = date.iso_week_date();
                 Group::Part(week.year(), week.week())
             }),
-            By::Month => day(self).map(|date| Group::Part(date.year(), date.month())),
-            By::Session => Some(Group::Name(row.session)),
-            By::Project => Some(Group::Name(project)),
-            By::Model => Some(Group::Name(row.model)),
-            By::Block => {
+            CostBy::Month => day(self).map(|date| Group::Part(date.year(), date.month())),
+            CostBy::Session => Some(Group::Name(row.session)),
+            CostBy::Project => Some(Group::Name(project)),
+            CostBy::Model => Some(Group::Name(row.model)),
+            CostBy::Block => {
                 let block = response.time.and_then(|time| BillingBlock::at(&self.blocks, time));
                 block.map(|block| Group::Block(block.start))
             }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use tidings_protocol::entry::{EntryKind, EntryRef};
 
-use super::role::{EntryRole, hash};
+use super::role::{CountedRole, hash};
 
 /// Collects the entries of one file in the order of their lines.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(super) struct BranchCounter {
 
 #[derive(Debug, Clone, Copy)]
 struct CountedEntry {
-    part: EntryRole,
+    part: CountedRole,
     /// True if it holds text of a user, a tool or the model.
     speaks: bool,
     /// True if it holds text of the model.
@@ -39,7 +39,7 @@ enum ParentRef {
 
 impl BranchCounter {
     /// Adds an entry of the tree.
-    pub(super) fn entry(&mut self, entry: &EntryRef<'_>, part: EntryRole) {
+    pub(super) fn entry(&mut self, entry: &EntryRef<'_>, part: CountedRole) {
         let parent = match entry.parent_uuid() {
             Some(uuid) => ParentRef::Named(hash(&uuid)),
             None if entry.get("parentUuid").is_some() => ParentRef::Root,
@@ -47,8 +47,8 @@ impl BranchCounter {
         };
         let logical = entry.logical_parent_uuid().map(|uuid| hash(&uuid));
         let speaks = matches!(entry.kind(), EntryKind::User | EntryKind::Assistant | EntryKind::Human);
-        let by_client = || entry.said().model.is_some_and(|model| model.get() == "<synthetic>");
-        let answers = matches!(part, EntryRole::Response(_)) && !by_client();
+        let by_client = || entry.message_view().model.is_some_and(|model| model.get() == "<synthetic>");
+        let answers = matches!(part, CountedRole::Response(_)) && !by_client();
         let node = CountedEntry { part, speaks, answers, parent, logical };
         let Ok(next) = u32::try_from(self.nodes.len()) else { return };
         let uuid = entry.uuid().filter(|uuid| !uuid.is_empty());
@@ -163,8 +163,8 @@ impl CountedUnits {
             let before = above[at as usize];
             let going_on = before.and_then(|before| open[before as usize]);
             let joins = going_on.filter(|(_, response)| match node.part {
-                EntryRole::ToolResult => true,
-                EntryRole::Response(id) => response.is_some() && id == *response,
+                CountedRole::ToolResult => true,
+                CountedRole::Response(id) => response.is_some() && id == *response,
                 _ => false,
             });
             let unit = match joins {
@@ -175,9 +175,9 @@ impl CountedUnits {
             units.lively[unit as usize] |= node.part.makes_branches();
             units.firsts[unit as usize] = units.firsts[unit as usize].min(at);
             open[at as usize] = match node.part {
-                EntryRole::Response(id) => Some((unit, id)),
-                EntryRole::Prompt | EntryRole::Break => None,
-                EntryRole::ToolResult | EntryRole::Beside => going_on,
+                CountedRole::Response(id) => Some((unit, id)),
+                CountedRole::Prompt | CountedRole::Break => None,
+                CountedRole::ToolResult | CountedRole::Beside => going_on,
             };
         }
         for unit in (0..units.parents.len()).rev() {

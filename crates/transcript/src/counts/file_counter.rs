@@ -6,7 +6,7 @@ use tidings_protocol::entry::{EntryKind, EntryRef};
 
 use super::Counts;
 use super::branches::BranchCounter;
-use super::role::{EntryRole, hash};
+use super::role::{CountedRole, hash};
 use crate::blocks::Buffer;
 use crate::reader::{Content, Reader};
 
@@ -43,7 +43,7 @@ pub(super) struct FileCounter {
 struct CountedContent {
     origin: CopyOrigin,
     uuid: Option<u64>,
-    part: EntryRole,
+    part: CountedRole,
     is_aside: bool,
     at: Option<Timestamp>,
     model: Option<usize>,
@@ -102,7 +102,7 @@ impl FileCounter {
         {
             return;
         }
-        let part = EntryRole::of(entry);
+        let part = CountedRole::of(entry);
         let is_aside = of == FileOwner::Session && entry.is_sidechain();
         if !is_aside {
             self.branches.entry(entry, part);
@@ -129,11 +129,11 @@ impl FileCounter {
             counts.errors += said.errors;
             counts.compactions += said.compactions;
             match said.part {
-                EntryRole::Prompt if !said.is_aside => {
+                CountedRole::Prompt if !said.is_aside => {
                     counts.turns += 1;
                     counts.messages += 1;
                 }
-                EntryRole::Response(id) => {
+                CountedRole::Response(id) => {
                     let is_new = id.is_none_or(|id| responses.insert(id));
                     counts.messages += u64::from(is_new && !said.is_aside);
                     if is_new && let Some(model) = said.model {
@@ -158,7 +158,7 @@ impl FileCounter {
 }
 
 impl CountedContent {
-    fn of(entry: &EntryRef<'_>, part: EntryRole, names: &mut InternedNames) -> Self {
+    fn of(entry: &EntryRef<'_>, part: CountedRole, names: &mut InternedNames) -> Self {
         let mut said = CountedContent {
             origin: CopyOrigin::WholeLine,
             uuid: None,
@@ -171,19 +171,19 @@ impl CountedContent {
             compactions: 0,
         };
         match part {
-            EntryRole::Response(_) => {
+            CountedRole::Response(_) => {
                 said.model =
                     entry.model().filter(|model| model != "<synthetic>").map(|model| names.number(&model));
                 let calls = entry.tool_calls();
                 said.calls =
                     calls.into_iter().map(|call| (hash(&call.id), names.number(&call.name))).collect();
             }
-            EntryRole::ToolResult => {
+            CountedRole::ToolResult => {
                 said.errors = entry.tool_results().iter().filter(|result| result.is_error).count() as u64;
             }
-            EntryRole::Break => said.compactions = u64::from(is_compaction(entry)),
-            EntryRole::Beside => said.errors = u64::from(entry.kind() == EntryKind::Assistant),
-            EntryRole::Prompt => {}
+            CountedRole::Break => said.compactions = u64::from(is_compaction(entry)),
+            CountedRole::Beside => said.errors = u64::from(entry.kind() == EntryKind::Assistant),
+            CountedRole::Prompt => {}
         }
         said
     }

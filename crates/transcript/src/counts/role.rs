@@ -6,7 +6,7 @@ use tidings_protocol::view::Block;
 
 /// The role of an entry in the conversation, for counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum EntryRole {
+pub(super) enum CountedRole {
     /// A prompt or a slash command of the user.
     Prompt,
     /// A part of the response with this id.
@@ -19,66 +19,70 @@ pub(super) enum EntryRole {
     Beside,
 }
 
-impl EntryRole {
+impl CountedRole {
     pub(super) fn of(entry: &EntryRef<'_>) -> Self {
         match entry.kind() {
             EntryKind::Assistant => answer(entry),
             EntryKind::User | EntryKind::Human | EntryKind::ToolResult => asked(entry),
-            EntryKind::System if entry.subtype().as_deref() == Some("compact_boundary") => EntryRole::Break,
-            EntryKind::System if !entry.tool_results().is_empty() => EntryRole::ToolResult,
+            EntryKind::System if entry.subtype().as_deref() == Some("compact_boundary") => CountedRole::Break,
+            EntryKind::System if !entry.tool_results().is_empty() => CountedRole::ToolResult,
             EntryKind::CompactSystem | EntryKind::CompactPrelude | EntryKind::CompactRecap => {
-                EntryRole::Break
+                CountedRole::Break
             }
-            _ => EntryRole::Beside,
+            _ => CountedRole::Beside,
         }
     }
 
     /// Returns true if a second path that begins with this part is another branch.
     pub(super) fn makes_branches(self) -> bool {
-        matches!(self, EntryRole::Prompt | EntryRole::Response(_))
+        matches!(self, CountedRole::Prompt | CountedRole::Response(_))
     }
 }
 
-fn answer(entry: &EntryRef<'_>) -> EntryRole {
-    let said = entry.said();
+fn answer(entry: &EntryRef<'_>) -> CountedRole {
+    let said = entry.message_view();
     // The client writes an assistant entry when the API fails.
     if said.model.is_some_and(|model| model.get() == "<synthetic>") && entry.flags().is_error {
-        return EntryRole::Beside;
+        return CountedRole::Beside;
     }
-    EntryRole::Response(said.message_id.map(Text::get).filter(|id| !id.is_empty()).map(|id| hash(&id)))
+    CountedRole::Response(said.message_id.map(Text::get).filter(|id| !id.is_empty()).map(|id| hash(&id)))
 }
 
 /// Prefixes of texts that the user did not type.
 const PRINTED: [&str; 4] =
     ["<local-command-std", "<bash-stdout>", "<bash-stderr>", "[Request interrupted by user"];
 
-fn asked(entry: &EntryRef<'_>) -> EntryRole {
+fn asked(entry: &EntryRef<'_>) -> CountedRole {
     let mut text = None;
     for block in entry.content_blocks() {
         match block {
-            Block::ToolResult { .. } => return EntryRole::ToolResult,
+            Block::ToolResult { .. } => return CountedRole::ToolResult,
             Block::Text(said) if text.is_none() => text = Some(said.get()),
             _ => {}
         }
     }
     if entry.kind() == EntryKind::ToolResult {
-        return EntryRole::ToolResult;
+        return CountedRole::ToolResult;
     }
     if entry.get("isCompactSummary").and_then(Raw::bool) == Some(true) {
-        return EntryRole::Break;
+        return CountedRole::Break;
     }
     if entry.is_meta() {
-        return EntryRole::Beside;
+        return CountedRole::Beside;
     }
     let text = text.unwrap_or_default();
     let text = text.trim_start();
     if PRINTED.iter().any(|tag| text.starts_with(tag)) {
-        return EntryRole::Beside;
+        return CountedRole::Beside;
     }
     let is = |key: &str, value: Option<Raw<'_>>| value.and_then(Raw::text).is_some_and(|text| text == key);
     let origin = entry.get("origin").and_then(|origin| origin.get("kind"));
     let by_person = origin.is_none() || is("human", origin) || is("user", origin);
-    if !by_person || is("system", entry.get("promptSource")) { EntryRole::Break } else { EntryRole::Prompt }
+    if !by_person || is("system", entry.get("promptSource")) {
+        CountedRole::Break
+    } else {
+        CountedRole::Prompt
+    }
 }
 
 /// Hashes a name: names are compared, never shown, and a file has too many to store.

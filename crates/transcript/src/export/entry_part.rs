@@ -11,14 +11,14 @@ use super::cut::size;
 use super::diff::Diff;
 use super::pretty::{readable, readable_members};
 use super::sanitize::safe_line;
-use crate::session::{Actor, CommandTags, Compaction, LaneId, NodeId, Part};
+use crate::session::{Actor, CommandTags, Compaction, EntryRole, LaneId, NodeId};
 
 /// The metadata of an entry, without its contents.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Head<'a> {
     pub(super) node: NodeId,
     pub(super) actor: Actor<'a>,
-    pub(super) part: Part,
+    pub(super) part: EntryRole,
     pub(super) at: Option<Timestamp>,
     pub(super) lane: LaneId,
     pub(super) is_error: bool,

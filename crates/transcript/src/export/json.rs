@@ -17,7 +17,7 @@ use super::walk::Numbers;
 use super::{Agents, Branches, Options};
 use crate::Error;
 use crate::error::At as _;
-use crate::session::{LaneId, NodeId, Part, Session};
+use crate::session::{EntryRole, LaneId, NodeId, Session};
 
 /// An entry with its position in the session.
 #[derive(Debug, Serialize)]
@@ -251,8 +251,8 @@ fn entry_json<'a>(session: &'a Session, id: NodeId, entry: &EntryRef<'_>) -> Ent
             None => "main",
             Some(agent) => agent.id.as_deref().unwrap_or("agent"),
         },
-        model: entry.said().model.map(|model| model.get().into_owned()),
-        text: if node.part == Part::ToolResult { String::new() } else { entry.text() },
+        model: entry.message_view().model.map(|model| model.get().into_owned()),
+        text: if node.part == EntryRole::ToolResult { String::new() } else { entry.text() },
         thinking: String::new(),
         tools: Vec::new(),
         results: Vec::new(),
@@ -262,7 +262,7 @@ fn entry_json<'a>(session: &'a Session, id: NodeId, entry: &EntryRef<'_>) -> Ent
     for block in entry.content_blocks() {
         match block {
             Block::Thinking(text) => text.push_to(&mut json.thinking),
-            Block::Text(text) if node.part == Part::ToolResult && !entry.tool_results().is_empty() => {
+            Block::Text(text) if node.part == EntryRole::ToolResult && !entry.tool_results().is_empty() => {
                 text.push_to(&mut json.text);
             }
             Block::Other(raw) => json.pictures.extend(Picture::of_block(raw).map(|picture| picture.label())),

@@ -16,7 +16,7 @@ use super::text::{compaction_line, counts, period, speaker, time};
 use super::walk::Sink;
 use super::{Detail, Options};
 use crate::limits::{INPUT_BYTES_SHOWN, OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES};
-use crate::session::{Agent, Branch, NodeId, Part};
+use crate::session::{Agent, Branch, EntryRole, NodeId};
 
 pub(super) struct MarkdownSink<'o> {
     out: String,
@@ -176,12 +176,12 @@ impl Sink for MarkdownSink<'_> {
                 self.block(&format!("---\n\n*{}*", compaction_line(compaction)));
                 self.speaker.clear();
             }
-            EntryPart::Text(text) if head.part == Part::CompactSummary => {
+            EntryPart::Text(text) if head.part == EntryRole::CompactSummary => {
                 self.details("Summary of the conversation so far");
                 self.block(&contained(text));
                 self.end_details();
             }
-            EntryPart::Text(text) if head.part == Part::Prompt => {
+            EntryPart::Text(text) if head.part == EntryRole::Prompt => {
                 self.heading(head, text);
                 self.speaker(head);
                 self.block(&quoted(&contained(text)));

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::Options;
 use super::source::ExportSource;
 use crate::Error;
-use crate::session::{LaneId, NodeId, Part};
+use crate::session::{EntryRole, LaneId, NodeId};
 
 /// Metadata of a session in the head of an export. Its JSON is part of the `json` export.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -143,9 +143,9 @@ impl SessionMetadata {
             self.first = Some(self.first.map_or(at, |first| first.min(at)));
             self.last = Some(self.last.map_or(at, |last| last.max(at)));
         }
-        self.errors += usize::from(node.part == Part::Error);
+        self.errors += usize::from(node.part == EntryRole::Error);
         match node.part {
-            Part::Prompt | Part::Command => {
+            EntryRole::Prompt | EntryRole::Command => {
                 let entry = source.entry(id)?;
                 let entry = entry.as_ref();
                 let text = |key: &str| {
@@ -163,7 +163,7 @@ impl SessionMetadata {
                     }
                     None => said,
                 };
-                self.prompts += usize::from(node.part == Part::Prompt);
+                self.prompts += usize::from(node.part == EntryRole::Prompt);
                 self.contents.push(Prompt {
                     node: id,
                     at: node.at,
@@ -171,11 +171,11 @@ impl SessionMetadata {
                 });
             }
             // One response is several entries, and each repeats its usage.
-            Part::Response if node.response.is_none() || node.response != *response => {
+            EntryRole::Response if node.response.is_none() || node.response != *response => {
                 *response = node.response;
                 self.responses += 1;
                 let entry = source.entry(id)?;
-                let said = entry.as_ref().said();
+                let said = entry.as_ref().message_view();
                 if let Some(model) = said.model.map(|model| super::sanitize::safe_line(&model.get()))
                     && model != "<synthetic>"
                     && !self.models.contains(&model)

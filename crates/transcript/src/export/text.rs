@@ -11,7 +11,7 @@ use super::metadata::SessionMetadata;
 use super::sanitize::{safe_line, safe_text, short_line};
 use super::walk::Sink;
 use super::{Detail, Options};
-use crate::session::{Agent, Branch, Compaction, Part};
+use crate::session::{Agent, Branch, Compaction, EntryRole};
 
 /// Strings around parts of the text, such as terminal colours; empty by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -117,7 +117,7 @@ impl Sink for TextSink<'_> {
         let full = self.options.detail == Detail::Full;
         match piece {
             EntryPart::Compaction(compaction) => self.compaction(compaction),
-            EntryPart::Text(text) if head.part == Part::CompactSummary && !full => {
+            EntryPart::Text(text) if head.part == EntryRole::CompactSummary && !full => {
                 self.line(&format!("{dim}{}{plain}", short_line(text, LINE_CHARS)));
             }
             EntryPart::Text(text) => {
@@ -261,8 +261,8 @@ impl Sink for TextSink<'_> {
 /// A key of the speaker that is equal only if no heading is needed in between: entries of a response share
 /// one heading, and each prompt has its own.
 pub(super) fn speaker(head: &Head<'_>) -> String {
-    let node = matches!(head.part, Part::Prompt | Part::Command).then(|| head.node.index());
-    format!("{}/{}/{}/{node:?}", head.lane.index(), head.actor, head.part == Part::Error)
+    let node = matches!(head.part, EntryRole::Prompt | EntryRole::Command).then(|| head.node.index());
+    format!("{}/{}/{}/{node:?}", head.lane.index(), head.actor, head.part == EntryRole::Error)
 }
 
 /// The lines below the title of an export.

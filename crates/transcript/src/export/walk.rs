@@ -15,7 +15,7 @@ use super::source::ExportSource;
 use super::{Agents, Branches, Detail, Options};
 use crate::Error;
 use crate::limits::AGENT_DEPTH_MAX;
-use crate::session::{Agent, Branch, CommandTags, Compaction, LaneId, NodeId, Part, ToolUse};
+use crate::session::{Agent, Branch, CommandTags, Compaction, EntryRole, LaneId, NodeId, ToolUse};
 
 /// An output format. Everything is written to a buffer that the walk empties from time to time.
 pub(super) trait Sink {
@@ -177,11 +177,15 @@ impl<'w, 's, S: Sink> ExportWalk<'w, 's, S> {
         }
         let entry = self.source.entry(id)?;
         match node.part {
-            Part::Event | Part::Progress | Part::Other | Part::Compaction | Part::Attachment => {
+            EntryRole::Event
+            | EntryRole::Progress
+            | EntryRole::Other
+            | EntryRole::Compaction
+            | EntryRole::Attachment => {
                 self.note(&head, &entry);
             }
-            Part::ToolResult => self.results(&head, &entry),
-            _ => self.said(&head, &entry, depth)?,
+            EntryRole::ToolResult => self.results(&head, &entry),
+            _ => self.write_message(&head, &entry, depth)?,
         }
         // Lanes without a call in the entry still belong here.
         for lane in session.lanes_of(id) {
@@ -191,7 +195,7 @@ impl<'w, 's, S: Sink> ExportWalk<'w, 's, S> {
     }
 
     /// Exports the message, block by block.
-    fn said(&mut self, head: &Head<'_>, entry: &Entry, depth: usize) -> Result<(), Error> {
+    fn write_message(&mut self, head: &Head<'_>, entry: &Entry, depth: usize) -> Result<(), Error> {
         let entry = entry.as_ref();
         let is_thinking = entry.subtype().as_deref() == Some("thinking");
         let mut calls = Numbers::default();
@@ -199,7 +203,7 @@ impl<'w, 's, S: Sink> ExportWalk<'w, 's, S> {
             match block {
                 Block::Text(text) => {
                     let text = text.get();
-                    let tags = matches!(head.part, Part::Command | Part::CommandOutput)
+                    let tags = matches!(head.part, EntryRole::Command | EntryRole::CommandOutput)
                         .then(|| CommandTags::parse(&text))
                         .flatten();
                     match tags {
@@ -375,6 +379,6 @@ impl Numbers {
 
 /// Returns true for entries that are shown with [`Detail::Full`] only. Attachments are handled before: some
 /// contain prompts.
-fn is_hidden(part: Part) -> bool {
-    matches!(part, Part::Injected | Part::Progress | Part::Other)
+fn is_hidden(part: EntryRole) -> bool {
+    matches!(part, EntryRole::Injected | EntryRole::Progress | EntryRole::Other)
 }

@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 use tidings_protocol::entry::EntryRef;
 
 use super::signature::Signature;
-use crate::Place;
+use crate::Position;
 use crate::reader::{Content, read_line};
 use crate::search::{damaged_texts, is_blob, texts};
 
@@ -16,7 +16,7 @@ pub(super) struct LineTexts {
 impl LineTexts {
     /// Adds one line without its line end.
     pub(super) fn add(&mut self, line: &[u8], to: &mut Signature) {
-        let place = Place { line: 0, offset: 0, bytes: line.len() as u64 };
+        let place = Position { line: 0, offset: 0, bytes: line.len() as u64 };
         match read_line(line, place, true) {
             Content::Blank => {}
             Content::Entry(entry) => self.entry(&entry, to),

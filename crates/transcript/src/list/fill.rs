@@ -1,12 +1,12 @@
 use std::collections::HashMap;
 
-use super::Listed;
+use super::ListedSession;
 use crate::Error;
 use crate::cache::Cache;
 use crate::cost::{Ledger, Money, Prices};
 use crate::counts;
 use crate::limits::LIST_UNREAD_BYTES_MAX;
-use crate::roots::{Found, SessionFiles};
+use crate::roots::{SessionFiles, SessionScan};
 
 /// Amount of data that may be read to fill in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +34,8 @@ pub struct Filled {
 ///
 /// `done` is called with the number of bytes just read. The caller saves the cache.
 pub fn fill(
-    found: &Found,
-    rows: &mut [(&SessionFiles, Listed)],
+    found: &SessionScan,
+    rows: &mut [(&SessionFiles, ListedSession)],
     cache: &mut Cache,
     effort: Effort,
     done: &(dyn Fn(u64) + Sync),
@@ -44,7 +44,7 @@ pub fn fill(
     let unread: Vec<u64> = rows.iter().map(|(session, _)| counts::unread_bytes(session, cache)).collect();
     let unread_all: u64 = unread.iter().sum();
     let reads = effort == Effort::Any || unread_all <= LIST_UNREAD_BYTES_MAX;
-    let mut picked: Vec<&mut (&SessionFiles, Listed)> =
+    let mut picked: Vec<&mut (&SessionFiles, ListedSession)> =
         rows.iter_mut().zip(&unread).filter(|(_, bytes)| reads || **bytes == 0).map(|(row, _)| row).collect();
     let left = unread.len() - picked.len();
     let sessions: Vec<&SessionFiles> = picked.iter().map(|(session, _)| *session).collect();
@@ -60,7 +60,12 @@ pub fn fill(
 
 /// Fills in costs. A response may occur in the files of several sessions and counts for one, so costs need
 /// all files.
-fn fill_costs(found: &Found, rows: &mut [(&SessionFiles, Listed)], cache: &mut Cache, effort: Effort) {
+fn fill_costs(
+    found: &SessionScan,
+    rows: &mut [(&SessionFiles, ListedSession)],
+    cache: &mut Cache,
+    effort: Effort,
+) {
     if effort == Effort::Little && Ledger::unread_bytes(found, cache) > LIST_UNREAD_BYTES_MAX {
         return;
     }

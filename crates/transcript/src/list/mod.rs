@@ -19,7 +19,7 @@ use crate::roots::SessionFiles;
 
 /// Selection and order of a list.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted {
+pub struct ListFilter {
     /// Only sessions whose folder or project name contains this text, ignoring case.
     pub project: Option<String>,
     /// Only sessions with this tag.
@@ -47,7 +47,7 @@ pub enum First {
 /// One session of a list, in the form that scripts see. Fields that need a whole pass over the file are
 /// `None` until they are filled in.
 #[derive(Debug, Clone, Serialize)]
-pub struct Listed {
+pub struct ListedSession {
     /// Session id.
     pub id: String,
     /// Path of its main file, or of its first sub-agent's if that is gone.
@@ -92,7 +92,7 @@ pub fn count(found: &[SessionFiles]) -> usize {
 
 /// Reads the ends of the files of the selected sessions. A session in several folders is listed once, in its
 /// last written version; empty files are not sessions.
-pub fn list<'f>(found: &'f [SessionFiles], wanted: &Wanted) -> Vec<(&'f SessionFiles, Listed)> {
+pub fn list<'f>(found: &'f [SessionFiles], wanted: &ListFilter) -> Vec<(&'f SessionFiles, ListedSession)> {
     let mut sessions: Vec<&SessionFiles> = found.iter().collect();
     sessions.retain(|session| {
         let young = wanted.since.is_none_or(|since| session.modified().is_some_and(|at| at >= since));
@@ -122,7 +122,7 @@ pub fn list<'f>(found: &'f [SessionFiles], wanted: &Wanted) -> Vec<(&'f SessionF
     rows
 }
 
-fn listed(session: &SessionFiles, reader: &mut SessionDetailsReader) -> Listed {
+fn listed(session: &SessionFiles, reader: &mut SessionDetailsReader) -> ListedSession {
     // An unreadable file is listed all the same, with its name and size.
     let facts = |reader: &mut SessionDetailsReader, file| reader.read(file).ok().flatten();
     let main = session.main.as_ref().and_then(|main| facts(reader, &main.path));
@@ -131,7 +131,7 @@ fn listed(session: &SessionFiles, reader: &mut SessionDetailsReader) -> Listed {
     let agent = || session.agents.first().and_then(|agent| facts(reader, &agent.file.path));
     let facts: Option<SessionDetails> = main.or_else(agent);
     let facts = facts.as_ref();
-    Listed {
+    ListedSession {
         id: session.id.clone(),
         path: session.files().next().map(|file| file.path.display().to_string()).unwrap_or_default(),
         project: session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::Listed;
+use super::ListedSession;
 use crate::roots::SessionFiles;
 
 /// Gives every row the shortest name that distinguishes its folder from all others: the last part of the
 /// path, or the last two, …
 ///
 /// The name of the project's folder cannot be used: two paths can have the same one (F84).
-pub(super) fn name(rows: &mut [(&SessionFiles, Listed)]) {
+pub(super) fn name(rows: &mut [(&SessionFiles, ListedSession)]) {
     let folders: BTreeSet<String> = rows.iter().filter_map(|(_, row)| row.cwd.clone()).collect();
     let names = names(&folders);
     for (_, row) in rows {
@@ -20,7 +20,7 @@ pub(super) fn name(rows: &mut [(&SessionFiles, Listed)]) {
 }
 
 /// Returns true if a row matches a project filter.
-pub(super) fn fits(row: &Listed, part: &str) -> bool {
+pub(super) fn fits(row: &ListedSession, part: &str) -> bool {
     row.cwd.as_deref().unwrap_or(&row.project).to_lowercase().contains(&part.to_lowercase())
 }
 

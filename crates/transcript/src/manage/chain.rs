@@ -51,7 +51,7 @@ impl ChainNode {
             return None;
         }
         let text = |key: &str| entry.get(key).and_then(Raw::text).map(|text| Box::<str>::from(text.get()));
-        let said = entry.said();
+        let said = entry.message_view();
         let is_answer = entry.kind() == EntryKind::Assistant;
         let mut node = ChainNode {
             uuid: entry.uuid()?.into(),

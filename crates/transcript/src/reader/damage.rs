@@ -1,6 +1,6 @@
 use tidings_protocol::entry::Entry;
 
-use crate::{Finding, Place, Rule, Severity};
+use crate::{Finding, Position, Rule, Severity};
 
 /// The kind of damage of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -63,7 +63,7 @@ pub struct Damage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Salvaged {
     /// Position in the file.
-    pub place: Place,
+    pub place: Position,
     /// The entry.
     pub entry: Entry,
 }
@@ -75,7 +75,7 @@ impl Damage {
     }
 
     /// The finding about the line at `place`.
-    pub fn finding(&self, place: Place) -> Finding {
+    pub fn finding(&self, place: Position) -> Finding {
         let message = match self.salvaged.len() {
             0 => self.reason.clone(),
             1 => format!("{}; 1 entry can be salvaged", self.reason),

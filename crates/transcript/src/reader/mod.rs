@@ -34,13 +34,13 @@ pub use damage::{Damage, DamageKind, Salvaged};
 pub(crate) use salvage::read as read_line;
 
 use crate::blocks::{Block, Blocks, Buffer};
-use crate::{Finding, Place};
+use crate::{Finding, Position};
 
 /// One line of a session file.
 #[derive(Debug, Clone)]
 pub struct Line<'a> {
     /// Position in the file.
-    pub place: Place,
+    pub place: Position,
     /// Its bytes without the line end; the first few of a line that is too long.
     pub bytes: &'a [u8],
     /// Parsed contents.
@@ -111,7 +111,7 @@ impl<'b, R: Read> Reader<'b, R> {
                 }
                 Some(Block::Oversized { offset, len, .. }) => {
                     let bytes = len - u64::from(self.blocks.returned().ends_with(b"\n"));
-                    let place = Place { line: self.line, offset, bytes };
+                    let place = Position { line: self.line, offset, bytes };
                     let content = Content::Damaged(Damage::oversized(len));
                     return Ok(Some(Line { place, bytes: self.blocks.head(), content }));
                 }
@@ -123,7 +123,7 @@ impl<'b, R: Read> Reader<'b, R> {
         let bytes = &rest[..end.unwrap_or(rest.len())];
         self.rest.start += end.map_or(rest.len(), |end| end + 1);
         let place =
-            Place { line: self.line, offset: self.block_offset + start as u64, bytes: bytes.len() as u64 };
+            Position { line: self.line, offset: self.block_offset + start as u64, bytes: bytes.len() as u64 };
         Ok(Some(Line { place, bytes, content: salvage::read(bytes, place, end.is_none()) }))
     }
 }

@@ -7,12 +7,12 @@ use tidings_protocol::entry::{Entry, EntryKind, EntryRef};
 use tidings_protocol::{DecodeError, DecodeErrorKind};
 
 use super::{Content, Damage, DamageKind, Salvaged};
-use crate::Place;
+use crate::Position;
 use crate::limits::SALVAGE_PASSES_MAX;
 
 /// Reads a line without its line end; `last` if it is the unterminated last line of the file.
 #[inline]
-pub(crate) fn read(line: &[u8], place: Place, last: bool) -> Content<'_> {
+pub(crate) fn read(line: &[u8], place: Position, last: bool) -> Content<'_> {
     match EntryRef::decode(line) {
         Ok(entry) => Content::Entry(entry),
         Err(_) if line.trim_ascii().is_empty() => Content::Blank,
@@ -21,7 +21,7 @@ pub(crate) fn read(line: &[u8], place: Place, last: bool) -> Content<'_> {
 }
 
 #[cold]
-fn examine(line: &[u8], place: Place, last: bool, error: &DecodeError) -> Damage {
+fn examine(line: &[u8], place: Position, last: bool, error: &DecodeError) -> Damage {
     let salvaged = salvage(line, place);
     let whole_line = |saved: &Salvaged| saved.place.offset == place.offset;
     let kind = if line.contains(&0) {
@@ -66,19 +66,19 @@ fn ends_early(line: &[u8], error: &DecodeError) -> bool {
 }
 
 /// Whole entries in a damaged line, in order.
-fn salvage(line: &[u8], place: Place) -> Vec<Salvaged> {
+fn salvage(line: &[u8], place: Position) -> Vec<Salvaged> {
     let mut found = Vec::new();
     let mut budget = line.len().saturating_mul(SALVAGE_PASSES_MAX);
     // NUL bytes are never part of JSON, so they separate records.
     for piece in line.split(|byte| *byte == 0).filter(|piece| !piece.is_empty()) {
         let at = piece.as_ptr() as usize - line.as_ptr() as usize;
-        let here = Place { offset: place.offset + at as u64, bytes: piece.len() as u64, ..place };
+        let here = Position { offset: place.offset + at as u64, bytes: piece.len() as u64, ..place };
         salvage_piece(piece, here, &mut budget, &mut found);
     }
     found
 }
 
-fn salvage_piece(piece: &[u8], place: Place, budget: &mut usize, found: &mut Vec<Salvaged>) {
+fn salvage_piece(piece: &[u8], place: Position, budget: &mut usize, found: &mut Vec<Salvaged>) {
     if let Ok(entry) = Entry::decode_lossy(piece) {
         found.push(Salvaged { place, entry });
         return;
@@ -99,7 +99,7 @@ fn salvage_piece(piece: &[u8], place: Place, budget: &mut usize, found: &mut Vec
         for (from, len) in records {
             let (from, end) = (start + from, start + from + len);
             let Ok(entry) = Entry::decode_lossy(&piece[from..end]) else { continue };
-            let place = Place { offset: place.offset + from as u64, bytes: len as u64, ..place };
+            let place = Position { offset: place.offset + from as u64, bytes: len as u64, ..place };
             found.push(Salvaged { place, entry });
         }
         return;

@@ -52,7 +52,7 @@ use crate::blocks::Buffer;
 use crate::error::At as _;
 use crate::other_files::OtherFiles;
 use crate::roots::FileInfo;
-use crate::{Error, ErrorKind, Place, Rule, encoding};
+use crate::{Error, ErrorKind, Position, Rule, encoding};
 use new_file::NewFile;
 use plan::RepairPlan;
 use survey::Survey;
@@ -81,7 +81,7 @@ pub enum RepairEvent<'a> {
 #[non_exhaustive]
 pub struct Action {
     /// Position in the damaged file.
-    pub place: Place,
+    pub place: Position,
     /// The violated rule.
     pub rule: Rule,
     /// Description of the repair, to show.

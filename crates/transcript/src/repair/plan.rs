@@ -7,7 +7,7 @@ use super::edit::Edit;
 use super::links;
 use super::results;
 use super::survey::Survey;
-use crate::{Place, Rule};
+use crate::{Position, Rule};
 
 /// The treatment of records, by their offset in the file.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ pub(super) enum Treatment {
     #[default]
     Copy,
     /// Write the record at this position instead.
-    Replace(Place),
+    Replace(Position),
     Remove,
     /// The bytes contain something that is nowhere else.
     RemoveAndKeepBytes,
@@ -41,7 +41,7 @@ pub(super) enum Treatment {
 #[derive(Debug)]
 pub(super) struct MissingResult {
     /// The entry with the call.
-    pub(super) call: Place,
+    pub(super) call: Position,
     pub(super) id: Box<str>,
     /// Uuid of the new entry.
     pub(super) uuid: String,
@@ -58,7 +58,7 @@ impl RepairPlan {
     }
 
     /// The plan of the record at a position, to be filled in.
-    pub(super) fn treat(&mut self, place: Place) -> &mut RecordPlan {
+    pub(super) fn treat(&mut self, place: Position) -> &mut RecordPlan {
         self.records.entry(place.offset).or_default()
     }
 

@@ -7,7 +7,7 @@ use std::io::{self, Read, Seek as _, SeekFrom};
 use memchr::memmem;
 use tidings_protocol::entry::{EntryKind, EntryRef};
 
-use crate::Place;
+use crate::Position;
 use crate::blocks::Buffer;
 use crate::check::links::Links;
 use crate::check::names::NameId;
@@ -48,7 +48,7 @@ pub(super) struct HiddenNames {
 /// A leaf to resume from.
 #[derive(Debug)]
 pub(super) struct Leaf {
-    pub(super) place: Place,
+    pub(super) place: Position,
     pub(super) name: NameId,
     /// Number of entries of the tree before it.
     pub(super) before: usize,
@@ -99,7 +99,7 @@ impl Survey {
         self.hidden.answered.extend(names.answered.into_iter().map(bytes));
     }
 
-    fn entry(&mut self, entry: &EntryRef<'_>, place: Place) {
+    fn entry(&mut self, entry: &EntryRef<'_>, place: Position) {
         self.kept_lines += 1;
         if let Some(number) = self.links.add(entry, place) {
             let tools = EntryTools::of(entry);
@@ -118,7 +118,7 @@ impl Survey {
     }
 
     /// Collects possible names in a line that is too long.
-    fn collect_names(&mut self, file: &mut File, place: Place) -> io::Result<()> {
+    fn collect_names(&mut self, file: &mut File, place: Position) -> io::Result<()> {
         const WINDOW_BYTES: u64 = 1 << 20;
         file.seek(SeekFrom::Start(place.offset))?;
         let mut source = file.take(place.bytes);

@@ -13,7 +13,7 @@ use super::{Action, RepairEvent, RepairReport, synthetic};
 use crate::blocks::Buffer;
 use crate::error::At as _;
 use crate::reader::{Content, Damage, DamageKind, Line, Reader};
-use crate::{Error, Place, Rule};
+use crate::{Error, Position, Rule};
 
 const LINE_END: Rule = Rule::new("line-end");
 const RESULT: Rule = super::results::RULE;
@@ -69,7 +69,7 @@ impl<F: FnMut(RepairEvent<'_>)> CopyWriter<'_, F> {
         }
     }
 
-    fn damaged(&mut self, bytes: &[u8], place: Place, damage: &Damage) -> Result<(), Error> {
+    fn damaged(&mut self, bytes: &[u8], place: Position, damage: &Damage) -> Result<(), Error> {
         let mut gone = LineLoss { nul: memchr::memchr_iter(0, bytes).count(), ..LineLoss::default() };
         let mut at = 0;
         for saved in &damage.salvaged {
@@ -99,7 +99,7 @@ impl<F: FnMut(RepairEvent<'_>)> CopyWriter<'_, F> {
         entry: &EntryRef<'_>,
         as_is: &[u8],
         found: &[u8],
-        place: Place,
+        place: Position,
     ) -> Result<(), Error> {
         let RecordPlan { treatment, edit, results, reasons } = self.plan.take(place.offset);
         for (rule, sentence) in reasons {
@@ -152,14 +152,14 @@ impl<F: FnMut(RepairEvent<'_>)> CopyWriter<'_, F> {
         lost.line(bytes)
     }
 
-    fn report_action(&mut self, place: Place, rule: Rule, uuid: Option<&str>, message: impl Into<String>) {
+    fn report_action(&mut self, place: Position, rule: Rule, uuid: Option<&str>, message: impl Into<String>) {
         *self.report.rules.entry(rule).or_default() += 1;
         self.report.actions += 1;
         let action = Action { place, rule, message: message.into(), uuid: uuid.map(str::to_owned) };
         (self.each)(RepairEvent::Action(&action));
     }
 
-    fn entry_at(&mut self, place: Place) -> Result<Option<Entry>, Error> {
+    fn entry_at(&mut self, place: Position) -> Result<Option<Entry>, Error> {
         let mut bytes = Vec::new();
         range(&mut self.elsewhere, place)
             .and_then(|mut range| range.read_to_end(&mut bytes))
@@ -169,7 +169,7 @@ impl<F: FnMut(RepairEvent<'_>)> CopyWriter<'_, F> {
     }
 }
 
-fn range(file: &mut File, place: Place) -> io::Result<io::Take<&mut File>> {
+fn range(file: &mut File, place: Position) -> io::Result<io::Take<&mut File>> {
     file.seek(SeekFrom::Start(place.offset))?;
     Ok(file.take(place.bytes))
 }

@@ -43,7 +43,7 @@ pub fn no_such_session(name: impl AsRef<OsStr>) -> Error {
 
 /// The sessions in the roots.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct SessionScan {
     /// Every session once per folder that holds it, last changed first.
     pub sessions: Vec<SessionFiles>,
     /// Errors about folders and files that could not be read.
@@ -82,7 +82,7 @@ impl Roots {
 
     /// Finds all sessions. A root that does not exist is an error; an unreadable folder inside one is
     /// reported.
-    pub fn scan(&self) -> Result<Found, Error> {
+    pub fn scan(&self) -> Result<SessionScan, Error> {
         self.scan_some(|_, _| true)
     }
 
@@ -90,8 +90,8 @@ impl Roots {
     /// are examined.
     ///
     /// A session with only files of sub-agents left is always included.
-    pub fn scan_some(&self, wanted: impl Fn(&str, &FileInfo) -> bool) -> Result<Found, Error> {
-        let mut found = Found::default();
+    pub fn scan_some(&self, wanted: impl Fn(&str, &FileInfo) -> bool) -> Result<SessionScan, Error> {
+        let mut found = SessionScan::default();
         for root in &self.roots {
             scan::root(root, &wanted, &mut found)?;
         }

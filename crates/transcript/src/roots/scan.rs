@@ -6,7 +6,7 @@ use std::fs::DirEntry;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{AgentFile, FileInfo, Found, SessionFiles};
+use super::{AgentFile, FileInfo, SessionFiles, SessionScan};
 use crate::blocks::Buffer;
 use crate::error::At as _;
 use crate::reader::{Content, Reader};
@@ -25,7 +25,7 @@ pub(super) fn projects_folder(root: &Path) -> Option<PathBuf> {
 /// Filter of sessions, by id and main file.
 pub(super) type SessionFilter<'a> = &'a dyn Fn(&str, &FileInfo) -> bool;
 
-pub(super) fn root(root: &Path, wanted: SessionFilter<'_>, found: &mut Found) -> Result<(), Error> {
+pub(super) fn root(root: &Path, wanted: SessionFilter<'_>, found: &mut SessionScan) -> Result<(), Error> {
     let Some(projects) = projects_folder(root) else {
         let message = format!("No such folder: `{}`", root.display());
         return Err(Error::new(ErrorKind::NotFound, message, "give the folder that contains `projects`"));
@@ -50,7 +50,7 @@ fn is_jsonl(path: &Path) -> bool {
 }
 
 /// Scans the folder of one project.
-fn project(folder: &Path, listed: &[FolderItem], wanted: SessionFilter<'_>, found: &mut Found) {
+fn project(folder: &Path, listed: &[FolderItem], wanted: SessionFilter<'_>, found: &mut SessionScan) {
     let mut sessions: HashMap<String, SessionFiles> = HashMap::new();
     let of = |id: &str| SessionFiles {
         id: id.to_owned(),

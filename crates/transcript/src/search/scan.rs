@@ -142,7 +142,7 @@ impl<'q> Scan<'q> {
 
     /// The hit in a line, without its line number.
     fn line<'f>(&mut self, task: &Task<'f>, line: CandidateLine<'_>) -> Option<Hit<'f>> {
-        let place = crate::Place { line: 0, offset: 0, bytes: line.bytes.len() as u64 };
+        let place = crate::Position { line: 0, offset: 0, bytes: line.bytes.len() as u64 };
         match read_line(line.bytes, place, true) {
             Content::Blank => None,
             Content::Entry(entry) => {

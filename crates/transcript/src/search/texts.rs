@@ -58,7 +58,7 @@ pub(crate) fn texts<'a>(
             continue;
         }
         if key == "message" && value.is_object() && kind != EntryKind::Progress {
-            let content = entry.said().content.unwrap_or(value);
+            let content = entry.message_view().content.unwrap_or(value);
             if let Some(text) = content.text() {
                 each(plain, text)?;
             }

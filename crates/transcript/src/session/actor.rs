@@ -2,7 +2,7 @@ use std::fmt;
 
 use tidings_protocol::entry::EntryKind;
 
-use super::{LaneId, NodeId, Part, Session};
+use super::{EntryRole, LaneId, NodeId, Session};
 
 /// The speaker of an entry. Displays as a label: `User`, `Agent [Explore]`, `Tool Result [Bash]`, …
 ///
@@ -60,25 +60,25 @@ impl Session {
         let node = self.node(id);
         let agent = self.lane(node.lane).agent.as_ref();
         match node.part {
-            Part::ToolResult => {
+            EntryRole::ToolResult => {
                 let tool = self.results_of(id).next().map_or("", |tool| &tool.name);
                 Actor::ToolResult(if tool.is_empty() { "unknown" } else { tool })
             }
-            Part::Response => agent.map_or(Actor::Assistant, |agent| Actor::Agent(&agent.name)),
+            EntryRole::Response => agent.map_or(Actor::Assistant, |agent| Actor::Agent(&agent.name)),
             // A prompt in a sub-agent's lane is Claude's.
-            Part::Prompt | Part::Command if node.lane != LaneId::MAIN => Actor::ClaudeAsUser,
-            Part::Prompt => self.label(id).map_or(Actor::User, Actor::UserAs),
-            Part::Command => Actor::UserAs("command"),
-            Part::Interruption => Actor::UserAs("interrupt"),
-            Part::Compaction | Part::CompactSummary => Actor::SystemCompact,
-            Part::Error => Actor::SystemError,
-            Part::Injected | Part::Attachment | Part::Progress => Actor::SystemMetadata,
-            Part::Event if node.is_meta() => Actor::SystemMetadata,
-            Part::Event | Part::CommandOutput | Part::Notification => Actor::System,
-            Part::Other if node.kind == EntryKind::Unknown => {
+            EntryRole::Prompt | EntryRole::Command if node.lane != LaneId::MAIN => Actor::ClaudeAsUser,
+            EntryRole::Prompt => self.label(id).map_or(Actor::User, Actor::UserAs),
+            EntryRole::Command => Actor::UserAs("command"),
+            EntryRole::Interruption => Actor::UserAs("interrupt"),
+            EntryRole::Compaction | EntryRole::CompactSummary => Actor::SystemCompact,
+            EntryRole::Error => Actor::SystemError,
+            EntryRole::Injected | EntryRole::Attachment | EntryRole::Progress => Actor::SystemMetadata,
+            EntryRole::Event if node.is_meta() => Actor::SystemMetadata,
+            EntryRole::Event | EntryRole::CommandOutput | EntryRole::Notification => Actor::System,
+            EntryRole::Other if node.kind == EntryKind::Unknown => {
                 Actor::Unknown(self.label(id).unwrap_or("no type"))
             }
-            Part::Other => Actor::Unknown(node.kind.as_str()),
+            EntryRole::Other => Actor::Unknown(node.kind.as_str()),
         }
     }
 }

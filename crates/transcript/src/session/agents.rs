@@ -8,7 +8,7 @@ use tidings_protocol::json::{Raw, Text};
 use super::entry_facts::{AgentState, starts_agents};
 use super::load::{Launch, LoadedEntries};
 use super::tools::ToolUses;
-use super::{Join, Lane, LaneId, NodeId, Part};
+use super::{EntryRole, Join, Lane, LaneId, NodeId};
 use crate::limits::{NESTING_MAX, SIDECAR_BYTES_MAX};
 use crate::open;
 use crate::roots::AgentFile;
@@ -147,7 +147,7 @@ impl<'l> AgentLinker<'l> {
                     self.starting.binary_search(number).is_ok() && !self.taken.contains(number)
                 });
                 // In the flat dialect the parent entry need not be a call.
-                let delegates = self.loaded.nodes[parent.index()].part == Part::Response;
+                let delegates = self.loaded.nodes[parent.index()].part == EntryRole::Response;
                 free.and_then(start).or(delegates.then_some(Start { node: parent, tool: None }))
             }
             Join::Nearest => {
@@ -183,11 +183,14 @@ impl<'l> AgentLinker<'l> {
         }
         let speaks = |id: &&NodeId| {
             let part = self.loaded.nodes[id.index()].part;
-            matches!(part, Part::Response | Part::ToolResult | Part::Prompt | Part::Interruption)
+            matches!(
+                part,
+                EntryRole::Response | EntryRole::ToolResult | EntryRole::Prompt | EntryRole::Interruption
+            )
         };
         lane.nodes.iter().rev().find(speaks).is_some_and(|id| {
             let node = &self.loaded.nodes[id.index()];
-            node.part == Part::Response && !node.calls_tools()
+            node.part == EntryRole::Response && !node.calls_tools()
         })
     }
 }

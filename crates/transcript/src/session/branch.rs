@@ -4,7 +4,7 @@ use std::iter::{once, successors};
 use tidings_protocol::entry::EntryKind;
 
 use super::units::{UnitId, Units};
-use super::{LaneId, NodeId, Part, Session};
+use super::{EntryRole, LaneId, NodeId, Session};
 
 /// A path through a lane from a root to a leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Session {
     /// Returns true for an answer of the model itself.
     fn is_answer(&self, id: NodeId) -> bool {
         let node = self.node(id);
-        node.part == Part::Response && !node.is_synthetic() && !node.is_deleted()
+        node.part == EntryRole::Response && !node.is_synthetic() && !node.is_deleted()
     }
 
     /// Returns true if the model answered somewhere between the root and this leaf.

@@ -5,7 +5,7 @@ use tidings_protocol::entry::Dialect;
 use super::entry_facts::CompactionStep;
 use super::load::{CompactionNote, LoadedEntries};
 use super::units::Units;
-use super::{LaneId, NodeId, Part};
+use super::{EntryRole, LaneId, NodeId};
 
 /// A point at which a conversation was replaced by a summary.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,7 +102,7 @@ fn of_note(loaded: &LoadedEntries, units: &Units, note: &CompactionNote) -> Comp
 /// The trigger in the flat dialect, which does not record it: a command right before the compaction.
 fn asked_for(loaded: &LoadedEntries, units: &Units, id: NodeId) -> Option<Trigger> {
     let mut at = units.above[id.index()]?;
-    if loaded.nodes[at.index()].part == Part::Compaction {
+    if loaded.nodes[at.index()].part == EntryRole::Compaction {
         at = units.above[at.index()]?;
     }
     loaded.nodes[at.index()].asks_to_compact().then_some(Trigger::Manual)

@@ -7,13 +7,13 @@ use tidings_protocol::entry::{Dialect, EntryKind, EntryRef};
 use tidings_protocol::json::{Raw, Text};
 use tidings_protocol::view::Block;
 
-use super::node::{self, Part, hash};
+use super::node::{self, EntryRole, hash};
 use super::{CommandTags, Trigger};
 
 /// The index data of an entry.
 #[derive(Debug)]
 pub(super) struct EntryFacts<'a> {
-    pub(super) part: Part,
+    pub(super) part: EntryRole,
     pub(super) flags: u16,
     pub(super) dialect: Dialect,
     pub(super) at: Option<Timestamp>,
@@ -151,7 +151,7 @@ impl<'a> EntryFacts<'a> {
     pub(super) fn of(entry: &EntryRef<'a>) -> Self {
         let keys = EntryKeys::of(entry);
         let mut facts = EntryFacts {
-            part: Part::Other,
+            part: EntryRole::Other,
             flags: keys.flags,
             dialect: entry.dialect(),
             at: entry.timestamp().and_then(|time| when(&time)),
@@ -177,9 +177,9 @@ impl<'a> EntryFacts<'a> {
             EntryKind::CompactSystem | EntryKind::CompactPrelude | EntryKind::CompactRecap => {
                 facts.compact(entry, &keys)
             }
-            EntryKind::Attachment => Part::Attachment,
-            EntryKind::Progress => Part::Progress,
-            _ => Part::Other,
+            EntryKind::Attachment => EntryRole::Attachment,
+            EntryKind::Progress => EntryRole::Progress,
+            _ => EntryRole::Other,
         };
         facts
     }
@@ -190,7 +190,7 @@ impl<'a> EntryFacts<'a> {
         }
     }
 
-    fn user(&mut self, entry: &EntryRef<'a>, keys: &EntryKeys<'a>) -> Part {
+    fn user(&mut self, entry: &EntryRef<'a>, keys: &EntryKeys<'a>) -> EntryRole {
         let mut head: Option<Cow<'a, str>> = None;
         for block in entry.content_blocks() {
             match block {
@@ -208,13 +208,13 @@ impl<'a> EntryFacts<'a> {
         if keys.is_summary {
             self.compaction =
                 Some(CompactionFacts { step: CompactionStep::Summary, ..CompactionFacts::default() });
-            return Part::CompactSummary;
+            return EntryRole::CompactSummary;
         }
         if !self.results.is_empty() || entry.kind() == EntryKind::ToolResult {
-            return Part::ToolResult;
+            return EntryRole::ToolResult;
         }
         if entry.is_meta() {
-            return Part::Injected;
+            return EntryRole::Injected;
         }
         let text = head.unwrap_or_default();
         if entry.is_sidechain() {
@@ -223,36 +223,36 @@ impl<'a> EntryFacts<'a> {
         self.said_by_user(&text, keys)
     }
 
-    fn said_by_user(&mut self, text: &str, keys: &EntryKeys<'_>) -> Part {
+    fn said_by_user(&mut self, text: &str, keys: &EntryKeys<'_>) -> EntryRole {
         let text = text.trim_start();
         if let Some(tags) = CommandTags::parse(text) {
-            let Some(name) = &tags.name else { return Part::CommandOutput };
+            let Some(name) = &tags.name else { return EntryRole::CommandOutput };
             self.set(node::ASKS_TO_COMPACT, name.trim_start_matches('/') == "compact");
-            return Part::Command;
+            return EntryRole::Command;
         }
         if self.dialect != Dialect::Real
             && let Some(command) = plain_command(text)
         {
             self.set(node::ASKS_TO_COMPACT, command == "compact");
-            return Part::Command;
+            return EntryRole::Command;
         }
         let origin = keys.origin.and_then(|origin| origin.get("kind")).and_then(string);
         let source = keys.prompt_source.and_then(string);
         if text.starts_with("[Request interrupted by user") {
-            Part::Interruption
+            EntryRole::Interruption
         } else if text.starts_with("<bash-stdout>") || text.starts_with("<bash-stderr>") {
-            Part::CommandOutput
+            EntryRole::CommandOutput
         } else if origin.is_some_and(|kind| kind != "human" && kind != "user")
             || source.as_deref() == Some("system")
         {
-            Part::Notification
+            EntryRole::Notification
         } else {
-            Part::Prompt
+            EntryRole::Prompt
         }
     }
 
-    fn assistant(&mut self, entry: &EntryRef<'a>) -> Part {
-        let said = entry.said();
+    fn assistant(&mut self, entry: &EntryRef<'a>) -> EntryRole {
+        let said = entry.message_view();
         self.response = said.message_id.map(Text::get).filter(|id| !id.is_empty());
         let has_text = said.blocks().any(|block| matches!(block, Block::Text(_)));
         self.set(node::TEXT, has_text);
@@ -269,16 +269,16 @@ impl<'a> EntryFacts<'a> {
         // The client writes an assistant entry when the API fails.
         let by_client = said.model.is_some_and(|model| model.get() == "<synthetic>");
         self.set(node::SYNTHETIC, by_client);
-        if by_client && self.flags & node::ERROR != 0 { Part::Error } else { Part::Response }
+        if by_client && self.flags & node::ERROR != 0 { EntryRole::Error } else { EntryRole::Response }
     }
 
-    fn system(&mut self, entry: &EntryRef<'a>, keys: &EntryKeys<'a>) -> Part {
-        self.set(node::TEXT, entry.said().content.is_some());
+    fn system(&mut self, entry: &EntryRef<'a>, keys: &EntryKeys<'a>) -> EntryRole {
+        self.set(node::TEXT, entry.message_view().content.is_some());
         let subtype = entry.subtype();
         match subtype.as_deref() {
             Some("compact_boundary") => {
                 self.compaction = Some(boundary(keys.metadata));
-                return Part::Compaction;
+                return EntryRole::Compaction;
             }
             Some("api_error" | "error") => self.set(node::ERROR, true),
             _ => {}
@@ -291,16 +291,16 @@ impl<'a> EntryFacts<'a> {
                 is_error: result.is_error,
                 agent: None,
             }));
-            return Part::ToolResult;
+            return EntryRole::ToolResult;
         }
         match subtype.as_deref() {
-            _ if self.flags & node::ERROR != 0 => Part::Error,
-            Some("local_command") => Part::CommandOutput,
-            _ => Part::Event,
+            _ if self.flags & node::ERROR != 0 => EntryRole::Error,
+            Some("local_command") => EntryRole::CommandOutput,
+            _ => EntryRole::Event,
         }
     }
 
-    fn compact(&mut self, entry: &EntryRef<'a>, keys: &EntryKeys<'a>) -> Part {
+    fn compact(&mut self, entry: &EntryRef<'a>, keys: &EntryKeys<'a>) -> EntryRole {
         self.set(node::TEXT, true);
         let mut facts = boundary(keys.metadata);
         let operation = entry.get("message").and_then(string);
@@ -312,7 +312,7 @@ impl<'a> EntryFacts<'a> {
         };
         let is_summary = facts.step == CompactionStep::Summary;
         self.compaction = Some(facts);
-        if is_summary { Part::CompactSummary } else { Part::Compaction }
+        if is_summary { EntryRole::CompactSummary } else { EntryRole::Compaction }
     }
 }
 

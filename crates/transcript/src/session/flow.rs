@@ -1,7 +1,7 @@
 use std::fmt;
 
 use super::units::UnitId;
-use super::{LaneId, NodeId, Part, Session};
+use super::{EntryRole, LaneId, NodeId, Session};
 
 /// The course of a part of a conversation: the five flows of the session specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -151,22 +151,26 @@ impl Session {
     fn classify(&self, id: NodeId, unit: UnitId, phase: &mut Phase) -> (Flow, Step) {
         let node = self.node(id);
         let (flow, step, next) = match node.part {
-            Part::Command if node.asks_to_compact() => (Flow::Compaction, Step::Command, Phase::Compacting),
-            Part::Prompt | Part::Command | Part::Notification => (Flow::Linear, Step::Prompt, Phase::Asked),
-            Part::Compaction => (Flow::Compaction, Step::Compact, Phase::Compacting),
-            Part::CompactSummary => (Flow::Compaction, Step::Summary, Phase::Compacting),
-            Part::Error => (Flow::ErrorRecovery, Step::Failure, Phase::Failed),
-            Part::Response => self.response(id, unit, *phase),
-            Part::ToolResult if node.is_error() => (Flow::ErrorRecovery, Step::Failure, Phase::Failed),
-            Part::ToolResult if *phase == Phase::Retrying => {
+            EntryRole::Command if node.asks_to_compact() => {
+                (Flow::Compaction, Step::Command, Phase::Compacting)
+            }
+            EntryRole::Prompt | EntryRole::Command | EntryRole::Notification => {
+                (Flow::Linear, Step::Prompt, Phase::Asked)
+            }
+            EntryRole::Compaction => (Flow::Compaction, Step::Compact, Phase::Compacting),
+            EntryRole::CompactSummary => (Flow::Compaction, Step::Summary, Phase::Compacting),
+            EntryRole::Error => (Flow::ErrorRecovery, Step::Failure, Phase::Failed),
+            EntryRole::Response => self.response(id, unit, *phase),
+            EntryRole::ToolResult if node.is_error() => (Flow::ErrorRecovery, Step::Failure, Phase::Failed),
+            EntryRole::ToolResult if *phase == Phase::Retrying => {
                 (Flow::ErrorRecovery, Step::Recovery, Phase::ToolsDone)
             }
             // One of several parallel results may have failed; the others do not make up for it.
-            Part::ToolResult if *phase == Phase::Failed => (Flow::ToolUse, Step::Result, Phase::Failed),
-            Part::ToolResult if *phase == Phase::Delegated => {
+            EntryRole::ToolResult if *phase == Phase::Failed => (Flow::ToolUse, Step::Result, Phase::Failed),
+            EntryRole::ToolResult if *phase == Phase::Delegated => {
                 (Flow::Sidechain, Step::Report, Phase::Delegated)
             }
-            Part::ToolResult => (Flow::ToolUse, Step::Result, Phase::ToolsDone),
+            EntryRole::ToolResult => (Flow::ToolUse, Step::Result, Phase::ToolsDone),
             _ => (phase.flow(), Step::Aside, *phase),
         };
         *phase = next;

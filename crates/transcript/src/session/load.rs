@@ -8,11 +8,11 @@ use tidings_protocol::entry::{Dialect, EntryKind, EntryRef};
 use super::entry_facts::{AgentState, CompactionStep, EntryFacts, NamedParent};
 use super::node::{self, short};
 use super::source::EntryFiles;
-use super::{FileIndex, LaneId, LineCounts, Node, NodeId, Part, SideRecords, Trigger, rules};
+use super::{EntryRole, FileIndex, LaneId, LineCounts, Node, NodeId, SideRecords, Trigger, rules};
 use crate::blocks::Buffer;
 use crate::error::At as _;
 use crate::reader::{Content, Reader};
-use crate::{Error, ErrorKind, Finding, Place};
+use crate::{Error, ErrorKind, Finding, Position};
 
 /// The result of reading the files, before links are resolved.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ pub(super) struct LoadedEntries {
     /// One per file.
     pub(super) by_uuid: Vec<HashMap<Arc<str>, NodeId>>,
     /// Positions of repeated copies, apart from the one that counts.
-    pub(super) copies: Vec<(NodeId, Place)>,
+    pub(super) copies: Vec<(NodeId, Position)>,
     pub(super) calls: Vec<CallNote>,
     pub(super) answers: Vec<AnswerNote>,
     pub(super) compactions: Vec<CompactionNote>,
@@ -217,7 +217,7 @@ struct FileLoader<'l> {
 }
 
 impl FileLoader<'_> {
-    fn add(&mut self, entry: &EntryRef<'_>, place: Place, origin: LineOrigin) -> Result<(), Error> {
+    fn add(&mut self, entry: &EntryRef<'_>, place: Position, origin: LineOrigin) -> Result<(), Error> {
         // An entry that lacks its uuid is part of the conversation all the same.
         if !entry.kind().is_chained() && !entry.is_chained() {
             self.loaded.side.add(entry, self.file, place, self.lines);
@@ -237,7 +237,7 @@ impl FileLoader<'_> {
         Ok(())
     }
 
-    fn new_node(&mut self, place: Place, uuid: Option<&str>) -> Result<NodeId, Error> {
+    fn new_node(&mut self, place: Position, uuid: Option<&str>) -> Result<NodeId, Error> {
         let loaded = &mut *self.loaded;
         let Ok(index) = u32::try_from(loaded.nodes.len()) else {
             return Err(Error::new(ErrorKind::Invalid, "The session has too many entries to index", ""));
@@ -251,7 +251,7 @@ impl FileLoader<'_> {
             file: self.file,
             place,
             kind: EntryKind::Unknown,
-            part: Part::Other,
+            part: EntryRole::Other,
             uuid,
             parent: None,
             lane: LaneId::MAIN,
@@ -264,7 +264,7 @@ impl FileLoader<'_> {
     }
 
     /// Records another copy of an entry; returns true if this copy counts.
-    fn repeat(&mut self, id: NodeId, entry: &EntryRef<'_>, place: Place, origin: LineOrigin) -> bool {
+    fn repeat(&mut self, id: NodeId, entry: &EntryRef<'_>, place: Position, origin: LineOrigin) -> bool {
         let node = &self.loaded.nodes[id.index()];
         let finding =
             rules::repeated(node, entry, place, self.source.read(self.file, node.place).ok().as_ref());
@@ -281,7 +281,7 @@ impl FileLoader<'_> {
         &mut self,
         id: NodeId,
         entry: &EntryRef<'_>,
-        place: Place,
+        place: Position,
         origin: LineOrigin,
         facts: &EntryFacts<'_>,
     ) {

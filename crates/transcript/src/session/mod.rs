@@ -51,14 +51,14 @@ pub use flow::{Flow, Step, Turn};
 pub use forks::{Fork, ForkSign, forks};
 pub use graph::{Root, RootKind};
 pub use lane::{Agent, Join, Lane};
-pub use node::{FileIndex, LaneId, Node, NodeId, Part};
+pub use node::{EntryRole, FileIndex, LaneId, Node, NodeId};
 pub use side_records::{SideRecord, SideRecords};
 pub use tools::ToolUse;
 
 use crate::error::At as _;
 use crate::manage::{SessionDetails, SessionDetailsReader};
 use crate::roots::{FileInfo, SessionFiles};
-use crate::{Error, ErrorKind, Finding, Place, encoding};
+use crate::{Error, ErrorKind, Finding, Position, encoding};
 use load::{LineOwner, LoadedEntries, Parent};
 use source::EntryFiles;
 use tools::ToolUses;
@@ -71,7 +71,7 @@ pub struct Session {
     source: EntryFiles,
     nodes: Vec<Node>,
     by_uuid: Vec<HashMap<Arc<str>, NodeId>>,
-    copies: Vec<(NodeId, Place)>,
+    copies: Vec<(NodeId, Position)>,
     /// Parents that are named and do not exist.
     missing: Vec<(NodeId, Box<str>)>,
     lanes: Vec<Lane>,
@@ -219,10 +219,10 @@ impl Session {
     }
 
     /// Positions of all copies of an entry, in the order of the file.
-    pub fn places(&self, id: NodeId) -> Vec<Place> {
+    pub fn places(&self, id: NodeId) -> Vec<Position> {
         let start = self.copies.partition_point(|(node, _)| *node < id);
         let others = self.copies[start..].iter().take_while(|(node, _)| *node == id).map(|(_, place)| *place);
-        let mut places: Vec<Place> = others.chain([self.node(id).place]).collect();
+        let mut places: Vec<Position> = others.chain([self.node(id).place]).collect();
         places.sort_unstable_by_key(|place| place.offset);
         places
     }

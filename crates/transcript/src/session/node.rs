@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tidings_protocol::entry::{EntryKind, EntryRef};
 
-use crate::Place;
+use crate::Position;
 use crate::limits::NAME_BYTES_MAX;
 
 /// An entry of a [`Session`](super::Session). Ids follow the order of files and, within a file, of lines.
@@ -51,11 +51,11 @@ pub struct Node {
     /// Its file.
     pub file: FileIndex,
     /// Its position in the file. Of several copies, the one that counts.
-    pub place: Place,
+    pub place: Position,
     /// Its `type`.
     pub kind: EntryKind,
     /// Its role in the conversation.
-    pub part: Part,
+    pub part: EntryRole,
     /// Its uuid, unique in its file.
     pub uuid: Option<Arc<str>>,
     /// The entry that it follows by `parentUuid`, or by position if the file has no such key. `None` for
@@ -73,7 +73,7 @@ pub struct Node {
 /// The role of an entry in the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Part {
+pub enum EntryRole {
     /// A prompt of the user, or in a sub-agent's lane of the model that started it.
     Prompt,
     /// A slash command of the user.
@@ -106,41 +106,41 @@ pub enum Part {
     Other,
 }
 
-impl Part {
+impl EntryRole {
     /// One word, for reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            Part::Prompt => "prompt",
-            Part::Command => "command",
-            Part::CommandOutput => "command-output",
-            Part::Interruption => "interruption",
-            Part::Notification => "notification",
-            Part::ToolResult => "tool-result",
-            Part::Injected => "injected",
-            Part::Response => "response",
-            Part::Compaction => "compaction",
-            Part::CompactSummary => "compact-summary",
-            Part::Error => "error",
-            Part::Event => "event",
-            Part::Attachment => "attachment",
-            Part::Progress => "progress",
-            Part::Other => "other",
+            EntryRole::Prompt => "prompt",
+            EntryRole::Command => "command",
+            EntryRole::CommandOutput => "command-output",
+            EntryRole::Interruption => "interruption",
+            EntryRole::Notification => "notification",
+            EntryRole::ToolResult => "tool-result",
+            EntryRole::Injected => "injected",
+            EntryRole::Response => "response",
+            EntryRole::Compaction => "compaction",
+            EntryRole::CompactSummary => "compact-summary",
+            EntryRole::Error => "error",
+            EntryRole::Event => "event",
+            EntryRole::Attachment => "attachment",
+            EntryRole::Progress => "progress",
+            EntryRole::Other => "other",
         }
     }
 
     /// Returns true if a second child of this kind makes a branch. All others are links of a chain, or hang
     /// beside one.
     pub fn makes_branches(self) -> bool {
-        matches!(self, Part::Prompt | Part::Command | Part::Response)
+        matches!(self, EntryRole::Prompt | EntryRole::Command | EntryRole::Response)
     }
 
     /// Returns true if a turn begins here.
     pub fn begins_turns(self) -> bool {
-        matches!(self, Part::Prompt | Part::Command | Part::Notification)
+        matches!(self, EntryRole::Prompt | EntryRole::Command | EntryRole::Notification)
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for EntryRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }

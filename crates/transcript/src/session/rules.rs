@@ -5,7 +5,7 @@ use tidings_protocol::entry::{Entry, EntryRef};
 use tidings_protocol::json::same_json;
 
 use super::Node;
-use crate::{Finding, Place, Rule, Severity};
+use crate::{Finding, Position, Rule, Severity};
 
 /// The parent that an entry names is in its file.
 pub const KNOWN_PARENT: Rule = Rule::new("known-parent");
@@ -25,7 +25,12 @@ pub(super) fn finding(rule: Rule, severity: Severity, node: &Node, message: Stri
 }
 
 /// The finding about a repeated uuid; `before` is the copy that counted so far.
-pub(super) fn repeated(node: &Node, entry: &EntryRef<'_>, place: Place, before: Option<&Entry>) -> Finding {
+pub(super) fn repeated(
+    node: &Node,
+    entry: &EntryRef<'_>,
+    place: Position,
+    before: Option<&Entry>,
+) -> Finding {
     let line = node.place.line;
     let (rule, severity, message) = match before {
         Some(before) if before.raw() == entry.raw() => {

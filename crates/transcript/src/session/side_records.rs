@@ -2,7 +2,7 @@ use tidings_protocol::entry::{CostState, EntryBody, EntryKind, EntryRef, LastPro
 
 use super::FileIndex;
 use super::load::LineOwner;
-use crate::Place;
+use crate::Position;
 
 /// Number of earlier pull requests that are compared, so that a file of nothing else is still read in linear
 /// time.
@@ -47,13 +47,13 @@ pub struct SideRecord {
     /// The file.
     pub file: FileIndex,
     /// Position in the file.
-    pub place: Place,
+    pub place: Position,
     /// Kind of the record.
     pub kind: EntryKind,
 }
 
 impl SideRecords {
-    pub(super) fn add(&mut self, entry: &EntryRef<'_>, file: FileIndex, place: Place, lines: LineOwner) {
+    pub(super) fn add(&mut self, entry: &EntryRef<'_>, file: FileIndex, place: Position, lines: LineOwner) {
         self.records.push(SideRecord { file, place, kind: entry.kind() });
         // Records in files of sub-agents are not about the session.
         if lines == LineOwner::OfAgent || !is_kept(entry.kind()) {

@@ -8,7 +8,7 @@ use super::FileIndex;
 use crate::error::At as _;
 use crate::limits::LINE_BYTES_MAX;
 use crate::roots::FileInfo;
-use crate::{Error, ErrorKind, Place};
+use crate::{Error, ErrorKind, Position};
 
 /// The files of a session, for reading single entries.
 #[derive(Debug)]
@@ -29,20 +29,20 @@ impl EntryFiles {
     }
 
     /// Reads the entry at a position.
-    pub(super) fn read(&self, file: FileIndex, place: Place) -> Result<Entry, Error> {
+    pub(super) fn read(&self, file: FileIndex, place: Position) -> Result<Entry, Error> {
         let path = &self.files[file.index()].path;
         let bytes = self.bytes(file, place).at("read", path)?;
         Entry::decode_lossy(&bytes).map_err(|_| self.changed(file, place))
     }
 
     /// The error for a position whose contents changed.
-    pub(super) fn changed(&self, file: FileIndex, place: Place) -> Error {
+    pub(super) fn changed(&self, file: FileIndex, place: Position) -> Error {
         let path = self.files[file.index()].path.display();
         let message = format!("Line {} has changed since the file was opened: `{path}`", place.line);
         Error::new(ErrorKind::Io, message, "try again; another program is writing to the file")
     }
 
-    fn bytes(&self, index: FileIndex, place: Place) -> io::Result<Vec<u8>> {
+    fn bytes(&self, index: FileIndex, place: Position) -> io::Result<Vec<u8>> {
         // Nothing is lost if another reader panicked: the file is opened and positioned anew.
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let file = match &mut *open {

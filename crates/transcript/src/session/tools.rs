@@ -2,7 +2,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::load::{AnswerNote, CallNote, LoadedEntries};
-use super::{FileIndex, LaneId, Node, NodeId, Part, rules};
+use super::{EntryRole, FileIndex, LaneId, Node, NodeId, rules};
 use crate::{Finding, Severity};
 
 /// A tool call and its result.
@@ -239,10 +239,11 @@ fn by_order(loaded: &LoadedEntries, uses: &mut [ToolUse]) -> Vec<(u32, NodeId)> 
         let batch = batches.entry(node.lane).or_default();
         // An error right below a call is its outcome.
         let answers = without_id.contains(&id)
-            || (node.part == Part::Error && node.parent.is_some_and(|parent| calls.contains_key(&parent)));
+            || (node.part == EntryRole::Error
+                && node.parent.is_some_and(|parent| calls.contains_key(&parent)));
         if answers {
             batch.results.push(id);
-        } else if node.part == Part::Response {
+        } else if node.part == EntryRole::Response {
             batch.settle(nodes, &calls, &mut paired);
             if let Some(index) = calls.get(&id) {
                 batch.open.insert(*index);

@@ -8,7 +8,7 @@ use super::forest::{Children, break_cycles};
 use super::lanes::{back_on, exits};
 use super::load::LoadedEntries;
 use super::parents::logical;
-use super::{Node, NodeId, Part};
+use super::{EntryRole, Node, NodeId};
 
 /// The entries of a session, in units.
 #[derive(Debug, Default)]
@@ -154,10 +154,12 @@ fn gather(nodes: &[Node], above: &[Option<NodeId>], order: &[NodeId]) -> (Vec<Un
         );
         unit_of[id.index()] = unit;
         open[id.index()] = match node.part {
-            Part::Response => Some(OpenResponse { unit, response: node.response }),
-            Part::Prompt | Part::Command | Part::Notification | Part::Compaction | Part::CompactSummary => {
-                None
-            }
+            EntryRole::Response => Some(OpenResponse { unit, response: node.response }),
+            EntryRole::Prompt
+            | EntryRole::Command
+            | EntryRole::Notification
+            | EntryRole::Compaction
+            | EntryRole::CompactSummary => None,
             _ => going_on,
         };
     }
@@ -173,8 +175,8 @@ struct OpenResponse {
 impl OpenResponse {
     fn takes(self, node: &Node, before: Option<&Node>) -> bool {
         match node.part {
-            Part::ToolResult => true,
-            Part::Response => match self.response {
+            EntryRole::ToolResult => true,
+            EntryRole::Response => match self.response {
                 Some(_) => self.response == node.response,
                 // The flat dialect has no ids; there, consecutive calls are one batch.
                 None => {

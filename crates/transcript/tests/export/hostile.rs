@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tidings_transcript::export::{Format, Options};
 
-use super::made::{answer, call, json, prompt, result, root, said};
+use super::made::{answer, call, json, prompt, result, root, text_block};
 use super::{balance, full, only_session, text, write};
 
 const HOSTILE: &[&str] = &[
@@ -38,7 +38,7 @@ fn session_of(text: &str) -> tempfile::TempDir {
         prompt("u1", None, 0, &it)
             .replace("\"cwd\":\"/p\"", &format!("\"cwd\":{it},\"slug\":{it}"))
             .replace("\"gitBranch\":\"main\"", &format!("\"gitBranch\":{it}")),
-        answer("a1", "u1", 1, &said(text)).replace("\"claude-test\"", &it),
+        answer("a1", "u1", 1, &text_block(text)).replace("\"claude-test\"", &it),
         answer("a2", "a1", 2, &format!(r#"{{"type":"thinking","thinking":{it},"signature":"s"}}"#)),
         answer("a3", "a2", 3, &call("t1", text, &format!("{{{it}:{it}}}"))),
         result("r1", "a3", 4, "t1", &it, &it),
@@ -68,7 +68,7 @@ fn session_of(text: &str) -> tempfile::TempDir {
         format!(
             r#"{{"type":"system","subtype":{it},"content":{it},"uuid":"x2","parentUuid":"x1","sessionId":"x","timestamp":"2026-11-14T10:00:09.000Z"}}"#
         ),
-        answer("a5", "x2", 10, &said("THE END")),
+        answer("a5", "x2", 10, &text_block("THE END")),
     ])
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn result(uuid: &str, parent: &str, second: u32, id: &str, content: &
     )
 }
 
-pub(crate) fn said(text: &str) -> String {
+pub(crate) fn text_block(text: &str) -> String {
     format!(r#"{{"type":"text","text":{}}}"#, json(text))
 }
 
@@ -69,7 +69,7 @@ fn f89_a_long_output_is_cut_in_the_middle_and_says_so() {
         prompt("u1", None, 0, "\"go\""),
         answer("a1", "u1", 1, &call("t1", "Bash", r#"{"command":"make"}"#)),
         result("r1", "a1", 2, "t1", &json(&output), &kept),
-        answer("a2", "r1", 3, &said("done")),
+        answer("a2", "r1", 3, &text_block("done")),
     ]);
     let files = only_session(root.path());
     for format in [Format::Markdown, Format::Html] {
@@ -166,11 +166,11 @@ fn full_leaves_out_no_input_and_no_output() {
 fn s1_26_abandoned_branches_stand_where_they_fork_off() {
     let root = root(&[
         prompt("u1", None, 0, "\"first\""),
-        answer("a1", "u1", 1, &said("one")),
+        answer("a1", "u1", 1, &text_block("one")),
         prompt("u2", Some("a1"), 2, "\"wrong way\""),
-        answer("a2", "u2", 3, &said("lost")),
+        answer("a2", "u2", 3, &text_block("lost")),
         prompt("u3", Some("a1"), 4, "\"right way\""),
-        answer("a3", "u3", 5, &said("found")),
+        answer("a3", "u3", 5, &text_block("found")),
     ]);
     let files = only_session(root.path());
     let session = Session::open(&files).unwrap();
@@ -241,7 +241,7 @@ fn an_empty_or_damaged_session_is_still_a_page() {
 
 #[test]
 fn sub_agents_that_no_call_started_are_shown_at_the_end() {
-    let root = root(&[prompt("u1", None, 0, "\"go\""), answer("a1", "u1", 1, &said("done"))]);
+    let root = root(&[prompt("u1", None, 0, "\"go\""), answer("a1", "u1", 1, &text_block("done"))]);
     let folder = root.path().join(format!("projects/-p/{ID}/subagents"));
     fs::create_dir_all(&folder).unwrap();
     let line = prompt("s1", None, 5, "\"look around\"")
@@ -269,7 +269,7 @@ fn calls_of_one_id_in_one_entry_are_shown_with_their_own_results() {
         answer("a1", "u1", 1, &calls.join(",")),
         both,
         result("r2", "a1", 3, "call_0", "\"THREE\"", "null"),
-        answer("a2", "r2", 4, &said("done")),
+        answer("a2", "r2", 4, &text_block("done")),
     ]);
     let files = only_session(root.path());
     let text = write(&files, Format::Markdown, &full(), None);

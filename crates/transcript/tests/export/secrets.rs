@@ -3,7 +3,7 @@
 use tidings_transcript::export::{Format, Options};
 use tidings_transcript::redact::Redactor;
 
-use super::made::{ID, answer, call, json, prompt, result, root, said};
+use super::made::{ID, answer, call, json, prompt, result, root, text_block};
 use super::{full, only_session, text, write};
 
 // Users who shared a session pushed the keys in its transcript to public repositories.
@@ -29,7 +29,7 @@ fn f123_no_format_lets_a_secret_through() {
             &json(&format!("export AWS={key}\n{token}")),
             &format!(r#"{{"stdout":{},"persistedOutputPath":"b.txt"}}"#, json(&token)),
         ),
-        answer("a2", "r1", 3, &said(&format!("Your token is {token}"))),
+        answer("a2", "r1", 3, &text_block(&format!("Your token is {token}"))),
         format!("{{\"type\":\"user\",\"uuid\":\"torn\",\"message\":\"{token}"),
     ]);
     let folder = root.path().join(format!("projects/-p/{ID}/tool-results"));

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tidings_transcript::roots::Roots;
-use tidings_transcript::session::{BranchState, Flow, Join, LaneId, Part, Session, Trigger, View};
+use tidings_transcript::session::{BranchState, EntryRole, Flow, Join, LaneId, Session, Trigger, View};
 
 pub(crate) fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/sessions").join(name)
@@ -15,10 +15,11 @@ fn open(name: &str) -> Session {
 }
 
 /// The messages on the active path, without entries beside it.
-fn said(session: &Session, view: View) -> Vec<String> {
+fn texts_of(session: &Session, view: View) -> Vec<String> {
     let leaf = session.active_leaf(LaneId::MAIN).unwrap();
     let path = session.path(leaf, view).into_iter();
-    let spoken = path.filter(|id| !matches!(session.node(*id).part, Part::Attachment | Part::Injected));
+    let spoken =
+        path.filter(|id| !matches!(session.node(*id).part, EntryRole::Attachment | EntryRole::Injected));
     let line = |id| {
         let text: String = session.entry(id).unwrap().text().chars().take(24).collect();
         let tools: Vec<String> = session.calls_of(id).map(|tool| format!("{}()", tool.name)).collect();
@@ -30,7 +31,7 @@ fn said(session: &Session, view: View) -> Vec<String> {
 #[test]
 fn parallel_tools() {
     let session = open("parallel-tools");
-    insta::assert_snapshot!(said(&session, View::Unified).join("\n"), @r"
+    insta::assert_snapshot!(texts_of(&session, View::Unified).join("\n"), @r"
     User: go parallel
     Assistant: Three at once.
     Assistant: Bash()
@@ -67,7 +68,7 @@ fn parallel_agents() {
 #[test]
 fn manual_compaction() {
     let session = open("compact-manual");
-    insta::assert_snapshot!(said(&session, View::Unified).join("\n"), @r"
+    insta::assert_snapshot!(texts_of(&session, View::Unified).join("\n"), @r"
     User: read util
     Assistant: Read()
     Tool Result [Read]:
@@ -79,7 +80,7 @@ fn manual_compaction() {
     User: continue
     Assistant: After compaction.
     ");
-    insta::assert_snapshot!(said(&session, View::Model).join("\n"), @r"
+    insta::assert_snapshot!(texts_of(&session, View::Model).join("\n"), @r"
     System [Compact]: Conversation compacted
     System [Compact]: This session is being co
     Assistant: It has greet and add.
@@ -94,7 +95,7 @@ fn manual_compaction() {
 #[test]
 fn automatic_compaction() {
     let session = open("compact-auto");
-    insta::assert_snapshot!(said(&session, View::Unified).join("\n"), @r"
+    insta::assert_snapshot!(texts_of(&session, View::Unified).join("\n"), @r"
     User: read util
     Assistant: Read()
     Tool Result [Read]:
@@ -117,7 +118,7 @@ fn resumed_at_an_older_line() {
     );
     let prompts = |leaf| {
         let path = session.path(leaf, View::Unified).into_iter();
-        let prompts = path.filter(|id| session.node(*id).part == Part::Prompt);
+        let prompts = path.filter(|id| session.node(*id).part == EntryRole::Prompt);
         prompts.map(|id| session.entry(id).unwrap().text()).collect::<Vec<_>>()
     };
     assert_eq!(prompts(branches[0].leaf), ["remember 7", "what did I say?"]);

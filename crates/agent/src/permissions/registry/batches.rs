@@ -9,7 +9,7 @@ use tidings_protocol::ui::PermissionRequest;
 
 use super::{PermissionRegistry, Recorded, RegistryError, Response, by_grant, requests};
 use crate::limits::BATCHES_MAX;
-use crate::pending::Who;
+use crate::pending::AnsweredBy;
 use crate::permissions::{Answer, Ask, Digest, Grant};
 use crate::request_table::AskKey;
 
@@ -62,7 +62,7 @@ pub struct BatchAnswer {
 #[non_exhaustive]
 pub struct BatchResponse {
     /// The author.
-    pub by: Who,
+    pub by: AnsweredBy,
     /// The answers. A request without one stays open.
     pub answers: Vec<BatchAnswer>,
 }
@@ -82,7 +82,7 @@ pub struct BatchRecorded {
 
 impl BatchResponse {
     /// Creates a response without answers.
-    pub fn new(by: Who) -> Self {
+    pub fn new(by: AnsweredBy) -> Self {
         BatchResponse { by, answers: Vec::new() }
     }
 

@@ -18,7 +18,7 @@ use self::batches::BatchTable;
 use self::grants::Grants;
 use super::{Allowed, Answer, Ask, Digest, Grant, Scope};
 use crate::limits::HELD_MAX;
-use crate::pending::{Already, Outcome, Who};
+use crate::pending::{Already, AnsweredBy, Outcome};
 use crate::request_table::{AskKey, Delivery, OutcomeFuture, RequestTable};
 
 /// Registry of permission requests, each with exactly one outcome. Clones share the same registry.
@@ -73,7 +73,7 @@ pub struct Response {
     /// The answer.
     pub answer: Answer,
     /// The author.
-    pub by: Who,
+    pub by: AnsweredBy,
     /// Digest of the input that was shown. An answer about another input than the open one is rejected;
     /// `None` skips the check.
     pub digest: Option<Digest>,
@@ -96,12 +96,12 @@ pub struct Recorded {
 impl Response {
     /// An answer of a user, by the name of the front end or account.
     pub fn person(name: impl Into<String>, answer: Answer) -> Self {
-        Response { answer, by: Who::Person(name.into()), digest: None }
+        Response { answer, by: AnsweredBy::Person(name.into()), digest: None }
     }
 
     /// An answer of a rule.
     pub fn rule(name: impl Into<String>, answer: Answer) -> Self {
-        Response { answer, by: Who::Rule(name.into()), digest: None }
+        Response { answer, by: AnsweredBy::Rule(name.into()), digest: None }
     }
 
     /// Ties the answer to the input that was shown.
@@ -329,7 +329,7 @@ fn complete(ask: &Ask, answer: Answer) -> Result<(Answer, Option<Grant>), Regist
 }
 
 fn by_grant(id: String) -> Outcome<Answer> {
-    Outcome::Answered { answer: Answer::allow(), by: Who::Grant(id) }
+    Outcome::Answered { answer: Answer::allow(), by: AnsweredBy::Grant(id) }
 }
 
 /// Answers that came before the CLI asked.

@@ -17,7 +17,7 @@ use super::sync::Sync;
 use super::translator::ui;
 use crate::api::Api;
 use crate::api::recovery::Start;
-use crate::broadcast::{Subscription, Watch};
+use crate::broadcast::{SubscribeOptions, Subscription};
 use crate::error::Error;
 use crate::journal::{Cursor, Event};
 use crate::limits::{MOBILE_QUEUE_KEPT, MOBILE_QUEUE_MAX, PAGE_BYTES_MAX};
@@ -79,7 +79,7 @@ pub(crate) async fn resume(
 /// Finds the position of a phone by the id of its last message, or by its time.
 async fn find(api: &Api, session: &SessionView, message: &SessionResumeMessage) -> Result<Resumed, Refusal> {
     let position = message.last_message_id.parse::<MessagePosition>().ok();
-    let watch = Watch::after(position.map(|position| position.cursor));
+    let watch = SubscribeOptions::after(position.map(|position| position.cursor));
     let (subscribed, events) = api.sessions.subscribe(&session.key, watch).await?;
     let (head, from) = (cursor(&subscribed.head)?, cursor(&subscribed.from)?);
     let (recovery, session) = (&api.recovery, subscribed.state);
@@ -99,7 +99,7 @@ async fn find(api: &Api, session: &SessionView, message: &SessionResumeMessage) 
             let start = recovery.after_time(&session, head, last).await.map_err(Error::from)?;
             drop(events);
             let (subscribed, events) =
-                api.sessions.subscribe(&session.key, Watch::after(Some(start.cursor))).await?;
+                api.sessions.subscribe(&session.key, SubscribeOptions::after(Some(start.cursor))).await?;
             let head = cursor(&subscribed.head)?;
             Ok(Resumed { start, events, session: subscribed.state, head, has_gap: false })
         }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
-use tidings_protocol::api::{CommandRequest, CreateSession, Input, SessionView};
+use tidings_protocol::api::{CommandRequest, CreateSession, Input, SessionCommand, SessionView};
 use tidings_protocol::mobile::{MobileMessage, ProjectInitComplete, SessionAction, SessionResumeMessage};
 
 use super::feed::PhoneFeed;
@@ -13,12 +13,12 @@ use super::projects::{self, IfOpen};
 use super::resume;
 use crate::api::Api;
 use crate::api::visibility;
-use crate::broadcast::Watch;
+use crate::broadcast::SubscribeOptions;
 use crate::caller::{Caller, Scope};
 use crate::error::Error;
 use crate::journal::{Cursor, Key, Project};
 use crate::limits::{LIST_MAX, MOBILE_QUEUE_MAX};
-use crate::sessions::{Verb, first_input_id};
+use crate::sessions::first_input_id;
 
 /// The context of a request.
 pub(super) struct WorkContext {
@@ -74,7 +74,7 @@ impl WorkContext {
             }
             Work::Kill => {
                 let project = self.project().await?;
-                self.command(&project, Verb::Stop).await?;
+                self.command(&project, SessionCommand::Stop).await?;
                 let killed = Killed { reason: "stopped" };
                 Ok(WorkResult {
                     messages: vec![self.named("process_killed", &project, killed)],
@@ -149,10 +149,12 @@ impl WorkContext {
         let project = self.project().await?;
         if let Some(session) = projects::session(&self.api, &self.caller, &project).await {
             let mode = options.mode();
-            for (verb, model, mode) in [(Verb::Model, options.model, None), (Verb::Mode, None, mode)] {
+            for (command, model, mode) in
+                [(SessionCommand::Model, options.model, None), (SessionCommand::Mode, None, mode)]
+            {
                 if model.is_some() || mode.is_some() {
                     let request = CommandRequest { model, mode, ..CommandRequest::default() };
-                    self.api.sessions.command(&self.caller, &session.key, verb, request).await?;
+                    self.api.sessions.command(&self.caller, &session.key, command, request).await?;
                 }
             }
             // The first prompt of a session may be repeated after the session was created.
@@ -182,8 +184,10 @@ impl WorkContext {
     async fn control(&self, action: SessionAction) -> Result<WorkResult, Refusal> {
         let project = self.project().await?;
         match action {
-            SessionAction::Pause => self.command(&project, Verb::Interrupt).await?,
-            SessionAction::Stop | SessionAction::Restart => self.command(&project, Verb::Stop).await?,
+            SessionAction::Pause => self.command(&project, SessionCommand::Interrupt).await?,
+            SessionAction::Stop | SessionAction::Restart => {
+                self.command(&project, SessionCommand::Stop).await?;
+            }
             // A paused or stopped session continues with the next prompt of the user; the server sends none
             // by itself.
             _ => {}
@@ -191,13 +195,13 @@ impl WorkContext {
         Ok(WorkResult { messages: vec![self.state(&project).await], ..WorkResult::default() })
     }
 
-    async fn command(&self, project: &Project, verb: Verb) -> Result<(), Refusal> {
+    async fn command(&self, project: &Project, command: SessionCommand) -> Result<(), Refusal> {
         self.caller.require(Scope::Prompt)?;
         let Some(session) = projects::session(&self.api, &self.caller, project).await else {
             return Err(Refusal::new("PROCESS_NOT_FOUND", "The project has no session"));
         };
         let request = CommandRequest { client_id: self.id.clone(), ..CommandRequest::default() };
-        self.api.sessions.command(&self.caller, &session.key, verb, request).await?;
+        self.api.sessions.command(&self.caller, &session.key, command, request).await?;
         Ok(())
     }
 
@@ -299,7 +303,7 @@ pub(super) async fn subscribe(
     project: &str,
     after: Option<Cursor>,
 ) -> Result<(String, PhoneFeed), Refusal> {
-    let (subscribed, events) = api.sessions.subscribe(&session.key, Watch::after(after)).await?;
+    let (subscribed, events) = api.sessions.subscribe(&session.key, SubscribeOptions::after(after)).await?;
     let from = subscribed.from.parse::<Cursor>().map_err(Error::from)?;
     let start = api.recovery.after(&subscribed.state, from).await.map_err(Error::from)?;
     let feed = PhoneFeed::new(project, events, start, None);

@@ -11,13 +11,14 @@ use tidings_protocol::api::{HistoryPage, Snapshot, WholeCall, WholePrompt};
 
 use crate::api::Api;
 use crate::api::visibility;
-use crate::api::wire::{FRAME, body_text};
+use crate::api::wire::body_text;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::http::{Answer, Path, Query};
 use crate::journal::{Cursor, Event, Key, Max, Page, Verdict};
 use crate::limits::{LIST_DEFAULT, LIST_MAX, SNAPSHOT_BYTES_MAX, SNAPSHOT_EVENTS_MAX};
 use crate::sessions::attachments::AttachmentSource;
+use crate::sessions::frames::FRAME;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct SnapshotQuery {

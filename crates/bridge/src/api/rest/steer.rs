@@ -2,16 +2,15 @@
 
 use axum::Json;
 use axum::extract::State;
-use tidings_protocol::api::{Accepted, CommandRequest};
+use tidings_protocol::api::{Accepted, CommandRequest, SessionCommand};
 
 use crate::api::Api;
 use crate::api::visibility;
 use crate::caller::Caller;
 use crate::http::{Answer, Command, Path};
-use crate::sessions::Verb;
 
 macro_rules! commands {
-    ($( $(#[$doc:meta])* $name:ident, $path:literal, $Verb:ident; )+) => {$(
+    ($( $(#[$doc:meta])* $name:ident, $path:literal, $Command:ident; )+) => {$(
         $(#[$doc])*
         #[utoipa::path(
             post, path = $path, tag = "commands",
@@ -26,7 +25,7 @@ macro_rules! commands {
             Command(request): Command<CommandRequest>,
         ) -> Answer<Accepted> {
             visibility::check(&api.sessions, &caller, &id).await?;
-            api.sessions.command(&caller, &id, Verb::$Verb, request).await.map(Json)
+            api.sessions.command(&caller, &id, SessionCommand::$Command, request).await.map(Json)
         }
     )+};
 }

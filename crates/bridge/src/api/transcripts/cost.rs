@@ -4,9 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use tidings_protocol::api::{CostReport, CostRow, CostTotal, CostUnpriced, TranscriptStats};
-use tidings_transcript::cost::{self, By, Ledger, Prices, Report, Total};
+use tidings_transcript::cost::{self, CostBy, Ledger, Prices, Report, Total};
 use tidings_transcript::counts::{self, Counts};
-use tidings_transcript::list::{self, Wanted};
+use tidings_transcript::list::{self, ListFilter};
 use tidings_transcript::roots::SessionFiles;
 
 use super::times;
@@ -39,7 +39,8 @@ pub(crate) async fn transcript_stats(
     let stats = api.transcripts.run(move |store| {
         let zone = store.now_in(None)?.time_zone().clone();
         let since = params.since.as_deref().map(|since| times::since(since, &zone)).transpose()?;
-        let wanted = Wanted { project: params.project, since: since.map(Into::into), ..Wanted::default() };
+        let wanted =
+            ListFilter { project: params.project, since: since.map(Into::into), ..ListFilter::default() };
         let found = store.sessions(&caller)?;
         let rows = list::list(&found.sessions, &wanted);
         let sessions: Vec<&SessionFiles> = rows.iter().map(|(session, _)| *session).collect();
@@ -62,19 +63,6 @@ pub(crate) struct CostQuery {
     model: Option<String>,
     session: Option<String>,
     limit: Option<usize>,
-}
-
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum CostBy {
-    #[default]
-    Day,
-    Week,
-    Month,
-    Session,
-    Project,
-    Model,
-    Block,
 }
 
 /// Gets tokens and dollars of sessions on disk, each response counted once.
@@ -101,7 +89,7 @@ pub(crate) async fn transcript_cost(
     let report = api.transcripts.run(move |store| {
         let now = store.now_in(params.tz.as_deref())?;
         let zone = now.time_zone().clone();
-        let mut query = cost::Query::new(params.by.into(), zone.clone(), now.timestamp());
+        let mut query = cost::Query::new(params.by, zone.clone(), now.timestamp());
         query.since = params.since.as_deref().map(|since| times::since(since, &zone)).transpose()?;
         query.until = params.until.as_deref().map(|until| times::until(until, &zone)).transpose()?;
         if query.since.zip(query.until).is_some_and(|(since, until)| since >= until) {
@@ -158,19 +146,5 @@ fn total(total: &Total) -> CostTotal {
         cache_read: tokens.cache_read,
         web_searches: tokens.web_searches,
         cost_usd: cost.dollars(),
-    }
-}
-
-impl From<CostBy> for By {
-    fn from(by: CostBy) -> By {
-        match by {
-            CostBy::Day => By::Day,
-            CostBy::Week => By::Week,
-            CostBy::Month => By::Month,
-            CostBy::Session => By::Session,
-            CostBy::Project => By::Project,
-            CostBy::Model => By::Model,
-            CostBy::Block => By::Block,
-        }
     }
 }

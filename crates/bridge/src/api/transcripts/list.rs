@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use tidings_protocol::api::{Transcript, TranscriptList};
-use tidings_transcript::list::{self, Effort, First, Listed, Wanted};
+use tidings_transcript::list::{self, Effort, First, ListFilter, ListedSession};
 
 use super::times;
 use crate::api::Api;
@@ -59,11 +59,11 @@ pub(crate) async fn list_transcripts(
             Sort::Oldest => First::Oldest,
             Sort::Largest => First::Largest,
         };
-        let wanted = Wanted {
+        let wanted = ListFilter {
             project: query.project.clone(),
             since: since.map(Into::into),
             first,
-            ..Wanted::default()
+            ..ListFilter::default()
         };
         let found = store.sessions(&caller)?;
         let mut rows = list::list(&found.sessions, &wanted);
@@ -110,7 +110,7 @@ fn range(ids: &[&str], query: &TranscriptsQuery) -> Result<(usize, usize), Error
 }
 
 /// The session as `tidings sessions list --json` prints it.
-pub(super) fn view(row: Listed) -> Transcript {
+pub(super) fn view(row: ListedSession) -> Transcript {
     Transcript {
         id: row.id,
         project: row.project,

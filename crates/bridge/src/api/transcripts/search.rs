@@ -5,7 +5,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use tidings_protocol::api::{TranscriptHit, TranscriptHits};
 use tidings_transcript::search::{
-    self, Case, Hit, Options, Role, SearchFlow, SearchQuery as Wanted, Sidechains, Syntax, ToolNames,
+    self, Case, Hit, Options, Role, SearchFlow, SearchQuery as ListFilter, Sidechains, Syntax, ToolNames,
 };
 
 use super::times;
@@ -59,7 +59,7 @@ pub(crate) async fn search_transcripts(
     }
     let hits = api.transcripts.run(move |store| {
         let zone = store.now_in(None)?.time_zone().clone();
-        let query = Wanted::new(Options {
+        let query = ListFilter::new(Options {
             pattern: params.q,
             syntax: if params.regex { Syntax::Regex } else { Syntax::Literal },
             case: if params.ignore_case { Case::Ignore } else { Case::Sensitive },

@@ -10,7 +10,7 @@ use tidings_agent::Clock;
 use tidings_transcript::cache::Cache;
 use tidings_transcript::cost::Ledger;
 use tidings_transcript::index::Index;
-use tidings_transcript::roots::{Found, Roots, SessionFiles};
+use tidings_transcript::roots::{Roots, SessionFiles, SessionScan};
 use tidings_transcript::{self as transcript, ErrorKind};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -94,7 +94,7 @@ impl TranscriptStore {
     }
 
     /// All sessions that the caller may see.
-    pub(super) fn sessions(&self, caller: &Caller) -> Result<Found, Error> {
+    pub(super) fn sessions(&self, caller: &Caller) -> Result<SessionScan, Error> {
         let mut found = self.roots().scan()?;
         if !caller.folders.is_empty() {
             let seen: Vec<bool> =

@@ -7,9 +7,9 @@ use axum::Json;
 use axum::extract::State;
 use jiff::Timestamp;
 use tidings_protocol::api::TranscriptSummary;
-use tidings_transcript::cost::{By, Ledger, Prices, Query};
+use tidings_transcript::cost::{CostBy, Ledger, Prices, Query};
 use tidings_transcript::limits::LIST_UNREAD_BYTES_MAX;
-use tidings_transcript::list::{self, Wanted};
+use tidings_transcript::list::{self, ListFilter};
 use tidings_transcript::retention::Retention;
 use tidings_transcript::roots::SessionFiles;
 
@@ -28,12 +28,12 @@ const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 pub(crate) async fn transcript_summary(State(api): State<Api>, caller: Caller) -> Answer<TranscriptSummary> {
     let summary = api.transcripts.run(move |store| {
         let found = store.sessions(&caller)?;
-        let rows = list::list(&found.sessions, &Wanted::default());
+        let rows = list::list(&found.sessions, &ListFilter::default());
         let projects: HashSet<&str> = rows.iter().filter_map(|(_, row)| row.cwd.as_deref()).collect();
         let now = store.now_in(None)?;
         let month = now.first_of_month().and_then(|day| day.start_of_day());
         let month = month.map_err(|error| Error::new(Code::Internal, error.to_string(), ""))?;
-        let mut query = Query::new(By::Month, now.time_zone().clone(), now.timestamp());
+        let mut query = Query::new(CostBy::Month, now.time_zone().clone(), now.timestamp());
         query.since = Some(month.timestamp());
         let cost = store.cache_if_free().and_then(|cache| {
             cache.with(|cache| {

@@ -11,12 +11,13 @@ use super::deltas::{Deltas, HeldDeltas};
 use super::link::Utf8Bytes;
 use crate::api::sse::reason;
 use crate::api::visibility::Visibility;
-use crate::api::wire::{FRAME, body_text};
+use crate::api::wire::body_text;
 use crate::broadcast::{Delivery, Subscription};
 use crate::error::Error;
 use crate::journal::{Cursor, Event, JournalError};
 use crate::limits::{CHUNK_BYTES, LONG_EVENT_BYTES};
 use crate::sessions::Sessions;
+use crate::sessions::frames::FRAME;
 
 /// One subscription of a WebSocket.
 pub(crate) struct SocketFeed {

@@ -11,7 +11,7 @@ use crate::api::visibility;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::http::keys;
-use crate::sessions::{Sessions, Verb};
+use crate::sessions::Sessions;
 
 /// A parsed message of a client.
 #[derive(Debug)]
@@ -171,19 +171,7 @@ pub(crate) async fn command(
 ) -> Result<SocketAck, Error> {
     caller.require(Scope::Prompt)?;
     visibility::check(sessions, caller, session).await?;
-    sessions.command(caller, session, verb(command), with).await.map(accepted)
-}
-
-fn verb(command: SessionCommand) -> Verb {
-    match command {
-        SessionCommand::Interrupt => Verb::Interrupt,
-        SessionCommand::Mode => Verb::Mode,
-        SessionCommand::Model => Verb::Model,
-        SessionCommand::Rewind => Verb::Rewind,
-        SessionCommand::Stop => Verb::Stop,
-        SessionCommand::Compact => Verb::Compact,
-        SessionCommand::Clear => Verb::Clear,
-    }
+    sessions.command(caller, session, command, with).await.map(accepted)
 }
 
 fn accepted(accepted: Accepted) -> SocketAck {

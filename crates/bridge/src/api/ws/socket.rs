@@ -20,7 +20,7 @@ use crate::api::future_set::FutureSet;
 use crate::api::stream_lifetime::{StreamLifetime, retry_ms};
 use crate::api::visibility::{self, Visibility};
 use crate::auth::Peer;
-use crate::broadcast::Watch;
+use crate::broadcast::SubscribeOptions;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::limits::{
@@ -299,7 +299,7 @@ impl SocketConnection {
         let deltas = deltas.map_or(Ok(Deltas::default()), str::parse)?;
         let after = after.filter(|after| !after.is_empty()).map(|after| after.parse()).transpose()?;
         let may_answer = self.caller.scopes.has(Scope::Decide);
-        let watch = Watch { may_answer, ..Watch::after(after) };
+        let watch = SubscribeOptions { may_answer, ..SubscribeOptions::after(after) };
         let (subscribed, events) = sessions.subscribe(&session, watch).await?;
         let key = subscribed.state.key.clone();
         let source = SocketSource::Session(Box::new(SessionFeed::new(&key, events, deltas)));

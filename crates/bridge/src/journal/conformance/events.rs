@@ -50,8 +50,8 @@ pub(super) async fn f111_an_old_fence_is_refused(stage: Stage<'_>) {
     assert_eq!(refused.kind(), ErrorKind::Fenced);
     stage.journal.append(&key, new, vec![delta("3", 3)]).await.unwrap();
     assert_eq!(stage.bodies(&key).await, ["1", "3"]);
-    let nobody = stage.journal.append(&super::key("nobody"), new, vec![delta("4", 4)]).await.unwrap_err();
-    assert_eq!(nobody.kind(), ErrorKind::NotFound);
+    let unknown = stage.journal.append(&super::key("unknown"), new, vec![delta("4", 4)]).await.unwrap_err();
+    assert_eq!(unknown.kind(), ErrorKind::NotFound);
 }
 
 pub(super) async fn pages_keep_their_bounds(stage: Stage<'_>) {

@@ -33,7 +33,7 @@ pub(super) async fn a_project_has_one_session_at_a_time(stage: Stage<'_>) {
     let project = open(Some(b.clone())).await.unwrap();
     assert_eq!((project.session.as_ref(), project.opened), (Some(&b), at(1)));
     assert_eq!(stage.journal.projects(None).await.unwrap(), [project]);
-    let unknown = open(Some(super::key("nobody"))).await.unwrap_err();
+    let unknown = open(Some(super::key("unknown"))).await.unwrap_err();
     assert_eq!(unknown.kind(), ErrorKind::NotFound);
 }
 

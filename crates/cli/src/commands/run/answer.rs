@@ -1,6 +1,6 @@
 use jiff::Timestamp;
 use tidings_agent::AskKey;
-use tidings_agent::pending::Who;
+use tidings_agent::pending::AnsweredBy;
 use tidings_agent::permissions::{Answer, Response, Scope};
 use tidings_agent::questions::{self, Origin};
 use tidings_agent::session::AgentSession;
@@ -28,7 +28,7 @@ pub(super) fn answer(session: &AgentSession, id: &str, reply: Reply) -> Result<(
         return Ok(());
     }
     let Some(inquiry) = session.questions().get(&key) else { return Ok(()) };
-    let by = Who::Person(WHO.to_owned());
+    let by = AnsweredBy::Person(WHO.to_owned());
     let is_plan = matches!(inquiry.origin, Origin::Plan(_));
     let Some(answers) = (if is_plan { plan_answers(&reply) } else { answers(&reply) }) else {
         drop(session.questions().decline(&key, by));

@@ -10,7 +10,7 @@ use serde::Serialize;
 use tidings_transcript::archive::{Archive as Store, ArchivedSession, CopyOutcome, Manifest, Returned};
 use tidings_transcript::belongings::config_folder;
 use tidings_transcript::retention::Retention;
-use tidings_transcript::roots::{Found, Roots, SessionFiles};
+use tidings_transcript::roots::{Roots, SessionFiles, SessionScan};
 
 use super::{RootArgs, unreadable, when};
 use crate::error::{CannotRun, Exit};
@@ -81,10 +81,10 @@ impl Archive {
         Ok(kept.and(looked))
     }
 
-    fn found(&self, roots: &Roots) -> anyhow::Result<Found> {
+    fn found(&self, roots: &Roots) -> anyhow::Result<SessionScan> {
         if !self.ids.is_empty() {
             let sessions = self.ids.iter().map(|id| roots.find(id)).collect::<Result<_, _>>()?;
-            let mut found = Found::default();
+            let mut found = SessionScan::default();
             found.sessions = sessions;
             return Ok(found);
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use tidings_transcript::check::{self, CheckEvent, CheckReport, Profile};
-use tidings_transcript::roots::{Found, SessionFiles};
+use tidings_transcript::roots::{SessionFiles, SessionScan};
 use tidings_transcript::{ErrorKind, Finding, Severity};
 
 use super::RootArgs;
@@ -51,7 +51,7 @@ Exit codes: 0 no errors (with --strict: no warnings either), 1 errors or unreada
 
 impl Check {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
-        let Found { sessions, unreadable, .. } = self.found(root)?;
+        let SessionScan { sessions, unreadable, .. } = self.found(root)?;
         let progress = Progress::bytes("checking", sessions.iter().map(SessionFiles::bytes).sum());
         let mut total = CheckReport::default();
         for error in &unreadable {
@@ -89,11 +89,11 @@ impl Check {
     }
 
     /// Finds the named sessions, or all.
-    fn found(&self, root: &RootArgs) -> anyhow::Result<Found> {
+    fn found(&self, root: &RootArgs) -> anyhow::Result<SessionScan> {
         if self.sessions.is_empty() {
             return Ok(root.roots()?.scan()?);
         }
-        let mut found = Found::default();
+        let mut found = SessionScan::default();
         for name in &self.sessions {
             let path = Path::new(name);
             // A file needs no root.

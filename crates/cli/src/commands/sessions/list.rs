@@ -5,8 +5,8 @@ use clap::ValueEnum;
 use jiff::Timestamp;
 use tidings_transcript::counts;
 use tidings_transcript::limits::LIST_UNREAD_BYTES_MAX;
-use tidings_transcript::list::{self, Effort, First, Listed, Wanted};
-use tidings_transcript::roots::{Found, SessionFiles};
+use tidings_transcript::list::{self, Effort, First, ListFilter, ListedSession};
+use tidings_transcript::roots::{SessionFiles, SessionScan};
 
 use super::RootArgs;
 use super::filter::Filter;
@@ -65,7 +65,7 @@ impl List {
         let roots = root.roots()?;
         let found = roots.scan()?;
         let looked = unreadable::warn(&found.unreadable, out)?;
-        let wanted = Wanted {
+        let wanted = ListFilter {
             project: self.filter.project.clone(),
             tag: self.tag.clone(),
             since: self.filter.since()?,
@@ -95,8 +95,8 @@ impl List {
     /// Adds the counts, which need a pass over whole files.
     fn fill_in(
         &self,
-        found: &Found,
-        rows: &mut [(&SessionFiles, Listed)],
+        found: &SessionScan,
+        rows: &mut [(&SessionFiles, ListedSession)],
         out: &Output,
     ) -> anyhow::Result<Exit> {
         let mut cache = RootArgs::cache();
@@ -119,7 +119,7 @@ impl List {
 
 /// Formats one line per session; the title gets the columns that are left.
 fn table(
-    rows: &[(&SessionFiles, Listed)],
+    rows: &[(&SessionFiles, ListedSession)],
     running: &HashSet<String>,
     now: Timestamp,
     columns: usize,
@@ -166,7 +166,7 @@ impl Column {
         name.to_owned()
     }
 
-    fn cell(self, row: &Listed) -> String {
+    fn cell(self, row: &ListedSession) -> String {
         match self {
             Column::Project => printable(&row.project),
             Column::Turns => row.turns.map_or_else(String::new, |turns| turns.to_string()),

@@ -6,7 +6,7 @@ use clap::Args;
 use jiff::{Timestamp, Zoned};
 use serde::Serialize;
 use tidings_transcript::archive::Archive;
-use tidings_transcript::prune::{Choice, Doomed, Plan, Spared};
+use tidings_transcript::prune::{Choice, KeepReason, Plan, PrunedSession};
 use tidings_transcript::roots::SessionFiles;
 
 use super::{RootArgs, archive, running, unreadable, when};
@@ -180,8 +180,10 @@ impl Prune {
 
 /// Prints the sessions that match but are not removed.
 fn spared(plan: &Plan, root: &RootArgs, out: &mut Output) -> anyhow::Result<()> {
-    let reasons =
-        [(Spared::Running, "running", "running"), (Spared::Fresh, "fresh", "changed within the last hour")];
+    let reasons = [
+        (KeepReason::Running, "running", "running"),
+        (KeepReason::Fresh, "fresh", "changed within the last hour"),
+    ];
     for (reason, outcome, explanation) in reasons {
         let staying = || plan.spared.iter().filter(|(_, why)| *why == reason).map(|(session, _)| session);
         if root.json {
@@ -201,7 +203,7 @@ fn spared(plan: &Plan, root: &RootArgs, out: &mut Output) -> anyhow::Result<()> 
 }
 
 /// Copies a session to the archive; fails if a file could not be copied, so that the session is not removed.
-fn keep(archive: Option<&Archive>, doomed: &Doomed) -> anyhow::Result<()> {
+fn keep(archive: Option<&Archive>, doomed: &PrunedSession) -> anyhow::Result<()> {
     let Some(archive) = archive else { return Ok(()) };
     match archive.keep(&doomed.session, Timestamp::now())?.failed.into_iter().next() {
         Some(error) => Err(error.into()),
@@ -209,7 +211,7 @@ fn keep(archive: Option<&Archive>, doomed: &Doomed) -> anyhow::Result<()> {
     }
 }
 
-fn doomed_line(doomed: &Doomed) -> PruneLine<'_> {
+fn doomed_line(doomed: &PrunedSession) -> PruneLine<'_> {
     line(&doomed.session, doomed.belongings.files.len(), doomed.belongings.bytes())
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use tidings_transcript::Error;
 use tidings_transcript::index::Index;
 use tidings_transcript::limits::INDEX_CATCH_UP_BYTES;
-use tidings_transcript::list::{self, Wanted};
+use tidings_transcript::list::{self, ListFilter};
 use tidings_transcript::roots::{Roots, SessionFiles};
 use tidings_transcript::search::{
     self, Case, Hit, Options, Role, SearchFlow, SearchQuery, Sidechains, Summary, Syntax, ToolNames,
@@ -363,7 +363,7 @@ impl HitPrinter<'_, '_> {
 
 /// Formats the title and the working folder of a session, as far as they are known.
 fn describe(session: &SessionFiles) -> String {
-    let listed = list::list(std::slice::from_ref(session), &Wanted::default()).pop();
+    let listed = list::list(std::slice::from_ref(session), &ListFilter::default()).pop();
     let (title, cwd) = listed.map(|(_, listed)| (listed.title, listed.cwd)).unwrap_or_default();
     let folder = || session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let cwd = format!("{DIM}{}{PLAIN}", printable(&cwd.unwrap_or_else(folder)));

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan as _, Zoned};
 use tidings_protocol::api::TranscriptStats;
 use tidings_transcript::counts::{self, Counts};
-use tidings_transcript::list::{self, Listed, Wanted};
+use tidings_transcript::list::{self, ListFilter, ListedSession};
 use tidings_transcript::roots::SessionFiles;
 
 use super::filter::Filter;
@@ -39,8 +39,11 @@ Exit codes: 0 everything was read, 1 some files could not be read (see the warni
 impl Stats {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let found = root.roots()?.scan()?;
-        let wanted =
-            Wanted { project: self.filter.project.clone(), since: self.filter.since()?, ..Wanted::default() };
+        let wanted = ListFilter {
+            project: self.filter.project.clone(),
+            since: self.filter.since()?,
+            ..ListFilter::default()
+        };
         let rows = list::list(&found.sessions, &wanted);
         let sessions: Vec<&SessionFiles> = rows.iter().map(|(session, _)| *session).collect();
         let mut cache = RootArgs::cache();
@@ -56,14 +59,14 @@ impl Stats {
         if root.json {
             out.text(&format!("{}\n", serde_json::to_string(&stats)?))?;
         } else {
-            let rows: Vec<&Listed> = rows.iter().map(|(_, row)| row).collect();
+            let rows: Vec<&ListedSession> = rows.iter().map(|(_, row)| row).collect();
             out.text(&render(&stats, &sum, &rows, &Zoned::now()))?;
         }
         Ok(read)
     }
 }
 
-fn render(stats: &TranscriptStats, sum: &Counts, rows: &[&Listed], now: &Zoned) -> String {
+fn render(stats: &TranscriptStats, sum: &Counts, rows: &[&ListedSession], now: &Zoned) -> String {
     const TOOLS_SHOWN: usize = 15;
     let mut text = String::new();
     let numbers = [
@@ -124,7 +127,7 @@ fn bars(title: &str, numbers: &BTreeMap<String, u64>, shown: usize) -> String {
 }
 
 /// Formats sessions per day up to the last active day, one column per day.
-fn strip(rows: &[&Listed], now: &Zoned) -> Option<String> {
+fn strip(rows: &[&ListedSession], now: &Zoned) -> Option<String> {
     const DAYS: i32 = 60;
     const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let mut days: BTreeMap<Date, u64> = BTreeMap::new();

@@ -48,7 +48,7 @@ fn turn() -> TurnId {
     TurnId::new_assistant_turn(1)
 }
 
-fn said(text: &str) -> UiMessage {
+fn text_chunk(text: &str) -> UiMessage {
     UiMessage::TextChunk { text: text.to_owned(), session_id: 1, turn_id: turn() }
 }
 
@@ -93,9 +93,9 @@ fn session() -> Vec<UiMessage> {
     started.cwd = Some("/home/ada/demo".to_owned());
     let mut events = vec![
         started.into(),
-        said("I will **look**"),
-        said(" at it.\n\n"),
-        said("Then fix it \x1b]52;c;eA==\x07."),
+        text_chunk("I will **look**"),
+        text_chunk(" at it.\n\n"),
+        text_chunk("Then fix it \x1b]52;c;eA==\x07."),
         TextEnded::new(1, turn()).into(),
         todos([TodoStatus::Completed, TodoStatus::InProgress, TodoStatus::Pending]),
         ran("t1", "Read", json!({"file_path": "/home/ada/demo/src/main.rs"})),
@@ -130,7 +130,7 @@ fn ended() -> Vec<UiMessage> {
     result.cost_usd = Some(0.0123);
     vec![
         agent.into(),
-        said("All done."),
+        text_chunk("All done."),
         result.into(),
         UiMessage::Complete { session_id: 1, turn_id: turn(), stop_reason: StopReason::EndTurn },
     ]

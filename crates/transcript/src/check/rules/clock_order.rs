@@ -1,6 +1,6 @@
 use super::super::context::{Check, File, Findings};
 use crate::limits::CLOCK_SLACK_MILLIS;
-use crate::{Place, Rule, Severity};
+use crate::{Position, Rule, Severity};
 
 const RULE: Rule = Rule::new("clock-order");
 
@@ -12,7 +12,7 @@ pub(super) struct ClockOrder;
 impl Check for ClockOrder {
     fn finish(&mut self, file: &File<'_>, found: &mut Findings) {
         let links = file.links;
-        let mut first: Option<Place> = None;
+        let mut first: Option<Position> = None;
         let (mut count, mut most) = (0_u64, 0);
         for link in &links.list {
             let parent = link.parent.and_then(|parent| links.first(parent)).map(|number| &links.list[number]);

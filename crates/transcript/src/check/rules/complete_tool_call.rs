@@ -16,7 +16,7 @@ impl Check for CompleteToolCall {
         if seen.entry.kind() != EntryKind::Assistant {
             return;
         }
-        let missing = match seen.entry.said().content {
+        let missing = match seen.entry.message_view().content {
             Some(content) if content.is_array() => missing_block_keys(content),
             _ => missing_flat_keys(seen),
         };

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hasher as _};
 use super::super::Profile;
 use super::super::context::{Check, CheckedEntry, File, Findings, lines};
 use super::super::links::Likeness;
-use crate::{Place, Rule, Severity};
+use crate::{Position, Rule, Severity};
 
 const RULE: Rule = Rule::new("duplicate-line");
 
@@ -15,7 +15,7 @@ const RULE: Rule = Rule::new("duplicate-line");
 #[derive(Debug, Default)]
 pub(super) struct DuplicateLine {
     /// Large side records by fingerprint: position of the first, and the number of its copies.
-    large: HashMap<u64, (Place, u64)>,
+    large: HashMap<u64, (Position, u64)>,
 }
 
 /// Copies of side records are reported from this size on: they made a file grow to gigabytes.

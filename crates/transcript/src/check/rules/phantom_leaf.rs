@@ -1,7 +1,7 @@
 use tidings_protocol::entry::EntryKind;
 
 use super::super::context::{Check, CheckedEntry, File, Findings};
-use crate::{Place, Rule, Severity};
+use crate::{Position, Rule, Severity};
 
 const RULE: Rule = Rule::new("phantom-leaf");
 
@@ -11,7 +11,7 @@ const RULE: Rule = Rule::new("phantom-leaf");
 pub(super) struct PhantomLeaf {
     /// Leaves that were not in the file yet, the position of the line that names them, and the number of
     /// entries before it.
-    ahead: Vec<(Box<str>, Place, usize)>,
+    ahead: Vec<(Box<str>, Position, usize)>,
 }
 
 impl Check for PhantomLeaf {

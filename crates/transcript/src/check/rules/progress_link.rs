@@ -1,7 +1,7 @@
 use tidings_protocol::entry::EntryKind;
 
 use super::super::context::{Check, File, Findings};
-use crate::{Place, Rule, Severity};
+use crate::{Position, Rule, Severity};
 
 const RULE: Rule = Rule::new("progress-link");
 
@@ -12,7 +12,7 @@ pub(super) struct ProgressLink;
 impl Check for ProgressLink {
     fn finish(&mut self, file: &File<'_>, found: &mut Findings) {
         let links = file.links;
-        let mut first: Option<Place> = None;
+        let mut first: Option<Position> = None;
         let mut count = 0_u64;
         for link in links.list.iter().filter(|link| link.kind != EntryKind::Progress) {
             let parent = link.parent.and_then(|parent| links.first(parent));

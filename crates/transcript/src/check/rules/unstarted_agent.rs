@@ -4,7 +4,7 @@ use super::super::context::Findings;
 use super::super::session::SessionFacts;
 use crate::limits::SIDECAR_BYTES_MAX;
 use crate::roots::AgentFile;
-use crate::{Place, Rule, Severity};
+use crate::{Position, Rule, Severity};
 
 const RULE: Rule = Rule::new("unstarted-agent");
 
@@ -17,7 +17,7 @@ pub(crate) fn check(agent: &AgentFile, facts: &SessionFacts, found: &mut Finding
     if started_by(agent).is_some_and(|call| facts.call_ids.contains(call.as_str())) {
         return;
     }
-    let place = Place { line: 1, offset: 0, bytes: 0 };
+    let place = Position { line: 1, offset: 0, bytes: 0 };
     let message = format!("No tool call of the session started the sub-agent `{}`", agent.agent_id);
     found.add(RULE, Severity::Note, place, None, message);
 }

@@ -24,7 +24,7 @@ use super::{Detail, Options};
 use crate::Error;
 use crate::error::At as _;
 use crate::limits::{INPUT_BYTES_SHOWN, OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES, PICTURE_BYTES_MAX};
-use crate::session::{Actor, Agent, Branch, NodeId, Part};
+use crate::session::{Actor, Agent, Branch, EntryRole, NodeId};
 
 /// Prompts over this many bytes are folded: users paste whole files.
 const PROMPT_BYTES_OPEN: usize = 4000;
@@ -114,7 +114,7 @@ impl HtmlSink<'_> {
         }
         self.close_speaker();
         let class = match head.actor {
-            _ if head.part == Part::Error || matches!(head.actor, Actor::SystemError) => "failed",
+            _ if head.part == EntryRole::Error || matches!(head.actor, Actor::SystemError) => "failed",
             Actor::User | Actor::UserAs(_) | Actor::ClaudeAsUser => "user",
             Actor::Agent(_) => "agent",
             Actor::Assistant => "claude",
@@ -275,7 +275,7 @@ impl Sink for HtmlSink<'_> {
         }
         self.turn(head);
         match piece {
-            EntryPart::Text(content) if head.part == Part::CompactSummary => {
+            EntryPart::Text(content) if head.part == EntryRole::CompactSummary => {
                 self.close_speaker();
                 self.open_fold(Fold::Aside, "<span>Summary of the conversation so far</span>");
                 self.markdown(content);
@@ -286,7 +286,7 @@ impl Sink for HtmlSink<'_> {
         }
         match piece {
             EntryPart::Text(content)
-                if head.part == Part::Prompt && content.len() > PROMPT_BYTES_OPEN && !full =>
+                if head.part == EntryRole::Prompt && content.len() > PROMPT_BYTES_OPEN && !full =>
             {
                 let about = escaped(&short_line(content, 160));
                 self.open_fold(

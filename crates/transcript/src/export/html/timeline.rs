@@ -10,7 +10,7 @@ use super::escape::{escaped, text};
 use crate::export::entry_part::duration;
 use crate::export::metadata::SessionMetadata;
 use crate::export::text::thousands;
-use crate::session::{Agent, NodeId, Part, Session};
+use crate::session::{Agent, EntryRole, NodeId, Session};
 
 const WIDTH: f64 = 760.0;
 /// Space for the names of rows.
@@ -229,7 +229,7 @@ impl Timeline {
     fn errors(&mut self, session: &Session, path: &[NodeId]) {
         let failed = path.iter().filter(|node| {
             let node = session.node(**node);
-            node.part == Part::Error || (node.part == Part::ToolResult && node.is_error())
+            node.part == EntryRole::Error || (node.part == EntryRole::ToolResult && node.is_error())
         });
         let places: Vec<f64> =
             failed.filter_map(|node| session.node(*node).at).map(|at| self.axis.place(at)).collect();

@@ -7,13 +7,13 @@ mod verify;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde::Serialize;
 use tidings_transcript::cache::Cache;
-use tidings_transcript::cost::{self, By, Ledger, Memo, Prices, Query, Report};
-use tidings_transcript::roots::{Found, Roots, SessionFiles, no_such_session};
+use tidings_transcript::cost::{self, CostBy, Ledger, Memo, Prices, Query, Report};
+use tidings_transcript::roots::{Roots, SessionFiles, SessionScan, no_such_session};
 
 use super::{RootArgs, unreadable, when};
 use crate::error::{CannotRun, Exit};
@@ -26,8 +26,8 @@ use crate::progress::Progress;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Cost {
     /// Group by
-    #[arg(long, value_name = "WHAT", default_value = "day")]
-    by: GroupBy,
+    #[arg(long, value_name = "WHAT", default_value = "day", value_parser = cost_by())]
+    by: CostBy,
 
     /// Time zone for days, such as Europe/Berlin or UTC [default: that of the system]
     #[arg(long, value_name = "ZONE")]
@@ -78,18 +78,18 @@ pub(crate) struct Cost {
     now: Option<Timestamp>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum GroupBy {
-    Day,
-    /// ISO 8601 weeks, beginning on Monday
-    Week,
-    Month,
-    Session,
-    /// Folder that sessions were started in
-    Project,
-    Model,
-    /// Blocks of five hours, from the full hour of the first response
-    Block,
+/// Parses a grouping, and lists all of them in the help.
+fn cost_by() -> impl TypedValueParser<Value = CostBy> {
+    let value = |by: CostBy| {
+        let value = PossibleValue::new(by.as_str());
+        match by {
+            CostBy::Week => value.help("ISO 8601 weeks, beginning on Monday"),
+            CostBy::Project => value.help("Folder that sessions were started in"),
+            CostBy::Block => value.help("Blocks of five hours, from the full hour of the first response"),
+            _ => value,
+        }
+    };
+    PossibleValuesParser::new(CostBy::ALL.map(value)).try_map(|text| text.parse())
 }
 
 const EXAMPLES: &str = "\
@@ -147,7 +147,7 @@ impl Cost {
     }
 
     /// Fails if `--session` matches no session, instead of reporting a cost of zero.
-    fn require_session(&self, found: &Found, ledger: &Ledger) -> anyhow::Result<()> {
+    fn require_session(&self, found: &SessionScan, ledger: &Ledger) -> anyhow::Result<()> {
         let Some(name) = self.session.as_deref() else { return Ok(()) };
         let there = found.sessions.iter().any(|session| session.id.starts_with(name))
             || ledger.responses().any(|response| response.session.starts_with(name));
@@ -195,7 +195,7 @@ impl Cost {
     }
 
     /// Prints what is missing in the sums.
-    fn remarks(found: &Found, ledger: &Ledger, out: &Output) -> anyhow::Result<Exit> {
+    fn remarks(found: &SessionScan, ledger: &Ledger, out: &Output) -> anyhow::Result<Exit> {
         if ledger.oversized_lines > 0 {
             let lines = human::plural(ledger.oversized_lines, "line");
             out.note(&format!("Skipped, because too long to read: {lines}"))?;
@@ -207,7 +207,7 @@ impl Cost {
         if self.no_cache { Cache::none() } else { RootArgs::cache() }
     }
 
-    fn ledger(&self, roots: &Roots, found: &Found, out: &Output) -> anyhow::Result<Ledger> {
+    fn ledger(&self, roots: &Roots, found: &SessionScan, out: &Output) -> anyhow::Result<Ledger> {
         let mut cache = self.cache();
         let bar = Bar::default();
         let ledger = Ledger::read(found, &mut cache, &|progress| bar.show(progress));
@@ -219,7 +219,7 @@ impl Cost {
 
     fn query(&self, now: &Zoned) -> anyhow::Result<Query> {
         let moment = |text: &Option<String>| text.as_deref().map(|text| when::parse(text, now)).transpose();
-        let mut query = Query::new(self.by.into(), now.time_zone().clone(), now.timestamp());
+        let mut query = Query::new(self.by, now.time_zone().clone(), now.timestamp());
         query.since = moment(&self.since)?.map(|when| when.start);
         query.until = moment(&self.until)?.map(|when| when.end);
         query.project.clone_from(&self.project);
@@ -281,19 +281,5 @@ impl Bar {
         let (bar, shown) = bar.get_or_insert_with(|| (Progress::bytes("counting", progress.all), 0));
         bar.done(progress.done.saturating_sub(*shown));
         *shown = progress.done.max(*shown);
-    }
-}
-
-impl From<GroupBy> for By {
-    fn from(by: GroupBy) -> By {
-        match by {
-            GroupBy::Day => By::Day,
-            GroupBy::Week => By::Week,
-            GroupBy::Month => By::Month,
-            GroupBy::Session => By::Session,
-            GroupBy::Project => By::Project,
-            GroupBy::Model => By::Model,
-            GroupBy::Block => By::Block,
-        }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use jiff::tz::TimeZone;
-use tidings_transcript::cost::{By, Money, Report, Row, Total};
+use tidings_transcript::cost::{CostBy, Money, Report, Row, Total};
 
 use crate::human;
 use crate::output::{BOLD, DIM, PLAIN, printable};
@@ -116,8 +116,10 @@ impl CostTable {
 
 fn head(report: &Report) -> String {
     match report.by {
-        By::Day | By::Week | By::Month | By::Block => format!("{} ({})", report.by.as_str(), report.zone),
-        By::Session | By::Project | By::Model => report.by.as_str().to_owned(),
+        CostBy::Day | CostBy::Week | CostBy::Month | CostBy::Block => {
+            format!("{} ({})", report.by.as_str(), report.zone)
+        }
+        CostBy::Session | CostBy::Project | CostBy::Model => report.by.as_str().to_owned(),
     }
 }
 

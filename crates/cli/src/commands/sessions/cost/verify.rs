@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use tidings_transcript::cost::books::{self, Compared};
 use tidings_transcript::cost::{Ledger, Prices};
-use tidings_transcript::roots::Found;
+use tidings_transcript::roots::SessionScan;
 
 use super::super::{RootArgs, unreadable};
 use crate::error::Exit;
@@ -14,7 +14,7 @@ use crate::human;
 use crate::output::{BOLD, Output, PLAIN, printable};
 
 pub(super) fn print(
-    found: &Found,
+    found: &SessionScan,
     ledger: &Ledger,
     prices: &Prices,
     root: &RootArgs,

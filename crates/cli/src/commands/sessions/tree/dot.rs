@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use tidings_transcript::session::{BranchState, NodeId, Part, Session};
+use tidings_transcript::session::{BranchState, EntryRole, NodeId, Session};
 
 use super::{Detail, excerpt};
 use crate::output::{Output, printable};
@@ -42,9 +42,9 @@ pub(super) fn print(session: &Session, detail: Detail, out: &mut Output) -> anyh
 fn node(session: &Session, id: NodeId, active: bool) -> anyhow::Result<String> {
     let part = session.node(id).part;
     let fill = match part {
-        Part::Prompt | Part::Command => "lightblue",
-        Part::Compaction | Part::CompactSummary => "khaki",
-        Part::Error => "salmon",
+        EntryRole::Prompt | EntryRole::Command => "lightblue",
+        EntryRole::Compaction | EntryRole::CompactSummary => "khaki",
+        EntryRole::Error => "salmon",
         _ => "white",
     };
     let mut label = format!("{}\n{}", session.actor(id), excerpt::entry(session, id, TEXT_MAX)?);
@@ -80,7 +80,11 @@ fn is_drawn(session: &Session, id: NodeId, detail: Detail) -> bool {
     let part = session.node(id).part;
     let is_side = matches!(
         part,
-        Part::Attachment | Part::Progress | Part::Injected | Part::Event | Part::CommandOutput
+        EntryRole::Attachment
+            | EntryRole::Progress
+            | EntryRole::Injected
+            | EntryRole::Event
+            | EntryRole::CommandOutput
     );
     detail == Detail::Full || !is_side || session.lanes_of(id).next().is_some()
 }

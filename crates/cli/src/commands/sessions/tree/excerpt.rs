@@ -4,7 +4,7 @@ use tidings_protocol::entry::Entry;
 use tidings_protocol::json::Raw;
 use tidings_protocol::view::Block;
 use tidings_transcript::Error;
-use tidings_transcript::session::{CommandTags, NodeId, Part, Session, ToolUse};
+use tidings_transcript::session::{CommandTags, EntryRole, NodeId, Session, ToolUse};
 
 use crate::output::printable;
 
@@ -12,13 +12,13 @@ use crate::output::printable;
 pub(super) fn entry(session: &Session, id: NodeId, width: usize) -> Result<String, Error> {
     let entry = session.entry(id)?;
     let text = match session.node(id).part {
-        Part::Attachment => entry.attachment_type().unwrap_or_default().into_owned(),
-        Part::Progress => text_at(&entry, &["data", "type"]),
-        Part::Command | Part::CommandOutput => command(&entry.text()),
-        Part::Compaction => compaction(session, id, &entry),
-        Part::ToolResult => result_text(&entry, None),
-        Part::Response => response(&entry),
-        Part::Event | Part::Error => event(&entry),
+        EntryRole::Attachment => entry.attachment_type().unwrap_or_default().into_owned(),
+        EntryRole::Progress => text_at(&entry, &["data", "type"]),
+        EntryRole::Command | EntryRole::CommandOutput => command(&entry.text()),
+        EntryRole::Compaction => compaction(session, id, &entry),
+        EntryRole::ToolResult => result_text(&entry, None),
+        EntryRole::Response => response(&entry),
+        EntryRole::Event | EntryRole::Error => event(&entry),
         _ => entry.text(),
     };
     Ok(one_line(&text, width))

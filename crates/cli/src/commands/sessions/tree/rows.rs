@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tidings_transcript::session::{Branch, BranchState, LaneId, NodeId, Part, Session};
+use tidings_transcript::session::{Branch, BranchState, EntryRole, LaneId, NodeId, Session};
 
 use super::Detail;
 
@@ -130,8 +130,8 @@ fn push_fold(rows: &mut Vec<Row>, fold: &mut Vec<NodeId>, session: &Session) {
     // Text added for the model would be half of all rows, and there are many bookkeeping entries.
     folded.retain(|id| {
         let node = session.node(*id);
-        let silent = matches!(node.part, Part::Attachment | Part::Progress | Part::Injected);
-        !silent && (node.part != Part::Event || node.has_text())
+        let silent = matches!(node.part, EntryRole::Attachment | EntryRole::Progress | EntryRole::Injected);
+        !silent && (node.part != EntryRole::Event || node.has_text())
     });
     if folded.len() <= FOLD_MIN {
         rows.extend(folded.into_iter().map(Row::Entry));
@@ -144,7 +144,7 @@ fn push_fold(rows: &mut Vec<Row>, fold: &mut Vec<NodeId>, session: &Session) {
 fn is_shown_with_call(session: &Session, id: NodeId) -> bool {
     let node = session.node(id);
     let paired = |tool: &tidings_transcript::session::ToolUse| tool.call.is_some() && tool.result == Some(id);
-    node.part == Part::ToolResult
+    node.part == EntryRole::ToolResult
         && session.results_of(id).next().is_some()
         && session.results_of(id).all(paired)
 }
@@ -154,15 +154,15 @@ fn is_shown(session: &Session, path: &[NodeId], at: usize) -> bool {
     let id = path[at];
     let node = session.node(id);
     match node.part {
-        Part::Prompt
-        | Part::Command
-        | Part::Interruption
-        | Part::Notification
-        | Part::Compaction
-        | Part::CompactSummary
-        | Part::Error
-        | Part::Other => true,
-        Part::Response => {
+        EntryRole::Prompt
+        | EntryRole::Command
+        | EntryRole::Interruption
+        | EntryRole::Notification
+        | EntryRole::Compaction
+        | EntryRole::CompactSummary
+        | EntryRole::Error
+        | EntryRole::Other => true,
+        EntryRole::Response => {
             let delegates = session.lanes_of(id).next().is_some();
             let failed = session.calls_of(id).any(|tool| tool.is_error);
             delegates || failed || node.is_orphan() || node.is_cut() || ends_turn(session, &path[at + 1..])
@@ -175,10 +175,10 @@ fn is_shown(session: &Session, path: &[NodeId], at: usize) -> bool {
 fn ends_turn(session: &Session, rest: &[NodeId]) -> bool {
     for id in rest {
         let part = session.node(*id).part;
-        if part.begins_turns() || part == Part::Compaction {
+        if part.begins_turns() || part == EntryRole::Compaction {
             return true;
         }
-        if matches!(part, Part::Response | Part::ToolResult) {
+        if matches!(part, EntryRole::Response | EntryRole::ToolResult) {
             return false;
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _};
 
-use tidings_transcript::session::{BranchState, LaneId, NodeId, Part, Session};
+use tidings_transcript::session::{BranchState, EntryRole, LaneId, NodeId, Session};
 use tidings_transcript::{Error, Severity};
 
 use super::rows::{Row, rows};
@@ -51,8 +51,11 @@ fn head(session: &Session, detail: Detail, columns: usize) -> String {
     }
     let abandoned: usize =
         session.lane_ids().map(|lane| session.branches(lane).len().saturating_sub(1)).sum();
-    let turns =
-        session.nodes().iter().filter(|node| node.part == Part::Prompt && node.lane == LaneId::MAIN).count();
+    let turns = session
+        .nodes()
+        .iter()
+        .filter(|node| node.part == EntryRole::Prompt && node.lane == LaneId::MAIN)
+        .count();
     let mut counted =
         vec![count(turns, "prompt", "prompts"), count(session.nodes().len(), "entry", "entries")];
     for (number, one, many) in [
@@ -165,14 +168,14 @@ fn entry(session: &Session, id: NodeId, detail: Detail) -> Result<Vec<TreeLine>,
     let calls: Vec<_> = session.calls_of(id).collect();
     let text = excerpt::entry(session, id, TEXT_MAX)?;
     let colour = match node.part {
-        Part::Prompt | Part::Command => BOLD,
-        Part::Error => RED,
-        Part::Compaction => YELLOW,
-        Part::Response
-        | Part::ToolResult
-        | Part::CompactSummary
-        | Part::Notification
-        | Part::Interruption => "",
+        EntryRole::Prompt | EntryRole::Command => BOLD,
+        EntryRole::Error => RED,
+        EntryRole::Compaction => YELLOW,
+        EntryRole::Response
+        | EntryRole::ToolResult
+        | EntryRole::CompactSummary
+        | EntryRole::Notification
+        | EntryRole::Interruption => "",
         _ => DIM,
     };
     let mut marks = String::new();
@@ -230,12 +233,12 @@ fn fold(session: &Session, ids: &[NodeId]) -> String {
     for id in ids {
         let node = session.node(*id);
         match node.part {
-            Part::Response if node.calls_tools() => {
+            EntryRole::Response if node.calls_tools() => {
                 for tool in session.calls_of(*id) {
                     *tools.entry(&tool.name).or_default() += 1;
                 }
             }
-            Part::Response => answers += 1,
+            EntryRole::Response => answers += 1,
             _ => others += 1,
         }
     }
