@@ -5,7 +5,7 @@ import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { accessibility, newContext, open, trouble } from "../lib/browser.mjs";
-import { allow, button, stage } from "../lib/setup.mjs";
+import { allow, button, pressUntilGone, stage } from "../lib/setup.mjs";
 
 const WORDS = "It goes on and on, one word after the other. ".repeat(30);
 const PLAN = Array.from({ length: 60 }, (_, at) => `${at + 1}. Step ${at + 1} of the plan`).join("\\n");
@@ -194,7 +194,7 @@ test("p11 p20 p22 p24 p26 plans are read, outputs say that they are cut, and fai
   await page.getByRole("heading", { name: "Approve this plan?" }).waitFor();
   const yes = page.locator(".ask.plan .yes.main");
   assert.equal(await yes.getAttribute("aria-disabled"), "true");
-  for (let presses = 0; presses < 30 && (await page.getByRole("button", { name: /More below/ }).count()) > 0; presses += 1) await page.getByRole("button", { name: /More below/ }).click();
+  await pressUntilGone(page.getByRole("button", { name: /More below/ }));
   await page.locator(".ask.plan .yes.main[aria-disabled=false]").click();
   await page.locator(".answer").getByText("That is done.").waitFor();
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { allow, stage } from "../lib/setup.mjs";
+import { allow, pressUntilGone, stage } from "../lib/setup.mjs";
 
 const ATTACKS = [
   "<script>window.pwned=1</script>",
@@ -139,8 +139,7 @@ test("t7_nothing_that_is_said_runs_or_loads_anywhere_on_the_page", async () => {
   await page.locator(".plan-text").evaluate((box) => box.scrollTo(0, box.scrollHeight));
   await page.getByRole("button", { name: "Approve", exact: true }).click();
   await page.locator(".session .state.idle").waitFor();
-  const latest = page.getByRole("button", { name: "Latest ↓" });
-  if (await latest.isVisible()) await latest.click();
+  await pressUntilGone(page.getByRole("button", { name: "Latest ↓" }));
   await page.locator(".answer").getByText("The end.").waitFor();
 
   for (const view of ["", "#/history", "#/cost", "#/settings", `#/s/${one.key}`]) {

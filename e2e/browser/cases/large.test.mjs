@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { stage } from "../lib/setup.mjs";
+import { pressUntilGone, stage } from "../lib/setup.mjs";
 import { assertStill, recordShifts } from "../lib/shifts.mjs";
 
 /** A turn with a number of calls: about nine events each. */
@@ -81,12 +81,8 @@ test("p23 a long session draws little of itself and moves at most 200 KB", async
   await find.press("Enter");
   await page.locator(".row.found", { hasText: "Step 2:" }).waitFor();
   await page.getByRole("button", { name: "Close search" }).click();
-  const start = page.getByRole("button", { name: "Go to the start" });
-  if ((await start.count()) > 0) {
-    await page.locator(".scroller").evaluate((element) => (element.scrollTop = 0));
-    await start.click();
-    await start.waitFor({ state: "detached" });
-  }
+  await page.locator(".scroller").evaluate((element) => (element.scrollTop = 0));
+  await pressUntilGone(page.getByRole("button", { name: "Go to the start" }));
   await page.waitForFunction(() => document.querySelector(".older") === null);
 });
 

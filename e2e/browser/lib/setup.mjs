@@ -77,3 +77,10 @@ export function button(page, name) {
 export async function allow(page, name = "Allow once") {
   await button(page, name).click();
 }
+
+/** Presses a button until the page no longer shows it. It may disappear between a look and a press. */
+export async function pressUntilGone(locator) {
+  while ((await locator.count()) > 0) await locator.click({ timeout: 1000 }).catch((error) => {
+    if (error.name !== "TimeoutError") throw error;
+  });
+}
