@@ -66,6 +66,13 @@ pub enum Outcome<A> {
     Lost,
 }
 
+impl<A> Outcome<A> {
+    /// True if a user, a rule or a grant answered.
+    pub fn is_answered(&self) -> bool {
+        matches!(self, Outcome::Answered { .. })
+    }
+}
+
 /// The author of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

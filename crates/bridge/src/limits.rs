@@ -559,3 +559,29 @@ pub(crate) const MOBILE_SYNC_PART_MAX: usize = 32;
 /// The length from which on an event is written in parts and held once for all subscribers. A client that
 /// reads nothing holds about as much.
 pub(crate) const LONG_EVENT_BYTES: usize = 64 << 10;
+
+/// Tool calls of an observed session that hooks have announced and not ended. Agents run far fewer at once.
+pub(crate) const ANNOUNCED_CALLS_MAX: usize = 256;
+
+/// Time between two readings of an observed session's files, if nothing reports a change. Network drives do
+/// not.
+pub(crate) const FOLLOW_EVERY: Duration = Duration::from_secs(1);
+
+/// Shortest time between two readings: an entry is often written together with others.
+pub(crate) const FOLLOW_PAUSE: Duration = Duration::from_millis(30);
+
+/// Time between two searches for processes of the CLI, if nothing reports a change.
+pub(crate) const PROCESSES_EVERY: Duration = Duration::from_secs(1);
+
+/// Lines of a session file that wait to become events.
+pub(crate) const FOLLOWED_LINES_WAITING: usize = 64;
+
+/// Bytes at the end of a session file that become events when the session is observed for the first time.
+pub(crate) const FOLLOWED_BYTES_MAX: u64 = 4 << 20;
+
+/// Time for which a request of a sub-agent is held. One that runs in the background shows its dialog only
+/// afterwards.
+pub(crate) const SUBAGENT_HOLD: Duration = Duration::from_secs(30);
+
+/// The longest message of a hook: the input of a tool call, and its result.
+pub(crate) const HOOK_BYTES_MAX: usize = 33 << 20;

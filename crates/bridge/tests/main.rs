@@ -18,6 +18,7 @@ mod mobile;
 #[cfg(feature = "conformance")]
 mod model;
 mod notify;
+mod observed;
 mod outlive;
 mod power;
 #[cfg(feature = "conformance")]

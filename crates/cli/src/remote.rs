@@ -26,6 +26,9 @@ pub(crate) const SOCKET: &str = "server.sock";
 pub(crate) const SOCKET_NOTE: &str = "socket-path";
 pub(crate) const BASE_PATH_NOTE: &str = "base-path";
 
+/// File in the data folder with the folders whose sessions the server and the hooks leave alone.
+pub(crate) const IGNORED_FOLDERS: &str = "ignored-folders";
+
 /// Timeout for an answer of the server.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 

@@ -47,6 +47,7 @@ pub mod redact;
 pub mod repair;
 pub mod retention;
 pub mod roots;
+pub mod running;
 pub mod search;
 pub mod session;
 

@@ -133,3 +133,6 @@ pub(crate) const MARKDOWN_LAYERS_MAX: usize = 8;
 
 /// Number of alternatives of a pattern up to which a literal prefilter pays off.
 pub(crate) const ALTERNATIVES_MAX: usize = 32;
+
+/// Bytes of a running process's description of itself.
+pub(crate) const RUNNING_FILE_BYTES_MAX: u64 = 64 << 10;

@@ -273,6 +273,11 @@ impl Fold {
     }
 
     /// The phase of the session when no special one applies.
+    /// The phase of the session, if nothing else is known about it than the inputs so far.
+    pub(crate) fn phase(&self) -> SessionPhase {
+        self.state.phase.unwrap_or_else(|| self.resting_phase())
+    }
+
     fn resting_phase(&self) -> SessionPhase {
         if !self.state.asks.is_empty() {
             SessionPhase::WaitingForPerson

@@ -12,7 +12,8 @@ use crate::fold::{Fold, FoldOptions, Input, Prompt};
 /// Converts the entries of a session file into events, one by one.
 ///
 /// Entries come in the order of the conversation, those of a sub-agent with the call that started it.
-/// Files do not mark the end of a turn: it ends where the next one begins, or with [`Replay::finish`].
+/// Files of interactive sessions mark the end of a turn. Otherwise it ends where the next one begins, or with
+/// [`Replay::finish`].
 #[derive(Debug)]
 pub struct Replay {
     fold: Fold,
@@ -38,6 +39,11 @@ impl Replay {
             EntryKind::Attachment if agent.is_none() => self.attachment(entry, out),
             _ => self.title(entry, out),
         }
+    }
+
+    /// The state machine, for inputs that are not in a file.
+    pub(crate) fn fold_mut(&mut self) -> &mut Fold {
+        &mut self.fold
     }
 
     /// Ends the conversion after the last entry.
@@ -160,6 +166,7 @@ impl Replay {
                 self.close(out);
             }
             Some("local_command") => self.local_command(entry, out),
+            Some("turn_duration") => self.end_turn(out),
             Some(subtype @ ("informational" | "model_refusal_fallback" | "model_fallback")) => {
                 self.open("system", entry, None);
                 self.line.push_str(",\"subtype\":");

@@ -14,7 +14,7 @@ use super::notes::{Note, NoteReceiver};
 use super::pending_requests::{self, PendingRequests};
 use super::request_handler::RequestHandler;
 use super::status;
-use crate::fold::{self, Fold, Input, OpenedRequest, SettledRequest};
+use crate::fold::{self, Fold, Input, OpenedRequest};
 use crate::limits::{GATHER_TIME, SNAPSHOT_EVERY_BYTES, TICK};
 use crate::pending::Outcome;
 use crate::sink::EventSink;
@@ -227,52 +227,40 @@ impl EventTask {
 
     fn apply_note(&mut self, note: Note, events: &mut Vec<UiMessage>) {
         self.progress.must_save = true;
-        let settled: Option<SettledRequest> = match note {
+        match note {
             Note::Prompt(prompt) => {
                 // A prompt that is sent again, because its delivery was in doubt, was recorded before.
                 let is_known = prompt.uuid.as_ref().is_some_and(|uuid| self.fold.knows_prompt(uuid));
                 if !is_known {
                     self.fold.step(Input::Prompt(&prompt), events);
                 }
-                return;
-            }
-            Note::Opened(ask, deadline_ms) if self.progress.shown.remove(&ask.key.tool_use_id) => {
-                return self.pending.reopened(&ask.key, deadline_ms);
-            }
-            Note::Opened(ask, deadline_ms) => {
-                if let Some(asked) = self.pending.opened(ask, deadline_ms) {
-                    self.fold.step(Input::RequestOpened(&asked), events);
-                }
-                return;
-            }
-            Note::Plan(call, reply) => {
-                // The receiver may be gone.
-                return drop(reply.send(self.fold.plan_of(&call).map(str::to_owned)));
-            }
-            Note::Questioned(asked) => {
-                self.pending.questioned(&asked);
-                let is_shown = match &*asked {
-                    OpenedRequest::Questions { details, .. } => {
-                        self.progress.shown.remove(&details.tool_use_id)
-                    }
-                    OpenedRequest::Permission { .. } | OpenedRequest::Batch { .. } => false,
-                };
-                if !is_shown {
-                    self.fold.step(Input::RequestOpened(&asked), events);
-                }
-                return;
             }
             Note::Done(command) => {
                 let (command, session_id) = (command.to_string(), self.fold.handle());
-                return events.push(UiMessage::CommandComplete { command, session_id });
+                events.push(UiMessage::CommandComplete { command, session_id });
             }
-            Note::Decided(key, outcome) => Some(self.pending.decided(&key, &outcome)),
-            Note::Settled(key, outcome) => self.pending.settled(&key, &self.outcome_after_exit(outcome)),
-            Note::Declined(key, outcome) => Some(pending_requests::questions_settled(&key, &outcome)),
-            Note::Answered(key, outcome) => self.pending.answered(&key, &self.outcome_after_exit(outcome)),
-        };
-        if let Some(settled) = settled {
-            self.fold.step(Input::RequestSettled(&settled), events);
+            // Shown before the session was adopted.
+            Note::Opened(ask, deadline_ms) if self.progress.shown.remove(&ask.key.tool_use_id) => {
+                self.pending.reopened(&ask.key, deadline_ms);
+            }
+            Note::Questioned(asked) if self.was_shown(&asked) => self.pending.questioned(&asked),
+            Note::Settled(key, outcome) => {
+                let outcome = self.outcome_after_exit(outcome);
+                self.pending.apply(Note::Settled(key, outcome), &mut self.fold, events);
+            }
+            Note::Answered(key, outcome) => {
+                let outcome = self.outcome_after_exit(outcome);
+                self.pending.apply(Note::Answered(key, outcome), &mut self.fold, events);
+            }
+            note => self.pending.apply(note, &mut self.fold, events),
+        }
+    }
+
+    /// True for questions that were shown before the session was adopted.
+    fn was_shown(&mut self, asked: &OpenedRequest) -> bool {
+        match asked {
+            OpenedRequest::Questions { details, .. } => self.progress.shown.remove(&details.tool_use_id),
+            OpenedRequest::Permission { .. } | OpenedRequest::Batch { .. } => false,
         }
     }
 
@@ -326,7 +314,7 @@ async fn if_ready<T>(future: impl Future<Output = T>) -> Option<T> {
     }
 }
 
-async fn wait_until(at: Option<Instant>) {
+pub(super) async fn wait_until(at: Option<Instant>) {
     if let Some(at) = at {
         tokio::time::sleep_until(at).await;
     }

@@ -9,6 +9,7 @@ mod adoption;
 mod announce;
 mod event_task;
 mod notes;
+mod observed;
 mod outcomes;
 mod pending_requests;
 mod request_handler;
@@ -26,6 +27,7 @@ use tidings_protocol::ui::{ControllerInputPayload, Role, TurnId};
 use tokio_util::sync::CancellationToken;
 
 pub use adoption::{Checkpoint, RemainingOutput, SnapshotStore};
+pub use observed::{LocalAnswer, Observation, ObservedSession};
 pub use status::SessionStatus;
 
 use self::notes::{Note, NoteSender};

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tidings_protocol::ui::{
-    InteractionResolved, PermissionDetails, PermissionRequest, PermissionResolved, Resolution,
+    InteractionResolved, PermissionDetails, PermissionRequest, PermissionResolved, Resolution, UiMessage,
 };
 
 use super::Setup;
 use super::announce::AnnouncedCalls;
-use crate::fold::{OpenedRequest, SettledRequest};
+use super::notes::Note;
+use crate::fold::{Fold, Input, OpenedRequest, SettledRequest};
 use crate::pending::{AnsweredBy, Outcome};
 use crate::permissions::{Answer, Ask, Emit, Gather};
 use crate::questions::Replied;
@@ -45,6 +46,36 @@ impl PendingRequests {
             tools: BTreeMap::new(),
             questions: BTreeSet::new(),
             announced: AnnouncedCalls::default(),
+        }
+    }
+
+    /// Reports a note about a request as events. Other notes are ignored.
+    pub(super) fn apply(&mut self, note: Note, fold: &mut Fold, events: &mut Vec<UiMessage>) {
+        let settled = match note {
+            Note::Opened(ask, deadline_ms) => {
+                if let Some(asked) = self.opened(ask, deadline_ms) {
+                    fold.step(Input::RequestOpened(&asked), events);
+                }
+                None
+            }
+            Note::Questioned(asked) => {
+                self.questioned(&asked);
+                fold.step(Input::RequestOpened(&asked), events);
+                None
+            }
+            Note::Plan(call, reply) => {
+                // The receiver may be gone.
+                drop(reply.send(fold.plan_of(&call).map(str::to_owned)));
+                None
+            }
+            Note::Decided(key, outcome) => Some(self.decided(&key, &outcome)),
+            Note::Settled(key, outcome) => self.settled(&key, &outcome),
+            Note::Declined(key, outcome) => Some(questions_settled(&key, &outcome)),
+            Note::Answered(key, outcome) => self.answered(&key, &outcome),
+            Note::Prompt(_) | Note::Done(_) => None,
+        };
+        if let Some(settled) = settled {
+            fold.step(Input::RequestSettled(&settled), events);
         }
     }
 

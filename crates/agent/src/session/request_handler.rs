@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tidings::{Decision, Options, PermissionAsk};
+use tidings_protocol::control::CanUseTool;
 use tidings_protocol::ui::UiMessage;
 
 use super::Setup;
@@ -23,6 +24,13 @@ pub(super) struct RequestHandler {
     folder: Mutex<Option<String>>,
 }
 
+/// A decision for the CLI.
+pub(super) struct HandlerDecision {
+    pub(super) decision: Decision,
+    /// False if the request ended without an answer; the decision denies it then.
+    pub(super) is_answered: bool,
+}
+
 impl RequestHandler {
     pub(super) fn new(setup: Arc<Setup>, notes: NoteSender) -> Self {
         RequestHandler { setup, notes, folder: Mutex::default() }
@@ -34,7 +42,7 @@ impl RequestHandler {
         options
             .on_permission(move |ask: PermissionAsk| {
                 let handler = Arc::clone(&decides);
-                async move { handler.decide_tool(ask).await }
+                async move { handler.decide(ask.context.request_id(), &ask.call).await.decision }
             })
             .on_elicitation(move |ask| {
                 let handler = Arc::clone(&elicits);
@@ -56,14 +64,14 @@ impl RequestHandler {
         self.folder.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    async fn decide_tool(&self, asked: PermissionAsk) -> Decision {
-        if let Some(decision) = self.answer_question_tool(&asked).await {
+    /// Decides about a tool call: by the policy, a grant, or the user.
+    pub(super) async fn decide(&self, request_id: &str, call: &CanUseTool) -> HandlerDecision {
+        if let Some(decision) = self.answer_question_tool(request_id, call).await {
             return decision;
         }
-        let id = asked.context.request_id();
-        let ask = Ask::new(self.setup.handle, id, &asked.call, self.folder().as_deref()).on_disk();
+        let ask = Ask::new(self.setup.handle, request_id, call, self.folder().as_deref()).on_disk();
         let outcome = self.outcome(&ask).await;
-        permissions::decision(&ask, &outcome)
+        HandlerDecision { decision: permissions::decision(&ask, &outcome), is_answered: outcome.is_answered() }
     }
 
     async fn outcome(&self, ask: &Ask) -> Outcome<Answer> {

@@ -1,14 +1,14 @@
 //! Questions to the user: from the model, about a plan, or from an MCP server.
 
-use tidings::control::ElicitationAnswer;
-use tidings::{Decision, ElicitationAsk, PermissionAsk};
+use tidings::control::{CanUseTool, ElicitationAnswer};
+use tidings::ElicitationAsk;
 use tidings_protocol::ui::{OptionDetails, PlanProposed, QuestionDetails, QuestionKind, QuestionNote};
 
 use tokio::sync::oneshot;
 
 use super::notes::Note;
 use super::outcomes::UserQuestions;
-use super::request_handler::{RequestHandler, deadline};
+use super::request_handler::{HandlerDecision, RequestHandler, deadline};
 use crate::fold::OpenedRequest;
 use crate::pending::Outcome;
 use crate::questions::{Choice, CliReply, Field, Inquiry, InteractionError, Origin, Replied};
@@ -16,16 +16,21 @@ use crate::request_table::AskKey;
 
 impl RequestHandler {
     /// Asks the user, if the tool is a question. Returns `None` for other tools.
-    pub(super) async fn answer_question_tool(&self, asked: &PermissionAsk) -> Option<Decision> {
-        let id = asked.context.request_id();
-        if !Inquiry::is_asked_by(&asked.call.tool_name) {
+    pub(super) async fn answer_question_tool(
+        &self,
+        request_id: &str,
+        call: &CanUseTool,
+    ) -> Option<HandlerDecision> {
+        if !Inquiry::is_asked_by(&call.tool_name) {
             return None;
         }
-        let plan = self.plan_of(asked.call.tool_use_id.as_deref()).await;
-        let inquiry = Inquiry::from_call(self.setup.handle, id, &asked.call, plan.as_deref())?;
-        let outcome = self.ask_user(inquiry.clone(), asked.call.agent_id.as_deref()).await;
+        let plan = self.plan_of(call.tool_use_id.as_deref()).await;
+        let inquiry = Inquiry::from_call(self.setup.handle, request_id, call, plan.as_deref())?;
+        let outcome = self.ask_user(inquiry.clone(), call.agent_id.as_deref()).await;
         match inquiry.cli_reply(&outcome) {
-            CliReply::Tool(decision) => Some(decision),
+            CliReply::Tool(decision) => {
+                Some(HandlerDecision { decision, is_answered: outcome.is_answered() })
+            }
             CliReply::Elicitation(_) => None,
         }
     }

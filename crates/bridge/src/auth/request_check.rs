@@ -24,6 +24,8 @@ enum Access {
     Public,
     /// A pairing code in the body.
     Pairing,
+    /// A process of the same user, which the handler checks.
+    Hook,
     /// A credential in the request, or in the first WebSocket message.
     Socket,
     /// A credential in the request.
@@ -102,9 +104,10 @@ impl Auth {
         }
         match access(&parts.method, parts.uri.path()) {
             Access::Public => {}
+            Access::Hook if peer == Peer::Unix => {}
             Access::Pairing => self.0.limiter.pairing(&peer)?,
             Access::Socket if !self.carries_credential(&parts.headers) => {}
-            Access::Socket | Access::Credential => {
+            Access::Hook | Access::Socket | Access::Credential => {
                 let caller = self.authenticate(parts).or_else(|error| self.count_failure(error, peer))?;
                 parts.extensions.insert(caller);
             }
@@ -250,6 +253,7 @@ pub(crate) struct RequestScheme {
 fn access(method: &Method, path: &str) -> Access {
     match path {
         "/v1/pair" if method == Method::POST => Access::Pairing,
+        path if path.starts_with("/v1/hooks/") && method == Method::POST => Access::Hook,
         "/v1/ws" | "/v1/mobile" if method == Method::GET => Access::Socket,
         path if is_files(path) && method.is_safe() => Access::Public,
         _ => Access::Credential,

@@ -3,17 +3,26 @@ use std::sync::Arc;
 
 /// A connection as its requests see it, in their extensions.
 #[derive(Clone)]
-pub(crate) struct Connection(Arc<dyn Fn() + Send + Sync>);
+pub(crate) struct Connection {
+    mark: Arc<dyn Fn() + Send + Sync>,
+    /// The process at the other end of a Unix socket.
+    pub(crate) process: Option<u32>,
+}
 
 impl Connection {
     /// A connection with the function that marks it as authenticated.
     pub(crate) fn new(mark: impl Fn() + Send + Sync + 'static) -> Self {
-        Connection(Arc::new(mark))
+        Connection { mark: Arc::new(mark), process: None }
+    }
+
+    /// The connection with the process at its other end.
+    pub(crate) fn with_process(self, process: Option<u32>) -> Self {
+        Connection { process, ..self }
     }
 
     /// Marks the connection as authenticated: a request or a message on it had a credential.
     pub(crate) fn authenticate(&self) {
-        (self.0)();
+        (self.mark)();
     }
 }
 

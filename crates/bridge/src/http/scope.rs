@@ -31,6 +31,11 @@ pub(crate) fn needs_later<S>(scope: Scope, route: Route<S>) -> Route<S> {
     Route { scope: Some(scope), ..route }
 }
 
+/// Declares a route without a credential: its handler checks the process at the other end of the socket.
+pub(crate) fn needs_process<S>(route: Route<S>) -> Route<S> {
+    Route { scope: None, ..route }
+}
+
 /// Adds the scope of a route and its error response to its description.
 pub(crate) fn describe_scope<S>(
     (schemas, mut paths, methods): UtoipaMethodRouter<S>,

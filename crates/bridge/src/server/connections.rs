@@ -201,9 +201,11 @@ impl Slots {
         stream: I,
         service: S,
         peer: Peer,
+        process: Option<u32>,
     ) -> io::Result<(LimitedStream<I>, ConnectedService<S>)> {
         let stream = LimitedStream::new(stream, self.acquire(peer)?);
-        let service = Extension(stream.connection()).layer(Extension(peer).layer(service));
+        let connection = stream.connection().with_process(process);
+        let service = Extension(connection).layer(Extension(peer).layer(service));
         Ok((stream, service))
     }
 }
@@ -238,7 +240,7 @@ impl<S> Accept<TcpStream, S> for Slots {
             rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES)?;
             Ok::<_, io::Error>(Peer::Tcp { remote: stream.peer_addr()?, local: stream.local_addr()? })
         };
-        ready(peer().and_then(|peer| self.admit(stream, service, peer)))
+        ready(peer().and_then(|peer| self.admit(stream, service, peer, None)))
     }
 }
 
@@ -252,12 +254,12 @@ impl<S> Accept<tokio::net::UnixStream, S> for Slots {
         let ours = stream.peer_cred().and_then(|peer| {
             let (theirs, own) = (peer.uid(), rustix::process::geteuid().as_raw());
             if theirs == own {
-                return Ok(());
+                return Ok(peer.pid().and_then(|pid| u32::try_from(pid).ok()));
             }
             tracing::warn!(uid = theirs, "refused a connection of another user to the socket");
             Err(io::ErrorKind::PermissionDenied.into())
         });
-        ready(ours.and_then(|()| self.admit(stream, service, Peer::Unix)))
+        ready(ours.and_then(|process| self.admit(stream, service, Peer::Unix, process)))
     }
 }
 
@@ -369,7 +371,7 @@ mod tests {
         use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
         let slots = Slots::new(Bounds { write_wait: Duration::from_millis(20), ..Bounds::default() });
         let (ours, mut theirs) = tokio::io::duplex(1 << 10);
-        let (mut stream, _) = slots.admit(ours, (), Peer::Unix).unwrap();
+        let (mut stream, _) = slots.admit(ours, (), Peer::Unix, None).unwrap();
         let reads = async {
             let mut read = vec![0; 8 << 10];
             theirs.read_exact(&mut read).await.unwrap();

@@ -15,9 +15,9 @@ use tokio::time::Instant;
 use super::entry::{Change, Entry};
 use super::prompt::{prompt, shown_prompt};
 use super::settings::{Launch, Queued, SessionSettings};
-use super::sink::JournalSink;
+use super::sink::{EventSource, JournalSink};
 use super::turn_time::TurnTime;
-use super::{Config, launch, policy, works_when_full};
+use super::{Config, launch, works_when_full};
 use crate::auth::paths;
 use crate::error::{Code, Error};
 #[cfg(unix)]
@@ -190,6 +190,7 @@ impl Actor {
         if let Some(agent) = self.entry.agent().filter(|agent| !agent.client().is_closed()) {
             return Ok(agent);
         }
+        self.entry.check_hosted()?;
         self.check_folders()?;
         self.entry.hold_slot();
         self.lock_cli_session()?;
@@ -228,22 +229,11 @@ impl Actor {
 
     /// Options for starting or adopting the agent.
     pub(super) fn plan(&self) -> Result<(Options, Setup), Error> {
-        let (options, policy, user_turns, agent_turns) = {
-            let memory = self.entry.memory();
-            let options = launch::options(&memory.row, &memory.settings, &self.config)?;
-            let Entry { broadcast, key, judged, .. } = &*self.entry;
-            let wanted = policy::allowed(memory.settings.launch.policy, &self.config);
-            let policy = policy::policy(wanted, broadcast, key, judged);
-            (options, policy, memory.settings.turns_sent(), memory.settings.last_answer)
-        };
-        let mut setup = Setup::new(self.entry.handle, policy);
-        setup.permissions = self.entry.permissions.clone();
-        setup.questions = self.entry.questions.clone();
-        (setup.fold.user_turns, setup.fold.agent_turns) = (user_turns, agent_turns);
-        setup.ask_limit = self.config.ask_limit;
-        setup.batches = self.config.batches;
-        setup.clock = self.config.clock.clone();
-        setup.ids = self.config.ids.clone();
+        let mut setup = self.entry.setup(&self.config);
+        let memory = self.entry.memory();
+        let options = launch::options(&memory.row, &memory.settings, &self.config)?;
+        (setup.fold.user_turns, setup.fold.agent_turns) =
+            (memory.settings.turns_sent(), memory.settings.last_answer);
         Ok((options, setup))
     }
 
@@ -253,7 +243,7 @@ impl Actor {
         options: Options,
         setup: Setup,
     ) -> Result<AgentSession, Error> {
-        let sink = JournalSink(Arc::clone(&self.entry));
+        let sink = JournalSink(Arc::clone(&self.entry), EventSource::Output);
         let started = AgentSession::start_over(carrier, options, setup, Box::new(sink)).await;
         #[cfg(unix)]
         if started.is_err() {

@@ -37,6 +37,8 @@ pub struct Config {
     pub roots: Vec<PathBuf>,
     /// Trusted folders, whose own commands may run; without it, all are trusted.
     pub trust: Option<Trust>,
+    /// Shows the sessions that people start themselves, too.
+    pub observe: Option<Observe>,
     /// True if modes that skip permission requests may be used at all.
     pub allow_bypass: bool,
     /// Agents that run at the same time.
@@ -58,6 +60,16 @@ pub struct Config {
     pub clock: Clock,
     /// The source of ids.
     pub ids: Ids,
+}
+
+/// Configuration of sessions that people start themselves.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Observe {
+    /// A file with the folders whose sessions are not observed, one per line.
+    pub ignored_folders: Option<PathBuf>,
+    /// True if permission requests of sessions without a person are held for an answer.
+    pub hold_unattended: bool,
 }
 
 /// A Claude Code program, and its configuration folder.
@@ -135,6 +147,7 @@ impl Default for Config {
             environment: Vec::new(),
             roots: Vec::new(),
             trust: None,
+            observe: None,
             allow_bypass: false,
             live_max: LIVE_MAX,
             park_after: Some(PARK_AFTER),

@@ -198,7 +198,7 @@ impl Sessions {
     }
 
     /// The session of this server that uses a CLI session now.
-    async fn owner_of(&self, cli_session: &str) -> Result<Option<Session>, Error> {
+    pub(super) async fn owner_of(&self, cli_session: &str) -> Result<Option<Session>, Error> {
         let mut after = None;
         loop {
             let rows = self.broadcast().journal().sessions(after, crate::limits::LIST_MAX).await?;

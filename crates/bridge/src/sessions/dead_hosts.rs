@@ -11,7 +11,7 @@ use tidings_protocol::api::ServerPhase;
 
 use super::Sessions;
 use super::entry::Entry;
-use super::sink::JournalSink;
+use super::sink::{EventSource, JournalSink};
 use crate::error::{Code, Error};
 use crate::hosts::{FoldState, FoundHost};
 use crate::journal::SessionName;
@@ -61,7 +61,7 @@ impl Entry {
                 let Incoming::Frame(frame) = line else { continue };
                 let events = remaining.read(&frame, lines.end());
                 if !events.is_empty() {
-                    let stored = JournalSink(Arc::clone(self)).send_all(events, Some(lines.end())).await;
+                    let stored = JournalSink(Arc::clone(self), EventSource::Output).send_all(events, Some(lines.end())).await;
                     stored.map_err(|error| unreadable(&error))?;
                 }
             }

@@ -5,14 +5,15 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tidings::Ids;
-use tidings_agent::{AgentSession, Clock, PermissionRegistry, UiMessage, UserInteractionRegistry};
+use tidings_agent::{AgentSession, Clock, PermissionRegistry, Setup, UiMessage, UserInteractionRegistry};
 use tidings_protocol::api::{Delivery, Notice, QueueState, ServerPhase, SessionView};
 use tokio::sync::{Notify, broadcast};
 
 use super::Config;
 use super::agent_slots::{AgentSlot, AgentSlots};
-use super::policy::JudgedRequests;
-use super::settings::{Queued, SessionSettings};
+use super::observed::ObservedProcess;
+use super::policy::{self, JudgedRequests};
+use super::settings::{FollowedFile, Queued, SessionSettings};
 use super::view::{self, PendingCounts};
 use super::waiters::Waiters;
 use crate::auth::trust::Trust;
@@ -59,6 +60,10 @@ pub(super) struct Memory {
     /// The host of the agent, if it has one.
     #[cfg(unix)]
     pub(super) host: Option<AttachedHost>,
+    /// The agent's process, while one runs outside of this server.
+    pub(super) observed: Option<Arc<ObservedProcess>>,
+    /// How far the files of an observed session are stored. Stored with the next change.
+    pub(super) followed: Vec<FollowedFile>,
     /// Reason why the agent does not answer, while it does not.
     pub(super) stalled: Option<String>,
     /// True after the session was detached: later events are for the next server to store.
@@ -97,6 +102,7 @@ impl Entry {
         notices: broadcast::Sender<Arc<Notice>>,
     ) -> Self {
         let settings = SessionSettings::parse(&row.settings);
+        let followed = settings.followed.clone();
         Entry {
             key: row.key.clone(),
             handle: view::number(row.handle),
@@ -119,6 +125,8 @@ impl Entry {
                 slot: None,
                 #[cfg(unix)]
                 host: None,
+                observed: None,
+                followed,
                 stalled: None,
                 is_detached: false,
                 closing: None,
@@ -169,7 +177,8 @@ impl Entry {
         let _turn = self.changes.lock().await;
         let (mut settings, row) = {
             let memory = self.memory();
-            (memory.settings.clone(), memory.row.clone())
+            let followed = memory.followed.clone();
+            (SessionSettings { followed, ..memory.settings.clone() }, memory.row.clone())
         };
         let Change { phase, cli_session, title, labels, event } = edit(&mut settings, &row)?;
         let change = SessionChange {
@@ -215,6 +224,20 @@ impl Entry {
         None.or(end).filter(|_| false)
     }
 
+    /// The parts that every agent of the session shares: its policy, its registries and the server's limits.
+    pub(super) fn setup(&self, config: &Config) -> Setup {
+        let wanted = policy::allowed(self.memory().settings.launch.policy, config);
+        let policy = policy::policy(wanted, &self.broadcast, &self.key, &self.judged);
+        let mut setup = Setup::new(self.handle, policy);
+        setup.permissions = self.permissions.clone();
+        setup.questions = self.questions.clone();
+        setup.ask_limit = config.ask_limit;
+        setup.batches = config.batches;
+        setup.clock = config.clock.clone();
+        setup.ids = config.ids.clone();
+        setup
+    }
+
     /// A draft of an event.
     pub(super) fn draft(&self, event: &UiMessage) -> Draft {
         draft(event, self.clock.now())
@@ -253,7 +276,11 @@ impl Memory {
         let runs = self.agent.is_some() && view::has_agent(view::phase(&row.state));
         let stalled = self.stalled.clone().filter(|_| runs);
         let untrusted = self.settings.untrusted && runs;
-        SessionView { stalled, untrusted, ..view::view(row, &self.settings, self.pending_counts()) }
+        let view = SessionView { stalled, untrusted, ..view::view(row, &self.settings, self.pending_counts()) };
+        match &self.observed {
+            Some(observed) => observed.limit(view),
+            None => view,
+        }
     }
 
     fn pending_counts(&self) -> PendingCounts {
@@ -266,7 +293,7 @@ impl Memory {
 
     /// The prompt that can be handed to the agent now.
     pub(super) fn next(&self) -> Option<&Queued> {
-        if self.is_held || self.is_detached || self.closing.is_some() {
+        if self.is_held || self.is_detached || self.closing.is_some() || self.observed.is_some() {
             return None;
         }
         let mut waiting = self.settings.queue.iter().filter(|queued| queued.state == QueueState::Waiting);

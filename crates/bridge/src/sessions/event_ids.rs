@@ -33,6 +33,12 @@ impl EventIds {
         EventIds { end, last: events.len().saturating_sub(1), prefix, seen: HashMap::new() }
     }
 
+    /// `place` is the place of the entry that the events come from, which is read again after a crash.
+    pub(super) fn of_entry(events: &[UiMessage], place: Option<String>) -> Self {
+        let prefix = place.or_else(|| events.iter().find_map(named));
+        EventIds { end: None, last: events.len().saturating_sub(1), prefix, seen: HashMap::new() }
+    }
+
     pub(super) fn assign(&mut self, mut draft: Draft, index: usize) -> Draft {
         draft.host_offset = self.end.filter(|_| index == self.last);
         if let Some(prefix) = &self.prefix {

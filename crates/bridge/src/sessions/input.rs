@@ -26,6 +26,7 @@ impl Sessions {
         let used = self.active_for(caller, name).await?;
         check_session(&input, &used.entry)?;
         check(&input)?;
+        used.entry.check_hosted()?;
         let client_id = commands::optional_stored_id(caller, input.client_id.as_deref())?;
         // A repeated prompt returns its first result, whatever the limits are now.
         if let Some(id) = &client_id

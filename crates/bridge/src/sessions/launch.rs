@@ -17,6 +17,9 @@ use crate::error::{Code, Error};
 use crate::journal::Session;
 use crate::limits::LEAST_BUDGET_USD;
 
+/// The name by which agents of this server are known to the CLI.
+pub(super) const ENTRYPOINT: &str = "tidings";
+
 /// The options for a session: one that ran before is resumed.
 pub(super) fn options(row: &Session, settings: &SessionSettings, config: &Config) -> Result<Options, Error> {
     let launch = &settings.launch;
@@ -26,7 +29,9 @@ pub(super) fn options(row: &Session, settings: &SessionSettings, config: &Config
         .file_checkpoints()
         .client_app("tidings")
         // The picker of `claude --resume` leaves out sessions of the SDKs.
-        .env("CLAUDE_CODE_ENTRYPOINT", "tidings")
+        .env("CLAUDE_CODE_ENTRYPOINT", ENTRYPOINT)
+        // Hooks of the user's sessions report nothing about this one.
+        .env("TIDINGS_SESSION", row.key.as_str())
         .ids(config.ids.clone());
     for (name, value) in &config.environment {
         options = options.env(name, value);

@@ -28,6 +28,7 @@ mod health;
 pub(crate) mod import;
 mod input;
 mod launch;
+pub(crate) mod observed;
 mod policy;
 mod prompt;
 mod recover;
@@ -50,7 +51,7 @@ use tidings_protocol::api::{
 use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
 use tokio::time::Instant;
 
-pub use config::{Carrier, Config, Real};
+pub use config::{Carrier, Config, Observe, Real};
 pub(crate) use create::first_input_id;
 
 use self::actor::{Actor, ActorCommand};
@@ -58,6 +59,7 @@ use self::agent_slots::AgentSlots;
 use self::asks::{PendingRequest, pending_request};
 use self::claude::ClaudeFacts;
 use self::entry::{Change, Entry};
+use self::observed::ObservedProcesses;
 use self::settings::SessionSettings;
 use self::view::PendingCounts;
 use crate::auth::capabilities::{self, Bypass, Need};
@@ -102,6 +104,7 @@ struct SessionsInner {
     /// Limits the snapshots that are made at once.
     snapshots: Arc<Semaphore>,
     claude: ClaudeFacts,
+    observed: ObservedProcesses,
 }
 
 /// State of the server: sessions may be opened, or not any more.
@@ -142,9 +145,11 @@ impl Sessions {
             slots,
             snapshots: Arc::new(Semaphore::new(SNAPSHOTS_AT_ONCE)),
             claude: ClaudeFacts::default(),
+            observed: ObservedProcesses::default(),
         }));
         sessions.recover().await?;
         abandoned::watch(&sessions);
+        observed::watch(&sessions);
         Ok(sessions)
     }
 
@@ -251,6 +256,7 @@ impl Sessions {
     ) -> Result<Accepted, Error> {
         self.require(caller, &capabilities::of_command(&request)?)?;
         let used = self.active_for(caller, name).await?;
+        used.entry.check_hosted()?;
         let client_id = commands::optional_stored_id(caller, request.client_id.as_deref())?;
         let what =
             commands::digest(&(command.as_str(), &CommandRequest { client_id: None, ..request.clone() }));
@@ -440,7 +446,12 @@ impl Sessions {
     async fn active_for(&self, caller: &Caller, name: &str) -> Result<ActiveSession, Error> {
         let row = self.row(name).await?;
         check_folder(caller, &row.cwd)?;
-        if let Some(used) = self.active().get(&row.key) {
+        self.active_session(&row.key).await
+    }
+
+    /// The same without a caller.
+    async fn active_session(&self, key: &Key) -> Result<ActiveSession, Error> {
+        if let Some(used) = self.active().get(key) {
             return Ok(used.clone());
         }
         let opening = self.0.opening.lock().await;
@@ -449,10 +460,10 @@ impl Sessions {
                 .retry_after_ms(2000));
         }
         // Another caller may have been faster.
-        if let Some(used) = self.active().get(&row.key) {
+        if let Some(used) = self.active().get(key) {
             return Ok(used.clone());
         }
-        self.activate(&row.key, Deliver::Now).await
+        self.activate(key, Deliver::Now).await
     }
 
     /// Opens a session: claims it and starts its actor.

@@ -239,6 +239,8 @@ impl Entry {
         }
         let phase = match self.memory().phase() {
             ServerPhase::Idle => ServerPhase::Parked,
+            // Its agent is not ours, and may still run. It is found in a moment.
+            _ if self.memory().settings.is_observed => ServerPhase::Parked,
             _ => ServerPhase::Interrupted,
         };
         let mut changed = SessionStateChanged::new(self.handle, SessionPhase::Ended);

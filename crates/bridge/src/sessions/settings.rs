@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tidings_protocol::api::{
-    Accepted, Attachment, Budget, CreateSession, Delivery, Policy, QueueState, QueuedInput, Totals,
+    Accepted, Attachment, Budget, CreateSession, Delivery, Policy, QueueState, QueuedInput, SessionOrigin,
+    Totals,
 };
 use tidings_protocol::ui::TurnId;
 use tidings_transcript::manage::prompt_line;
@@ -45,9 +46,25 @@ pub(super) struct SessionSettings {
     /// Commands that were run lately, for clients that missed the response; the oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) done: Vec<CompletedCommand>,
+    /// Where the session was started.
+    pub(super) origin: SessionOrigin,
+    /// True while its agent runs outside of this server.
+    pub(super) is_observed: bool,
+    /// The files of the session, and how far their entries are stored as events.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) followed: Vec<FollowedFile>,
     /// The digest of the command that created the session. Sessions of earlier versions have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) made_of: Option<String>,
+}
+
+/// A file of an observed session.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(super) struct FollowedFile {
+    /// The sub-agent that it belongs to; empty for the main file.
+    pub(super) agent: String,
+    /// The offset up to which its entries are stored as events.
+    pub(super) end: u64,
 }
 
 /// A command that was run.
@@ -113,6 +130,9 @@ impl Default for SessionSettings {
             turn_interrupted: false,
             untrusted: false,
             done: Vec::new(),
+            origin: SessionOrigin::Server,
+            is_observed: false,
+            followed: Vec::new(),
             made_of: None,
         }
     }

@@ -22,7 +22,16 @@ use crate::limits::{LAST_LINE_CHARS, RETRY_WHEN_FULL};
 
 /// Stores the events of one session. The agent waits until they are stored, so nothing piles up.
 #[derive(Debug, Clone)]
-pub(super) struct JournalSink(pub(super) Arc<Entry>);
+pub(super) struct JournalSink(pub(super) Arc<Entry>, pub(super) EventSource);
+
+/// The meaning of the positions that come with events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EventSource {
+    /// Offsets of an agent's output.
+    Output,
+    /// Positions in the files of an observed session, as [`Entry::note_followed`] knows them.
+    Files,
+}
 
 impl EventSink for JournalSink {
     fn send(&self, event: UiMessage) -> Result<(), SendError> {
@@ -65,7 +74,10 @@ impl JournalSink {
         if entry.was_answered(events).await? {
             return Ok(());
         }
-        let mut ids = EventIds::of(events, entry.spool_offset(end));
+        let mut ids = match self.1 {
+            EventSource::Output => EventIds::of(events, entry.spool_offset(end)),
+            EventSource::Files => EventIds::of_entry(events, end.and_then(|end| entry.note_followed(end))),
+        };
         let mut plain = Vec::new();
         for (index, event) in events.iter().enumerate() {
             let draft = ids.assign(entry.draft(event), index);

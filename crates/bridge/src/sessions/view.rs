@@ -1,6 +1,6 @@
 //! Sessions as clients see them.
 
-use tidings_protocol::api::{ServerPhase, SessionView};
+use tidings_protocol::api::{ServerPhase, SessionCapability, SessionView};
 
 use super::settings::SessionSettings;
 use crate::journal::{Handle, Session};
@@ -41,8 +41,24 @@ pub(super) fn view(row: &Session, settings: &SessionSettings, pending: PendingCo
         queued: settings.queue.len() as u64,
         last_line: settings.last_line.clone(),
         demo: settings.launch.demo,
+        origin: settings.origin,
+        capabilities: HOSTED.to_vec(),
+        limited: None,
     }
 }
+
+/// Actions on a session whose agent this server runs, or will start for the next prompt.
+const HOSTED: [SessionCapability; 9] = [
+    SessionCapability::Prompt,
+    SessionCapability::Interrupt,
+    SessionCapability::Answer,
+    SessionCapability::SetModel,
+    SessionCapability::SetMode,
+    SessionCapability::Rewind,
+    SessionCapability::Compact,
+    SessionCapability::Clear,
+    SessionCapability::Stop,
+];
 
 /// The handle as it is in events.
 pub(super) fn number(handle: Handle) -> i64 {

@@ -28,7 +28,8 @@ pub use list::{
 };
 pub use problem::Problem;
 pub use session::{
-    Budget, CreateSession, PatchSession, Policy, ServerPhase, SessionList, SessionView, Totals,
+    Budget, CreateSession, PatchSession, Policy, ServerPhase, SessionCapability, SessionList, SessionOrigin,
+    SessionView, Totals,
 };
 pub use socket::{RequestId, ResyncReason, SessionCommand, SocketAck, SocketMessage, SocketRequest};
 pub use stream::{Notice, Snapshot, Subscribed, Verdict};

@@ -75,6 +75,15 @@ shapes! {
         /// True if a script plays the agent.
         #[serde(default)]
         pub demo: bool,
+        /// Where the session was started.
+        #[serde(default)]
+        pub origin: SessionOrigin,
+        /// Actions that are possible now. Clients hide the others.
+        #[serde(default)]
+        pub capabilities: Vec<SessionCapability>,
+        /// Reason why some actions are not possible now.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub limited: Option<String>,
     }
 
     /// Resources used by a session.
@@ -209,6 +218,44 @@ shapes! {
 }
 
 closed_enums! {
+    /// Place where a session was started.
+    #[derive(Default)]
+    pub enum SessionOrigin {
+        /// This server started it.
+        #[default]
+        Server,
+        /// A person started it in a terminal.
+        Terminal,
+        /// An editor started it.
+        Editor,
+        /// It runs in the background: without a terminal, or under another program.
+        Background,
+    }
+
+    /// Action on a session.
+    pub enum SessionCapability {
+        /// Send prompts.
+        Prompt,
+        /// Interrupt the turn.
+        Interrupt,
+        /// Answer permission requests and questions.
+        Answer,
+        /// Change the model.
+        SetModel,
+        /// Change the permission mode.
+        SetMode,
+        /// Restore files.
+        Rewind,
+        /// Compact the conversation.
+        Compact,
+        /// Clear the conversation.
+        Clear,
+        /// Stop the agent.
+        Stop,
+        /// Continue the session on the server, in place of the process that holds it now.
+        TakeOver,
+    }
+
     /// State of a session on the server.
     pub enum ServerPhase {
         /// Its process is starting.

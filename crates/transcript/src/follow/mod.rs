@@ -113,6 +113,11 @@ impl Follow {
         Ok(follow)
     }
 
+    /// Follows one session from its first entry. The file need not exist yet.
+    pub fn session_from_start(main: PathBuf) -> Self {
+        Self::new(FollowTarget::Session { main })
+    }
+
     /// Follows every session, including those that begin later; existing lines are skipped.
     pub fn all(roots: Roots) -> Result<Self, Error> {
         let found = roots.scan()?;

@@ -228,6 +228,11 @@ fn started_by(lanes: &[Lane], lane: LaneId) -> Option<NodeId> {
     lanes[lane.index()].agent.as_ref()?.started_by
 }
 
+/// The call that started the sub-agent of a file, as the sidecar `agent-<id>.meta.json` beside it says.
+pub fn call_of_agent(file: &Path) -> Option<String> {
+    Sidecar::read(Some(&file.with_extension("meta.json"))).tool_use_id.map(String::from)
+}
+
 /// The sidecar of a sub-agent's file.
 #[derive(Debug, Default)]
 struct Sidecar {

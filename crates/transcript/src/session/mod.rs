@@ -44,6 +44,7 @@ use std::sync::{Arc, OnceLock};
 use tidings_protocol::entry::{Dialect, Entry};
 
 pub use actor::Actor;
+pub use agents::call_of_agent;
 pub use branch::{Branch, BranchState, View};
 pub use commands::CommandTags;
 pub use compactions::{Compaction, Trigger};

@@ -2,6 +2,7 @@
 
 mod asks;
 mod history;
+mod hooks;
 mod queue;
 mod server;
 mod sessions;
@@ -13,8 +14,8 @@ use axum::extract::DefaultBodyLimit;
 use super::{Api, mobile, sse, transcripts, ws};
 use crate::caller::Scope::{Admin, Decide, Prompt, Read};
 use crate::http::route::{Route, route};
-use crate::http::scope::{needs, needs_later};
-use crate::limits::INPUT_BYTES_MAX;
+use crate::http::scope::{needs, needs_later, needs_process};
+use crate::limits::{HOOK_BYTES_MAX, INPUT_BYTES_MAX};
 
 /// Every route with the scope that it needs.
 pub(crate) fn routes() -> Vec<Route<Api>> {
@@ -50,6 +51,7 @@ pub(crate) fn routes() -> Vec<Route<Api>> {
         needs(Read, route!(workspace::list_commands)),
         needs(Read, route!(workspace::find_files)),
         needs(Read, route!(workspace::get_diff)),
+        needs_process(route!(hooks::post_hook)).bounded(DefaultBodyLimit::max(HOOK_BYTES_MAX)),
         needs(Read, route!(asks::list_permissions)),
         needs(Decide, route!(asks::answer_permission)),
         needs(Decide, route!(asks::answer_batch)),

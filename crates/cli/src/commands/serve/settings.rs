@@ -37,6 +37,10 @@ pub(super) struct Layer {
     #[arg(long, num_args = 0, default_missing_value = "true")]
     pub(super) allow_bypass: Option<bool>,
 
+    /// Sessions that people start themselves, in terminals and editors: which to answer [default: attended]
+    #[arg(long, value_name = "WHICH")]
+    pub(super) observe: Option<Observed>,
+
     /// Listen on this Unix socket [default: server.sock in the data folder]
     #[arg(long, value_name = "PATH")]
     pub(super) unix: Option<PathBuf>,
@@ -135,6 +139,19 @@ pub(super) enum LogLevel {
     Trace,
 }
 
+/// Sessions outside of the server that it shows and answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Observed {
+    /// Show none
+    None,
+    /// Show all, and hold the permission requests of those where a person is
+    #[default]
+    Attended,
+    /// Show all, and hold the permission requests of unattended ones too: they wait for your answer
+    All,
+}
+
 /// Settings of a server, merged and validated.
 #[derive(Debug)]
 pub(super) struct Settings {
@@ -142,6 +159,7 @@ pub(super) struct Settings {
     pub(super) data: PathBuf,
     pub(super) claude_path: Option<PathBuf>,
     pub(super) allow_bypass: bool,
+    pub(super) observe: Observed,
     pub(super) unix: Option<PathBuf>,
     pub(super) tls: Option<TlsFiles>,
     pub(super) base_path: String,
@@ -198,6 +216,7 @@ impl Settings {
             data: std::path::absolute(data)?,
             claude_path: layer.claude_path,
             allow_bypass: layer.allow_bypass.unwrap_or_default(),
+            observe: layer.observe.unwrap_or_default(),
             unix: layer.unix,
             tls,
             base_path: base_path(layer.base_path.as_deref().unwrap_or_default())?,
@@ -238,6 +257,7 @@ impl Layer {
             data: self.data.or(other.data),
             claude_path: self.claude_path.or(other.claude_path),
             allow_bypass: self.allow_bypass.or(other.allow_bypass),
+            observe: self.observe.or(other.observe),
             unix: self.unix.or(other.unix),
             tls_cert: self.tls_cert.or(other.tls_cert),
             tls_key: self.tls_key.or(other.tls_key),

@@ -14,16 +14,16 @@ use tidings_bridge::hosts::Hosts;
 use tidings_bridge::journal::{Epoch, ErrorKind, JournalError, Opening};
 use tidings_bridge::notify::Notifier;
 use tidings_bridge::server::{Listen, TlsFiles};
-use tidings_bridge::sessions::{Config, Real};
+use tidings_bridge::sessions::{Config, Observe, Real};
 use tidings_bridge::{Auth, Broadcast, Journal, MemoryJournal, Sessions, SqliteJournal, auth};
 use uuid::Uuid;
 
 use super::demo::Demo;
-use super::settings::Settings;
+use super::settings::{Observed, Settings};
 use crate::commands::backup::JOURNAL;
 use crate::commands::sessions::RootArgs;
 use crate::error::CannotRun;
-use crate::remote::{BASE_PATH_NOTE, SOCKET, SOCKET_NOTE};
+use crate::remote::{BASE_PATH_NOTE, IGNORED_FOLDERS, SOCKET, SOCKET_NOTE};
 
 /// Upper bound of a socket path's length on Linux, including the terminating zero.
 const SOCKET_PATH_MAX: usize = 108;
@@ -108,6 +108,12 @@ fn config(settings: &Settings, auth: &Auth) -> anyhow::Result<Config> {
     config.roots.clone_from(&settings.allow_folders);
     config.trust = Some(auth.trust().clone());
     config.allow_bypass = settings.allow_bypass;
+    if settings.observe != Observed::None {
+        let mut observe = Observe::default();
+        observe.ignored_folders = Some(settings.data.join(IGNORED_FOLDERS));
+        observe.hold_unattended = settings.observe == Observed::All;
+        config.observe = Some(observe);
+    }
     config.live_max = settings.live_max.unwrap_or(config.live_max);
     config.park_after = settings.park_after.or(config.park_after);
     config.ask_limit = settings.ask_limit.or(config.ask_limit);

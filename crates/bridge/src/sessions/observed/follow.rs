@@ -1,0 +1,188 @@
+//! The files of an observed session as events.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tidings_agent::session::Observation;
+use tidings_transcript::follow::{Change, Follow};
+use tidings_transcript::reader::Content;
+use tidings_transcript::roots::Roots;
+use tidings_transcript::session::call_of_agent;
+use tokio::sync::mpsc;
+
+use super::ObservedProcess;
+use crate::limits::{FOLLOW_EVERY, FOLLOW_PAUSE, FOLLOWED_BYTES_MAX, FOLLOWED_LINES_WAITING};
+use crate::sessions::entry::{Change as RowChange, Entry};
+use crate::sessions::settings::SessionSettings;
+
+/// Bits of a position that are the offset in its file; the rest is the number of the file.
+const OFFSET_BITS: u32 = 48;
+
+/// The number of a file, and the offset in it.
+pub(super) fn split(position: u64) -> (usize, u64) {
+    let index = usize::try_from(position >> OFFSET_BITS).unwrap_or(usize::MAX);
+    (index, position & ((1 << OFFSET_BITS) - 1))
+}
+
+fn join(index: usize, offset: u64) -> u64 {
+    u64::try_from(index).unwrap_or_default() << OFFSET_BITS | offset
+}
+
+/// The entries that the journal has already, when a session is observed for the first time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Known {
+    /// Those up to the stored positions.
+    UpToPositions,
+    /// All that are in the files now: this server ran the agent before.
+    All,
+}
+
+/// A line of one of the files.
+struct FollowedLine {
+    bytes: Vec<u8>,
+    /// The sub-agent and the call that started it.
+    agent: Option<(String, String)>,
+    offset: u64,
+    end: u64,
+    /// The length of the file when the line was read.
+    file_bytes: u64,
+}
+
+/// Follows the files of a session until its process is over.
+pub(super) async fn follow(
+    process: Arc<ObservedProcess>,
+    entry: Arc<Entry>,
+    cli_session: String,
+    config_dir: PathBuf,
+    known: Known,
+) {
+    let mut files = SessionReader { config_dir, cli_session, follow: None };
+    let mut last = None;
+    let mut is_first = true;
+    let mut idle_for = 0;
+    loop {
+        // Asked before the files are read: the last entries of a process are written before it ends.
+        let state = process.state();
+        let (lines, mut read) = mpsc::channel(FOLLOWED_LINES_WAITING);
+        let reading = tokio::task::spawn_blocking(move || {
+            files.read(&lines);
+            files
+        });
+        let mut has_news = false;
+        while let Some(line) = read.recv().await {
+            has_news = true;
+            let (index, stored) = entry.followed_file(line.agent.as_ref().map_or("", |(id, _)| id.as_str()));
+            let position = join(index, line.end);
+            let is_old = line.offset.saturating_add(FOLLOWED_BYTES_MAX) < line.file_bytes;
+            let is_stored = line.end <= stored || (is_first && (known == Known::All || is_old));
+            if is_stored {
+                drop(entry.note_followed(position));
+            }
+            let agent = line.agent.map(|(_, call)| call);
+            let observation = Observation::Entry { line: line.bytes, agent, position, is_stored };
+            if !process.session.observe(observation).await {
+                return;
+            }
+            last = Some(position);
+        }
+        let Ok(back) = reading.await else { return };
+        files = back;
+        if is_first {
+            is_first = false;
+            process.session.observe(Observation::CaughtUp).await;
+        }
+        // Files of some versions do not mark the end of a turn.
+        let is_idle = state.status.as_deref() == Some("idle") && !has_news;
+        idle_for = if is_idle { idle_for + 1 } else { 0 };
+        if let (2, Some(position)) = (idle_for, last) {
+            process.session.observe(Observation::Idle { position }).await;
+        }
+        if state.is_over {
+            process.session.observe(Observation::Ended).await;
+            process.session.finished().await;
+            return entry.stop_observing(&process).await;
+        }
+        tokio::time::sleep(FOLLOW_PAUSE).await;
+        tokio::select! {
+            () = process.changed.notified() => {}
+            () = tokio::time::sleep(FOLLOW_EVERY) => {}
+        }
+    }
+}
+
+struct SessionReader {
+    config_dir: PathBuf,
+    cli_session: String,
+    follow: Option<Follow>,
+}
+
+impl SessionReader {
+    /// Sends the lines that were written since the last time.
+    fn read(&mut self, lines: &mpsc::Sender<FollowedLine>) {
+        if self.follow.is_none() {
+            // The file exists after the first prompt.
+            let found = Roots::new([self.config_dir.clone()]).find(&self.cli_session).ok();
+            self.follow = found.and_then(|found| found.main).map(|main| Follow::session_from_start(main.path));
+        }
+        let Some(follow) = &mut self.follow else { return };
+        let looked = follow.look(&mut |news| {
+            let Change::Line(line) = &news.change else { return ControlFlow::Continue(()) };
+            if !matches!(line.content, Content::Entry(_)) {
+                return ControlFlow::Continue(());
+            }
+            let call = |id: &str| call_of_agent(news.path).unwrap_or_else(|| id.to_owned());
+            let line = FollowedLine {
+                bytes: line.bytes.to_vec(),
+                agent: news.agent.map(|id| (id.to_owned(), call(id))),
+                offset: line.place.offset,
+                end: line.place.offset + line.place.bytes,
+                file_bytes: file_bytes(news.path),
+            };
+            match lines.blocking_send(line) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            }
+        });
+        if let Err(error) = looked {
+            tracing::warn!(session = self.cli_session, %error, "failed to read a session file");
+        }
+    }
+}
+
+fn file_bytes(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |found| found.len())
+}
+
+impl Entry {
+    /// Forgets the process after its end.
+    async fn stop_observing(&self, process: &Arc<ObservedProcess>) {
+        {
+            let mut memory = self.memory();
+            // Another process may hold the session by now.
+            if !memory.observed.as_ref().is_some_and(|observed| Arc::ptr_eq(observed, process)) {
+                return;
+            }
+            memory.observed = None;
+        }
+        let ended = |settings: &mut SessionSettings, _: &_| {
+            settings.is_observed = false;
+            Ok(RowChange::default())
+        };
+        if let Err(error) = self.change(ended).await {
+            tracing::warn!(session = %self.key, %error, "failed to store the end of an observed session");
+        }
+        self.wake.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_is_a_file_and_an_offset() {
+        assert_eq!(split(join(0, 17)), (0, 17));
+        assert_eq!(split(join(3, (1 << OFFSET_BITS) - 1)), (3, (1 << OFFSET_BITS) - 1));
+    }
+}

@@ -1,0 +1,174 @@
+//! Sessions that people start themselves: in terminals, editors and the background.
+//!
+//! [`watch`] finds the processes of Claude Code by the files in which they describe themselves. [`follow`]
+//! turns the session file of each into events. [`hooks`] takes the messages of `tidings hook run`, and holds
+//! permission requests until a person answers them here or in the terminal.
+
+mod calls;
+mod follow;
+mod hooks;
+mod process_check;
+mod watch;
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tidings_agent::session::ObservedSession;
+use tidings_protocol::api::{SessionCapability, SessionOrigin, SessionView};
+use tidings_transcript::running::RunningCli;
+use tokio::sync::Notify;
+
+pub(crate) use hooks::{HookMessage, HookSender};
+pub(super) use watch::watch;
+
+use self::calls::AnnouncedCalls;
+use super::Sessions;
+use super::entry::Entry;
+use super::settings::FollowedFile;
+use crate::error::{Code, Error};
+use crate::journal::Key;
+
+/// The observed processes of a server.
+#[derive(Debug, Default)]
+pub(super) struct ObservedProcesses {
+    by_cli_session: Mutex<HashMap<String, Arc<ObservedProcess>>>,
+    /// Processes that are not observed, with their sessions: folders that are kept out, and second writers.
+    refused: Mutex<HashSet<(u32, String)>>,
+    /// Serializes searches, so that no session is observed twice.
+    searching: tokio::sync::Mutex<()>,
+    /// Notified when processes or files may have changed.
+    changed: Notify,
+}
+
+/// A process of Claude Code outside of this server, with one of its sessions.
+pub(super) struct ObservedProcess {
+    /// The session of this server.
+    key: Key,
+    pid: u32,
+    session: ObservedSession,
+    origin: SessionOrigin,
+    /// True once a hook has spoken for the session: then its requests can be answered here.
+    has_hooks: AtomicBool,
+    calls: Mutex<AnnouncedCalls>,
+    state: Mutex<ProcessState>,
+    /// Notified when the process or its files may have changed.
+    changed: Notify,
+}
+
+/// The last known state of a process.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct ProcessState {
+    status: Option<String>,
+    is_over: bool,
+}
+
+impl ObservedProcess {
+    fn new(key: &Key, running: &RunningCli, session: ObservedSession) -> Self {
+        ObservedProcess {
+            key: key.clone(),
+            pid: running.pid,
+            session,
+            origin: origin(running),
+            has_hooks: AtomicBool::new(false),
+            calls: Mutex::default(),
+            state: Mutex::new(ProcessState { status: running.status.clone(), is_over: false }),
+            changed: Notify::new(),
+        }
+    }
+
+    fn state(&self) -> ProcessState {
+        self.lock_state().clone()
+    }
+
+    fn update(&self, change: impl FnOnce(&mut ProcessState)) {
+        change(&mut self.lock_state());
+        self.changed.notify_one();
+    }
+
+    fn lock_state(&self) -> MutexGuard<'_, ProcessState> {
+        // Each value is replaced as a whole.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn calls(&self) -> MutexGuard<'_, AnnouncedCalls> {
+        // The list is consistent whenever the lock is free.
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The view without the actions that this process does not allow.
+    pub(super) fn limit(&self, view: SessionView) -> SessionView {
+        let place = place(self.origin);
+        let (capabilities, reason) = if self.has_hooks.load(Ordering::Relaxed) {
+            (vec![SessionCapability::Answer], format!("It runs {place}: prompts are entered there"))
+        } else {
+            let hint = "`tidings hook install` makes its requests answerable here";
+            (Vec::new(), format!("It runs {place}, and this page can only show it; {hint}"))
+        };
+        SessionView { capabilities, limited: Some(reason), ..view }
+    }
+}
+
+impl fmt::Debug for ObservedProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ObservedProcess").field("pid", &self.pid).finish_non_exhaustive()
+    }
+}
+
+impl Sessions {
+    fn observed(&self) -> MutexGuard<'_, HashMap<String, Arc<ObservedProcess>>> {
+        // The map is consistent whenever the lock is free.
+        self.0.observed.by_cli_session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entry {
+    /// Refuses an action that only this server's own agent can carry out.
+    pub(super) fn check_hosted(&self) -> Result<(), Error> {
+        let observed = self.memory().observed.clone();
+        let Some(observed) = observed else { return Ok(()) };
+        let message = format!("This session runs {}, outside of this server", place(observed.origin));
+        Err(Error::new(Code::Conflict, message, "use it there, or close it there and continue here"))
+    }
+
+    /// Notes that the entries up to a position are stored as events. Returns the name of the position.
+    pub(super) fn note_followed(&self, position: u64) -> Option<String> {
+        let (index, end) = follow::split(position);
+        let mut memory = self.memory();
+        let file = memory.followed.get_mut(index)?;
+        file.end = file.end.max(end);
+        Some(format!("file:{}:{end}", file.agent))
+    }
+
+    /// The number of a file of the session.
+    fn followed_file(&self, agent: &str) -> (usize, u64) {
+        let mut memory = self.memory();
+        let known = memory.followed.iter().position(|file| file.agent == agent);
+        let index = known.unwrap_or_else(|| {
+            memory.followed.push(FollowedFile { agent: agent.to_owned(), end: 0 });
+            memory.followed.len() - 1
+        });
+        (index, memory.followed[index].end)
+    }
+}
+
+/// The place where a session runs, in words.
+fn place(origin: SessionOrigin) -> &'static str {
+    match origin {
+        SessionOrigin::Editor => "in an editor",
+        SessionOrigin::Background => "in the background",
+        SessionOrigin::Terminal | SessionOrigin::Server => "in a terminal",
+    }
+}
+
+fn origin(running: &RunningCli) -> SessionOrigin {
+    let entrypoint = running.entrypoint.as_deref().unwrap_or_default();
+    if ["vscode", "jetbrains", "ide", "editor"].iter().any(|word| entrypoint.contains(word)) {
+        SessionOrigin::Editor
+    } else if running.kind.as_deref() == Some("interactive") && entrypoint == "cli" {
+        SessionOrigin::Terminal
+    } else {
+        SessionOrigin::Background
+    }
+}

@@ -1,0 +1,200 @@
+//! Finding the processes of Claude Code that run outside of this server.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, Weak};
+
+use tidings_agent::session::ObservedSession;
+use tidings_agent::UiMessage;
+use tidings_protocol::api::{Notice, ServerPhase};
+use tidings_transcript::follow::Wake;
+use tidings_transcript::running::{self, RunningCli};
+
+use super::follow::{self, Known};
+use super::{ObservedProcess, origin};
+use crate::auth::paths;
+use crate::error::Error;
+use crate::journal::{ClientId, Key, NewSession, Novelty, Session, SessionChange};
+use crate::limits::{FOLLOW_PAUSE, PROCESSES_EVERY};
+use crate::sessions::entry::{Change, Entry};
+use crate::sessions::launch::ENTRYPOINT;
+use crate::sessions::settings::SessionSettings;
+use crate::sessions::sink::{EventSource, JournalSink};
+use crate::sessions::{ActiveSession, Sessions, SessionsInner, view};
+
+/// Starts to observe the sessions of the configuration folder, if the server is configured to.
+pub(in crate::sessions) fn watch(sessions: &Sessions) {
+    let Some(config_dir) = sessions.config_dir_to_observe() else { return };
+    let shared = Arc::downgrade(&sessions.0);
+    drop(tokio::spawn(run(shared, config_dir)));
+}
+
+async fn run(shared: Weak<SessionsInner>, config_dir: PathBuf) {
+    let mut wake = None;
+    while let Some(sessions) = shared.upgrade().map(Sessions) {
+        if wake.is_none() {
+            wake = wake_on_changes(&sessions, &config_dir);
+        }
+        if let Err(error) = sessions.look_for_processes().await {
+            tracing::warn!(%error, "failed to observe a session");
+        }
+        let inner = Arc::clone(&sessions.0);
+        drop(sessions);
+        tokio::time::sleep(FOLLOW_PAUSE).await;
+        tokio::select! {
+            () = inner.observed.changed.notified() => {}
+            () = tokio::time::sleep(PROCESSES_EVERY) => {}
+        }
+    }
+}
+
+/// Watches the folders of the CLI. Where that is not possible, the folders are polled.
+fn wake_on_changes(sessions: &Sessions, config_dir: &Path) -> Option<Wake> {
+    let shared = Arc::downgrade(&sessions.0);
+    let folders = ["sessions", "projects"].map(|name| config_dir.join(name));
+    let tell = move |_| {
+        let Some(inner) = shared.upgrade() else { return };
+        inner.observed.changed.notify_one();
+        let processes = inner.observed.by_cli_session.lock().unwrap_or_else(PoisonError::into_inner);
+        for process in processes.values() {
+            process.changed.notify_one();
+        }
+    };
+    Wake::new(&folders, tell).ok()
+}
+
+impl Sessions {
+    /// The configuration folder whose sessions are observed.
+    pub(super) fn config_dir_to_observe(&self) -> Option<PathBuf> {
+        let config = self.config();
+        config.config_dir(false).filter(|_| config.observe.is_some() && !config.demo).map(Path::to_owned)
+    }
+
+    /// Observes new processes, and notes changes of known ones.
+    pub(super) async fn look_for_processes(&self) -> Result<(), Error> {
+        let Some(config_dir) = self.config_dir_to_observe() else { return Ok(()) };
+        let _turn = self.0.observed.searching.lock().await;
+        let folder = config_dir.clone();
+        let listed = tokio::task::spawn_blocking(move || running::list(&folder)).await;
+        let running = listed.unwrap_or_default();
+        for process in running.iter().filter(|process| process.entrypoint.as_deref() != Some(ENTRYPOINT)) {
+            let known = self.observed().get(&process.session_id).cloned();
+            match known.filter(|known| known.pid == process.pid) {
+                Some(known) if known.state().status == process.status => {}
+                Some(known) => known.update(|state| state.status.clone_from(&process.status)),
+                None => self.observe(process, &config_dir).await?,
+            }
+        }
+        let is_there = |session: &str, pid: u32| {
+            running.iter().any(|process| process.session_id == session && process.pid == pid)
+        };
+        self.observed().retain(|session, known| {
+            let stays = is_there(session, known.pid);
+            if !stays {
+                known.update(|state| state.is_over = true);
+            }
+            stays
+        });
+        self.refused().retain(|(pid, session)| is_there(session, *pid));
+        Ok(())
+    }
+
+    fn refused(&self) -> std::sync::MutexGuard<'_, std::collections::HashSet<(u32, String)>> {
+        // The set is consistent whenever the lock is free.
+        self.0.observed.refused.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn observe(&self, process: &RunningCli, config_dir: &Path) -> Result<(), Error> {
+        let id = (process.pid, process.session_id.clone());
+        if self.refused().contains(&id) || uuid::Uuid::parse_str(&process.session_id).is_err() {
+            return Ok(());
+        }
+        let Some(cwd) = self.observable_folder(&process.cwd) else {
+            self.refused().insert(id);
+            return Ok(());
+        };
+        let (row, novelty) = self.row_of(process, &cwd).await?;
+        let used = self.active_session(&row.key).await?;
+        if used.entry.agent().is_some() {
+            self.refused().insert(id);
+            return used.entry.warn_second_writer(process.pid).await;
+        }
+        self.start_observing(process, &used, config_dir, novelty).await
+    }
+
+    /// The folder of a session, unless the server does not show its sessions.
+    fn observable_folder(&self, cwd: &Path) -> Option<String> {
+        let real = paths::inside(&self.config().roots, cwd).ok()?;
+        let ignored = self.config().observe.as_ref()?.ignored_folders.as_deref().map(std::fs::read_to_string);
+        let ignored = ignored.and_then(Result::ok).unwrap_or_default();
+        let keeps_out = |line: &str| !line.trim().is_empty() && real.starts_with(line.trim());
+        if ignored.lines().any(keeps_out) { None } else { real.to_str().map(str::to_owned) }
+    }
+
+    /// The session of this server for a CLI session: the one that used it last, or a new one.
+    async fn row_of(&self, process: &RunningCli, cwd: &str) -> Result<(Session, Novelty), Error> {
+        let _importing = self.0.importing.lock().await;
+        if let Some(row) = self.owner_of(&process.session_id).await? {
+            return Ok((row, Novelty::Seen));
+        }
+        let settings = SessionSettings {
+            origin: origin(process),
+            is_observed: true,
+            ..SessionSettings::default()
+        };
+        let row = NewSession {
+            settings: settings.text(),
+            state: view::phase_name(ServerPhase::Idle).to_owned(),
+            client_id: Some(ClientId::new(format!("cli:{}", process.session_id))?),
+            ..NewSession::new(Key::new(self.config().ids.next())?, cwd, self.config().clock.now())
+        };
+        let (row, novelty) = self.broadcast().journal().create(row).await?;
+        let fence = self.broadcast().journal().claim(&row.key).await?;
+        let cli_session = Some(process.session_id.clone());
+        let change = SessionChange { cli_session, ..SessionChange::default() };
+        self.broadcast().journal().update(&row.key, fence, change).await?;
+        Ok((row, novelty))
+    }
+
+    async fn start_observing(
+        &self,
+        process: &RunningCli,
+        used: &ActiveSession,
+        config_dir: &Path,
+        novelty: Novelty,
+    ) -> Result<(), Error> {
+        let entry = Arc::clone(&used.entry);
+        let sink = JournalSink(Arc::clone(&entry), EventSource::Files);
+        let session = ObservedSession::start(entry.setup(self.config()), Box::new(sink));
+        let observed = Arc::new(ObservedProcess::new(&entry.key, process, session));
+        let known = {
+            let mut memory = entry.memory();
+            memory.observed = Some(Arc::clone(&observed));
+            let has_own_events = novelty == Novelty::Seen && memory.followed.is_empty();
+            if has_own_events { Known::All } else { Known::UpToPositions }
+        };
+        entry
+            .change(|settings, _| {
+                settings.is_observed = true;
+                Ok(Change::default())
+            })
+            .await?;
+        tracing::info!(session = %entry.key, pid = process.pid, "observing a session");
+        self.observed().insert(process.session_id.clone(), Arc::clone(&observed));
+        let (id, config_dir) = (process.session_id.clone(), config_dir.to_owned());
+        drop(tokio::spawn(follow::follow(observed, Arc::clone(&entry), id, config_dir, known)));
+        entry.notify(Notice::Session { session: entry.view() });
+        Ok(())
+    }
+}
+
+impl Entry {
+    /// Warns that another process writes the file of this session.
+    async fn warn_second_writer(&self, pid: u32) -> Result<(), Error> {
+        tracing::warn!(session = %self.key, pid, "a second process has opened this session");
+        let message = format!(
+            "Another Claude Code process ({pid}) has opened this session. Two processes that write one session \
+             mix their conversations: stop one of them"
+        );
+        self.append_event(&UiMessage::Error { message, session_id: Some(self.handle) }, None).await.map(drop)
+    }
+}

@@ -1,0 +1,119 @@
+//! Processes of Claude Code that run now, as they describe themselves in the configuration folder.
+//!
+//! Each process keeps a file `sessions/<pid>.json` with its session and its status. A crashed one leaves its
+//! file behind, so the process must exist too, and must have started when the file says. Other files in the
+//! folder contain secrets and are not read.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::limits::RUNNING_FILE_BYTES_MAX;
+use crate::open;
+
+/// A process of Claude Code.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RunningCli {
+    /// Its process id.
+    pub pid: u32,
+    /// The session that it holds now. It changes with `/clear`.
+    pub session_id: String,
+    /// Its working folder.
+    #[serde(default)]
+    pub cwd: PathBuf,
+    /// The start time of the process, as the operating system counts it.
+    #[serde(default)]
+    pub proc_start: Option<String>,
+    /// The version of the CLI.
+    #[serde(default)]
+    pub version: Option<String>,
+    /// The kind of session: `interactive`, for example.
+    #[serde(default)]
+    pub kind: Option<String>,
+    /// The program that started it: `cli`, or the name of an editor or an SDK.
+    #[serde(default)]
+    pub entrypoint: Option<String>,
+    /// Its status: `idle`, `busy` or `waiting`. Earlier versions do not report one.
+    #[serde(default)]
+    pub status: Option<String>,
+    /// The dialog that a waiting process shows.
+    #[serde(default)]
+    pub waiting_for: Option<String>,
+}
+
+impl RunningCli {
+    /// True if the process exists, and is the one that wrote the file. Without `/proc`, existence is not
+    /// checked.
+    pub fn is_alive(&self) -> bool {
+        let Ok(fields) = fs::read_to_string(format!("/proc/{}/stat", self.pid)) else {
+            return !Path::new("/proc/self").exists();
+        };
+        match (&self.proc_start, start_time(&fields)) {
+            (Some(said), Some(begun)) => said == begun,
+            _ => true,
+        }
+    }
+}
+
+/// Field 22 of `/proc/PID/stat`. The name of the program, in parentheses, may contain anything.
+fn start_time(stat: &str) -> Option<&str> {
+    stat.rsplit_once(") ")?.1.split(' ').nth(19)
+}
+
+/// Lists the processes that use a configuration folder. A file that cannot be read is left out: it is
+/// rewritten in place, and complete the next time.
+pub fn list(config_dir: &Path) -> Vec<RunningCli> {
+    let Ok(entries) = fs::read_dir(config_dir.join("sessions")) else { return Vec::new() };
+    entries.flatten().filter_map(|entry| read(&entry.path())).filter(RunningCli::is_alive).collect()
+}
+
+fn read(path: &Path) -> Option<RunningCli> {
+    let name: u32 = path.file_name()?.to_str()?.strip_suffix(".json")?.parse().ok()?;
+    let mut text = String::new();
+    open::regular(path).ok()?.take(RUNNING_FILE_BYTES_MAX).read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok().filter(|running: &RunningCli| running.pid == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(folder: &Path, name: &str, text: &str) {
+        fs::create_dir_all(folder.join("sessions")).unwrap();
+        fs::write(folder.join("sessions").join(name), text).unwrap();
+    }
+
+    /// The process of this test stands for a CLI.
+    #[test]
+    fn a_process_is_listed_while_it_exists_and_only_under_its_own_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let pid = std::process::id();
+        let of = |pid: u32, start: &str| {
+            format!(r#"{{"pid":{pid},"sessionId":"s","cwd":"/srv","procStart":"{start}","status":"idle","new":1}}"#)
+        };
+        let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+        let start = start_time(&stat).unwrap_or("1");
+        write(folder.path(), &format!("{pid}.json"), &of(pid, start));
+        write(folder.path(), "1.json", &of(pid, start));
+        write(folder.path(), &format!("{pid}.secret.key"), "{}");
+        write(folder.path(), "2.json", "{");
+        let found = list(folder.path());
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!((found[0].session_id.as_str(), found[0].status.as_deref()), ("s", Some("idle")));
+        if Path::new("/proc/self").exists() {
+            write(folder.path(), &format!("{pid}.json"), &of(pid, "17"));
+            assert_eq!(list(folder.path()), [], "another process has the number now");
+        }
+    }
+
+    #[test]
+    fn the_start_time_is_found_behind_any_name() {
+        let fields: Vec<String> = (3..30).map(|n| n.to_string()).collect();
+        assert_eq!(start_time(&format!("7 (a) b) {}", fields.join(" "))), Some("22"));
+        assert_eq!(start_time("nonsense"), None);
+    }
+}
