@@ -11,6 +11,7 @@ import type {
   Problem,
   SocketMessage,
 } from "../wire.ts";
+import { byWhom } from "../model/decision.ts";
 import { ApiError, getJson, postJson } from "../net/api.ts";
 import type { Link } from "../net/connection.ts";
 import { Connection, Lost, OFFLINE_DOUBT_MS, Refused } from "../net/connection.ts";
@@ -334,7 +335,7 @@ function commandRejected(unsent: UnsentCommand, problem: Problem): "keep" | "dro
   }
   if (unsent.command.type === "answer" && problem.status === 409) {
     const by = problem.winner?.by;
-    showToast("plain", by === undefined ? "This was answered already." : `This was answered already, by ${by}.`);
+    showToast("plain", `This was answered already${by === undefined ? "" : `,${byWhom(by)}`}.`);
     return "drop";
   }
   if (unsent.command.type === "input") return "keep";

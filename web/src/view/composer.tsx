@@ -1,27 +1,63 @@
 // The prompt field.
 
 import type { VNode } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { draftOf } from "../app/drafts.ts";
 import { isWide } from "../app/initial-view.ts";
 import type { Picked } from "../app/pictures.ts";
 import { ACCEPTED, forget, pick, pickedOf } from "../app/pictures.ts";
 import { command, hasScope, promptsSent, sendCommand } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
+import { can, possibleCommands } from "../model/capabilities.ts";
 import type { Conversation } from "../model/conversation.ts";
-import type { Delivery } from "../wire.ts";
+import type { Delivery, SessionView } from "../wire.ts";
 import { CompletionList, useCompletions, wantedAt } from "./completion.tsx";
 import { Icon } from "./icons.tsx";
 import { InOrder } from "./revealed.tsx";
+import { ServerText } from "./server-text.tsx";
 
 interface Props {
-  session: string;
+  session: SessionView;
   all: Conversation;
   drawn: number;
   busy: boolean;
 }
 
-export function Composer({ session, all, busy }: Props): VNode {
+export function Composer(props: Props): VNode {
+  // The focused field may be replaced by this update, or come back with it.
+  const hadFocus = document.activeElement?.closest(".composer") != null;
+  useLayoutEffect(() => {
+    if (!hadFocus || document.activeElement !== document.body) return;
+    // On a phone the field would open the keyboard.
+    document.querySelector<HTMLElement>(isWide() ? ".composer textarea, .composer.limited" : ".composer.limited")?.focus();
+  });
+  return can(props.session, "prompt") ? <PromptField {...props} /> : <Limited {...props} />;
+}
+
+/** The reason why the session takes no prompts, in place of the prompt field. */
+function Limited({ session, busy }: Props): VNode {
+  return (
+    <div class="composer limited" tabIndex={-1}>
+      <div class="composer-row">
+        <p role="status">
+          <ServerText text={session.limited ?? "This session takes no prompts now"} />.
+        </p>
+        {busy && can(session, "interrupt") && <InterruptButton session={session.key} />}
+      </div>
+    </div>
+  );
+}
+
+function InterruptButton({ session }: { session: string }): VNode {
+  return (
+    <button type="button" class="stop" aria-label="Interrupt" title="Interrupt (Esc)" disabled={!hasScope("prompt")} onClick={() => command(session, "interrupt")}>
+      <Icon name="stop" />
+    </button>
+  );
+}
+
+function PromptField({ session: view, all, busy }: Props): VNode {
+  const session = view.key;
   const draft = draftOf(session);
   const text = draft.value;
   const [cursor, setCursor] = useState(0);
@@ -34,7 +70,7 @@ export function Composer({ session, all, busy }: Props): VNode {
   const chooser = useRef<HTMLInputElement>(null);
   const wanted = wantedAt(text, cursor);
   const items = useCompletions(session, wanted, all.slashCommands);
-  const shown = wanted === undefined ? [] : items;
+  const shown = wanted === undefined ? [] : wanted.kind === "command" ? possibleCommands(view, items) : items;
 
   // Hints about Tab and Shift are useless without a keyboard.
   const isPhone = matchMedia("(pointer: coarse)").matches;
@@ -69,7 +105,7 @@ export function Composer({ session, all, busy }: Props): VNode {
       sendCommand((clientId) => ({
         type: "input",
         session,
-        input: { content: text, delivery: busy ? delivery : "queue", ...(attachments.length === 0 ? {} : { attachments }), client_id: clientId } as never,
+        input: { content: text, delivery: busy && deliveries.includes(delivery) ? delivery : "queue", ...(attachments.length === 0 ? {} : { attachments }), client_id: clientId } as never,
       }));
     } catch (error) {
       showToast("error", error instanceof Error ? error.message : String(error));
@@ -115,6 +151,7 @@ export function Composer({ session, all, busy }: Props): VNode {
     }
   };
   const readOnly = !hasScope("prompt");
+  const deliveries: Delivery[] = can(view, "interrupt") ? ["queue", "steer", "interrupt"] : ["queue", "steer"];
   const suggestion = all.suggestion ?? "";
   const asked = isWide() ? "Write to the agent; / for commands, @ for files" : "Write to the agent";
   return (
@@ -175,11 +212,7 @@ export function Composer({ session, all, busy }: Props): VNode {
             }
           }}
         />
-        {busy && (
-          <button type="button" class="stop" aria-label="Interrupt" title="Interrupt (Esc)" disabled={readOnly} onClick={() => command(session, "interrupt")}>
-            <Icon name="stop" />
-          </button>
-        )}
+        {busy && can(view, "interrupt") && <InterruptButton session={session} />}
         <button type="submit" class="send" aria-label="Send" title="Send (Enter)" disabled={readOnly || (text.trim() === "" && picked.length === 0)}>
           <Icon name="send" />
         </button>
@@ -187,7 +220,7 @@ export function Composer({ session, all, busy }: Props): VNode {
       {busy && text !== "" && (
         <fieldset class="delivery">
           <legend class="sr">Delivery</legend>
-          {(["queue", "steer", "interrupt"] as const).map((one) => (
+          {deliveries.map((one) => (
             <label class={delivery === one ? "on" : undefined}>
               <input type="radio" name="delivery" checked={delivery === one} onChange={() => setDelivery(one)} />
               {one === "queue" ? "After this turn" : one === "steer" ? "Steer this turn" : "Interrupt now"}

@@ -6,6 +6,7 @@ import { DEFAULT_MODEL, learnModels, modelLabel, models } from "../app/models.ts
 import { go, href } from "../app/route.ts";
 import { command, maySetMode, hasScope, errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
+import { can } from "../model/capabilities.ts";
 import type { Conversation } from "../model/conversation.ts";
 import { nameOf } from "../model/name.ts";
 import { send } from "../net/api.ts";
@@ -13,6 +14,7 @@ import { baseName, compactTokens, dollars, modelName } from "../text/format.ts";
 import type { SessionView } from "../wire.ts";
 import { Choice } from "./choice.tsx";
 import { Icon } from "./icons.tsx";
+import { OriginMark } from "./origin.tsx";
 import { InOrder } from "./revealed.tsx";
 import { Stalled, StateChip } from "./state.tsx";
 
@@ -30,7 +32,7 @@ export function Header({ session, all, panel, setPanel, find }: { session: Sessi
   const model = all.model ?? session.model;
   // The agent reports its models when it starts; a known model means that it was started.
   useEffect(learnModels, [session.key, all.model]);
-  const chosen = models.value.find((one) => one.value === model || one.model === model)?.value;
+  const chosen = model === undefined ? undefined : models.value.find((one) => one.value === model || one.model === model)?.value;
   const mode = all.mode ?? session.permission_mode ?? "default";
   const may = hasScope("prompt");
   const title = nameOf(session);
@@ -46,6 +48,7 @@ export function Header({ session, all, panel, setPanel, find }: { session: Sessi
         </h2>
         <p class="session-facts">
           <StateChip session={session} />
+          <OriginMark session={session} />
           {session.stalled !== undefined && <Stalled why={session.stalled} />}
           {session.untrusted && (
             <button type="button" class="untrusted" title="This folder configures commands that are not trusted. Press to review them." onClick={() => setPanel("overview")}>
@@ -57,19 +60,25 @@ export function Header({ session, all, panel, setPanel, find }: { session: Sessi
       </div>
       <Meters session={session} all={all} />
       <div class="session-tools">
-        <Choice label="Model" disabled={!may} value={chosen ?? model ?? DEFAULT_MODEL} choose={(value) => command(session.key, "model", value === DEFAULT_MODEL ? {} : { model: value })}>
-          {model !== undefined && model !== DEFAULT_MODEL && chosen === undefined && <option value={model}>{modelName(model)}</option>}
-          <option value={DEFAULT_MODEL}>Default model</option>
-          {models.value.map((one) => (
-            <option value={one.value} title={one.description}>{modelLabel(one)}</option>
-          ))}
-        </Choice>
-        <Choice label="Permission mode" disabled={!may} value={mode} choose={(value) => command(session.key, "mode", { mode: value })}>
-          {!MODES.some(([name]) => name === mode) && <option value={mode}>{mode}</option>}
-          {MODES.filter(([name]) => mode === name || maySetMode(name)).map(([name, label]) => (
-            <option value={name}>{label}</option>
-          ))}
-        </Choice>
+        {can(session, "set_model") ? (
+          <Choice label="Model" disabled={!may} value={chosen ?? model ?? DEFAULT_MODEL} choose={(value) => command(session.key, "model", value === DEFAULT_MODEL ? {} : { model: value })}>
+            {model !== undefined && model !== DEFAULT_MODEL && chosen === undefined && <option value={model}>{modelName(model)}</option>}
+            <option value={DEFAULT_MODEL}>Default model</option>
+            {models.value.map((one) => (
+              <option value={one.value} title={one.description}>{modelLabel(one)}</option>
+            ))}
+          </Choice>
+        ) : (
+          model !== undefined && <span class="setting" title="Model"><InOrder text={modelName(model)} /></span>
+        )}
+        {can(session, "set_mode") && (
+          <Choice label="Permission mode" disabled={!may} value={mode} choose={(value) => command(session.key, "mode", { mode: value })}>
+            {!MODES.some(([name]) => name === mode) && <option value={mode}>{mode}</option>}
+            {MODES.filter(([name]) => mode === name || maySetMode(name)).map(([name, label]) => (
+              <option value={name}>{label}</option>
+            ))}
+          </Choice>
+        )}
         <button type="button" class={panel === "diff" ? "ghost on" : "ghost"} aria-pressed={panel === "diff"} title="Changes in the working tree" aria-label="Changes in the working tree" onClick={() => setPanel(panel === "diff" ? "none" : "diff")}>
           <Icon name="diff" />
         </button>
@@ -182,15 +191,21 @@ function Menu({ session, setPanel, find }: { session: SessionView; setPanel: (pa
         <button type="button" onClick={close(find)}>
           <Icon name="search" /> Find in this session…
         </button>
-        <button type="button" disabled={!may} onClick={close(() => command(session.key, "compact"))}>
-          <Icon name="compress" /> Compact
-        </button>
-        <button type="button" disabled={!may} onClick={close(() => setPanel("rewind"))}>
-          <Icon name="undo" /> Rewind…
-        </button>
-        <button type="button" disabled={!may} onClick={close(() => command(session.key, "stop"))}>
-          <Icon name="stop" /> Stop the agent
-        </button>
+        {can(session, "compact") && (
+          <button type="button" disabled={!may} onClick={close(() => command(session.key, "compact"))}>
+            <Icon name="compress" /> Compact
+          </button>
+        )}
+        {can(session, "rewind") && (
+          <button type="button" disabled={!may} onClick={close(() => setPanel("rewind"))}>
+            <Icon name="undo" /> Rewind…
+          </button>
+        )}
+        {can(session, "stop") && (
+          <button type="button" disabled={!may} onClick={close(() => command(session.key, "stop"))}>
+            <Icon name="stop" /> Stop the agent
+          </button>
+        )}
         {cli !== undefined && (
           <a href={href({ view: "history", id: cli })} onClick={close(() => undefined)}>
             <Icon name="clock" /> Session file

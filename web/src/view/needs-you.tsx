@@ -7,36 +7,31 @@ import { cardShown } from "../app/keys.ts";
 import { answered, unsentCommands, hasScope, problemText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
 import { takeCardText } from "../app/card-text.ts";
+import { can, placeOf } from "../model/capabilities.ts";
 import type { Conversation, Settled } from "../model/conversation.ts";
+import { settledText } from "../model/decision.ts";
 import { toolOf } from "../model/fold.ts";
+import type { SessionView } from "../wire.ts";
 import { Icon, Spinner } from "./icons.tsx";
 import { PermissionCard } from "./permission.tsx";
 import { QuestionCard } from "./question.tsx";
 
 /** Reports who answered a card, and saves the text that was typed into it. */
-function answeredElsewhere(session: string, id: string, settled: Settled | undefined): void {
+function answeredElsewhere(session: SessionView, id: string, settled: Settled | undefined): void {
   const typed = takeCardText(id);
-  if (typed !== undefined) putBack(session, typed);
-  const kept = typed === undefined ? "" : " Your text is in the prompt field.";
-  const by = settled?.by === undefined ? "" : ` by ${settled.by}`;
-  switch (settled?.outcome) {
-    case "Allowed":
-    case "Denied":
-    case "Answered":
-      showToast("plain", `This request was ${settled.outcome.toLowerCase()}${by}.${kept}`);
-      break;
-    default:
-      showToast("plain", `This request is no longer pending.${kept}`);
-  }
+  if (typed !== undefined) putBack(session.key, typed);
+  const kept = typed === undefined ? "" : can(session, "prompt") ? " Your text is in the prompt field." : " Your text is kept as a draft.";
+  showToast("plain", `${settledText(settled)}${kept}`);
 }
 
-export function NeedsYou({ all, session }: { all: Conversation; drawn: number; session: string }): VNode | null {
+export function NeedsYou({ all, session }: { all: Conversation; drawn: number; session: SessionView }): VNode | null {
   const [at, setAt] = useState(0);
   const open = [...all.asks.values()].filter((ask) => !answered.value.has(ask.id) && (ask.kind === "permission" || ask.request.questions.length > 0));
   const underWay = [...all.asks.values()].some((ask) => answered.value.has(ask.id));
-  const delayed = unsentCommands.value.find(({ command, delayed }) => command.type === "answer" && command.session === session && delayed !== undefined)?.delayed;
+  const delayed = unsentCommands.value.find(({ command, delayed }) => command.type === "answer" && command.session === session.key && delayed !== undefined)?.delayed;
   const ask = open[Math.min(at, open.length - 1)];
-  const may = hasScope("decide");
+  const canAnswer = can(session, "answer");
+  const may = canAnswer && hasScope("decide");
   const box = useRef<HTMLDivElement>(null);
   // The focused element may be removed by this update. The focus then moves to the new content, but to no
   // button of it.
@@ -49,8 +44,8 @@ export function NeedsYou({ all, session }: { all: Conversation; drawn: number; s
   const shown = useRef<{ session: string; id: string } | undefined>(undefined);
   useLayoutEffect(() => {
     const before = shown.current;
-    shown.current = ask === undefined ? undefined : { session, id: ask.id };
-    if (before === undefined || before.session !== session || before.id === ask?.id || all.asks.has(before.id) || answered.value.has(before.id)) return;
+    shown.current = ask === undefined ? undefined : { session: session.key, id: ask.id };
+    if (before === undefined || before.session !== session.key || before.id === ask?.id || all.asks.has(before.id) || answered.value.has(before.id)) return;
     answeredElsewhere(session, before.id, toolOf(all, before.id)?.settled ?? all.decisions.get(before.id)?.settled);
   });
   const drawn = (element: HTMLDivElement | null) => {
@@ -80,9 +75,10 @@ export function NeedsYou({ all, session }: { all: Conversation; drawn: number; s
           </button>
         </nav>
       )}
-      {!may && <p class="muted watching">This device is read-only. Pair it again with the scope “decide” to answer.</p>}
+      {!canAnswer && <p class="muted watching">Answer this request {placeOf(session.origin)}.</p>}
+      {canAnswer && !may && <p class="muted watching">This device is read-only. Pair it again with the scope “decide” to answer.</p>}
       <fieldset class="asked" disabled={!may}>
-        {ask.kind === "permission" ? <PermissionCard key={ask.id} ask={ask} session={session} cwd={all.cwd} /> : <QuestionCard key={ask.id} ask={ask} session={session} />}
+        {ask.kind === "permission" ? <PermissionCard key={ask.id} ask={ask} session={session.key} cwd={all.cwd} may={may} /> : <QuestionCard key={ask.id} ask={ask} session={session.key} may={may} />}
       </fieldset>
     </div>
   );

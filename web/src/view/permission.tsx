@@ -17,9 +17,10 @@ import { Exact, Revealed } from "./revealed.tsx";
 
 type Step = "choose" | "deny" | "edit" | "always";
 
-export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; session: string; cwd: string | undefined }): VNode {
+/** `may` is true if this device can answer. */
+export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk; session: string; cwd: string | undefined; may: boolean }): VNode {
   const [step, setStep] = useState<Step>("choose");
-  const readable = useAnswerable(ask.id) && hasScope("decide");
+  const readable = useAnswerable(ask.id) && may;
   const { details } = ask;
   const about = summary(details.tool_name, details.input, cwd);
   const rules = alwaysRules(details);
@@ -36,7 +37,7 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
 
   return (
     <section class="ask permission" data-risk={details.risk} aria-label={`Permission: ${about.title}`}>
-      {step === "choose" && hasScope("decide") && <KeySteps yes={{ o: () => reply({ decision: "allow" }), ...(hasScope("always") ? { s: () => reply({ decision: "allow", scope: "session" }) } : {}) }} no={() => setStep("deny")} />}
+      {step === "choose" && may && <KeySteps yes={{ o: () => reply({ decision: "allow" }), ...(hasScope("always") ? { s: () => reply({ decision: "allow", scope: "session" }) } : {}) }} no={() => setStep("deny")} />}
       <header class="ask-head">
         <span class="ask-icon">
           <Icon name={about.icon} />
@@ -58,7 +59,7 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
             <span class="muted">The model’s description:</span> “<Revealed text={details.description} />”
           </p>
         )}
-        {step === "choose" && rules[0] !== undefined && hasScope("always") && (
+        {step === "choose" && rules[0] !== undefined && may && hasScope("always") && (
           <p class="ask-fact">
             <span class="muted">“Always” would add</span> <code><Revealed text={rules[0].rule} /></code>
             {rules.length > 1 && <span class="muted"> and {rules.length - 1} more</span>}
@@ -66,7 +67,7 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
         )}
         {allowsOften(Date.now()) && <p class="ask-fact warn-line">You have allowed many calls in a minute. This one waits a moment longer.</p>}
       </div>
-      {step === "choose" && hasScope("decide") && (
+      {step === "choose" && may && (
         <div class="ask-actions">
           <Allow ready={readable} label="Allow once" main onAllow={() => reply({ decision: "allow" })} />
           {hasScope("always") && <Allow ready={readable} label="Allow for session" onAllow={() => reply({ decision: "allow", scope: "session" })} />}
@@ -85,7 +86,7 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
           </button>
         </div>
       )}
-      {step === "always" && (
+      {step === "always" && may && (
         <Confirm
           back={() => setStep("choose")}
           action={rules.length > 0 && <Allow ready={readable} label={rules.length === 1 ? "Add the rule and allow" : "Add the rules and allow"} main onAllow={() => reply({ decision: "allow", scope: "always" })} />}
@@ -101,8 +102,8 @@ export function PermissionCard({ ask, session, cwd }: { ask: PermissionAsk; sess
           </ul>
         </Confirm>
       )}
-      {step === "edit" && <Edited ask={ask.id} input={details.input} tool={details.tool_name} ready={readable} back={() => setStep("choose")} allow={(updated) => reply({ decision: "allow", updated_input: updated })} />}
-      {step === "deny" && <Deny ask={ask.id} back={() => setStep("choose")} deny={(message, interrupt) => reply({ decision: "deny", interrupt, ...(message === "" ? {} : { message }) })} />}
+      {step === "edit" && may && <Edited ask={ask.id} input={details.input} tool={details.tool_name} ready={readable} back={() => setStep("choose")} allow={(updated) => reply({ decision: "allow", updated_input: updated })} />}
+      {step === "deny" && may && <Deny ask={ask.id} back={() => setStep("choose")} deny={(message, interrupt) => reply({ decision: "deny", interrupt, ...(message === "" ? {} : { message }) })} />}
     </section>
   );
 }

@@ -14,12 +14,18 @@ import { InOrder } from "./revealed.tsx";
 
 type Chosen = Readonly<Record<string, readonly string[]>>;
 
-export function QuestionCard({ ask, session }: { ask: QuestionAsk; session: string }): VNode {
-  if (ask.details.kind === "Plan") return <PlanCard ask={ask} session={session} />;
-  return <Questions ask={ask} session={session} />;
+interface CardProps {
+  ask: QuestionAsk;
+  session: string;
+  /** True if this device can answer. */
+  may: boolean;
 }
 
-function Questions({ ask, session }: { ask: QuestionAsk; session: string }): VNode {
+export function QuestionCard(props: CardProps): VNode {
+  return props.ask.details.kind === "Plan" ? <PlanCard {...props} /> : <Questions {...props} />;
+}
+
+function Questions({ ask, session, may }: CardProps): VNode {
   const [chosen, setChosen] = useState<Chosen>({});
   const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
   const { questions } = ask.request;
@@ -69,7 +75,7 @@ function Questions({ ask, session }: { ask: QuestionAsk; session: string }): VNo
           />
         ))}
       </div>
-      {hasScope("decide") && <div class="ask-actions">
+      {may && <div class="ask-actions">
         <button type="button" class="yes main" disabled={!complete} onClick={send}>
           {questions.length === 1 ? "Answer" : "Send answers"}
         </button>
@@ -126,7 +132,7 @@ function OneQuestion({ question, note, chosen, own, choose, write }: OneProps): 
   );
 }
 
-function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNode {
+function PlanCard({ ask, session, may }: CardProps): VNode {
   const [feedback, setFeedback] = useState("");
   const [read, setRead] = useState(false);
   const readable = useAnswerable(ask.id) && read;
@@ -150,7 +156,7 @@ function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNod
       </header>
       <div class="ask-body">
         <PlanText text={ask.plan ?? decide?.text ?? ""} seen={() => setRead(true)} />
-        {!read && <p class="ask-fact muted" role="status">Read the plan to its end to approve it.</p>}
+        {may && !read && <p class="ask-fact muted" role="status">Read the plan to its end to approve it.</p>}
         {words !== undefined && (
           <label class="plan-feedback">
             {words.text} <span class="muted">(with “Keep planning”)</span>
@@ -158,7 +164,7 @@ function PlanCard({ ask, session }: { ask: QuestionAsk; session: string }): VNod
           </label>
         )}
       </div>
-      {hasScope("decide") && <div class="ask-actions">
+      {may && <div class="ask-actions">
         {options.map((option, index) => (!runsUnasked(option) || hasScope("always")) && (
           <button
             type="button"

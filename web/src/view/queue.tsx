@@ -8,6 +8,7 @@ import { putBack } from "../app/drafts.ts";
 import { withdrawCommand, unsentCommands, hasScope, problemText, errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
 import { describeAttachments } from "../model/attached.ts";
+import { can } from "../model/capabilities.ts";
 import type { Conversation } from "../model/conversation.ts";
 import type { UnsentCommand } from "../net/outbox.ts";
 import { count } from "../text/format.ts";
@@ -25,7 +26,7 @@ export function Queue({ all, session }: { all: Conversation; drawn: number; sess
   return (
     <ul class="queue" aria-label="Queued prompts">
       {doubtful.map((one) => (
-        <Doubtful key={one.id} session={session.key} prompt={one} />
+        <Doubtful key={one.id} session={session} prompt={one} />
       ))}
       {waiting.map((one) => (
         <li key={one.uuid}>
@@ -49,7 +50,7 @@ export function Queue({ all, session }: { all: Conversation; drawn: number; sess
 /**
  * A prompt delivered to an agent that ended without confirming it: the user decides to send it again or not.
  */
-function Doubtful({ session, prompt }: { session: string; prompt: QueuedInput }): VNode {
+function Doubtful({ session, prompt }: { session: SessionView; prompt: QueuedInput }): VNode {
   const { id, content, attachments } = prompt;
   const [busy, setBusy] = useState(false);
   const settle = (doing: Promise<void>) => {
@@ -64,10 +65,12 @@ function Doubtful({ session, prompt }: { session: string; prompt: QueuedInput })
       <span class="queue-why muted">The agent ended before it confirmed this prompt: it may or may not have read it.</span>
       {hasScope("prompt") && (
         <span class="queue-ways">
-          <button type="button" class="small" disabled={busy} aria-label={`Send again: ${about}`} onClick={() => settle(sendAgain(session, prompt))}>
-            Send again
-          </button>
-          <button type="button" class="ghost small" disabled={busy} aria-label={`Dismiss: ${about}`} onClick={() => settle(cancelPrompt(session, id))}>
+          {can(session, "prompt") && (
+            <button type="button" class="small" disabled={busy} aria-label={`Send again: ${about}`} onClick={() => settle(sendAgain(session.key, prompt))}>
+              Send again
+            </button>
+          )}
+          <button type="button" class="ghost small" disabled={busy} aria-label={`Dismiss: ${about}`} onClick={() => settle(cancelPrompt(session.key, id))}>
             Dismiss
           </button>
         </span>

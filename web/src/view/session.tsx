@@ -11,6 +11,7 @@ import { href } from "../app/route.ts";
 import type { OpenSession } from "../app/session.ts";
 import { command, hasScope, retryOpen, promptsSent, errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
+import { can } from "../model/capabilities.ts";
 import type { Item, Queued } from "../model/conversation.ts";
 import type { SessionView } from "../wire.ts";
 import { findIn } from "../model/find.ts";
@@ -100,6 +101,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
   const [fetching, setFetching] = useState(false);
   const render = useCallback((item: Item) => <ItemView item={item} all={open.conversation} />, [open]);
   const busy = session.state === "running" || session.state === "needs_you" || session.state === "starting";
+  const mayInterrupt = busy && hasScope("prompt") && can(session, "interrupt");
   const closePanel = () => setPanel("none");
   const [finding, setFinding] = useState(false);
   const [found, setFound] = useState<{ key: string; text: string; count: number } | undefined>(undefined);
@@ -119,7 +121,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "Escape" || event.defaultPrevented || !busy || !hasScope("prompt")) return;
+      if (event.key !== "Escape" || event.defaultPrevented || !mayInterrupt) return;
       const target = event.target as HTMLElement;
       // Escape in a card does not interrupt, and in another field it belongs to that field.
       if (target.closest(".needs-you, .panel, .menu, dialog") !== null) return;
@@ -128,7 +130,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, [busy, session.key]);
+  }, [mayInterrupt, session.key]);
 
   const load = (loading: () => Promise<void>) => {
     setFetching(true);
@@ -173,9 +175,9 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
             after={<Tail session={session} items={all.items} queue={all.queue} />}
           />
           <div class="foot">
-            <NeedsYou all={all} drawn={drawn} session={session.key} />
+            <NeedsYou all={all} drawn={drawn} session={session} />
             <Queue key={session.key} all={all} drawn={drawn} session={session} />
-            <Composer key={session.key} session={session.key} all={all} drawn={drawn} busy={busy} />
+            <Composer key={session.key} session={session} all={all} drawn={drawn} busy={busy} />
           </div>
         </div>
         {panel === "overview" && (
@@ -188,7 +190,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
             <WorkingDiff session={session} revision={session.totals.turns} />
           </PanelFrame>
         )}
-        {panel === "rewind" && (
+        {panel === "rewind" && can(session, "rewind") && (
           <PanelFrame title="Rewind" close={closePanel}>
             <Rewind all={all} drawn={drawn} session={session} done={closePanel} />
           </PanelFrame>
@@ -217,21 +219,22 @@ function TryAgain({ session, prompt }: { session: string; prompt: Queued }): VNo
 /** Status after the last item: working, or the reason why not. */
 function Tail({ session, items, queue }: { session: SessionView; items: readonly Item[]; queue: readonly Queued[] }): VNode | null {
   const last = items.at(-1);
+  const takesPrompts = can(session, "prompt");
   if (session.state === "failed") {
     const isTold = session.error === undefined || items.slice(-TOLD_ITEMS).some((item) => item.kind === "note" && item.text === session.error);
     return (
       <div class="tail bad">
-        <p>This session has failed{!isTold && <>: <ServerText text={session.error ?? ""} /></>}. {queue.length === 0 ? "The next prompt starts it again." : "A prompt is still queued."}</p>
-        {queue[0] !== undefined && hasScope("prompt") && <TryAgain key={queue[0].uuid} session={session.key} prompt={queue[0]} />}
+        <p>This session has failed{!isTold && <>: <ServerText text={session.error ?? ""} /></>}. {queue.length > 0 ? "A prompt is still queued." : takesPrompts && "The next prompt starts it again."}</p>
+        {queue[0] !== undefined && takesPrompts && hasScope("prompt") && <TryAgain key={queue[0].uuid} session={session.key} prompt={queue[0]} />}
       </div>
     );
   }
   if (session.stalled !== undefined) return <p class="tail bad"><ServerText text={session.stalled} />.</p>;
-  if (session.state === "interrupted") return <p class="tail">The agent ended during a turn. The next prompt resumes it.</p>;
+  if (session.state === "interrupted") return <p class="tail">The agent ended during a turn. {takesPrompts && "The next prompt resumes it."}</p>;
   if (session.state === "starting") return <p class="tail"><Spinner /> Starting</p>;
   if (session.state === "running" && !(last?.kind === "text" && last.open) && !(last?.kind === "tool" && last.state === "running")) {
     return <p class="tail"><Spinner /> Working</p>;
   }
-  if (items.length === 0) return <p class="tail muted">No messages yet. Write a prompt below.</p>;
+  if (items.length === 0) return <p class="tail muted">No messages yet. {takesPrompts && "Write a prompt below."}</p>;
   return <div class="tail" />;
 }

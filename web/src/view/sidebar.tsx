@@ -17,6 +17,7 @@ import type { SessionView } from "../wire.ts";
 import { Icon } from "./icons.tsx";
 import { InstallHint } from "./install.tsx";
 import { MachineCard } from "./machine.tsx";
+import { OriginMark } from "./origin.tsx";
 import { InOrder } from "./revealed.tsx";
 import { Stalled, StateChip } from "./state.tsx";
 
@@ -64,7 +65,10 @@ export function Sidebar(): VNode {
           ))}
         </ul>
         {sessionsLoaded.value && all.length === 0 && (
-          <p class="muted pad">No sessions run here yet. Start one, or resume one from the history.</p>
+          <div class="muted pad">
+            <p>No sessions run here yet. Start one, or resume one from the history.</p>
+            <p class="hook-hint">Sessions that you start in terminals appear here too. <code>tidings hook install</code> makes their requests answerable here.</p>
+          </div>
         )}
         {all.length > 0 && shown.length === 0 && <p class="muted pad">None of {all.length} sessions fits “{filter}”.</p>}
         {olderSessions.value !== undefined && <ShowOlder />}
@@ -138,6 +142,7 @@ function SessionCard({ session }: { session: SessionView }): VNode {
         <span class="card-line">{session.stalled === undefined ? <bdi><InOrder text={line(session)} /></bdi> : <Stalled why={session.stalled} />}</span>
         <span class="card-facts">
           <StateChip session={session} />
+          <OriginMark session={session} />
           {session.demo && <span class="demo-mark">DEMO</span>}
           {waits > 1 && <span class="badge" aria-label={`${waits} requests`}>{waits}</span>}
           <span class="cut">{baseName(session.cwd)}</span>
@@ -168,7 +173,7 @@ function wants(session: SessionView): string | undefined {
 function matches(session: SessionView, filter: string): boolean {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const labels = Object.entries(session.labels).flat();
-  const text = [nameOf(session), session.first_prompt, session.cwd, session.last_line, session.state.replace("_", " "), session.model, ...labels].join(" ").toLowerCase();
+  const text = [nameOf(session), session.first_prompt, session.cwd, session.last_line, session.state.replace("_", " "), session.model, session.origin === "server" ? "" : session.origin, ...labels].join(" ").toLowerCase();
   return words.every((word) => text.includes(word));
 }
 

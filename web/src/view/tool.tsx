@@ -4,6 +4,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { meta } from "../app/store.ts";
 import type { Conversation, Lane, Settled, ToolItem } from "../model/conversation.ts";
 import { answersOf } from "../model/answers.ts";
+import { decisionText, isLocal } from "../model/decision.ts";
 import { changes, fields, list, number, resultText, summary, text } from "../model/tools.ts";
 import { compactTokens, count, duration } from "../text/format.ts";
 import { Diff, DiffCount, DiffSwitch } from "./diff.tsx";
@@ -111,25 +112,13 @@ function ModelInput({ tool, cwd }: { tool: ToolItem; cwd: string | undefined }):
 }
 
 function Decision({ settled, tool, edited }: { settled: Settled | undefined; tool: string; edited: boolean }): VNode | null {
-  if (settled === undefined || !isDecided(tool)) return null;
-  // A grant is an earlier answer for the whole session, and its rule is only an id.
+  if (settled === undefined || !(isDecided(tool) || isLocal(settled))) return null;
+  // The rule of a grant is only an id.
   const isGrant = settled.by === "grant";
-  const isPolicy = settled.by === "policy";
-  const who = settled.by === undefined || isPolicy ? "" : isGrant ? " by an earlier answer in this session" : settled.by === meta.value?.you.name ? " by you" : ` by ${settled.by}`;
-  const far = isGrant || settled.scope === undefined || settled.scope === "once" ? "" : settled.scope === "always" ? ", always" : ", for this session";
-  const words: Record<Settled["outcome"], string> = {
-    Allowed: `Allowed${edited ? " with a changed input" : ""}${who}${far}`,
-    Denied: `Denied${who}`,
-    Answered: `Answered${who}`,
-    TimedOut: "No answer in time",
-    Disconnected: "The agent ended before an answer",
-    Cancelled: "Withdrawn by the agent",
-    Lost: "Answered, but the answer may not have arrived",
-  };
-  const good = settled.outcome === "Allowed" || settled.outcome === "Answered";
+  const good = settled.outcome === "Allowed" || settled.outcome === "Answered" || (settled.outcome === "Cancelled" && isLocal(settled));
   return (
     <p class={good ? "decision" : "decision bad"}>
-      {words[settled.outcome]}
+      {decisionText(settled, edited, meta.value?.you.name)}
       {settled.rule !== undefined && !isGrant && <> by the rule <code><InOrder text={settled.rule} /></code></>}
       {settled.reason !== undefined && settled.reason !== "" && <>: “<InOrder text={settled.reason} />”</>}
     </p>
