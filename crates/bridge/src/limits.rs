@@ -573,6 +573,9 @@ pub(crate) const FOLLOW_PAUSE: Duration = Duration::from_millis(30);
 /// Time between two searches for processes of the CLI, if nothing reports a change.
 pub(crate) const PROCESSES_EVERY: Duration = Duration::from_secs(1);
 
+/// Time without an entry after which a turn of an idle process is over, if its file does not say so.
+pub(crate) const IDLE_AFTER: Duration = Duration::from_secs(3);
+
 /// Lines of a session file that wait to become events.
 pub(crate) const FOLLOWED_LINES_WAITING: usize = 64;
 

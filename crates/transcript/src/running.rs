@@ -64,6 +64,19 @@ fn start_time(stat: &str) -> Option<&str> {
     stat.rsplit_once(") ")?.1.split(' ').nth(19)
 }
 
+/// The status that a process reports now.
+pub fn status(config_dir: &Path, running: &RunningCli) -> Option<String> {
+    read(&config_dir.join("sessions").join(format!("{}.json", running.pid)))?.status
+}
+
+/// True if a process still holds a session. Its file is rewritten in place: one that cannot be read now is no
+/// proof of its end.
+pub fn holds_session(config_dir: &Path, running: &RunningCli) -> bool {
+    let path = config_dir.join("sessions").join(format!("{}.json", running.pid));
+    let is_same = read(&path).is_none_or(|now| now.session_id == running.session_id);
+    path.exists() && running.is_alive() && is_same
+}
+
 /// Lists the processes that use a configuration folder. A file that cannot be read is left out: it is
 /// rewritten in place, and complete the next time.
 pub fn list(config_dir: &Path) -> Vec<RunningCli> {
@@ -95,8 +108,8 @@ mod tests {
         let of = |pid: u32, start: &str| {
             format!(r#"{{"pid":{pid},"sessionId":"s","cwd":"/srv","procStart":"{start}","status":"idle","new":1}}"#)
         };
-        let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-        let start = start_time(&stat).unwrap_or("1");
+        let fields = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+        let start = start_time(&fields).unwrap_or("1");
         write(folder.path(), &format!("{pid}.json"), &of(pid, start));
         write(folder.path(), "1.json", &of(pid, start));
         write(folder.path(), &format!("{pid}.secret.key"), "{}");

@@ -38,6 +38,7 @@ impl Entry {
         let client_id = commands::optional_stored_id(caller, answer.client_id.as_deref())?;
         let id = AskId::new(tool_use_id)?;
         let _turn = self.answers.lock().await;
+        self.settle_closed_dialog(tool_use_id).await;
         let ask = self.ask(&id).await?;
         let digest = ask.as_ref().and_then(|ask| ask.digest.clone());
         if let Some(ask) = &ask {
@@ -190,6 +191,7 @@ impl Entry {
         let replies: Vec<Reply> =
             answer.answers.into_iter().map(|reply| Reply::new(reply.question_id, reply.answer)).collect();
         let _turn = self.answers.lock().await;
+        self.settle_closed_dialog(tool_use_id).await;
         let ask = self.ask(&id).await?;
         if ask.as_ref().is_some_and(|ask| ask.kind != "question") {
             return Err(wrong_kind(tool_use_id, "a permission", "permissions"));

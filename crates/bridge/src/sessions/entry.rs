@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tidings::Ids;
@@ -34,6 +35,8 @@ pub(super) struct Entry {
     pub(super) clock: Clock,
     pub(super) ids: Ids,
     pub(super) trust: Option<Trust>,
+    /// The configuration folder of the CLI.
+    pub(super) config_dir: Option<PathBuf>,
     pub(super) slots: AgentSlots,
     pub(super) permissions: PermissionRegistry,
     pub(super) questions: UserInteractionRegistry,
@@ -111,6 +114,7 @@ impl Entry {
             clock: config.clock.clone(),
             ids: config.ids.clone(),
             trust: config.trust.clone(),
+            config_dir: config.config_dir(false).map(Path::to_owned),
             slots,
             permissions: PermissionRegistry::default(),
             questions: UserInteractionRegistry::default(),

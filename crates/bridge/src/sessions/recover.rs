@@ -237,12 +237,13 @@ impl Entry {
         for ask in self.journal().asks(Some(&self.key)).await? {
             self.settle_as_lost(&ask).await?;
         }
-        let phase = match self.memory().phase() {
-            ServerPhase::Idle => ServerPhase::Parked,
-            // Its agent is not ours, and may still run. It is found in a moment.
-            _ if self.memory().settings.is_observed => ServerPhase::Parked,
-            _ => ServerPhase::Interrupted,
+        let (phase, is_observed) = {
+            let memory = self.memory();
+            (memory.phase(), memory.settings.is_observed)
         };
+        // An observed agent is not ours, and may still run. It is found in a moment.
+        let is_over = phase == ServerPhase::Idle || is_observed;
+        let phase = if is_over { ServerPhase::Parked } else { ServerPhase::Interrupted };
         let mut changed = SessionStateChanged::new(self.handle, SessionPhase::Ended);
         if phase == ServerPhase::Interrupted {
             let error = "The server ended during the turn; the next prompt resumes the session";

@@ -17,7 +17,7 @@ fn operations() -> Vec<(Method, String, Scope)> {
     let mut found = Vec::new();
     for (path, item) in api["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
-            if ["devices", "trust", "health"].iter().any(|tag| operation["tags"][0] == *tag) {
+            if ["devices", "trust", "health", "hooks"].iter().any(|tag| operation["tags"][0] == *tag) {
                 continue;
             }
             let scopes = operation["security"][0]["bearer"].as_array();

@@ -235,7 +235,7 @@ async fn a_cleared_conversation_is_another_session_of_the_same_process() {
     terminal.until(|session| session["state"] == "stopped").await;
     let (_, list) = terminal.call("GET", "sessions", None).await;
     let ids: Vec<&Value> =
-        list["sessions"].as_array().unwrap().iter().map(|session| &session["cli_session_ids"][0]).collect();
+        list["items"].as_array().unwrap().iter().map(|session| &session["cli_session_ids"][0]).collect();
     assert!(ids.contains(&&json!(second)), "{list}");
     assert_eq!(count(&terminal.events().await, "UserPrompt"), 1);
 }

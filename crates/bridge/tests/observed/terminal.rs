@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tidings_agent::Clock;
@@ -58,8 +57,8 @@ impl Terminal {
         let data = self.folder.path().join("data");
         let auth = Auth::open(Settings::new(&data, Random::system(), Clock::system())).unwrap();
         let admin = read_admin_token(&data).unwrap().unwrap().reveal().to_owned();
-        let unix = Some(data.join("server.sock"));
-        let listen = Listen { address: None, tls: None, exposure: Exposure::Guarded, unix: unix.clone() };
+        let unix = data.join("server.sock");
+        let listen = Listen { address: None, tls: None, exposure: Exposure::Guarded, unix: Some(unix.clone()) };
         let bound = listen.bind().unwrap();
         let mut observe = Observe::default();
         observe.ignored_folders = Some(data.join("ignored-folders"));
@@ -73,7 +72,7 @@ impl Terminal {
         let running = tokio::spawn(async move {
             server.run(bound, async { drop(stopped.await) }).await.unwrap();
         });
-        let client = reqwest::Client::builder().unix_socket(unix.unwrap()).build().unwrap();
+        let client = reqwest::Client::builder().unix_socket(unix).build().unwrap();
         self.server = Some((stop, running, client, admin));
     }
 
@@ -140,18 +139,21 @@ impl Terminal {
 
     /// The session of the server, once it is as wanted.
     pub(crate) async fn until(&self, wanted: impl Fn(&Value) -> bool) -> Value {
+        let seen = std::cell::RefCell::new(Value::Null);
         let found = async {
             loop {
                 let (_, list) = self.call("GET", "sessions", None).await;
+                seen.replace(list.clone());
                 let of_ours = |session: &&Value| session["cli_session_ids"][0] == SESSION;
-                let session = list["sessions"].as_array().and_then(|list| list.iter().find(of_ours).cloned());
+                let session = list["items"].as_array().and_then(|list| list.iter().find(of_ours).cloned());
                 match session {
                     Some(session) if wanted(&session) => return session,
                     _ => tokio::time::sleep(Duration::from_millis(10)).await,
                 }
             }
         };
-        tokio::time::timeout(PATIENCE, found).await.expect("the session is not as wanted")
+        let found = tokio::time::timeout(PATIENCE, found).await.ok();
+        found.unwrap_or_else(|| panic!("the session is not as wanted: {}", seen.borrow()))
     }
 
     /// Bodies of the stored events.

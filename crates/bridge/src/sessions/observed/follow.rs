@@ -10,9 +10,10 @@ use tidings_transcript::reader::Content;
 use tidings_transcript::roots::Roots;
 use tidings_transcript::session::call_of_agent;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::ObservedProcess;
-use crate::limits::{FOLLOW_EVERY, FOLLOW_PAUSE, FOLLOWED_BYTES_MAX, FOLLOWED_LINES_WAITING};
+use crate::limits::{FOLLOW_EVERY, FOLLOW_PAUSE, FOLLOWED_BYTES_MAX, FOLLOWED_LINES_WAITING, IDLE_AFTER};
 use crate::sessions::entry::{Change as RowChange, Entry};
 use crate::sessions::settings::SessionSettings;
 
@@ -60,7 +61,8 @@ pub(super) async fn follow(
     let mut files = SessionReader { config_dir, cli_session, follow: None };
     let mut last = None;
     let mut is_first = true;
-    let mut idle_for = 0;
+    let mut last_news = Instant::now();
+    let mut is_ended = false;
     loop {
         // Asked before the files are read: the last entries of a process are written before it ends.
         let state = process.state();
@@ -92,10 +94,13 @@ pub(super) async fn follow(
             is_first = false;
             process.session.observe(Observation::CaughtUp).await;
         }
-        // Files of some versions do not mark the end of a turn.
-        let is_idle = state.status.as_deref() == Some("idle") && !has_news;
-        idle_for = if is_idle { idle_for + 1 } else { 0 };
-        if let (2, Some(position)) = (idle_for, last) {
+        // Files of some versions do not mark the end of a turn. The last entries come after the status.
+        if has_news {
+            (last_news, is_ended) = (Instant::now(), false);
+        }
+        let is_idle = state.status.as_deref() == Some("idle") && last_news.elapsed() >= IDLE_AFTER;
+        if let (true, false, Some(position)) = (is_idle, is_ended, last) {
+            is_ended = true;
             process.session.observe(Observation::Idle { position }).await;
         }
         if state.is_over {

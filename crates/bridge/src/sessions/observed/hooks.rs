@@ -161,7 +161,7 @@ impl Sessions {
             let process = self.observed().get(cli_session).cloned()?;
             let parent = sender.pid.and_then(parent_of_hook);
             // Elsewhere than on Linux the parent is unknown.
-            (!cfg!(target_os = "linux") || parent == Some(process.pid)).then_some(process)
+            (!cfg!(target_os = "linux") || parent == Some(process.running.pid)).then_some(process)
         };
         if let Some(process) = find() {
             return Ok(process);
@@ -193,6 +193,7 @@ impl Sessions {
         let call = serde_json::from_value(call).map_err(|error| {
             Error::new(Code::Invalid, format!("The permission request cannot be read: {error}"), "")
         })?;
+        process.update(|state| state.was_waiting = false);
         // A sub-agent in the background shows its dialog only when its hook has ended.
         let limit = agent_id.map(|_| SUBAGENT_HOLD);
         Ok(HeldRequest { process, request_id, call, limit })

@@ -12,12 +12,13 @@ mod watch;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tidings_agent::session::ObservedSession;
+use tidings_agent::session::{LocalAnswer, ObservedSession};
 use tidings_protocol::api::{SessionCapability, SessionOrigin, SessionView};
-use tidings_transcript::running::RunningCli;
+use tidings_transcript::running::{self, RunningCli};
 use tokio::sync::Notify;
 
 pub(crate) use hooks::{HookMessage, HookSender};
@@ -28,7 +29,11 @@ use super::Sessions;
 use super::entry::Entry;
 use super::settings::FollowedFile;
 use crate::error::{Code, Error};
-use crate::journal::Key;
+use crate::journal::{AskId, Key};
+use crate::limits::{FOLLOW_EVERY, FOLLOW_PAUSE};
+
+/// The status of a process that shows a dialog.
+const WAITING: &str = "waiting";
 
 /// The observed processes of a server.
 #[derive(Debug, Default)]
@@ -46,7 +51,7 @@ pub(super) struct ObservedProcesses {
 pub(super) struct ObservedProcess {
     /// The session of this server.
     key: Key,
-    pid: u32,
+    running: RunningCli,
     session: ObservedSession,
     origin: SessionOrigin,
     /// True once a hook has spoken for the session: then its requests can be answered here.
@@ -61,6 +66,8 @@ pub(super) struct ObservedProcess {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct ProcessState {
     status: Option<String>,
+    /// True if the process has shown a dialog since the newest request came.
+    was_waiting: bool,
     is_over: bool,
 }
 
@@ -68,18 +75,34 @@ impl ObservedProcess {
     fn new(key: &Key, running: &RunningCli, session: ObservedSession) -> Self {
         ObservedProcess {
             key: key.clone(),
-            pid: running.pid,
+            running: running.clone(),
             session,
             origin: origin(running),
             has_hooks: AtomicBool::new(false),
             calls: Mutex::default(),
-            state: Mutex::new(ProcessState { status: running.status.clone(), is_over: false }),
+            state: Mutex::new(ProcessState { status: running.status.clone(), ..ProcessState::default() }),
             changed: Notify::new(),
         }
     }
 
     fn state(&self) -> ProcessState {
         self.lock_state().clone()
+    }
+
+    /// True if the dialog of a request was closed, so that an answer comes too late. A request that has just
+    /// come may not have its dialog yet.
+    pub(super) fn has_closed_dialog(&self, config_dir: &Path) -> bool {
+        let status = running::status(config_dir, &self.running);
+        let is_waiting = status.as_deref().is_none_or(|status| status == WAITING);
+        !is_waiting && self.lock_state().was_waiting
+    }
+
+    /// Notes the status that the process reports.
+    fn note_status(&self, status: Option<&String>) {
+        self.update(|state| {
+            state.was_waiting |= status.is_some_and(|status| status == WAITING);
+            state.status = status.cloned();
+        });
     }
 
     fn update(&self, change: impl FnOnce(&mut ProcessState)) {
@@ -112,7 +135,7 @@ impl ObservedProcess {
 
 impl fmt::Debug for ObservedProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ObservedProcess").field("pid", &self.pid).finish_non_exhaustive()
+        f.debug_struct("ObservedProcess").field("pid", &self.running.pid).finish_non_exhaustive()
     }
 }
 
@@ -130,6 +153,27 @@ impl Entry {
         let Some(observed) = observed else { return Ok(()) };
         let message = format!("This session runs {}, outside of this server", place(observed.origin));
         Err(Error::new(Code::Conflict, message, "use it there, or close it there and continue here"))
+    }
+
+    /// Settles a request of an observed session whose dialog was closed a moment ago: the answer at the
+    /// keyboard was first.
+    pub(super) async fn settle_closed_dialog(&self, tool_use_id: &str) {
+        let observed = self.memory().observed.clone();
+        let (Some(observed), Some(config_dir)) = (observed, self.config_dir.clone()) else { return };
+        let process = Arc::clone(&observed);
+        let look = tokio::task::spawn_blocking(move || process.has_closed_dialog(&config_dir));
+        if !look.await.unwrap_or_default() {
+            return;
+        }
+        observed.session.answered_locally(tool_use_id, LocalAnswer::Unknown);
+        // The outcome is stored by the task of the session.
+        let settled = async {
+            while self.ask(&AskId::new(tool_use_id)?).await?.is_some() {
+                tokio::time::sleep(FOLLOW_PAUSE).await;
+            }
+            Ok::<(), Error>(())
+        };
+        drop(tokio::time::timeout(FOLLOW_EVERY, settled).await);
     }
 
     /// Notes that the entries up to a position are stored as events. Returns the name of the position.

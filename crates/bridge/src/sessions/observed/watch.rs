@@ -78,9 +78,9 @@ impl Sessions {
         let running = listed.unwrap_or_default();
         for process in running.iter().filter(|process| process.entrypoint.as_deref() != Some(ENTRYPOINT)) {
             let known = self.observed().get(&process.session_id).cloned();
-            match known.filter(|known| known.pid == process.pid) {
+            match known.filter(|known| known.running.pid == process.pid) {
                 Some(known) if known.state().status == process.status => {}
-                Some(known) => known.update(|state| state.status.clone_from(&process.status)),
+                Some(known) => known.note_status(process.status.as_ref()),
                 None => self.observe(process, &config_dir).await?,
             }
         }
@@ -88,7 +88,8 @@ impl Sessions {
             running.iter().any(|process| process.session_id == session && process.pid == pid)
         };
         self.observed().retain(|session, known| {
-            let stays = is_there(session, known.pid);
+            let stays = is_there(session, known.running.pid)
+                || running::holds_session(&config_dir, &known.running);
             if !stays {
                 known.update(|state| state.is_over = true);
             }
