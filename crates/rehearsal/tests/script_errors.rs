@@ -20,6 +20,8 @@ fn mistakes_are_named_with_their_line_and_what_to_write() {
         "[[turn]]\n[[turn.block]]\ntext = \"a\"\nresult = \"b\"\n",
         "[[turn]]\n[[turn.block]]\ntext = \"a\"\n[[turn.block]]\ntool = \"Bash\"\nreslut = \"b\"\n",
         "[[turn]]\n[[turn.block]]\ntext = \"a\"\n[[turn.block]]\nraw = { x = 1 }\n",
+        "[[turn]]\n[[turn.block]]\ntext = \"a\"\nflagged = \"b\"\n",
+        "[[turn]]\n[[turn.block]]\ntool = \"Bash\"\nflagged = \" \"\n",
         "[[turn]]\nerror = { status = 200 }\n",
         "[[turn]]\nwhen = { contians = \"x\" }\ntext = \"a\"\n",
         "[[fault]]\nkind = \"nois\"\n",

@@ -57,7 +57,7 @@ impl ApiResponse {
             // Without a stream an error event cannot be sent.
             (None, Some(kind)) if !call.stream => ApiResponse::failure(&failure(kind), request_id),
             _ => {
-                let message = Message::new(turn, pace, &call.request.model, call.chars, ids);
+                let message = Message::new(turn, pace, call, ids);
                 if call.stream {
                     ApiResponse::events(message.events(request_id))
                 } else {

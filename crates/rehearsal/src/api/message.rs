@@ -2,11 +2,13 @@ use super::blocks::{Rendered, render};
 use super::body::Step;
 use super::ids::ApiIds;
 use super::json::Object;
+use super::request::ApiCall;
+use super::safeguards;
 use super::tokens::AnswerTokens;
-use crate::script::{ApiFailure, Pace, Turn};
+use crate::script::{ApiFailure, Block, Pace, Turn};
 
 /// Members of a message that the API sends only at its end, next to the stop reason.
-const LATE: &[&str] = &["stop_sequence", "stop_details", "container"];
+const LATE: &[&str] = &["stop_sequence", "stop_details", "container", "safeguard_results"];
 
 /// The answer to one request, rendered from a turn of the script.
 #[derive(Debug)]
@@ -14,25 +16,32 @@ pub(super) struct Message<'a> {
     turn: &'a Turn,
     pace: Pace,
     head: Object,
-    blocks: Vec<Rendered>,
+    blocks: Vec<(Block, Rendered)>,
+    /// Outcomes of the check of tool calls, if the request asks for it.
+    safeguard_results: Option<String>,
     tokens: AnswerTokens,
 }
 
 impl<'a> Message<'a> {
-    /// The answer of `model` to a request of `input_chars` characters.
-    pub(super) fn new(turn: &'a Turn, pace: Pace, model: &str, input_chars: usize, ids: &mut ApiIds) -> Self {
+    /// The answer to a call.
+    pub(super) fn new(turn: &'a Turn, pace: Pace, call: &ApiCall, ids: &mut ApiIds) -> Self {
         let head = Object::default()
-            .with("model", model)
+            .with("model", &call.request.model)
             .with("id", ids.message())
             .with("type", "message")
             .with("role", "assistant");
-        let blocks = turn.content().iter().map(|block| render(block, pace.chunk_chars, ids)).collect();
-        Message { turn, pace, head, blocks, tokens: AnswerTokens::of(turn, input_chars) }
+        let rendered = |block: Block| {
+            let rendered = render(&block, pace.chunk_chars, ids);
+            (block, rendered)
+        };
+        let blocks: Vec<_> = turn.content().into_iter().map(rendered).collect();
+        let safeguard_results = call.checks_tools.then(|| safeguards::results(&blocks));
+        Message { turn, pace, head, blocks, safeguard_results, tokens: AnswerTokens::of(turn, call.chars) }
     }
 
     /// The message as a whole.
     pub(super) fn whole(&self) -> Object {
-        let blocks: Vec<_> = self.blocks.iter().map(|block| block.whole.to_string()).collect();
+        let blocks: Vec<_> = self.blocks.iter().map(|(_, block)| block.whole.to_string()).collect();
         let mut message = self
             .head
             .clone()
@@ -40,6 +49,9 @@ impl<'a> Message<'a> {
             .with("stop_reason", self.turn.stop_reason())
             .with("stop_sequence", ())
             .with_object("usage", self.tokens.whole());
+        if let Some(results) = &self.safeguard_results {
+            message = message.with_json("safeguard_results", results.clone());
+        }
         message.merge(&self.turn.message);
         message
     }
@@ -50,7 +62,7 @@ impl<'a> Message<'a> {
         // The API sends one early `ping`.
         let mut ping = Some(event("ping", Object::default()));
         let mut wait_ms = 0;
-        for (index, block) in self.blocks.iter().enumerate() {
+        for (index, (_, block)) in self.blocks.iter().enumerate() {
             let at = || Object::default().with("index", index);
             steps.push(event("content_block_start", at().with_object("content_block", block.start.clone())));
             steps.extend(ping.take());
@@ -86,6 +98,9 @@ impl<'a> Message<'a> {
         let members = &self.turn.message;
         let mut delta =
             Object::default().with("stop_reason", self.turn.stop_reason()).with("stop_sequence", ());
+        if let Some(results) = &self.safeguard_results {
+            delta = delta.with_json("safeguard_results", results.clone());
+        }
         delta.merge(members.iter().filter(|(key, _)| LATE.contains(&key.as_str())));
         let mut body =
             Object::default().with_object("delta", delta).with_object("usage", self.tokens.at_end());

@@ -35,6 +35,7 @@ mod models;
 mod report;
 mod request;
 mod routes;
+mod safeguards;
 mod server;
 mod state;
 mod tokens;

@@ -1,6 +1,7 @@
 use tidings_protocol::json::Raw;
 
 use super::log::MessageShape;
+use super::safeguards;
 use crate::player::Request;
 
 /// A request to the API, as far as the stand-in uses it.
@@ -10,6 +11,8 @@ use crate::player::Request;
 pub(super) struct ApiCall {
     pub(super) request: Request,
     pub(super) stream: bool,
+    /// True if the request asks for a check of the answer's tool calls, as the CLI does in auto mode.
+    pub(super) checks_tools: bool,
     pub(super) max_tokens: Option<u64>,
     pub(super) messages: Vec<MessageShape>,
     /// Number of characters in the whole input of the model.
@@ -21,6 +24,7 @@ impl ApiCall {
     pub(super) fn read(body: Raw<'_>) -> Self {
         let mut call = ApiCall {
             stream: body.get("stream").and_then(Raw::bool).unwrap_or_default(),
+            checks_tools: safeguards::are_requested(body),
             max_tokens: body.get("max_tokens").and_then(Raw::u64),
             ..ApiCall::default()
         };

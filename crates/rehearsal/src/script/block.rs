@@ -35,6 +35,9 @@ pub struct Block {
     /// Id of the call; generated if absent.
     #[serde(default)]
     pub id: Option<String>,
+    /// API: explanation with which the check of auto mode flags the call; other calls are not flagged.
+    #[serde(default)]
+    pub flagged: Option<String>,
     /// Any other block of the API, unchanged.
     #[serde(default)]
     pub raw: Option<Table>,
@@ -85,6 +88,7 @@ impl Block {
             let strays = [
                 ("input", !self.input.is_empty()),
                 ("id", self.id.is_some()),
+                ("flagged", self.flagged.is_some()),
                 ("ask", self.ask.is_some()),
                 ("result", self.result.is_some()),
                 ("output", self.output.is_some()),
@@ -95,6 +99,10 @@ impl Block {
                     format!("`{key}` belongs to a block with `tool`, this one has `{kind}`"),
                 ));
             }
+        }
+        if self.flagged.as_ref().is_some_and(|explanation| explanation.trim().is_empty()) {
+            let message = "`flagged` is the explanation of the check: expected a text that is not empty";
+            return Err(Problem::new("flagged", message));
         }
         if self.raw.as_ref().is_some_and(|raw| !raw.contains_key("type")) {
             return Err(Problem::new("raw", "`raw` is a block of the API: expected a `type` in it"));

@@ -4,6 +4,7 @@
 
 mod failures;
 mod requests;
+mod safeguards;
 mod streaming;
 
 use std::sync::{Arc, Mutex};
