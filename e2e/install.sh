@@ -21,6 +21,7 @@ tools() {
     command -v node >/dev/null || missing+=(nodejs)
     command -v npm >/dev/null || missing+=(npm)
     command -v git >/dev/null || missing+=(git)
+    command -v tmux >/dev/null || missing+=(tmux)
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
     [ ${#missing[@]} -eq 0 ] && return
     if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then

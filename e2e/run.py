@@ -29,6 +29,7 @@ import readme  # noqa: E402
 import run_command  # noqa: E402
 import server  # noqa: E402
 import sessions_repair  # noqa: E402
+import terminal  # noqa: E402
 import upgrade  # noqa: E402
 from lib import check, compare, sdk, sessions, table, twins  # noqa: E402
 from lib.api import Api  # noqa: E402
@@ -90,6 +91,10 @@ class Run:
     def upgrade(self) -> Row:
         """A server that is replaced while many agents work."""
         return self._counted(upgrade.NAME, upgrade.play)
+
+    def terminal(self) -> Row:
+        """Sessions that a person starts in a terminal."""
+        return self._counted(terminal.NAME, terminal.play)
 
     def _counted(self, name: str, play: Callable[[Programs, Path], tuple[list[str], str]]) -> Row:
         """A row with a summary of its work."""
@@ -223,10 +228,11 @@ def main() -> int:
     opts.server = "cli×api" in opts.column and _wanted(opts, server.NAME)
     opts.outlive = "cli×api" in opts.column and _wanted(opts, outlive.NAME)
     opts.upgrade = "cli×api" in opts.column and _wanted(opts, upgrade.NAME)
+    opts.terminal = "cli×api" in opts.column and _wanted(opts, terminal.NAME)
     opts.made = "sessions" in opts.column and _wanted(opts, MADE)
     opts.readme = "rs-sdk" in opts.column and _wanted(opts, readme.NAME)
     names = [each.name for each in scenarios]
-    names += [outlive.NAME] * opts.outlive + [upgrade.NAME] * opts.upgrade
+    names += [outlive.NAME] * opts.outlive + [upgrade.NAME] * opts.upgrade + [terminal.NAME] * opts.terminal
     names += [server.NAME] * opts.server + [run_command.NAME] * opts.command + [sessions_repair.NAME] * opts.repair
     names += [MADE] * opts.made + [readme.NAME] * opts.readme
     if opts.list or not names:
@@ -260,7 +266,7 @@ def report(opts: argparse.Namespace, scenarios: list[Scenario], root: Path) -> i
     with ThreadPoolExecutor(PARALLEL_MAX) as pool:
         extra = [run.outlive] * opts.outlive + [run.readme] * opts.readme + [run.server] * opts.server
         extra += [run.run_command] * opts.command + [run.sessions_repair] * opts.repair + [run.made] * opts.made
-        extra += [run.upgrade] * opts.upgrade
+        extra += [run.upgrade] * opts.upgrade + [run.terminal] * opts.terminal
         plays = extra + [partial(run.scenario, scenario) for scenario in scenarios]
         rows = sorted(pool.map(one, plays), key=lambda row: row.name)
     rows = [row for row in rows if row.cells]

@@ -16,13 +16,13 @@ STOP_SECONDS_MAX = 10
 class Api:
     """Serves one script at `url` until it is closed."""
 
-    def __init__(self, programs: Programs, script: Path, log: Path) -> None:
+    def __init__(self, programs: Programs, script: Path, log: Path, *flags: str) -> None:
         self.log = log
         self._stderr = open(log.with_suffix(".stderr"), "w+b")
         self._child = subprocess.Popen(
             [
                 str(programs.tidings), "rehearse", "api",
-                "--script", str(script), "--listen", "127.0.0.1:0", "--log", str(log), "--until-eof",
+                "--script", str(script), "--listen", "127.0.0.1:0", "--log", str(log), "--until-eof", *flags,
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
