@@ -139,8 +139,29 @@ class Run:
             terminal.say(prompt)
 
     def idle(self) -> None:
-        """Waits for the end of the turn, and of its request to the server."""
+        """Waits for the end of the turn."""
         self.terminal.wait_status("idle")
+
+    def result(self, tool_use_id: str) -> dict[str, Any]:
+        """The result of a tool call in the session file, which the CLI writes a moment after the call."""
+
+        def look() -> dict[str, Any] | None:
+            for entry in self.terminal.entries():
+                content = entry["message"]["content"] if entry["type"] == "user" else None
+                for block in content if isinstance(content, list) else []:
+                    if block.get("tool_use_id") == tool_use_id:
+                        return block
+            return None
+
+        return self.wait(look, f"the result of {tool_use_id}")
+
+    def is_decided_by_hook(self, tool_use_id: str) -> bool:
+        """True if the CLI took the answer of the hook, and not that of the keyboard."""
+        self.result(tool_use_id)
+        notes = [entry["attachment"] for entry in self.terminal.entries() if entry["type"] == "attachment"]
+        return any(
+            note["type"] == "hook_permission_decision" and note["toolUseID"] == tool_use_id for note in notes
+        )
 
     def counted(self) -> int:
         """Number of times that the counting command ran."""
@@ -320,8 +341,9 @@ def _denied_from_the_api(run: Run) -> list[str]:
     problems = _won(run.decide(item, "deny", "not while it rains"), "denied")
     run.terminal.wait_screen(lambda screen: DIALOG not in screen)
     run.idle()
-    if not any("not while it rains" in json.dumps(entry) for entry in run.terminal.entries() if entry["type"] == "user"):
-        problems.append("the model was not told the message")
+    result = run.result(item["tool_use_id"])
+    if "not while it rains" not in json.dumps(result):
+        problems.append(f"the model was told something else: {result}")
     return problems + _ran(run, before, 0)
 
 
@@ -353,7 +375,7 @@ def _question_from_the_api(run: Run) -> list[str]:
     problems = _won(run.reply(item, "Blue"), "answered")
     run.terminal.wait_screen(lambda screen: QUESTION not in screen)
     run.idle()
-    return problems + _answered(run, "Blue")
+    return problems + _answered(run, item, "Blue")
 
 
 def _question_from_the_keyboard(run: Run) -> list[str]:
@@ -363,14 +385,13 @@ def _question_from_the_keyboard(run: Run) -> list[str]:
     run.terminal.answer("Enter", QUESTION)
     run.idle()
     run.asked("questions", 0)
-    return _lost(run.reply(item, "Blue")) + _answered(run, "Red")
+    return _lost(run.reply(item, "Blue")) + _answered(run, item, "Red")
 
 
-def _answered(run: Run, colour: str) -> list[str]:
-    """Checks the answer that the model received last."""
-    entries = [json.dumps(entry["message"]) for entry in run.terminal.entries() if entry["type"] == "user"]
-    answers = [entry for entry in entries if "Which colour?" in entry]
-    return [] if answers and colour in answers[-1] else [f"the model received another answer: {answers[-1:]}"]
+def _answered(run: Run, item: dict[str, Any], colour: str) -> list[str]:
+    """Checks the answer that the model received."""
+    result = json.dumps(run.result(item["tool_use_id"]))
+    return [] if colour in result else [f"the model received another answer: {result}"]
 
 
 def _plan_from_the_api(run: Run) -> list[str]:
@@ -406,15 +427,10 @@ def _parallel_requests(run: Run) -> list[str]:
             return [f"no request for {path}: {items}"]
         problems += _won(run.decide(paths[path], decision), outcome)
     run.idle()
-    results = {
-        block["tool_use_id"]: block.get("is_error", False)
-        for entry in run.terminal.entries() if entry["type"] == "user" and isinstance(entry["message"]["content"], list)
-        for block in entry["message"]["content"] if block["type"] == "tool_result"
-    }
     for name, failed in (("second", False), ("first", True)):
-        asked = paths[str(run.place.root / f"{name}.txt")]["tool_use_id"]
-        if results.get(asked) is not failed:
-            problems.append(f"{name}.txt: the result of {asked} is {results}")
+        result = run.result(paths[str(run.place.root / f"{name}.txt")]["tool_use_id"])
+        if result.get("is_error", False) is not failed:
+            problems.append(f"{name}.txt: the result is {result}")
     return problems + run.asked(count=0)
 
 
@@ -506,17 +522,28 @@ def _race(run: Run, key: str, decision: str) -> tuple[str, list[str]]:
     run.terminal.wait_screen(lambda screen: DIALOG not in screen)
     run.idle()
     run.asked(count=0)
-    status, body = answers[0]
+    return _judge(run, item, key, decision, answers[0], run.counted() - before)
+
+
+def _judge(
+    run: Run, item: dict[str, Any], key: str, decision: str, answer: tuple[int, dict[str, Any]], ran: int,
+) -> tuple[str, list[str]]:
+    """The winner according to the session file; the API and the command must agree with it."""
+    status, body = answer
+    hook_won = run.is_decided_by_hook(item["tool_use_id"])
+    allowed = decision == "allow" if hook_won else key == "Enter"
+    # Escape may have come when the dialog was already closed, and stopped the command.
+    expected = {0, 1} if hook_won and allowed and key == "Escape" else {int(allowed)}
+    problems = [] if ran in expected else [f"the command ran {ran} times"]
+    # Two that agree have nothing to lose.
+    agree = (decision == "allow") == (key == "Enter")
     result = body if status == 200 else body.get("winner")
-    if status not in (200, 409) or not result:
-        return "nobody", [f"the answer got {status} {body}"]
-    ran = run.counted() - before
-    expected = {1} if result["outcome"] == "allowed" else {0}
-    if key == "Escape" and (status, decision) == (200, "allow"):
-        # The key may have come after the dialog, and stopped the command.
-        expected = {0, 1}
-    problems = [] if ran in expected else [f"the outcome is {result}, and the command ran {ran} times"]
-    return "the API" if status == 200 else "the keyboard", problems
+    if status not in (200, 409) or not result or not agree and (status == 200) is not hook_won:
+        problems.append(f"the answer got {status} {body}")
+    elif (result["outcome"] == "allowed") is not allowed:
+        problems.append(f"the outcome is {result}")
+    winner = "the API" if hook_won else "the keyboard"
+    return winner, [f"{winner} won, and {problem}" for problem in problems]
 
 
 CASES: list[Callable[[Run], list[str]]] = [
