@@ -13,16 +13,17 @@ mod signals;
 mod terminal;
 mod usage;
 
+use std::env;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-#[cfg(unix)]
-use crate::commands::host;
 use crate::commands::{
     attach, audit, backup, completions, decide, doctor, frames, pair, ps, rehearse, run, schema, send, serve,
     sessions, start, stop, summary, token,
 };
+#[cfg(unix)]
+use crate::commands::{hook, host};
 use crate::deferred::Deferred;
 use crate::error::Exit;
 use crate::output::Output;
@@ -77,6 +78,10 @@ enum Command {
     /// Stand in for the Messages API or for `claude` with a script, and record real runs
     #[command(subcommand)]
     Rehearse(Deferred<rehearse::RehearseCommand>),
+    /// Show the sessions that you start with `claude` in the server too
+    #[cfg(unix)]
+    #[command(subcommand)]
+    Hook(Deferred<hook::HookCommand>),
     /// Check what Tidings needs, and report how to fix what is missing
     Doctor(Deferred<doctor::Doctor>),
     /// Print a completion script for a shell
@@ -115,6 +120,8 @@ impl Command {
             Command::Token(token) => token.wants_json(),
             Command::Audit(audit) => audit.wants_json(),
             Command::Backup(backup) => backup.json,
+            #[cfg(unix)]
+            Command::Hook(hook) => hook.wants_json(),
             _ => false,
         }
     }
@@ -133,6 +140,14 @@ Exit codes: 0 success, 1 a check or a turn failed, 2 wrong usage, 3 the command 
 4 a person must decide and there is no terminal, 130 interrupted";
 
 fn main() -> ExitCode {
+    // Claude Code waits for its hooks, so they start before the command line is parsed.
+    let mut args = env::args_os().skip(1);
+    if args.next().is_some_and(|arg| arg == "hook") && args.next().is_some_and(|arg| arg == "run") {
+        #[cfg(unix)]
+        return hook::run(args);
+        #[cfg(not(unix))]
+        return ExitCode::SUCCESS;
+    }
     let cli = match usage::parse::<Cli>(Cli::command()) {
         Ok(cli) => cli,
         Err(exit) => return exit,
@@ -156,6 +171,8 @@ fn main() -> ExitCode {
         Some(Command::Frames(command)) => frames::run(command, &mut out),
         Some(Command::Sessions(args)) => sessions::run(args, &mut out),
         Some(Command::Rehearse(command)) => rehearse::run(command, &mut out),
+        #[cfg(unix)]
+        Some(Command::Hook(hook)) => hook.run(&mut out),
         Some(Command::Doctor(doctor)) => doctor.run(&mut out),
         Some(Command::Completions(completions)) => completions.run(&mut out),
         Some(Command::Man(man)) => man.run(&out),

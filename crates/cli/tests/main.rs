@@ -2,6 +2,7 @@
 
 mod doctor;
 mod frames;
+mod hook;
 mod rehearse;
 mod run;
 mod schema;

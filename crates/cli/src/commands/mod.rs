@@ -8,6 +8,8 @@ pub(crate) mod decide;
 pub(crate) mod doctor;
 pub(crate) mod frames;
 #[cfg(unix)]
+pub(crate) mod hook;
+#[cfg(unix)]
 pub(crate) mod host;
 pub(crate) mod pair;
 pub(crate) mod ps;

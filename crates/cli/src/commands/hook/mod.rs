@@ -1,0 +1,165 @@
+//! `tidings hook`: reports the sessions that people start themselves to the server.
+//!
+//! `install` writes a plugin folder for Claude Code. Its hooks run `tidings hook run`, which passes each
+//! event to the server's socket and prints the server's answer.
+
+mod client;
+mod folder;
+mod ignore;
+mod install;
+mod plugin;
+mod run;
+mod settings;
+mod status;
+mod uninstall;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use self::folder::Scope;
+pub(crate) use self::run::run;
+use super::serve;
+use crate::error::Exit;
+use crate::output::Output;
+
+/// Show the sessions that you start with `claude` in the server too
+#[derive(Debug, Subcommand)]
+#[command(after_help = EXAMPLES)]
+pub(crate) enum HookCommand {
+    /// Install the hooks as a plugin folder of Claude Code; settings files are not touched
+    Install(HookInstall),
+    /// Remove the plugin folder that `install` wrote
+    Uninstall(HookUninstall),
+    /// Report whether the hooks are installed, and what keeps them from working
+    Status(HookStatus),
+    /// Keep the sessions of a folder, and of the folders below it, out of the server
+    Ignore(HookIgnore),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tidings hook install              for every session that you start from now on
+  tidings hook status
+  tidings hook ignore ~/private     sessions there are not reported
+  tidings hook uninstall
+
+After the installation, go on using `claude` as before: its sessions appear in the server, and its permission requests \
+can be answered there or in the terminal; the first answer wins. Without a server the hooks end at once and change \
+nothing.";
+
+/// Install the hooks as a plugin folder of Claude Code; settings files are not touched
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES_OF_INSTALL)]
+pub(crate) struct HookInstall {
+    #[command(flatten)]
+    target: Target,
+
+    /// Data folder of the server [default: the default of `tidings serve`]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
+const EXAMPLES_OF_INSTALL: &str = "\
+Examples:
+  tidings hook install
+  tidings hook install --dry-run              print what would be written
+  tidings hook install --scope project        only for sessions in this folder
+  tidings hook install --data /srv/tidings    for a server with this data folder
+
+Writes the folder `skills/tidings` below `$CLAUDE_CONFIG_DIR` or ~/.claude (with --scope project: below .claude in the \
+current folder). Claude Code loads it as a plugin when the next session starts. A second `install` updates the folder; \
+run it again after you moved the program. A folder of that name that Tidings did not write is refused.";
+
+/// Remove the plugin folder that `install` wrote
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES_OF_UNINSTALL)]
+pub(crate) struct HookUninstall {
+    #[command(flatten)]
+    target: Target,
+}
+
+const EXAMPLES_OF_UNINSTALL: &str = "\
+Examples:
+  tidings hook uninstall
+  tidings hook uninstall --scope project
+  tidings hook uninstall --dry-run
+
+Running sessions keep their hooks until they end. Only files that `install` wrote are removed.";
+
+/// Arguments of `install` and `uninstall`.
+#[derive(Debug, Args)]
+struct Target {
+    /// Sessions that get the hooks
+    #[arg(long, value_name = "SCOPE", default_value = "user")]
+    scope: Scope,
+
+    /// Print what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Report whether the hooks are installed, and what keeps them from working
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES_OF_STATUS)]
+pub(crate) struct HookStatus {
+    /// Data folder of the server [default: the one in the installed hooks, or the default of `tidings serve`]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+
+    /// Print JSON for scripts
+    #[arg(long)]
+    json: bool,
+}
+
+const EXAMPLES_OF_STATUS: &str = "\
+Examples:
+  tidings hook status
+  tidings hook status --json | jq '.problems[].message'
+
+Checks the user's hooks and those of the current folder. Exit code 1 means that the hooks are not installed or cannot \
+work.";
+
+/// Keep the sessions of a folder, and of the folders below it, out of the server
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES_OF_IGNORE)]
+pub(crate) struct HookIgnore {
+    /// Folder to ignore
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+
+    /// Report the sessions of this folder again
+    #[arg(long)]
+    remove: bool,
+
+    /// Data folder of the server [default: the default of `tidings serve`]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
+const EXAMPLES_OF_IGNORE: &str = "\
+Examples:
+  tidings hook ignore ~/private
+  tidings hook ignore ~/private --remove
+
+Takes effect with the next event of a session. `tidings hook status` lists the ignored folders.";
+
+impl HookCommand {
+    pub(crate) fn wants_json(&self) -> bool {
+        matches!(self, HookCommand::Status(status) if status.json)
+    }
+
+    pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
+        match self {
+            HookCommand::Install(install) => install.run(out),
+            HookCommand::Uninstall(uninstall) => uninstall.run(out),
+            HookCommand::Status(status) => status.run(out),
+            HookCommand::Ignore(ignore) => ignore.run(out),
+        }
+    }
+}
+
+/// Data folder of the server: the given one, or the default of `tidings serve`.
+fn data_folder(given: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
+    given.map_or_else(serve::usual_data, |given| Ok(std::path::absolute(given)?))
+}

@@ -1,0 +1,11 @@
+//! `tidings hook`, as users and Claude Code run it.
+
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+mod desk;
+mod ignore;
+mod install;
+mod listener;
+mod run;
+mod status;
