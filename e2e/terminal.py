@@ -143,25 +143,39 @@ class Run:
         self.terminal.wait_status("idle")
 
     def result(self, tool_use_id: str) -> dict[str, Any]:
-        """The result of a tool call in the session file, which the CLI writes a moment after the call."""
+        """The result of a tool call for the model."""
+        return next(self._results(self._written(tool_use_id)[0], tool_use_id))
 
-        def look() -> dict[str, Any] | None:
-            for entry in self.terminal.entries():
-                content = entry["message"]["content"] if entry["type"] == "user" else None
-                for block in content if isinstance(content, list) else []:
-                    if block.get("tool_use_id") == tool_use_id:
-                        return block
-            return None
+    def winner(self, tool_use_id: str) -> str:
+        """The source of the decision that the CLI took: `hook`, `keyboard`, or `both`.
 
-        return self.wait(look, f"the result of {tool_use_id}")
+        With `both`, Escape stopped a command that the hook had allowed. The CLI then records a rejection, and the
+        command may have run.
+        """
+        entry, later = self._written(tool_use_id)
+        if entry.get("toolDenialKind") == "user-rejected":
+            stopped = self.wait(lambda: later() and later()[0], "the entry about the interruption")
+            return "both" if "interruptedMessageId" in stopped else "keyboard"
+        return "hook" if entry.get("permissionDecision", {}).get("source") == "hook" else "keyboard"
 
-    def is_decided_by_hook(self, tool_use_id: str) -> bool:
-        """True if the CLI took the answer of the hook, and not that of the keyboard."""
-        self.result(tool_use_id)
-        notes = [entry["attachment"] for entry in self.terminal.entries() if entry["type"] == "attachment"]
-        return any(
-            note["type"] == "hook_permission_decision" and note["toolUseID"] == tool_use_id for note in notes
-        )
+    def _written(self, tool_use_id: str) -> tuple[dict[str, Any], Callable[[], list[dict[str, Any]]]]:
+        """The entry of the session file with the result of a call, and the user's entries after it.
+
+        The CLI writes them up to a moment after the turn.
+        """
+
+        def users() -> list[dict[str, Any]]:
+            entries = [entry for entry in self.terminal.entries() if entry["type"] == "user"]
+            found = [at for at, entry in enumerate(entries) if any(self._results(entry, tool_use_id))]
+            return entries[found[0]:] if found else []
+
+        return self.wait(users, f"the result of {tool_use_id}")[0], lambda: users()[1:]
+
+    @staticmethod
+    def _results(entry: dict[str, Any], tool_use_id: str) -> Iterator[dict[str, Any]]:
+        content = entry["message"]["content"]
+        blocks = content if isinstance(content, list) else []
+        return (block for block in blocks if block.get("tool_use_id") == tool_use_id)
 
     def counted(self) -> int:
         """Number of times that the counting command ran."""
@@ -294,7 +308,9 @@ def _without_a_server(run: Run) -> list[str]:
         run.say("please [count]", terminal)
         terminal.wait_screen(DIALOG)
         terminal.answer("Enter", DIALOG)
-        screen = terminal.wait_screen(DONE)
+        terminal.wait_screen(DONE)
+        terminal.wait_status("idle")
+        screen = terminal.wait_screen(lambda screen: "esc to interrupt" not in screen)
         run.serve()
         row = run.row(terminal)
     problems = _ran(run, before, 1)
@@ -528,21 +544,23 @@ def _race(run: Run, key: str, decision: str) -> tuple[str, list[str]]:
 def _judge(
     run: Run, item: dict[str, Any], key: str, decision: str, answer: tuple[int, dict[str, Any]], ran: int,
 ) -> tuple[str, list[str]]:
-    """The winner according to the session file; the API and the command must agree with it."""
+    """The winner according to the session file; the answer of the API and the command must agree with it."""
     status, body = answer
-    hook_won = run.is_decided_by_hook(item["tool_use_id"])
-    allowed = decision == "allow" if hook_won else key == "Enter"
-    # Escape may have come when the dialog was already closed, and stopped the command.
-    expected = {0, 1} if hook_won and allowed and key == "Escape" else {int(allowed)}
-    problems = [] if ran in expected else [f"the command ran {ran} times"]
-    # Two that agree have nothing to lose.
-    agree = (decision == "allow") == (key == "Enter")
+    winner = run.winner(item["tool_use_id"])
     result = body if status == 200 else body.get("winner")
-    if status not in (200, 409) or not result or not agree and (status == 200) is not hook_won:
-        problems.append(f"the answer got {status} {body}")
-    elif (result["outcome"] == "allowed") is not allowed:
-        problems.append(f"the outcome is {result}")
-    winner = "the API" if hook_won else "the keyboard"
+    if status not in (200, 409) or not result:
+        return winner, [f"the answer got {status} {body}"]
+    problems = []
+    if winner != "both":
+        allowed = key == "Enter" if winner == "keyboard" else decision == "allow"
+        # Two that agree may both be told that they won.
+        agree = (decision == "allow") == (key == "Enter")
+        if not agree and (status == 200) is not (winner == "hook") or (result["outcome"] == "allowed") is not allowed:
+            problems.append(f"the answer got {status} {body}")
+        if ran != int(allowed):
+            problems.append(f"the command ran {ran} times")
+    elif ran > 1:
+        problems.append(f"the command ran {ran} times")
     return winner, [f"{winner} won, and {problem}" for problem in problems]
 
 
