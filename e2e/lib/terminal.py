@@ -21,7 +21,12 @@ COMMAND_SECONDS_MAX = 10
 # Longer than a dialog takes to close, so that no key is pressed twice.
 AGAIN_SECONDS = 0.5
 COLUMNS, LINES = 120, 50
-SETTINGS = "set -g remain-on-exit on\nset -g status off\nset -g focus-events on\nset -g default-terminal screen-256color\n"
+SETTINGS = """
+set -g remain-on-exit on
+set -g status off
+set -g focus-events on
+set -g default-terminal screen-256color
+"""
 
 
 class Terminal:
