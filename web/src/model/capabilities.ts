@@ -3,7 +3,9 @@
 import type { SessionCapability, SessionOrigin, SessionView } from "../wire.ts";
 
 /** A session, also of a server that sends no list of actions. */
-type Limits = Partial<Pick<SessionView, "capabilities">>;
+export interface Limits {
+  capabilities?: SessionView["capabilities"] | undefined;
+}
 
 /** Slash commands that are actions on the session. */
 const COMMANDS: Readonly<Record<string, SessionCapability>> = { clear: "clear", compact: "compact", model: "set_model", rewind: "rewind" };

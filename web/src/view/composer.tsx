@@ -1,6 +1,6 @@
 // The prompt field.
 
-import type { VNode } from "preact";
+import type { RefObject, VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { draftOf } from "../app/drafts.ts";
 import { isWide } from "../app/initial-view.ts";
@@ -8,6 +8,7 @@ import type { Picked } from "../app/pictures.ts";
 import { ACCEPTED, forget, pick, pickedOf } from "../app/pictures.ts";
 import { command, hasScope, promptsSent, sendCommand } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
+import type { Limits } from "../model/capabilities.ts";
 import { can, possibleCommands } from "../model/capabilities.ts";
 import type { Conversation } from "../model/conversation.ts";
 import type { Delivery, SessionView } from "../wire.ts";
@@ -16,28 +17,19 @@ import { Icon } from "./icons.tsx";
 import { InOrder } from "./revealed.tsx";
 import { ServerText } from "./server-text.tsx";
 
-interface Props {
-  session: SessionView;
+interface Props extends Limits {
+  session: string;
   all: Conversation;
   drawn: number;
   busy: boolean;
 }
 
-export function Composer(props: Props): VNode {
-  // The focused field may be replaced by this update, or come back with it.
-  const hadFocus = document.activeElement?.closest(".composer") != null;
-  useLayoutEffect(() => {
-    if (!hadFocus || document.activeElement !== document.body) return;
-    // On a phone the field would open the keyboard.
-    document.querySelector<HTMLElement>(isWide() ? ".composer textarea, .composer.limited" : ".composer.limited")?.focus();
-  });
-  return can(props.session, "prompt") ? <PromptField {...props} /> : <Limited {...props} />;
-}
-
 /** The reason why the session takes no prompts, in place of the prompt field. */
-function Limited({ session, busy }: Props): VNode {
+export function Limited({ session, busy }: { session: SessionView; busy: boolean }): VNode {
+  const box = useRef<HTMLDivElement>(null);
+  useFocusOfComposer(box);
   return (
-    <div class="composer limited" tabIndex={-1}>
+    <div class="composer limited" ref={box} tabIndex={-1}>
       <div class="composer-row">
         <p role="status">
           <ServerText text={session.limited ?? "This session takes no prompts now"} />.
@@ -56,8 +48,17 @@ function InterruptButton({ session }: { session: string }): VNode {
   );
 }
 
-function PromptField({ session: view, all, busy }: Props): VNode {
-  const session = view.key;
+/** Takes over the focus of the composer that this one replaces. */
+function useFocusOfComposer(field: RefObject<HTMLElement | null>): void {
+  // The replaced one is removed after the first call.
+  const [hadFocus] = useState(() => document.activeElement?.closest(".composer") != null);
+  useLayoutEffect(() => {
+    // On a phone the prompt field would open the keyboard.
+    if (hadFocus && document.activeElement === document.body && (isWide() || field.current?.matches(".limited"))) field.current?.focus();
+  }, []);
+}
+
+export function Composer({ session, capabilities, all, busy }: Props): VNode {
   const draft = draftOf(session);
   const text = draft.value;
   const [cursor, setCursor] = useState(0);
@@ -70,12 +71,13 @@ function PromptField({ session: view, all, busy }: Props): VNode {
   const chooser = useRef<HTMLInputElement>(null);
   const wanted = wantedAt(text, cursor);
   const items = useCompletions(session, wanted, all.slashCommands);
-  const shown = wanted === undefined ? [] : wanted.kind === "command" ? possibleCommands(view, items) : items;
+  const shown = wanted === undefined ? [] : wanted.kind === "command" ? possibleCommands({ capabilities }, items) : items;
 
   // Hints about Tab and Shift are useless without a keyboard.
   const isPhone = matchMedia("(pointer: coarse)").matches;
 
   useEffect(() => grow(field.current), [text]);
+  useFocusOfComposer(field);
 
   const write = (value: string, at: number) => {
     draft.value = value;
@@ -151,7 +153,8 @@ function PromptField({ session: view, all, busy }: Props): VNode {
     }
   };
   const readOnly = !hasScope("prompt");
-  const deliveries: Delivery[] = can(view, "interrupt") ? ["queue", "steer", "interrupt"] : ["queue", "steer"];
+  const mayInterrupt = can({ capabilities }, "interrupt");
+  const deliveries: Delivery[] = mayInterrupt ? ["queue", "steer", "interrupt"] : ["queue", "steer"];
   const suggestion = all.suggestion ?? "";
   const asked = isWide() ? "Write to the agent; / for commands, @ for files" : "Write to the agent";
   return (
@@ -212,7 +215,7 @@ function PromptField({ session: view, all, busy }: Props): VNode {
             }
           }}
         />
-        {busy && can(view, "interrupt") && <InterruptButton session={session} />}
+        {busy && mayInterrupt && <InterruptButton session={session} />}
         <button type="submit" class="send" aria-label="Send" title="Send (Enter)" disabled={readOnly || (text.trim() === "" && picked.length === 0)}>
           <Icon name="send" />
         </button>

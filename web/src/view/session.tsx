@@ -1,7 +1,7 @@
 // A session: its conversation, pending requests and prompt field.
 
 import type { VNode } from "preact";
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { sendAgain } from "../app/uncertain.ts";
 import { isWriting } from "../app/keys.ts";
 import { viewOf } from "../app/list.ts";
@@ -15,7 +15,7 @@ import { can } from "../model/capabilities.ts";
 import type { Item, Queued } from "../model/conversation.ts";
 import type { SessionView } from "../wire.ts";
 import { findIn } from "../model/find.ts";
-import { Composer } from "./composer.tsx";
+import { Composer, Limited } from "./composer.tsx";
 import { FindBar } from "./find-bar.tsx";
 import { markWords, unfold } from "./match.ts";
 import type { Panel } from "./header.tsx";
@@ -102,6 +102,8 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
   const render = useCallback((item: Item) => <ItemView item={item} all={open.conversation} />, [open]);
   const busy = session.state === "running" || session.state === "needs_you" || session.state === "starting";
   const mayInterrupt = busy && hasScope("prompt") && can(session, "interrupt");
+  // The same array while it has the same content, so that the composer is not drawn with every update.
+  const capabilities = useMemo(() => session.capabilities, [String(session.capabilities)]);
   const closePanel = () => setPanel("none");
   const [finding, setFinding] = useState(false);
   const [found, setFound] = useState<{ key: string; text: string; count: number } | undefined>(undefined);
@@ -177,7 +179,11 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
           <div class="foot">
             <NeedsYou all={all} drawn={drawn} session={session} />
             <Queue key={session.key} all={all} drawn={drawn} session={session} />
-            <Composer key={session.key} session={session} all={all} drawn={drawn} busy={busy} />
+            {can(session, "prompt") ? (
+              <Composer key={session.key} session={session.key} capabilities={capabilities} all={all} drawn={drawn} busy={busy} />
+            ) : (
+              <Limited session={session} busy={busy} />
+            )}
           </div>
         </div>
         {panel === "overview" && (
