@@ -1260,6 +1260,9 @@ export type ServerPhase = "starting" | "idle" | "running" | "needs_you" | "parke
 /** Commands for a session. */
 export type SessionAction = "PAUSE" | "RESUME" | "STOP" | "RESTART";
 
+/** Action on a session. */
+export type SessionCapability = "prompt" | "interrupt" | "answer" | "set_model" | "set_mode" | "rewind" | "compact" | "clear" | "stop" | "take_over";
+
 /** Command for a session. */
 export type SessionCommand = "interrupt" | "mode" | "model" | "rewind" | "stop" | "compact" | "clear";
 
@@ -1290,6 +1293,9 @@ export type SessionList = {
   /** Pass as `after` to get the next page. */
   next?: string,
 };
+
+/** Place where a session was started. */
+export type SessionOrigin = "server" | "terminal" | "editor" | "background";
 
 /** State of a session. */
 export type SessionPhase = "Idle" | "Running" | "WaitingForPerson" | "Compacting" | "Ended";
@@ -1459,6 +1465,12 @@ export type SessionView = {
   last_line?: string,
   /** True if a script plays the agent. */
   demo: boolean,
+  /** Where the session was started. */
+  origin: SessionOrigin,
+  /** Actions that are possible now. Clients hide the others. */
+  capabilities: Array<SessionCapability>,
+  /** Reason why some actions are not possible now. */
+  limited?: string,
 };
 
 /** Settings of a session have changed; absent ones stay as they were. */

@@ -19,6 +19,7 @@ use crate::open;
 #[non_exhaustive]
 pub struct RunningCli {
     /// Its process id.
+    #[serde(default)]
     pub pid: u32,
     /// The session that it holds now. It changes with `/clear`.
     pub session_id: String,
@@ -88,7 +89,9 @@ fn read(path: &Path) -> Option<RunningCli> {
     let name: u32 = path.file_name()?.to_str()?.strip_suffix(".json")?.parse().ok()?;
     let mut text = String::new();
     open::regular(path).ok()?.take(RUNNING_FILE_BYTES_MAX).read_to_string(&mut text).ok()?;
-    serde_json::from_str(&text).ok().filter(|running: &RunningCli| running.pid == name)
+    let running: RunningCli = serde_json::from_str(&text).ok()?;
+    let is_its_own = running.pid == name || running.pid == 0;
+    is_its_own.then_some(RunningCli { pid: name, ..running })
 }
 
 #[cfg(test)]

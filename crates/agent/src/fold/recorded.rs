@@ -1,6 +1,6 @@
 //! Inputs from session files, which lack some frames of a running agent.
 
-use tidings_protocol::ui::{SessionStarted, StopReason, UiMessage};
+use tidings_protocol::ui::{SessionPhase, SessionStarted, StopReason, UiMessage};
 
 use super::Fold;
 use super::out::Out;
@@ -27,6 +27,18 @@ impl Fold {
     /// Begins a turn without a message of the model: a slash command.
     pub(crate) fn begin_recorded(&mut self, events: &mut Vec<UiMessage>) {
         self.begin_turn(&mut Out { events, handle: self.handle, agent: None });
+    }
+
+    /// Records that the agent works, although nothing of its turn was written yet.
+    pub(crate) fn note_busy(&mut self, events: &mut Vec<UiMessage>) {
+        if self.phase() == SessionPhase::Idle {
+            self.enter(SessionPhase::Running, &mut Out { events, handle: self.handle, agent: None });
+        }
+    }
+
+    /// Records that the agent does not work.
+    pub(crate) fn note_rest(&mut self, events: &mut Vec<UiMessage>) {
+        self.enter(self.resting_phase(), &mut Out { events, handle: self.handle, agent: None });
     }
 
     /// Adds a prompt to those that the open turn answers.

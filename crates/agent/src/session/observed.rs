@@ -43,6 +43,8 @@ pub enum Observation {
     },
     /// Every entry that was in the file at the start has come.
     CaughtUp,
+    /// The agent works on a turn, although its file does not show it yet.
+    Busy,
     /// The agent waits for a prompt, so no turn is open. The position is that of the last entry.
     Idle {
         /// The position that the sink gets with the events.
@@ -193,8 +195,13 @@ impl ObservedTask {
                 events.push(SessionStateChanged::new(fold.handle(), fold.phase()).into());
                 None
             }
+            Observation::Busy => {
+                self.replay.fold_mut().note_busy(events);
+                None
+            }
             Observation::Idle { position } => {
                 self.replay.finish(events);
+                self.replay.fold_mut().note_rest(events);
                 Some(position)
             }
             Observation::Ended => None,

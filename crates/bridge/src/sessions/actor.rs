@@ -9,6 +9,7 @@ use tidings::{Options, Prompt};
 use tidings_agent::{AgentSession, Command, Setup, UiMessage};
 use tidings_protocol::api::{Accepted, CommandRequest, Delivery, QueueState, ServerPhase, SessionCommand};
 use tidings_protocol::ui::{SessionPhase, SessionStateChanged, SettingsChanged};
+use tidings_transcript::running::{self, RunningCli};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -191,6 +192,7 @@ impl Actor {
             return Ok(agent);
         }
         self.entry.check_hosted()?;
+        self.check_only_writer().await?;
         self.check_folders()?;
         self.entry.hold_slot();
         self.lock_cli_session()?;
@@ -215,6 +217,23 @@ impl Actor {
         let memory = self.entry.memory();
         let folders = memory.settings.launch.add_dirs.iter().chain([&memory.row.cwd]);
         folders.map(Path::new).try_for_each(|folder| paths::unchanged(&self.config.roots, folder))
+    }
+
+    /// Refuses to start an agent for a CLI session that a process outside of this server holds: the CLI
+    /// itself locks nothing.
+    async fn check_only_writer(&self) -> Result<(), Error> {
+        let cli_session = {
+            let memory = self.entry.memory();
+            launch::cli_session_of(&memory.row, &memory.settings.launch).map(str::to_owned)
+        };
+        let (Some(id), Some(config_dir)) = (cli_session, self.entry.config_dir.clone()) else { return Ok(()) };
+        let listed = tokio::task::spawn_blocking(move || running::list(&config_dir)).await.unwrap_or_default();
+        let is_it = |process: &&RunningCli| {
+            process.session_id == id && process.entrypoint.as_deref() != Some(launch::ENTRYPOINT)
+        };
+        let Some(process) = listed.iter().find(is_it) else { return Ok(()) };
+        let message = format!("Another Claude Code process ({}) has this session open", process.pid);
+        Err(Error::new(Code::Conflict, message, "close it, and try again"))
     }
 
     /// Locks the CLI session: only one agent may write it, whatever the journal says.

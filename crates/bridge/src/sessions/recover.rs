@@ -251,6 +251,7 @@ impl Entry {
         }
         let draft = self.draft(&changed.clone().into());
         let ended = |settings: &mut SessionSettings, _: &_| {
+            settings.is_observed = false;
             settings.mark_handed_uncertain();
             settings.fail(changed.error.as_deref());
             Ok(Change { phase: Some(phase), event: Some(draft), ..Change::default() })

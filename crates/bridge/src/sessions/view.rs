@@ -42,8 +42,8 @@ pub(super) fn view(row: &Session, settings: &SessionSettings, pending: PendingCo
         last_line: settings.last_line.clone(),
         demo: settings.launch.demo,
         origin: settings.origin,
-        capabilities: HOSTED.to_vec(),
-        limited: None,
+        capabilities: if settings.is_observed { Vec::new() } else { HOSTED.to_vec() },
+        limited: settings.is_observed.then(|| "It runs outside of this server".to_owned()),
     }
 }
 

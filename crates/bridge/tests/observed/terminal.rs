@@ -17,7 +17,7 @@ use tidings_bridge::auth::{Auth, Random, Settings, read_admin_token};
 use tidings_bridge::journal::{Epoch, Opening};
 use tidings_bridge::server::{Exposure, Listen, Server};
 use tidings_bridge::sessions::{Config, Observe};
-use tidings_bridge::{Broadcast, Journal, MemoryJournal, Sessions};
+use tidings_bridge::{Broadcast, Journal, Sessions, SqliteJournal};
 use tidings_transcript::roots::Roots;
 use tidings_transcript::session::Session;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -32,7 +32,6 @@ pub(crate) const SESSION: &str = "7f1c2f7e-7f10-4b58-a0a8-4f9be3f4a001";
 
 pub(crate) struct Terminal {
     pub(crate) folder: TempDir,
-    journal: Arc<MemoryJournal>,
     server: Option<(oneshot::Sender<()>, JoinHandle<()>, reqwest::Client, String)>,
     entries: usize,
 }
@@ -44,9 +43,7 @@ impl Terminal {
         for name in ["project", "config/sessions", "config/projects/-project"] {
             std::fs::create_dir_all(folder.path().join(name)).unwrap();
         }
-        let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(1) };
-        let journal = Arc::new(MemoryJournal::new(&opening));
-        let mut terminal = Terminal { folder, journal, server: None, entries: 0 };
+        let mut terminal = Terminal { folder, server: None, entries: 0 };
         terminal.process(SESSION, "idle");
         terminal.start().await;
         terminal
@@ -65,7 +62,9 @@ impl Terminal {
         let mut config = Config::default();
         config.observe = Some(observe);
         config.config_dir = Some(self.folder.path().join("config"));
-        let journal: Arc<dyn Journal> = self.journal.clone();
+        let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(1) };
+        let journal: Arc<dyn Journal> =
+            Arc::new(SqliteJournal::open(data.join("journal.db"), &opening).unwrap());
         let sessions = Sessions::open(Broadcast::new(journal), config).await.unwrap();
         let server = Server::new(sessions, auth);
         let (stop, stopped) = oneshot::channel();
@@ -134,7 +133,8 @@ impl Terminal {
         };
         let response = request.send().await.unwrap();
         let status = response.status().as_u16();
-        (status, serde_json::from_str(&response.text().await.unwrap()).unwrap_or_default())
+        let text = response.text().await.unwrap();
+        (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
     }
 
     /// The session of the server, once it is as wanted.
@@ -162,7 +162,7 @@ impl Terminal {
         let path = format!("sessions/{}/history?max=4000", session["key"].as_str().unwrap());
         let (status, page) = self.call("GET", &path, None).await;
         assert_eq!(status, 200, "{page}");
-        page["events"].as_array().unwrap().iter().map(|event| event["event"].clone()).collect()
+        page["items"].as_array().unwrap().iter().map(|event| event["event"].clone()).collect()
     }
 
     /// Bodies of the events of the file, as the tools for past sessions see them.

@@ -63,6 +63,7 @@ pub(super) async fn follow(
     let mut is_first = true;
     let mut last_news = Instant::now();
     let mut is_ended = false;
+    let mut was_busy = false;
     loop {
         // Asked before the files are read: the last entries of a process are written before it ends.
         let state = process.state();
@@ -94,6 +95,12 @@ pub(super) async fn follow(
             is_first = false;
             process.session.observe(Observation::CaughtUp).await;
         }
+        let is_busy = state.status.as_deref() == Some("busy");
+        if is_busy && !was_busy {
+            process.session.observe(Observation::Busy).await;
+            is_ended = false;
+        }
+        was_busy = is_busy;
         // Files of some versions do not mark the end of a turn. The last entries come after the status.
         if has_news {
             (last_news, is_ended) = (Instant::now(), false);
