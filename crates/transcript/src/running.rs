@@ -109,7 +109,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let pid = std::process::id();
         let of = |pid: u32, start: &str| {
-            format!(r#"{{"pid":{pid},"sessionId":"s","cwd":"/srv","procStart":"{start}","status":"idle","new":1}}"#)
+            format!(
+                r#"{{"pid":{pid},"sessionId":"s","cwd":"/srv","procStart":"{start}","status":"idle","new":1}}"#
+            )
         };
         let fields = fs::read_to_string("/proc/self/stat").unwrap_or_default();
         let start = start_time(&fields).unwrap_or("1");

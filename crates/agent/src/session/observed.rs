@@ -168,7 +168,8 @@ impl ObservedTask {
                 None => Some(Instant::now() + GATHER_TIME),
             };
             self.record(&events);
-            if !events.is_empty() && self.sink.send_all(std::mem::take(&mut events), position).await.is_err() {
+            if !events.is_empty() && self.sink.send_all(std::mem::take(&mut events), position).await.is_err()
+            {
                 return drop(self.pending.disconnect_all());
             }
         }

@@ -71,7 +71,10 @@ impl RequestHandler {
         }
         let ask = Ask::new(self.setup.handle, request_id, call, self.folder().as_deref()).on_disk();
         let outcome = self.outcome(&ask).await;
-        HandlerDecision { decision: permissions::decision(&ask, &outcome), is_answered: outcome.is_answered() }
+        HandlerDecision {
+            decision: permissions::decision(&ask, &outcome),
+            is_answered: outcome.is_answered(),
+        }
     }
 
     async fn outcome(&self, ask: &Ask) -> Outcome<Answer> {

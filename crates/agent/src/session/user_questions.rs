@@ -1,7 +1,7 @@
 //! Questions to the user: from the model, about a plan, or from an MCP server.
 
-use tidings::control::{CanUseTool, ElicitationAnswer};
 use tidings::ElicitationAsk;
+use tidings::control::{CanUseTool, ElicitationAnswer};
 use tidings_protocol::ui::{OptionDetails, PlanProposed, QuestionDetails, QuestionKind, QuestionNote};
 
 use tokio::sync::oneshot;

@@ -226,8 +226,11 @@ impl Actor {
             let memory = self.entry.memory();
             launch::cli_session_of(&memory.row, &memory.settings.launch).map(str::to_owned)
         };
-        let (Some(id), Some(config_dir)) = (cli_session, self.entry.config_dir.clone()) else { return Ok(()) };
-        let listed = tokio::task::spawn_blocking(move || running::list(&config_dir)).await.unwrap_or_default();
+        let (Some(id), Some(config_dir)) = (cli_session, self.entry.config_dir.clone()) else {
+            return Ok(());
+        };
+        let listed =
+            tokio::task::spawn_blocking(move || running::list(&config_dir)).await.unwrap_or_default();
         let is_it = |process: &&RunningCli| {
             process.session_id == id && process.entrypoint.as_deref() != Some(launch::ENTRYPOINT)
         };

@@ -61,7 +61,9 @@ impl Entry {
                 let Incoming::Frame(frame) = line else { continue };
                 let events = remaining.read(&frame, lines.end());
                 if !events.is_empty() {
-                    let stored = JournalSink(Arc::clone(self), EventSource::Output).send_all(events, Some(lines.end())).await;
+                    let stored = JournalSink(Arc::clone(self), EventSource::Output)
+                        .send_all(events, Some(lines.end()))
+                        .await;
                     stored.map_err(|error| unreadable(&error))?;
                 }
             }

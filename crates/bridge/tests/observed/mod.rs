@@ -60,9 +60,8 @@ async fn the_end_of_the_process_makes_the_session_one_that_the_server_can_resume
     assert_eq!(terminal.call("POST", &stop, None).await.0, 409, "the process is not ours");
     terminal.exit();
     let ended = terminal.until(|session| session["state"] == "stopped").await;
-    let can = |session: &Value, what: &str| {
-        session["capabilities"].as_array().unwrap().contains(&json!(what))
-    };
+    let can =
+        |session: &Value, what: &str| session["capabilities"].as_array().unwrap().contains(&json!(what));
     let ended = if can(&ended, "prompt") { ended } else { terminal.until(|it| can(it, "prompt")).await };
     assert_eq!(ended.get("limited"), None);
 }

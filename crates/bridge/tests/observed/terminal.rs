@@ -55,7 +55,8 @@ impl Terminal {
         let auth = Auth::open(Settings::new(&data, Random::system(), Clock::system())).unwrap();
         let admin = read_admin_token(&data).unwrap().unwrap().reveal().to_owned();
         let unix = data.join("server.sock");
-        let listen = Listen { address: None, tls: None, exposure: Exposure::Guarded, unix: Some(unix.clone()) };
+        let listen =
+            Listen { address: None, tls: None, exposure: Exposure::Guarded, unix: Some(unix.clone()) };
         let bound = listen.bind().unwrap();
         let mut observe = Observe::default();
         observe.ignored_folders = Some(data.join("ignored-folders"));

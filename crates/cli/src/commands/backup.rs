@@ -13,6 +13,7 @@ use crate::error::{CannotRun, Exit};
 use crate::human;
 use crate::output::{Output, printable};
 use crate::progress::Progress;
+use crate::remote::IGNORED_FOLDERS;
 
 /// Copy a server's data to a new folder; works while the server runs
 #[derive(Debug, Args)]
@@ -46,7 +47,7 @@ pub(crate) const JOURNAL: &str = "journal.db";
 
 /// Other files of a data folder that are copied. Each may be missing, and the server replaces each
 /// atomically.
-const FILES: [&str; 4] = ["token", "devices.json", "trust.json", "journal.db-audit-key"];
+const FILES: [&str; 5] = ["token", "devices.json", "trust.json", "journal.db-audit-key", IGNORED_FOLDERS];
 
 /// JSON result of a backup.
 #[derive(Serialize)]

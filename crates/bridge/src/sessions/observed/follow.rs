@@ -135,7 +135,8 @@ impl SessionReader {
         if self.follow.is_none() {
             // The file exists after the first prompt.
             let found = Roots::new([self.config_dir.clone()]).find(&self.cli_session).ok();
-            self.follow = found.and_then(|found| found.main).map(|main| Follow::session_from_start(main.path));
+            self.follow =
+                found.and_then(|found| found.main).map(|main| Follow::session_from_start(main.path));
         }
         let Some(follow) = &mut self.follow else { return };
         let looked = follow.look(&mut |news| {

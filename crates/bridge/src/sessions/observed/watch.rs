@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, Weak};
 
-use tidings_agent::session::ObservedSession;
 use tidings_agent::UiMessage;
+use tidings_agent::session::ObservedSession;
 use tidings_protocol::api::{Notice, ServerPhase};
 use tidings_transcript::follow::Wake;
 use tidings_transcript::running::{self, RunningCli};
@@ -88,8 +88,8 @@ impl Sessions {
             running.iter().any(|process| process.session_id == session && process.pid == pid)
         };
         self.observed().retain(|session, known| {
-            let stays = is_there(session, known.running.pid)
-                || running::holds_session(&config_dir, &known.running);
+            let stays =
+                is_there(session, known.running.pid) || running::holds_session(&config_dir, &known.running);
             if !stays {
                 known.update(|state| state.is_over = true);
             }
@@ -137,11 +137,8 @@ impl Sessions {
         if let Some(row) = self.owner_of(&process.session_id).await? {
             return Ok((row, Novelty::Seen));
         }
-        let settings = SessionSettings {
-            origin: origin(process),
-            is_observed: true,
-            ..SessionSettings::default()
-        };
+        let settings =
+            SessionSettings { origin: origin(process), is_observed: true, ..SessionSettings::default() };
         let row = NewSession {
             settings: settings.text(),
             state: view::phase_name(ServerPhase::Idle).to_owned(),

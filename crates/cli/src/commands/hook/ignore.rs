@@ -13,13 +13,11 @@ use uuid::Uuid;
 use super::{HookIgnore, data_folder};
 use crate::error::{CannotRun, Exit};
 use crate::output::{Output, printable};
-
-/// File in the data folder with one absolute path per line.
-const IGNORED: &str = "ignored-folders";
+use crate::remote::IGNORED_FOLDERS;
 
 /// Reads the ignored folders; none if there is no such file.
 pub(super) fn read(data: &Path) -> Vec<PathBuf> {
-    let text = std::fs::read(data.join(IGNORED)).unwrap_or_default();
+    let text = std::fs::read(data.join(IGNORED_FOLDERS)).unwrap_or_default();
     let lines = text.split(|byte| *byte == b'\n').map(|line| OsString::from_vec(line.to_vec()));
     // An empty or relative path would ignore folders by accident.
     lines.map(PathBuf::from).filter(|path| path.is_absolute()).collect()
@@ -87,9 +85,9 @@ fn write(data: &Path, folders: &[PathBuf]) -> anyhow::Result<()> {
         text.extend_from_slice(folder.as_os_str().as_bytes());
         text.push(b'\n');
     }
-    let fresh = data.join(format!("{IGNORED}.{}.new", Uuid::new_v4().simple()));
+    let fresh = data.join(format!("{IGNORED_FOLDERS}.{}.new", Uuid::new_v4().simple()));
     let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
-    let written = file.write_all(&text).and_then(|()| fs::rename(&fresh, data.join(IGNORED)));
+    let written = file.write_all(&text).and_then(|()| fs::rename(&fresh, data.join(IGNORED_FOLDERS)));
     if written.is_err() {
         drop(fs::remove_file(&fresh));
     }
