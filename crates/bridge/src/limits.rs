@@ -586,5 +586,11 @@ pub(crate) const FOLLOWED_BYTES_MAX: u64 = 4 << 20;
 /// afterwards.
 pub(crate) const SUBAGENT_HOLD: Duration = Duration::from_secs(30);
 
+/// Time after a denial within which the CLI reports what it did with it. It takes a fifth of a second.
+pub(crate) const DENIAL_WAIT: Duration = Duration::from_millis(1500);
+
+/// Time after an approval within which the CLI reports that it was rejected at the keyboard before.
+pub(crate) const APPROVAL_WAIT: Duration = Duration::from_millis(500);
+
 /// The longest message of a hook: the input of a tool call, and its result.
 pub(crate) const HOOK_BYTES_MAX: usize = 33 << 20;

@@ -27,7 +27,7 @@ use tidings_protocol::ui::{ControllerInputPayload, Role, TurnId};
 use tokio_util::sync::CancellationToken;
 
 pub use adoption::{Checkpoint, RemainingOutput, SnapshotStore};
-pub use observed::{LocalAnswer, Observation, ObservedSession};
+pub use observed::{LOCAL_DIALOG, LocalAnswer, Observation, ObservedSession};
 pub use status::SessionStatus;
 
 use self::notes::{Note, NoteSender};

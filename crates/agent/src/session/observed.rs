@@ -64,7 +64,7 @@ pub enum LocalAnswer {
 }
 
 /// The name of the agent's own dialog, as the author of an answer.
-const LOCAL_DIALOG: &str = "terminal";
+pub const LOCAL_DIALOG: &str = "terminal";
 
 /// A session that is observed. Handles are cheap to clone; the observation stops when the last one is
 /// dropped.

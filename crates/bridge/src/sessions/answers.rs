@@ -8,6 +8,7 @@ use tidings_agent::UiMessage;
 use tidings_agent::pending::{AnsweredBy, Outcome};
 use tidings_agent::permissions::{AfterDenial, Allowed, Answer, Denied, Response, Scope as Reach};
 use tidings_agent::questions::{InteractionError, Reply};
+use tidings_agent::session::LOCAL_DIALOG;
 use tidings_protocol::api::{
     AnswerResult, BatchAnswer, BatchAnswerItem, BatchAnswered, Choice, PendingPermission, PermissionAnswer,
     PermissionScope, QuestionAnswer,
@@ -18,6 +19,7 @@ use tidings_protocol::ui::{InteractionResolved, PermissionResolved, Resolution};
 use super::asks::{ApprovalEffects, PendingRequest, audit, outcome_name, pending_request, resolution};
 use super::commands;
 use super::entry::Entry;
+use super::observed::SentAnswer;
 use crate::auth::capabilities::{self, Bypass};
 use crate::auth::trust::{TrustBaseline, TrustChange};
 use crate::caller::Caller;
@@ -79,6 +81,14 @@ impl Entry {
             (settled, _) => settled?,
         };
         let key = AskKey::new(self.handle, tool_use_id);
+        let observed = self.memory().observed.clone();
+        let (sent, local) = match &decided {
+            Answer::Allow(_) => (SentAnswer::Allow, Resolution::Denied),
+            Answer::Deny(_) => (SentAnswer::Deny, Resolution::Allowed),
+        };
+        if let Some(observed) = &observed {
+            observed.sent_answers().send(tool_use_id, sent);
+        }
         match self.permissions.respond_to_request(
             &key,
             Response::person(caller.name.as_str(), decided),
@@ -99,6 +109,12 @@ impl Entry {
         }
         if let Some(before) = before {
             self.follow_rule(before);
+        }
+        if let Some(observed) = observed
+            && observed.sent_answers().is_overruled(tool_use_id).await
+        {
+            let (outcome, by) = (outcome_name(local).to_owned(), Some(LOCAL_DIALOG.to_owned()));
+            return Err(Error::already_answered(AnswerResult { outcome, by, ..result }));
         }
         Ok(result)
     }

@@ -110,6 +110,26 @@ async fn an_answer_at_the_keyboard_wins_over_a_later_one() {
     assert!(held.output().await.contains("allow"));
 }
 
+/// The key and the answer came at the same moment, and Claude Code took the key.
+#[tokio::test]
+async fn a_denial_that_came_too_late_is_told_so_and_the_session_shows_what_ran() {
+    let mut terminal = Terminal::new().await;
+    terminal.write([prompt("Make it")]);
+    let held = terminal.ask("toolu_1", "make").await;
+    let session = terminal.until(|session| session["pending_permissions"] == 1).await;
+    let path = format!("sessions/{}/permissions/toolu_1", session["key"].as_str().unwrap());
+    let ran = async {
+        assert!(held.output().await.contains("deny"));
+        terminal.hook("PostToolUse", &json!({"tool_name": "Bash", "tool_use_id": "toolu_1"}), "1").await
+    };
+    let deny = Some(json!({"decision": "deny"}));
+    let ((status, problem), _) = tokio::join!(terminal.call("POST", &path, deny), ran);
+    assert_eq!((status, problem.to_string().contains("terminal")), (409, true), "{problem}");
+    let events = terminal.events().await;
+    let last = events.iter().rev().find_map(|event| event.get("PermissionResolved")).unwrap();
+    assert_eq!((&last["outcome"], &last["by"]), (&json!("Allowed"), &json!("terminal")));
+}
+
 #[tokio::test]
 async fn a_hook_that_is_gone_withdraws_its_request() {
     let mut terminal = Terminal::new().await;

@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde_json::Value;
 use tidings_agent::session::Observation;
+use tidings_protocol::ui::Resolution;
 use tidings_transcript::follow::{Change, Follow};
 use tidings_transcript::reader::Content;
 use tidings_transcript::roots::Roots;
@@ -12,7 +14,7 @@ use tidings_transcript::session::call_of_agent;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::ObservedProcess;
+use super::{ObservedProcess, SentAnswer};
 use crate::limits::{FOLLOW_EVERY, FOLLOW_PAUSE, FOLLOWED_BYTES_MAX, FOLLOWED_LINES_WAITING, IDLE_AFTER};
 use crate::sessions::entry::{Change as RowChange, Entry};
 use crate::sessions::settings::SessionSettings;
@@ -82,6 +84,14 @@ pub(super) async fn follow(
             if is_stored {
                 drop(entry.note_followed(position));
             }
+            if let Some(call) = decided_by_hook(&line.bytes) {
+                process.sent.take(&call);
+            }
+            if let Some(call) = rejected_by_user(&line.bytes)
+                && process.sent.answered_locally(&call, SentAnswer::Deny)
+            {
+                entry.note_overruled(&call, Resolution::Denied).await;
+            }
             let agent = line.agent.map(|(_, call)| call);
             let observation = Observation::Entry { line: line.bytes, agent, position, is_stored };
             if !process.session.observe(observation).await {
@@ -121,6 +131,29 @@ pub(super) async fn follow(
             () = tokio::time::sleep(FOLLOW_EVERY) => {}
         }
     }
+}
+
+/// An entry that contains a word, as JSON.
+fn entry_with(line: &[u8], word: &[u8]) -> Option<Value> {
+    let has_word = line.windows(word.len()).any(|part| part == word);
+    serde_json::from_slice(line).ok().filter(|_| has_word)
+}
+
+/// The tool call of an entry that says that the user rejected it in the dialog.
+fn rejected_by_user(line: &[u8]) -> Option<String> {
+    let entry = entry_with(line, b"\"user-rejected\"")?;
+    if entry["toolDenialKind"] != "user-rejected" {
+        return None;
+    }
+    let blocks = entry["message"]["content"].as_array()?;
+    blocks.iter().find_map(|block| block["tool_use_id"].as_str()).map(str::to_owned)
+}
+
+/// The tool call of an entry that says that the CLI took the decision of a hook.
+fn decided_by_hook(line: &[u8]) -> Option<String> {
+    let entry = entry_with(line, b"\"hook_permission_decision\"")?;
+    let attachment = entry.get("attachment").filter(|found| found["type"] == "hook_permission_decision")?;
+    attachment["toolUseID"].as_str().map(str::to_owned)
 }
 
 struct SessionReader {
@@ -192,6 +225,17 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_decision_of_a_hook_is_found_in_the_file() {
+        let line = br#"{"type":"attachment","attachment":{"type":"hook_permission_decision","decision":"deny","toolUseID":"toolu_1"}}"#;
+        assert_eq!(decided_by_hook(line).as_deref(), Some("toolu_1"));
+        let quoted = br#"{"type":"user","message":{"content":"\"hook_permission_decision\""}}"#;
+        assert_eq!(decided_by_hook(quoted), None);
+        let rejected = br#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_1"}]},"toolDenialKind":"user-rejected"}"#;
+        assert_eq!(rejected_by_user(rejected).as_deref(), Some("toolu_1"));
+        assert_eq!(rejected_by_user(line), None);
+    }
 
     #[test]
     fn a_position_is_a_file_and_an_offset() {

@@ -15,7 +15,7 @@ use tidings_protocol::control::CanUseTool;
 use tidings_protocol::ui::{PermissionResolved, Resolution};
 
 use super::process_check::parent_of_hook;
-use super::{ObservedProcess, Sessions};
+use super::{ObservedProcess, SentAnswer, Sessions};
 use crate::error::{Code, Error};
 use crate::journal::Key;
 use crate::limits::SUBAGENT_HOLD;
@@ -134,6 +134,10 @@ impl Sessions {
             ("PostToolUse" | "PostToolUseFailure", Some(id), _) => {
                 process.calls().end(id);
                 process.session.answered_locally(id, LocalAnswer::Allowed);
+                if process.sent.answered_locally(id, SentAnswer::Allow) {
+                    let entry = self.active_session(&process.key).await?.entry;
+                    entry.note_overruled(id, Resolution::Allowed).await;
+                }
             }
             ("PermissionDenied", Some(id), _) => {
                 process.calls().end(id);

@@ -1,13 +1,14 @@
 //! Sessions that people start themselves: in terminals, editors and the background.
 //!
-//! [`watch`] finds the processes of Claude Code by the files in which they describe themselves. [`follow`]
-//! turns the session file of each into events. [`hooks`] takes the messages of `tidings hook run`, and holds
+//! `watch` finds the processes of Claude Code by the files in which they describe themselves. `follow` turns
+//! the session file of each into events. `hooks` takes the messages of `tidings hook run`, and holds
 //! permission requests until a person answers them here or in the terminal.
 
 mod calls;
 mod follow;
 mod hooks;
 mod process_check;
+mod sent_answers;
 mod watch;
 
 use std::collections::{HashMap, HashSet};
@@ -16,8 +17,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tidings_agent::session::{LocalAnswer, ObservedSession};
+use tidings_agent::UiMessage;
+use tidings_agent::session::{LOCAL_DIALOG, LocalAnswer, ObservedSession};
 use tidings_protocol::api::{SessionCapability, SessionOrigin, SessionView};
+use tidings_protocol::ui::{PermissionResolved, Resolution};
 use tidings_transcript::running::{self, RunningCli};
 use tokio::sync::Notify;
 
@@ -25,7 +28,9 @@ pub(crate) use hooks::{HookMessage, HookSender};
 pub(super) use watch::watch;
 
 use self::calls::AnnouncedCalls;
+pub(super) use self::sent_answers::{SentAnswer, SentAnswers};
 use super::Sessions;
+use super::asks::audit;
 use super::entry::Entry;
 use super::settings::FollowedFile;
 use crate::error::{Code, Error};
@@ -57,6 +62,7 @@ pub(super) struct ObservedProcess {
     /// True once a hook has spoken for the session: then its requests can be answered here.
     has_hooks: AtomicBool,
     calls: Mutex<AnnouncedCalls>,
+    sent: SentAnswers,
     state: Mutex<ProcessState>,
     /// Notified when the process or its files may have changed.
     changed: Notify,
@@ -80,6 +86,7 @@ impl ObservedProcess {
             origin: origin(running),
             has_hooks: AtomicBool::new(false),
             calls: Mutex::default(),
+            sent: SentAnswers::default(),
             state: Mutex::new(ProcessState { status: running.status.clone(), ..ProcessState::default() }),
             changed: Notify::new(),
         }
@@ -95,6 +102,11 @@ impl ObservedProcess {
         let status = running::status(config_dir, &self.running);
         let is_waiting = status.as_deref().is_none_or(|status| status == WAITING);
         !is_waiting && self.lock_state().was_waiting
+    }
+
+    /// Answers that are on their way to the dialogs of the process.
+    pub(super) fn sent_answers(&self) -> &SentAnswers {
+        &self.sent
     }
 
     /// Notes the status that the process reports.
@@ -165,15 +177,39 @@ impl Entry {
         if !look.await.unwrap_or_default() {
             return;
         }
-        observed.session.answered_locally(tool_use_id, LocalAnswer::Unknown);
-        // The outcome is stored by the task of the session.
+        // A hook tells the answer in a moment, unless the tool runs for long.
+        if self.wait_until_settled(tool_use_id).await.is_err() {
+            observed.session.answered_locally(tool_use_id, LocalAnswer::Unknown);
+            drop(self.wait_until_settled(tool_use_id).await);
+        }
+    }
+
+    /// Shows that the keyboard decided otherwise than an answer that came a moment later.
+    async fn note_overruled(&self, tool_use_id: &str, outcome: Resolution) {
+        let mut resolved = PermissionResolved::new(self.handle, tool_use_id, outcome);
+        resolved.by = Some(LOCAL_DIALOG.to_owned());
+        let event = UiMessage::from(resolved);
+        let line = audit(self, tool_use_id, &event, None);
+        let stored = self.append_event(&event, None).await.map(drop);
+        let stored = match self.journal().audit(line).await {
+            Ok(_) => stored,
+            Err(error) => Err(error.into()),
+        };
+        if let Err(error) = stored {
+            tracing::warn!(session = %self.key, %error, "failed to store the answer of a terminal");
+        }
+    }
+
+    async fn wait_until_settled(&self, tool_use_id: &str) -> Result<(), Error> {
+        let id = AskId::new(tool_use_id)?;
         let settled = async {
-            while self.ask(&AskId::new(tool_use_id)?).await?.is_some() {
+            while self.ask(&id).await?.is_some() {
                 tokio::time::sleep(FOLLOW_PAUSE).await;
             }
-            Ok::<(), Error>(())
+            Ok(())
         };
-        drop(tokio::time::timeout(FOLLOW_EVERY, settled).await);
+        let late = |_| Error::new(Code::Internal, "The request is still open", "");
+        tokio::time::timeout(FOLLOW_EVERY, settled).await.map_err(late)?
     }
 
     /// Notes that the entries up to a position are stored as events. Returns the name of the position.
