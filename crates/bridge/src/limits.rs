@@ -592,5 +592,8 @@ pub(crate) const DENIAL_WAIT: Duration = Duration::from_millis(1500);
 /// Time after an approval within which the CLI reports that it was rejected at the keyboard before.
 pub(crate) const APPROVAL_WAIT: Duration = Duration::from_millis(500);
 
+/// Time in which the head of the response to a hook is sent: half of what the hook waits.
+pub(crate) const HOOK_REPLY: Duration = Duration::from_millis(50);
+
 /// The longest message of a hook: the input of a tool call, and its result.
 pub(crate) const HOOK_BYTES_MAX: usize = 33 << 20;

@@ -224,6 +224,10 @@ impl Sessions {
     pub async fn delete(&self, caller: &Caller, name: &str, transcript: Transcript) -> Result<(), Error> {
         caller.require(Scope::Admin)?;
         let used = self.active_for(caller, name).await?;
+        if transcript == Transcript::Delete {
+            // A process outside of this server may still write the file.
+            used.entry.check_hosted()?;
+        }
         end(&used, ServerPhase::Stopped).await;
         let (ids, is_demo) = {
             let memory = used.entry.memory();

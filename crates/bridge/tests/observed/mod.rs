@@ -219,10 +219,15 @@ async fn messages_of_other_processes_are_refused() {
     let other = "7f1c2f7e-7f10-4b58-a0a8-4f9be3f4a002";
     let mut cli = std::process::Command::new("sleep").arg("600").spawn().unwrap();
     terminal.process_of(cli.id(), other, "idle");
-    let hook = terminal.hook("Stop", &json!({"session_id": other}), "1").await;
-    assert_eq!(hook.status, 403);
-    let unknown = json!({"session_id": "7f1c2f7e-7f10-4b58-a0a8-4f9be3f4a003"});
-    assert_eq!(terminal.hook("Stop", &unknown, "1").await.status, 403);
+    for session in [other, "7f1c2f7e-7f10-4b58-a0a8-4f9be3f4a003"] {
+        let input = json!({"command": "make"});
+        let request = json!({"session_id": session, "tool_name": "Bash", "tool_input": input});
+        let output = terminal.hook("PermissionRequest", &request, "1").await.output().await;
+        assert!(!output.contains("hookSpecificOutput"), "{output}");
+    }
+    let (_, list) = terminal.call("GET", "sessions", None).await;
+    let has_hooks = |session: &Value| session["capabilities"] == json!(["answer"]);
+    assert!(!list["items"].as_array().unwrap().iter().any(has_hooks), "{list}");
     cli.kill().unwrap();
     cli.wait().unwrap();
     terminal.write([prompt("Hello")]);
@@ -239,8 +244,7 @@ async fn sessions_in_ignored_folders_are_left_alone() {
     let second = "7f1c2f7e-7f10-4b58-a0a8-4f9be3f4a002";
     terminal.process(second, "idle");
     terminal.start().await;
-    let hook = terminal.hook("Stop", &json!({"session_id": second}), "1").await;
-    assert_eq!(hook.status, 403);
+    terminal.hook("Stop", &json!({"session_id": second}), "1").await.output().await;
     let (_, list) = terminal.call("GET", "sessions", None).await;
     assert!(!list.to_string().contains(second), "{list}");
     assert!(list.to_string().contains(SESSION), "the session before stays");

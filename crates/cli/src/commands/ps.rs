@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use jiff::Timestamp;
-use tidings_protocol::api::{ServerPhase, SessionView};
+use tidings_protocol::api::{ServerPhase, SessionOrigin, SessionView};
 
 use super::session_lookup;
 use crate::error::Exit;
@@ -125,7 +125,13 @@ fn table(sessions: &[SessionView], now: Timestamp, columns: usize) -> String {
             candidates.into_iter().flatten().next().or(session.last_line.as_deref()).unwrap_or_default();
         let waiting = if waiting > 0 { format!("({waiting} waiting) ") } else { String::new() };
         let untrusted = if session.untrusted { "(without the folder's settings) " } else { "" };
-        let line = format!("{waiting}{untrusted}{}", line.replace('\n', " "));
+        let origin = match session.origin {
+            SessionOrigin::Server => "",
+            SessionOrigin::Terminal => "(terminal) ",
+            SessionOrigin::Editor => "(editor) ",
+            SessionOrigin::Background => "(background) ",
+        };
+        let line = format!("{waiting}{origin}{untrusted}{}", line.replace('\n', " "));
         let line = human::fit(&printable(&line), room);
         // Writing into a String cannot fail.
         let _ = writeln!(

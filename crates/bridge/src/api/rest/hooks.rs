@@ -5,12 +5,17 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
+use futures_util::future::{Either, ready};
 use futures_util::stream;
 
 use crate::api::Api;
 use crate::error::{Code, Error};
 use crate::http::{Connection, Path};
+use crate::limits::HOOK_REPLY;
 use crate::sessions::observed::{HookMessage, HookSender};
+
+/// The event whose hook waits for an answer.
+const PERMISSION_REQUEST: &str = "PermissionRequest";
 
 /// Takes the message of a hook that Claude Code runs.
 ///
@@ -34,17 +39,32 @@ pub(crate) async fn post_hook(
     let message: HookMessage = serde_json::from_slice(&body)
         .map_err(|error| Error::new(Code::Invalid, format!("The message cannot be read: {error}"), ""))?;
     let sender = HookSender { pid: connection.process };
-    let held = api.sessions.hook(sender, &event, message).await?;
-    // The sender was checked, and may wait for long.
+    let (sessions, may_hold) = (api.sessions.clone(), event == PERMISSION_REQUEST);
+    let mut taken = tokio::spawn(async move { sessions.hook(sender, &event, message).await });
+    // A hook gives up if the head of the response does not come soon. A new session is stored first, which
+    // takes longer on a slow disk.
+    let taken = match tokio::time::timeout(HOOK_REPLY, &mut taken).await {
+        Ok(taken) => {
+            let Some(held) = taken.map_err(|error| lost(&error))?? else { return Ok(().into_response()) };
+            Either::Left(ready(Some(held)))
+        }
+        Err(_) if !may_hold => return Ok(().into_response()),
+        Err(_) => Either::Right(async move { taken.await.ok()?.ok()? }),
+    };
+    // The sender was checked, or will be; it may wait for long.
     connection.authenticate();
-    let Some(held) = held else { return Ok(().into_response()) };
     let stopping = api.stopping.clone();
     let answer = async move {
+        let answered = async { taken.await?.answer().await };
         let answer = tokio::select! {
-            answer = held.answer() => answer,
+            answer = answered => answer,
             () = stopping.cancelled() => None,
         };
         Ok::<_, std::convert::Infallible>(answer.map(|answer| answer.to_string()).unwrap_or_default())
     };
     Ok(([(CONTENT_TYPE, "application/json")], Body::from_stream(stream::once(answer))).into_response())
+}
+
+fn lost(error: &tokio::task::JoinError) -> Error {
+    Error::new(Code::Internal, format!("The message was not handled: {error}"), "")
 }

@@ -48,6 +48,8 @@ pub(super) struct ObservedProcesses {
     refused: Mutex<HashSet<(u32, String)>>,
     /// Serializes searches, so that no session is observed twice.
     searching: tokio::sync::Mutex<()>,
+    /// Serializes messages of hooks: the announcement of a call comes before the request about it.
+    hooks: tokio::sync::Mutex<()>,
     /// Notified when processes or files may have changed.
     changed: Notify,
 }
@@ -138,8 +140,8 @@ impl ObservedProcess {
         let (capabilities, reason) = if self.has_hooks.load(Ordering::Relaxed) {
             (vec![SessionCapability::Answer], format!("It runs {place}: prompts are entered there"))
         } else {
-            let hint = "`tidings hook install` makes its requests answerable here";
-            (Vec::new(), format!("It runs {place}, and this page can only show it; {hint}"))
+            let hint = "`tidings hook install` makes such sessions answerable";
+            (Vec::new(), format!("It runs {place}, and is only shown here; {hint}"))
         };
         SessionView { capabilities, limited: Some(reason), ..view }
     }
