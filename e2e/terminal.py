@@ -33,6 +33,8 @@ RACE_SECONDS = (0.2, 0.5)
 # Limit in seconds for showing a new session. Checked with `BARS=1`, on an idle machine.
 SHOWN_SECONDS_MAX = 2
 POLL_SECONDS = 0.03
+# Time that a hook waits for a reply of the server, in milliseconds.
+REPLY_MS = 4000
 MANUAL = ["--permission-mode", "default"]
 DIALOG = "Do you want to proceed"
 QUESTION = "Like the sea"
@@ -90,6 +92,13 @@ class Run:
         )
         if done.returncode != 0:
             raise RuntimeError(f"tidings hook install: {done.returncode} {done.stdout} {done.stderr}")
+        # On a busy machine a reply may take longer than a hook waits for; the time limit has tests of its own.
+        hooks = self.place.config / "skills" / "tidings" / "hooks" / "hooks.json"
+        patient = json.loads(hooks.read_text())
+        for groups in patient["hooks"].values():
+            for hook in (hook for group in groups for hook in group["hooks"]):
+                hook["args"] += ["--reply-ms", str(REPLY_MS)]
+        hooks.write_text(json.dumps(patient))
 
     def serve(self) -> None:
         """Starts a server; the next one after a kill has the same data."""
