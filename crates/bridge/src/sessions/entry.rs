@@ -65,7 +65,7 @@ pub(super) struct Memory {
     pub(super) host: Option<AttachedHost>,
     /// The agent's process, while one runs outside of this server.
     pub(super) observed: Option<Arc<ObservedProcess>>,
-    /// How far the files of an observed session are stored. Stored with the next change.
+    /// Positions up to which the files of an observed session are stored. The next change stores them.
     pub(super) followed: Vec<FollowedFile>,
     /// Reason why the agent does not answer, while it does not.
     pub(super) stalled: Option<String>,

@@ -55,7 +55,7 @@ struct HookInput {
     reason: Option<String>,
 }
 
-/// What the hook found in its environment.
+/// Facts from the environment of the hook.
 #[derive(Debug, Clone, Default, Deserialize)]
 struct HookEnvironment {
     /// `0` if no person is at the session.

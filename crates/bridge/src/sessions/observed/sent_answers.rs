@@ -20,7 +20,7 @@ pub(in crate::sessions) enum SentAnswer {
     Deny,
 }
 
-/// What the CLI did with an answer.
+/// Effect of an answer on the dialog of the CLI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AnswerState {
     /// Not known yet.

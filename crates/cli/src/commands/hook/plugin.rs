@@ -47,7 +47,7 @@ struct Author {
     name: String,
 }
 
-/// What a hook runs, as stored in `hooks.json`.
+/// The command of a hook, as stored in `hooks.json`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct HookProgram {
     pub(super) program: String,
