@@ -264,9 +264,10 @@ def report(opts: argparse.Namespace, scenarios: list[Scenario], root: Path) -> i
         return row
 
     with ThreadPoolExecutor(PARALLEL_MAX) as pool:
-        extra = [run.outlive] * opts.outlive + [run.readme] * opts.readme + [run.server] * opts.server
+        # The longest rows first, so that none of them runs alone at the end.
+        extra = [run.terminal] * opts.terminal + [run.readme] * opts.readme + [run.outlive] * opts.outlive + [run.server] * opts.server
         extra += [run.run_command] * opts.command + [run.sessions_repair] * opts.repair + [run.made] * opts.made
-        extra += [run.upgrade] * opts.upgrade + [run.terminal] * opts.terminal
+        extra += [run.upgrade] * opts.upgrade
         plays = extra + [partial(run.scenario, scenario) for scenario in scenarios]
         rows = sorted(pool.map(one, plays), key=lambda row: row.name)
     rows = [row for row in rows if row.cells]

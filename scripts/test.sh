@@ -41,12 +41,13 @@ stage_build() {
 
 stage_tidy() { linted build --quiet --workspace --all-features --bin xtask && "$target/debug/xtask" tidy; }
 
-# Runs cargo-nextest, and stores the result of each test.
+# Runs cargo-nextest, and stores the result of each test. Tests wait for processes and timers for a third of their time, so one more
+# runs than there are cores.
 nextest() {
     local stage=$1 report="$target/nextest/ci/junit.xml" status
     shift
     rm -f "$report"
-    linted nextest run --profile ci --retries "$((TRIES - 1))" "$@"
+    linted nextest run --profile ci --retries "$((TRIES - 1))" --test-threads "$(($(nproc 2>/dev/null || echo 2) + 1))" "$@"
     status=$?
     [ ! -f "$report" ] || scripts/results.py junit "$stage" "$report" "$results" || return
     return $status
