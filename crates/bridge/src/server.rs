@@ -166,14 +166,12 @@ impl Server {
 
 /// Removes expired credentials, as long as the server runs.
 async fn sweep(auth: Auth) {
-    let mut tick = tokio::time::interval(SWEEP_EVERY);
-    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
-        tick.tick().await;
-        let auth = auth.clone();
-        let swept = tokio::task::spawn_blocking(move || auth.sweep()).await;
+        let swept = auth.clone();
+        let swept = tokio::task::spawn_blocking(move || swept.sweep()).await;
         if let Ok(Err(error)) = swept {
             tracing::warn!("{error}");
         }
+        auth.sweep_is_due(SWEEP_EVERY).await;
     }
 }

@@ -5,6 +5,9 @@ use std::io::{self, BufWriter, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
+use serde::Serialize;
+
+use crate::terminal::safe;
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -67,6 +70,11 @@ impl Output {
         stream.write_all(text.as_bytes())
     }
 
+    /// Writes a value as one line of JSON.
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> anyhow::Result<()> {
+        Ok(self.out.write_all(json_line(value)?.as_bytes())?)
+    }
+
     /// Lets `write` write data.
     pub(crate) fn with(
         &mut self,
@@ -110,6 +118,25 @@ impl Output {
     }
 }
 
+/// A value as one line of JSON. Characters that are invisible, reorder others or control a terminal are escaped, so
+/// that the line is also safe to look at.
+pub(crate) fn json_line(value: &impl Serialize) -> serde_json::Result<String> {
+    let text = serde_json::to_string(value)?;
+    let mut line = String::with_capacity(text.len() + 1);
+    for c in text.chars() {
+        // Outside of strings JSON is ASCII, so every such character is in a string.
+        if safe::is_hidden(c) || c == '\u{7f}' {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(line, "\\u{unit:04x}");
+            }
+        } else {
+            line.push(c);
+        }
+    }
+    line.push('\n');
+    Ok(line)
+}
+
 /// Makes text from agents, tools and files safe for a terminal: a visible character replaces each control
 /// character.
 pub(crate) fn printable(text: &str) -> String {
@@ -124,4 +151,21 @@ pub(crate) fn printable(text: &str) -> String {
             c => c,
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::terminal::safe::tests::HOSTILE;
+
+    #[test]
+    fn k13_json_lines_show_nothing_that_controls_a_terminal_and_lose_nothing() {
+        for text in HOSTILE.into_iter().chain(["\u{9b}2J", "\u{e0041}", "plain äöü 日本 👍"]) {
+            let line = json_line(&text).unwrap();
+            let bad = line.trim_end_matches('\n').chars().find(|c| c.is_control() || safe::is_hidden(*c));
+            assert_eq!(bad, None, "{text:?}");
+            assert_eq!(serde_json::from_str::<String>(&line).unwrap(), text);
+        }
+        assert_eq!(json_line(&"ä👍").unwrap(), "\"ä👍\"\n", "what is harmless stays readable");
+    }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use super::Auth;
+use super::peer::Peer;
 use crate::caller::Caller;
 use crate::journal::AuditDraft;
 use crate::limits::AUDIT_RULE_CHARS;
@@ -29,11 +30,29 @@ impl Auth {
 
     /// Writes an entry: the caller, the action, such as `device revoked`, and its object.
     pub(super) fn audit(&self, caller: &Caller, done: &str, about: &str, digest: Option<&str>) {
+        self.audit_as((caller.name.clone(), caller.device.clone()), done, about, digest);
+    }
+
+    /// Writes an entry about a wrong credential, such as `sign-in failed`. An address that tries many gets
+    /// few entries.
+    pub(super) fn audit_failure(&self, done: &str, peer: &Peer) {
+        if self.0.limiter.logs_failure(peer) {
+            self.audit_as(("unknown".to_owned(), None), done, &peer.to_string(), None);
+        }
+    }
+
+    fn audit_as(
+        &self,
+        (who, device): (String, Option<String>),
+        done: &str,
+        about: &str,
+        digest: Option<&str>,
+    ) {
         let Some(sink) = self.0.audit_slot.0.get() else { return };
         sink(AuditDraft {
             at: self.settings().clock.now(),
-            who: caller.name.clone(),
-            device: caller.device.clone(),
+            who,
+            device,
             session: None,
             ask: None,
             decision: done.to_owned(),

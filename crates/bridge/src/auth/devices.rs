@@ -194,6 +194,11 @@ impl Devices {
         self.save(random)
     }
 
+    /// The time at which the next device expires.
+    pub(crate) fn next_expiry(&self) -> Option<Timestamp> {
+        self.lock().known.iter().filter_map(|known| known.expires).min()
+    }
+
     /// Removes expired devices. Returns their ids, and the result of writing the file.
     pub(crate) fn expire(&self, now: Timestamp, random: &Random) -> (Vec<String>, Result<(), Error>) {
         let mut over = Vec::new();

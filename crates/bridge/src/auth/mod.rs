@@ -30,7 +30,7 @@ use axum::{Router, middleware};
 use tidings::Ids;
 use tidings_agent::Clock;
 use tidings_protocol::api::{Device, NewDevice};
-use tokio::sync::broadcast;
+use tokio::sync::{Notify, broadcast};
 
 pub use audit::AuditSink;
 pub use environment::environment;
@@ -103,6 +103,7 @@ struct AuthState {
     limiter: Limiter,
     trust: Trust,
     revoked: broadcast::Sender<String>,
+    device_added: Notify,
     address: OnceLock<String>,
     audit_slot: audit::AuditSlot,
 }
@@ -130,6 +131,7 @@ impl Auth {
             limiter,
             trust,
             revoked,
+            device_added: Notify::new(),
             address: OnceLock::new(),
             audit_slot: audit::AuditSlot::default(),
         })))
@@ -236,6 +238,23 @@ impl Auth {
         drop(self.0.address.set(address.into()));
     }
 
+    /// Waits until [`Auth::sweep`] has work: a credential has expired, or `every` has passed.
+    pub async fn sweep_is_due(&self, every: Duration) {
+        let end = tokio::time::Instant::now() + every;
+        loop {
+            let left = self.0.devices.next_expiry().map(|expires| {
+                let left = expires.duration_since(self.0.settings.clock.now());
+                // A negative duration is an expiry in the past.
+                Duration::try_from(left).unwrap_or_default()
+            });
+            let wake = left.map_or(end, |left| end.min(tokio::time::Instant::now() + left.min(every)));
+            tokio::select! {
+                () = tokio::time::sleep_until(wake) => return,
+                () = self.0.device_added.notified() => {}
+            }
+        }
+    }
+
     /// Removes expired credentials, and saves when devices were last seen. Call it periodically; it blocks on
     /// disk I/O.
     pub fn sweep(&self) -> Result<(), Error> {
@@ -262,7 +281,9 @@ impl Auth {
     }
 
     fn add(&self, plan: DevicePlan) -> Result<(Device, Secret), Error> {
-        self.0.devices.add(plan, self.0.settings.clock.now(), &self.0.settings.random)
+        let added = self.0.devices.add(plan, self.0.settings.clock.now(), &self.0.settings.random);
+        self.0.device_added.notify_one();
+        added
     }
 
     fn codes(&self) -> std::sync::MutexGuard<'_, Codes> {

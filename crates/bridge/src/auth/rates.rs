@@ -29,6 +29,10 @@ pub struct Rates {
     pub total: Rate,
     /// Wrong credentials from one address.
     pub failures: Rate,
+    /// Audit log entries about wrong credentials from one address.
+    pub failure_entries: Rate,
+    /// Audit log entries about wrong credentials from all addresses.
+    pub failure_entries_total: Rate,
     /// Pairing attempts from one address.
     pub pairing: Rate,
     /// Pairing attempts from all addresses.
@@ -59,6 +63,9 @@ impl Default for Rates {
             address: rate(2_000, 2),
             total: rate(10_000, 1),
             failures: rate(20, 3_000),
+            // The log is kept, so an attacker must not be able to fill the disk with it.
+            failure_entries: rate(3, 60_000),
+            failure_entries_total: rate(60, 10_000),
             pairing: rate(5, 12_000),
             pairing_total: rate(20, 3_000),
         }
@@ -70,6 +77,8 @@ pub(crate) struct Limiter {
     address: DefaultKeyedRateLimiter<IpAddr>,
     total: DefaultDirectRateLimiter,
     failures: DefaultKeyedRateLimiter<IpAddr>,
+    failure_entries: DefaultKeyedRateLimiter<IpAddr>,
+    failure_entries_total: DefaultDirectRateLimiter,
     pairing: DefaultKeyedRateLimiter<IpAddr>,
     pairing_total: DefaultDirectRateLimiter,
     clock: DefaultClock,
@@ -81,6 +90,8 @@ impl Limiter {
             address: DefaultKeyedRateLimiter::keyed(rates.address.quota()),
             total: DefaultDirectRateLimiter::direct(rates.total.quota()),
             failures: DefaultKeyedRateLimiter::keyed(rates.failures.quota()),
+            failure_entries: DefaultKeyedRateLimiter::keyed(rates.failure_entries.quota()),
+            failure_entries_total: DefaultDirectRateLimiter::direct(rates.failure_entries_total.quota()),
             pairing: DefaultKeyedRateLimiter::keyed(rates.pairing.quota()),
             pairing_total: DefaultDirectRateLimiter::direct(rates.pairing_total.quota()),
             clock: DefaultClock::default(),
@@ -96,6 +107,11 @@ impl Limiter {
     /// Counts a wrong credential, and returns a rate limit error if there were too many.
     pub(crate) fn failure(&self, peer: &Peer) -> Result<(), Error> {
         self.each(&self.failures, peer)
+    }
+
+    /// True if a wrong credential from this address gets an entry in the audit log.
+    pub(crate) fn logs_failure(&self, peer: &Peer) -> bool {
+        self.each(&self.failure_entries, peer).and_then(|()| self.all(&self.failure_entries_total)).is_ok()
     }
 
     /// Counts a pairing attempt.

@@ -108,6 +108,10 @@ impl Auth {
             Access::Pairing => self.0.limiter.pairing(&peer)?,
             Access::Socket if !self.carries_credential(&parts.headers) => {}
             Access::Hook | Access::Socket | Access::Credential => {
+                if !self.carries_credential(&parts.headers) {
+                    self.0.limiter.failure(&peer)?;
+                    return Err(missing_credential());
+                }
                 let caller = self.authenticate(parts).or_else(|error| self.count_failure(error, peer))?;
                 parts.extensions.insert(caller);
             }
@@ -201,8 +205,12 @@ impl Auth {
         Ok(None)
     }
 
-    /// Counts a failed authentication. Peers with too many failures get a rate limit error instead.
+    /// Counts a wrong credential, and writes it to the audit log. Peers with too many failures get a rate limit
+    /// error instead.
     pub(super) fn count_failure(&self, error: Error, peer: Peer) -> Result<Caller, Error> {
+        if error.code() == Code::Unauthorized {
+            self.audit_failure("sign-in failed", &peer);
+        }
         self.0.limiter.failure(&peer)?;
         Err(error)
     }
@@ -213,22 +221,18 @@ impl Auth {
 
     fn authenticate(&self, parts: &Parts) -> Result<Caller, Error> {
         let headers = &parts.headers;
-        let missing = || {
-            let hint = "send `Authorization: Bearer TOKEN`, or open the page with a link from `tidings pair`";
-            Error::new(Code::Unauthorized, "This needs a credential", hint)
-        };
         if let Some(value) = headers.get(AUTHORIZATION) {
             let (scheme, token) =
-                value.to_str().ok().and_then(|text| text.split_once(' ')).ok_or_else(missing)?;
+                value.to_str().ok().and_then(|text| text.split_once(' ')).ok_or_else(missing_credential)?;
             if !scheme.eq_ignore_ascii_case("bearer") || headers.get_all(AUTHORIZATION).iter().count() > 1 {
-                return Err(missing());
+                return Err(missing_credential());
             }
             return self.caller(token.trim());
         }
         let caller = cookie::get(headers, &self.0.cookie)
             .map(|token| self.caller(token))
             .reduce(Result::or)
-            .ok_or_else(missing)??;
+            .ok_or_else(missing_credential)??;
         // A browser adds cookies by itself, so requests that change something must also carry the origin of
         // their page.
         let changes = !parts.method.is_safe() || headers.contains_key(UPGRADE);
@@ -248,6 +252,11 @@ impl Auth {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestScheme {
     pub(crate) scheme: super::Scheme,
+}
+
+fn missing_credential() -> Error {
+    let hint = "send `Authorization: Bearer TOKEN`, or open the page with a link from `tidings pair`";
+    Error::new(Code::Unauthorized, "This needs a credential", hint)
 }
 
 fn access(method: &Method, path: &str) -> Access {

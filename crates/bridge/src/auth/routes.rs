@@ -15,6 +15,7 @@ use tidings_protocol::api::{
     TrustRequest,
 };
 
+use super::peer::Peer;
 use super::request_check::RequestScheme;
 use super::{Auth, cookie, devices};
 use crate::caller::{Caller, Scope};
@@ -62,11 +63,17 @@ impl<S: Send + Sync> FromRequestParts<S> for Admin {
 async fn pair(
     State(auth): State<Auth>,
     Extension(called): Extension<RequestScheme>,
+    peer: Option<Extension<Peer>>,
     Body(request): Body<PairRequest>,
 ) -> AuthResult {
     let kind = request.credential;
     let asked = auth.clone();
-    let (device, secret) = blocking(move || asked.pair(&request.code, request.name.as_deref())).await?;
+    let (device, secret) =
+        blocking(move || asked.pair(&request.code, request.name.as_deref())).await.inspect_err(|error| {
+            if error.code() == Code::Unauthorized {
+                auth.audit_failure("pairing failed", &peer.map_or(Peer::Unix, |Extension(peer)| peer));
+            }
+        })?;
     tracing::info!(device = device.id, name = device.name, "a device was paired");
     auth.audit(&of_device(&device), "device paired", &described(&device), None);
     let cookie = cookie::set(&auth.0.cookie, &secret, &auth.settings().base_path, called.scheme);

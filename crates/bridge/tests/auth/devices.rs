@@ -335,6 +335,26 @@ async fn t6_a_credential_ends_when_its_time_is_over() {
     assert!(server.auth.devices().is_empty());
 }
 
+/// Streams of a credential that lives for seconds stayed open for half a minute.
+#[tokio::test(start_paused = true)]
+async fn k13_a_credential_is_removed_in_the_moment_it_expires() {
+    let server = TestServer::new();
+    let hour = std::time::Duration::from_secs(3600);
+    let began = tokio::time::Instant::now();
+    server.auth.sweep_is_due(hour).await;
+    assert_eq!(began.elapsed(), hour, "without credentials only the period counts");
+    let began = tokio::time::Instant::now();
+    let due = tokio::spawn({
+        let auth = server.auth.clone();
+        async move { auth.sweep_is_due(hour).await }
+    });
+    tokio::task::yield_now().await;
+    server.admin(Method::POST, "/v1/devices", Some(json!({"expires_in_s": 7}))).await;
+    due.await.unwrap();
+    let waited = began.elapsed();
+    assert!(waited <= std::time::Duration::from_secs(8), "{waited:?}");
+}
+
 /// Streams of an expired credential end even if the file cannot be written.
 #[tokio::test]
 async fn t6_a_credential_that_has_ended_is_told_of_when_the_disk_is_full() {
@@ -492,4 +512,43 @@ async fn k12_credentials_and_trust_are_in_the_audit_log() {
     assert_eq!((&lines[4].2, &lines[5].2), (&id, &folder));
     let token = made["token"].as_str().unwrap();
     assert!(lines.iter().all(|(_, _, about)| !about.contains(token)), "no secret is in the log");
+}
+
+/// Wrong tokens and codes are in the audit log, a few per address, and requests without any are not.
+#[tokio::test]
+async fn k12_failed_sign_ins_are_in_the_audit_log() {
+    let server = TestServer::new();
+    let lines = std::sync::Arc::<std::sync::Mutex<Vec<String>>>::default();
+    let sink = std::sync::Arc::clone(&lines);
+    server.auth.audit_to(std::sync::Arc::new(move |line| {
+        sink.lock().unwrap().push(format!(
+            "{} {} {}",
+            line.who,
+            line.decision,
+            line.rule.unwrap_or_default()
+        ));
+    }));
+    let get = |headers: &[(&str, &str)]| server.send(request(Method::GET, "/v1/sessions", headers, None));
+    assert_eq!(get(&[]).await.status, StatusCode::UNAUTHORIZED);
+    assert!(lines.lock().unwrap().is_empty(), "a page without a credential is no attack");
+    assert_eq!(get(&[("authorization", "Bearer wrong")]).await.status, StatusCode::UNAUTHORIZED);
+    let code = Some(json!({"code": "WRONG-CODE"}));
+    let paired = server.send(request(Method::POST, "/v1/pair", &[], code)).await;
+    assert_eq!(paired.status, StatusCode::UNAUTHORIZED, "{}", paired.body);
+    let peer = tidings_bridge::auth::Peer::Tcp {
+        remote: ([203, 0, 113, 5], 50000).into(),
+        local: ([127, 0, 0, 1], 7717).into(),
+    };
+    for _ in 0..10 {
+        server.auth.sign_in("wrong", peer).unwrap_err();
+    }
+    let lines = lines.lock().unwrap().clone();
+    let expected = [
+        "unknown sign-in failed 127.0.0.1",
+        "unknown pairing failed 127.0.0.1",
+        "unknown sign-in failed 203.0.113.5",
+        "unknown sign-in failed 203.0.113.5",
+        "unknown sign-in failed 203.0.113.5",
+    ];
+    assert_eq!(lines, expected);
 }

@@ -147,10 +147,7 @@ impl AuditVerify {
         }
         let (lines, hash) = last;
         if self.remote.json {
-            out.text(&format!(
-                "{}\n",
-                serde_json::to_string(&AuditVerdict { ok, lines, hash, sealed, key: key.is_some() })?
-            ))?;
+            out.json(&AuditVerdict { ok, lines, hash, sealed, key: key.is_some() })?;
         } else if ok {
             out.text(&format!("{lines} {hash}\n"))?;
             out.note(&proof_summary(lines, sealed, key.is_some()))?;

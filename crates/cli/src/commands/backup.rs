@@ -79,7 +79,7 @@ impl Backup {
         }
         let copied = copy(&data, path)?;
         if self.json {
-            out.text(&format!("{}\n", serde_json::to_string(&copied)?))?;
+            out.json(&copied)?;
         } else {
             out.text(&format!("{}\n", printable(&copied.path.display().to_string())))?;
             let files = human::plural(copied.files.len() as u64, "file");

@@ -149,7 +149,7 @@ impl RequestArgs {
             format!("/v1/sessions/{}/permissions/{}", permission.handle, segment(&permission.tool_use_id));
         let result: AnswerResult = runtime.block_on(remote.post(&path, &answer))?;
         if self.remote.json {
-            out.text(&format!("{}\n", serde_json::to_string(&result)?))?;
+            out.json(&result)?;
         } else {
             out.note(&format!("{}: {}", printable(&result.tool_use_id), printable(&result.outcome)))?;
         }
@@ -186,7 +186,7 @@ impl RequestArgs {
         out: &mut Output,
     ) -> anyhow::Result<Exit> {
         if self.remote.json {
-            out.text(&format!("{}\n", serde_json::to_string(&PendingList { waiting })?))?;
+            out.json(&PendingList { waiting })?;
             return Ok(Exit::NotFine);
         }
         for permission in waiting {

@@ -48,7 +48,7 @@ impl Pair {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let code: PairingCode = runtime.block_on(remote.post("/v1/pair/codes", &device))?;
         if self.remote.json {
-            out.text(&format!("{}\n", serde_json::to_string(&code)?))?;
+            out.json(&code)?;
             return Ok(Exit::Fine);
         }
         if !self.no_qr {

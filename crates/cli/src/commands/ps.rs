@@ -45,7 +45,7 @@ impl Ps {
         let now = Timestamp::now();
         if self.remote.json {
             for session in &sessions {
-                out.text(&format!("{}\n", serde_json::to_string(session)?))?;
+                out.json(session)?;
             }
             return Ok(Exit::Fine);
         }

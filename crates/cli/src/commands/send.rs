@@ -63,7 +63,7 @@ impl Send {
             remote.post(&format!("/v1/sessions/{}/input", session.handle), &input).await
         })?;
         if self.remote.json {
-            out.text(&format!("{}\n", serde_json::to_string(&accepted)?))?;
+            out.json(&accepted)?;
         } else if let Some(turn) = accepted.turn_id {
             out.note(&format!(
                 "Accepted as turn {turn}; `tidings attach {}` shows the answer",

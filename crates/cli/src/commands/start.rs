@@ -147,7 +147,7 @@ impl Start {
             return Attach::to(session.handle, self.wait, self.remote.clone()).run(out);
         }
         if self.remote.json {
-            out.text(&format!("{}\n", serde_json::to_string(&session)?))?;
+            out.json(&session)?;
         } else {
             let number = session.handle;
             out.note(&format!("Started session {number}; `tidings attach {number}` shows it"))?;

@@ -39,7 +39,7 @@ impl Stop {
             anyhow::Ok((session, accepted))
         })?;
         if self.remote.json {
-            out.text(&format!("{}\n", serde_json::to_string(&accepted)?))?;
+            out.json(&accepted)?;
         } else {
             let what = match session.state {
                 _ if !self.turn => "Stopped",

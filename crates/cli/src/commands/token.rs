@@ -168,7 +168,7 @@ impl TokenCreate {
         let made: NewCredential =
             self.remote.remote()?.post("/v1/devices", &self.device.new_device()).await?;
         if self.remote.json {
-            out.text(&format!("{}\n", serde_json::to_string(&made)?))?;
+            out.json(&made)?;
         } else {
             out.note(&format!("{} ({}); this is shown once:", printable(&made.device.name), made.device.id))?;
             out.text(&format!("{}\n", made.token.unwrap_or_default()))?;

@@ -11,7 +11,7 @@ mod keys;
 mod line;
 mod live;
 mod markdown;
-mod safe;
+pub(crate) mod safe;
 mod screen;
 mod status;
 mod style;

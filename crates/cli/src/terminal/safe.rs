@@ -57,7 +57,7 @@ fn filtered(text: &str, purpose: Purpose) -> String {
 }
 
 /// True for characters that are invisible or reorder others.
-fn is_hidden(c: char) -> bool {
+pub(crate) fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
@@ -70,7 +70,7 @@ fn is_odd_space(c: char) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Known attacks on terminals: colours, cursor, title, clipboard, links, device control, C1, direction.

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &FramesCheck, out: &mut Output) -> anyhow::Result<Exit> 
         Ok(())
     })?;
     if args.json {
-        out.text(&format!("{}\n", serde_json::to_string(&report.counts)?))?;
+        out.json(&report.counts)?;
     } else {
         out.text(&report.render())?;
     }

@@ -91,7 +91,7 @@ impl HookStatus {
         let ignored = ignore::read(&data);
         let report = HookReport { ok, scopes, marketplace, server: server(data), claude, ignored, problems };
         if self.json {
-            out.text(&format!("{}\n", serde_json::to_string(&report)?))?;
+            out.json(&report)?;
         } else {
             out.text(&text::of(&report))?;
         }

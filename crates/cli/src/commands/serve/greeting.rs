@@ -69,7 +69,7 @@ pub(super) fn print(
             data: data.to_string(),
             demo: settings.demo.is_some(),
         };
-        out.text(&format!("{}\n", serde_json::to_string(&addresses)?))?;
+        out.json(&addresses)?;
         return Ok(out.flush()?);
     }
     let summary = summary(settings, bound, address.as_deref());

@@ -15,7 +15,7 @@ use tidings_transcript::roots::{Roots, SessionFiles, SessionScan};
 use super::{RootArgs, unreadable, when};
 use crate::error::{CannotRun, Exit};
 use crate::human;
-use crate::output::{DIM, Output, PLAIN, RED, YELLOW, printable};
+use crate::output::{self, DIM, Output, PLAIN, RED, YELLOW, printable};
 use crate::progress::Progress;
 
 /// Store compressed copies, before Claude Code deletes old sessions
@@ -129,7 +129,7 @@ impl Archive {
             failed: restored.failed.iter().map(ToString::to_string).collect(),
         };
         if root.json {
-            out.text(&format!("{}\n", serde_json::to_string(&report)?))?;
+            out.json(&report)?;
         } else {
             let (session, to) = (printable(&manifest.session), printable(&report.to));
             let mut lines = vec![format!("{session} is in {to}: {} restored", files(report.restored))];
@@ -171,7 +171,7 @@ fn keep(sessions: &[SessionFiles], store: &Store, root: &RootArgs, out: &mut Out
         let report = KeepReport::new(session, &kept);
         bytes += report.bytes;
         stored_bytes += report.stored_bytes;
-        let text = if root.json { serde_json::to_string(&report)? + "\n" } else { report.text() };
+        let text = if root.json { output::json_line(&report)? } else { report.text() };
         progress.suspend(|| out.text(&text))?;
     }
     drop(progress);
@@ -298,7 +298,7 @@ fn list(store: &Store, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit
             original: has_original(manifest),
         };
         if root.json {
-            out.text(&format!("{}\n", serde_json::to_string(&line)?))?;
+            out.json(&line)?;
         } else {
             out.text(&line.text())?;
         }

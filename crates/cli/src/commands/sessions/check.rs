@@ -10,7 +10,7 @@ use tidings_transcript::{ErrorKind, Finding, Severity};
 
 use super::RootArgs;
 use crate::error::Exit;
-use crate::output::{BOLD, DIM, Output, PLAIN, RED, YELLOW, printable};
+use crate::output::{self, BOLD, DIM, Output, PLAIN, RED, YELLOW, printable};
 use crate::progress::Progress;
 
 /// Validate session files: every line and every link
@@ -181,7 +181,7 @@ fn json(file: &Path, finding: &Finding) -> anyhow::Result<String> {
         message: &finding.message,
         uuid: finding.uuid.as_deref(),
     };
-    Ok(serde_json::to_string(&line)? + "\n")
+    Ok(output::json_line(&line)?)
 }
 
 #[derive(Serialize)]
@@ -219,5 +219,5 @@ fn json_summary(report: &CheckReport) -> anyhow::Result<String> {
         dialect: report.dialect(),
         rules: report.rules.iter().map(|(rule, count)| (rule.as_str(), *count)).collect(),
     };
-    Ok(serde_json::to_string(&CheckSummaryLine { summary })? + "\n")
+    Ok(output::json_line(&CheckSummaryLine { summary })?)
 }

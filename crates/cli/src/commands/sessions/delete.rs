@@ -95,6 +95,6 @@ fn question(session: &SessionFiles, copies: usize, size: &str) -> String {
 
 impl Deleted<'_> {
     fn print(&self, out: &mut Output) -> anyhow::Result<()> {
-        Ok(out.text(&format!("{}\n", serde_json::to_string(self)?))?)
+        out.json(self)
     }
 }

@@ -91,7 +91,7 @@ impl Du {
         if root.json {
             report.projects.truncate(self.top);
             report.largest.truncate(self.top);
-            out.text(&format!("{}\n", serde_json::to_string(&report)?))?;
+            out.json(&report)?;
         } else {
             out.text(&text(&report, self.top))?;
             for error in &report.unreadable {

@@ -151,7 +151,7 @@ impl Export {
                 bytes,
                 redacted: redactor.map(|redactor| redactor.counts().collect()),
             };
-            out.text(&format!("{}\n", serde_json::to_string(&report)?))?;
+            out.json(&report)?;
         }
         Ok(Exit::Fine)
     }

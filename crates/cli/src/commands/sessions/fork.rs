@@ -54,7 +54,7 @@ impl Fork {
                 title: &made.title,
                 entries: made.entries,
             };
-            out.text(&format!("{}\n", serde_json::to_string(&forked)?))?;
+            out.json(&forked)?;
         } else {
             let entries = match made.entries {
                 1 => "1 entry".to_owned(),

@@ -206,5 +206,5 @@ impl IndexSize {
 }
 
 fn json(line: &impl Serialize, out: &mut Output) -> anyhow::Result<()> {
-    Ok(out.bytes(format!("{}\n", serde_json::to_string(line)?).as_bytes())?)
+    out.json(line)
 }

@@ -58,8 +58,7 @@ impl Info {
         };
         for info in &infos {
             if root.json {
-                out.bytes(serde_json::to_string(info)?.as_bytes())?;
-                out.bytes(b"\n")?;
+                out.json(info)?;
             } else {
                 out.text(&render(info))?;
             }

@@ -80,8 +80,7 @@ impl List {
         let counted = self.fill_in(&found, &mut rows, out)?;
         if root.json {
             for (_, row) in &rows {
-                out.bytes(serde_json::to_string(row)?.as_bytes())?;
-                out.bytes(b"\n")?;
+                out.json(row)?;
             }
         } else {
             let running = running::ids(&roots);

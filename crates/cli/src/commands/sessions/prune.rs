@@ -140,7 +140,7 @@ impl Prune {
             if !root.json {
                 out.text(&line.text(""))?;
             } else if self.dry_run {
-                out.text(&format!("{}\n", serde_json::to_string(&line)?))?;
+                out.json(&line)?;
             }
         }
         Ok(())
@@ -163,7 +163,7 @@ impl Prune {
                 }
             }
             if root.json {
-                out.text(&format!("{}\n", serde_json::to_string(&line)?))?;
+                out.json(&line)?;
             } else if let Some(error) = &line.error {
                 out.text(&line.text(&format!("  {RED}failed{PLAIN}: {}", printable(error))))?;
             } else {
@@ -189,7 +189,7 @@ fn spared(plan: &Plan, root: &RootArgs, out: &mut Output) -> anyhow::Result<()> 
         if root.json {
             for session in staying() {
                 let line = PruneLine { outcome, ..line(session, session.files().count(), session.bytes()) };
-                out.text(&format!("{}\n", serde_json::to_string(&line)?))?;
+                out.json(&line)?;
             }
         } else if let Some(first) = staying().next() {
             let more = match staying().count() - 1 {

@@ -34,7 +34,7 @@ impl Rename {
         rename_session(&session, &self.title)?;
         let title = self.title.trim();
         if root.json {
-            out.text(&format!("{}\n", serde_json::to_string(&Renamed { id: session.id.as_str(), title })?))?;
+            out.json(&Renamed { id: session.id.as_str(), title })?;
         } else {
             out.text(&format!("{} is now titled {BOLD}{}{PLAIN}\n", session.id, printable(title)))?;
         }

@@ -8,7 +8,7 @@ use tidings_transcript::roots::SessionFiles;
 
 use super::RootArgs;
 use crate::error::{CannotRun, Exit};
-use crate::output::{BOLD, Output, PLAIN, printable};
+use crate::output::{self, BOLD, Output, PLAIN, printable};
 use crate::progress::Progress;
 
 /// Write a repaired copy of a session file
@@ -117,7 +117,7 @@ fn json(action: &Action) -> anyhow::Result<String> {
         message: &action.message,
         uuid: action.uuid.as_deref(),
     };
-    Ok(serde_json::to_string(&line)? + "\n")
+    Ok(output::json_line(&line)?)
 }
 
 #[derive(Serialize)]
@@ -146,5 +146,5 @@ fn json_summary(output: &Path, report: &RepairReport) -> anyhow::Result<String> 
         lost: report.lost.as_ref().map(|lost| lost.display().to_string()),
         rules: report.rules.iter().map(|(rule, count)| (rule.as_str(), *count)).collect(),
     };
-    Ok(serde_json::to_string(&RepairSummaryLine { summary })? + "\n")
+    Ok(output::json_line(&RepairSummaryLine { summary })?)
 }

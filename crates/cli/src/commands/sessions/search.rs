@@ -305,9 +305,7 @@ impl HitPrinter<'_, '_> {
     }
 
     fn json(&mut self, line: &impl Serialize) -> anyhow::Result<()> {
-        let mut text = serde_json::to_string(line)?;
-        text.push('\n');
-        Ok(self.out.bytes(text.as_bytes())?)
+        self.out.json(line)
     }
 
     fn heading(&mut self, hit: &Hit<'_>) -> anyhow::Result<()> {

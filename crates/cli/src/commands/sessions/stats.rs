@@ -57,7 +57,7 @@ impl Stats {
         counted.sessions.iter().for_each(|counts| sum.add(counts));
         let stats = counts::stats(rows.iter().map(|(_, row)| row.subagents), &sum);
         if root.json {
-            out.text(&format!("{}\n", serde_json::to_string(&stats)?))?;
+            out.json(&stats)?;
         } else {
             let rows: Vec<&ListedSession> = rows.iter().map(|(_, row)| row).collect();
             out.text(&render(&stats, &sum, &rows, &Zoned::now()))?;

@@ -29,8 +29,7 @@ impl Subagents {
         let session = SessionFile::of(&root.roots()?.find(&self.id)?)?;
         for id in list_subagents(&session) {
             if root.json {
-                out.bytes(serde_json::to_string(&SubagentLine { id })?.as_bytes())?;
-                out.bytes(b"\n")?;
+                out.json(&SubagentLine { id })?;
             } else {
                 out.text(&format!("{}\n", printable(&id)))?;
             }

@@ -41,7 +41,7 @@ impl Tag {
         let tag = tag_session(&session, self.label.as_deref())?;
         let tagged = Tagged { id: session.id.as_str(), tag: tag.as_deref() };
         if root.json {
-            out.text(&format!("{}\n", serde_json::to_string(&tagged)?))?;
+            out.json(&tagged)?;
         } else {
             let text = match tagged.tag {
                 Some(tag) => format!("{} is tagged {BOLD}{}{PLAIN}\n", session.id, printable(tag)),

@@ -175,7 +175,7 @@ impl Cost {
             }
         }
         if root.json {
-            out.text(&(serde_json::to_string(&CostOutput { report: &report, oversized_lines })? + "\n"))?;
+            out.json(&CostOutput { report: &report, oversized_lines })?;
         } else {
             out.text(&table::text(&report, human::columns()))?;
         }

@@ -80,8 +80,7 @@ pub(super) fn print(
     // The last pass reads everything, so the block is known.
     let Some(mut line) = line else { return Ok(()) };
     line.model = input.model.and_then(|model| model.display_name.or(model.id)).or(line.model);
-    let text = if root.json { serde_json::to_string(&line)? } else { line.text() };
-    Ok(out.text(&(text + "\n"))?)
+    if root.json { out.json(&line) } else { Ok(out.text(&(line.text() + "\n"))?) }
 }
 
 /// Reads the sessions that changed since a time, and the given session in any case.

@@ -24,10 +24,7 @@ pub(super) fn print(
     let read = unreadable::warn(&unread, out)?;
     if root.json {
         let sessions: Vec<VerifyLine<'_>> = compared.iter().map(VerifyLine::of).collect();
-        out.text(
-            &(serde_json::to_string(&VerifyReport { sessions, oversized_lines: ledger.oversized_lines })?
-                + "\n"),
-        )?;
+        out.json(&VerifyReport { sessions, oversized_lines: ledger.oversized_lines })?;
     } else if compared.is_empty() {
         out.note("No session has recorded costs: only newer versions of Claude Code write them")?;
     } else {

@@ -102,9 +102,7 @@ pub(super) fn print(session: &Session, out: &mut Output) -> anyhow::Result<()> {
             problem: problem(session, id),
             text: excerpt::entry(session, id, TEXT_MAX)?,
         };
-        let mut text = serde_json::to_string(&line)?;
-        text.push('\n');
-        out.bytes(text.as_bytes())?;
+        out.json(&line)?;
     }
     Ok(())
 }
