@@ -64,13 +64,13 @@ impl TestServer {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("script.toml"), script).unwrap();
         let store = MemoryStore::default();
-        let sessions = open_server(folder.path(), &store, PATIENCE).await;
+        let sessions = open_server(folder.path(), &store, PATIENCE, Vec::new()).await;
         TestServer { folder, store, sessions }
     }
 
     /// Another server on the same data.
     async fn next_server(&self, lease: Duration) -> Sessions {
-        open_server(self.folder.path(), &self.store, lease).await
+        open_server(self.folder.path(), &self.store, lease, Vec::new()).await
     }
 
     async fn create(&self, prompt: &str) -> SessionView {
@@ -118,7 +118,7 @@ impl Drop for TestServer {
     }
 }
 
-async fn open_server(folder: &Path, store: &MemoryStore, lease: Duration) -> Sessions {
+async fn open_server(folder: &Path, store: &MemoryStore, lease: Duration, roots: Vec<PathBuf>) -> Sessions {
     let test = std::env::current_exe().unwrap();
     let program: PathBuf = test.ancestors().nth(2).unwrap().join("examples/mortal_server");
     assert!(program.exists(), "run `cargo build -p tidings-bridge --all-features --examples` first");
@@ -127,6 +127,7 @@ async fn open_server(folder: &Path, store: &MemoryStore, lease: Duration) -> Ses
     let (hosts, args) = (folder.join("hosts"), vec!["host".into()]);
     let hosts = Hosts::open(hosts, &program, args, lease, config.clock.clone(), config.ids.clone());
     config.hosts = Some(hosts.unwrap());
+    config.roots = roots;
     config.claude = Some(program);
     config.claude_args = vec!["claude".to_owned(), path("script.toml"), path("config")];
     let auth = auth::Settings::new(folder.join("guard"), Random::system(), config.clock.clone());
@@ -376,6 +377,21 @@ async fn t10_the_next_server_knows_what_an_agent_goes_without() {
     server.sessions = server.next_server(PATIENCE).await;
     let view = until_shown(&server.sessions, &session, |view| view.untrusted).await;
     assert_eq!(view.state, ServerPhase::Idle);
+}
+
+/// K10: allowed folders hold for agents that an earlier server started, too.
+#[tokio::test]
+async fn k10_an_agent_in_a_folder_that_is_no_longer_allowed_is_ended_and_not_adopted() {
+    let mut server = TestServer::playing(TELLS).await;
+    let session = server.create("hello").await;
+    server.until(&session, is_text).await;
+    server.sessions.drain().await;
+    assert!(!processes(&[" claude ", &server.path("script.toml")]).is_empty(), "it outlives its server");
+    let elsewhere = tempfile::tempdir().unwrap();
+    let roots = vec![elsewhere.path().canonicalize().unwrap()];
+    server.sessions = open_server(server.folder.path(), &server.store, PATIENCE, roots).await;
+    until_shown(&server.sessions, &session, |view| view.state == ServerPhase::Interrupted).await;
+    all_gone(&server).await;
 }
 
 /// A budget limits new turns, and ends nothing that runs.

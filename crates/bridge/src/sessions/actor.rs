@@ -212,8 +212,8 @@ impl Actor {
         self.run_agent(carrier, options, setup).await
     }
 
-    /// Refuses to start an agent in a folder that was replaced since the session was created.
-    fn check_folders(&self) -> Result<(), Error> {
+    /// Refuses an agent in a folder that is not allowed any more, or was replaced since the session was created.
+    pub(super) fn check_folders(&self) -> Result<(), Error> {
         let memory = self.entry.memory();
         let folders = memory.settings.launch.add_dirs.iter().chain([&memory.row.cwd]);
         folders.map(Path::new).try_for_each(|folder| paths::unchanged(&self.config.roots, folder))
