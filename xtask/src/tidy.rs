@@ -13,6 +13,7 @@ mod machine_paths;
 mod module_cycles;
 mod protocol_dependencies;
 mod protocol_purity;
+mod recipes;
 mod side_effects;
 mod skipped_tests;
 mod type_names;
@@ -36,7 +37,7 @@ const FILE_RULES: &[fn(&TextFile) -> Vec<Finding>] = &[
 /// Rules for all files together.
 type TreeRule = fn(&[TextFile]) -> Vec<Finding>;
 
-const TREE_RULES: &[TreeRule] = &[findings::check, module_cycles::check, type_names::check];
+const TREE_RULES: &[TreeRule] = &[findings::check, module_cycles::check, recipes::check, type_names::check];
 
 /// Rules for the dependency graph.
 const GRAPH_RULES: &[fn(&Graph) -> Vec<Finding>] =
