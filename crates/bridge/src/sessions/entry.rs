@@ -280,8 +280,7 @@ impl Memory {
         let runs = self.agent.is_some() && view::has_agent(view::phase(&row.state));
         let stalled = self.stalled.clone().filter(|_| runs);
         let untrusted = self.settings.untrusted && runs;
-        let view =
-            SessionView { stalled, untrusted, ..view::view(row, &self.settings, self.pending_counts()) };
+        let view = SessionView { stalled, untrusted, ..self.settings.view(row, self.pending_counts()) };
         match &self.observed {
             Some(observed) => observed.limit(view),
             None => view,

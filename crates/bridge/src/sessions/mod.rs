@@ -208,10 +208,7 @@ impl Sessions {
             }
             let needs = capabilities::of_patch(&patch, settings.launch.policy, &settings.budget)?;
             capabilities::require(caller, bypass, &needs)?;
-            let PatchSession { title, labels, budget, policy, client_id: _ } = patch;
-            settings.budget = budget.unwrap_or_else(|| settings.budget.clone());
-            settings.launch.policy = policy.unwrap_or(settings.launch.policy);
-            Ok(Change { title, labels, ..Change::default() })
+            Ok(settings.apply(patch))
         };
         let view = used.entry.change(change).await?.0;
         self.audit_settings(caller, &view.key, &wanted).await;
@@ -425,7 +422,7 @@ impl Sessions {
     fn view(&self, row: &journal::Session) -> SessionView {
         let used = self.active().get(&row.key).cloned();
         used.map_or_else(
-            || view::view(row, &SessionSettings::parse(&row.settings), PendingCounts::default()),
+            || SessionSettings::parse(&row.settings).view(row, PendingCounts::default()),
             |used| used.entry.view_of(row),
         )
     }

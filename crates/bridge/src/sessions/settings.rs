@@ -1,22 +1,24 @@
-//! The stored settings of a session, as JSON in its row.
+//! The stored settings of a session, as JSON in its row: how a client changes and sees them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tidings_protocol::api::{
-    Accepted, Attachment, Budget, CreateSession, Delivery, Policy, QueueState, QueuedInput, SessionOrigin,
-    Totals,
+    Accepted, Attachment, Budget, CreateSession, Delivery, PatchSession, Policy, QueueState, QueuedInput,
+    SessionOrigin, SessionView, Totals,
 };
 use tidings_protocol::ui::TurnId;
 use tidings_transcript::manage::prompt_line;
 
 use super::commands;
+use super::entry::Change;
+use super::view::{self, PendingCounts};
 use crate::error::{Code, Error};
-use crate::journal::ClientId;
+use crate::journal::{ClientId, Session};
 use crate::limits::{COMMANDS_REMEMBERED, ERROR_CHARS, LAUNCH_BYTES_MAX};
 use crate::plural::counted;
 
 /// Everything that is stored about a session besides its events.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct SessionSettings {
     pub(super) launch: Launch,
@@ -113,31 +115,6 @@ pub(super) struct Queued {
     pub(super) state: QueueState,
 }
 
-impl Default for SessionSettings {
-    fn default() -> Self {
-        SessionSettings {
-            launch: Launch::default(),
-            budget: Budget::default(),
-            totals: Totals::default(),
-            turns_ms: 0,
-            cost_told: 0.0,
-            last_turn: 0,
-            last_answer: 0,
-            queue: Vec::new(),
-            first_prompt: None,
-            last_line: None,
-            error: None,
-            turn_interrupted: false,
-            untrusted: false,
-            done: Vec::new(),
-            origin: SessionOrigin::Server,
-            is_observed: false,
-            followed: Vec::new(),
-            made_of: None,
-        }
-    }
-}
-
 impl Default for Launch {
     fn default() -> Self {
         Launch {
@@ -198,6 +175,50 @@ impl SessionSettings {
         let budget =
             Budget { max_turns: new.max_turns, budget_usd: new.budget_usd, max_seconds: new.max_seconds };
         SessionSettings { launch, budget, ..SessionSettings::default() }
+    }
+
+    /// Changes what a client has set; the rest is stored in the row.
+    pub(super) fn apply(&mut self, patch: PatchSession) -> Change {
+        let PatchSession { title, labels, budget, policy, client_id: _ } = patch;
+        self.budget = budget.unwrap_or_else(|| self.budget.clone());
+        self.launch.policy = policy.unwrap_or(self.launch.policy);
+        Change { title, labels, ..Change::default() }
+    }
+
+    /// The session as clients see it.
+    pub(super) fn view(&self, row: &Session, pending: PendingCounts) -> SessionView {
+        SessionView {
+            handle: view::number(row.handle),
+            key: row.key.to_string(),
+            cwd: row.cwd.clone(),
+            title: row.title.clone(),
+            first_prompt: self.first_prompt.clone(),
+            labels: row.labels.clone(),
+            state: view::phase(&row.state),
+            error: self.error.clone(),
+            turn_interrupted: self.turn_interrupted,
+            stalled: None,
+            untrusted: false,
+            cli_session_ids: row.cli_sessions.clone(),
+            model: self.launch.model.clone(),
+            permission_mode: self.launch.permission_mode.clone(),
+            policy: self.launch.policy,
+            created: row.created.to_string(),
+            active: row.active.to_string(),
+            cursor: row.head.to_string(),
+            head: row.head.seq,
+            floor: row.floor,
+            totals: self.totals.clone(),
+            budget: self.budget.clone(),
+            pending_permissions: pending.permissions,
+            pending_questions: pending.questions,
+            queued: self.queue.len() as u64,
+            last_line: self.last_line.clone(),
+            demo: self.launch.demo,
+            origin: self.origin,
+            capabilities: if self.is_observed { Vec::new() } else { view::HOSTED.to_vec() },
+            limited: self.is_observed.then(|| "It runs outside of this server".to_owned()),
+        }
     }
 
     /// Refuses settings that would leave no room for prompts and for the agent's reports.

@@ -1,9 +1,8 @@
-//! Sessions as clients see them.
+//! Parts of the view of a session: its number, its phase, and the numbers of its pending requests.
 
-use tidings_protocol::api::{ServerPhase, SessionCapability, SessionView};
+use tidings_protocol::api::{ServerPhase, SessionCapability};
 
-use super::settings::SessionSettings;
-use crate::journal::{Handle, Session};
+use crate::journal::Handle;
 
 /// Numbers of pending requests of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -12,43 +11,8 @@ pub(super) struct PendingCounts {
     pub(super) questions: u64,
 }
 
-pub(super) fn view(row: &Session, settings: &SessionSettings, pending: PendingCounts) -> SessionView {
-    SessionView {
-        handle: number(row.handle),
-        key: row.key.to_string(),
-        cwd: row.cwd.clone(),
-        title: row.title.clone(),
-        first_prompt: settings.first_prompt.clone(),
-        labels: row.labels.clone(),
-        state: phase(&row.state),
-        error: settings.error.clone(),
-        turn_interrupted: settings.turn_interrupted,
-        stalled: None,
-        untrusted: false,
-        cli_session_ids: row.cli_sessions.clone(),
-        model: settings.launch.model.clone(),
-        permission_mode: settings.launch.permission_mode.clone(),
-        policy: settings.launch.policy,
-        created: row.created.to_string(),
-        active: row.active.to_string(),
-        cursor: row.head.to_string(),
-        head: row.head.seq,
-        floor: row.floor,
-        totals: settings.totals.clone(),
-        budget: settings.budget.clone(),
-        pending_permissions: pending.permissions,
-        pending_questions: pending.questions,
-        queued: settings.queue.len() as u64,
-        last_line: settings.last_line.clone(),
-        demo: settings.launch.demo,
-        origin: settings.origin,
-        capabilities: if settings.is_observed { Vec::new() } else { HOSTED.to_vec() },
-        limited: settings.is_observed.then(|| "It runs outside of this server".to_owned()),
-    }
-}
-
 /// Actions on a session whose agent this server runs, or will start for the next prompt.
-const HOSTED: [SessionCapability; 9] = [
+pub(super) const HOSTED: [SessionCapability; 9] = [
     SessionCapability::Prompt,
     SessionCapability::Interrupt,
     SessionCapability::Answer,

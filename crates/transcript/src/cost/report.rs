@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use jiff::Timestamp;
 use jiff::civil::Date;
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
+use serde::{Serialize, Serializer};
+use tidings_protocol::api::{CostRow, CostTotal};
 
 use super::block::BillingBlock;
 use super::calendar::Calendar;
@@ -293,42 +293,44 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// The keys that scripts rely on; all sums but the dollars are integers.
+/// The keys that scripts rely on are those of the server; all sums but the dollars are integers.
 impl Serialize for Total {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        self.write(&mut map)?;
-        map.end()
+        CostTotal::from(self).serialize(serializer)
     }
 }
 
-impl Total {
-    fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        let Total { responses, tokens, cost } = self;
-        map.serialize_entry("responses", responses)?;
-        map.serialize_entry("input", &tokens.input)?;
-        map.serialize_entry("output", &tokens.output)?;
-        map.serialize_entry("cache_write", &tokens.cache_write())?;
-        map.serialize_entry("cache_write_5m", &tokens.cache_write_5m)?;
-        map.serialize_entry("cache_write_1h", &tokens.cache_write_1h)?;
-        map.serialize_entry("cache_read", &tokens.cache_read)?;
-        map.serialize_entry("web_searches", &tokens.web_searches)?;
-        map.serialize_entry("cost_usd", cost)
+impl From<&Total> for CostTotal {
+    fn from(total: &Total) -> Self {
+        let Total { responses, tokens, cost } = total;
+        CostTotal {
+            responses: *responses,
+            input: tokens.input,
+            output: tokens.output,
+            cache_write: tokens.cache_write(),
+            cache_write_5m: tokens.cache_write_5m,
+            cache_write_1h: tokens.cache_write_1h,
+            cache_read: tokens.cache_read,
+            web_searches: tokens.web_searches,
+            cost_usd: cost.dollars(),
+        }
     }
 }
 
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("key", &self.key)?;
-        self.total.write(&mut map)?;
-        if let Some(BillingBlock { end, active, .. }) = &self.block {
-            map.serialize_entry("end", &end.to_string())?;
-            map.serialize_entry("active", active)?;
+        CostRow::from(self).serialize(serializer)
+    }
+}
+
+impl From<&Row> for CostRow {
+    fn from(row: &Row) -> Self {
+        CostRow {
+            key: row.key.clone(),
+            total: CostTotal::from(&row.total),
+            end: row.block.as_ref().map(|block| block.end.to_string()),
+            active: row.block.as_ref().map(|block| block.active),
+            project: row.project.clone(),
         }
-        if let Some(project) = &self.project {
-            map.serialize_entry("project", project)?;
-        }
-        map.end()
     }
 }

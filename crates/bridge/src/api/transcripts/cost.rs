@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use tidings_protocol::api::{CostReport, CostRow, CostTotal, CostUnpriced, TranscriptStats};
-use tidings_transcript::cost::{self, CostBy, Ledger, Prices, Report, Total};
+use tidings_transcript::cost::{self, CostBy, Ledger, Prices, Report};
 use tidings_transcript::counts::{self, Counts};
 use tidings_transcript::list::{self, ListFilter};
 use tidings_transcript::roots::SessionFiles;
@@ -117,34 +117,12 @@ pub(crate) async fn transcript_cost(
 
 /// The report as `tidings sessions cost --json` prints it.
 fn view(report: Report) -> CostReport {
-    let row = |row: cost::Row| CostRow {
-        key: row.key,
-        total: total(&row.total),
-        end: row.block.as_ref().map(|block| block.end.to_string()),
-        active: row.block.as_ref().map(|block| block.active),
-        project: row.project,
-    };
     let unpriced = report.unpriced.into_iter();
     CostReport {
         by: report.by.as_str().to_owned(),
         zone: report.zone,
-        total: total(&report.total),
-        rows: report.rows.into_iter().map(row).collect(),
+        total: CostTotal::from(&report.total),
+        rows: report.rows.iter().map(CostRow::from).collect(),
         unpriced: unpriced.map(|it| CostUnpriced { model: it.model, responses: it.responses }).collect(),
-    }
-}
-
-fn total(total: &Total) -> CostTotal {
-    let Total { responses, tokens, cost } = total;
-    CostTotal {
-        responses: *responses,
-        input: tokens.input,
-        output: tokens.output,
-        cache_write: tokens.cache_write(),
-        cache_write_5m: tokens.cache_write_5m,
-        cache_write_1h: tokens.cache_write_1h,
-        cache_read: tokens.cache_read,
-        web_searches: tokens.web_searches,
-        cost_usd: cost.dollars(),
     }
 }

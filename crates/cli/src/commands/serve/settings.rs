@@ -242,7 +242,7 @@ impl Settings {
 }
 
 /// Default time that agents run without a server: enough for an upgrade with a failed first attempt.
-const AGENT_LEASE: Duration = Duration::from_secs(600);
+const AGENT_LEASE: Duration = tidings::host::LEASE;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -380,6 +380,7 @@ mod tests {
         };
         assert!(help("live-max").contains(&format!("[default: {}]", config.live_max)));
         assert!(help("park-after-s").contains(&format!("[default: {park_after}]")));
+        assert!(help("listen").contains(&format!("[default: 127.0.0.1:{PORT}]")));
         assert!(help("agent-lease").contains(&format!("[default: {}]", AGENT_LEASE.as_secs())));
     }
 
