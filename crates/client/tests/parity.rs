@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tidings::Frame;
-use tidings::messages::Message;
+use tidings::messages::{Message, SystemMessage};
 
 /// Frames that no recording has: with their required members, and an unknown key.
 const FRAMES: &[&str] = &[
@@ -20,46 +20,14 @@ const FRAMES: &[&str] = &[
     r#"{"type":"rate_limit_event","rate_limit_info":{"status":"allowed"},"new":1}"#,
 ];
 
-/// Subtypes of system frames.
-const SYSTEM: &[&str] = &[
-    "api_retry",
-    "background_tasks_changed",
-    "commands_changed",
-    "compact_boundary",
-    "control_request_progress",
-    "elicitation_complete",
-    "files_persisted",
-    "hook_progress",
-    "hook_response",
-    "hook_started",
-    "informational",
-    "local_command_output",
-    "memory_recall",
-    "mirror_error",
-    "model_fallback",
-    "model_refusal_fallback",
-    "model_refusal_no_fallback",
-    "notification",
-    "permission_denied",
-    "plugin_install",
-    "session_state_changed",
-    "session_writes_lost",
-    "status",
-    "task_notification",
-    "task_progress",
-    "task_started",
-    "task_updated",
-    "thinking_tokens",
-    "worker_shutting_down",
-];
-
-/// Required members of frames of some subtypes; the others keep them like any unknown key.
-const MEMBERS: &str = r#""task_id":"t","hook_id":"h","request_id":"r","tool_name":"Bash","state":"idle","tasks":[],"commands":[],"content":"c","text":"x","new":1"#;
+/// Required members of system frames of some subtypes; the others keep them like any unknown key.
+const MEMBERS: &str = r#""session_id":"s","tools":[],"mcp_servers":[],"task_id":"t","hook_id":"h","request_id":"r","tool_name":"Bash","state":"idle","tasks":[],"commands":[],"content":"c","text":"x","new":1"#;
 
 #[test]
 fn every_frame_of_the_official_sdks_is_typed() {
-    let system =
-        SYSTEM.iter().map(|subtype| format!(r#"{{"type":"system","subtype":"{subtype}",{MEMBERS}}}"#));
+    let system = SystemMessage::KNOWN
+        .iter()
+        .map(|subtype| format!(r#"{{"type":"system","subtype":"{subtype}",{MEMBERS}}}"#));
     for line in FRAMES.iter().map(ToString::to_string).chain(system) {
         let frame = Frame::from_json(&line).unwrap();
         let message = frame.message();

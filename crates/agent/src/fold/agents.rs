@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tidings_protocol::FrameRef;
-use tidings_protocol::json::Raw;
+use tidings_protocol::messages::{TaskNotification, TaskProgress, TaskStarted, TaskStatus, TaskUpdated};
 use tidings_protocol::ui::{
     Progress, ProgressSource, SubAgentEnded, SubAgentOutcome, SubAgentProgressed, SubAgentStarted,
     TaskChanged, TurnId,
@@ -14,7 +13,6 @@ use tidings_protocol::ui::{
 use super::calls::Calls;
 use super::limits::{AGENTS_MAX, TASKS_MAX};
 use super::out::Out;
-use super::read::Members;
 use super::shown::ShownBlocks;
 use super::tokens::Tokens;
 
@@ -146,26 +144,26 @@ impl SubAgents {
     /// Handles `task_started`.
     pub(super) fn task_started(
         &mut self,
-        frame: &FrameRef<'_>,
+        started: TaskStarted,
         turn_id: TurnId,
         calls: &Calls,
         out: &mut Out<'_>,
     ) {
-        let Some(task_id) = frame.string("task_id") else { return };
+        let task_id = started.task_id;
         let task = Task {
-            tool_use_id: frame.string("tool_use_id"),
-            kind: frame.string("task_type"),
-            description: frame.string("description"),
-            is_background: frame.flag("is_backgrounded"),
+            tool_use_id: started.tool_use_id,
+            kind: started.task_type.map(|kind| kind.to_string()),
+            description: started.description,
+            is_background: started.is_backgrounded.unwrap_or_default(),
             ending: None,
             has_ended: false,
         };
         if let Some(agent) = task.agent() {
             let facts = SubAgentFacts {
                 task_id: Some(task_id.clone()),
-                agent_type: frame.string("subagent_type"),
+                agent_type: started.subagent_type,
                 description: task.description.clone(),
-                prompt: frame.string("prompt"),
+                prompt: started.prompt,
                 is_background: task.is_background,
             };
             self.register(agent, turn_id, facts, calls, out);
@@ -181,71 +179,71 @@ impl SubAgents {
     }
 
     /// Handles `task_progress`.
-    pub(super) fn task_progress(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
-        let Some(task_id) = frame.string("task_id") else { return };
-        let agent = frame.string("tool_use_id").filter(|id| self.agents.contains_key(id));
-        let description = frame.string("description");
+    pub(super) fn task_progress(&mut self, progressed: TaskProgress, out: &mut Out<'_>) {
+        let agent = progressed.tool_use_id.filter(|id| self.agents.contains_key(id));
         if let Some(agent) = &agent {
             let mut event = SubAgentProgressed::new(out.handle, agent.as_str());
-            event.task_id = Some(task_id);
-            event.agent_type = frame.string("subagent_type");
-            event.description.clone_from(&description);
-            event.last_tool = frame.string("last_tool_name");
-            event.summary = frame.string("summary");
-            if let Some(usage) = frame.member("usage") {
-                event.tool_uses = usage.count("tool_uses");
-                event.tokens = usage.count("total_tokens");
-                event.duration_ms = usage.count("duration_ms");
+            event.task_id = Some(progressed.task_id);
+            event.agent_type = progressed.subagent_type;
+            event.description.clone_from(&progressed.description);
+            event.last_tool = progressed.last_tool_name;
+            event.summary = progressed.summary;
+            if let Some(usage) = progressed.usage {
+                event.tool_uses = Some(usage.tool_uses);
+                event.tokens = Some(usage.total_tokens);
+                event.duration_ms = Some(usage.duration_ms);
             }
             out.push(event);
         }
         let mut progress = Progress::new(out.handle, ProgressSource::Task);
-        progress.step = description;
+        progress.step = progressed.description;
         progress.agent_id = agent;
         out.push(progress);
     }
 
     /// Handles `task_updated`.
-    pub(super) fn task_updated(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
-        let (Some(task_id), Some(patch)) = (frame.string("task_id"), frame.member("patch")) else { return };
+    pub(super) fn task_updated(&mut self, updated: TaskUpdated, out: &mut Out<'_>) {
+        let TaskUpdated { task_id, patch, .. } = updated;
         let Some(task) = self.tasks.get_mut(&task_id) else { return };
         let was_background = task.is_background;
-        if let Some(background) = patch.member("is_backgrounded").and_then(Raw::bool) {
+        if let Some(background) = patch.is_backgrounded {
             task.is_background = background;
         }
-        if let Some(description) = patch.string("description") {
+        if let Some(description) = patch.description {
             task.description = Some(description);
         }
-        let status = patch.string("status").unwrap_or_else(|| "running".to_owned());
-        if matches!(status.as_str(), "completed" | "failed" | "killed" | "stopped") {
-            task.ending = Some(status);
-        } else if task.agent().is_none() && (was_background != task.is_background || status != "running") {
-            let event = changed(&task_id, task, &status, out.handle);
+        let status = patch.status.unwrap_or(TaskStatus::RUNNING);
+        if status.is_terminal() {
+            task.ending = Some(status.to_string());
+        } else if task.agent().is_none()
+            && (was_background != task.is_background || status != TaskStatus::RUNNING)
+        {
+            let event = changed(&task_id, task, status.as_str(), out.handle);
             out.push(event);
         }
     }
 
     /// Handles `task_notification`.
-    pub(super) fn task_notification(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
-        let Some(task_id) = frame.string("task_id") else { return };
-        let status = frame.string("status").unwrap_or_else(|| "completed".to_owned());
+    pub(super) fn task_notification(&mut self, notification: TaskNotification, out: &mut Out<'_>) {
+        let task_id = notification.task_id;
+        let status = notification.status.unwrap_or(TaskStatus::COMPLETED);
         let mut task = self.tasks.get(&task_id).cloned().unwrap_or_default();
-        task.tool_use_id = task.tool_use_id.or_else(|| frame.string("tool_use_id"));
+        task.tool_use_id = task.tool_use_id.or(notification.tool_use_id);
         let agent = task.tool_use_id.clone().filter(|id| self.agents.contains_key(id));
         if let Some(agent) = agent {
-            let mut event = SubAgentEnded::new(out.handle, agent, outcome(&status));
+            let mut event = SubAgentEnded::new(out.handle, agent, outcome(status.as_str()));
             event.task_id = Some(task_id.clone());
-            event.summary = frame.string("summary");
-            if let Some(usage) = frame.member("usage") {
-                event.tool_uses = usage.count("tool_uses");
-                event.tokens = usage.count("total_tokens");
-                event.duration_ms = usage.count("duration_ms");
+            event.summary = notification.summary;
+            if let Some(usage) = notification.usage {
+                event.tool_uses = Some(usage.tool_uses);
+                event.tokens = Some(usage.total_tokens);
+                event.duration_ms = Some(usage.duration_ms);
             }
             self.end(event, out);
         } else if !task.has_ended {
-            let mut event = changed(&task_id, &task, &status, out.handle);
-            event.output_file = frame.string("output_file").filter(|file| !file.is_empty());
-            event.summary = frame.string("summary");
+            let mut event = changed(&task_id, &task, status.as_str(), out.handle);
+            event.output_file = notification.output_file.filter(|file| !file.is_empty());
+            event.summary = notification.summary;
             out.push(event);
         }
         if let Some(task) = self.tasks.get_mut(&task_id) {

@@ -31,6 +31,7 @@
 mod agents;
 mod assistant;
 mod calls;
+mod frames;
 mod input;
 mod limits;
 mod out;
@@ -50,11 +51,11 @@ mod user;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use tidings_protocol::FrameRef;
 use tidings_protocol::ui::{
     PermissionResolved, PlanProposed, SessionPhase, SessionStarted, SessionStateChanged, TurnId, TurnStarted,
     UiMessage, UserPrompt,
 };
-use tidings_protocol::{FrameRef, Kind};
 
 pub use input::{COMMAND, Exit, Input, OpenedRequest, Prompt, SettledRequest};
 pub use result::EXITED;
@@ -186,26 +187,6 @@ impl Fold {
         }
     }
 
-    #[inline]
-    fn frame(&mut self, frame: &FrameRef<'_>, events: &mut Vec<UiMessage>) {
-        let agent = frame.parent_tool_use_id();
-        let mut out = Out { events, handle: self.handle, agent: agent.as_deref() };
-        match frame.kind() {
-            Kind::StreamEvent => self.stream_event(frame, &mut out),
-            Kind::Assistant => self.assistant(frame, &mut out),
-            Kind::User => self.user(frame, &mut out),
-            Kind::Result => self.result(frame, &mut out),
-            Kind::System => self.system(frame, &mut out.unwrapped()),
-            // The client answers these; requests to the user come as separate inputs.
-            Kind::ControlRequest
-            | Kind::ControlResponse
-            | Kind::ControlCancelRequest
-            | Kind::KeepAlive
-            | Kind::UpdateEnvironmentVariables => {}
-            _ => self.other(frame, &mut out.unwrapped()),
-        }
-    }
-
     fn prompt(&mut self, prompt: &Prompt, events: &mut Vec<UiMessage>) {
         let turn_id = self.state.turns.assign(prompt.turn_id);
         let mut command = command_of(&prompt.text);
@@ -272,12 +253,12 @@ impl Fold {
         self.enter(self.resting_phase(), &mut Out { events, handle: self.handle, agent: None });
     }
 
-    /// The phase of the session when no special one applies.
     /// The phase of the session, if nothing else is known about it than the inputs so far.
     pub(crate) fn phase(&self) -> SessionPhase {
         self.state.phase.unwrap_or_else(|| self.resting_phase())
     }
 
+    /// The phase of the session when no special one applies.
     fn resting_phase(&self) -> SessionPhase {
         if !self.state.asks.is_empty() {
             SessionPhase::WaitingForPerson

@@ -16,7 +16,7 @@ pub(super) trait Members<'a> {
     /// The member as a non-negative integer.
     fn count(&self, key: &str) -> Option<u64> {
         let raw = self.member(key)?;
-        raw.u64().or_else(|| raw.f64().filter(|number| *number >= 0.0).map(rounded))
+        raw.u64().or_else(|| raw.f64().and_then(whole))
     }
 
     /// True if the member is `true`.
@@ -49,11 +49,12 @@ pub(super) fn tree(raw: Raw<'_>) -> Value {
     raw.value().unwrap_or_else(|_| Value::String(raw.as_str().to_owned()))
 }
 
+/// A non-negative number, rounded.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "the cast saturates, and a negative number does not get here"
 )]
-fn rounded(number: f64) -> u64 {
-    number.round() as u64
+pub(super) fn whole(number: f64) -> Option<u64> {
+    (number >= 0.0).then(|| number.round() as u64)
 }

@@ -1,130 +1,150 @@
-//! System frames, and frames of other minor types.
+//! System frames.
 
 use std::borrow::Cow;
 
-use tidings_protocol::json::Raw;
-use tidings_protocol::tools::canonical_name;
-use tidings_protocol::ui::{
-    Compacted, PermissionResolved, PromptDropped, RateLimit, RawFrame, Resolution, RetractReason, Retrying,
-    SessionPhase, SessionStarted, SessionTitle, SettingsChanged, Suggestion, ToolProgress,
+use tidings_protocol::FrameRef;
+use tidings_protocol::json::{Misfit, Raw};
+use tidings_protocol::messages::{
+    ApiRetry, CliSessionState, CommandsChanged, CompactBoundary, HookResponse, InitDetails,
+    LocalCommandOutput, PermissionDeniedFrame, SessionStateChangedFrame, Status, SystemView,
 };
-use tidings_protocol::{FrameRef, Kind};
+use tidings_protocol::ui::{
+    Compacted, PermissionResolved, Resolution, RetractReason, Retrying, SessionPhase, SessionStarted,
+    SessionTitle, SettingsChanged,
+};
 
+use super::frames::raw;
 use super::limits::COMMANDS_MAX;
 use super::out::Out;
-use super::read::Members;
+use super::read::{Members, whole};
 use super::user::command_output;
 use super::{Fold, State};
 
 impl Fold {
     pub(super) fn system(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
-        let subtype = frame.subtype().unwrap_or_default();
-        match &*subtype {
-            "init" => self.init(frame, out),
-            "status" => self.status(frame, out),
-            "compact_boundary" => out.push(compacted(frame, self.handle)),
-            "api_retry" => {
+        if self.typed_system(frame, out).is_err() {
+            out.push(raw(frame, self.handle));
+        }
+    }
+
+    /// Handles a frame by its subtype; fails, before any event, if it lacks a required field.
+    fn typed_system(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) -> Result<(), Misfit> {
+        match frame.system() {
+            SystemView::Init(body) => self.init(frame, body.read()?, out),
+            SystemView::Status(body) => self.status(frame, body.read()?, out),
+            SystemView::CompactBoundary(body) => out.push(compacted(body.read()?, self.handle)),
+            SystemView::ApiRetry(body) => {
+                let retry = body.read()?;
                 let turn_id = self.state.turns.current();
                 self.state.shown.retract_unfinished(turn_id, out);
-                out.push(retrying(frame, self.handle));
+                out.push(retrying(&retry, self.handle));
             }
-            "model_refusal_fallback" => {
-                self.retract_frames(&frame.strings("retracted_message_uuids"), RetractReason::Refusal, out);
-                self.fallback(frame, out);
+            SystemView::ModelRefusalFallback(body) => {
+                let refusal = body.read()?;
+                let retracted = refusal.retracted_message_uuids.unwrap_or_default();
+                self.retract_frames(&retracted, RetractReason::Refusal, out);
+                self.fallback(refusal.content, refusal.fallback_model, out);
             }
-            "model_fallback" => self.fallback(frame, out),
-            "local_command_output" => self.local_command_output(frame, out),
-            "task_started" => {
-                let State { agents, turns, calls, .. } = &mut self.state;
-                agents.task_started(frame, turns.current(), calls, out);
-            }
-            "task_progress" => self.state.agents.task_progress(frame, out),
-            "task_updated" => self.state.agents.task_updated(frame, out),
-            "task_notification" => {
-                self.state.turns.notified = true;
-                self.state.agents.task_notification(frame, out);
-            }
-            // The set of running tasks follows from the frames about each task.
-            "background_tasks_changed" => self.state.agents.report_ended_tasks(out),
-            "thinking_tokens" => {
-                let tokens = frame.count("estimated_tokens").unwrap_or_default();
-                self.state.tokens.estimate(tokens, out);
-            }
-            "session_state_changed" => match frame.string("state").as_deref() {
-                Some("idle") if self.state.turns.open.is_none() => self.enter(SessionPhase::Idle, out),
-                Some("running") => self.enter_running(out),
-                Some("requires_action") => self.enter(SessionPhase::WaitingForPerson, out),
-                _ => {}
-            },
-            "commands_changed" => self.commands_changed(frame, out),
-            "session_title_changed" => {
-                if let Some(title) = frame.string("title") {
-                    out.push(SessionTitle::new(self.handle, title));
-                }
-            }
-            "permission_denied" => self.permission_denied(frame, out),
-            "session_writes_lost" => {
-                out.error("The disk is full: the agent could not write its session down");
-            }
-            _ => match log_message(&subtype, frame) {
-                Some(message) => out.system(message),
-                None => out.push(raw(frame, self.handle)),
-            },
-        }
-    }
-
-    /// Handles frames that are neither messages nor `system`.
-    pub(super) fn other(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
-        match frame.kind() {
-            Kind::RateLimitEvent => match rate_limit(frame, self.handle) {
-                Some(event) => out.push(event),
-                None => out.push(raw(frame, self.handle)),
-            },
-            Kind::ToolProgress => self.tool_progress(frame, out),
-            Kind::ToolUseSummary => out.system(frame.string("summary").unwrap_or_default()),
-            Kind::AuthStatus => {
-                let lines = frame.strings("output").join("\n");
-                let error = frame.string("error");
-                out.system(error.map_or_else(
-                    || format!("Signing in. {lines}"),
-                    |error| format!("Signing in failed: {error}"),
-                ));
-            }
-            Kind::PromptSuggestion => {
-                if let Some(text) = frame.string("suggestion") {
-                    out.push(Suggestion::new(self.handle, text));
-                }
-            }
-            Kind::ConversationReset => out.system("The conversation was cleared"),
-            Kind::ActiveGoal => {
-                let goal = frame.member("value").and_then(|value| value.string("condition"));
+            SystemView::ModelRefusalNoFallback(body) => {
+                let content = body.read()?.content.filter(|text| !text.is_empty());
                 out.system(
-                    goal.map_or_else(|| "The goal was removed".to_owned(), |goal| format!("Goal: {goal}")),
+                    content.unwrap_or_else(|| "The model refused, and there is no fallback model".to_owned()),
                 );
             }
-            _ if frame.type_name().as_deref() == Some("command_lifecycle") => self.lifecycle(frame, out),
-            _ => out.push(raw(frame, self.handle)),
+            SystemView::ModelFallback(body) => {
+                let fallback = body.read()?;
+                self.fallback(fallback.content, fallback.fallback_model, out);
+            }
+            SystemView::LocalCommandOutput(body) => self.local_command_output(body.read()?, out),
+            SystemView::TaskStarted(body) => {
+                let State { agents, turns, calls, .. } = &mut self.state;
+                agents.task_started(body.read()?, turns.current(), calls, out);
+            }
+            SystemView::TaskProgress(body) => self.state.agents.task_progress(body.read()?, out),
+            SystemView::TaskUpdated(body) => self.state.agents.task_updated(body.read()?, out),
+            SystemView::TaskNotification(body) => {
+                let notification = body.read()?;
+                self.state.turns.notified = true;
+                self.state.agents.task_notification(notification, out);
+            }
+            // The set of running tasks follows from the frames about each task.
+            SystemView::BackgroundTasksChanged(_) => self.state.agents.report_ended_tasks(out),
+            SystemView::ThinkingTokens(body) => {
+                self.state.tokens.estimate(body.read()?.estimated_tokens, out);
+            }
+            SystemView::SessionStateChanged(body) => self.cli_state(&body.read()?, out),
+            SystemView::CommandsChanged(body) => self.commands_changed(body.read()?, out),
+            SystemView::PermissionDenied(body) => self.permission_denied(body.read()?, out),
+            SystemView::SessionWritesLost(_) => {
+                out.error("The disk is full: the agent could not write its session down");
+            }
+            SystemView::Informational(body) => out.system(body.read()?.content),
+            SystemView::Notification(body) => out.system(body.read()?.text),
+            SystemView::HookStarted(body) => {
+                out.system(format!("Hook {} runs", body.read()?.hook_name.unwrap_or_default()));
+            }
+            SystemView::HookResponse(body) => out.system(hook_outcome(body.read()?)),
+            SystemView::PluginInstall(body) => {
+                let install = body.read()?;
+                let (name, status) = (install.name.unwrap_or_default(), install.status.unwrap_or_default());
+                out.system(format!("Plugin {name}: {status}"));
+            }
+            SystemView::FilesPersisted(_) => out.system("Files were stored"),
+            SystemView::MemoryRecall(_) => out.system("Memories were recalled"),
+            SystemView::ElicitationComplete(_) => out.system("A question on a web page was answered"),
+            SystemView::MirrorError(body) => {
+                let error = body.read()?.error.unwrap_or_default();
+                out.system(format!("The session could not be mirrored: {error}"));
+            }
+            SystemView::WorkerShuttingDown(body) => {
+                let reason = body.read()?.reason.unwrap_or_default();
+                out.system(format!("The worker is shutting down: {reason}"));
+            }
+            SystemView::ControlRequestProgress(body) => {
+                out.system(format!("A request is {}", body.read()?.status.unwrap_or_default()));
+            }
+            SystemView::HookProgress(_) => out.push(raw(frame, self.handle)),
+            // The vendor does not publish these subtypes.
+            SystemView::Unknown => match (frame.subtype().as_deref(), frame.string("title")) {
+                (Some("session_title_changed"), Some(title)) => {
+                    out.push(SessionTitle::new(self.handle, title));
+                }
+                (Some("session_title_changed"), None) => {}
+                _ => out.push(raw(frame, self.handle)),
+            },
+        }
+        Ok(())
+    }
+
+    /// Handles the agent's report of its state.
+    fn cli_state(&mut self, frame: &SessionStateChangedFrame, out: &mut Out<'_>) {
+        if frame.state == CliSessionState::IDLE && self.state.turns.open.is_none() {
+            self.enter(SessionPhase::Idle, out);
+        } else if frame.state == CliSessionState::RUNNING {
+            self.enter_running(out);
+        } else if frame.state == CliSessionState::REQUIRES_ACTION {
+            self.enter(SessionPhase::WaitingForPerson, out);
         }
     }
 
-    fn init(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
+    fn init(&mut self, frame: &FrameRef<'_>, init: InitDetails, out: &mut Out<'_>) {
         // Every turn begins with this frame. A turn that is still open was cut off: its process was killed,
         // and another one resumed the session.
         if !self.state.shown.is_empty() && self.state.turns.open.is_some() {
             self.break_off("The agent was ended in the middle of a turn", out);
         }
-        let commands = frame.strings("slash_commands");
+        let commands = init.slash_commands.unwrap_or_default();
         self.add_commands(&commands);
-        let model = frame.string("model");
-        let permission_mode = frame.string("permissionMode");
+        let model = init.model;
+        let permission_mode = init.permission_mode.map(|mode| mode.to_string());
         let session = &mut self.state.session;
         let id = frame.session_id().map(Cow::into_owned).unwrap_or_default();
         if session.model.is_none() || session.id.as_ref() != Some(&id) {
             let mut event = SessionStarted::new(self.handle, id.as_str());
             event.model.clone_from(&model);
-            event.cwd = frame.string("cwd");
+            event.cwd = init.cwd;
             event.permission_mode.clone_from(&permission_mode);
-            event.cli_version = frame.string("claude_code_version");
+            event.cli_version = init.claude_code_version;
             event.tools = tools(frame);
             event.slash_commands = commands;
             out.push(event);
@@ -154,13 +174,13 @@ impl Fold {
         }
     }
 
-    fn status(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
+    fn status(&mut self, frame: &FrameRef<'_>, status: Status, out: &mut Out<'_>) {
         self.note_started_prompts(frame);
-        self.settings(None, frame.string("permissionMode"), out);
-        match frame.string("status").as_deref() {
+        self.settings(None, status.permission_mode.map(|mode| mode.to_string()), out);
+        match status.status.as_deref() {
             Some("compacting") => self.enter(SessionPhase::Compacting, out),
             None if self.state.phase == Some(SessionPhase::Compacting) => {
-                if let Some(error) = frame.string("compact_error") {
+                if let Some(error) = status.compact_error {
                     out.error(error);
                 }
                 self.enter(self.resting_phase(), out);
@@ -176,24 +196,22 @@ impl Fold {
         }
     }
 
-    fn fallback(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
-        if let Some(content) = frame.string("content").filter(|content| !content.is_empty()) {
+    fn fallback(&mut self, content: Option<String>, model: Option<String>, out: &mut Out<'_>) {
+        if let Some(content) = content.filter(|content| !content.is_empty()) {
             out.system(content);
         }
-        self.settings(frame.string("fallback_model"), None, out);
+        self.settings(model, None, out);
     }
 
-    fn local_command_output(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
-        let content = frame.string("content").unwrap_or_default();
+    fn local_command_output(&mut self, output: LocalCommandOutput, out: &mut Out<'_>) {
         if let Some(turn) = &mut self.state.turns.open {
             turn.displayed = true;
         }
-        out.display(command_output(&content).unwrap_or(content));
+        out.display(command_output(&output.content).unwrap_or(output.content));
     }
 
-    fn commands_changed(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
-        let commands = frame.member("commands").into_iter().flat_map(Raw::items);
-        let names: Vec<String> = commands.filter_map(|command| command.string("name")).collect();
+    fn commands_changed(&mut self, changed: CommandsChanged, out: &mut Out<'_>) {
+        let names: Vec<String> = changed.commands.into_iter().map(|command| command.name).collect();
         self.state.session.commands.clear();
         self.add_commands(&names);
         let mut event = SettingsChanged::new(self.handle);
@@ -207,122 +225,44 @@ impl Fold {
     }
 
     /// Handles a tool call that a rule denied without asking the user.
-    fn permission_denied(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
-        let id = frame.string("tool_use_id").unwrap_or_default();
+    fn permission_denied(&mut self, denied: PermissionDeniedFrame, out: &mut Out<'_>) {
+        let id = denied.tool_use_id.unwrap_or_default();
         let mut event = PermissionResolved::new(self.handle, id, Resolution::Denied);
-        event.by = frame.string("decision_reason_type");
-        event.rule = frame.string("decision_reason");
-        event.reason = frame.string("message");
+        event.by = denied.decision_reason_type;
+        event.rule = denied.decision_reason;
+        event.reason = denied.message;
         out.push(event);
     }
-
-    fn tool_progress(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
-        if let Some(retry) = frame.member("subagent_retry") {
-            let mut event = Retrying::new(self.handle, retry.count("attempt").unwrap_or_default());
-            event.max_attempts = retry.count("max_retries");
-            event.delay_ms = retry.count("retry_delay_ms");
-            event.status = retry.count("error_status").and_then(|status| status.try_into().ok());
-            event.error = retry.string("error_category");
-            event.agent_id = frame.string("parent_tool_use_id").or_else(|| frame.string("tool_use_id"));
-            return out.push(event);
-        }
-        let id = frame.string("tool_use_id").unwrap_or_default();
-        let parent = frame.parent_tool_use_id();
-        let name = frame.string("tool_name").unwrap_or_default();
-        // A heartbeat, also one of a sub-agent, names the call in `parent_tool_use_id` and itself in
-        // `tool_use_id`.
-        let beats = |parent: &str| id.strip_prefix(parent).is_some_and(|rest| rest.starts_with("-heartbeat"));
-        let of_call = parent.as_deref().filter(|parent| beats(parent) || canonical_name(&name) == "Agent");
-        let agent = if of_call.is_some() { None } else { parent.as_deref() };
-        let call = of_call.unwrap_or(&id);
-        let seconds = frame.member("elapsed_time_seconds").and_then(Raw::f64).unwrap_or_default();
-        let mut event = ToolProgress::new(self.handle, call, name, seconds);
-        event.task_id = frame.string("task_id");
-        Out { events: &mut *out.events, handle: out.handle, agent }.push(event);
-    }
-
-    /// Handles the life cycle of a prompt in the agent's queue.
-    fn lifecycle(&mut self, frame: &FrameRef<'_>, out: &mut Out<'_>) {
-        let Some(uuid) = frame.string("command_uuid") else { return };
-        self.state.turns.expect_lifecycle();
-        match frame.string("state").as_deref() {
-            Some("started") => self.state.turns.start(&uuid),
-            Some(state @ ("cancelled" | "discarded" | "refused")) => {
-                if let Some(turn_id) = self.state.turns.drop_prompt(&uuid) {
-                    let mut event = PromptDropped::new(self.handle, uuid);
-                    event.turn_id = Some(turn_id);
-                    event.reason = Some(state.to_owned());
-                    out.push(event);
-                }
-            }
-            _ => {}
-        }
-    }
 }
 
-/// A log message for frames that need no event of their own.
-fn log_message(subtype: &str, frame: &FrameRef<'_>) -> Option<String> {
-    let name = || frame.string("hook_name").unwrap_or_default();
-    Some(match subtype {
-        "informational" => frame.string("content")?,
-        "model_refusal_no_fallback" => {
-            let content = frame.string("content").filter(|text| !text.is_empty());
-            content.unwrap_or_else(|| "The model refused, and there is no fallback model".to_owned())
-        }
-        "notification" => frame.string("text")?,
-        "hook_started" => format!("Hook {} runs", name()),
-        "hook_response" => match frame.string("outcome").as_deref() {
-            Some("success") | None => format!("Hook {} is done", name()),
-            Some(outcome) => {
-                let text = frame.string("stderr").or_else(|| frame.string("output")).unwrap_or_default();
-                format!("Hook {}: {outcome} {}", name(), text.trim_end())
-            }
-        },
-        "plugin_install" => {
-            let status = frame.string("status").unwrap_or_default();
-            format!("Plugin {}: {status}", frame.string("name").unwrap_or_default())
-        }
-        "files_persisted" => "Files were stored".to_owned(),
-        "memory_recall" => "Memories were recalled".to_owned(),
-        "elicitation_complete" => "A question on a web page was answered".to_owned(),
-        "mirror_error" => {
-            format!("The session could not be mirrored: {}", frame.string("error").unwrap_or_default())
-        }
-        "worker_shutting_down" => {
-            format!("The worker is shutting down: {}", frame.string("reason").unwrap_or_default())
-        }
-        "control_request_progress" => format!("A request is {}", frame.string("status").unwrap_or_default()),
-        _ => return None,
-    })
-}
-
-fn compacted(frame: &FrameRef<'_>, handle: i64) -> Compacted {
+fn compacted(boundary: CompactBoundary, handle: i64) -> Compacted {
     let mut event = Compacted::new(handle);
-    if let Some(metadata) = frame.member("compact_metadata") {
-        event.trigger = metadata.string("trigger");
-        event.tokens_before = metadata.count("pre_tokens");
-        event.tokens_after = metadata.count("post_tokens");
+    if let Some(metadata) = boundary.compact_metadata {
+        event.trigger = metadata.trigger;
+        event.tokens_before = metadata.pre_tokens;
+        event.tokens_after = metadata.post_tokens;
     }
     event
 }
 
-fn retrying(frame: &FrameRef<'_>, handle: i64) -> Retrying {
-    let mut event = Retrying::new(handle, frame.count("attempt").unwrap_or_default());
-    event.max_attempts = frame.count("max_retries");
-    event.delay_ms = frame.count("retry_delay_ms");
-    event.status = frame.count("error_status").and_then(|status| status.try_into().ok());
-    event.error = frame.string("error");
+fn retrying(retry: &ApiRetry, handle: i64) -> Retrying {
+    let mut event = Retrying::new(handle, retry.attempt.unwrap_or_default());
+    event.max_attempts = retry.max_retries;
+    event.delay_ms = retry.retry_delay_ms.and_then(whole);
+    event.status = retry.error_status;
+    event.error = retry.error.as_ref().map(ToString::to_string);
     event
 }
 
-fn rate_limit(frame: &FrameRef<'_>, handle: i64) -> Option<RateLimit> {
-    let info = frame.rate_limit()?;
-    let mut event = RateLimit::new(handle, info.status.as_str());
-    event.kind = info.rate_limit_type.map(|kind| kind.as_str().to_owned());
-    event.utilization = info.utilization;
-    event.resets_at = frame.member("rate_limit_info").and_then(|info| info.get("resetsAt")?.i64());
-    event.is_using_overage = info.is_using_overage;
-    Some(event)
+fn hook_outcome(hook: HookResponse) -> String {
+    let name = hook.hook_name.unwrap_or_default();
+    match hook.outcome.as_deref() {
+        Some("success") | None => format!("Hook {name} is done"),
+        Some(outcome) => {
+            let text = hook.stderr.or(hook.output).unwrap_or_default();
+            format!("Hook {name}: {outcome} {}", text.trim_end())
+        }
+    }
 }
 
 /// The names of the tools. The `rusty_claw` wire format has objects where the CLI has names.
@@ -331,8 +271,4 @@ fn tools(frame: &FrameRef<'_>) -> Vec<String> {
     let name =
         |item: Raw<'_>| item.text().map(|name| name.get().into_owned()).or_else(|| item.string("name"));
     items.filter_map(name).collect()
-}
-
-fn raw(frame: &FrameRef<'_>, handle: i64) -> RawFrame {
-    RawFrame::new(handle, frame.name(), frame.json().as_str())
 }

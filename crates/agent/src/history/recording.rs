@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use tidings_protocol::control::{Call, CanUseTool};
+use tidings_protocol::control::{Call, CanUseTool, Request as _};
 use tidings_protocol::json::Raw;
-use tidings_protocol::messages::Message;
+use tidings_protocol::messages::{Message, SystemView};
 use tidings_protocol::ui::{
     InteractionResolved, OptionDetails, PermissionDetails, PermissionResolved, QuestionDetails, QuestionKind,
     QuestionNote, Resolution, UiMessage,
@@ -48,7 +48,7 @@ impl Recording {
     /// Converts one frame; frames come in the order in which they were written.
     pub fn frame(&mut self, frame: &FrameRef<'_>, out: &mut Vec<UiMessage>) {
         match frame.kind() {
-            Kind::ControlRequest if frame.subtype().as_deref() == Some("can_use_tool") => {
+            Kind::ControlRequest if frame.subtype().as_deref() == Some(CanUseTool::SUBTYPE) => {
                 self.asked(frame, out);
             }
             Kind::ControlCancelRequest => {
@@ -57,8 +57,10 @@ impl Recording {
                     self.settle(&tool_use_id, kind, Resolution::Cancelled, out);
                 }
             }
-            Kind::System if frame.subtype().as_deref() == Some("init") => {
-                self.folder = frame.get("cwd").and_then(Raw::text).map(|text| text.get().into_owned());
+            Kind::System => {
+                if let SystemView::Init(init) = frame.system() {
+                    self.folder = init.read().ok().and_then(|init| init.cwd);
+                }
             }
             Kind::User if !self.open.is_empty() => self.answered(frame, out),
             _ => {}

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use tidings_protocol::control::{ControlResponse, HookCallback, HookMatcher, HookOnFailure};
-use tidings_protocol::hooks::{self, HookBase, HookEvent, HookEventInput, HookInput, HookOutput};
+use tidings_protocol::hooks::{HookBase, HookEvent, HookEventInput, HookInput, HookKind, HookOutput};
 
 use super::{Answer, Context, Handlers};
 use crate::error::Error;
@@ -48,71 +48,6 @@ pub struct HookCall<E> {
     pub tool_use_id: Option<String>,
     /// The request's id, session and cancellation.
     pub context: Context,
-}
-
-/// An event type that hooks can be typed with: each of the event types in [`hooks`].
-pub trait HookKind: Sized + Send + 'static {
-    /// The kind of event.
-    const EVENT: HookEvent;
-
-    /// Converts the input, if it is this event.
-    fn of(input: HookEventInput) -> Option<Self>;
-}
-
-macro_rules! kinds {
-    ($($Kind:ident = $CONST:ident,)+) => {
-        $(
-            impl HookKind for hooks::$Kind {
-                const EVENT: HookEvent = HookEvent::$CONST;
-
-                fn of(input: HookEventInput) -> Option<Self> {
-                    match input {
-                        HookEventInput::$Kind(event) => Some(event),
-                        _ => None,
-                    }
-                }
-            }
-        )+
-
-        #[cfg(test)]
-        pub(super) const KINDS: &[HookEvent] = &[$(<hooks::$Kind as HookKind>::EVENT),+];
-    };
-}
-
-kinds! {
-    PreToolUse = PRE_TOOL_USE,
-    PostToolUse = POST_TOOL_USE,
-    PostToolUseFailure = POST_TOOL_USE_FAILURE,
-    PostToolBatch = POST_TOOL_BATCH,
-    Notification = NOTIFICATION,
-    UserPromptSubmit = USER_PROMPT_SUBMIT,
-    UserPromptExpansion = USER_PROMPT_EXPANSION,
-    SessionStart = SESSION_START,
-    SessionEnd = SESSION_END,
-    Stop = STOP,
-    StopFailure = STOP_FAILURE,
-    SubagentStart = SUBAGENT_START,
-    SubagentStop = SUBAGENT_STOP,
-    PreCompact = PRE_COMPACT,
-    PostCompact = POST_COMPACT,
-    PreModelSwitch = PRE_MODEL_SWITCH,
-    PostModelSwitch = POST_MODEL_SWITCH,
-    PermissionRequested = PERMISSION_REQUEST,
-    PermissionDenied = PERMISSION_DENIED,
-    Setup = SETUP,
-    TeammateIdle = TEAMMATE_IDLE,
-    TaskCreated = TASK_CREATED,
-    TaskCompleted = TASK_COMPLETED,
-    ElicitationRequested = ELICITATION,
-    ElicitationResult = ELICITATION_RESULT,
-    ConfigChange = CONFIG_CHANGE,
-    WorktreeCreate = WORKTREE_CREATE,
-    WorktreeRemove = WORKTREE_REMOVE,
-    InstructionsLoaded = INSTRUCTIONS_LOADED,
-    CwdChanged = CWD_CHANGED,
-    FileChanged = FILE_CHANGED,
-    DirectoryAdded = DIRECTORY_ADDED,
-    MessageDisplay = MESSAGE_DISPLAY,
 }
 
 impl Hook {
@@ -235,17 +170,5 @@ impl fmt::Debug for Hook {
             .field("matcher", &self.matcher)
             .field("timeout", &self.timeout)
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_event_has_a_typed_hook() {
-        let typed: Vec<&str> = KINDS.iter().map(HookEvent::as_str).collect();
-        assert_eq!(typed, HookEvent::KNOWN);
-        assert_eq!(typed.len(), 33);
     }
 }

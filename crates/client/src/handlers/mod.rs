@@ -24,10 +24,11 @@ use tidings_protocol::control::{Call, ControlResponse, DialogKind};
 pub use context::Context;
 pub use dialog::{DialogAsk, DialogHandler};
 pub use elicitation::{ElicitationAsk, ElicitationHandler};
-pub use hooks::{Hook, HookCall, HookKind};
+pub use hooks::{Hook, HookCall};
 pub(crate) use mcp::McpSource;
 pub use mcp::{McpCallContext, McpHandler};
 pub use permission::{AllowAll, Decision, DenyAll, PermissionAsk, PermissionHandler};
+pub use tidings_protocol::hooks::HookKind;
 
 use crate::error::Error;
 use crate::options::Plan;

@@ -1,39 +1,21 @@
 //! Table of all requests.
 
-use super::can_use_tool::CanUseTool;
-use super::context_usage::{ContextUsage, GetContextUsage};
-use super::elicitation::{Elicitation, ElicitationAnswer};
-use super::files::{
-    FileContents, FileSuggestions, FileSuggestionsReply, ReadFile, RegisterRepoRoot, RegisterRepoRootReply,
-    RewindFiles, RewindFilesReply, SeedReadState,
-};
-use super::hook_callback::HookCallback;
-use super::hooks_listing::{GetHooksListing, HooksListing};
-use super::initialize::{GetServerInfo, Initialize, InitializeReply};
-use super::mcp::{
-    McpMessage, McpMessageReply, McpReadResource, McpReconnect, McpResource, McpSetServers,
-    McpSetServersReply, McpStatus, McpStatusReply, McpToggle, SetMcpPermissionModeOverride,
-    SetMcpPermissionModeOverrideReply,
-};
-use super::mcp_call::{McpCall, McpCallReply};
-use super::models::{ListModels, ListModelsReply, SetMaxThinkingTokens, SetModel, SetModelReply};
-use super::outcome::Ack;
 use super::parts::{rest, string};
-use super::permission_rules::{
-    ListPermissionRules, ListPermissionRulesReply, SetPermissionMode, SetPermissionModeReply,
+use super::{
+    Ack, ApplyFlagSettings, BackgroundTasks, BackgroundTasksReply, BinaryVersion, CanUseTool,
+    CancelAsyncMessage, CancelAsyncMessageReply, ContextUsage, DialogAnswer, Elicitation, ElicitationAnswer,
+    FileContents, FileSuggestions, FileSuggestionsReply, GetBinaryVersion, GetContextUsage, GetHooksListing,
+    GetServerInfo, GetSessionCost, GetSettings, GetTaskOutput, GetUsage, HookCallback, HooksListing,
+    Initialize, InitializeReply, Interrupt, InterruptReceipt, ListModels, ListModelsReply,
+    ListPermissionRules, ListPermissionRulesReply, McpCall, McpCallReply, McpMessage, McpMessageReply,
+    McpReadResource, McpReconnect, McpResource, McpSetServers, McpSetServersReply, McpStatus, McpStatusReply,
+    McpToggle, ReadFile, RegisterRepoRoot, RegisterRepoRootReply, ReloadOutputStyles,
+    ReloadOutputStylesReply, ReloadPlugins, ReloadPluginsReply, ReloadSkills, ReloadSkillsReply,
+    RenameSession, RequestUserDialog, RewindFiles, RewindFilesReply, SeedReadState, SessionCost, SetColor,
+    SetHasSubscribers, SetMaxThinkingTokens, SetMcpPermissionModeOverride, SetMcpPermissionModeOverrideReply,
+    SetModel, SetModelReply, SetPermissionMode, SetPermissionModeReply, SettingsReply, StopTask, TaskOutput,
+    UpdateSettings, Usage,
 };
-use super::reload::{
-    ReloadOutputStyles, ReloadOutputStylesReply, ReloadPlugins, ReloadPluginsReply, ReloadSkills,
-    ReloadSkillsReply,
-};
-use super::session::{
-    BinaryVersion, CancelAsyncMessage, CancelAsyncMessageReply, GetBinaryVersion, Interrupt,
-    InterruptReceipt, RenameSession, SetColor, SetHasSubscribers,
-};
-use super::settings::{ApplyFlagSettings, GetSettings, SettingsReply, UpdateSettings};
-use super::tasks::{BackgroundTasks, BackgroundTasksReply, GetTaskOutput, StopTask, TaskOutput};
-use super::usage::{GetSessionCost, GetUsage, SessionCost, Usage};
-use super::user_dialog::{DialogAnswer, RequestUserDialog};
 use crate::hooks::HookOutput;
 use crate::json::wire::{ObjectOut, WireObject};
 use crate::json::{Cursor, Json, Misfit, Reading, Wire, object};

@@ -1,8 +1,8 @@
 //! The control protocol: requests between host and CLI outside of the conversation.
 //!
-//! A [`ControlRequest`] carries a [`Call`], one variant per request. A [`ControlResponse`] carries a
-//! [`ControlOutcome`] that names its request only by id, so its body is typed through that request: each
-//! request is a [`Request`] with its `Reply`, and [`Success::reply`] reads one.
+//! A [`ControlRequest`] carries a [`Call`], one variant per request; `call.rs` has the table of them. A
+//! [`ControlResponse`] carries a [`ControlOutcome`] that names its request only by id, so its body is typed
+//! through that request: each request is a [`Request`] with its `Reply`, and [`Success::reply`] reads one.
 //!
 //! Replies come in any order. Requests of the CLI may arrive before the reply to the first request of the
 //! host, and a reply may arrive for a request that the host never sent (the CLI can echo its input).
@@ -33,68 +33,29 @@ mod tasks;
 mod usage;
 mod user_dialog;
 
-pub use agents::{AgentDefinition, AgentEffort, AgentInfo, AgentMcpServer, AgentMemory};
-pub use call::{Call, Request, UnknownCall};
-pub use can_use_tool::{CanUseTool, DecisionReasonType, MatchedAskRule};
-pub use context_usage::{
-    AgentTokens, ApiUsage, ContextCategory, ContextCategoryId, ContextCategoryKind, ContextDetail,
-    ContextSquare, ContextUsage, DeferredToolTokens, GetContextUsage, McpInstructionsTokens, McpToolTokens,
-    MemoryFileTokens, MessageBreakdown, NamedTokens, SkillTokens, SkillsTokens, SlashCommandsTokens,
-    ToolCallTokens,
-};
-pub use elicitation::{Elicitation, ElicitationAction, ElicitationAnswer, ElicitationMode};
-pub use files::{
-    FileContents, FileEncoding, FileSuggestion, FileSuggestions, FileSuggestionsReply, ReadFile,
-    RegisterRepoRoot, RegisterRepoRootReply, RewindFiles, RewindFilesReply, SeedReadState,
-};
-pub use hook_callback::HookCallback;
-pub use hooks_listing::{
-    EditableHook, GetHooksListing, HookEventInfo, HookPolicy, HooksListing, ListedHook, RestrictedMode,
-};
-pub use initialize::{
-    AccountInfo, ApiProvider, GetServerInfo, HookMatcher, HookOnFailure, Initialize, InitializeReply,
-    ManifestOutcome, PluginDelivery, SdkMcpManifest, SdkMcpServerConfig, SlashCommand,
-};
-pub use mcp::{
-    McpMessage, McpMessageReply, McpReadResource, McpReconnect, McpResource, McpResourceContents,
-    McpServerRef, McpServerStatus, McpServerVersion, McpSetServers, McpSetServersReply, McpStatus,
-    McpStatusReply, McpToggle, McpToolAnnotations, McpToolStatus, ServerStatus, SetMcpPermissionModeOverride,
-    SetMcpPermissionModeOverrideReply,
-};
-pub use mcp_call::{McpCall, McpCallReply, Staging, StagingError, StagingFile, StagingResult};
-pub use mcp_config::{
-    ClaudeAiProxyServer, McpServerConfig, McpToolPolicy, OrgMaxPermission, RemoteServer, SdkServer,
-    StdioServer, ToolPermissionPolicy,
-};
-pub use models::{
-    EffortLevel, ListModels, ListModelsReply, ModelInfo, SetMaxThinkingTokens, SetModel, SetModelReply,
-    ThinkingDisplay,
-};
-pub use outcome::{Ack, ControlOutcome, ErrorCode, Failure, Success, UnknownOutcome};
-pub use permission_rules::{
-    ListPermissionRules, ListPermissionRulesReply, ListedRule, PermissionRules, RuleDescription,
-    RuleEditability, RuleSource, SetPermissionMode, SetPermissionModeReply, WorkspaceDirectory,
-};
-pub use reload::{
-    CacheImpact, ReloadOutputStyles, ReloadOutputStylesReply, ReloadPlugins, ReloadPluginsReply,
-    ReloadSkills, ReloadSkillsReply, ReloadedPlugin,
-};
-pub use request::ControlRequest;
-pub use response::ControlResponse;
-pub use session::{
-    BinaryVersion, CancelAsyncMessage, CancelAsyncMessageReply, GetBinaryVersion, Interrupt,
-    InterruptReceipt, RenameSession, RenameSource, SetColor, SetHasSubscribers,
-};
-pub use settings::{
-    AppliedSettings, ApplyFlagSettings, GetSettings, SettingsError, SettingsLayer, SettingsReply,
-    SettingsSource, UpdateSettings,
-};
-pub use tasks::{BackgroundTasks, BackgroundTasksReply, GetTaskOutput, StopTask, TaskOutput};
-pub use usage::{
-    BehaviorKey, BehaviorShare, ExtraUsage, GetSessionCost, GetUsage, ModelLimit, NamedShare, RateLimits,
-    Recommendation, SessionCost, Usage, UsageBehaviors, UsageFix, UsageLimit, UsagePeriod,
-};
-pub use user_dialog::{DialogAnswer, DialogCancelled, DialogCompleted, DialogKind, RequestUserDialog};
+pub use agents::*;
+pub use call::*;
+pub use can_use_tool::*;
+pub use context_usage::*;
+pub use elicitation::*;
+pub use files::*;
+pub use hook_callback::*;
+pub use hooks_listing::*;
+pub use initialize::*;
+pub use mcp::*;
+pub use mcp_call::*;
+pub use mcp_config::*;
+pub use models::*;
+pub use outcome::*;
+pub use permission_rules::*;
+pub use reload::*;
+pub use request::*;
+pub use response::*;
+pub use session::*;
+pub use settings::*;
+pub use tasks::*;
+pub use usage::*;
+pub use user_dialog::*;
 
 /// Position of the payload in a control frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

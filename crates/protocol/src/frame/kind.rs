@@ -3,107 +3,73 @@ use std::fmt;
 use crate::control::Call;
 use crate::messages::{ResultSubtype, SystemMessage};
 
-/// The `type` of a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Kind {
-    /// `system`
-    System,
-    /// `assistant`
-    Assistant,
-    /// `user`
-    User,
-    /// `result`
-    Result,
-    /// `stream_event`
-    StreamEvent,
-    /// `control_request`
-    ControlRequest,
-    /// `control_response`
-    ControlResponse,
-    /// `control_cancel_request`
-    ControlCancelRequest,
-    /// `keep_alive`
-    KeepAlive,
-    /// `rate_limit_event`
-    RateLimitEvent,
-    /// `mcp_message`, a frame of the `rusty_claw` wire format only
-    McpMessage,
-    /// `tool_progress`
-    ToolProgress,
-    /// `tool_use_summary`
-    ToolUseSummary,
-    /// `auth_status`
-    AuthStatus,
-    /// `prompt_suggestion`
-    PromptSuggestion,
-    /// `conversation_reset`
-    ConversationReset,
-    /// `active_goal`
-    ActiveGoal,
-    /// `update_environment_variables`
-    UpdateEnvironmentVariables,
-    /// Anything else: internal, new, or not a string.
-    Unknown,
+/// Declares the kinds and their spelling.
+macro_rules! kinds {
+    ($( $(#[$meta:meta])* $Kind:ident = $text:literal, )+) => {
+        /// The `type` of a frame.
+        ///
+        /// The enum is exhaustive: code that handles every kind does not compile when one is added.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Kind {
+            $(
+                #[doc = concat!("`", $text, "`")]
+                $(#[$meta])*
+                $Kind,
+            )+
+            /// Anything else: internal, new, or not a string.
+            Unknown,
+        }
+
+        impl Kind {
+            /// All known kinds.
+            pub const KNOWN: &'static [Kind] = &[$(Kind::$Kind),+];
+
+            /// The wire's spelling; empty for [`Kind::Unknown`].
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $( Kind::$Kind => $text, )+
+                    Kind::Unknown => "",
+                }
+            }
+
+            #[inline]
+            pub(crate) fn of(text: &str) -> Self {
+                // By far the most frequent kind first.
+                if text == Kind::StreamEvent.as_str() {
+                    return Kind::StreamEvent;
+                }
+                match text {
+                    $( $text => Kind::$Kind, )+
+                    _ => Kind::Unknown,
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    System = "system",
+    Assistant = "assistant",
+    User = "user",
+    Result = "result",
+    StreamEvent = "stream_event",
+    ControlRequest = "control_request",
+    ControlResponse = "control_response",
+    ControlCancelRequest = "control_cancel_request",
+    KeepAlive = "keep_alive",
+    RateLimitEvent = "rate_limit_event",
+    /// (in the `rusty_claw` wire format only)
+    McpMessage = "mcp_message",
+    ToolProgress = "tool_progress",
+    ToolUseSummary = "tool_use_summary",
+    AuthStatus = "auth_status",
+    PromptSuggestion = "prompt_suggestion",
+    ConversationReset = "conversation_reset",
+    ActiveGoal = "active_goal",
+    UpdateEnvironmentVariables = "update_environment_variables",
 }
 
 impl Kind {
-    /// All known kinds.
-    pub const KNOWN: &'static [Kind] = &[
-        Kind::System,
-        Kind::Assistant,
-        Kind::User,
-        Kind::Result,
-        Kind::StreamEvent,
-        Kind::ControlRequest,
-        Kind::ControlResponse,
-        Kind::ControlCancelRequest,
-        Kind::KeepAlive,
-        Kind::RateLimitEvent,
-        Kind::McpMessage,
-        Kind::ToolProgress,
-        Kind::ToolUseSummary,
-        Kind::AuthStatus,
-        Kind::PromptSuggestion,
-        Kind::ConversationReset,
-        Kind::ActiveGoal,
-        Kind::UpdateEnvironmentVariables,
-    ];
-
-    /// The wire's spelling; empty for [`Kind::Unknown`].
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Kind::System => "system",
-            Kind::Assistant => "assistant",
-            Kind::User => "user",
-            Kind::Result => "result",
-            Kind::StreamEvent => "stream_event",
-            Kind::ControlRequest => "control_request",
-            Kind::ControlResponse => "control_response",
-            Kind::ControlCancelRequest => "control_cancel_request",
-            Kind::KeepAlive => "keep_alive",
-            Kind::RateLimitEvent => "rate_limit_event",
-            Kind::McpMessage => "mcp_message",
-            Kind::ToolProgress => "tool_progress",
-            Kind::ToolUseSummary => "tool_use_summary",
-            Kind::AuthStatus => "auth_status",
-            Kind::PromptSuggestion => "prompt_suggestion",
-            Kind::ConversationReset => "conversation_reset",
-            Kind::ActiveGoal => "active_goal",
-            Kind::UpdateEnvironmentVariables => "update_environment_variables",
-            Kind::Unknown => "",
-        }
-    }
-
-    #[inline]
-    pub(crate) fn of(text: &str) -> Self {
-        // By far the most frequent kind first.
-        if text == "stream_event" {
-            return Kind::StreamEvent;
-        }
-        Kind::KNOWN.iter().copied().find(|kind| kind.as_str() == text).unwrap_or(Kind::Unknown)
-    }
-
     /// True if a subtype distinguishes frames of this kind.
     pub(crate) fn has_subtype(self) -> bool {
         matches!(self, Kind::System | Kind::Result | Kind::ControlRequest | Kind::ControlResponse)

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::error::DecodeError;
 use crate::json::{BodyError, Raw, Reading, Refused, Text};
-use crate::messages::Message;
+use crate::messages::{Message, SystemView};
 use crate::view::View;
 pub(crate) use head::{Notes, Span, scan, scan_text};
 pub use kind::Kind;
@@ -170,6 +170,14 @@ impl<'a> FrameRef<'a> {
     /// A view of the frame in place: nothing is copied until it is accessed.
     pub fn view(&self) -> View<'a> {
         View::of(self)
+    }
+
+    /// A view of a `system` frame by its subtype; [`SystemView::Unknown`] for every other frame.
+    pub fn system(&self) -> SystemView<'a> {
+        match (self.kind(), self.subtype()) {
+            (Kind::System, Some(subtype)) => SystemView::of(&subtype, self.json()),
+            _ => SystemView::Unknown,
+        }
     }
 
     /// The frame as an owned value.

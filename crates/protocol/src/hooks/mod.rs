@@ -4,46 +4,31 @@
 //! [`HookEventInput`], one variant per event). A [`HookOutput`] has fields for any event and fields for the
 //! event at hand (a [`HookSpecificOutput`]).
 //!
+//! The events are declared in one table, `table.rs`.
 //! Hooks that are commands receive the same objects on their stdin.
 
 mod compact;
 mod elicitation;
-mod event;
 mod input;
 mod model_switch;
 mod output;
 mod prompt;
 mod session;
 mod specific;
+mod table;
 mod team;
 mod tool;
 mod workspace;
 
-pub use compact::{CompactTrigger, PostCompact, PreCompact};
-pub use elicitation::{ElicitationRequested, ElicitationResult};
-pub use event::HookEvent;
-pub use input::{HookBase, HookEffort, HookEventInput, HookInput};
-pub use model_switch::{CacheTtl, ModelSwitchPricing, ModelSwitchSource, PostModelSwitch, PreModelSwitch};
+pub use compact::*;
+pub use elicitation::*;
+pub use input::{HookBase, HookEffort, HookInput};
+pub use model_switch::*;
 pub use output::{HookDecision, HookOutput};
-pub use prompt::{
-    ExpansionType, MessageDisplay, Notification, PromptSource, UserPromptExpansion, UserPromptSubmit,
-};
-pub use session::{
-    BackgroundTaskSummary, SessionCronSummary, SessionEnd, SessionEndReason, SessionStart,
-    SessionStartSource, Setup, SetupTrigger, Stop, StopFailure, SubagentStart, SubagentStop,
-};
-pub use specific::{
-    ContextOutput, ElicitationOutput, HookPermissionDecision, HookSpecificOutput, MessageDisplayOutput,
-    PermissionDecisionOutput, PermissionDeniedOutput, PermissionRequestAllow, PermissionRequestDecision,
-    PermissionRequestDeny, PermissionRequestOutput, PostToolUseOutput, PreToolUseOutput, SessionStartOutput,
-    UserPromptExpansionOutput, UserPromptSubmitOutput, WatchOutput, WorktreeCreateOutput,
-};
-pub use team::{TaskCompleted, TaskCreated, TeammateIdle};
-pub use tool::{
-    PermissionDenied, PermissionRequested, PostToolBatch, PostToolUse, PostToolUseFailure, PreToolUse,
-    ToolCallSummary,
-};
-pub use workspace::{
-    ConfigChange, ConfigSource, CwdChanged, DirectoryAdded, DirectorySource, FileChange, FileChanged,
-    InstructionsLoadReason, InstructionsLoaded, MemoryType, WorktreeCreate, WorktreeRemove,
-};
+pub use prompt::*;
+pub use session::*;
+pub use specific::*;
+pub use table::{HookEvent, HookEventInput, HookKind, HookSpecificOutput};
+pub use team::*;
+pub use tool::*;
+pub use workspace::*;

@@ -1,7 +1,7 @@
 //! Output of hooks.
 
-use super::event::HookEvent;
-use super::specific::{HookPermissionDecision, HookSpecificOutput, PreToolUseOutput};
+use super::specific::{HookPermissionDecision, PreToolUseOutput};
+use super::table::{HookEvent, HookSpecificOutput};
 use crate::json::{Json, object, open_string};
 
 open_string! {

@@ -1,6 +1,6 @@
 //! Output of hooks for the event at hand.
 
-use super::event::HookEvent;
+use super::table::{HookEvent, HookSpecificOutput};
 use crate::control::ElicitationAction;
 use crate::control::tagged::tagged;
 use crate::json::{Json, object, open_string};
@@ -132,54 +132,6 @@ tagged! {
         Allow(PermissionRequestAllow) = "allow",
         /// The tool may not run.
         Deny(PermissionRequestDeny) = "deny",
-    }
-
-    /// Output of a hook for its event, distinguished by `hookEventName`. Events not listed here take none.
-    pub enum HookSpecificOutput by "hookEventName" {
-        /// For a tool that is about to run.
-        PreToolUse(PreToolUseOutput) = "PreToolUse",
-        /// For a tool that has run.
-        PostToolUse(PostToolUseOutput) = "PostToolUse",
-        /// For a tool that has failed.
-        PostToolUseFailure(ContextOutput) = "PostToolUseFailure",
-        /// For all tools of a message.
-        PostToolBatch(ContextOutput) = "PostToolBatch",
-        /// For a notification.
-        Notification(ContextOutput) = "Notification",
-        /// For a prompt.
-        UserPromptSubmit(UserPromptSubmitOutput) = "UserPromptSubmit",
-        /// For an expanded prompt.
-        UserPromptExpansion(UserPromptExpansionOutput) = "UserPromptExpansion",
-        /// For the start of a session.
-        SessionStart(SessionStartOutput) = "SessionStart",
-        /// For a turn that is about to end; context makes it continue.
-        Stop(ContextOutput) = "Stop",
-        /// For the start of a sub-agent.
-        SubagentStart(ContextOutput) = "SubagentStart",
-        /// For a sub-agent that is about to end; context makes it continue.
-        SubagentStop(ContextOutput) = "SubagentStop",
-        /// For a change of the model.
-        PreModelSwitch(PermissionDecisionOutput) = "PreModelSwitch",
-        /// For a completed change of the model.
-        PostModelSwitch(ContextOutput) = "PostModelSwitch",
-        /// For a permission request.
-        PermissionRequest(PermissionRequestOutput) = "PermissionRequest",
-        /// For a denied tool call.
-        PermissionDenied(PermissionDeniedOutput) = "PermissionDenied",
-        /// For a setup.
-        Setup(ContextOutput) = "Setup",
-        /// For an elicitation by an MCP server.
-        Elicitation(ElicitationOutput) = "Elicitation",
-        /// For the answer to an elicitation.
-        ElicitationResult(ElicitationOutput) = "ElicitationResult",
-        /// For a requested worktree.
-        WorktreeCreate(WorktreeCreateOutput) = "WorktreeCreate",
-        /// For a change of the working folder.
-        CwdChanged(WatchOutput) = "CwdChanged",
-        /// For a change of a file.
-        FileChanged(WatchOutput) = "FileChanged",
-        /// For a delta of a message.
-        MessageDisplay(MessageDisplayOutput) = "MessageDisplay",
     }
 }
 

@@ -1,47 +1,5 @@
-use super::macros::by_tool;
-use super::{
-    AgentInput, AskUserQuestionInput, BashInput, BashOutputInput, EditInput, EnterPlanModeInput,
-    ExitPlanModeInput, GlobInput, GrepInput, MonitorInput, MultiEditInput, NotebookEditInput, ReadInput,
-    SkillInput, SlashCommandInput, TaskCreateInput, TaskGetInput, TaskListInput, TaskStopInput,
-    TaskUpdateInput, TodoWriteInput, ToolSearchInput, WebFetchInput, WebSearchInput, WriteInput, summary,
-};
-use crate::json::{Json, Misfit, Raw, Reading};
-
-by_tool! {
-    /// Input of a tool call: the `input` of a `tool_use` block, of a permission request or of a hook.
-    ///
-    /// It is serialized as the input alone, so reading it back needs the name of the tool.
-    pub enum ToolInput {
-        Bash(BashInput) = "Bash",
-        BashOutput(BashOutputInput) = "BashOutput",
-        Read(ReadInput) = "Read",
-        Write(WriteInput) = "Write",
-        Edit(EditInput) = "Edit",
-        MultiEdit(MultiEditInput) = "MultiEdit",
-        NotebookEdit(NotebookEditInput) = "NotebookEdit",
-        Glob(GlobInput) = "Glob",
-        Grep(GrepInput) = "Grep",
-        ToolSearch(ToolSearchInput) = "ToolSearch",
-        WebFetch(WebFetchInput) = "WebFetch",
-        WebSearch(WebSearchInput) = "WebSearch",
-        TodoWrite(TodoWriteInput) = "TodoWrite",
-        TaskCreate(TaskCreateInput) = "TaskCreate",
-        TaskGet(TaskGetInput) = "TaskGet",
-        TaskUpdate(TaskUpdateInput) = "TaskUpdate",
-        TaskList(TaskListInput) = "TaskList",
-        TaskStop(TaskStopInput) = "TaskStop",
-        Agent(AgentInput) = "Agent",
-        AskUserQuestion(AskUserQuestionInput) = "AskUserQuestion",
-        EnterPlanMode(EnterPlanModeInput) = "EnterPlanMode",
-        ExitPlanMode(ExitPlanModeInput) = "ExitPlanMode",
-        Skill(SkillInput) = "Skill",
-        SlashCommand(SlashCommandInput) = "SlashCommand",
-        Monitor(MonitorInput) = "Monitor",
-    } else {
-        /// Input of a tool without a typed view, unchanged.
-        Other(Json),
-    }
-}
+use super::{ToolInput, summary};
+use crate::json::{Misfit, Raw, Reading};
 
 impl ToolInput {
     /// Reads the input of the tool called `name`.

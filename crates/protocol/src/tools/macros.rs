@@ -4,7 +4,7 @@ macro_rules! by_tool {
     (
         $(#[$meta:meta])*
         pub enum $Name:ident {
-            $( $Variant:ident($Type:ty) = $tool:literal, )+
+            $( $Variant:ident($Type:ty), )+
         } else {
             $( $(#[$rmeta:meta])* $Rest:ident($RestType:ty), )+
         }
@@ -14,7 +14,7 @@ macro_rules! by_tool {
         #[non_exhaustive]
         pub enum $Name {
             $(
-                #[doc = concat!("Of the tool `", $tool, "`.")]
+                #[doc = concat!("Of the tool `", stringify!($Variant), "`.")]
                 $Variant($Type),
             )+
             $( $(#[$rmeta])* $Rest($RestType), )+
@@ -22,17 +22,17 @@ macro_rules! by_tool {
 
         impl $Name {
             /// Tools with a typed view, by their canonical names.
-            pub const TOOLS: &'static [&'static str] = &[$($tool),+];
+            pub const TOOLS: &'static [&'static str] = &[$(stringify!($Variant)),+];
 
             /// Reads the view of a tool; `None` for a tool without one.
-            fn typed(
+            pub(super) fn typed(
                 name: &str,
                 raw: $crate::json::Raw<'_>,
                 reading: &mut $crate::json::Reading,
             ) -> Option<Result<Self, $crate::json::Misfit>> {
                 let cursor = &mut raw.cursor();
                 match $crate::tools::canonical_name(name) {
-                    $( $tool => Some(<$Type as $crate::json::Wire>::read(cursor, reading).map($Name::$Variant)), )+
+                    $( stringify!($Variant) => Some(<$Type as $crate::json::Wire>::read(cursor, reading).map($Name::$Variant)), )+
                     _ => None,
                 }
             }

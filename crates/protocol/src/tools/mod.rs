@@ -14,6 +14,8 @@
 //! assert_eq!(bash.command, "cargo test");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! The tools are declared in one table, `table.rs`.
 
 mod agent;
 mod ask;
@@ -31,44 +33,27 @@ mod read;
 mod search;
 mod skill;
 mod summary;
+mod table;
 mod tasks;
 mod todo;
 mod web;
 mod write;
 
-pub use agent::{
-    AgentCompleted, AgentInput, AgentIsolation, AgentLaunched, AgentOutput, AgentRemote, AgentText,
-    AgentToolStats,
-};
-pub use ask::{Annotation, AskUserQuestionInput, AskUserQuestionOutput, AskedQuestion, QuestionOption};
-pub use bash::{
-    BashEditDiff, BashEditedFile, BashInput, BashOutput, BashOutputInput, GitBranch, GitCommit, GitOperation,
-    GitPullRequest, GitPush,
-};
-pub use edit::{EditInput, EditOutput, MultiEditInput, MultiEditOutput, Replacement};
-pub use input::ToolInput;
-pub use monitor::{MonitorInput, MonitorOutput, MonitorSocket};
-pub use name::{ToolFamily, canonical_name, family, mcp_parts};
-pub use notebook::{CellType, NotebookEditInput, NotebookEditMode, NotebookEditOutput};
-pub use output::ToolOutput;
-pub use patch::{GitDiff, Hunk, Patch};
-pub use plan::{
-    AllowedPrompt, EnterPlanModeInput, EnterPlanModeOutput, ExitPlanModeInput, ExitPlanModeOutput,
-};
-pub use read::{
-    ImageFile, NotebookFile, PartPage, PartsFile, PdfFile, ReadImage, ReadInput, ReadNotebook, ReadOutput,
-    ReadParts, ReadPdf, ReadText, ReadUnchanged, TextFile, UnchangedFile,
-};
-pub use search::{GlobInput, GlobOutput, GrepInput, GrepMode, GrepOutput, ToolSearchInput, ToolSearchOutput};
-pub use skill::{SkillInput, SkillOutput, SlashCommandInput};
+pub use agent::*;
+pub use ask::*;
+pub use bash::*;
+pub use edit::*;
+pub use monitor::*;
+pub use name::{ToolFamily, mcp_parts};
+pub use notebook::*;
+pub use patch::*;
+pub use plan::*;
+pub use read::*;
+pub use search::*;
+pub use skill::*;
 pub use summary::SUMMARY_CHARS_MAX;
-pub use tasks::{
-    ListedTask, StatusChange, Task, TaskCreateInput, TaskCreateOutput, TaskGetInput, TaskGetOutput,
-    TaskListInput, TaskListOutput, TaskListStatus, TaskStopInput, TaskStopOutput, TaskUpdateInput,
-    TaskUpdateOutput,
-};
-pub use todo::{TodoWriteInput, TodoWriteItem, TodoWriteOutput, TodoWriteStatus};
-pub use web::{
-    WebFetchInput, WebFetchOutput, WebHits, WebLink, WebSearchInput, WebSearchOutput, WebSearchPart,
-};
-pub use write::{WriteInput, WriteKind, WriteOutput};
+pub use table::{ToolInput, ToolOutput, canonical_name, family};
+pub use tasks::*;
+pub use todo::*;
+pub use web::*;
+pub use write::*;

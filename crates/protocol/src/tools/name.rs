@@ -1,19 +1,5 @@
 use serde::{Deserialize, Serialize};
 
-/// Current name of a tool. Older CLIs and transcripts use other names for some.
-pub fn canonical_name(name: &str) -> &str {
-    match name {
-        "Task" => "Agent",
-        "KillShell" | "KillBash" => "TaskStop",
-        "ListPeers" => "ListAgents",
-        "Brief" => "SendUserMessage",
-        "ListMcpResources" => "ListMcpResourcesTool",
-        "ReadMcpResource" => "ReadMcpResourceTool",
-        "ReadMcpResourceDir" => "ReadMcpResourceDirTool",
-        other => other,
-    }
-}
-
 /// Kind of work that a tool does, for grouping and icons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -44,31 +30,6 @@ pub enum ToolFamily {
     Other,
 }
 
-/// Family of a tool, by its current or an older name.
-///
-/// `TaskStop` and `TaskOutput` are [`ToolFamily::Command`]: they were `KillShell` and `BashOutput` before,
-/// and are unrelated to the list of tasks.
-pub fn family(name: &str) -> ToolFamily {
-    match canonical_name(name) {
-        "Read" | "Write" | "Edit" | "MultiEdit" | "NotebookEdit" | "NotebookRead" | "LS" => ToolFamily::File,
-        "Bash" | "BashOutput" | "PowerShell" | "Monitor" | "TaskOutput" | "TaskStop" => ToolFamily::Command,
-        "Grep" | "Glob" | "LSP" | "ToolSearch" => ToolFamily::Search,
-        "WebFetch" | "WebSearch" => ToolFamily::Web,
-        "TodoWrite" | "TodoRead" | "TaskCreate" | "TaskGet" | "TaskUpdate" | "TaskList" => ToolFamily::Task,
-        "SlashCommand" | "Skill" => ToolFamily::SlashCommand,
-        "Agent" | "ListAgents" | "SendMessage" | "SubagentHandback" | "Workflow" => ToolFamily::SubAgent,
-        "ListMcpResourcesTool"
-        | "ReadMcpResourceTool"
-        | "ReadMcpResourceDirTool"
-        | "RefreshMcpTools"
-        | "WaitForMcpServers" => ToolFamily::Mcp,
-        "EnterPlanMode" | "ExitPlanMode" => ToolFamily::Plan,
-        "AskUserQuestion" => ToolFamily::Question,
-        other if mcp_parts(other).is_some() => ToolFamily::Mcp,
-        _ => ToolFamily::Other,
-    }
-}
-
 /// Server and tool in the name of an MCP tool, `mcp__server__tool`.
 ///
 /// The first `__` after the prefix ends the server, as in the CLI: the tool's name may contain more of them.
@@ -80,6 +41,7 @@ pub fn mcp_parts(name: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tools::{canonical_name, family};
 
     #[test]
     fn names() {

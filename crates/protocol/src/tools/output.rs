@@ -1,50 +1,5 @@
-use super::macros::by_tool;
-use super::{
-    AgentOutput, AskUserQuestionOutput, BashOutput, EditOutput, EnterPlanModeOutput, ExitPlanModeOutput,
-    GlobOutput, GrepOutput, MonitorOutput, MultiEditOutput, NotebookEditOutput, ReadOutput, SkillOutput,
-    TaskCreateOutput, TaskGetOutput, TaskListOutput, TaskStopOutput, TaskUpdateOutput, TodoWriteOutput,
-    ToolSearchOutput, WebFetchOutput, WebSearchOutput, WriteOutput, canonical_name,
-};
-use crate::json::{Json, Misfit, Raw, Reading};
-
-by_tool! {
-    /// Output of a tool: the `tool_use_result` next to a tool's result, or the `tool_response` of a hook.
-    ///
-    /// This is the CLI's structured result; the model receives the `tool_result` block.
-    /// It is serialized as the output alone, so reading it back needs the name of the tool.
-    pub enum ToolOutput {
-        Bash(BashOutput) = "Bash",
-        Read(ReadOutput) = "Read",
-        Write(WriteOutput) = "Write",
-        Edit(EditOutput) = "Edit",
-        MultiEdit(MultiEditOutput) = "MultiEdit",
-        NotebookEdit(NotebookEditOutput) = "NotebookEdit",
-        Glob(GlobOutput) = "Glob",
-        Grep(GrepOutput) = "Grep",
-        ToolSearch(ToolSearchOutput) = "ToolSearch",
-        WebFetch(WebFetchOutput) = "WebFetch",
-        WebSearch(WebSearchOutput) = "WebSearch",
-        TodoWrite(TodoWriteOutput) = "TodoWrite",
-        TaskCreate(TaskCreateOutput) = "TaskCreate",
-        TaskGet(TaskGetOutput) = "TaskGet",
-        TaskUpdate(TaskUpdateOutput) = "TaskUpdate",
-        TaskList(TaskListOutput) = "TaskList",
-        TaskStop(TaskStopOutput) = "TaskStop",
-        Agent(AgentOutput) = "Agent",
-        AskUserQuestion(AskUserQuestionOutput) = "AskUserQuestion",
-        EnterPlanMode(EnterPlanModeOutput) = "EnterPlanMode",
-        ExitPlanMode(ExitPlanModeOutput) = "ExitPlanMode",
-        Skill(SkillOutput) = "Skill",
-        Monitor(MonitorOutput) = "Monitor",
-    } else {
-        /// A plain string, from any tool: an error, a refusal, or its whole output.
-        Text(String),
-        /// Content blocks of an MCP tool, unchanged.
-        Blocks(Json),
-        /// Output of a tool without a typed view, unchanged.
-        Other(Json),
-    }
-}
+use super::{ToolOutput, canonical_name};
+use crate::json::{Misfit, Raw, Reading};
 
 impl ToolOutput {
     /// Reads the output of the tool called `name`.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use tidings_protocol::hooks::HookEvent;
 
 use super::conversation::Agent;
 use super::frames::{Frame, members, text};
@@ -151,6 +152,7 @@ impl Session {
         agent: Option<&Agent>,
         input: &Value,
     ) -> Flow<Vec<(String, Duration, bool)>> {
+        debug_assert!(HookEvent::KNOWN.contains(&event), "no such hook event: {event}");
         let callbacks = self.hooks.of(event, subject);
         if callbacks.is_empty() {
             return Ok(Vec::new());

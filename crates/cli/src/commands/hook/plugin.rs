@@ -125,6 +125,13 @@ mod tests {
     }
 
     #[test]
+    fn the_plugin_subscribes_to_events_that_exist() {
+        for (event, _) in EVENTS {
+            assert!(tidings_protocol::hooks::HookEvent::KNOWN.contains(&event), "{event}");
+        }
+    }
+
+    #[test]
     fn manifests_of_others_are_not_ours() {
         assert!(Manifest::parse_own(&Manifest::text()).is_some());
         for text in ["", "{}", r#"{"name":"tidings"}"#, r#"{"name":"tidings","author":{"name":"Ada"}}"#] {

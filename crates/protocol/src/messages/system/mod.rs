@@ -1,15 +1,20 @@
 //! `system` frames: state of the CLI, its tasks and its session.
+//!
+//! The subtypes are declared in one table below. A row has the variant, the type of its body (in `frames.rs`)
+//! and the subtype on the wire; [`SystemMessage`] and [`SystemView`] come from it.
 
 mod frames;
 mod init;
+mod view;
 
 use serde_json::Value;
 
 use super::result::tree;
 use crate::json::wire::{ObjectOut, WireObject, read_object};
-use crate::json::{Cursor, Misfit, Reading, Wire, object};
+use crate::json::{Cursor, Misfit, Raw, Reading, Wire, object};
 pub use frames::*;
 pub use init::{InitDetails, McpServerInfo, PluginInfo, ToolInfo};
+pub use view::SystemBody;
 
 /// Keys that determine the kind of frame.
 const TAKEN: &[&str] = &["type", "subtype"];
@@ -37,6 +42,32 @@ macro_rules! system_messages {
             /// History was compacted.
             Compacted(CompactBoundary),
             $( $(#[$meta])* $Variant($Body), )+
+        }
+
+        /// A `system` frame by its subtype, borrowed from its line; its body is decoded on access.
+        ///
+        /// The enum is exhaustive, unlike [`SystemMessage`]: code that handles every subtype does not compile
+        /// when one is added.
+        #[derive(Debug, Clone, Copy)]
+        pub enum SystemView<'a> {
+            /// Start of a turn: description of the session. Repeated with every turn.
+            Init(SystemBody<'a, InitDetails>),
+            /// History was compacted.
+            CompactBoundary(SystemBody<'a, CompactBoundary>),
+            $( $(#[$meta])* $Variant(SystemBody<'a, $Body>), )+
+            /// A subtype without a type in this crate, or a frame of another kind.
+            Unknown,
+        }
+
+        impl<'a> SystemView<'a> {
+            pub(crate) fn of(subtype: &str, frame: Raw<'a>) -> Self {
+                match subtype {
+                    "init" => SystemView::Init(SystemBody::of(frame)),
+                    "compact_boundary" => SystemView::CompactBoundary(SystemBody::of(frame)),
+                    $( $subtype => SystemView::$Variant(SystemBody::of(frame)), )+
+                    _ => SystemView::Unknown,
+                }
+            }
         }
 
         impl SystemMessage {
