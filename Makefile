@@ -1,6 +1,6 @@
 # Entry points for people and CI. The work is done in scripts/, so that it can be run without make.
 .DEFAULT_GOAL := help
-.PHONY: help run page test check shake bench bench-bridge bench-client bench-decode bench-fold bench-hosts bench-page bench-sessions fuzz soak schema
+.PHONY: help run page test check shake bench bench-bridge bench-client bench-decode bench-fold bench-hooks bench-hosts bench-page bench-sessions fuzz soak schema
 
 # Seconds that `make fuzz` runs for.
 S ?= 60
@@ -26,7 +26,7 @@ check: ## Run the quick checks: format, lints, unit tests
 shake: ## Run the tests N times without second tries, each time under another load
 	@scripts/shake.py $(N)
 
-bench: bench-decode bench-fold bench-client bench-bridge bench-sessions bench-hosts bench-page ## Run all benchmarks; takes minutes
+bench: bench-decode bench-fold bench-client bench-bridge bench-sessions bench-hosts bench-hooks bench-page ## Run all benchmarks; takes minutes
 
 bench-bridge: ## Measure the server's overhead, compared with another bridge
 	benches/bridge/run.sh
@@ -39,6 +39,9 @@ bench-fold: ## Measure the cost of turning frames into events
 
 bench-client: ## Measure the SDK, compared with the official ones
 	benches/client/run.py
+
+bench-hooks: ## Measure hooks: time, CPU and memory, and the cost of following terminal sessions
+	benches/hooks/run.py
 
 bench-hosts: ## Measure agent hosts: memory, latency, an unresponsive bridge
 	benches/hosts/run.py

@@ -8,6 +8,9 @@ cache="$here/.cache"
 mkdir -p "$cache"
 
 cli_version=2.1.325
+# A second version for the long runs, downloaded by `install.sh other`.
+other_version=2.1.197
+other_checksum=42b12aa7a1d57d9f48b49acecca37643a81528ad873629e0fc5f043730621b14
 
 fail() {
     echo "error: $1" >&2
@@ -83,6 +86,20 @@ install_cli() {
     fi
 }
 
+install_other() {
+    local package="@anthropic-ai/claude-code-linux-x64@$other_version" file
+    [ ! -x "$cache/other/claude" ] || return 0
+    rm -rf "$cache/other" && mkdir -p "$cache/other"
+    echo "downloading the Claude Code CLI $other_version"
+    file=$(cd "$cache/other" && npm pack --silent "$package") ||
+        fail "the download of the Claude Code CLI $other_version failed" "is the npm registry reachable?"
+    (cd "$cache/other" && sha256sum --quiet --check <<<"$other_checksum  $file") ||
+        fail "the download of the Claude Code CLI $other_version is another one" "remove e2e/.cache/other, and try again"
+    tar --extract --gzip --file "$cache/other/$file" --directory "$cache/other" --strip-components 1 package/claude
+    rm "$cache/other/$file"
+    chmod 0755 "$cache/other/claude"
+}
+
 install_ts() {
     local pins=(ts/package.json ts/package-lock.json)
     if ! current ts "${pins[@]}"; then
@@ -112,5 +129,6 @@ install_py() {
 tools
 unprivileged_user
 install_cli
+[ "${1:-}" != other ] || install_other
 install_ts
 install_py

@@ -29,7 +29,9 @@ import readme  # noqa: E402
 import run_command  # noqa: E402
 import server  # noqa: E402
 import sessions_repair  # noqa: E402
+import take_over  # noqa: E402
 import terminal  # noqa: E402
+import terminal_more  # noqa: E402
 import upgrade  # noqa: E402
 from lib import check, compare, sdk, sessions, table, twins  # noqa: E402
 from lib.api import Api  # noqa: E402
@@ -95,6 +97,14 @@ class Run:
     def terminal(self) -> Row:
         """Sessions that a person starts in a terminal."""
         return self._counted(terminal.NAME, terminal.play)
+
+    def terminal_more(self) -> Row:
+        """The same, in rarer situations."""
+        return self._counted(terminal_more.NAME, terminal_more.play)
+
+    def take_over(self) -> Row:
+        """Sessions that go from a terminal to the server and back."""
+        return self._counted(take_over.NAME, take_over.play)
 
     def _counted(self, name: str, play: Callable[[Programs, Path], tuple[list[str], str]]) -> Row:
         """A row with a summary of its work."""
@@ -229,12 +239,15 @@ def main() -> int:
     opts.outlive = "cli×api" in opts.column and _wanted(opts, outlive.NAME)
     opts.upgrade = "cli×api" in opts.column and _wanted(opts, upgrade.NAME)
     opts.terminal = "cli×api" in opts.column and _wanted(opts, terminal.NAME)
+    opts.terminal_more = "cli×api" in opts.column and _wanted(opts, terminal_more.NAME)
+    opts.take_over = "cli×api" in opts.column and _wanted(opts, take_over.NAME)
     opts.made = "sessions" in opts.column and _wanted(opts, MADE)
     opts.readme = "rs-sdk" in opts.column and _wanted(opts, readme.NAME)
     names = [each.name for each in scenarios]
     names += [outlive.NAME] * opts.outlive + [upgrade.NAME] * opts.upgrade + [terminal.NAME] * opts.terminal
     names += [server.NAME] * opts.server + [run_command.NAME] * opts.command + [sessions_repair.NAME] * opts.repair
-    names += [MADE] * opts.made + [readme.NAME] * opts.readme
+    names += [MADE] * opts.made + [readme.NAME] * opts.readme + [take_over.NAME] * opts.take_over
+    names += [terminal_more.NAME] * opts.terminal_more
     if opts.list or not names:
         print("\n".join(names) or "error: no such scenario")
         return 0 if names else 2
@@ -267,7 +280,7 @@ def report(opts: argparse.Namespace, scenarios: list[Scenario], root: Path) -> i
         # The longest rows first, so that none of them runs alone at the end.
         extra = [run.terminal] * opts.terminal + [run.readme] * opts.readme + [run.outlive] * opts.outlive + [run.server] * opts.server
         extra += [run.run_command] * opts.command + [run.sessions_repair] * opts.repair + [run.made] * opts.made
-        extra += [run.upgrade] * opts.upgrade
+        extra += [run.upgrade] * opts.upgrade + [run.take_over] * opts.take_over + [run.terminal_more] * opts.terminal_more
         plays = extra + [partial(run.scenario, scenario) for scenario in scenarios]
         rows = sorted(pool.map(one, plays), key=lambda row: row.name)
     rows = [row for row in rows if row.cells]

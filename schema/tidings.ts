@@ -175,6 +175,8 @@ export type CommandRequest = {
   prompt?: string,
   /** `rewind`: reports the changes without making them. */
   dry_run?: boolean,
+  /** `stop`: refused while a turn is under way or prompts wait. */
+  if_idle?: boolean,
   /** Idempotency key: the same command sent again has no second effect. */
   client_id?: string,
 };
@@ -1264,7 +1266,7 @@ export type SessionAction = "PAUSE" | "RESUME" | "STOP" | "RESTART";
 export type SessionCapability = "prompt" | "interrupt" | "answer" | "set_model" | "set_mode" | "rewind" | "compact" | "clear" | "stop" | "take_over";
 
 /** Command for a session. */
-export type SessionCommand = "interrupt" | "mode" | "model" | "rewind" | "stop" | "compact" | "clear";
+export type SessionCommand = "interrupt" | "mode" | "model" | "rewind" | "stop" | "compact" | "clear" | "take_over";
 
 /** A session has ended. */
 export type SessionComplete = {
@@ -1907,8 +1909,10 @@ export type ToolProgress = {
 export type Totals = {
   /** Number of finished turns. */
   turns: number,
-  /** Cost in dollars, as counted by the agent. */
+  /** Cost in dollars, as counted by the agent; of turns outside of the server, from their tokens. */
   cost_usd: number,
+  /** True if a model was used whose price is not known; its cost is not in the sum. */
+  cost_incomplete?: boolean,
   /** Tokens of the last prompt, which is the size of the context. */
   input_tokens: number,
   /** Tokens of the last answer. */

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Long-running tests, which take too long for every run.
 # Without arguments it runs every part; with arguments only the named parts.
-# SESSIONS=n, CASES=n, SOCKETS=n, KILLS=n, AGENTS=n, RACES=n, STUCK=n, MIB=n, ROUNDS=n and TIMES=n set sizes, SEED=n the random seed; a failure prints its seed.
+# SESSIONS=n, CASES=n, SOCKETS=n, KILLS=n, AGENTS=n, RACES=n, TAKE_OVERS=n, STUCK=n, MIB=n, ROUNDS=n and TIMES=n set sizes, SEED=n the random seed; a failure prints its seed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-all_parts=(sessions resume kill hosts outlive outlive-cli upgrade terminal stuck answers properties)
+all_parts=(sessions resume kill hosts outlive outlive-cli upgrade terminal take-over stuck answers properties)
 [ -z "${SEED:-}" ] || export TIDINGS_SOAK_SEED=$SEED
 
 # A thousand sessions that end at inconvenient moments; fails if a process, a task or an open file is left over.
@@ -56,11 +56,19 @@ soak_upgrade() {
     AGENTS=${AGENTS:-50} python3 e2e/run.py --only upgrade --column 'cli×api'
 }
 
-# Keys in a terminal that race with answers from the server.
+# Keys in a terminal that race with answers from the server, and rarer situations. Then with an earlier CLI.
 soak_terminal() {
+    e2e/install.sh other
+    cargo build -p tidings-cli -p tidings-e2e-driver
+    RACES=${RACES:-200} LONG=1 python3 e2e/run.py --only 'terminal*' --column 'cli×api'
+    OTHER_CLAUDE=e2e/.cache/other/claude python3 e2e/run.py --only terminal --column 'cli×api'
+}
+
+# Sessions that go from a terminal to the server and back.
+soak_take-over() {
     e2e/install.sh
     cargo build -p tidings-cli -p tidings-e2e-driver
-    RACES=${RACES:-200} python3 e2e/run.py --only terminal --column 'cli×api'
+    TAKE_OVERS=${TAKE_OVERS:-10} python3 e2e/run.py --only take-over --column 'cli×api'
 }
 
 # Clients that never read while a gibibyte is published.

@@ -17,6 +17,8 @@ from pathlib import Path
 E2E = Path(__file__).resolve().parent.parent
 CACHE = E2E / ".cache"
 USER = "rehearse"
+# Path of another version of the CLI than the pinned one, for long runs.
+OTHER_CLAUDE = os.environ.get("OTHER_CLAUDE")
 
 PROJECT_FILES = {
     "README.md": "# Demo\n\nA small project.\n",
@@ -42,7 +44,7 @@ class Programs:
     @classmethod
     def find(cls, tidings: Path, bin_dir: Path) -> Programs:
         """Links the programs into `bin_dir`: the other user may not be able to read the checkout."""
-        claude = CACHE / "claude"
+        claude = Path(OTHER_CLAUDE) if OTHER_CLAUDE else CACHE / "claude"
         if not claude.exists():
             raise Missing("the real CLI is not installed: run e2e/install.sh")
         driver = tidings.with_name("tidings-e2e-driver")

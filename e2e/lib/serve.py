@@ -66,6 +66,10 @@ class Server:
             raise RuntimeError("it exited with code 0")
         return self._child.stdout.read().decode()
 
+    def signal(self, number: int) -> None:
+        """Sends a signal."""
+        self._child.send_signal(number)
+
     def kill(self) -> None:
         """kill -9."""
         self._child.kill()

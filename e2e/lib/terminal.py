@@ -32,12 +32,13 @@ set -g default-terminal screen-256color
 class Terminal:
     """One interactive CLI in its own tmux server, with the environment of a place and nothing else.
 
-    It runs as the user that runs the place's other programs, and is killed when it is closed.
+    It runs as the user that runs the place's other programs, and is killed when it is closed. A `program` may be given
+    that replaces itself with the CLI.
     """
 
     def __init__(
         self, place: Place, base_url: str, args: list[str] | None = None, env: dict[str, str] | None = None,
-        cwd: Path | None = None,
+        cwd: Path | None = None, program: list[str] | None = None,
     ) -> None:
         self.place = place
         self.cwd = cwd or place.project
@@ -51,7 +52,7 @@ class Terminal:
         self.began = time.monotonic()
         self._tmux(
             "-f", str(settings), "new-session", "-d", "-x", str(COLUMNS), "-y", str(LINES), "-c", str(self.cwd),
-            str(place.programs.claude), *(args or []),
+            *(program or [str(place.programs.claude)]), *(args or []),
         )
         try:
             self.pid = int(self._tmux("display-message", "-p", "#{pane_pid}"))

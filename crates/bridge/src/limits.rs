@@ -567,8 +567,14 @@ pub(crate) const ANNOUNCED_CALLS_MAX: usize = 256;
 /// not.
 pub(crate) const FOLLOW_EVERY: Duration = Duration::from_secs(1);
 
+/// The same for a session that its process reports as idle: a change of that report comes first.
+pub(crate) const FOLLOW_IDLE_EVERY: Duration = Duration::from_secs(10);
+
 /// Shortest time between two readings: an entry is often written together with others.
 pub(crate) const FOLLOW_PAUSE: Duration = Duration::from_millis(30);
+
+/// Time for the process of a terminal to end in order when its session is taken over.
+pub(crate) const TAKE_OVER_WAIT: Duration = Duration::from_secs(10);
 
 /// Time between two searches for processes of the CLI, if nothing reports a change.
 pub(crate) const PROCESSES_EVERY: Duration = Duration::from_secs(1);

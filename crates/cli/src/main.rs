@@ -20,10 +20,10 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
     attach, audit, backup, completions, decide, doctor, frames, pair, ps, rehearse, run, schema, send, serve,
-    sessions, start, stop, summary, token,
+    sessions, start, stop, summary, take_over, token,
 };
 #[cfg(unix)]
-use crate::commands::{hook, host};
+use crate::commands::{hook, host, resume};
 use crate::deferred::Deferred;
 use crate::error::Exit;
 use crate::output::Output;
@@ -60,6 +60,11 @@ enum Command {
     Deny(Deferred<decide::Deny>),
     /// Stop a session of the server; the next prompt starts it again
     Stop(Deferred<stop::Stop>),
+    /// Continue a session of a terminal on the server
+    TakeOver(Deferred<take_over::TakeOver>),
+    /// Continue a session here, with `claude` in this terminal
+    #[cfg(unix)]
+    Resume(Deferred<resume::Resume>),
     /// Pair a device with a link and a QR code that are valid for one minute
     Pair(Deferred<pair::Pair>),
     /// List, create and revoke device credentials
@@ -116,6 +121,9 @@ impl Command {
             Command::Approve(approve) => approve.wants_json(),
             Command::Deny(deny) => deny.wants_json(),
             Command::Stop(stop) => stop.remote.json,
+            Command::TakeOver(take_over) => take_over.remote.json,
+            #[cfg(unix)]
+            Command::Resume(resume) => resume.remote.json,
             Command::Pair(pair) => pair.remote.json,
             Command::Token(token) => token.wants_json(),
             Command::Audit(audit) => audit.wants_json(),
@@ -164,6 +172,9 @@ fn main() -> ExitCode {
         Some(Command::Approve(approve)) => approve.run(&mut out),
         Some(Command::Deny(deny)) => deny.run(&mut out),
         Some(Command::Stop(stop)) => stop.run(&mut out),
+        Some(Command::TakeOver(take_over)) => take_over.run(&mut out),
+        #[cfg(unix)]
+        Some(Command::Resume(resume)) => resume.run(&mut out),
         Some(Command::Pair(pair)) => pair.run(&mut out),
         Some(Command::Token(token)) => token.run(&mut out),
         Some(Command::Audit(audit)) => audit.run(&mut out),

@@ -53,11 +53,19 @@ impl RunningCli {
         let Ok(fields) = fs::read_to_string(format!("/proc/{}/stat", self.pid)) else {
             return !Path::new("/proc/self").exists();
         };
+        if has_exited(&fields) {
+            return false;
+        }
         match (&self.proc_start, start_time(&fields)) {
             (Some(said), Some(begun)) => said == begun,
             _ => true,
         }
     }
+}
+
+/// True if a process has exited, and its parent has not yet asked for its exit status.
+fn has_exited(stat: &str) -> bool {
+    stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with(['Z', 'X']))
 }
 
 /// Field 22 of `/proc/PID/stat`. The name of the program, in parentheses, may contain anything.
@@ -67,7 +75,12 @@ fn start_time(stat: &str) -> Option<&str> {
 
 /// The status that a process reports now.
 pub fn status(config_dir: &Path, running: &RunningCli) -> Option<String> {
-    read(&config_dir.join("sessions").join(format!("{}.json", running.pid)))?.status
+    current(config_dir, running.pid)?.status
+}
+
+/// The process with an id, as it describes itself now.
+pub fn current(config_dir: &Path, pid: u32) -> Option<RunningCli> {
+    read(&config_dir.join("sessions").join(format!("{pid}.json"))).filter(RunningCli::is_alive)
 }
 
 /// True if a process still holds a session. Its file is rewritten in place: one that cannot be read now is no
@@ -126,6 +139,12 @@ mod tests {
             write(folder.path(), &format!("{pid}.json"), &of(pid, "17"));
             assert_eq!(list(folder.path()), [], "another process has the number now");
         }
+    }
+
+    #[test]
+    fn a_process_whose_exit_was_not_collected_is_not_alive() {
+        assert!(has_exited("7 (a) b) Z 1 7"));
+        assert!(!has_exited("7 (Z) S 1 7"));
     }
 
     #[test]

@@ -3,13 +3,14 @@
 //! Its conversation comes from its file, entry by entry, and its requests come from hooks. Events, policy,
 //! registries and answers are those of an [`AgentSession`](super::AgentSession).
 
+use std::collections::HashSet;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use tidings::Decision;
 use tidings_protocol::control::CanUseTool;
 use tidings_protocol::entry::EntryRef;
-use tidings_protocol::ui::{SessionStateChanged, UiMessage};
+use tidings_protocol::ui::{Resolution, SessionStateChanged, UiMessage};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -41,6 +42,8 @@ pub enum Observation {
         /// True if the sink has its events from an earlier run; the entry then only restores the state.
         is_stored: bool,
     },
+    /// The turn of the last entries has ended, and the sink has its end from an earlier run.
+    StoredTurnEnded,
     /// Every entry that was in the file at the start has come.
     CaughtUp,
     /// The agent works on a turn, although its file does not show it yet.
@@ -167,6 +170,7 @@ impl ObservedTask {
                 Some(at) => Some(at),
                 None => Some(Instant::now() + GATHER_TIME),
             };
+            self.handler.name_closed_dialogs(&mut events);
             self.record(&events);
             if !events.is_empty() && self.sink.send_all(std::mem::take(&mut events), position).await.is_err()
             {
@@ -190,6 +194,11 @@ impl ObservedTask {
                 }
                 self.record(&stored);
                 Some(position)
+            }
+            Observation::StoredTurnEnded => {
+                self.replay.finish(&mut Vec::new());
+                self.replay.fold_mut().note_rest(&mut Vec::new());
+                None
             }
             Observation::CaughtUp => {
                 let fold = self.replay.fold_mut();
@@ -233,15 +242,41 @@ impl RequestHandler {
     fn answered_locally(&self, tool_use_id: &str, answer: LocalAnswer) {
         let Setup { handle, permissions, questions, clock, .. } = &*self.setup;
         let key = AskKey::new(*handle, tool_use_id);
-        // The waiting future reports the outcome.
-        match answer {
+        // The waiting future reports the outcome, perhaps at once.
+        self.closed_dialogs().insert(tool_use_id.to_owned());
+        let is_open = match answer {
             LocalAnswer::Allowed => {
                 let response = Response::person(LOCAL_DIALOG, Answer::allow());
-                drop(permissions.respond_to_request(&key, response, clock.now()));
+                permissions.respond_to_request(&key, response, clock.now()).is_ok()
             }
-            LocalAnswer::Unknown => drop(permissions.cancel(&key)),
+            LocalAnswer::Unknown => permissions.cancel(&key).is_ok(),
+        };
+        if !is_open && questions.cancel(&key).is_err() {
+            self.closed_dialogs().remove(tool_use_id);
         }
-        drop(questions.cancel(&key));
+    }
+
+    /// Names the agent's own dialog in the events of requests that were answered there.
+    fn name_closed_dialogs(&self, events: &mut [UiMessage]) {
+        for event in events {
+            let (id, outcome, by) = match event {
+                UiMessage::PermissionResolved(resolved) => {
+                    (&resolved.tool_use_id, &resolved.outcome, &mut resolved.by)
+                }
+                UiMessage::InteractionResolved(resolved) => {
+                    (&resolved.tool_use_id, &resolved.outcome, &mut resolved.by)
+                }
+                _ => continue,
+            };
+            if self.closed_dialogs().remove(id) && *outcome == Resolution::Cancelled {
+                by.get_or_insert_with(|| LOCAL_DIALOG.to_owned());
+            }
+        }
+    }
+
+    fn closed_dialogs(&self) -> MutexGuard<'_, HashSet<String>> {
+        // The set is consistent whenever the lock is free.
+        self.closed_dialogs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Handler of the agent's requests: the policy, a grant or the user answers.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,8 @@ pub(super) struct RequestHandler {
     pub(super) notes: NoteSender,
     /// The working directory, for relative paths.
     folder: Mutex<Option<String>>,
+    /// Requests that were answered in the agent's own dialog, with an answer that is not known.
+    pub(super) closed_dialogs: Mutex<HashSet<String>>,
 }
 
 /// A decision for the CLI.
@@ -33,7 +36,7 @@ pub(super) struct HandlerDecision {
 
 impl RequestHandler {
     pub(super) fn new(setup: Arc<Setup>, notes: NoteSender) -> Self {
-        RequestHandler { setup, notes, folder: Mutex::default() }
+        RequestHandler { setup, notes, folder: Mutex::default(), closed_dialogs: Mutex::default() }
     }
 
     /// Installs this handler in the options.

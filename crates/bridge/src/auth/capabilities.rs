@@ -168,6 +168,7 @@ pub(crate) fn of_command(request: &CommandRequest) -> Needs {
         model: steer,
         prompt: steer,
         dry_run: steer,
+        if_idle: steer,
         client_id: steer,
     })
 }

@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::entry::{Change, Entry};
+use super::observed::StartingAgent;
 use super::prompt::{prompt, shown_prompt};
 use super::settings::{Launch, Queued, SessionSettings};
 use super::sink::{EventSource, JournalSink};
@@ -54,6 +55,7 @@ impl Actor {
     /// Runs until all handles on the session are dropped.
     pub(super) async fn run(mut self) {
         loop {
+            self.yield_to_second_writer().await;
             self.deliver().await;
             self.entry.memory().free_slot();
             let stop_turn_at = self.turn_deadline();
@@ -191,11 +193,13 @@ impl Actor {
         if let Some(agent) = self.entry.agent().filter(|agent| !agent.client().is_closed()) {
             return Ok(agent);
         }
-        self.entry.check_hosted()?;
+        // From here on no process is observed, until the agent runs or has failed to start.
+        let _starting = StartingAgent::begin(&self.entry)?;
         self.check_only_writer().await?;
         self.check_folders()?;
         self.entry.hold_slot();
         self.lock_cli_session()?;
+        self.entry.note_files_before_agent().await;
         let cwd = self.entry.memory().row.cwd.clone();
         let untrusted = launch::is_untrusted(cwd, &self.config).await?;
         let starting = |settings: &mut SessionSettings, _: &Session| {
@@ -317,7 +321,7 @@ impl Actor {
     }
 
     /// Ends the agent. Its last events are stored before this returns.
-    async fn end(&mut self, phase: ServerPhase) {
+    pub(super) async fn end(&mut self, phase: ServerPhase) {
         self.turn = None;
         let agent = {
             let mut memory = self.entry.memory();
@@ -428,7 +432,11 @@ impl Actor {
                 let agent = self.idle_agent().await?;
                 self.complete(&agent, Command::Clear).await
             }
+            SessionCommand::TakeOver => self.idle_agent().await.map(|_| self.at_head()),
             SessionCommand::Stop => {
+                if request.if_idle {
+                    self.entry.memory().check_idle()?;
+                }
                 self.end(ServerPhase::Stopped).await;
                 let event = SessionStateChanged::new(handle, SessionPhase::Ended);
                 match self.entry.append_event(&event.into(), client_id).await {

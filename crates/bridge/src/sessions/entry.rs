@@ -12,7 +12,7 @@ use tokio::sync::{Notify, broadcast};
 
 use super::Config;
 use super::agent_slots::{AgentSlot, AgentSlots};
-use super::observed::ObservedProcess;
+use super::observed::{AgentClaim, ObservedProcess};
 use super::policy::{self, JudgedRequests};
 use super::settings::{FollowedFile, Queued, SessionSettings};
 use super::view::{self, PendingCounts};
@@ -65,6 +65,8 @@ pub(super) struct Memory {
     pub(super) host: Option<AttachedHost>,
     /// The agent's process, while one runs outside of this server.
     pub(super) observed: Option<Arc<ObservedProcess>>,
+    /// The agent's right to write the session.
+    pub(super) claim: AgentClaim,
     /// Positions up to which the files of an observed session are stored. The next change stores them.
     pub(super) followed: Vec<FollowedFile>,
     /// Reason why the agent does not answer, while it does not.
@@ -130,6 +132,7 @@ impl Entry {
                 #[cfg(unix)]
                 host: None,
                 observed: None,
+                claim: AgentClaim::default(),
                 followed,
                 stalled: None,
                 is_detached: false,
@@ -297,7 +300,8 @@ impl Memory {
 
     /// The prompt that can be handed to the agent now.
     pub(super) fn next(&self) -> Option<&Queued> {
-        if self.is_held || self.is_detached || self.closing.is_some() || self.observed.is_some() {
+        let is_elsewhere = self.observed.is_some() || self.claim.is_yielding;
+        if self.is_held || self.is_detached || self.closing.is_some() || is_elsewhere {
             return None;
         }
         let mut waiting = self.settings.queue.iter().filter(|queued| queued.state == QueueState::Waiting);

@@ -256,8 +256,13 @@ impl Sessions {
         mut request: CommandRequest,
     ) -> Result<Accepted, Error> {
         self.require(caller, &capabilities::of_command(&request)?)?;
+        if command == SessionCommand::TakeOver {
+            caller.require(Scope::Always)?;
+        }
         let used = self.active_for(caller, name).await?;
-        used.entry.check_hosted()?;
+        if command != SessionCommand::TakeOver {
+            used.entry.check_hosted()?;
+        }
         let client_id = commands::optional_stored_id(caller, request.client_id.as_deref())?;
         let what =
             commands::digest(&(command.as_str(), &CommandRequest { client_id: None, ..request.clone() }));
@@ -272,6 +277,7 @@ impl Sessions {
             SessionCommand::Compact | SessionCommand::Clear | SessionCommand::Rewind => {
                 Some(self.slot_for(&used.entry.key).await?)
             }
+            SessionCommand::TakeOver => Some(self.end_in_terminal(&used.entry).await?),
             SessionCommand::Interrupt
             | SessionCommand::Mode
             | SessionCommand::Model

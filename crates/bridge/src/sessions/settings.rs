@@ -28,6 +28,8 @@ pub(super) struct SessionSettings {
     pub(super) turns_ms: u64,
     /// The total cost that the agent last reported.
     pub(super) cost_told: f64,
+    /// The part of the total cost that was counted from the entries of processes outside of this server.
+    pub(super) observed_cost: f64,
     /// The number of the last prompt's turn.
     pub(super) last_turn: u64,
     /// The number of the agent's last turn; the next process continues from there.

@@ -130,6 +130,9 @@ impl JournalSink {
         let line = matches!(event, UiMessage::Complete { .. } | UiMessage::TurnResult(_))
             .then(|| last_line(&entry.memory().recent_text))
             .flatten();
+        if let UiMessage::SessionStarted(started) = event {
+            entry.note_cli_session(&started.cli_session_id);
+        }
         let stored = entry
             .change(|settings, row| {
                 let mut change = Change { event: Some(draft), ..Change::default() };

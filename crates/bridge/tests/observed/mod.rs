@@ -1,6 +1,7 @@
 //! Sessions that people start themselves, in terminals and editors.
 #![cfg(target_os = "linux")]
 
+mod take_over;
 mod terminal;
 
 use serde_json::{Value, json};
@@ -20,7 +21,7 @@ fn count(events: &[Value], name: &str) -> usize {
 async fn a_session_in_a_terminal_is_listed_and_its_events_are_those_of_its_file() {
     let mut terminal = Terminal::new().await;
     let session = terminal.until(|_| true).await;
-    assert_eq!((&session["origin"], &session["capabilities"]), (&json!("terminal"), &json!([])));
+    assert_eq!((&session["origin"], &session["capabilities"]), (&json!("terminal"), &json!(["take_over"])));
     terminal.write([prompt("Hello")]);
     terminal.until(|session| session["first_prompt"] == "Hello").await;
     terminal.write([said("Good morning."), turn_end()]);
@@ -73,7 +74,7 @@ async fn a_request_is_answered_over_the_api_and_the_hook_prints_the_decision() {
     let held = terminal.ask("toolu_1", "make").await;
     assert_eq!(held.status, 200);
     let session = terminal.until(|session| session["state"] == "needs_you").await;
-    assert_eq!(session["capabilities"], json!(["answer"]));
+    assert_eq!(session["capabilities"], json!(["answer", "take_over"]));
     let path = format!("sessions/{}/permissions/toolu_1", session["key"].as_str().unwrap());
     let (status, answer) = terminal.call("POST", &path, Some(json!({"decision": "allow"}))).await;
     assert_eq!(status, 200, "{answer}");
@@ -152,6 +153,9 @@ async fn the_session_file_overrules_a_hook_that_still_waits() {
     terminal.write([result("toolu_1", "made")]);
     terminal.until(|session| session["pending_permissions"] == 0).await;
     assert_eq!(held.output().await, "", "the dialog has decided");
+    let events = terminal.events().await;
+    let resolved = events.iter().find_map(|event| event.get("PermissionResolved")).unwrap();
+    assert_eq!((&resolved["outcome"], &resolved["by"]), (&json!("Cancelled"), &json!("terminal")));
 }
 
 #[tokio::test]
@@ -226,7 +230,7 @@ async fn messages_of_other_processes_are_refused() {
         assert!(!output.contains("hookSpecificOutput"), "{output}");
     }
     let (_, list) = terminal.call("GET", "sessions", None).await;
-    let has_hooks = |session: &Value| session["capabilities"] == json!(["answer"]);
+    let has_hooks = |session: &Value| session["capabilities"].to_string().contains("answer");
     assert!(!list["items"].as_array().unwrap().iter().any(has_hooks), "{list}");
     cli.kill().unwrap();
     cli.wait().unwrap();

@@ -14,6 +14,8 @@ pub(crate) mod host;
 pub(crate) mod pair;
 pub(crate) mod ps;
 pub(crate) mod rehearse;
+#[cfg(unix)]
+pub(crate) mod resume;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod send;
@@ -23,4 +25,5 @@ pub(crate) mod sessions;
 pub(crate) mod start;
 pub(crate) mod stop;
 pub(crate) mod summary;
+pub(crate) mod take_over;
 pub(crate) mod token;

@@ -116,6 +116,10 @@ shapes! {
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         pub dry_run: bool,
+        /// `stop`: refused while a turn is under way or prompts wait.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        pub if_idle: bool,
         /// Idempotency key: the same command sent again has no second effect.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub client_id: Option<String>,

@@ -91,8 +91,12 @@ shapes! {
     pub struct Totals {
         /// Number of finished turns.
         pub turns: u64,
-        /// Cost in dollars, as counted by the agent.
+        /// Cost in dollars, as counted by the agent; of turns outside of the server, from their tokens.
         pub cost_usd: f64,
+        /// True if a model was used whose price is not known; its cost is not in the sum.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        pub cost_incomplete: bool,
         /// Tokens of the last prompt, which is the size of the context.
         pub input_tokens: i64,
         /// Tokens of the last answer.

@@ -128,6 +128,8 @@ closed_enums! {
         Compact,
         /// Clears the conversation.
         Clear,
+        /// Ends the idle process in the terminal, and continues the session on the server.
+        TakeOver,
     }
 
     /// Reason why a subscription ended.
@@ -152,6 +154,7 @@ impl SessionCommand {
             SessionCommand::Stop => "stop",
             SessionCommand::Compact => "compact",
             SessionCommand::Clear => "clear",
+            SessionCommand::TakeOver => "take_over",
         }
     }
 }

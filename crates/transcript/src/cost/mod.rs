@@ -45,6 +45,7 @@ mod prices;
 mod query;
 mod report;
 mod rows;
+mod running;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -59,5 +60,6 @@ pub use money::Money;
 pub use prices::Prices;
 pub use query::{CostBy, Query};
 pub use report::{Report, Row, Total, Unpriced};
+pub use running::{KnownCost, RunningCost};
 pub use scan::Progress;
 pub use tokens::Tokens;

@@ -12,7 +12,7 @@ mod workspace;
 use axum::extract::DefaultBodyLimit;
 
 use super::{Api, mobile, sse, transcripts, ws};
-use crate::caller::Scope::{Admin, Decide, Prompt, Read};
+use crate::caller::Scope::{Admin, Always, Decide, Prompt, Read};
 use crate::http::route::{Route, route};
 use crate::http::scope::{needs, needs_later, needs_process};
 use crate::limits::{HOOK_BYTES_MAX, INPUT_BYTES_MAX};
@@ -48,6 +48,7 @@ pub(crate) fn routes() -> Vec<Route<Api>> {
         needs(Prompt, route!(steer::stop)),
         needs(Prompt, route!(steer::compact)),
         needs(Prompt, route!(steer::clear)),
+        needs(Always, route!(steer::take_over)),
         needs(Read, route!(workspace::list_commands)),
         needs(Read, route!(workspace::find_files)),
         needs(Read, route!(workspace::get_diff)),

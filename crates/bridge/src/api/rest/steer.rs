@@ -45,4 +45,6 @@ commands! {
     compact, "/v1/sessions/{id}/compact", Compact;
     /// Clears the conversation.
     clear, "/v1/sessions/{id}/clear", Clear;
+    /// Ends the idle process that holds the session in a terminal, and continues the session on the server.
+    take_over, "/v1/sessions/{id}/take_over", TakeOver;
 }

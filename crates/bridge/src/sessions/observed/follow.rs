@@ -1,5 +1,6 @@
 //! The files of an observed session as events.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,9 +15,13 @@ use tidings_transcript::session::call_of_agent;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use super::cost::ObservedCost;
 use super::{ObservedProcess, SentAnswer};
-use crate::limits::{FOLLOW_EVERY, FOLLOW_PAUSE, FOLLOWED_BYTES_MAX, FOLLOWED_LINES_WAITING, IDLE_AFTER};
+use crate::limits::{
+    FOLLOW_EVERY, FOLLOW_IDLE_EVERY, FOLLOW_PAUSE, FOLLOWED_BYTES_MAX, FOLLOWED_LINES_WAITING, IDLE_AFTER,
+};
 use crate::sessions::entry::{Change as RowChange, Entry};
+use crate::sessions::launch::ENTRYPOINT;
 use crate::sessions::settings::SessionSettings;
 
 /// Bits of a position that are the offset in its file; the rest is the number of the file.
@@ -66,6 +71,9 @@ pub(super) async fn follow(
     let mut last_news = Instant::now();
     let mut is_ended = false;
     let mut was_busy = false;
+    let mut authors = Authors::default();
+    let mut was_ours = false;
+    let mut cost = ObservedCost::default();
     loop {
         // Asked before the files are read: the last entries of a process are written before it ends.
         let state = process.state();
@@ -80,9 +88,13 @@ pub(super) async fn follow(
             let (index, stored) = entry.followed_file(line.agent.as_ref().map_or("", |(id, _)| id.as_str()));
             let position = join(index, line.end);
             let is_old = line.offset.saturating_add(FOLLOWED_BYTES_MAX) < line.file_bytes;
-            let is_stored = line.end <= stored || (is_first && (known == Known::All || is_old));
+            let is_ours = authors.note(line.agent.as_ref().map_or("", |(id, _)| id.as_str()), &line.bytes);
+            let is_stored = line.end <= stored || is_ours || (is_first && (known == Known::All || is_old));
             if is_stored {
                 drop(entry.note_followed(position));
+            }
+            if !is_ours {
+                cost.add(&line.bytes, is_stored);
             }
             if let Some(call) = decided_by_hook(&line.bytes) {
                 process.sent.take(&call);
@@ -91,6 +103,13 @@ pub(super) async fn follow(
                 && process.sent.answered_locally(&call, SentAnswer::Deny)
             {
                 entry.note_overruled(&call, Resolution::Denied).await;
+            }
+            if line.agent.is_none() {
+                // Files of our agents do not mark the ends of their turns.
+                if was_ours && !is_ours {
+                    process.session.observe(Observation::StoredTurnEnded).await;
+                }
+                was_ours = is_ours;
             }
             let agent = line.agent.map(|(_, call)| call);
             let observation = Observation::Entry { line: line.bytes, agent, position, is_stored };
@@ -101,6 +120,10 @@ pub(super) async fn follow(
         }
         let Ok(back) = reading.await else { return };
         files = back;
+        if std::mem::take(&mut was_ours) {
+            process.session.observe(Observation::StoredTurnEnded).await;
+        }
+        cost.store(&entry).await;
         if is_first {
             is_first = false;
             process.session.observe(Observation::CaughtUp).await;
@@ -126,9 +149,38 @@ pub(super) async fn follow(
             return entry.stop_observing(&process).await;
         }
         tokio::time::sleep(FOLLOW_PAUSE).await;
+        let pause =
+            if is_idle && last_news.elapsed() >= 2 * IDLE_AFTER { FOLLOW_IDLE_EVERY } else { FOLLOW_EVERY };
         tokio::select! {
             () = process.changed.notified() => {}
-            () = tokio::time::sleep(FOLLOW_EVERY) => {}
+            () = tokio::time::sleep(pause) => {}
+        }
+    }
+}
+
+/// The programs that wrote the last entry of each file. An agent of this server may have written the file
+/// before, and its events are stored.
+#[derive(Debug, Default)]
+struct Authors(HashMap<String, bool>);
+
+impl Authors {
+    /// Returns true if an agent of this server wrote an entry. Entries that do not name a program come after
+    /// one that does.
+    fn note(&mut self, file: &str, line: &[u8]) -> bool {
+        const KEY: &[u8] = b"\"entrypoint\":\"";
+        #[derive(serde::Deserialize)]
+        struct Author {
+            entrypoint: Option<String>,
+        }
+        let has_key = line.windows(KEY.len()).any(|part| part == KEY);
+        let author = || serde_json::from_slice::<Author>(line).ok()?.entrypoint;
+        match has_key.then(author).flatten() {
+            Some(author) => {
+                let is_ours = author == ENTRYPOINT;
+                self.0.insert(file.to_owned(), is_ours);
+                is_ours
+            }
+            None => self.0.get(file).copied().unwrap_or_default(),
         }
     }
 }
@@ -235,6 +287,17 @@ mod tests {
         let rejected = br#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_1"}]},"toolDenialKind":"user-rejected"}"#;
         assert_eq!(rejected_by_user(rejected).as_deref(), Some("toolu_1"));
         assert_eq!(rejected_by_user(line), None);
+    }
+
+    #[test]
+    fn entries_of_our_agents_are_told_from_others() {
+        let mut authors = Authors::default();
+        let ours = br#"{"type":"user","toolUseResult":{"entrypoint":"x"},"entrypoint":"tidings"}"#;
+        let theirs = br#"{"type":"user","message":{"entrypoint":"tidings"},"entrypoint":"cli"}"#;
+        let plain = br#"{"type":"last-prompt"}"#;
+        assert!(!authors.note("", plain));
+        assert!(authors.note("", ours) && authors.note("", plain) && !authors.note("agent", plain));
+        assert!(!authors.note("", theirs) && !authors.note("", plain));
     }
 
     #[test]

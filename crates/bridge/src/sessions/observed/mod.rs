@@ -5,10 +5,13 @@
 //! permission requests until a person answers them here or in the terminal.
 
 mod calls;
+mod cost;
 mod follow;
 mod hooks;
 mod process_check;
+mod second_writer;
 mod sent_answers;
+mod take_over;
 mod watch;
 
 use std::collections::{HashMap, HashSet};
@@ -25,9 +28,11 @@ use tidings_transcript::running::{self, RunningCli};
 use tokio::sync::Notify;
 
 pub(crate) use hooks::{HookMessage, HookSender};
+pub(super) use second_writer::{AgentClaim, StartingAgent};
 pub(super) use watch::watch;
 
 use self::calls::AnnouncedCalls;
+use self::second_writer::ProcessId;
 pub(super) use self::sent_answers::{SentAnswer, SentAnswers};
 use super::Sessions;
 use super::asks::audit;
@@ -44,8 +49,12 @@ const WAITING: &str = "waiting";
 #[derive(Debug, Default)]
 pub(super) struct ObservedProcesses {
     by_cli_session: Mutex<HashMap<String, Arc<ObservedProcess>>>,
-    /// Processes that are not observed, with their sessions: folders that are kept out, and second writers.
-    refused: Mutex<HashSet<(u32, String)>>,
+    /// Processes that are not observed: their folders are kept out.
+    refused: Mutex<HashSet<ProcessId>>,
+    /// Processes that have opened a session beside this server's agent.
+    second_writers: Mutex<HashMap<ProcessId, Arc<Entry>>>,
+    /// Serializes the end of processes whose sessions are taken over.
+    taking_over: tokio::sync::Mutex<()>,
     /// Serializes searches, so that no session is observed twice.
     searching: tokio::sync::Mutex<()>,
     /// Serializes messages of hooks: the announcement of a call comes before the request about it.
@@ -137,12 +146,15 @@ impl ObservedProcess {
     /// The view without the actions that this process does not allow.
     pub(super) fn limit(&self, view: SessionView) -> SessionView {
         let place = place(self.origin);
-        let (capabilities, reason) = if self.has_hooks.load(Ordering::Relaxed) {
+        let (mut capabilities, reason) = if self.has_hooks.load(Ordering::Relaxed) {
             (vec![SessionCapability::Answer], format!("It runs {place}: prompts are entered there"))
         } else {
             let hint = "`tidings hook install` makes such sessions answerable";
             (Vec::new(), format!("It runs {place}, and is only shown here; {hint}"))
         };
+        if self.can_be_taken_over() {
+            capabilities.push(SessionCapability::TakeOver);
+        }
         SessionView { capabilities, limited: Some(reason), ..view }
     }
 }

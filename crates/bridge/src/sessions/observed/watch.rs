@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, Weak};
 
-use tidings_agent::UiMessage;
 use tidings_agent::session::ObservedSession;
 use tidings_protocol::api::{Notice, ServerPhase};
-use tidings_transcript::follow::Wake;
+use tidings_transcript::follow::{Wake, Woken};
 use tidings_transcript::running::{self, RunningCli};
 
 use super::follow::{self, Known};
@@ -15,7 +14,7 @@ use crate::auth::paths;
 use crate::error::Error;
 use crate::journal::{ClientId, Key, NewSession, Novelty, Session, SessionChange};
 use crate::limits::{FOLLOW_PAUSE, PROCESSES_EVERY};
-use crate::sessions::entry::{Change, Entry};
+use crate::sessions::entry::Change;
 use crate::sessions::launch::ENTRYPOINT;
 use crate::sessions::settings::SessionSettings;
 use crate::sessions::sink::{EventSource, JournalSink};
@@ -51,15 +50,32 @@ async fn run(shared: Weak<SessionsInner>, config_dir: PathBuf) {
 fn wake_on_changes(sessions: &Sessions, config_dir: &Path) -> Option<Wake> {
     let shared = Arc::downgrade(&sessions.0);
     let folders = ["sessions", "projects"].map(|name| config_dir.join(name));
-    let tell = move |_| {
+    let processes_folder = folders[0].clone();
+    let tell = move |woken: Woken| {
         let Some(inner) = shared.upgrade() else { return };
-        inner.observed.changed.notify_one();
+        let paths = match &woken {
+            Woken::Paths(paths) => Some(paths),
+            Woken::Somewhere => None,
+        };
+        // The search notifies the followers of the processes that have changed.
+        if paths.is_none_or(|paths| paths.iter().any(|path| path.starts_with(&processes_folder))) {
+            inner.observed.changed.notify_one();
+        }
         let processes = inner.observed.by_cli_session.lock().unwrap_or_else(PoisonError::into_inner);
-        for process in processes.values() {
-            process.changed.notify_one();
+        for (session, process) in &*processes {
+            if paths.is_none_or(|paths| paths.iter().any(|path| is_about(path, session))) {
+                process.changed.notify_one();
+            }
         }
     };
     Wake::new(&folders, tell).ok()
+}
+
+/// True if a path is that of a session file, or below the folder of the session.
+fn is_about(path: &Path, session: &str) -> bool {
+    path.components().rev().any(|part| {
+        part.as_os_str().to_str().is_some_and(|name| name.strip_suffix(".jsonl").unwrap_or(name) == session)
+    })
 }
 
 impl Sessions {
@@ -96,6 +112,9 @@ impl Sessions {
             stays
         });
         self.refused().retain(|(pid, session)| is_there(session, *pid));
+        self.forget_second_writers(|session, pid| {
+            is_there(session, pid) && !self.observed().contains_key(session)
+        });
         Ok(())
     }
 
@@ -113,11 +132,13 @@ impl Sessions {
             self.refused().insert(id);
             return Ok(());
         };
+        if self.is_yielding_to(process) {
+            return Ok(());
+        }
         let (row, novelty) = self.row_of(process, &cwd).await?;
         let used = self.active_session(&row.key).await?;
-        if used.entry.agent().is_some() {
-            self.refused().insert(id);
-            return used.entry.warn_second_writer(process.pid).await;
+        if used.entry.memory().has_agent() {
+            return self.yield_to(process, &used.entry).await;
         }
         self.start_observing(process, &used, config_dir, novelty).await
     }
@@ -166,7 +187,12 @@ impl Sessions {
         let observed = Arc::new(ObservedProcess::new(&entry.key, process, session));
         let known = {
             let mut memory = entry.memory();
+            if memory.has_agent() {
+                // It was started in this moment; the next search finds both.
+                return Ok(());
+            }
             memory.observed = Some(Arc::clone(&observed));
+            memory.claim.is_yielding = false;
             let has_own_events = novelty == Novelty::Seen && memory.followed.is_empty();
             if has_own_events { Known::All } else { Known::UpToPositions }
         };
@@ -185,14 +211,16 @@ impl Sessions {
     }
 }
 
-impl Entry {
-    /// Warns that another process writes the file of this session.
-    async fn warn_second_writer(&self, pid: u32) -> Result<(), Error> {
-        tracing::warn!(session = %self.key, pid, "a second process has opened this session");
-        let message = format!(
-            "Another Claude Code process ({pid}) has opened this session. Two processes that write one session \
-             mix their conversations: stop one of them"
-        );
-        self.append_event(&UiMessage::Error { message, session_id: Some(self.handle) }, None).await.map(drop)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_told_to_the_session_that_they_are_about() {
+        let is_about = |path: &str| is_about(Path::new(path), "4f2c");
+        assert!(is_about("/c/projects/-p/4f2c.jsonl"));
+        assert!(is_about("/c/projects/-p/4f2c/subagents/agent-1.jsonl"));
+        assert!(!is_about("/c/projects/-p/4f2d.jsonl"));
+        assert!(!is_about("/c/projects/-p"));
     }
 }

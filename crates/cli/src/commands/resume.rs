@@ -1,0 +1,120 @@
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+
+use clap::Args;
+use tidings::find::Search;
+use tidings_bridge::{Code, Error};
+use tidings_protocol::api::{Accepted, CommandRequest, ServerPhase, SessionView};
+use tidings_transcript::list::{self, ListFilter};
+use tidings_transcript::roots::{Roots, SessionFiles};
+
+use super::session_lookup;
+use super::sessions::RootArgs;
+use crate::error::{CannotRun, Exit};
+use crate::output::{Output, printable};
+use crate::remote::RemoteArgs;
+
+/// Continue a session here, with `claude` in this terminal
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Resume {
+    /// Session number, key or Claude Code session id; without one, `claude` lists its sessions
+    session: Option<String>,
+
+    /// Path of `claude` [default: the usual places]
+    #[arg(long, value_name = "PATH")]
+    claude_path: Option<PathBuf>,
+
+    /// Arguments for `claude`
+    #[arg(last = true)]
+    args: Vec<OsString>,
+
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+}
+
+const EXAMPLES: &str = "\
+A session that the server runs must be idle; its agent ends first. This command works without a server, too.
+
+Examples:
+  tidings resume 3                     the session 3 of `tidings ps`
+  tidings resume 4f2c -- --model opus  arguments after `--` are for `claude`";
+
+/// A conversation on this machine.
+struct Conversation {
+    cli_session: String,
+    cwd: PathBuf,
+}
+
+impl Resume {
+    pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
+        let mut search = Search::from_environment();
+        search.program = self.claude_path.clone().or(search.program);
+        let mut claude = Command::new(search.find()?);
+        claude.arg("--resume");
+        if let Some(name) = &self.session {
+            let Conversation { cli_session, cwd } = self.release(name)?;
+            claude.arg(cli_session).current_dir(cwd);
+        }
+        out.flush()?;
+        // Set by the server for its own agents; it keeps hooks from reporting a session.
+        let failed = claude.args(&self.args).env_remove("TIDINGS_SESSION").exec();
+        let message = format!("Failed to start `{}`: {failed}", claude.get_program().to_string_lossy());
+        Err(CannotRun { code: "not_started", message, hint: "check --claude-path" }.into())
+    }
+
+    /// Finds a session, and has the server's agent for it end.
+    fn release(&self, name: &str) -> anyhow::Result<Conversation> {
+        if self.remote.remote_url().is_some() {
+            let message = "A session is resumed on the machine that it is on".to_owned();
+            let hint = "run this command there, without --server";
+            return Err(CannotRun { code: CannotRun::USAGE, message, hint }.into());
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        match runtime.block_on(self.release_on_server(name)) {
+            Err(error) if is_without_server(&error) || session_lookup::is_not_found(&error) => {
+                on_disk(name).ok_or(error)
+            }
+            released => released,
+        }
+    }
+
+    async fn release_on_server(&self, name: &str) -> anyhow::Result<Conversation> {
+        let remote = self.remote.remote()?;
+        let session = session_lookup::session(&remote, name).await?;
+        let Some(cli_session) = session.cli_session_ids.last().cloned() else {
+            let message = format!("The session `{}` has no conversation yet", printable(name));
+            return Err(CannotRun { code: "not_found", message, hint: "send it a prompt first" }.into());
+        };
+        if let Some(reason) = &session.limited {
+            let message = format!("The session `{}` is open already. {reason}", printable(name));
+            return Err(
+                CannotRun { code: "conflict", message, hint: "use it there, or close it first" }.into()
+            );
+        }
+        if has_agent(&session) {
+            let stop = CommandRequest { if_idle: true, ..CommandRequest::default() };
+            let path = format!("/v1/sessions/{}/stop", session.handle);
+            drop(remote.post::<Accepted>(&path, &stop).await?);
+        }
+        Ok(Conversation { cli_session, cwd: PathBuf::from(session.cwd) })
+    }
+}
+
+fn has_agent(session: &SessionView) -> bool {
+    use ServerPhase::{Idle, NeedsYou, Running, Starting};
+    matches!(session.state, Starting | Idle | Running | NeedsYou)
+}
+
+fn is_without_server(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<Error>().is_some_and(|error| error.code() == Code::Unavailable)
+}
+
+/// A session of the configuration folder, by its id or a prefix of it.
+fn on_disk(name: &str) -> Option<Conversation> {
+    let found: SessionFiles = Roots::new([RootArgs::config_folder_of_user()]).find(name).ok()?;
+    let (_, listed) = list::list(std::slice::from_ref(&found), &ListFilter::default()).pop()?;
+    Some(Conversation { cli_session: found.id, cwd: PathBuf::from(listed.cwd?) })
+}

@@ -1,0 +1,46 @@
+use clap::Args;
+use tidings_protocol::api::{Accepted, CommandRequest};
+
+use super::session_lookup;
+use crate::error::Exit;
+use crate::output::{Output, printable};
+use crate::remote::RemoteArgs;
+
+/// Continue a session of a terminal on the server
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct TakeOver {
+    /// Session number, key or Claude Code session id; a unique prefix of a key or id is enough
+    session: String,
+
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+}
+
+const EXAMPLES: &str = "\
+The process in the terminal must be idle. It ends as if you had closed it; a draft in its input line is lost.
+
+Examples:
+  tidings take-over 3    continue on the server what runs in a terminal
+  tidings resume 3       and back again";
+
+impl TakeOver {
+    pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let accepted: Accepted = runtime.block_on(async {
+            let remote = self.remote.remote()?;
+            let session = session_lookup::session(&remote, &self.session).await?;
+            let path = format!("/v1/sessions/{}/take_over", session.handle);
+            remote.post(&path, &CommandRequest::default()).await
+        })?;
+        if self.remote.json {
+            out.text(&format!("{}\n", serde_json::to_string(&accepted)?))?;
+        } else {
+            let name = printable(&self.session);
+            out.note(&format!(
+                "It continues on the server; `tidings resume {name}` continues it in a terminal"
+            ))?;
+        }
+        Ok(Exit::Fine)
+    }
+}

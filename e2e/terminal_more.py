@@ -1,0 +1,162 @@
+"""Sessions in terminals, in rarer situations: `/clear`, sub-agents, identical calls, `--bg`, a server that stands still.
+
+`LONG=1` runs all of them; without it only the quick ones run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lib.cli import Programs
+from lib.terminal import SECONDS_MAX
+from terminal import DIALOG, DONE, MANUAL, Run, play_cases
+
+NAME = "terminal-more"
+
+
+def play(programs: Programs, root: Path) -> tuple[list[str], str]:
+    """Returns the problems, and a summary."""
+    return play_cases(programs, root, NAME, CASES + LONG_CASES * bool(os.environ.get("LONG")))
+
+
+def _served(run: Run) -> list[str]:
+    run.serve()
+    return []
+
+
+def _identical_calls(run: Run) -> list[str]:
+    """Two calls with the same input form a group: each answer settles one of them."""
+    run.say("please [read twice]")
+    first, second = run.asked(count=2)
+    problems = []
+    if first["tool_use_id"] == second["tool_use_id"]:
+        problems.append("both requests have the same call")
+    problems += [] if run.decide(first, "allow")[0] == 200 else ["the first answer was refused"]
+    left, = run.asked(count=1)
+    problems += [] if run.decide(left, "allow")[0] == 200 else ["the second answer was refused"]
+    run.terminal.wait_screen(lambda screen: DONE in screen.rpartition("[read twice]")[2])
+    run.idle()
+    run.asked(count=0)
+    for item in (first, second):
+        if run.result(item["tool_use_id"]).get("is_error"):
+            problems.append(f"a result is an error: {run.result(item['tool_use_id'])}")
+    return problems + run.differences()
+
+
+def _cleared(run: Run) -> list[str]:
+    """`/clear` ends the session, and begins another one in the same process."""
+    run.say("please [greet]")
+    run.terminal.wait_screen(lambda screen: DONE in screen.rpartition("[greet]")[2])
+    run.idle()
+    problems, before, old = run.differences(), run.row(), run.terminal.session_id
+    run.terminal.type("/clear")
+    run.terminal.wait_screen(lambda screen: "/clear" in screen)
+    run.terminal.keys("Enter")
+    run.terminal.session_id = run.wait(
+        lambda: (found := run.terminal.status_file().get("sessionId")) != old and found, "another session",
+    )
+    # The new file begins with the command.
+    run.prompts = ["/clear"]
+    run.say("anew, please [greet]")
+    run.terminal.wait_screen(lambda screen: DONE in screen.rpartition("anew")[2])
+    run.idle()
+    row = run.row()
+    if row["key"] == before["key"] or row["origin"] != "terminal":
+        problems.append(f"the session after /clear is {row}")
+    rows = run.web.call("GET", "/v1/sessions")[1]["items"]
+    ended = next(each for each in rows if each["key"] == before["key"])
+    if ended["state"] != "stopped" or "prompt" not in ended["capabilities"]:
+        problems.append(f"the session before /clear is {ended}")
+    return problems + run.differences()
+
+
+def _stopped_server(run: Run) -> list[str]:
+    """A server that stands still while it holds a request: the dialog works, and later hooks give up soon."""
+    before = run.counted()
+    run.say("please [count]")
+    run.asked()
+    run.terminal.wait_screen(DIALOG)
+    run.signal(signal.SIGSTOP)
+    try:
+        run.terminal.answer("Enter", DIALOG)
+        run.terminal.wait_screen(lambda screen: DONE in screen.rpartition("[count]")[2])
+        run.idle()
+    finally:
+        run.signal(signal.SIGCONT)
+    run.asked(count=0)
+    ran = run.counted() - before
+    return ([] if ran == 1 else [f"the command ran {ran} times"]) + run.differences()
+
+
+def _sub_agent(run: Run) -> list[str]:
+    """The request of a sub-agent names its call, and its answer from the API runs it once."""
+    before = run.counted()
+    run.say("please [delegate]")
+    item, = run.asked()
+    problems = [] if run.decide(item, "allow")[0] == 200 else ["the answer was refused"]
+    run.terminal.wait_screen(lambda screen: DONE in screen.rpartition("[delegate]")[2])
+    run.idle()
+    run.asked(count=0)
+    ran = run.counted() - before
+    problems += [] if ran == 1 else [f"the command ran {ran} times"]
+    key = run.row()["key"]
+
+    def in_lane() -> bool:
+        lanes = [event["Lane"]["event"] for event in run.history(key) if "Lane" in event]
+        return any(event.get("ToolCompleted", {}).get("tool_use_id") == item["tool_use_id"] for event in lanes)
+
+    run.wait(in_lane, "the result of the sub-agent's call in its lane")
+    return problems + run.differences()
+
+
+def _background(run: Run) -> list[str]:
+    """A session of `claude --bg` is shown with its origin, and its requests hold nothing up."""
+    known = {row["key"] for row in run.web.call("GET", "/v1/sessions")[1]["items"]}
+    _claude(run, "--bg", "please [greet]", *MANUAL)
+
+    def look() -> dict[str, Any] | None:
+        rows = run.web.call("GET", "/v1/sessions")[1]["items"]
+        return next((row for row in rows if row["key"] not in known), None)
+
+    try:
+        row = run.wait(look, "the session in the background")
+        problems = [] if row["origin"] == "background" else [f"its origin is {row['origin']}"]
+        problems += [] if "take_over" not in row["capabilities"] else ["it can be taken over"]
+        run.wait(lambda: DONE in json.dumps(run.history(row["key"])), "its answer")
+        return problems
+    finally:
+        _end_background(run)
+
+
+def _claude(run: Run, *args: str) -> str:
+    done = subprocess.run(
+        [str(run.place.programs.claude), *args], env=run.place.env(run.api.url), cwd=run.place.project,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS_MAX, check=False,
+        **run.place.programs.as_user(),
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"claude {args[0]}: {done.returncode} {done.stdout} {done.stderr}")
+    return done.stdout
+
+
+def _end_background(run: Run) -> None:
+    """Ends the processes that `--bg` started: the session, and the program that keeps it."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            environment = (process / "environ").read_bytes()
+            is_ours = f"CLAUDE_CONFIG_DIR={run.place.config}".encode() in environment.split(b"\0")
+            program = (process / "exe").resolve()
+        except OSError:
+            continue
+        if is_ours and program == run.place.programs.claude and int(process.name) != run.terminal.pid:
+            os.kill(int(process.name), signal.SIGTERM)
+
+
+CASES: list[Callable[[Run], list[str]]] = [_served, _identical_calls, _cleared, _stopped_server]
+LONG_CASES: list[Callable[[Run], list[str]]] = [_sub_agent, _background]
