@@ -68,6 +68,10 @@ class Terminal:
         """The visible text."""
         return self._tmux("capture-pane", "-p").rstrip()
 
+    def coloured(self) -> str:
+        """The same with the codes of its colours."""
+        return self._tmux("capture-pane", "-p", "-e").rstrip()
+
     def keys(self, *names: str) -> None:
         """Presses keys by tmux's names: `Enter`, `Escape`, `Down`, `C-c`, `1`."""
         self._tmux("send-keys", *names)
