@@ -41,6 +41,15 @@ def _command(run: Run, name: str, body: dict[str, Any] | None = None) -> tuple[i
     return run.web.call("POST", f"/v1/sessions/{run.row()['key']}/{name}", body or {})
 
 
+def _tidings(run: Run, *args: str) -> None:
+    done = subprocess.run(
+        [str(run.place.programs.tidings), *args], env=run.place.env(), stdin=subprocess.DEVNULL, capture_output=True,
+        text=True, timeout=SECONDS_MAX, check=False, **run.place.programs.as_user(),
+    )
+    if done.returncode != 0:
+        raise RuntimeError(f"tidings {args[0]}: {done.returncode} {done.stdout} {done.stderr}")
+
+
 def _wait_row(run: Run, fits: Callable[[dict[str, Any]], bool], what: str) -> dict[str, Any]:
     def look() -> dict[str, Any] | None:
         return row if fits(row := run.row()) else None
@@ -99,17 +108,20 @@ def _round(run: Run, number: int) -> list[str]:
     problems = [] if "take_over" in seen["capabilities"] else [f"not offered: {seen['capabilities']}"]
     if not seen["totals"]["cost_usd"] or not seen.get("model"):
         problems.append(f"neither model nor cost: {seen.get('model')} {seen['totals']}")
-    status, body = _command(run, "take_over")
-    if status != 200:
-        raise RuntimeError(f"take_over: {status} {body}")
+    tidings, data = str(run.place.programs.tidings), str(run.place.root / "data")
+    if number % 2:
+        status, body = _command(run, "take_over")
+        if status != 200:
+            raise RuntimeError(f"take_over: {status} {body}")
+    else:
+        _tidings(run, "take-over", seen["key"], "--data", data)
     if run.terminal.is_running() or run.terminal.status_file():
         problems.append("the terminal's process is still there")
     row = run.row()
     if row["state"] != "idle" or "prompt" not in row["capabilities"] or row["key"] != seen["key"]:
         problems.append(f"not taken over: {row}")
     _say_there(run, f"there {number}, please [greet]")
-    tidings = str(run.place.programs.tidings)
-    claude, data = str(run.place.programs.claude), str(run.place.root / "data")
+    claude = str(run.place.programs.claude)
     if number % 2:
         # The server has the session, and notices the second process.
         run.resume()
