@@ -120,6 +120,7 @@ fn commanding() -> Vec<Sample> {
         ("model", json!("sonnet"), Prompt),
         ("prompt", json!("5f8cd0dc-4d43-4d7e-95c4-6a3b4f1f2f10"), Prompt),
         ("dry_run", json!(true), Prompt),
+        ("if_idle", json!(true), Prompt),
     ]
 }
 
@@ -176,6 +177,8 @@ async fn k1_every_field_over_rest_needs_its_scope() {
                 check(format!("{command} {body}"), needed, send(Method::POST, path, body.clone()).await);
             }
         }
+        let taken = send(Method::POST, "/v1/sessions/1/take_over".to_owned(), json!({})).await;
+        check("take_over".to_owned(), Scope::Always, taken);
         for (field, value, needed) in allowing() {
             let body = json!({"decision":"allow", field:value});
             let path = "/v1/sessions/1/permissions/none".to_owned();
