@@ -38,67 +38,78 @@ async function begin(server) {
 
 const at = stage({ root, beside: BESIDE, begin });
 
-async function look(page, name) {
-  await page.waitForTimeout(900);
-  assert.deepEqual(await accessibility(page), [], name);
+const THEMES = ["light", "dark"];
+
+/** Visits a view in both themes: it has no accessibility violations, and its screenshots are written on request. */
+async function look(page, name, { saved = false } = {}) {
+  for (const colorScheme of THEMES) {
+    await page.emulateMedia({ colorScheme });
+    await still(page);
+    // The themes differ in colours only.
+    assert.deepEqual(await accessibility(page, colorScheme === "light" ? undefined : ["color-contrast"]), [], `${name} ${colorScheme}`);
+    if (!saved || process.env.SCREENSHOTS === undefined) continue;
+    mkdirSync(FOLDER, { recursive: true });
+    const file = new URL(`${name}-${colorScheme}.png`, FOLDER).pathname;
+    await page.screenshot({ path: file, scale: "css" });
+    assert.ok(existsSync(file));
+  }
 }
 
-/** Screenshots are written only on request, but all views are visited. */
-async function picture(page, name) {
-  await look(page, name);
-  if (process.env.SCREENSHOTS === undefined) return;
-  mkdirSync(FOLDER, { recursive: true });
-  const file = new URL(`${name}.png`, FOLDER).pathname;
-  await page.screenshot({ path: file, scale: "css" });
-  assert.ok(existsSync(file));
+/** Waits until nothing moves or fades, and until buttons that allow accept a click. Spinners turn for ever. */
+async function still(page) {
+  await page.waitForFunction(
+    () =>
+      document.querySelector(".yes.main[aria-disabled=true]") === null &&
+      document.getAnimations().every((one) => one.playState !== "running" || one.effect.getComputedTiming().iterations === Infinity),
+  );
 }
+
+const picture = (page, name) => look(page, name, { saved: true });
 
 /** The sessions on disk may still be counted when the page is ready. */
 async function counted(page) {
   await page.waitForFunction(() => /\$/.test(document.querySelector(".machine")?.textContent ?? ""));
 }
 
-for (const colorScheme of ["light", "dark"]) {
-  test(`the views of a desk, ${colorScheme}`, async () => {
-    // The first view after the first start.
-    const page = await at.visit({ ...DESKTOP, colorScheme });
-    await page.getByRole("heading", { name: "Run this command?" }).waitFor();
-    await counted(page);
-    await picture(page, `desk-permission-${colorScheme}`);
-    const one = await at.server.session("The total of an invoice is off by a cent. Please find out why and fix it.", { title: "Check the invoices" });
-    await page.goto(`${at.server.address}/#/s/${one.key}`);
-    await page.getByRole("heading", { name: "Run this command?" }).waitFor();
-    await allow(page);
-    await page.getByRole("heading", { name: "Change this file?" }).waitFor();
-    await picture(page, `desk-edit-${colorScheme}`);
-    await allow(page);
-    await page.getByRole("heading", { name: "The agent asks you" }).waitFor({ timeout: 60_000 });
-    await picture(page, `desk-question-${colorScheme}`);
-    await page.getByLabel("Yes").check();
-    await page.getByLabel("A test for rounding").check();
-    await page.getByRole("button", { name: "Send answers" }).click();
-    await page.getByRole("heading", { name: "Approve this plan?" }).waitFor();
-    await picture(page, `desk-plan-${colorScheme}`);
-    await page.locator(".plan-text").evaluate((box) => box.scrollTo(0, box.scrollHeight));
-    await page.getByRole("button", { name: "Approve", exact: true }).click();
-    await page.getByText("This was a rehearsal").last().waitFor({ timeout: 60_000 });
-    await picture(page, `desk-done-${colorScheme}`);
-    await at.server.call("DELETE", `sessions/${one.key}`);
-    const parts = { history: [".past-card", picture], cost: [".bars li", picture], new: [".form", look], settings: [".devices li", look] };
-    for (const [view, [part, take]] of Object.entries(parts)) {
-      await page.goto(`${at.server.address}/#/${view}`);
-      await page.locator(part).first().waitFor();
-      await take(page, `desk-${view}-${colorScheme}`);
-    }
-  });
+test("the views of a desk", async () => {
+  // The first view after the first start.
+  const page = await at.visit(DESKTOP);
+  await page.getByRole("heading", { name: "Run this command?" }).waitFor();
+  await counted(page);
+  await picture(page, "desk-permission");
+  const one = await at.server.session("The total of an invoice is off by a cent. Please find out why and fix it.", { title: "Check the invoices" });
+  await page.goto(`${at.server.address}/#/s/${one.key}`);
+  await page.getByRole("heading", { name: "Run this command?" }).waitFor();
+  await allow(page);
+  await page.getByRole("heading", { name: "Change this file?" }).waitFor();
+  await picture(page, "desk-edit");
+  await allow(page);
+  await page.getByRole("heading", { name: "The agent asks you" }).waitFor({ timeout: 60_000 });
+  await picture(page, "desk-question");
+  await page.getByLabel("Yes").check();
+  await page.getByLabel("A test for rounding").check();
+  await page.getByRole("button", { name: "Send answers" }).click();
+  await page.getByRole("heading", { name: "Approve this plan?" }).waitFor();
+  await picture(page, "desk-plan");
+  await page.locator(".plan-text").evaluate((box) => box.scrollTo(0, box.scrollHeight));
+  await page.getByRole("button", { name: "Approve", exact: true }).click();
+  await page.getByText("This was a rehearsal").last().waitFor({ timeout: 60_000 });
+  await picture(page, "desk-done");
+  await at.server.call("DELETE", `sessions/${one.key}`);
+  const parts = { history: [".past-card", picture], cost: [".bars li", picture], new: [".form", look], settings: [".devices li", look] };
+  for (const [view, [part, take]] of Object.entries(parts)) {
+    await page.goto(`${at.server.address}/#/${view}`);
+    await page.locator(part).first().waitFor();
+    await take(page, `desk-${view}`);
+  }
+});
 
-  test(`the views of a phone, ${colorScheme}`, async () => {
-    const page = await at.visit({ ...PHONE, colorScheme });
-    await page.locator(".session-card.needs_you").waitFor();
-    await counted(page);
-    await picture(page, `phone-sessions-${colorScheme}`);
-    await page.locator(".session-card.needs_you").tap();
-    await page.getByRole("heading", { name: "Run this command?" }).waitFor();
-    await picture(page, `phone-permission-${colorScheme}`);
-  });
-}
+test("the views of a phone", async () => {
+  const page = await at.visit(PHONE);
+  await page.locator(".session-card.needs_you").waitFor();
+  await counted(page);
+  await picture(page, "phone-sessions");
+  await page.locator(".session-card.needs_you").tap();
+  await page.getByRole("heading", { name: "Run this command?" }).waitFor();
+  await picture(page, "phone-permission");
+});

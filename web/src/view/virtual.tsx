@@ -104,7 +104,13 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
     if (element === null) return;
     let still: ReturnType<typeof setTimeout> | undefined;
     let before = element.scrollTop;
-    const report = () => moved.current?.(follows.current ? undefined : rowsInSight(element)[0]);
+    const report = () => {
+      clearTimeout(still);
+      still = undefined;
+      moved.current?.(follows.current ? undefined : rowsInSight(element)[0]);
+    };
+    // A reload may come before the scrolling counts as ended.
+    const leave = () => still !== undefined && report();
     const look = () => {
       const { scrollTop, clientHeight, scrollHeight } = element;
       const followed = follows.current;
@@ -126,6 +132,7 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
     };
     look();
     element.addEventListener("scroll", scrolled, { passive: true });
+    addEventListener("pagehide", leave);
     const sizes = new ResizeObserver(() => {
       if (follows.current) toEnd(element);
       look();
@@ -133,6 +140,7 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
     sizes.observe(element);
     return () => {
       clearTimeout(still);
+      removeEventListener("pagehide", leave);
       element.removeEventListener("scroll", scrolled);
       sizes.disconnect();
     };
