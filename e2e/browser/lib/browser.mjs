@@ -47,9 +47,10 @@ export async function newContext(browser, options = {}) {
 /** Serves the latest build of the page instead of the one in the program, for a quick look at a change. */
 async function freshPage(context) {
   const dist = new URL("../../../web/dist/", import.meta.url);
-  await context.route(/\/page-[0-9a-f]+\.(js|css)$/, (route) => {
-    const kind = route.request().url().split(".").pop();
-    const name = readdirSync(dist).find((file) => file.startsWith("page-") && file.endsWith(`.${kind}`));
+  await context.route(/\/(page-[\w-]+\.(js|css)|sw\.js)$/, (route) => {
+    const [wanted, kind] = [route.request().url().split("/").pop(), route.request().url().split(".").pop()];
+    const files = readdirSync(dist);
+    const name = files.includes(wanted) ? wanted : files.find((file) => /^page-[0-9a-f]+\.(js|css)$/.test(file) && file.endsWith(`.${kind}`));
     return route.fulfill({ path: new URL(name, dist).pathname, contentType: kind === "js" ? "text/javascript" : "text/css" });
   });
 }

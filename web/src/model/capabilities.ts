@@ -15,6 +15,11 @@ export function can({ capabilities }: Limits, action: SessionCapability): boolea
   return capabilities === undefined || capabilities.includes(action);
 }
 
+/** True if the session runs in a terminal that this server can show. */
+export function hasTerminal({ capabilities }: Limits): boolean {
+  return capabilities?.includes("terminal" as SessionCapability) === true;
+}
+
 /** Removes the slash commands whose action is not possible. */
 export function possibleCommands(session: Limits, names: readonly string[]): string[] {
   return names.filter((name) => {

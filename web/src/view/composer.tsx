@@ -16,6 +16,7 @@ import { CompletionList, useCompletions, wantedAt } from "./completion.tsx";
 import { Icon } from "./icons.tsx";
 import { InOrder } from "./revealed.tsx";
 import { ServerText } from "./server-text.tsx";
+import { TakeOver, mayTakeOver } from "./take-over.tsx";
 
 interface Props extends Limits {
   session: string;
@@ -35,6 +36,7 @@ export function Limited({ session, busy }: { session: SessionView; busy: boolean
           <ServerText text={session.limited ?? "This session takes no prompts now"} />.
         </p>
         {busy && can(session, "interrupt") && <InterruptButton session={session.key} />}
+        {mayTakeOver(session) && <TakeOver key={session.key} session={session} />}
       </div>
     </div>
   );

@@ -8,7 +8,7 @@ import { putBack } from "../app/drafts.ts";
 import { withdrawCommand, unsentCommands, hasScope, problemText, errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
 import { describeAttachments } from "../model/attached.ts";
-import { can } from "../model/capabilities.ts";
+import { can, hasTerminal } from "../model/capabilities.ts";
 import type { Conversation } from "../model/conversation.ts";
 import type { UnsentCommand } from "../net/outbox.ts";
 import { count } from "../text/format.ts";
@@ -32,7 +32,7 @@ export function Queue({ all, session }: { all: Conversation; drawn: number; sess
         <li key={one.uuid}>
           <Icon name="clock" />
           <span class="queue-text" dir="auto"><InOrder text={[one.text, describeAttachments(one.attachments)].filter((part) => part !== "").join(" · ")} /></span>
-          <span class="muted">queued{one.by === undefined ? "" : ` by ${one.by}`}</span>
+          <span class="muted">queued{one.by === undefined ? "" : ` by ${one.by}`}{hasTerminal(session) && " until the terminal is free"}</span>
           {hasScope("prompt") && (
             <button type="button" class="ghost small" onClick={() => attempt(cancelPrompt(session.key, one.uuid))} aria-label={`Cancel: ${one.text.slice(0, 60)}`}>
               <Icon name="cross" />

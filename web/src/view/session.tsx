@@ -11,7 +11,7 @@ import { href } from "../app/route.ts";
 import type { OpenSession } from "../app/session.ts";
 import { command, hasScope, retryOpen, promptsSent, errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
-import { can } from "../model/capabilities.ts";
+import { can, hasTerminal as hasTerminalOf } from "../model/capabilities.ts";
 import type { Item, Queued } from "../model/conversation.ts";
 import type { SessionView } from "../wire.ts";
 import { findIn } from "../model/find.ts";
@@ -27,6 +27,8 @@ import { Overview, PanelFrame, WorkingDiff } from "./panels.tsx";
 import { Queue } from "./queue.tsx";
 import { Rewind } from "./rewind.tsx";
 import { ServerText } from "./server-text.tsx";
+import type { SessionTab } from "./terminal.tsx";
+import { SessionTabs, TerminalView } from "./terminal.tsx";
 import { VirtualList } from "./virtual.tsx";
 
 const FOUND_TOP_PX = 60;
@@ -105,6 +107,8 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
   // The same array while it has the same content, so that the composer is not drawn with every update.
   const capabilities = useMemo(() => session.capabilities, [String(session.capabilities)]);
   const closePanel = () => setPanel("none");
+  const [tab, setTab] = useState<SessionTab>("conversation");
+  const hasTerminal = hasTerminalOf(session);
   const [finding, setFinding] = useState(false);
   const [found, setFound] = useState<{ key: string; text: string; count: number } | undefined>(undefined);
   const showFound = (item: Item, text: string) => {
@@ -126,7 +130,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
       if (event.key !== "Escape" || event.defaultPrevented || !mayInterrupt) return;
       const target = event.target as HTMLElement;
       // Escape in a card does not interrupt, and in another field it belongs to that field.
-      if (target.closest(".needs-you, .panel, .menu, dialog") !== null) return;
+      if (target.closest(".needs-you, .panel, .menu, .terminal-view, dialog") !== null) return;
       if (isWriting(target) && target.closest(".composer") === null) return;
       command(session.key, "interrupt");
     };
@@ -147,11 +151,12 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
   };
   return (
     <div class="session" data-state={session.state}>
-      <Header session={session} all={all} drawn={drawn} panel={panel} setPanel={setPanel} find={() => setFinding(true)} />
+      <Header session={session} all={all} drawn={drawn} panel={panel} setPanel={setPanel} find={() => { setTab("conversation"); setFinding(true); }} />
       <div class="session-middle">
         <div class="talk">
+          {hasTerminal && <SessionTabs tab={tab} setTab={setTab} />}
           {finding && <FindBar open={open} show={showFound} close={() => { setFinding(false); setFound(undefined); }} />}
-          <VirtualList
+          {hasTerminal && tab === "terminal" ? <TerminalView key={open.name} session={session} /> : <VirtualList
             key={`${open.name} ${found?.count ?? 0}`}
             begin={found === undefined ? savedPosition(open.name, all.items) : { key: found.key, top: FOUND_TOP_PX }}
             marked={found?.key}
@@ -175,7 +180,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
               ) : undefined
             }
             after={<Tail session={session} items={all.items} queue={all.queue} />}
-          />
+          />}
           <div class="foot">
             <NeedsYou all={all} drawn={drawn} session={session} />
             <Queue key={session.key} all={all} drawn={drawn} session={session} />
