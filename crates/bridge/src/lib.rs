@@ -13,6 +13,7 @@ mod hmac;
 #[cfg(unix)]
 pub mod hosts;
 mod http;
+mod inbox;
 pub mod journal;
 mod limits;
 pub mod notify;

@@ -32,7 +32,7 @@ use crate::auth::Auth;
 use crate::error::Error;
 use crate::http::route;
 use crate::limits::{DRAIN_MAX, DRAIN_REQUESTS_MAX, SWEEP_EVERY};
-use crate::notify::Notifier;
+use crate::notify::{Notifications, Notifier};
 use crate::sessions::Sessions;
 
 /// The server.
@@ -42,7 +42,7 @@ pub struct Server {
     auth: Auth,
     stopping: CancellationToken,
     transcripts: Transcripts,
-    notifier: Option<Notifier>,
+    notifications: Notifications,
     bounds: Bounds,
     retention: Retention,
 }
@@ -51,11 +51,11 @@ impl Server {
     /// A server for these sessions.
     pub fn new(sessions: Sessions, auth: Auth) -> Self {
         Server {
+            notifications: Notifications::new(sessions.clone(), Notifier::default()),
             sessions,
             auth,
             stopping: CancellationToken::new(),
             transcripts: Transcripts::default(),
-            notifier: None,
             bounds: Bounds::default(),
             retention: Retention::default(),
         }
@@ -82,10 +82,10 @@ impl Server {
         self
     }
 
-    /// Adds notifications for events that need a user.
+    /// Sets the targets of notifications for events that need a user.
     #[must_use]
     pub fn notifier(mut self, notifier: Notifier) -> Self {
-        self.notifier = Some(notifier);
+        self.notifications = Notifications::new(self.sessions.clone(), notifier);
         self
     }
 
@@ -110,11 +110,13 @@ impl Server {
         api.revoked = self.auth.revoked().clone();
         api.stopping = self.stopping.clone();
         api.transcripts = self.transcripts.clone();
+        api.notifications = self.notifications.clone();
         api.base_path.clone_from(&self.auth.settings().base_path);
         let health = Health {
             sessions: self.sessions.clone(),
             stopping: self.stopping.clone(),
             metrics: Arc::clone(metrics),
+            notifications: self.notifications.clone(),
         };
         let inside = api::router(api)
             .merge(api::page())
@@ -130,16 +132,15 @@ impl Server {
 
     /// Serves until `stop` completes, and then shuts down: new connections are refused, streams are closed
     /// with a delay after which to reconnect, agents end, and the journal is closed.
-    pub async fn run(mut self, bound: Bound, stop: impl Future<Output = ()>) -> Result<(), Error> {
+    pub async fn run(self, bound: Bound, stop: impl Future<Output = ()>) -> Result<(), Error> {
         let metrics = Arc::<Metrics>::default();
         let app = self.build_router(&metrics);
         let slots = Slots::new(self.bounds);
         let (tcp, unix) = (Handle::<SocketAddr>::new(), Handle::new());
         let serving = listen::serve(bound, &app, &slots, (&tcp, &unix));
         let sweeping = sweep(self.auth.clone());
-        if let Some(notifier) = self.notifier.take() {
-            tokio::spawn(notifier.run(self.sessions.clone(), self.stopping.clone()));
-        }
+        let notifications = self.notifications.clone();
+        tokio::spawn(notifications.run(Some(self.auth.clone()), self.stopping.clone()));
         tokio::spawn(inspection::inspect(self.sessions.clone(), self.stopping.clone()));
         tokio::spawn(retention::retain(self.sessions.clone(), self.retention, self.stopping.clone()));
         tokio::pin!(serving);

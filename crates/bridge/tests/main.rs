@@ -21,6 +21,7 @@ mod notify;
 mod observed;
 mod outlive;
 mod power;
+mod push;
 #[cfg(feature = "conformance")]
 mod resume;
 mod seed_003;

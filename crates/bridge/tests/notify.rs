@@ -20,7 +20,8 @@ use tidings_bridge::notify::{Notifier, Occasion, Target, TargetKind};
 use tidings_bridge::sessions::Config;
 use tidings_bridge::{Broadcast, Caller, Sessions};
 use tidings_protocol::api::{
-    Choice, CommandRequest, CreateSession, PermissionAnswer, PermissionScope, SessionCommand, SessionView,
+    Choice, CommandRequest, CreateSession, NotifySettings, PermissionAnswer, PermissionScope, SessionCommand,
+    SessionView,
 };
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -116,10 +117,10 @@ impl Fixture {
         let broadcast = Broadcast::new(Arc::new(MemoryJournal::open(&MemoryStore::default(), &opening)));
         let sessions = Sessions::open(broadcast, config).await.unwrap();
         let stopping = CancellationToken::new();
+        let soon = NotifySettings { first_after_s: 0, ..NotifySettings::default() };
         let notifier = Notifier::new(targets, Some("https://page.example".to_owned())).unwrap();
+        let notifier = notifier.settings(soon).unwrap();
         tokio::spawn(notifier.run(sessions.clone(), stopping.clone()));
-        // The notifier subscribes before anything happens.
-        tokio::task::yield_now().await;
         Fixture { sessions, folder, stopping }
     }
 
@@ -182,7 +183,8 @@ async fn s2_29_what_needs_a_person_is_told_without_what_it_is_about() {
         (&"permission".into(), &"Bash".into(), &"shop".into())
     );
     assert_eq!(notification["text"], "shop: may `Bash` run?");
-    assert_eq!(notification["link"], format!("https://page.example/#/s/{}", session.key));
+    let ask = notification["tool_use_id"].as_str().unwrap();
+    assert_eq!(notification["link"], format!("https://page.example/#/s/{}?ask={ask}", session.key));
     assert!(!asked.body.contains("secret-thing"), "the command stays here: {}", asked.body);
     assert!(!asked.body.contains("Make it"), "and so does the prompt: {}", asked.body);
     let header = |name: &str| asked.headers[name].to_str().unwrap().to_owned();
@@ -229,7 +231,8 @@ async fn p13_s2_29_ntfy_gets_a_title_a_text_a_priority_and_the_session_to_open()
     let session = fixture.ask().await;
     let posted = receiver.next().await;
     let notification = posted.json();
-    assert_eq!(notification["click"], format!("https://page.example/#/s/{}", session.key));
+    let request = format!("https://page.example/#/s/{}?ask=", session.key);
+    assert!(notification["click"].as_str().unwrap().starts_with(&request), "{notification}");
     assert_eq!((posted.path.as_str(), &notification["topic"]), ("/", &"topic".into()));
     assert_eq!(
         (&notification["message"], &notification["priority"]),

@@ -19,8 +19,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    attach, audit, backup, completions, decide, doctor, frames, pair, ps, rehearse, run, schema, send, serve,
-    sessions, start, stop, summary, take_over, token,
+    attach, audit, backup, completions, decide, doctor, frames, inbox, pair, ps, rehearse, run, schema, send,
+    serve, sessions, start, stop, summary, take_over, token,
 };
 #[cfg(unix)]
 use crate::commands::{hook, host, resume};
@@ -48,6 +48,8 @@ enum Command {
     Serve(Box<Deferred<serve::Serve>>),
     /// List the server's sessions; those that need you come first
     Ps(Deferred<ps::Ps>),
+    /// List what waits for you, and what happened since you last looked
+    Inbox(Deferred<inbox::Inbox>),
     /// Start a session on the server, or resume one from disk
     Start(Box<Deferred<start::Start>>),
     /// Watch a session of the server and answer its requests
@@ -115,6 +117,7 @@ impl Command {
             Command::Doctor(doctor) => doctor.root.json,
             Command::Serve(serve) => serve.json,
             Command::Ps(ps) => ps.remote.json,
+            Command::Inbox(inbox) => inbox.remote.json,
             Command::Start(start) => start.remote.json,
             Command::Attach(attach) => attach.remote.json,
             Command::Send(send) => send.remote.json,
@@ -166,6 +169,7 @@ fn main() -> ExitCode {
         Some(Command::Run(run)) => run.run(&mut out),
         Some(Command::Serve(serve)) => serve.run(&mut out),
         Some(Command::Ps(ps)) => ps.run(&mut out),
+        Some(Command::Inbox(inbox)) => inbox.run(&mut out),
         Some(Command::Start(start)) => start.run(&mut out),
         Some(Command::Attach(attach)) => attach.run(&mut out),
         Some(Command::Send(send)) => send.run(&mut out),

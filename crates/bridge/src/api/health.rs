@@ -12,6 +12,7 @@ use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::http::route::{Route, route};
 use crate::http::scope::needs_later;
+use crate::notify::Notifications;
 use crate::plural::counted;
 use crate::sessions::Sessions;
 
@@ -21,6 +22,7 @@ pub(crate) struct Health {
     pub(crate) sessions: Sessions,
     pub(crate) stopping: CancellationToken,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) notifications: Notifications,
 }
 
 /// The routes for monitoring.
@@ -66,6 +68,6 @@ async fn metrics(State(health): State<Health>, caller: Caller) -> Result<Respons
         let message = "The metrics cover all sessions, and this credential is limited to folders";
         return Err(Error::new(Code::Forbidden, message, "use one without folders, with the scope `read`"));
     }
-    let text = health.metrics.text(&health.sessions).await?;
+    let text = health.metrics.text(&health.sessions, &health.notifications).await?;
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }

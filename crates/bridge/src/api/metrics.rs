@@ -10,7 +10,9 @@ use axum::middleware::Next;
 use axum::response::Response;
 use tokio::time::Instant;
 
+use crate::caller::Caller;
 use crate::error::Error;
+use crate::notify::Notifications;
 use crate::sessions::Sessions;
 
 /// Upper bounds of the histogram's buckets. A stream counts when it begins.
@@ -66,7 +68,11 @@ impl Metrics {
     }
 
     /// The text of all metrics.
-    pub(crate) async fn text(&self, sessions: &Sessions) -> Result<String, Error> {
+    pub(crate) async fn text(
+        &self,
+        sessions: &Sessions,
+        notifications: &Notifications,
+    ) -> Result<String, Error> {
         let mut text = MetricsText(String::new());
         let full = u8::from(sessions.broadcast().journal().is_full());
         text.single("tidings_storage_full", "gauge", "Whether the disk of the journal is full.", full);
@@ -94,6 +100,7 @@ impl Metrics {
         text.single("tidings_events_total", "counter", "Events that were stored.", broadcast.published());
         let help = "Events of the journal that cannot be read.";
         text.single("tidings_journal_damaged_events", "gauge", help, broadcast.journal().damaged_events());
+        inbox(&mut text, notifications).await?;
         self.requests(&mut text);
         Ok(text.0)
     }
@@ -117,6 +124,28 @@ impl Metrics {
         text.line("tidings_request_seconds_sum", Duration::from_micros(value(&self.time_us)).as_secs_f64());
         text.line("tidings_request_seconds_count", sum);
     }
+}
+
+/// The inbox, and what became of its notifications, by target.
+async fn inbox(text: &mut MetricsText, notifications: &Notifications) -> Result<(), Error> {
+    let targets = notifications.targets().await?;
+    let counts = notifications.inbox().counts(&Caller::admin("metrics"));
+    text.metric("tidings_inbox_items", "gauge", "Items of the inbox that wait or are unread.");
+    text.line("tidings_inbox_items{state=\"waiting\"}", counts.waiting);
+    text.line("tidings_inbox_items{state=\"unread\"}", counts.unread);
+    text.metric("tidings_notifications_total", "counter", "Notifications by target and result.");
+    for target in &targets {
+        let (sent, failed) = notifications.sent_and_failed(&target.id);
+        let label = format!("target=\"{}\",kind=\"{}\"", target.id, target.kind.as_str());
+        text.line(&format!("tidings_notifications_total{{{label},result=\"sent\"}}"), sent);
+        text.line(&format!("tidings_notifications_total{{{label},result=\"failed\"}}"), failed);
+    }
+    text.metric("tidings_notify_target_failures", "gauge", "Failures in a row, by target.");
+    for target in &targets {
+        let label = format!("target=\"{}\",kind=\"{}\"", target.id, target.kind.as_str());
+        text.line(&format!("tidings_notify_target_failures{{{label}}}"), target.failures);
+    }
+    Ok(())
 }
 
 struct MetricsText(String);

@@ -38,6 +38,7 @@ use crate::caller::Caller;
 use crate::error::Error;
 use crate::http::{name_requests, route, unauthorized};
 use crate::limits::{BODY_REQUEST_BYTES_MAX, REVOCATIONS_MAX, SOCKETS_MAX};
+use crate::notify::{Notifications, Notifier};
 use crate::sessions::Sessions;
 
 /// The WebSocket subprotocol of `/v1/ws`.
@@ -65,6 +66,8 @@ pub struct Api {
     pub base_path: String,
     /// One permit for each WebSocket that may be open.
     pub sockets: Arc<Semaphore>,
+    /// The inbox and its notifications.
+    pub(crate) notifications: Notifications,
     /// Positions of subscribers to the phone dialect.
     pub(crate) recovery: Arc<recovery::Recovery>,
 }
@@ -74,6 +77,7 @@ impl Api {
     pub fn new(sessions: Sessions) -> Self {
         let recovery = Arc::new(recovery::Recovery::new(Arc::clone(sessions.broadcast().journal())));
         Api {
+            notifications: Notifications::new(sessions.clone(), Notifier::default()),
             recovery,
             sessions,
             sign_in: Arc::new(|_, _| Err(unauthorized())),

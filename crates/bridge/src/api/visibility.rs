@@ -66,7 +66,7 @@ impl Visibility {
             Notice::Settled { session, .. } | Notice::TurnEnded { session, .. } => {
                 self.sees_session(sessions, session).await
             }
-            Notice::Resync {} => true,
+            Notice::Inbox { .. } | Notice::Resync {} => true,
         }
     }
 

@@ -36,6 +36,7 @@ pub use audit::AuditSink;
 pub use environment::environment;
 pub use hosts::{Names, Scheme};
 pub use peer::Peer;
+pub(crate) use private::{create as create_private, read as read_private};
 pub use private::{data_folder, private_folder};
 pub use rates::{Rate, Rates};
 pub(crate) use routes::routes;

@@ -24,6 +24,8 @@ enum Access {
     Public,
     /// A pairing code in the body.
     Pairing,
+    /// A token in the path, which the handler checks. Attempts count like pairing.
+    Button,
     /// A process of the same user, which the handler checks.
     Hook,
     /// A credential in the request, or in the first WebSocket message.
@@ -105,7 +107,7 @@ impl Auth {
         match access(&parts.method, parts.uri.path()) {
             Access::Public => {}
             Access::Hook if peer == Peer::Unix => {}
-            Access::Pairing => self.0.limiter.pairing(&peer)?,
+            Access::Pairing | Access::Button => self.0.limiter.pairing(&peer)?,
             Access::Socket if !self.carries_credential(&parts.headers) => {}
             Access::Hook | Access::Socket | Access::Credential => {
                 if !self.carries_credential(&parts.headers) {
@@ -262,6 +264,7 @@ fn missing_credential() -> Error {
 fn access(method: &Method, path: &str) -> Access {
     match path {
         "/v1/pair" if method == Method::POST => Access::Pairing,
+        path if path.starts_with("/v1/notify/act/") && method == Method::POST => Access::Button,
         path if path.starts_with("/v1/hooks/") && method == Method::POST => Access::Hook,
         "/v1/ws" | "/v1/mobile" if method == Method::GET => Access::Socket,
         path if is_files(path) && method.is_safe() => Access::Public,

@@ -10,14 +10,15 @@ mod tail;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use subscription::{Cut, Delivery, Subscription};
 
-use crate::journal::{Ask, Commit, Cursor, Journal, JournalError, Key, Session, Verdict};
-use crate::limits::WATCHER_BYTES_UNTAKEN;
+use crate::journal::{Ask, Class, Commit, Cursor, Event, Journal, JournalError, Key, Session, Verdict};
+use crate::limits::{INBOX_BEHIND_MAX, WATCHER_BYTES_UNTAKEN};
 use tail::Tail;
+use tokio::sync::broadcast;
 
 /// Publishes the events of a journal to subscribers.
 #[derive(Clone)]
@@ -25,6 +26,35 @@ pub struct Broadcast {
     journal: Arc<dyn Journal>,
     tails: Arc<Tails>,
     published: Arc<AtomicU64>,
+    news: broadcast::Sender<News>,
+    /// Devices that are notified of requests and can answer them.
+    reachable: Arc<AtomicUsize>,
+}
+
+/// Events of these kinds concern people who are not subscribed to their session.
+const NEWS_KINDS: [&str; 8] = [
+    "TurnResult",
+    "RateLimit",
+    "PermissionDetails",
+    "QuestionDetails",
+    "PermissionResolved",
+    "InteractionResolved",
+    "SessionStateChanged",
+    "UserPrompt",
+];
+
+/// Something that may belong into the inbox.
+#[derive(Debug, Clone)]
+pub(crate) enum News {
+    /// An event of a session.
+    Event(Key, Arc<Event>),
+    /// The session was deleted.
+    Deleted(Key),
+}
+
+/// True for events that may belong into the inbox. Imported ones are not durable, and are old.
+pub(crate) fn is_news(event: &Event) -> bool {
+    event.class == Class::Durable && NEWS_KINDS.contains(&event.kind.as_str())
 }
 
 /// Parameters of a subscription.
@@ -77,13 +107,18 @@ impl Broadcast {
         let tap_tails = Arc::clone(&tails);
         let published = Arc::new(AtomicU64::new(0));
         let counted = Arc::clone(&published);
+        let news = broadcast::Sender::new(INBOX_BEHIND_MAX);
+        let tap_news = news.clone();
         journal.tap(Arc::new(move |commit| {
             if let Commit::Events(_, events) = commit {
                 counted.fetch_add(events.len() as u64, Ordering::Relaxed);
             }
+            if tap_news.receiver_count() > 0 {
+                tell(&tap_news, commit);
+            }
             tap_tails.publish(commit);
         }));
-        Broadcast { journal, tails, published }
+        Broadcast { journal, tails, published, news, reachable: Arc::default() }
     }
 
     /// The journal behind it. Events that are appended there are published here.
@@ -121,8 +156,22 @@ impl Broadcast {
         })
     }
 
-    /// True if a subscriber of the session can answer requests.
+    /// Events of all sessions that may belong into the inbox. A receiver that is too slow misses some.
+    pub(crate) fn news(&self) -> broadcast::Receiver<News> {
+        self.news.subscribe()
+    }
+
+    /// Sets the number of devices that are notified of every request and can answer it.
+    pub(crate) fn set_reachable(&self, devices: usize) {
+        self.reachable.store(devices, Ordering::Relaxed);
+    }
+
+    /// True if a subscriber of the session can answer requests, or a device that is notified of them.
     pub fn is_attended(&self, key: &Key) -> bool {
+        self.reachable.load(Ordering::Relaxed) > 0 || self.has_answering_subscriber(key)
+    }
+
+    fn has_answering_subscriber(&self, key: &Key) -> bool {
         self.tails.lock().get(key).is_some_and(|shared| shared.answering > 0)
     }
 
@@ -139,6 +188,18 @@ impl Broadcast {
     /// Number of events that were stored and published since the broadcast was created.
     pub fn published(&self) -> u64 {
         self.published.load(Ordering::Relaxed)
+    }
+}
+
+fn tell(news: &broadcast::Sender<News>, commit: Commit<'_>) {
+    // Without a receiver there is nobody to tell.
+    match commit {
+        Commit::Events(key, events) => {
+            for event in events.iter().filter(|event| is_news(event)) {
+                drop(news.send(News::Event(key.clone(), Arc::clone(event))));
+            }
+        }
+        Commit::Deleted(key) => drop(news.send(News::Deleted(key.clone()))),
     }
 }
 

@@ -36,6 +36,11 @@ pub(crate) fn needs_process<S>(route: Route<S>) -> Route<S> {
     Route { scope: None, ..route }
 }
 
+/// Declares a route without a credential: its path contains a token, which its handler checks.
+pub(crate) fn needs_token<S>(route: Route<S>) -> Route<S> {
+    Route { scope: None, ..route }
+}
+
 /// Adds the scope of a route and its error response to its description.
 pub(crate) fn describe_scope<S>(
     (schemas, mut paths, methods): UtoipaMethodRouter<S>,

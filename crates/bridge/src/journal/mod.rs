@@ -12,6 +12,7 @@ mod audit;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod cursor;
+mod document;
 mod error;
 mod event;
 mod memory;
@@ -32,6 +33,7 @@ use jiff::Timestamp;
 pub use ask::{Ask, NewAsk, Settle, Settled, Settlement};
 pub use audit::{AUDIT_START, AuditDraft, AuditEntry, AuditKey, Broken, verify_audit, verify_sealed_audit};
 pub use cursor::{Cursor, Epoch};
+pub use document::{Document, DocumentChange};
 pub use error::{ErrorKind, JournalError};
 pub use event::{Class, Draft, Event, Novelty, Stored};
 pub use memory::{MemoryJournal, MemoryStore};
@@ -132,6 +134,12 @@ pub trait Journal: fmt::Debug + Send + Sync {
 
     /// Lines of the audit log after a number, at most a thousand. [`verify_audit`] checks them.
     fn audit_log(&self, after: u64) -> Call<'_, Vec<AuditEntry>>;
+
+    /// Stores and removes documents, all or none.
+    fn change_documents(&self, changes: Vec<DocumentChange>) -> Call<'_, ()>;
+
+    /// All documents of a kind, by id.
+    fn documents(&self, kind: &'static str) -> Call<'_, Vec<Document>>;
 
     /// Calls `tap` with every commit, in the order of the commits and before the callers return.
     ///

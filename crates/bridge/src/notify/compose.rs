@@ -1,24 +1,25 @@
-//! Notifications made from notices.
+//! Notifications made from items of the inbox.
 
 use serde::Serialize;
 use serde_json::Value;
-use tidings_protocol::api::{Notice, ServerPhase, SessionView};
+use tidings_protocol::api::{Choice, InboxKind, PushActions, PushMessage};
 use tidings_protocol::mobile::RiskLevel;
 
 use super::target::Occasion;
-use crate::limits::NOTIFY_LINE_CHARS;
+use crate::caller::Scope;
+use crate::inbox::{Item, text};
 use crate::sessions::Sessions;
 
 /// A notification, as the JSON body of a webhook. Programs may rely on the keys.
 #[derive(Debug, Clone, Serialize)]
 pub struct Notification {
-    /// The id of the notification; a retry has the same id.
+    /// The id of the notification; a retry has the same id, and a reminder another one.
     pub id: String,
-    /// The occasion: `permission`, `question`, `turn_ended` or `failed`.
+    /// The occasion, such as `permission`.
     pub event: &'static str,
     /// The time of the occasion.
     pub at: String,
-    /// The key of the session.
+    /// The key of the session; empty if it concerns the whole server.
     pub session: String,
     /// The name of the folder of the session.
     pub project: String,
@@ -33,7 +34,13 @@ pub struct Notification {
     /// The risk of the tool call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub risk: Option<RiskLevel>,
-    /// The URL of the session's page.
+    /// The time at which a limit resets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resets_at: Option<String>,
+    /// The number of the reminder; absent in the first notification.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reminder: Option<u32>,
+    /// The URL of the request or the session on the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
     /// Details, for targets with `include_details`.
@@ -55,97 +62,169 @@ pub struct Details {
 }
 
 impl Notification {
-    /// True if the agent waits for an answer of the user.
-    pub(super) fn needs_answer(&self) -> bool {
-        self.tool_use_id.is_some()
+    /// The notification of an item.
+    pub(super) fn new(item: &Item, step: u32, page: Option<&str>) -> Self {
+        Notification {
+            id: format!("{}.{step}", item.id),
+            event: Occasion::of(item.kind).as_str(),
+            at: text(item.at),
+            session: item.session().unwrap_or_default().to_owned(),
+            project: project(item).to_owned(),
+            text: line(item),
+            tool_use_id: item.tool_use_id.clone().filter(|_| item.kind.is_request()),
+            tool: item.tool.clone(),
+            risk: item.risk,
+            resets_at: item.resets_at.map(text),
+            reminder: Some(step).filter(|step| *step > 0),
+            link: page.map(|page| link(page, &item.link())),
+            details: None,
+        }
     }
 
-    /// The notification without details.
-    #[must_use]
-    pub fn without_details(&self) -> Self {
-        Notification { details: None, ..self.clone() }
+    /// One notification of many items.
+    pub(super) fn summary(items: &[(Item, u32)], page: Option<&str>) -> Option<Self> {
+        let [(first, step), rest @ ..] = items else { return None };
+        let mut notification = Notification::new(first, *step, page);
+        if !rest.is_empty() {
+            notification.text = many(items.len());
+            notification.link = page.map(|page| link(page, INBOX));
+            notification.tool_use_id = None;
+            (notification.tool, notification.risk) = (None, None);
+        }
+        Some(notification)
+    }
+
+    /// Adds the details of an item.
+    pub(super) async fn with_details(mut self, item: &Item, sessions: &Sessions) -> Self {
+        let title = item.subject.as_ref().and_then(|subject| subject.title.clone());
+        let mut details = Details { line: item.line.clone().unwrap_or_default(), title, input: None };
+        if item.kind == InboxKind::Permission
+            && let Ok(permissions) = sessions.permissions(item.session()).await
+        {
+            let asked = permissions.into_iter().find(|it| Some(&it.tool_use_id) == item.tool_use_id.as_ref());
+            details.input = asked.map(|asked| asked.details.input);
+        }
+        self.details = Some(details);
+        self
     }
 }
 
-/// Makes a notification from a notice.
-pub(super) async fn notification(
-    sessions: &Sessions,
-    notice: &Notice,
-    occasion: Occasion,
-    page: Option<&str>,
-) -> Notification {
-    let key = match notice {
-        Notice::Permission { permission } => permission.session.clone(),
-        Notice::Question { question } => question.session.clone(),
-        Notice::TurnEnded { session, .. } | Notice::Settled { session, .. } => session.clone(),
-        Notice::Session { session } => session.key.clone(),
-        Notice::Deleted { key, .. } => key.clone(),
-        Notice::Resync {} => String::new(),
+/// The inbox on the page.
+const INBOX: &str = "#/inbox";
+
+/// The tag of a message about many items.
+pub(super) const SUMMARY: &str = "summary";
+
+/// A message to a browser about one item.
+pub(super) fn push_message(
+    item: &Item,
+    step: u32,
+    badge: u64,
+    details: bool,
+    token: Option<PushActions>,
+) -> PushMessage {
+    let detail = match (&item.tool, &item.line) {
+        (Some(tool), Some(line)) => Some(format!("{tool}: {line}")),
+        (None, Some(line)) => Some(line.clone()),
+        (tool, None) => tool.clone(),
     };
-    let view = match notice {
-        Notice::Session { session } => Some(session.clone()),
-        _ => sessions.find(&key).await.ok(),
-    };
-    let config = sessions.config();
-    let project = view.as_ref().map_or_else(|| "a session".to_owned(), project);
-    let mut notification = Notification {
-        id: config.ids.next(),
-        event: occasion.as_str(),
-        at: config.clock.now().to_string(),
-        text: text(notice, &project),
-        project,
-        tool_use_id: None,
-        tool: None,
+    PushMessage::Notify {
+        v: 1,
+        id: item.id.clone(),
+        tag: item.id.clone(),
+        kind: item.kind.as_str().to_owned(),
+        session: item.session().map(str::to_owned),
+        title: project(item).to_owned(),
+        body: words(item.kind).to_owned(),
+        url: item.link(),
+        at: text(item.at),
+        reminder: step,
+        waiting: item.waiting,
+        badge,
+        risk: item.risk,
+        actions: token,
+        detail: detail.filter(|_| details),
+        items: Vec::new(),
+    }
+}
+
+/// A message to a browser about many items.
+pub(super) fn push_summary(items: &[(Item, u32)], badge: u64) -> PushMessage {
+    PushMessage::Notify {
+        v: 1,
+        id: SUMMARY.to_owned(),
+        tag: SUMMARY.to_owned(),
+        kind: SUMMARY.to_owned(),
+        session: None,
+        title: "Tidings".to_owned(),
+        body: many(items.len()),
+        url: INBOX.to_owned(),
+        at: items.iter().map(|(item, _)| item.at).max().map(text).unwrap_or_default(),
+        reminder: items.iter().map(|(_, step)| *step).min().unwrap_or_default(),
+        waiting: items.iter().any(|(item, _)| item.waiting),
+        badge,
         risk: None,
-        link: page.map(|page| format!("{}/#/s/{key}", page.trim_end_matches('/'))),
-        details: None,
-        session: key,
-    };
-    let title = view.and_then(|view| view.title.or(view.first_prompt));
-    let mut details = Details { title, ..Details::default() };
-    match notice {
-        Notice::Permission { permission } => {
-            notification.tool_use_id = Some(permission.tool_use_id.clone());
-            notification.tool = Some(permission.details.tool_name.clone());
-            notification.risk = Some(permission.details.risk);
-            details.line =
-                permission.request.as_ref().map(|request| request.target.clone()).unwrap_or_default();
-            details.input = Some(permission.details.input.clone());
-        }
-        Notice::Question { question } => {
-            notification.tool_use_id = Some(question.tool_use_id.clone());
-            details.line = question.request.questions.first().map(|it| it.text.clone()).unwrap_or_default();
-        }
-        Notice::TurnEnded { last_line, .. } => details.line = last_line.clone().unwrap_or_default(),
-        Notice::Session { session } => details.line = session.error.clone().unwrap_or_default(),
-        _ => {}
-    }
-    details.line = details.line.lines().next().unwrap_or_default().chars().take(NOTIFY_LINE_CHARS).collect();
-    notification.details = Some(details);
-    notification
-}
-
-pub(super) fn text(notice: &Notice, project: &str) -> String {
-    match notice {
-        Notice::Permission { permission } => {
-            format!("{project}: may `{}` run?", permission.details.tool_name)
-        }
-        Notice::Question { question } if question.plan.is_some() => {
-            format!("{project}: a plan waits for you")
-        }
-        Notice::Question { .. } => format!("{project}: a question waits for you"),
-        Notice::TurnEnded { interrupted: true, .. } => format!("{project}: the turn was interrupted"),
-        Notice::TurnEnded { is_error: true, .. } => format!("{project}: the turn has failed"),
-        Notice::TurnEnded { .. } => format!("{project}: the turn has ended"),
-        Notice::Session { session } if session.state == ServerPhase::Interrupted => {
-            format!("{project}: the agent has ended during a turn")
-        }
-        _ => format!("{project}: the session has failed"),
+        actions: None,
+        detail: None,
+        // A message is short; the page has all of them.
+        items: items.iter().take(SUMMARY_IDS_MAX).map(|(item, _)| item.id.clone()).collect(),
     }
 }
 
-/// The last component of the folder's path, which reveals less than the whole path.
-fn project(view: &SessionView) -> String {
-    let name = view.cwd.trim_end_matches('/').rsplit('/').next().filter(|name| !name.is_empty());
-    name.unwrap_or("/").to_owned()
+const SUMMARY_IDS_MAX: usize = 20;
+
+/// The decisions that a button may make: none for high risk, which must be seen first.
+pub(super) fn decisions(item: &Item, may_allow: bool) -> Vec<Choice> {
+    let is_asked = item.waiting && item.kind == InboxKind::Permission && item.digest.is_some();
+    match item.risk {
+        Some(RiskLevel::Low | RiskLevel::Medium) if is_asked && may_allow => {
+            vec![Choice::Allow, Choice::Deny]
+        }
+        Some(RiskLevel::Low | RiskLevel::Medium) if is_asked => vec![Choice::Deny],
+        _ => Vec::new(),
+    }
+}
+
+/// The scope that a device needs for buttons.
+pub(super) const BUTTON_SCOPE: Scope = Scope::Decide;
+
+/// The URL of a part of the page.
+pub(super) fn link(page: &str, part: &str) -> String {
+    format!("{}/{part}", page.trim_end_matches('/'))
+}
+
+fn project(item: &Item) -> &str {
+    item.subject.as_ref().map_or("Tidings", |subject| subject.project())
+}
+
+/// The text of a notification, with the name of its session.
+fn line(item: &Item) -> String {
+    let project = project(item);
+    match (item.kind, &item.tool) {
+        (InboxKind::Permission, Some(tool)) => format!("{project}: may `{tool}` run?"),
+        (kind, _) => {
+            let words = words(kind);
+            let mut letters = words.chars();
+            let first = letters.next().map(|letter| letter.to_ascii_lowercase()).into_iter();
+            format!("{project}: {}", first.chain(letters).collect::<String>())
+        }
+    }
+}
+
+fn words(kind: InboxKind) -> &'static str {
+    match kind {
+        InboxKind::Permission => "A permission request waits for you",
+        InboxKind::Question => "A question waits for you",
+        InboxKind::Plan => "A plan waits for you",
+        InboxKind::Finished => "The turn has ended",
+        InboxKind::Failed => "The turn has failed",
+        InboxKind::Denied => "A tool call was denied",
+        InboxKind::Limit => "The limit of the plan is reached",
+        InboxKind::AgentGone => "The agent has ended during a turn",
+        InboxKind::DiskFull => "The disk of the server is full",
+    }
+}
+
+fn many(count: usize) -> String {
+    format!("{count} things need you")
 }

@@ -1,154 +1,159 @@
-//! Notifications for users who have no page open: webhooks, and ntfy for phones.
+//! Notifications about items of the inbox: Web Push, ntfy, webhooks, Slack and Discord.
 //!
-//! Texts leave out what the agent wants to do and what it has said, unless the owner enables
-//! `include_details`: they pass through servers of third parties and appear on locked screens.
+//! Texts leave out what the agent wants to do and what it has said, unless the owner enables details: they
+//! pass through servers of third parties and appear on locked screens.
 
+mod act;
+mod attempt;
+mod channel;
 mod compose;
-mod queue;
-mod send;
+mod discord;
+mod dispatch;
+mod hook;
+mod manage;
+mod ntfy;
 mod signature;
+mod slack;
 mod target;
+mod token;
+mod web_push;
+mod webhook;
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tidings_protocol::api::{Notice, ServerPhase};
-use tokio::sync::{broadcast, mpsc};
+use tidings_protocol::api::{NotifySettings, TargetSource};
+use tokio::sync::{OnceCell, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 pub use compose::{Details, Notification};
 pub use target::{Occasion, Target, TargetKind};
+pub use web_push::PushKeys;
 
-use self::send::Sender;
+use self::channel::{Channel, Via};
+use self::hook::Hook;
+use self::web_push::PushSender;
 use crate::error::Error;
-use crate::journal::Handle;
-use crate::limits::{LIST_MAX, NOTIFY_KNOWN_MAX, NOTIFY_QUEUE_MAX};
+use crate::inbox::{Inbox, Rules};
+use crate::limits::NOTIFY_SENDING_MAX;
 use crate::sessions::Sessions;
 
-/// Sends notifications to the configured targets.
-#[derive(Debug)]
+/// The configuration of notifications.
+#[derive(Debug, Default)]
 pub struct Notifier {
-    senders: Vec<Sender>,
+    hooks: Vec<Hook>,
     /// The URL of this server's page, for links.
     page: Option<String>,
+    push: Option<PushSender>,
+    /// Rules until others are set.
+    rules: Option<Rules>,
 }
 
 impl Notifier {
-    /// Checks the targets. Nothing is sent before [`Notifier::run`].
+    /// Checks the targets. Nothing is sent before the server runs.
     pub fn new(targets: Vec<Target>, page: Option<String>) -> Result<Self, Error> {
-        let senders = targets.into_iter().map(Sender::new).collect::<Result<_, _>>()?;
-        Ok(Notifier { senders, page })
+        let hooks = targets.into_iter().map(Hook::new).collect::<Result<_, _>>()?;
+        Ok(Notifier { hooks, page, push: None, rules: None })
     }
 
-    /// Sends notifications until the server stops. Unsent ones are dropped then; the journal has their
-    /// events.
+    /// Sets the rules that hold until a client sets others.
+    pub fn settings(mut self, settings: NotifySettings) -> Result<Self, Error> {
+        self.rules = Some(Rules::new(settings)?);
+        Ok(self)
+    }
+
+    /// Sends notifications about sessions without a server, until it is stopped.
     pub async fn run(self, sessions: Sessions, stopping: CancellationToken) {
-        let mut notices = sessions.notices();
-        let mut queues = Vec::new();
-        let mut tasks = tokio::task::JoinSet::new();
-        for sender in self.senders {
-            let (queue, waiting) = mpsc::channel(NOTIFY_QUEUE_MAX);
-            queues.push((sender.wants(), queue));
-            tasks.spawn(sender.run(sessions.clone(), waiting));
-        }
-        let mut phases = KnownPhases::of(&sessions).await;
-        loop {
-            let notice = tokio::select! {
-                () = stopping.cancelled() => break,
-                notice = notices.recv() => notice,
-            };
-            let notice = match notice {
-                Ok(notice) => notice,
-                Err(broadcast::error::RecvError::Lagged(count)) => {
-                    tracing::warn!(count, "too many notices at once; some notifications were not sent");
-                    continue;
-                }
-                Err(broadcast::error::RecvError::Closed) => break,
-            };
-            let Some(occasion) = phases.occasion(&notice) else { continue };
-            if !queues.iter().any(|(wants, _)| wants.contains(&occasion)) {
-                continue;
-            }
-            let notification =
-                compose::notification(&sessions, &notice, occasion, self.page.as_deref()).await;
-            let notification = Arc::new(notification);
-            for (_, queue) in queues.iter().filter(|(wants, _)| wants.contains(&occasion)) {
-                // The sender task takes it at once and drops from its own queue, so this never waits long.
-                if queue.send(Arc::clone(&notification)).await.is_err() {
-                    break;
-                }
-            }
-        }
-        tasks.shutdown().await;
+        Notifications::new(sessions, self).run(None, stopping).await;
+    }
+
+    /// Adds messages to browsers.
+    pub fn web_push(mut self, keys: PushKeys) -> Result<Self, Error> {
+        self.push = Some(PushSender::new(keys, false)?);
+        Ok(self)
+    }
+
+    /// The same with push services on this machine, also without TLS. For tests only: every device could
+    /// have the server call programs on its own machine.
+    pub fn web_push_on_loopback(mut self, keys: PushKeys) -> Result<Self, Error> {
+        self.push = Some(PushSender::new(keys, true)?);
+        Ok(self)
     }
 }
 
-/// The last known phase of each session, so that a failure is notified once.
-#[derive(Debug, Default)]
-struct KnownPhases(HashMap<String, ServerPhase>);
+/// Notifications of a running server, and the inbox that they come from. Handles are cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Notifications(Arc<NotificationsInner>);
 
-impl KnownPhases {
-    /// Reads the phases at start, so that an old failure is not notified again when the title of its session
-    /// changes.
-    async fn of(sessions: &Sessions) -> Self {
-        let (mut phases, mut after) = (HashMap::new(), None);
-        loop {
-            let page = sessions.list(after, LIST_MAX).await.unwrap_or_else(|error| {
-                tracing::warn!(%error, "failed to read the phases of sessions");
-                Vec::new()
-            });
-            let Some(last) = page.last() else { return KnownPhases(phases) };
-            after = u64::try_from(last.handle).ok().map(Handle::new);
-            let ended = page.into_iter().filter(|view| has_ended(view.state));
-            phases.extend(ended.map(|view| (view.key, view.state)).take(NOTIFY_KNOWN_MAX - phases.len()));
-        }
+#[derive(Debug)]
+struct NotificationsInner {
+    inbox: Inbox,
+    page: Option<String>,
+    push: Option<PushSender>,
+    channels: Mutex<BTreeMap<String, Arc<Channel>>>,
+    loaded: OnceCell<()>,
+    sending: Semaphore,
+    /// Serializes changes of targets, so that their number stays bounded.
+    changing: tokio::sync::Mutex<()>,
+}
+
+impl Notifications {
+    pub(crate) fn new(sessions: Sessions, notifier: Notifier) -> Self {
+        let Notifier { hooks, page, push, rules } = notifier;
+        let of_file = |(number, hook): (usize, Hook)| {
+            let id = format!("file:{}", number + 1);
+            let channel =
+                Channel { id: id.clone(), source: TargetSource::File, via: Via::Hook(Box::new(hook)) };
+            (id, Arc::new(channel))
+        };
+        let channels = hooks.into_iter().enumerate().map(of_file).collect();
+        Notifications(Arc::new(NotificationsInner {
+            inbox: Inbox::new(sessions, rules.unwrap_or_default()),
+            page,
+            push,
+            channels: Mutex::new(channels),
+            loaded: OnceCell::new(),
+            sending: Semaphore::new(NOTIFY_SENDING_MAX),
+            changing: tokio::sync::Mutex::default(),
+        }))
     }
 
-    /// The occasion of a notice; `None` if it needs no notification.
-    fn occasion(&mut self, notice: &Notice) -> Option<Occasion> {
-        match notice {
-            Notice::Permission { .. } => Some(Occasion::Permission),
-            Notice::Question { .. } => Some(Occasion::Question),
-            Notice::TurnEnded { is_error: true, interrupted: false, .. } => Some(Occasion::Failed),
-            Notice::TurnEnded { .. } => Some(Occasion::TurnEnded),
-            Notice::Session { session } => {
-                if self.0.len() >= NOTIFY_KNOWN_MAX && !self.0.contains_key(&session.key) {
-                    self.0.clear();
-                }
-                let before = self.0.insert(session.key.clone(), session.state);
-                let is_new = before != Some(session.state);
-                (is_new && has_ended(session.state)).then_some(Occasion::Failed)
-            }
-            Notice::Deleted { key, .. } => {
-                self.0.remove(key);
-                None
-            }
-            Notice::Settled { .. } | Notice::Resync {} => None,
-        }
+    pub(crate) fn inbox(&self) -> &Inbox {
+        &self.0.inbox
+    }
+
+    fn channels(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Channel>>> {
+        // Each change is complete before the lock is released.
+        self.0.channels.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn channel(&self, id: &str) -> Option<Arc<Channel>> {
+        self.channels().get(id).cloned()
+    }
+
+    fn page(&self) -> Option<&str> {
+        self.0.page.as_deref()
     }
 }
 
-/// True if a session has failed or was cut off. A user or a server that stops does not cause these phases.
-fn has_ended(phase: ServerPhase) -> bool {
-    matches!(phase, ServerPhase::Failed | ServerPhase::Interrupted)
+/// How a target has answered, for people who look for the reason of a silence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TargetHealth {
+    /// The id of the target.
+    pub id: String,
+    /// The reason of its last failure, if it does not accept notifications at the moment.
+    pub error: Option<String>,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// An interrupted turn is an error for the agent, but not for the user who interrupted it.
-    #[test]
-    fn an_interrupted_turn_has_not_failed() {
-        for (is_error, interrupted, occasion, words) in [
-            (true, true, Occasion::TurnEnded, "shop: the turn was interrupted"),
-            (true, false, Occasion::Failed, "shop: the turn has failed"),
-            (false, false, Occasion::TurnEnded, "shop: the turn has ended"),
-        ] {
-            let session = "session".to_owned();
-            let notice = Notice::TurnEnded { session, is_error, interrupted, last_line: None };
-            assert_eq!(KnownPhases::default().occasion(&notice), Some(occasion));
-            assert_eq!(compose::text(&notice, "shop"), words);
-        }
-    }
+/// Reads how the targets of a server have answered from its journal, also while the server runs. It blocks on
+/// the disk.
+pub fn target_health(journal: &std::path::Path) -> Result<Vec<TargetHealth>, Error> {
+    let documents = crate::journal::SqliteJournal::read_documents(journal, crate::inbox::HEALTH)?;
+    let read = |document: crate::journal::Document| {
+        let health: crate::inbox::Health = serde_json::from_slice(&document.body).ok()?;
+        let error = health.error.filter(|_| health.failures > 0);
+        Some(TargetHealth { id: document.id, error })
+    };
+    Ok(documents.into_iter().filter_map(read).collect())
 }

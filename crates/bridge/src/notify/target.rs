@@ -2,13 +2,15 @@
 
 use std::fmt;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use tidings_protocol::api::{InboxKind, NotifyKind};
 
 use crate::error::{Code, Error};
 
 /// A target of notifications.
-#[derive(Clone, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Target {
     /// The URL of a webhook, or of a topic at ntfy (`https://ntfy.sh/my-topic`).
     pub url: String,
@@ -26,36 +28,60 @@ pub struct Target {
     /// The access token of a protected ntfy topic.
     #[serde(default)]
     pub token: Option<String>,
+    /// The name to show; the host of the URL if there is none.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// True for a button that allows, besides the one that denies. Only for an ntfy topic with a token:
+    /// everybody who reads the topic could press it.
+    #[serde(default)]
+    pub allow_button: bool,
 }
 
 /// The kind of a target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TargetKind {
     /// A program that accepts JSON.
     Webhook,
+    /// An incoming webhook of Slack.
+    Slack,
+    /// A webhook of Discord.
+    Discord,
     /// A topic of ntfy, which shows notifications on phones.
     Ntfy,
 }
 
 /// An occasion for a notification.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Occasion {
     /// A tool call waits for permission.
     Permission,
-    /// The agent asks a question.
+    /// The agent asks a question, or a plan waits for approval.
     Question,
     /// A turn has ended well.
     TurnEnded,
-    /// A turn or a session has failed.
+    /// A turn or a session has failed, or an agent has ended during a turn.
     Failed,
+    /// A tool call was denied without asking a person.
+    Denied,
+    /// The limit of the plan is reached.
+    Limit,
+    /// The disk of the server is full.
+    DiskFull,
 }
 
 impl Occasion {
     /// All occasions.
-    pub const ALL: [Occasion; 4] =
-        [Occasion::Permission, Occasion::Question, Occasion::TurnEnded, Occasion::Failed];
+    pub const ALL: [Occasion; 7] = [
+        Occasion::Permission,
+        Occasion::Question,
+        Occasion::TurnEnded,
+        Occasion::Failed,
+        Occasion::Denied,
+        Occasion::Limit,
+        Occasion::DiskFull,
+    ];
 
     /// The name in the configuration.
     pub fn as_str(self) -> &'static str {
@@ -64,6 +90,22 @@ impl Occasion {
             Occasion::Question => "question",
             Occasion::TurnEnded => "turn_ended",
             Occasion::Failed => "failed",
+            Occasion::Denied => "denied",
+            Occasion::Limit => "limit",
+            Occasion::DiskFull => "disk_full",
+        }
+    }
+
+    /// The occasion of an item of the inbox.
+    pub(super) fn of(kind: InboxKind) -> Self {
+        match kind {
+            InboxKind::Permission => Occasion::Permission,
+            InboxKind::Question | InboxKind::Plan => Occasion::Question,
+            InboxKind::Finished => Occasion::TurnEnded,
+            InboxKind::Failed | InboxKind::AgentGone => Occasion::Failed,
+            InboxKind::Denied => Occasion::Denied,
+            InboxKind::Limit => Occasion::Limit,
+            InboxKind::DiskFull => Occasion::DiskFull,
         }
     }
 }
@@ -93,6 +135,12 @@ impl Target {
         {
             return Err(wrong("names no topic", "write it as https://ntfy.sh/my-topic"));
         }
+        if self.allow_button && (self.kind != TargetKind::Ntfy || self.token.is_none()) {
+            return Err(wrong(
+                "is not protected, so its notifications cannot have a button that allows",
+                "use an ntfy topic with a `token`, or leave `allow_button` out",
+            ));
+        }
         Ok(url)
     }
 
@@ -105,7 +153,20 @@ impl Target {
     fn name(&self) -> &'static str {
         match self.kind {
             TargetKind::Webhook => "webhook",
+            TargetKind::Slack => "slack",
+            TargetKind::Discord => "discord",
             TargetKind::Ntfy => "ntfy",
+        }
+    }
+}
+
+impl TargetKind {
+    pub(super) fn published(self) -> NotifyKind {
+        match self {
+            TargetKind::Webhook => NotifyKind::Webhook,
+            TargetKind::Slack => NotifyKind::Slack,
+            TargetKind::Discord => NotifyKind::Discord,
+            TargetKind::Ntfy => NotifyKind::Ntfy,
         }
     }
 }
@@ -137,6 +198,8 @@ mod tests {
             include_details,
             secret: None,
             token: None,
+            name: None,
+            allow_button: false,
         };
         let cases = [
             (TargetKind::Webhook, "https://example.org/hook", true, true),
@@ -153,6 +216,13 @@ mod tests {
             let address = target(kind, url, details).address();
             assert_eq!(address.is_ok(), fine, "{url} {details}: {address:?}");
         }
+        let mut open = target(TargetKind::Ntfy, "https://ntfy.sh/topic", false);
+        open.allow_button = true;
+        assert!(open.address().is_err(), "everybody could allow");
+        open.token = Some("tk_1".to_owned());
+        assert!(open.address().is_ok());
+        open.kind = TargetKind::Slack;
+        assert!(open.address().is_err(), "it has no buttons");
         let error =
             target(TargetKind::Webhook, "ftp://example.org/secret-path", false).address().unwrap_err();
         assert!(!error.to_string().contains("secret-path"));

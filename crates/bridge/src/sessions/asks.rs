@@ -171,7 +171,7 @@ pub(super) fn resolved(event: &UiMessage) -> Option<(String, Outcome<String>)> {
 }
 
 /// The outcome of an ask, in one word.
-pub(super) fn outcome_name(resolution: Resolution) -> &'static str {
+pub(crate) fn outcome_name(resolution: Resolution) -> &'static str {
     match resolution {
         Resolution::Allowed => "allowed",
         Resolution::Denied => "denied",

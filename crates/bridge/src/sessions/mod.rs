@@ -51,6 +51,7 @@ use tidings_protocol::api::{
 use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
 use tokio::time::Instant;
 
+pub(crate) use asks::outcome_name;
 pub use config::{Carrier, Config, Observe, Real};
 pub(crate) use create::first_input_id;
 
@@ -391,6 +392,11 @@ impl Sessions {
     /// Notices of all sessions. A receiver that is too slow misses some, and gets `Lagged`.
     pub fn notices(&self) -> broadcast::Receiver<Arc<Notice>> {
         self.0.notices.subscribe()
+    }
+
+    /// Sends a notice to all receivers, if there are any.
+    pub(crate) fn notify(&self, notice: Notice) {
+        drop(self.0.notices.send(Arc::new(notice)));
     }
 
     /// Ends all agents, or detaches from them if hosts keep them. Nothing is started afterwards.

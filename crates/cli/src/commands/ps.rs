@@ -1,14 +1,15 @@
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use clap::Args;
 use jiff::Timestamp;
-use tidings_protocol::api::{ServerPhase, SessionOrigin, SessionView};
+use tidings_protocol::api::{InboxPage, ServerPhase, SessionOrigin, SessionView};
 
 use super::session_lookup;
 use crate::error::Exit;
 use crate::human;
 use crate::output::{BOLD, DIM, Output, PLAIN, RED, YELLOW, printable};
-use crate::remote::RemoteArgs;
+use crate::remote::{Remote, RemoteArgs};
 
 /// List the server's sessions; those that need you come first
 #[derive(Debug, Args)]
@@ -38,8 +39,10 @@ const RECENT_SECONDS: i64 = 24 * 60 * 60;
 impl Ps {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let mut sessions =
-            runtime.block_on(async { session_lookup::sessions(&self.remote.remote()?).await })?;
+        let (mut sessions, waiting) = runtime.block_on(async {
+            let remote = self.remote.remote()?;
+            anyhow::Ok((session_lookup::sessions(&remote).await?, waiting(&remote).await?))
+        })?;
         // Timestamps of one format sort as text.
         sessions.sort_by(|a, b| rank(a.state).cmp(&rank(b.state)).then_with(|| b.active.cmp(&a.active)));
         let now = Timestamp::now();
@@ -51,12 +54,25 @@ impl Ps {
         }
         let all = sessions.len();
         sessions.retain(|session| self.all || is_recent(session, now));
-        out.text(&table(&sessions, now, human::columns()))?;
+        out.text(&table(&sessions, &waiting, now, human::columns()))?;
         if sessions.len() < all {
             let hidden = human::plural((all - sessions.len()) as u64, "older session");
             out.note(&format!("{hidden}; `--all` shows them too"))?;
         }
         Ok(Exit::Fine)
+    }
+}
+
+/// Number of requests in the inbox that wait, by session.
+async fn waiting(remote: &Remote) -> anyhow::Result<BTreeMap<String, u64>> {
+    let (mut counts, mut more) = (BTreeMap::new(), String::new());
+    loop {
+        let page: InboxPage = remote.get(&format!("/v1/inbox?state=waiting&limit=200{more}")).await?;
+        for session in page.items.into_iter().filter_map(|item| item.session) {
+            *counts.entry(session).or_default() += 1;
+        }
+        let Some(next) = page.next else { return Ok(counts) };
+        more = format!("&before={next}");
     }
 }
 
@@ -98,7 +114,12 @@ fn label(state: ServerPhase) -> (&'static str, &'static str) {
 }
 
 /// Formats one line per session; the title gets the columns that are left.
-fn table(sessions: &[SessionView], now: Timestamp, columns: usize) -> String {
+fn table(
+    sessions: &[SessionView],
+    waiting: &BTreeMap<String, u64>,
+    now: Timestamp,
+    columns: usize,
+) -> String {
     const STATE_COLUMNS: usize = 11;
     const PROJECT_COLUMNS: usize = 20;
     if sessions.is_empty() {
@@ -118,7 +139,7 @@ fn table(sessions: &[SessionView], now: Timestamp, columns: usize) -> String {
         let (word, style) = label(session.state);
         let project = session.cwd.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let age = session.active.parse().map_or_else(|_| String::new(), |active| human::age(active, now));
-        let waiting = session.pending_permissions + session.pending_questions;
+        let waiting = waiting.get(&session.key).copied().unwrap_or_default();
         let candidates =
             [session.stalled.as_deref(), session.error.as_deref(), session_lookup::title(session)];
         let line =
@@ -168,14 +189,15 @@ mod tests {
     fn urgent_information_precedes_the_title() {
         for (more, expected) in [
             (json!({}), "The build"),
-            (json!({"pending_permissions": 2}), "(2 waiting) The build"),
+            (json!({"key": "a2"}), "(2 waiting) The build"),
             (json!({"untrusted": true}), "(without the folder's settings) The build"),
             (json!({"stalled": "The budget is used up"}), "The budget is used up"),
             (json!({"first_prompt": "Mend it", "last_line": "Done."}), "The build"),
             (json!({"title": null, "first_prompt": "Mend it", "last_line": "Done."}), "Mend it"),
             (json!({"title": null, "last_line": "Done."}), "Done."),
         ] {
-            let text = table(&[session(&more)], Timestamp::UNIX_EPOCH, 200);
+            let waiting = BTreeMap::from([("a2".to_owned(), 2)]);
+            let text = table(&[session(&more)], &waiting, Timestamp::UNIX_EPOCH, 200);
             assert!(text.ends_with(&format!("  {expected}\n")), "{text}");
         }
     }

@@ -39,8 +39,9 @@ macro_rules! each_api_type {
     ($visit:ident) => {
         $visit! {
             Accepted, AnswerResult, BatchAnswer, BatchAnswered, CommandRequest, Completions, CostReport,
-            CreateSession, DeviceList, FolderTrust, HistoryPage, Input, Meta, ModelList, NewCredential, NewDevice,
-            Notice, PairRequest, PairingCode, PatchSession, PermissionAnswer, PermissionList, Problem,
+            CreateSession, DeviceList, FolderTrust, HistoryPage, InboxAct, InboxActed, InboxCounts, InboxPage,
+            InboxRead, InboxSeen, InboxVisible, Input, Meta, ModelList, NewCredential, NewDevice,
+            NewNotifyTarget, Notice, NotifySettings, NotifyTargets, NotifyTest, PairRequest, PairingCode, PatchSession, PermissionAnswer, PermissionList, Problem, PushMessage, PushState, PushSubscription,
             QuestionAnswer, QuestionList, QueueList, SessionList, SessionView, Snapshot, SocketMessage,
             SocketRequest, Subscribed, Transcript, TranscriptBranches, TranscriptEvents, TranscriptHits,
             TranscriptList, TranscriptStats, TranscriptSummary, TrustRequest, WholeCall,

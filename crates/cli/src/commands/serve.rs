@@ -26,6 +26,7 @@ use crate::signals::signals_of_server;
 /// Serve sessions to browsers, phones and scripts
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Serve {
     /// Read settings from this file [default: tidings/serve.toml in the user's config folder]
     #[arg(long, value_name = "FILE")]
@@ -43,6 +44,11 @@ pub(crate) struct Serve {
     /// moved aside
     #[arg(long, conflicts_with = "demo")]
     new_journal: bool,
+
+    /// Accept push services on this machine, also without TLS, for tests: a device could have the server call
+    /// programs on its own machine
+    #[arg(long, hide = true)]
+    push_on_loopback: bool,
 
     /// Print the server's addresses as one line of JSON
     #[arg(long)]
@@ -73,7 +79,7 @@ impl Serve {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(workers()).enable_all().build()?;
         let journal = if self.new_journal { JournalChoice::NewIfMissing } else { JournalChoice::Existing };
-        let exit = runtime.block_on(serve(&settings, journal, self.json, out));
+        let exit = runtime.block_on(serve(&settings, journal, self, out));
         // Do not wait for blocking tasks; the graceful shutdown is over.
         runtime.shutdown_background();
         if let Some(demo) = &settings.demo {
@@ -123,7 +129,7 @@ fn workers() -> usize {
 async fn serve(
     settings: &Settings,
     journal: JournalChoice,
-    json: bool,
+    args: &Serve,
     out: &mut Output,
 ) -> anyhow::Result<Exit> {
     let first = signals_of_server()?;
@@ -148,8 +154,8 @@ async fn serve(
     let server = Server::new(sessions, auth.clone())
         .transcripts(start::transcripts())
         .retention(settings.retention)
-        .notifier(start::notifier(settings, address.as_deref())?);
-    greeting::print(settings, &auth, &addresses, json, out)?;
+        .notifier(start::notifier(settings, address.as_deref(), args.push_on_loopback)?);
+    greeting::print(settings, &auth, &addresses, args.json, out)?;
 
     let (stopping, stopped) = tokio::sync::oneshot::channel();
     let stop = async {

@@ -5,8 +5,10 @@
 
 mod answer;
 mod device;
+mod inbox;
 mod input;
 mod list;
+mod notify;
 mod problem;
 mod session;
 mod socket;
@@ -19,12 +21,20 @@ pub use answer::{
     PermissionAnswer, PermissionScope, QuestionAnswer, QuestionReply,
 };
 pub use device::{CredentialKind, Device, DeviceList, NewCredential, NewDevice, PairRequest, PairingCode};
+pub use inbox::{
+    DeliveryState, InboxAct, InboxActed, InboxCounts, InboxDelivery, InboxItem, InboxKind, InboxPage,
+    InboxRead, InboxRequest, InboxSeen, InboxVisible, NotifyKind,
+};
 pub use input::{
     Accepted, Attachment, CommandRequest, Delivery, INPUT_BYTES_MAX, Input, QueueState, QueuedInput, Rewound,
 };
 pub use list::{
     Completions, HistoryEvent, HistoryPage, Meta, MetaCaller, MetaClaude, MetaLimits, ModelChoice, ModelList,
     PermissionList, QuestionList, QueueList, WholeCall, WholePrompt, WorkingTree,
+};
+pub use notify::{
+    NewNotifyTarget, NotifySettings, NotifyTarget, NotifyTargets, NotifyTest, PushActions, PushDevice,
+    PushKeys, PushMessage, PushState, PushSubscription, QuietHours, TargetSource, TargetState,
 };
 pub use problem::Problem;
 pub use session::{

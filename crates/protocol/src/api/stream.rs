@@ -108,6 +108,11 @@ pub enum Notice {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         last_line: Option<String>,
     },
+    /// The inbox has changed: get it again.
+    Inbox {
+        /// Position of its newest item.
+        position: u64,
+    },
     /// Notices were dropped: list the sessions again.
     Resync {},
 }

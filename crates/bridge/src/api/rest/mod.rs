@@ -3,6 +3,8 @@
 mod asks;
 mod history;
 mod hooks;
+mod inbox;
+mod notify;
 mod queue;
 mod server;
 mod sessions;
@@ -14,7 +16,7 @@ use axum::extract::DefaultBodyLimit;
 use super::{Api, mobile, sse, transcripts, ws};
 use crate::caller::Scope::{Admin, Always, Decide, Prompt, Read};
 use crate::http::route::{Route, route};
-use crate::http::scope::{needs, needs_later, needs_process};
+use crate::http::scope::{needs, needs_later, needs_process, needs_token};
 use crate::limits::{HOOK_BYTES_MAX, INPUT_BYTES_MAX};
 
 /// Every route with the scope that it needs.
@@ -58,6 +60,21 @@ pub(crate) fn routes() -> Vec<Route<Api>> {
         needs(Decide, route!(asks::answer_batch)),
         needs(Read, route!(asks::list_questions)),
         needs(Decide, route!(asks::answer_question)),
+        needs(Read, route!(inbox::list_inbox)),
+        needs(Read, route!(inbox::read_inbox)),
+        needs(Read, route!(inbox::visible_inbox)),
+        needs(Decide, route!(inbox::act_inbox)),
+        needs(Read, route!(notify::get_push)),
+        needs(Read, route!(notify::put_push)),
+        needs(Read, route!(notify::delete_push)),
+        needs(Read, route!(notify::test_push)),
+        needs(Read, route!(notify::get_notify_settings)),
+        needs(Admin, route!(notify::put_notify_settings)),
+        needs(Admin, route!(notify::list_targets)),
+        needs(Admin, route!(notify::add_target)),
+        needs(Admin, route!(notify::remove_target)),
+        needs(Admin, route!(notify::test_target)),
+        needs_token(route!(notify::act_for_target)),
     ];
     routes.extend(transcripts::routes());
     routes

@@ -1,5 +1,7 @@
 use super::{Stage, at};
-use crate::journal::{AUDIT_START, AuditDraft, ErrorKind, ProjectFolder, verify_audit};
+use crate::journal::{
+    AUDIT_START, AuditDraft, Document, DocumentChange, ErrorKind, ProjectFolder, verify_audit,
+};
 
 fn folder(path: &str) -> ProjectFolder {
     ProjectFolder::new(path).unwrap()
@@ -35,6 +37,25 @@ pub(super) async fn a_project_has_one_session_at_a_time(stage: Stage<'_>) {
     assert_eq!(stage.journal.projects(None).await.unwrap(), [project]);
     let unknown = open(Some(super::key("unknown"))).await.unwrap_err();
     assert_eq!(unknown.kind(), ErrorKind::NotFound);
+}
+
+pub(super) async fn documents_change_together_and_survive_a_kill(mut stage: Stage<'_>) {
+    let put = |kind, id: &str, body: Option<&[u8]>| DocumentChange {
+        kind,
+        id: id.to_owned(),
+        body: body.map(Into::into),
+    };
+    let first = vec![put("a", "1", Some(b"one")), put("a", "2", Some(b"two")), put("b", "1", Some(b"other"))];
+    stage.journal.change_documents(first).await.unwrap();
+    let second = vec![put("a", "1", None), put("a", "2", Some(b"new")), put("a", "unknown", None)];
+    stage.journal.change_documents(second).await.unwrap();
+    let too_long = put("b", &"x".repeat(1 << 20), Some(b""));
+    assert!(stage.journal.change_documents(vec![put("b", "1", None), too_long]).await.is_err());
+    stage.kill_and_open("boot-1", 2);
+    let document = |id: &str, body: &[u8]| Document { id: id.to_owned(), body: body.into() };
+    assert_eq!(stage.journal.documents("a").await.unwrap(), [document("2", b"new")]);
+    assert_eq!(stage.journal.documents("b").await.unwrap(), [document("1", b"other")], "all or none");
+    assert_eq!(stage.journal.documents("c").await.unwrap(), []);
 }
 
 pub(super) async fn t15_the_audit_log_shows_what_was_done_to_it(stage: Stage<'_>) {

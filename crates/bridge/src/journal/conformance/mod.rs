@@ -72,6 +72,7 @@ const CHECKS: &[(&str, Check)] = checks![
     ledgers::projects_do_not_nest,
     ledgers::a_project_has_one_session_at_a_time,
     ledgers::t15_the_audit_log_shows_what_was_done_to_it,
+    ledgers::documents_change_together_and_survive_a_kill,
     retention::f112_what_is_removed_leaves_a_floor,
     retention::an_open_ask_is_kept,
     retention::bytes_and_age_are_bounds_too,

@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 
 use super::{
-    Ask, AskId, AuditDraft, AuditEntry, Call, Changed, ClientId, Counts, Cursor, Draft, Fence, Handle,
-    Journal, JournalError, Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page, Project,
-    ProjectFolder, Resume, Retained, Session, SessionChange, SessionName, Settle, Settled, Settlement,
-    Stored, Tap,
+    Ask, AskId, AuditDraft, AuditEntry, Call, Changed, ClientId, Counts, Cursor, Document, DocumentChange,
+    Draft, Fence, Handle, Journal, JournalError, Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page,
+    Project, ProjectFolder, Resume, Retained, Session, SessionChange, SessionName, Settle, Settled,
+    Settlement, Stored, Tap,
 };
 use state::StoreState;
 
@@ -179,6 +179,18 @@ impl Journal for MemoryJournal {
 
     fn audit_log(&self, after: u64) -> Call<'_, Vec<AuditEntry>> {
         self.with(|state| Ok(state.audit_log(after)))
+    }
+
+    fn change_documents(&self, changes: Vec<DocumentChange>) -> Call<'_, ()> {
+        self.with(|state| {
+            changes.iter().try_for_each(DocumentChange::check)?;
+            state.change_documents(changes);
+            Ok(())
+        })
+    }
+
+    fn documents(&self, kind: &'static str) -> Call<'_, Vec<Document>> {
+        self.with(|state| Ok(state.documents(kind)))
     }
 
     fn tap(&self, tap: Tap) {

@@ -9,9 +9,9 @@ use crate::journal::event::{check_drafts, weight};
 use crate::journal::opening::LastStop;
 use crate::journal::retention::RetentionWalk;
 use crate::journal::{
-    Ask, AskId, AuditEntry, ClientId, Commit, Cursor, Draft, Epoch, ErrorKind, Event, Extent, Fence, Handle,
-    JournalError, Keep, Key, Max, Novelty, Opening, Page, PageRoom, Project, ProjectFolder, Rest, Retained,
-    Session, Settled, Stored, Tap, Verdict,
+    Ask, AskId, AuditEntry, ClientId, Commit, Cursor, Document, DocumentChange, Draft, Epoch, ErrorKind,
+    Event, Extent, Fence, Handle, JournalError, Keep, Key, Max, Novelty, Opening, Page, PageRoom, Project,
+    ProjectFolder, Rest, Retained, Session, Settled, Stored, Tap, Verdict,
 };
 use crate::limits::{CLIENT_ID_KEPT, MEMORY_BYTES_MAX, PAST_EPOCHS_MAX, RETAIN_STEP, SEQ_MAX};
 
@@ -23,6 +23,7 @@ pub(super) struct StoreState {
     pub(super) handles: u64,
     pub(super) projects: BTreeMap<ProjectFolder, Project>,
     pub(super) audit: Vec<AuditEntry>,
+    documents: BTreeMap<(&'static str, String), Arc<[u8]>>,
     pub(super) epoch: Option<Epoch>,
     boot_id: String,
     openings: u64,
@@ -69,6 +70,20 @@ impl StoreState {
     pub(super) fn close(&mut self) {
         self.is_open = false;
         self.tap = None;
+    }
+
+    pub(super) fn change_documents(&mut self, changes: Vec<DocumentChange>) {
+        for DocumentChange { kind, id, body } in changes {
+            match body {
+                Some(body) => drop(self.documents.insert((kind, id), body)),
+                None => drop(self.documents.remove(&(kind, id))),
+            }
+        }
+    }
+
+    pub(super) fn documents(&self, kind: &'static str) -> Vec<Document> {
+        let of_kind = self.documents.iter().filter(|((found, _), _)| *found == kind);
+        of_kind.map(|((_, id), body)| Document { id: id.clone(), body: Arc::clone(body) }).collect()
     }
 
     pub(super) fn set_tap(&mut self, tap: Tap) {

@@ -9,6 +9,7 @@ mod audit_log;
 mod backup;
 mod damage;
 mod delta_log;
+mod documents;
 mod events;
 mod failure;
 mod mark;
@@ -33,10 +34,10 @@ use self::readers::Readers;
 use self::writer::{Load, Writer};
 use super::event::{check_drafts, class_of, weight};
 use super::{
-    Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Class, ClientId, Counts, Cursor, Draft, Fence, Handle,
-    Journal, JournalError, Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page, Project,
-    ProjectFolder, Resume, Retained, Session, SessionChange, SessionName, Settle, Settled, Settlement,
-    Stored, Tap,
+    Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Class, ClientId, Counts, Cursor, Document,
+    DocumentChange, Draft, Fence, Handle, Journal, JournalError, Keep, Key, Max, NewAsk, NewSession, Novelty,
+    Opening, Page, Project, ProjectFolder, Resume, Retained, Session, SessionChange, SessionName, Settle,
+    Settled, Settlement, Stored, Tap,
 };
 use crate::limits::{DELTA_BYTES_MAX, JOURNAL_BYTES_MAX, LIST_MAX};
 
@@ -104,6 +105,16 @@ impl SqliteJournal {
                 }
             }
         }
+    }
+
+    /// Reads the documents of a kind, also while another process writes the journal. A journal of an earlier
+    /// version has none. It blocks on the disk.
+    pub(crate) fn read_documents(path: &Path, kind: &str) -> Result<Vec<Document>, JournalError> {
+        let conn = open::reader(path)?;
+        if schema::check(&conn)? < schema::WITH_DOCUMENTS {
+            return Ok(Vec::new());
+        }
+        documents::list(&conn, kind)
     }
 
     /// Copies a journal to a new file, also while another process writes it. A journal that is opened from
@@ -268,6 +279,20 @@ impl Journal for SqliteJournal {
 
     fn audit_log(&self, after: u64) -> Call<'_, Vec<AuditEntry>> {
         self.readers.call(move |conn| audit_log::list(conn, after))
+    }
+
+    fn change_documents(&self, changes: Vec<DocumentChange>) -> Call<'_, ()> {
+        Box::pin(async move {
+            changes.iter().try_for_each(DocumentChange::check)?;
+            let bytes = changes.iter().filter_map(|change| change.body.as_ref()).map(|body| body.len()).sum();
+            let makes_room = changes.iter().all(|change| change.body.is_none());
+            let load = Load { bytes, makes_room, ..Load::DURABLE };
+            self.writer.call(load, move |tx| documents::change(tx, &changes)).await
+        })
+    }
+
+    fn documents(&self, kind: &'static str) -> Call<'_, Vec<Document>> {
+        self.readers.call(move |conn| documents::list(conn, kind))
     }
 
     fn tap(&self, tap: Tap) {

@@ -9,7 +9,11 @@ use crate::journal::{ErrorKind, JournalError};
 const APPLICATION_ID: i32 = 0x7469_646a;
 
 /// Each migration leads from the version of its index to the next. A released migration is never changed.
-const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+
+/// The first version that has documents.
+pub(super) const WITH_DOCUMENTS: usize = 3;
 
 /// Migrates a file to the newest version.
 pub(super) fn migrate(conn: &Connection) -> Result<(), JournalError> {

@@ -50,6 +50,7 @@ pub(super) fn all(root: &RootArgs) -> anyhow::Result<Vec<DoctorCheck>> {
     // Errors in the settings are reported by their own check.
     let data = serve::usual_data().ok().or_else(RootArgs::data_folder);
     checks.push(journal(data.as_deref()));
+    checks.push(notifications(data.as_deref()));
     checks.push(writable(DoctorCheck::needed("store"), data, "TIDINGS_DATA_DIR"));
     checks.push(writable(DoctorCheck::useful("cache"), RootArgs::cache_folder(), "TIDINGS_CACHE_DIR"));
     Ok(checks)
@@ -72,6 +73,31 @@ fn journal(data: Option<&Path>) -> DoctorCheck {
         Ok(1) => check.wrong("1 event is damaged", RESTORE),
         Ok(count) => check.wrong(format!("{count} events are damaged"), RESTORE),
         Err(error) => check.wrong(error.to_string(), error.hint()),
+    }
+}
+
+/// Checks whether the targets of notifications accept them, as the journal of the server knows.
+fn notifications(data: Option<&Path>) -> DoctorCheck {
+    let check = DoctorCheck::useful("notify");
+    let path = data.map(|data| data.join(JOURNAL)).filter(|path| path.exists());
+    let Some(path) = path else { return check.found("nothing was sent yet") };
+    let targets = match tidings_bridge::notify::target_health(&path) {
+        Ok(targets) => targets,
+        Err(error) => return check.wrong(error.to_string(), error.hint().to_owned()),
+    };
+    let failing: Vec<String> = targets
+        .iter()
+        .filter_map(|target| Some(format!("{}: {}", target.id, target.error.as_ref()?)))
+        .collect();
+    match (targets.len(), failing.is_empty()) {
+        (0, _) => check.found("nothing was sent yet").hint("subscribe a phone in the settings of the page"),
+        (count, true) => {
+            check.found(format!("{} accept notifications", human::plural(count as u64, "target")))
+        }
+        (_, false) => check.wrong(
+            failing.join("; "),
+            "test the target in the settings of the page; `tidings inbox` shows what waits meanwhile",
+        ),
     }
 }
 

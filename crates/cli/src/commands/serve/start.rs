@@ -12,7 +12,7 @@ use tidings_bridge::api::Transcripts;
 #[cfg(unix)]
 use tidings_bridge::hosts::Hosts;
 use tidings_bridge::journal::{Epoch, ErrorKind, JournalError, Opening};
-use tidings_bridge::notify::Notifier;
+use tidings_bridge::notify::{Notifier, PushKeys};
 use tidings_bridge::server::{Listen, TlsFiles};
 use tidings_bridge::sessions::{Config, Observe, Real};
 use tidings_bridge::{Auth, Broadcast, Journal, MemoryJournal, Sessions, SqliteJournal, auth};
@@ -179,9 +179,15 @@ pub(super) fn transcripts() -> Transcripts {
 }
 
 /// Creates the notifier, which reports sessions that need a person.
-pub(super) fn notifier(settings: &Settings, address: Option<&str>) -> anyhow::Result<Notifier> {
+pub(super) fn notifier(
+    settings: &Settings,
+    address: Option<&str>,
+    push_on_loopback: bool,
+) -> anyhow::Result<Notifier> {
     let page = address.map(|address| format!("{address}{}/", settings.base_path));
-    Ok(Notifier::new(settings.notify.clone(), page)?)
+    let notifier = Notifier::new(settings.notify.clone(), page)?;
+    let keys = PushKeys::open(&settings.data)?;
+    Ok(if push_on_loopback { notifier.web_push_on_loopback(keys)? } else { notifier.web_push(keys)? })
 }
 
 /// Records the socket and the base path for commands on this machine, in files of the data folder.

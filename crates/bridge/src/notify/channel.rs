@@ -1,0 +1,101 @@
+//! Everything that notifications can be sent to: targets with a URL, and browsers of devices.
+
+use tidings_protocol::api::{NotifyKind, NotifyTarget, PushDevice, TargetSource, TargetState};
+
+use super::hook::Hook;
+use super::target::Occasion;
+use super::web_push::Subscription;
+use crate::inbox::{Health, Item, sees, text};
+
+/// One target.
+#[derive(Debug)]
+pub(super) struct Channel {
+    pub(super) id: String,
+    pub(super) source: TargetSource,
+    pub(super) via: Via,
+}
+
+#[derive(Debug)]
+pub(super) enum Via {
+    Hook(Box<Hook>),
+    Push(Subscription),
+}
+
+/// The id of the target for a device.
+pub(super) fn device_target(device: &str) -> String {
+    format!("device:{device}")
+}
+
+impl Channel {
+    pub(super) fn kind(&self) -> NotifyKind {
+        match &self.via {
+            Via::Hook(hook) => hook.target.kind.published(),
+            Via::Push(_) => NotifyKind::WebPush,
+        }
+    }
+
+    pub(super) fn name(&self) -> String {
+        match &self.via {
+            Via::Hook(hook) => hook.name(),
+            Via::Push(subscription) => subscription.name.clone(),
+        }
+    }
+
+    /// The name for the log.
+    pub(super) fn log_name(&self) -> String {
+        match &self.via {
+            Via::Hook(hook) => hook.log_name.clone(),
+            Via::Push(subscription) => format!("web_push {}", subscription.host()),
+        }
+    }
+
+    /// True if it is notified of an item.
+    pub(super) fn wants(&self, item: &Item) -> bool {
+        match &self.via {
+            Via::Hook(hook) => hook.wants(item.kind),
+            Via::Push(subscription) => sees(&subscription.caller(), item),
+        }
+    }
+
+    pub(super) fn view(&self, health: Option<&Health>) -> NotifyTarget {
+        let mut view = NotifyTarget {
+            id: self.id.clone(),
+            kind: self.kind(),
+            name: self.name(),
+            source: self.source,
+            events: Vec::new(),
+            include_details: false,
+            allow_button: false,
+            has_secret: false,
+            has_token: false,
+            state: health.map_or(TargetState::New, Health::state),
+            last_sent: health.and_then(|health| health.last_sent).map(text),
+            error: health.and_then(|health| health.error.clone()),
+            retry_at: health.and_then(|health| health.retry_at).map(text),
+            failures: health.map_or(0, |health| u64::from(health.failures)),
+        };
+        if let Via::Hook(hook) = &self.via {
+            let target = &hook.target;
+            view.events = target.events.iter().copied().map(Occasion::as_str).map(str::to_owned).collect();
+            view.include_details = target.include_details;
+            view.allow_button = target.allow_button;
+            view.has_secret = target.secret.is_some();
+            view.has_token = target.token.is_some();
+        }
+        view
+    }
+}
+
+impl Subscription {
+    pub(super) fn view(&self, health: Option<&Health>) -> PushDevice {
+        PushDevice {
+            device: self.device.clone(),
+            host: self.host(),
+            created: text(self.created),
+            state: health.map_or(TargetState::New, Health::state),
+            last_sent: health.and_then(|health| health.last_sent).map(text),
+            error: health.and_then(|health| health.error.clone()),
+            retry_at: health.and_then(|health| health.retry_at).map(text),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Targets with a URL that an admin has set: webhooks, Slack, Discord and ntfy.
+
+use std::fmt;
+
+use reqwest::redirect::Policy;
+use reqwest::{Client, Url};
+use tidings_protocol::api::{Choice, InboxKind};
+
+use super::attempt::{Attempt, FailureKind};
+use super::compose::{Notification, decisions, link};
+use super::ntfy::Button;
+use super::target::{Occasion, Target, TargetKind};
+use super::token::ActionToken;
+use super::{discord, ntfy, slack, webhook};
+use crate::error::{Code, Error};
+use crate::http::http_client;
+use crate::inbox::{Inbox, Item, Subject};
+use crate::limits::{NOTIFY_CONNECT_WAIT, NOTIFY_REDIRECTS_MAX, NOTIFY_WAIT};
+
+/// A target with a URL.
+pub(super) struct Hook {
+    pub(super) target: Target,
+    pub(super) url: Url,
+    pub(super) client: Client,
+    /// The name in the log.
+    pub(super) log_name: String,
+}
+
+/// What the buttons of a notification need.
+pub(super) struct Buttons<'a> {
+    /// The id of the target.
+    pub(super) target: &'a str,
+    /// The key of tokens; without it there are no buttons.
+    pub(super) key: Option<&'a [u8; 32]>,
+    pub(super) page: Option<&'a str>,
+}
+
+impl Hook {
+    pub(super) fn new(target: Target) -> Result<Self, Error> {
+        let url = target.address()?;
+        let home = url.clone();
+        let same_host = Policy::custom(move |attempt| {
+            let is_home = attempt.url().host_str() == home.host_str()
+                && attempt.url().port_or_known_default() == home.port_or_known_default()
+                && attempt.url().scheme() == home.scheme();
+            if is_home && attempt.previous().len() <= NOTIFY_REDIRECTS_MAX {
+                attempt.follow()
+            } else {
+                // The owner has not named this host, so it must not get the text and the signature.
+                attempt.stop()
+            }
+        });
+        let client = http_client()
+            .redirect(same_host)
+            .timeout(NOTIFY_WAIT)
+            .connect_timeout(NOTIFY_CONNECT_WAIT)
+            .build()
+            .map_err(|error| {
+                Error::new(Code::Internal, format!("Notifications cannot be sent: {error}"), "")
+            })?;
+        Ok(Hook { log_name: target.log_name(&url), target, url, client })
+    }
+
+    /// The name to show.
+    pub(super) fn name(&self) -> String {
+        let host = || self.url.host_str().unwrap_or_default().to_owned();
+        self.target.name.clone().unwrap_or_else(host)
+    }
+
+    /// True if the target subscribed to such items.
+    pub(super) fn wants(&self, kind: InboxKind) -> bool {
+        self.target.events.is_empty() || self.target.events.contains(&Occasion::of(kind))
+    }
+
+    /// True if every item gets a notification of its own. Programs want each; people want few.
+    pub(super) fn wants_each(&self) -> bool {
+        self.target.kind == TargetKind::Webhook
+    }
+
+    pub(super) async fn send(&self, items: &[(Item, u32)], inbox: &Inbox, buttons: &Buttons<'_>) -> Attempt {
+        let encoded = || Attempt::failed(FailureKind::Encrypt, "it cannot be encoded");
+        let Some(mut notification) = Notification::summary(items, buttons.page) else { return encoded() };
+        if let ([(item, _)], true) = (items, self.target.include_details) {
+            notification = notification.with_details(item, inbox.sessions()).await;
+        }
+        let request = match self.target.kind {
+            TargetKind::Webhook => webhook::request(self, &notification, inbox.now() / 1000),
+            TargetKind::Slack => Some(slack::request(self, &notification)),
+            TargetKind::Discord => Some(discord::request(self, &notification)),
+            TargetKind::Ntfy => ntfy::request(self, &notification, self.buttons(items, buttons)),
+        };
+        let Some(request) = request else { return encoded() };
+        match request.send().await {
+            Ok(response) => Attempt::of_response(&response, &[]),
+            Err(error) => Attempt::of_error(error),
+        }
+    }
+
+    /// Sends a notification on request of a person.
+    pub(super) async fn test(&self, inbox: &Inbox, buttons: &Buttons<'_>) -> Attempt {
+        let subject = Subject::new("", 0, "/test", None);
+        let mut item = Item::new("test", InboxKind::Finished, inbox.now(), Some(subject));
+        item.line = Some("This is a test".to_owned());
+        self.send(&[(item, 0)], inbox, buttons).await
+    }
+
+    /// The buttons of a notification: one token for each, since everybody who reads the topic reads it too.
+    fn buttons(&self, items: &[(Item, u32)], buttons: &Buttons<'_>) -> Vec<Button> {
+        let (Some(page), Some(key), [(item, step)]) = (buttons.page, buttons.key, items) else {
+            return Vec::new();
+        };
+        let offered = decisions(item, self.target.allow_button).into_iter();
+        offered
+            .map(|choice| {
+                let token = ActionToken::new(buttons.target, item, *step, &[choice]).seal(key);
+                let label = match choice {
+                    Choice::Allow => "Allow once",
+                    Choice::Deny => "Deny",
+                };
+                (label, link(page, &format!("v1/notify/act/{token}")))
+            })
+            .collect()
+    }
+}
+
+impl fmt::Debug for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hook").field("target", &self.target).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,170 @@
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::browser::{Browser, Received};
+use super::test_server::{ASKS, ASKS_HIGH, TestServer};
+
+const MOMENT: Duration = Duration::from_secs(4);
+
+fn act(received: &Received, decision: &str) -> Value {
+    json!({"token": received.message["actions"]["token"], "decision": decision})
+}
+
+/// A phone that is subscribed, and its token.
+async fn phone(server: &TestServer, number: u8) -> (Browser, String) {
+    let browser = Browser::start(number).await;
+    let (_, token) = server.device("phone", &["read", "decide"]).await;
+    server.subscribe(&token, &browser).await;
+    (browser, token)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_reaches_the_phone_and_one_tap_decides_it() {
+    let server = TestServer::start(ASKS).await;
+    let (mut browser, token) = phone(&server, 1).await;
+    let (mut other, other_token) = phone(&server, 2).await;
+    let item = server.ask().await;
+    server.pass(MOMENT).await;
+    let pushed = browser.next().await;
+    let message = &pushed.message;
+    assert_eq!(
+        (&message["type"], &message["kind"], &message["title"]),
+        (&"notify".into(), &"permission".into(), &"shop".into())
+    );
+    assert_eq!((&message["url"], &message["badge"]), (&item["link"], &1.into()));
+    assert_eq!(pushed.headers["urgency"], "high");
+    let expires = pushed.claims["exp"].as_i64().unwrap();
+    assert!((1_772_452_800..1_772_452_800 + 86_400).contains(&expires), "within a day: {expires}");
+    let text = message.to_string();
+    assert!(!text.contains("secret") && !text.contains("Make it"), "it says no more than it must: {text}");
+    let elsewhere = other.next().await;
+
+    let refused = async |token: &str, body: Value, status: u16, code: &str| {
+        let (found, problem) = server.request(token, "POST", "/v1/inbox/act", Some(body)).await;
+        assert_eq!((found, &problem["code"]), (status, &code.into()), "{problem}");
+    };
+    refused(&other_token, act(&pushed, "allow"), 403, "forbidden").await;
+    let (_, reader) = server.device("tv", &["read"]).await;
+    refused(&reader, act(&pushed, "allow"), 403, "forbidden").await;
+    refused(&server.admin, act(&pushed, "allow"), 403, "forbidden").await;
+    refused(&token, json!({"token": "1.0.ad.x.y.z.w", "decision": "allow"}), 403, "forbidden").await;
+    assert_eq!(server.item("state=waiting").await["id"], item["id"], "nothing was decided");
+
+    let (status, result) = server.request(&token, "POST", "/v1/inbox/act", Some(act(&pushed, "allow"))).await;
+    assert_eq!(
+        (status, &result["outcome"], &result["by"]),
+        (200, &"allowed".into(), &"phone".into()),
+        "{result}"
+    );
+    // Replayed, and by the other device afterwards.
+    refused(&token, act(&pushed, "allow"), 410, "gone").await;
+    refused(&other_token, act(&elsewhere, "deny"), 410, "gone").await;
+    // The notification is closed on both.
+    for browser in [&mut browser, &mut other] {
+        let closed = browser.next_of("withdraw").await;
+        assert_eq!(closed.message["tags"][0], item["id"]);
+    }
+    let (_, log) =
+        server.admin("GET", &format!("/v1/inbox?session={}", item["session"].as_str().unwrap()), None).await;
+    let settled = log["items"].as_array().unwrap().iter().find(|it| it["id"] == item["id"]).unwrap();
+    assert_eq!(settled["outcome"], "allowed");
+    assert_eq!(settled["deliveries"][0]["state"], "sent");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reminder_renews_the_token_and_a_stale_one_decides_nothing() {
+    let server = TestServer::start(ASKS).await;
+    let (mut browser, token) = phone(&server, 1).await;
+    server.ask().await;
+    server.pass(MOMENT).await;
+    let first = browser.next().await;
+    server.pass(Duration::from_secs(61)).await;
+    let reminder = browser.next().await;
+    assert_eq!((&first.message["reminder"], &reminder.message["reminder"]), (&0.into(), &1.into()));
+    assert_eq!(first.message["tag"], reminder.message["tag"], "it replaces the first");
+    let (status, _) = server.request(&token, "POST", "/v1/inbox/act", Some(act(&first, "allow"))).await;
+    assert_eq!(status, 410);
+    let (status, result) =
+        server.request(&token, "POST", "/v1/inbox/act", Some(act(&reminder, "deny"))).await;
+    assert_eq!((status, &result["outcome"]), (200, &"denied".into()), "{result}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_can_lose_something_has_no_buttons_and_a_device_that_may_not_decide_neither() {
+    let server = TestServer::start(ASKS_HIGH).await;
+    let (mut browser, _) = phone(&server, 1).await;
+    let item = server.ask().await;
+    assert_eq!(item["risk"], "high");
+    server.pass(MOMENT).await;
+    assert_eq!(browser.next().await.message.get("actions"), None);
+
+    let server = TestServer::start(ASKS).await;
+    let mut reader = Browser::start(3).await;
+    let (_, token) = server.device("tv", &["read"]).await;
+    server.subscribe(&token, &reader).await;
+    server.ask().await;
+    server.pass(MOMENT).await;
+    assert_eq!(reader.next().await.message.get("actions"), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn subscriptions_end_with_their_device_and_when_the_service_says_so() {
+    let server = TestServer::start(ASKS).await;
+    let browser = Browser::start(1).await;
+    let (device, token) = server.device("phone", &["read", "decide"]).await;
+    server.subscribe(&token, &browser).await;
+    assert!(server.admin("DELETE", &format!("/v1/devices/{device}"), None).await.0 < 300);
+    let targets = async || server.admin("GET", "/v1/notify/targets", None).await.1["items"].clone();
+    let none = async {
+        while targets().await != json!([]) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), none).await.expect("the subscription is removed");
+
+    let (_, token) = server.device("tablet", &["read", "decide"]).await;
+    server.subscribe(&token, &browser).await;
+    let test = async || server.request(&token, "POST", "/v1/push/test", None).await.1;
+    assert_eq!(test().await, json!({"sent": true}));
+    for (status, kind) in
+        [(503, "unavailable"), (429, "rate_limited"), (413, "refused"), (302, "refused"), (410, "gone")]
+    {
+        browser.answer_with(status);
+        assert_eq!(test().await["kind"], kind, "{status}");
+    }
+    assert_eq!(test().await["kind"], "no_subscription", "410 has removed it");
+    let (_, state) = server.request(&token, "GET", "/v1/push", None).await;
+    assert_eq!((&state["subscribed"], &state["available"]), (&false.into(), &true.into()));
+    assert_eq!(
+        server.admin("GET", "/v1/push", None).await.1["available"],
+        false,
+        "the admin token is no device"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn subscriptions_that_lead_elsewhere_or_have_wrong_keys_are_refused() {
+    let server = TestServer::start(ASKS).await;
+    let browser = Browser::start(1).await;
+    let (_, token) = server.device("phone", &["read", "decide"]).await;
+    let mut wrong = Vec::new();
+    for endpoint in
+        ["http://push.example/a", "https://10.0.0.1/a", "https://169.254.169.254/a", "ftp://x/a", "x"]
+    {
+        let mut subscription = browser.subscription();
+        subscription["endpoint"] = endpoint.into();
+        wrong.push(subscription);
+    }
+    for (name, value) in [("p256dh", "AAAA"), ("auth", "AAAA"), ("p256dh", "%%%")] {
+        let mut subscription = browser.subscription();
+        subscription["keys"][name] = value.into();
+        wrong.push(subscription);
+    }
+    for subscription in wrong {
+        let (status, problem) = server.request(&token, "PUT", "/v1/push", Some(subscription.clone())).await;
+        assert_eq!((status, &problem["code"]), (400, &"invalid".into()), "{subscription}");
+    }
+    let (status, _) = server.admin("PUT", "/v1/push", Some(browser.subscription())).await;
+    assert_eq!(status, 403, "the admin token is no device");
+}

@@ -1,0 +1,8 @@
+//! The inbox and Web Push over a whole server: a push service on this machine decrypts every message.
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+mod actions;
+mod browser;
+mod inbox;
+mod rules;
+mod test_server;
