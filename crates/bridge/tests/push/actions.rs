@@ -95,7 +95,7 @@ async fn what_can_lose_something_has_no_buttons_and_a_device_that_may_not_decide
     let server = TestServer::start(ASKS_HIGH).await;
     let (mut browser, _) = phone(&server, 1).await;
     let item = server.ask().await;
-    assert_eq!(item["risk"], "high");
+    assert_eq!(item["risk"], "HIGH");
     server.pass(MOMENT).await;
     assert_eq!(browser.next().await.message.get("actions"), None);
 

@@ -26,7 +26,7 @@ pub(crate) const ASKS: &str = r#"
     [[turn]]
     [[turn.block]]
     tool = "Write"
-    input = { file_path = "secret.txt", content = "secret-thing" }
+    input = { file_path = "note.txt", content = "secret-thing" }
     ask = true
     result = "done"
     [[turn]]
