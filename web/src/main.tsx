@@ -9,6 +9,7 @@ import { followAddress } from "./app/route.ts";
 import { keepShell } from "./app/shell.ts";
 import { followStorage } from "./app/storage.ts";
 import { authenticate, authState, followAttention, followRoute } from "./app/store.ts";
+import { followInbox } from "./app/inbox.ts";
 import { followTitle } from "./app/title.ts";
 import { followInitialView } from "./app/initial-view.ts";
 import { hasCode } from "./model/code.ts";
@@ -31,6 +32,7 @@ async function begin(): Promise<void> {
   followCodes();
   followRoute();
   followInitialView();
+  followInbox();
   followTitle();
   render(<App />, root);
   keepShell();

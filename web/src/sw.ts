@@ -1,5 +1,8 @@
-// Service worker. Caches the page's own files, and never data about sessions. Notifications on phones belong
-// to it, so it also opens the page from them.
+// Service worker. Caches the page's own files, and never data about sessions. It shows notifications, also while
+// no page is open, opens the page from them, and sends the decision of a button on one.
+
+import type { NoticeData, PushMessage } from "./model/push.ts";
+import { notificationOf } from "./model/push.ts";
 
 interface Fetching extends Event {
   request: Request;
@@ -12,6 +15,17 @@ interface Lasting extends Event {
 
 interface Pressed extends Lasting {
   notification: Notification;
+  /** Name of the pressed button; empty for the notification itself. */
+  action: string;
+}
+
+interface Pushed extends Lasting {
+  data: { json(): unknown } | null;
+}
+
+interface Resubscribed extends Lasting {
+  oldSubscription: PushSubscription | null;
+  newSubscription?: PushSubscription | null;
 }
 
 interface Tab {
@@ -21,11 +35,13 @@ interface Tab {
 
 const worker = self as unknown as {
   addEventListener(name: "notificationclick", run: (event: Pressed) => void): void;
+  addEventListener(name: "push", run: (event: Pushed) => void): void;
+  addEventListener(name: "pushsubscriptionchange", run: (event: Resubscribed) => void): void;
   addEventListener(name: "fetch", run: (event: Fetching) => void): void;
   addEventListener(name: "install" | "activate", run: (event: Lasting) => void): void;
   skipWaiting(): Promise<void>;
   clients: { claim(): Promise<void>; matchAll(options: { type: "window" }): Promise<readonly Tab[]>; openWindow(url: string): Promise<unknown> };
-  registration: { scope: string };
+  registration: ServiceWorkerRegistration;
 };
 
 declare const SHELL: string[];
@@ -54,9 +70,63 @@ worker.addEventListener("fetch", (event) => {
 
 worker.addEventListener("notificationclick", (event) => {
   event.notification.close();
-  const { place } = (event.notification.data ?? {}) as { place?: string };
-  event.waitUntil(show(new URL(place ?? "", worker.registration.scope).href));
+  const { place, token } = (event.notification.data ?? {}) as Partial<NoticeData>;
+  event.waitUntil(pressed(event.action, new URL(place ?? "", worker.registration.scope).href, token));
 });
+
+worker.addEventListener("push", (event) => {
+  event.waitUntil(pushed(event.data?.json() as PushMessage));
+});
+
+worker.addEventListener("pushsubscriptionchange", (event) => {
+  event.waitUntil(subscribeAgain(event));
+});
+
+async function pushed(message: PushMessage): Promise<void> {
+  if (message.type === "withdraw") {
+    await Promise.all(message.tags.map(withdraw));
+  } else {
+    const { title, options } = notificationOf(message);
+    await worker.registration.showNotification(title, options);
+  }
+  if ("badge" in message && message.badge !== undefined) await setBadge(message.badge);
+}
+
+/**
+ * Closes the notifications with a tag. Browsers demand that every message shows one, so one that replaces them is
+ * shown first, without a sound.
+ */
+async function withdraw(tag: string): Promise<void> {
+  await worker.registration.showNotification("Tidings", { tag, silent: true, body: "Answered", data: { place: "#/inbox" } });
+  for (const notification of await worker.registration.getNotifications({ tag })) notification.close();
+}
+
+async function setBadge(count: number): Promise<void> {
+  if (!("setAppBadge" in navigator)) return;
+  await (count > 0 ? navigator.setAppBadge(count) : navigator.clearAppBadge()).catch(() => undefined);
+}
+
+/** Sends the decision of a button. If it is not accepted, or without one, the request is shown. */
+async function pressed(action: string, url: string, token: string | undefined): Promise<void> {
+  if ((action === "allow" || action === "deny") && token !== undefined && (await decide(token, action))) return;
+  await show(url);
+}
+
+async function decide(token: string, decision: string): Promise<boolean> {
+  return call("POST", "v1/inbox/act", { token, decision });
+}
+
+async function call(method: string, path: string, body: unknown): Promise<boolean> {
+  const request: RequestInit = { method, credentials: "same-origin", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  return fetch(new URL(path, worker.registration.scope), request).then(({ ok }) => ok, () => false);
+}
+
+/** The browser replaced the subscription; the server gets the new one. */
+async function subscribeAgain({ oldSubscription, newSubscription }: Resubscribed): Promise<void> {
+  const options = oldSubscription?.options;
+  const subscription = newSubscription ?? (options === undefined ? undefined : await worker.registration.pushManager.subscribe(options as PushSubscriptionOptionsInit));
+  if (subscription !== undefined) await call("PUT", "v1/push", subscription.toJSON());
+}
 
 /** In an open page, or in a new one. */
 async function show(url: string): Promise<void> {

@@ -30,7 +30,8 @@ export function notifyTurn(session: SessionView | undefined, end: "done" | "fail
 }
 
 function show(title: string, body: string, session: string | undefined, tag: string): void {
-  if (!prefs.value.notify || document.visibilityState === "visible") return;
+  // With Web Push the server notifies this device.
+  if (!prefs.value.notify || prefs.value.push || document.visibilityState === "visible") return;
   if (!("Notification" in window) || Notification.permission !== "granted") return;
   const place = href(session === undefined ? { view: "home" } : { view: "session", id: session });
   const options: NotificationOptions = { body, tag, icon: "icon-192.png", data: { place } };

@@ -9,11 +9,13 @@ interface Prefs {
   theme: Theme;
   diff: DiffView;
   notify: boolean;
+  /** True if this browser is subscribed to Web Push. */
+  push: boolean;
   showAll: boolean;
 }
 
 const NAME = "tidings.prefs";
-const DEFAULTS: Prefs = { theme: "auto", diff: "inline", notify: false, showAll: false };
+const DEFAULTS: Prefs = { theme: "auto", diff: "inline", notify: false, push: false, showAll: false };
 
 export const prefs = signal<Prefs>(load());
 

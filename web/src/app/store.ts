@@ -34,6 +34,8 @@ export const meta = signal<Meta | undefined>(undefined);
 export const link = signal<Link>("asleep");
 /** Number of connections so far: requests that failed without one are retried when it increases. */
 export const connectionCount = signal(0);
+/** Number of notices that the inbox has changed. */
+export const inboxNotices = signal(0);
 export const unsentCommands = signal<readonly UnsentCommand[]>([]);
 /** Tool calls answered here; the server may still reject the answer. */
 export const answered = signal<ReadonlySet<string>>(new Set());
@@ -248,6 +250,10 @@ function isOpen(session: OpenSession, key: string): boolean {
 }
 
 function noticed(notice: Notice): void {
+  if ((notice.type as string) === "inbox") {
+    inboxNotices.value += 1;
+    return;
+  }
   switch (notice.type) {
     case "session":
       remember(notice.session);

@@ -11,6 +11,7 @@ import { Cost } from "./cost.tsx";
 import { PairingPage } from "./pairing-page.tsx";
 import { History } from "./history.tsx";
 import { Icon, Spinner } from "./icons.tsx";
+import { Inbox } from "./inbox.tsx";
 import { KeysDialog } from "./keys.tsx";
 import { NewSession } from "./new-session.tsx";
 import { ServerText } from "./server-text.tsx";
@@ -55,6 +56,8 @@ function View(): VNode {
       return <NewSession resume={where.resume} cwd={where.cwd} />;
     case "history":
       return <History id={where.id} wanted={where.wanted ?? {}} />;
+    case "inbox":
+      return <Inbox state={where.state} kind={where.kind} />;
     case "cost":
       return <Cost />;
     case "settings":

@@ -4,6 +4,8 @@ import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { putBack } from "../app/drafts.ts";
 import { cardShown } from "../app/keys.ts";
+import { useVisibleRequest } from "../app/inbox.ts";
+import { route } from "../app/route.ts";
 import { answered, unsentCommands, hasScope, problemText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
 import { takeCardText } from "../app/card-text.ts";
@@ -24,11 +26,21 @@ function answeredElsewhere(session: SessionView, id: string, settled: Settled | 
   showToast("plain", `${settledText(settled)}${kept}`);
 }
 
+/** Index of the request that the address names, else 0. `changed` is called with another address. */
+function useLinkedRequest(ids: readonly string[], changed: () => void): number {
+  const where = route.value;
+  const wanted = where.view === "session" ? where.ask : undefined;
+  useLayoutEffect(changed, [wanted]);
+  return wanted === undefined ? 0 : Math.max(0, ids.indexOf(wanted));
+}
+
 export function NeedsYou({ all, session }: { all: Conversation; drawn: number; session: SessionView }): VNode | null {
-  const [at, setAt] = useState(0);
   const open = [...all.asks.values()].filter((ask) => !answered.value.has(ask.id) && (ask.kind === "permission" || ask.request.questions.length > 0));
   const underWay = [...all.asks.values()].some((ask) => answered.value.has(ask.id));
   const delayed = unsentCommands.value.find(({ command, delayed }) => command.type === "answer" && command.session === session.key && delayed !== undefined)?.delayed;
+  const [chosen, setAt] = useState<number | undefined>(undefined);
+  const linked = useLinkedRequest(open.map(({ id }) => id), () => setAt(undefined));
+  const at = chosen ?? linked;
   const ask = open[Math.min(at, open.length - 1)];
   const canAnswer = can(session, "answer");
   const may = canAnswer && hasScope("decide");
@@ -48,6 +60,7 @@ export function NeedsYou({ all, session }: { all: Conversation; drawn: number; s
     if (before === undefined || before.session !== session.key || before.id === ask?.id || all.asks.has(before.id) || answered.value.has(before.id)) return;
     answeredElsewhere(session, before.id, toolOf(all, before.id)?.settled ?? all.decisions.get(before.id)?.settled);
   });
+  useVisibleRequest(box, ask === undefined || !may ? undefined : { requests: [{ session: session.key, tool_use_id: ask.id }] });
   const drawn = (element: HTMLDivElement | null) => {
     box.current = element;
     if (ask !== undefined) cardShown(element);

@@ -14,6 +14,9 @@ import { getJson, send } from "../net/api.ts";
 import type { Device, DeviceList } from "../wire.ts";
 import { Icon } from "./icons.tsx";
 import { KeyList } from "./keys.tsx";
+import { NotifyRules } from "./notify-rules.tsx";
+import { NotifyTargets } from "./notify-targets.tsx";
+import { PushSection } from "./push.tsx";
 import { InOrder } from "./revealed.tsx";
 
 export function Settings(): VNode {
@@ -47,11 +50,14 @@ export function Settings(): VNode {
         <label class="check">
           <input type="checkbox" checked={showAll} onChange={(event) => setPref("showAll", event.currentTarget.checked)} /> Show notes that are meant for logs
         </label>
+        <PushSection />
+        <NotifyRules />
+        {hasScope("admin") && <NotifyTargets />}
+        {hasScope("admin") && <Devices />}
         <section class="for-keys">
           <h3>Keys</h3>
           <KeyList />
         </section>
-        {hasScope("admin") && <Devices />}
         <p class="muted">
           Tidings {meta.value?.version ?? ""}
           {hasClaude.value ? `, ${claudeName.value}` : ", no Claude Code was found"}

@@ -4,6 +4,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { hasClaude, hasDemo } from "../app/agents.ts";
 import { now } from "../app/clock.ts";
+import { inboxCounts } from "../app/inbox.ts";
 import { isWide } from "../app/initial-view.ts";
 import { cardWanted, keysShown, nextWaiting } from "../app/keys.ts";
 import { olderSessions, sessionsLoaded, showOlderSessions, sorted, waiting, waitingCount } from "../app/list.ts";
@@ -20,6 +21,8 @@ import { MachineCard } from "./machine.tsx";
 import { OriginMark } from "./origin.tsx";
 import { InOrder } from "./revealed.tsx";
 import { Stalled, StateChip } from "./state.tsx";
+
+const BADGE_MAX = 99;
 
 export function Sidebar(): VNode {
   const [filter, setFilter] = useState("");
@@ -77,6 +80,7 @@ export function Sidebar(): VNode {
         {!wide && sessionsLoaded.value && <MachineCard />}
       </div>
       <footer class="sidebar-foot">
+        <InboxLink />
         <a href={href({ view: "history", id: undefined })} class={route.value.view === "history" ? "on" : undefined}>
           <Icon name="clock" /> History
         </a>
@@ -108,6 +112,16 @@ function WaitingLine({ count }: { count: number }): VNode {
         <Icon name="bell" /> {count === 1 ? "1 pending request" : `${count} pending requests`}
       </a>
     </p>
+  );
+}
+
+function InboxLink(): VNode {
+  const badge = inboxCounts.value?.badge ?? 0;
+  return (
+    <a href={href({ view: "inbox", state: "all", kind: undefined })} class={route.value.view === "inbox" ? "on" : undefined}>
+      <Icon name="bell" /> Inbox
+      {badge > 0 && <span class="badge" aria-label={`${badge} new`}>{badge > BADGE_MAX ? `${BADGE_MAX}+` : badge}</span>}
+    </a>
   );
 }
 
