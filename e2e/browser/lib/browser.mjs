@@ -47,6 +47,8 @@ export async function newContext(browser, options = {}) {
 /** Serves the latest build of the page instead of the one in the program, for a quick look at a change. */
 async function freshPage(context) {
   const dist = new URL("../../../web/dist/", import.meta.url);
+  // The browser takes a service worker that is served here for one of another network.
+  await context.grantPermissions(["local-network-access"]);
   await context.route(/\/(page-[\w-]+\.(js|css)|sw\.js)$/, (route) => {
     const [wanted, kind] = [route.request().url().split("/").pop(), route.request().url().split(".").pop()];
     const files = readdirSync(dist);
