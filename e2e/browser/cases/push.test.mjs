@@ -31,15 +31,20 @@ async function closedPage(inbox) {
   return { context, worker, push };
 }
 
-/** Waits until the browser shows as many notifications. */
-async function shown(worker, count) {
+/**
+ * Waits until the browser shows exactly these notifications: tags, each with its token if it has one. Messages are
+ * handled one beside the other, and the browser shows and closes notifications some time later.
+ */
+async function shown(worker, ...wanted) {
   return worker.evaluate(async (wanted) => {
-    for (;;) {
+    for (let tries = 0; ; tries += 1) {
       const all = await self.registration.getNotifications();
-      if (all.length === wanted) return all.map(({ title, body, tag, actions, data }) => ({ title, body, tag, actions: actions.map(({ action, title }) => `${action}: ${title}`), data }));
+      const now = all.map(({ tag, data }) => [tag, data?.token].filter(Boolean).join(" ")).sort();
+      if (JSON.stringify(now) === JSON.stringify(wanted)) return all.map(({ title, body, tag, actions }) => ({ title, body, tag, actions: actions.map(({ action, title }) => `${action}: ${title}`) }));
+      if (tries === 1000) throw new Error(`the browser shows ${JSON.stringify(now)} instead of ${JSON.stringify(wanted)}`);
       await new Promise((done) => setTimeout(done, 20));
     }
-  }, count);
+  }, wanted.sort());
 }
 
 /** Presses a notification, or a button of it, and returns the addresses that were opened. */
@@ -69,33 +74,36 @@ test("a push shows a notification with the page closed, whose buttons decide, an
   const card = `${at.server.address}/#/s/KEY?ask=toolu_1`;
 
   await push({ ...REQUEST, risk: "medium", actions: { token: "fresh", decisions: ["allow", "deny"] } });
-  const [first] = await shown(worker, 1);
+  const [first] = await shown(worker, "ask-1 fresh");
   assert.deepEqual([first.title, first.body, first.actions], ["shop", "A permission request waits", ["allow: Allow once", "deny: Deny"]]);
   // One tap decides, and no page opens.
   assert.deepEqual(await press(worker, "ask-1", "allow"), []);
   assert.deepEqual(acts, [{ token: "fresh", decision: "allow" }]);
-  await shown(worker, 0);
+  await shown(worker);
 
   // A reminder replaces the notification before it, and a stale tap opens the card.
   await push({ ...REQUEST, risk: "low", actions: { token: "old", decisions: ["allow", "deny"] } });
+  await shown(worker, "ask-1 old");
   await push({ ...REQUEST, risk: "low", reminder: 1, actions: { token: "older", decisions: ["allow", "deny"] } });
-  await shown(worker, 1);
+  await shown(worker, "ask-1 older");
   assert.deepEqual(await press(worker, "ask-1", "deny"), [card]);
   assert.deepEqual(acts.at(-1), { token: "older", decision: "deny" });
+  await shown(worker);
 
   // A request of high risk opens its card.
   await push({ ...REQUEST, risk: "high" });
-  assert.deepEqual((await shown(worker, 1))[0].actions, []);
+  assert.deepEqual((await shown(worker, "ask-1"))[0].actions, []);
   assert.deepEqual(await press(worker, "ask-1", ""), [card]);
+  await shown(worker);
   assert.equal(acts.length, 2);
 
   await push({ ...REQUEST, tag: "ask-1", risk: "high" });
   await push({ ...REQUEST, tag: "ask-2", risk: "high" });
-  await shown(worker, 2);
+  await shown(worker, "ask-1", "ask-2");
   await push({ type: "withdraw", id: "1", tags: ["ask-1", "never-shown"], badge: 1 });
-  assert.deepEqual((await shown(worker, 1)).map(({ tag }) => tag), ["ask-2"]);
+  await shown(worker, "ask-2");
   await push({ type: "test", tag: "test", title: "Tidings", body: "Notifications work on this device", url: "#/settings" });
-  await shown(worker, 2);
+  await shown(worker, "ask-2", "test");
   assert.deepEqual(await press(worker, "test", ""), [`${at.server.address}/#/settings`]);
   await context.close();
 });
