@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DESKTOP, PHONE, accessibility, newContext, open } from "../lib/browser.mjs";
 import { InboxServer } from "../lib/inbox.mjs";
-import { asksAndSays, button, hide, stage } from "../lib/setup.mjs";
+import { asksAndSays, button, hide, picture, stage } from "../lib/setup.mjs";
 
 const at = stage({ script: asksAndSays("make everything", "That is done.") });
 
@@ -18,10 +18,6 @@ async function visit(inbox, options = {}) {
   await page.locator(".page").waitFor();
   await page.goto(`${at.server.address}/${path}`);
   return page;
-}
-
-async function picture(page, name) {
-  if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/${name}.png` });
 }
 
 async function until(holds) {
@@ -44,7 +40,7 @@ test("the inbox lists what waits, then what happened, with filters and unread st
   for (const theme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme: theme });
     assert.deepEqual(await accessibility(page), [], theme);
-    await picture(page, `inbox-${theme}`);
+    await picture(page, `desk-inbox-${theme}`);
   }
 
   await page.getByRole("radio", { name: "Waiting" }).check();

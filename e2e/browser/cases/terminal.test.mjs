@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PHONE, accessibility } from "../lib/browser.mjs";
-import { asksAndSays, button, stage } from "../lib/setup.mjs";
+import { asksAndSays, button, picture, stage } from "../lib/setup.mjs";
 
 const at = stage({ script: asksAndSays("make everything", "That is done.") });
 const CLEAR = "\x1b[2J\x1b[H";
@@ -47,10 +47,6 @@ async function until(holds) {
 
 const HOSTED = { origin: "terminal", capabilities: ["prompt", "interrupt", "answer", "terminal"] };
 
-async function picture(page, name) {
-  if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/${name}.png` });
-}
-
 test("the terminal is loaded on demand, shows the program, and sends keys", async () => {
   const page = await at.visit();
   const scripts = [];
@@ -68,7 +64,7 @@ test("the terminal is loaded on demand, shows the program, and sends keys", asyn
   for (const theme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme: theme });
     assert.deepEqual(await accessibility(page), [], theme);
-    await picture(page, `terminal-${theme}`);
+    await picture(page, `desk-terminal-${theme}`);
   }
 
   await page.locator(".terminal-screen").click();

@@ -84,3 +84,9 @@ export async function pressUntilGone(locator) {
     if (error.name !== "TimeoutError") throw error;
   });
 }
+
+/** Saves a picture of the page for a look at it, or with SCREENSHOTS=1 as one of the docs. */
+export async function picture(page, name) {
+  const folder = process.env.SCREENSHOTS ? new URL("../../../docs/screenshots", import.meta.url).pathname : process.env.PICTURES;
+  if (folder && (process.env.PICTURES || name.startsWith("desk-"))) await page.screenshot({ path: `${folder}/${name}.png`, scale: "css" });
+}
