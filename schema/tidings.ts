@@ -337,6 +337,9 @@ export type CredentialKind = "cookie" | "token";
 /** Time of delivery of a prompt. */
 export type Delivery = "queue" | "steer" | "interrupt";
 
+/** State of a notification at one target. */
+export type DeliveryState = "waiting" | "sent" | "failed" | "gone";
+
 /** A denied tool call. */
 export type DeniedTool = {
   /** The call. */
@@ -443,6 +446,151 @@ export type HistoryPage = {
   prev?: string,
   /** Pass as `after` to get the next page. */
   next?: string,
+};
+
+/** Decision by the button of a notification. */
+export type InboxAct = {
+  /** Token of the notification. */
+  token: string,
+  /** The decision. */
+  decision: Choice,
+};
+
+/** Outcome of a decision by a button. */
+export type InboxActed = {
+  /** The outcome, as in the event of the request. */
+  outcome: string,
+};
+
+/** Counts of the inbox. */
+export type InboxCounts = {
+  /** Number of requests that wait for an answer. */
+  waiting: number,
+  /** Number of unread items that do not wait. */
+  unread: number,
+  /** Number for a badge: `waiting` and `unread` together. */
+  badge: number,
+  /** Position of the newest item. */
+  position: number,
+};
+
+/** State of a notification at one target. */
+export type InboxDelivery = {
+  /** Id of the target. */
+  target: string,
+  /** Kind of the target. */
+  kind?: NotifyKind,
+  /** Name of the target. */
+  name?: string,
+  /** The state. */
+  state: DeliveryState,
+  /** Time of the last attempt. */
+  at: string,
+  /** Number of failed attempts. */
+  tries: number,
+  /** Reason of the last failure. */
+  error?: string,
+  /** Time of the next attempt. */
+  retry_at?: string,
+};
+
+/** An item of the inbox. */
+export type InboxItem = {
+  /** Id of the item. */
+  id: string,
+  /** Position in the inbox; newer items have higher ones. */
+  position: number,
+  /** The kind. */
+  kind: InboxKind,
+  /** Time of the request or event. */
+  at: string,
+  /** Key of the session; absent if it concerns the whole server. */
+  session?: string,
+  /** Number of the session. */
+  handle?: number,
+  /** Name of the session's folder. */
+  project?: string,
+  /** Title of the session, or its first prompt. */
+  title?: string,
+  /** One line about it: the command, the path, the question, the error or the last line of the answer. */
+  line?: string,
+  /** Tool that waits for permission, or was denied. */
+  tool?: string,
+  /** Risk of the tool call. */
+  risk?: RiskLevel,
+  /** Id of the request, quoted by its answer. */
+  tool_use_id?: string,
+  /** Digest of the request, which an answer may have to repeat. */
+  digest?: string,
+  /** Time at which the limit of the plan resets. */
+  resets_at?: string,
+  /** True while the request waits for an answer; omitted when false. */
+  waiting?: boolean,
+  /** Outcome of an answered request, as in its event. */
+  outcome?: string,
+  /** Time of that outcome. */
+  settled_at?: string,
+  /** True until it is marked as read; omitted when false. */
+  unread?: boolean,
+  /** Time at which a visible tab last showed it. */
+  visible_at?: string,
+  /** Time of the next notification. */
+  next_reminder?: string,
+  /** Link to it, relative to the page. */
+  link: string,
+  /** State of its notifications, one per target. */
+  deliveries?: Array<InboxDelivery>,
+};
+
+/** Kind of an item. */
+export type InboxKind = "permission" | "question" | "plan" | "finished" | "failed" | "denied" | "limit" | "agent_gone" | "disk_full";
+
+/** One page of the inbox. */
+export type InboxPage = {
+  /** The items, newest first. */
+  items: Array<InboxItem>,
+  /** Number of requests that wait for an answer. */
+  waiting: number,
+  /** Number of unread items that do not wait. */
+  unread: number,
+  /** Number for a badge: `waiting` and `unread` together. */
+  badge: number,
+  /** Position of the newest item; quote it as `up_to` to mark everything read. */
+  position: number,
+  /** Pass as `before` to get the next page; absent on the last one. */
+  next?: number,
+};
+
+/** Items to mark as read: those named, or all up to a position. */
+export type InboxRead = {
+  /** Ids of items. */
+  ids?: Array<string>,
+  /** Marks all items up to this position. */
+  up_to?: number,
+  /** Limits `up_to` to one session. */
+  session?: string,
+};
+
+/** A request, named by its session and its id. */
+export type InboxRequest = {
+  /** Key of the session. */
+  session: string,
+  /** Id of the request. */
+  tool_use_id: string,
+};
+
+/** Number of items whose notifications are held back, because a visible tab shows them. */
+export type InboxSeen = {
+  /** The number. */
+  accepted: number,
+};
+
+/** Items that a visible tab shows at the moment. */
+export type InboxVisible = {
+  /** Ids of items. */
+  ids?: Array<string>,
+  /** Requests, by session and id. */
+  requests?: Array<InboxRequest>,
 };
 
 /** A prompt: [`ControllerInputPayload`](crate::ui::ControllerInputPayload) with more fields. */
@@ -661,6 +809,26 @@ export type NewDevice = {
   expires_in_s?: number,
 };
 
+/** Request for a new target. */
+export type NewNotifyTarget = {
+  /** The kind. */
+  kind: NotifyKind,
+  /** The URL of a webhook, or of a topic at ntfy. */
+  url: string,
+  /** Name to show. */
+  name?: string,
+  /** Kinds of items to notify of, in the words of a webhook's `event`; all if empty. */
+  events: Array<string>,
+  /** True to send what the agent wants to do or has said. */
+  include_details: boolean,
+  /** Key of webhook signatures; never returned. */
+  secret?: string,
+  /** Access token of a protected ntfy topic; never returned. */
+  token?: string,
+  /** True for a button that allows; only for an ntfy topic with a token. */
+  allow_button: boolean,
+};
+
 /** Notice about any session, for clients that are not subscribed to it. */
 export type Notice = { "type": "session",
   /** The session. */
@@ -698,7 +866,85 @@ export type Notice = { "type": "session",
   /** End of the answer, as one line. */
   last_line?: string | null,
 }
+| { "type": "inbox",
+  /** Position of its newest item. */
+  position: number,
+}
 | { "type": "resync",
+};
+
+/** Kind of a target of notifications. */
+export type NotifyKind = "webhook" | "slack" | "discord" | "ntfy" | "web_push";
+
+/** Rules for notifications. */
+export type NotifySettings = {
+  /**
+   * Seconds between an event and its notification. A visible tab that shows it in this time holds the
+   * notification back.
+   */
+  first_after_s: number,
+  /** Seconds after the first notification at which a pending request is notified again. */
+  reminders_s: Array<number>,
+  /** Hours in which nothing is sent: everything is sent at their end. */
+  quiet?: QuietHours,
+  /** Kinds without notifications. */
+  off_kinds: Array<InboxKind>,
+  /** Keys of sessions without notifications. */
+  off_sessions: Array<string>,
+  /** True if messages to browsers contain what the agent wants to do or has said. */
+  details: boolean,
+  /** Number of notifications for one target at the same moment from which they are sent as one. */
+  coalesce_from: number,
+};
+
+/** A target of notifications, without its secrets. */
+export type NotifyTarget = {
+  /** Id of the target. */
+  id: string,
+  /** The kind. */
+  kind: NotifyKind,
+  /** Its name, or the host of its URL. */
+  name: string,
+  /** Where it was set. */
+  source: TargetSource,
+  /** Kinds of items that it is notified of, in the words of a webhook's `event`; all if empty. */
+  events: Array<string>,
+  /** True if it gets what the agent wants to do or has said. */
+  include_details: boolean,
+  /** True if its notifications have a button that allows. */
+  allow_button: boolean,
+  /** True if it has a key for signatures. */
+  has_secret: boolean,
+  /** True if it has an access token. */
+  has_token: boolean,
+  /** State of the target. */
+  state: TargetState,
+  /** Time of the last accepted notification. */
+  last_sent?: string,
+  /** Reason of the last failure. */
+  error?: string,
+  /** Time before which nothing is sent to it. */
+  retry_at?: string,
+  /** Number of failures since the last accepted notification. */
+  failures: number,
+};
+
+/** List of targets of notifications. */
+export type NotifyTargets = {
+  /** The targets. */
+  items: Array<NotifyTarget>,
+};
+
+/** Result of a test notification. */
+export type NotifyTest = {
+  /** True if the target accepted it. */
+  sent: boolean,
+  /** Kind of the failure, such as `gone` or `timeout`. */
+  kind?: string,
+  /** The failure. */
+  message?: string,
+  /** What to do about it. */
+  hint?: string,
 };
 
 /** Details of one option. */
@@ -1052,6 +1298,122 @@ export type PromptQueued = {
   attachments: Array<string>,
 };
 
+/** Buttons of a message to a browser. */
+export type PushActions = {
+  /** Token for `/v1/inbox/act`. */
+  token: string,
+  /** Possible decisions. */
+  decisions: Array<Choice>,
+};
+
+/** Web Push subscription of a device. */
+export type PushDevice = {
+  /** Id of the device. */
+  device: string,
+  /** Host of the push service. */
+  host: string,
+  /** Time of the subscription. */
+  created: string,
+  /** State of the subscription. */
+  state: TargetState,
+  /** Time of the last accepted message. */
+  last_sent?: string,
+  /** Reason of the last failure. */
+  error?: string,
+  /** Time before which nothing is sent to it. */
+  retry_at?: string,
+};
+
+/** Keys of a browser's subscription, in base64url. */
+export type PushKeys = {
+  /** Public key of the browser. */
+  p256dh: string,
+  /** Secret that the browser shares with the server. */
+  auth: string,
+};
+
+/** Message to a browser, as its service worker gets it after decryption. */
+export type PushMessage = { "type": "notify",
+  /** Version of the message. */
+  v: number,
+  /** Id of the item, or `summary`. */
+  id: string,
+  /** Tag of the notification: a later one with the same tag replaces it. */
+  tag: string,
+  /** Kind of the item, or `summary`. */
+  kind: string,
+  /** Key of the session. */
+  session?: string,
+  /** Title to show. */
+  title: string,
+  /** Text to show. */
+  body: string,
+  /** Link to open, relative to the page. */
+  url: string,
+  /** Time of the item. */
+  at: string,
+  /** Number of the reminder; 0 for the first notification. */
+  reminder: number,
+  /** True if a request waits for an answer. */
+  waiting: boolean,
+  /** Number for the badge. */
+  badge: number,
+  /** Risk of the tool call. */
+  risk?: RiskLevel,
+  /** Buttons; absent if the request must be seen before it is decided. */
+  actions?: PushActions,
+  /** What the agent wants to do or has said, if the settings include it. */
+  detail?: string,
+  /** Items of a summary. */
+  items?: Array<string>,
+}
+| { "type": "withdraw",
+  /** Version of the message. */
+  v: number,
+  /** Id of one of the items. */
+  id: string,
+  /** Tags of the notifications to close. */
+  tags: Array<string>,
+  /** Number for the badge. */
+  badge: number,
+}
+| { "type": "test",
+  /** Version of the message. */
+  v: number,
+  /** Tag of the notification. */
+  tag: string,
+  /** Title to show. */
+  title: string,
+  /** Text to show. */
+  body: string,
+  /** Link to open, relative to the page. */
+  url: string,
+};
+
+/** Web Push for the device of the caller. */
+export type PushState = {
+  /** Public key of the server, for `applicationServerKey`. */
+  key: string,
+  /** True if this device can subscribe. */
+  available: boolean,
+  /** Reason why it cannot. */
+  reason?: string,
+  /** True if this device is subscribed. */
+  subscribed: boolean,
+  /** Its subscription. */
+  subscription?: PushDevice,
+};
+
+/** Subscription of a browser, as its `toJSON` returns it. */
+export type PushSubscription = {
+  /** URL of the push service for this browser. */
+  endpoint: string,
+  /** Time at which it ends, in milliseconds since the epoch. */
+  expirationTime?: number,
+  /** Its keys. */
+  keys: PushKeys,
+};
+
 /** One question. */
 export type Question = {
   /** Id of the question in the answer; unique within its request. */
@@ -1151,6 +1513,16 @@ export type QueuedInput = {
   at: string,
   /** State of the prompt. */
   state: QueueState,
+};
+
+/** Hours of the day, which may include midnight. */
+export type QuietHours = {
+  /** The beginning, as `HH:MM`. */
+  from: string,
+  /** The end, as `HH:MM`. */
+  to: string,
+  /** Time zone, such as `Europe/Berlin`; the server's own if absent. */
+  zone?: string,
 };
 
 /** State of the rate limits of the user's plan. */
@@ -1786,6 +2158,12 @@ export type Suggestion = {
   /** Text of the suggestion. */
   text: string,
 };
+
+/** Place in which a target was set. */
+export type TargetSource = "file" | "page" | "device";
+
+/** State of a target. */
+export type TargetState = "new" | "ok" | "failing";
 
 /** Kind of target of a permission. */
 export type TargetType = "Path" | "Domain" | "Command" | "Tool";

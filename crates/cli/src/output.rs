@@ -118,8 +118,8 @@ impl Output {
     }
 }
 
-/// A value as one line of JSON. Characters that are invisible, reorder others or control a terminal are escaped, so
-/// that the line is also safe to look at.
+/// A value as one line of JSON. Characters that are invisible, reorder others or control a terminal are
+/// escaped, so that the line is also safe to look at.
 pub(crate) fn json_line(value: &impl Serialize) -> serde_json::Result<String> {
     let text = serde_json::to_string(value)?;
     let mut line = String::with_capacity(text.len() + 1);

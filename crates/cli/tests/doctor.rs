@@ -69,9 +69,10 @@ fn a_machine_that_has_everything_is_fine() {
     assert_eq!((code, &report["ok"]), (0, &Value::Bool(true)), "{report:#}");
     let names: Vec<&str> =
         report["checks"].as_array().unwrap().iter().map(|check| check["name"].as_str().unwrap()).collect();
-    let expected = "claude version login config sessions cleanup git settings port journal store cache"
-        .split(' ')
-        .collect::<Vec<_>>();
+    let expected =
+        "claude version login config sessions cleanup git settings port journal notify store cache"
+            .split(' ')
+            .collect::<Vec<_>>();
     assert_eq!(names, expected);
     let found = |name: &str| check(&report, name)["found"].as_str().unwrap().to_owned();
     assert_eq!(found("claude"), machine.path("bin/claude").display().to_string());

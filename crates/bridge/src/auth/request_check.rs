@@ -207,8 +207,8 @@ impl Auth {
         Ok(None)
     }
 
-    /// Counts a wrong credential, and writes it to the audit log. Peers with too many failures get a rate limit
-    /// error instead.
+    /// Counts a wrong credential, and writes it to the audit log. Peers with too many failures get a rate
+    /// limit error instead.
     pub(super) fn count_failure(&self, error: Error, peer: Peer) -> Result<Caller, Error> {
         if error.code() == Code::Unauthorized {
             self.audit_failure("sign-in failed", &peer);

@@ -61,7 +61,7 @@ pub(crate) struct Item {
     pub(crate) due: Option<Millis>,
     /// The notifications, by target.
     #[serde(default)]
-    pub(crate) deliveries: BTreeMap<String, Delivery>,
+    pub(crate) deliveries: BTreeMap<String, TargetDelivery>,
 }
 
 /// The session of an item.
@@ -79,7 +79,7 @@ pub(crate) struct Subject {
 
 /// The notification of an item at one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Delivery {
+pub(crate) struct TargetDelivery {
     /// Its state.
     pub(crate) state: DeliveryState,
     /// The step that it belongs to: 0 for the first notification, then the number of the reminder.
@@ -202,9 +202,9 @@ impl Item {
     }
 }
 
-impl Delivery {
-    pub(super) fn begun(step: u32, at: Millis, before: Option<&Delivery>) -> Self {
-        Delivery {
+impl TargetDelivery {
+    pub(super) fn begun(step: u32, at: Millis, before: Option<&TargetDelivery>) -> Self {
+        TargetDelivery {
             state: DeliveryState::Waiting,
             step,
             at,

@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tidings_protocol::api::{DeliveryState, InboxCounts, InboxKind};
 
-pub(crate) use self::outcome::{Health, Outcome};
-use super::item::{Delivery, Item, Millis};
+pub(crate) use self::outcome::{Outcome, TargetHealth};
+use super::item::{Item, Millis, TargetDelivery};
 use super::rules::Rules;
 use crate::limits::{INBOX_ITEMS_MAX, VISIBLE_FOR};
 
@@ -25,7 +25,7 @@ pub(crate) struct Ledger {
     ids: HashMap<String, u64>,
     position: u64,
     rules: Rules,
-    health: BTreeMap<String, Health>,
+    health: BTreeMap<String, TargetHealth>,
     /// Notifications to close, as target and item.
     withdrawals: BTreeSet<(String, String)>,
     unsaved: Unsaved,
@@ -60,7 +60,7 @@ impl Ledger {
     pub(crate) fn load(
         &mut self,
         items: impl IntoIterator<Item = Item>,
-        health: impl IntoIterator<Item = (String, Health)>,
+        health: impl IntoIterator<Item = (String, TargetHealth)>,
     ) {
         for mut item in items {
             for delivery in item.deliveries.values_mut() {
@@ -210,7 +210,7 @@ impl Ledger {
                     if !(to.wants)(item) {
                         continue;
                     }
-                    let mut delivery = Delivery::begun(step, now, item.deliveries.get(to.id));
+                    let mut delivery = TargetDelivery::begun(step, now, item.deliveries.get(to.id));
                     delivery.retry_at = self.health.get(to.id).and_then(|health| health.pause(now));
                     if delivery.retry_at.is_none() {
                         fresh.entry(to.id).or_default().push((item.id.clone(), step));

@@ -4,8 +4,8 @@ use tidings_protocol::api::{NotifyKind, NotifyTarget, PushDevice, TargetSource, 
 
 use super::hook::Hook;
 use super::target::Occasion;
-use super::web_push::Subscription;
-use crate::inbox::{Health, Item, sees, text};
+use super::web_push::PushEndpoint;
+use crate::inbox::{Item, TargetHealth, sees, text};
 
 /// One target.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct Channel {
 #[derive(Debug)]
 pub(super) enum Via {
     Hook(Box<Hook>),
-    Push(Subscription),
+    Push(PushEndpoint),
 }
 
 /// The id of the target for a device.
@@ -57,7 +57,7 @@ impl Channel {
         }
     }
 
-    pub(super) fn view(&self, health: Option<&Health>) -> NotifyTarget {
+    pub(super) fn view(&self, health: Option<&TargetHealth>) -> NotifyTarget {
         let mut view = NotifyTarget {
             id: self.id.clone(),
             kind: self.kind(),
@@ -68,7 +68,7 @@ impl Channel {
             allow_button: false,
             has_secret: false,
             has_token: false,
-            state: health.map_or(TargetState::New, Health::state),
+            state: health.map_or(TargetState::New, TargetHealth::state),
             last_sent: health.and_then(|health| health.last_sent).map(text),
             error: health.and_then(|health| health.error.clone()),
             retry_at: health.and_then(|health| health.retry_at).map(text),
@@ -86,13 +86,13 @@ impl Channel {
     }
 }
 
-impl Subscription {
-    pub(super) fn view(&self, health: Option<&Health>) -> PushDevice {
+impl PushEndpoint {
+    pub(super) fn view(&self, health: Option<&TargetHealth>) -> PushDevice {
         PushDevice {
             device: self.device.clone(),
             host: self.host(),
             created: text(self.created),
-            state: health.map_or(TargetState::New, Health::state),
+            state: health.map_or(TargetState::New, TargetHealth::state),
             last_sent: health.and_then(|health| health.last_sent).map(text),
             error: health.and_then(|health| health.error.clone()),
             retry_at: health.and_then(|health| health.retry_at).map(text),

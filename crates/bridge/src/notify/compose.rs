@@ -228,3 +228,17 @@ fn words(kind: InboxKind) -> &'static str {
 fn many(count: usize) -> String {
     format!("{count} things need you")
 }
+impl Occasion {
+    /// The occasion of an item of the inbox.
+    pub(super) fn of(kind: InboxKind) -> Self {
+        match kind {
+            InboxKind::Permission => Occasion::Permission,
+            InboxKind::Question | InboxKind::Plan => Occasion::Question,
+            InboxKind::Finished => Occasion::TurnEnded,
+            InboxKind::Failed | InboxKind::AgentGone => Occasion::Failed,
+            InboxKind::Denied => Occasion::Denied,
+            InboxKind::Limit => Occasion::Limit,
+            InboxKind::DiskFull => Occasion::DiskFull,
+        }
+    }
+}

@@ -14,7 +14,7 @@ use super::channel::{Channel, Via, device_target};
 use super::compose::{BUTTON_SCOPE, SUMMARY, decisions, push_message, push_summary};
 use super::hook::Buttons;
 use super::token::ActionToken;
-use super::web_push::{Subscription, Urgency};
+use super::web_push::{PushEndpoint, Urgency};
 use crate::auth::Auth;
 use crate::caller::Scope;
 use crate::inbox::{Audience, Effect, Item, Outcome};
@@ -151,7 +151,7 @@ impl Notifications {
     }
 
     /// Sends items to the browser of a device.
-    async fn push(&self, to: &Subscription, items: &[(Item, u32)]) -> Attempt {
+    async fn push(&self, to: &PushEndpoint, items: &[(Item, u32)]) -> Attempt {
         let Some(push) = &self.0.push else {
             return Attempt::failed(FailureKind::Refused, "this server does not send messages to browsers");
         };

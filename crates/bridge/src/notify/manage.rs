@@ -12,7 +12,7 @@ use super::attempt::Attempt;
 use super::channel::{Channel, Via, device_target};
 use super::hook::Hook;
 use super::target::{Occasion, Target, TargetKind};
-use super::web_push::{Subscription, Urgency};
+use super::web_push::{PushEndpoint, Urgency};
 use crate::auth::Auth;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
@@ -37,7 +37,7 @@ impl Notifications {
 
     async fn read_targets(&self) -> Result<(), Error> {
         let targets: Vec<(String, Target)> = self.inbox().documents(TARGETS).await?;
-        let subscriptions: Vec<(String, Subscription)> = self.inbox().documents(SUBSCRIPTIONS).await?;
+        let subscriptions: Vec<(String, PushEndpoint)> = self.inbox().documents(SUBSCRIPTIONS).await?;
         let mut channels = self.channels();
         for (id, target) in targets {
             match Hook::new(target) {
@@ -127,7 +127,7 @@ impl Notifications {
         Ok(result)
     }
 
-    async fn test_push(&self, to: &Subscription) -> Attempt {
+    async fn test_push(&self, to: &PushEndpoint) -> Attempt {
         let Some(push) = &self.0.push else {
             return Attempt::failed(super::attempt::FailureKind::Refused, "this server sends no messages");
         };
@@ -228,7 +228,7 @@ impl Notifications {
 
     async fn forget_subscription(&self, channel: &Channel) -> Result<(), Error> {
         match &channel.via {
-            Via::Push(to) => self.inbox().store::<Subscription>(SUBSCRIPTIONS, &to.device, None).await,
+            Via::Push(to) => self.inbox().store::<PushEndpoint>(SUBSCRIPTIONS, &to.device, None).await,
             Via::Hook(_) => Ok(()),
         }
     }

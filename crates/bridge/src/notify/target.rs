@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use tidings_protocol::api::{InboxKind, NotifyKind};
+use tidings_protocol::api::NotifyKind;
 
 use crate::error::{Code, Error};
 
@@ -93,19 +93,6 @@ impl Occasion {
             Occasion::Denied => "denied",
             Occasion::Limit => "limit",
             Occasion::DiskFull => "disk_full",
-        }
-    }
-
-    /// The occasion of an item of the inbox.
-    pub(super) fn of(kind: InboxKind) -> Self {
-        match kind {
-            InboxKind::Permission => Occasion::Permission,
-            InboxKind::Question | InboxKind::Plan => Occasion::Question,
-            InboxKind::Finished => Occasion::TurnEnded,
-            InboxKind::Failed | InboxKind::AgentGone => Occasion::Failed,
-            InboxKind::Denied => Occasion::Denied,
-            InboxKind::Limit => Occasion::Limit,
-            InboxKind::DiskFull => Occasion::DiskFull,
         }
     }
 }

@@ -216,7 +216,8 @@ impl Actor {
         self.run_agent(carrier, options, setup).await
     }
 
-    /// Refuses an agent in a folder that is not allowed any more, or was replaced since the session was created.
+    /// Refuses an agent in a folder that is not allowed any more, or was replaced since the session was
+    /// created.
     pub(super) fn check_folders(&self) -> Result<(), Error> {
         let memory = self.entry.memory();
         let folders = memory.settings.launch.add_dirs.iter().chain([&memory.row.cwd]);

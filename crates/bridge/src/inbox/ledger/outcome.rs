@@ -28,7 +28,7 @@ pub(crate) enum Outcome {
 
 /// How a target has answered so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Health {
+pub(crate) struct TargetHealth {
     /// The time of the last accepted notification.
     pub(crate) last_sent: Option<Millis>,
     /// Failures since then.
@@ -45,7 +45,7 @@ pub(crate) struct Health {
     pub(crate) failed: u64,
 }
 
-impl Health {
+impl TargetHealth {
     /// The end of the target's pause, if it is one.
     pub(crate) fn pause(&self, now: Millis) -> Option<Millis> {
         self.retry_at.filter(|at| *at > now)
@@ -64,7 +64,12 @@ impl Health {
             Outcome::Obsolete => {}
             Outcome::Sent => {
                 let sent = self.sent + 1;
-                *self = Health { last_sent: Some(now), sent, failed: self.failed, ..Health::default() };
+                *self = TargetHealth {
+                    last_sent: Some(now),
+                    sent,
+                    failed: self.failed,
+                    ..TargetHealth::default()
+                };
             }
             Outcome::Failed { error, .. }
             | Outcome::Limited { error, .. }
@@ -170,7 +175,7 @@ impl Ledger {
         true
     }
 
-    pub(crate) fn health(&self, target: &str) -> Option<&Health> {
+    pub(crate) fn health(&self, target: &str) -> Option<&TargetHealth> {
         self.health.get(target)
     }
 }

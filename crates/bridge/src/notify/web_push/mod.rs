@@ -36,7 +36,7 @@ pub(super) struct PushSender {
 
 /// The subscription of a device.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Subscription {
+pub(super) struct PushEndpoint {
     /// The id of the device.
     pub(super) device: String,
     /// The name of the device.
@@ -81,7 +81,7 @@ impl PushSender {
         caller: &Caller,
         wanted: PushSubscription,
         now: Millis,
-    ) -> Result<Subscription, Error> {
+    ) -> Result<PushEndpoint, Error> {
         let Some(device) = &caller.device else {
             let hint = "pair this browser with `tidings pair`";
             return Err(Error::new(Code::Forbidden, "Only a paired device can be notified", hint));
@@ -95,7 +95,7 @@ impl PushSender {
         if let Err(why) = self.reach.check(&wanted.endpoint) {
             return wrong(format!("The address of the push service {why}"));
         }
-        let subscription = Subscription {
+        let subscription = PushEndpoint {
             device: device.clone(),
             name: caller.name.clone(),
             scopes: caller.scopes,
@@ -117,7 +117,7 @@ impl PushSender {
     /// Sends a message.
     pub(super) async fn send(
         &self,
-        to: &Subscription,
+        to: &PushEndpoint,
         message: &PushMessage,
         urgency: Urgency,
         page: Option<&str>,
@@ -157,7 +157,7 @@ impl PushSender {
 /// The longest address of a push service.
 const ENDPOINT_BYTES_MAX: usize = 2000;
 
-impl Subscription {
+impl PushEndpoint {
     /// The host of the push service. The rest of its address is a secret.
     pub(super) fn host(&self) -> String {
         Url::parse(&self.endpoint).ok().and_then(|url| Some(url.host_str()?.to_owned())).unwrap_or_default()
@@ -179,9 +179,9 @@ impl Subscription {
     }
 }
 
-impl fmt::Debug for Subscription {
+impl fmt::Debug for PushEndpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Subscription").field("device", &self.device).finish_non_exhaustive()
+        f.debug_struct("PushEndpoint").field("device", &self.device).finish_non_exhaustive()
     }
 }
 
