@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::item::Item;
-use super::ledger::{TargetHealth, Unsaved};
+use super::ledger::{TargetRecord, Unsaved};
 use super::{Inbox, Rules};
 use crate::error::{Code, Error};
 use crate::journal::{Document, DocumentChange, ErrorKind};
@@ -21,7 +21,7 @@ impl Inbox {
     pub(super) async fn read_documents(&self) -> Result<(), Error> {
         let journal = self.0.sessions.broadcast().journal();
         let items: Vec<Item> = parsed(journal.documents(ITEMS).await?).into_iter().map(|it| it.1).collect();
-        let health: Vec<(String, TargetHealth)> = parsed(journal.documents(HEALTH).await?);
+        let health: Vec<(String, TargetRecord)> = parsed(journal.documents(HEALTH).await?);
         let seen: Vec<(String, u64)> = parsed(journal.documents(SEEN).await?);
         let rules = parsed(journal.documents(RULES).await?).pop().map(|it| it.1);
         let now = self.now();

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tidings_protocol::api::{DeliveryState, InboxCounts, InboxKind};
 
-pub(crate) use self::outcome::{Outcome, TargetHealth};
+pub(crate) use self::outcome::{Outcome, TargetRecord};
 use super::item::{Item, Millis, TargetDelivery};
 use super::rules::Rules;
 use crate::limits::{INBOX_ITEMS_MAX, VISIBLE_FOR};
@@ -25,7 +25,7 @@ pub(crate) struct Ledger {
     ids: HashMap<String, u64>,
     position: u64,
     rules: Rules,
-    health: BTreeMap<String, TargetHealth>,
+    health: BTreeMap<String, TargetRecord>,
     /// Notifications to close, as target and item.
     withdrawals: BTreeSet<(String, String)>,
     unsaved: Unsaved,
@@ -60,7 +60,7 @@ impl Ledger {
     pub(crate) fn load(
         &mut self,
         items: impl IntoIterator<Item = Item>,
-        health: impl IntoIterator<Item = (String, TargetHealth)>,
+        health: impl IntoIterator<Item = (String, TargetRecord)>,
     ) {
         for mut item in items {
             for delivery in item.deliveries.values_mut() {

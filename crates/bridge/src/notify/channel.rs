@@ -5,7 +5,7 @@ use tidings_protocol::api::{NotifyKind, NotifyTarget, PushDevice, TargetSource, 
 use super::hook::Hook;
 use super::target::Occasion;
 use super::web_push::PushEndpoint;
-use crate::inbox::{Item, TargetHealth, sees, text};
+use crate::inbox::{Item, TargetRecord, sees, text};
 
 /// One target.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Channel {
         }
     }
 
-    pub(super) fn view(&self, health: Option<&TargetHealth>) -> NotifyTarget {
+    pub(super) fn view(&self, health: Option<&TargetRecord>) -> NotifyTarget {
         let mut view = NotifyTarget {
             id: self.id.clone(),
             kind: self.kind(),
@@ -68,7 +68,7 @@ impl Channel {
             allow_button: false,
             has_secret: false,
             has_token: false,
-            state: health.map_or(TargetState::New, TargetHealth::state),
+            state: health.map_or(TargetState::New, TargetRecord::state),
             last_sent: health.and_then(|health| health.last_sent).map(text),
             error: health.and_then(|health| health.error.clone()),
             retry_at: health.and_then(|health| health.retry_at).map(text),
@@ -87,12 +87,12 @@ impl Channel {
 }
 
 impl PushEndpoint {
-    pub(super) fn view(&self, health: Option<&TargetHealth>) -> PushDevice {
+    pub(super) fn view(&self, health: Option<&TargetRecord>) -> PushDevice {
         PushDevice {
             device: self.device.clone(),
             host: self.host(),
             created: text(self.created),
-            state: health.map_or(TargetState::New, TargetHealth::state),
+            state: health.map_or(TargetState::New, TargetRecord::state),
             last_sent: health.and_then(|health| health.last_sent).map(text),
             error: health.and_then(|health| health.error.clone()),
             retry_at: health.and_then(|health| health.retry_at).map(text),

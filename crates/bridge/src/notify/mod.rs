@@ -151,7 +151,7 @@ pub struct TargetHealth {
 pub fn target_health(journal: &std::path::Path) -> Result<Vec<TargetHealth>, Error> {
     let documents = crate::journal::SqliteJournal::read_documents(journal, crate::inbox::HEALTH)?;
     let read = |document: crate::journal::Document| {
-        let health: crate::inbox::TargetHealth = serde_json::from_slice(&document.body).ok()?;
+        let health: crate::inbox::TargetRecord = serde_json::from_slice(&document.body).ok()?;
         let error = health.error.filter(|_| health.failures > 0);
         Some(TargetHealth { id: document.id, error })
     };

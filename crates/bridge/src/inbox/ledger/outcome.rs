@@ -28,7 +28,7 @@ pub(crate) enum Outcome {
 
 /// How a target has answered so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct TargetHealth {
+pub(crate) struct TargetRecord {
     /// The time of the last accepted notification.
     pub(crate) last_sent: Option<Millis>,
     /// Failures since then.
@@ -45,7 +45,7 @@ pub(crate) struct TargetHealth {
     pub(crate) failed: u64,
 }
 
-impl TargetHealth {
+impl TargetRecord {
     /// The end of the target's pause, if it is one.
     pub(crate) fn pause(&self, now: Millis) -> Option<Millis> {
         self.retry_at.filter(|at| *at > now)
@@ -64,11 +64,11 @@ impl TargetHealth {
             Outcome::Obsolete => {}
             Outcome::Sent => {
                 let sent = self.sent + 1;
-                *self = TargetHealth {
+                *self = TargetRecord {
                     last_sent: Some(now),
                     sent,
                     failed: self.failed,
-                    ..TargetHealth::default()
+                    ..TargetRecord::default()
                 };
             }
             Outcome::Failed { error, .. }
@@ -175,7 +175,7 @@ impl Ledger {
         true
     }
 
-    pub(crate) fn health(&self, target: &str) -> Option<&TargetHealth> {
+    pub(crate) fn health(&self, target: &str) -> Option<&TargetRecord> {
         self.health.get(target)
     }
 }
