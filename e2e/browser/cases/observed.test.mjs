@@ -141,7 +141,7 @@ test("a session in a terminal is shown while it runs there, and takes prompts af
   await terminal.exit();
   await field.waitFor();
   await page.getByLabel("Permission mode").waitFor();
-  assert.equal(await page.getByLabel("Model").inputValue(), "default");
+  assert.equal(await page.getByLabel("Model").inputValue(), "claude-x");
   assert.equal(await page.locator(".composer.limited").count(), 0);
   const whole = await page.locator(".composer").boundingBox();
   assert.deepEqual([whole.x, whole.y, whole.width, whole.height], [limited.x, limited.y, limited.width, limited.height]);
