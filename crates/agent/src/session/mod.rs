@@ -8,6 +8,7 @@
 mod adoption;
 mod announce;
 mod event_task;
+mod identical_calls;
 mod notes;
 mod observed;
 mod outcomes;

@@ -17,6 +17,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::Setup;
 use super::event_task::wait_until;
+use super::identical_calls::IdenticalCalls;
 use super::notes::{self, NoteReceiver};
 use super::pending_requests::PendingRequests;
 use super::request_handler::RequestHandler;
@@ -110,13 +111,22 @@ impl ObservedSession {
     /// Dropping the future withdraws the request. Without an answer the result is `None`, and the agent's own
     /// dialog decides.
     pub async fn decide(&self, request_id: &str, call: &CanUseTool) -> Option<Decision> {
+        let id = call.tool_use_id.as_deref().unwrap_or(request_id);
+        self.handler.identical_calls().asked(id, call);
         let decided = self.handler.decide(request_id, call).await;
-        Some(decided.decision).filter(|_| decided.is_answered)
+        let mut calls = self.handler.identical_calls();
+        if !decided.is_answered {
+            calls.withdrawn(id);
+            return None;
+        }
+        // What was answered in the dialog needs no output, and its hook may belong to an identical call.
+        calls.answered(id, matches!(decided.decision, Decision::Allow(_))).then_some(decided.decision)
     }
 
-    /// Settles a request that was answered in the agent's own dialog. Nothing happens if it is not open.
-    pub fn answered_locally(&self, tool_use_id: &str, answer: LocalAnswer) {
-        self.handler.answered_locally(tool_use_id, answer);
+    /// Notes the end of a call. If its request is open, it was answered in the agent's own dialog. Returns
+    /// the request that the end settles, which is that of another call if identical ones were answered.
+    pub fn answered_locally(&self, tool_use_id: &str, answer: LocalAnswer) -> String {
+        self.handler.answered_locally(tool_use_id, answer)
     }
 
     /// Waits until the sink took the last event, after [`Observation::Ended`]. The wait is limited.
@@ -238,12 +248,14 @@ impl ObservedTask {
 }
 
 impl RequestHandler {
-    /// Settles a request that was answered in the agent's own dialog. Nothing happens if it is not open.
-    fn answered_locally(&self, tool_use_id: &str, answer: LocalAnswer) {
+    /// Settles a request that was answered in the agent's own dialog, and returns it. Nothing happens if it
+    /// is not open.
+    fn answered_locally(&self, tool_use_id: &str, answer: LocalAnswer) -> String {
         let Setup { handle, permissions, questions, clock, .. } = &*self.setup;
-        let key = AskKey::new(*handle, tool_use_id);
+        let request = self.identical_calls().ended(tool_use_id, answer == LocalAnswer::Allowed);
+        let key = AskKey::new(*handle, &request);
         // The waiting future reports the outcome, perhaps at once.
-        self.closed_dialogs().insert(tool_use_id.to_owned());
+        self.closed_dialogs().insert(request.clone());
         let is_open = match answer {
             LocalAnswer::Allowed => {
                 let response = Response::person(LOCAL_DIALOG, Answer::allow());
@@ -252,8 +264,14 @@ impl RequestHandler {
             LocalAnswer::Unknown => permissions.cancel(&key).is_ok(),
         };
         if !is_open && questions.cancel(&key).is_err() {
-            self.closed_dialogs().remove(tool_use_id);
+            self.closed_dialogs().remove(&request);
         }
+        request
+    }
+
+    fn identical_calls(&self) -> MutexGuard<'_, IdenticalCalls> {
+        // No call can panic halfway through a change.
+        self.identical_calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Names the agent's own dialog in the events of requests that were answered there.

@@ -9,6 +9,7 @@ use tidings_protocol::control::CanUseTool;
 use tidings_protocol::ui::UiMessage;
 
 use super::Setup;
+use super::identical_calls::IdenticalCalls;
 use super::notes::{Note, NoteSender};
 use super::outcomes::ToolPermissions;
 use crate::pending::Outcome;
@@ -25,6 +26,8 @@ pub(super) struct RequestHandler {
     folder: Mutex<Option<String>>,
     /// Requests that were answered in the agent's own dialog, with an answer that is not known.
     pub(super) closed_dialogs: Mutex<HashSet<String>>,
+    /// The calls of an observed agent.
+    pub(super) identical_calls: Mutex<IdenticalCalls>,
 }
 
 /// A decision for the CLI.
@@ -36,7 +39,13 @@ pub(super) struct HandlerDecision {
 
 impl RequestHandler {
     pub(super) fn new(setup: Arc<Setup>, notes: NoteSender) -> Self {
-        RequestHandler { setup, notes, folder: Mutex::default(), closed_dialogs: Mutex::default() }
+        RequestHandler {
+            setup,
+            notes,
+            folder: Mutex::default(),
+            closed_dialogs: Mutex::default(),
+            identical_calls: Mutex::default(),
+        }
     }
 
     /// Installs this handler in the options.

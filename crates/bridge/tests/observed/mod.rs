@@ -107,8 +107,7 @@ async fn an_answer_at_the_keyboard_wins_over_a_later_one() {
     let (status, problem) = terminal.call("POST", &path, Some(json!({"decision": "deny"}))).await;
     assert_eq!(status, 409, "{problem}");
     assert!(problem.to_string().contains("terminal"), "{problem}");
-    // A late output does no harm: the CLI has closed the dialog.
-    assert!(held.output().await.contains("allow"));
+    assert_eq!(held.output().await, "", "the dialog has decided");
 }
 
 /// The key and the answer came at the same moment, and Claude Code took the key.
@@ -179,6 +178,42 @@ async fn parallel_requests_are_told_apart_by_their_input() {
     }
     assert!(second.output().await.contains("\"deny\""));
     assert!(first.output().await.contains("\"allow\""));
+}
+
+/// Hooks do not name their calls, so an answer to one of two identical requests may reach the other call.
+#[tokio::test]
+async fn an_identical_call_that_was_not_allowed_stays_a_request() {
+    let mut terminal = Terminal::new().await;
+    terminal.write([prompt("Read it twice")]);
+    let read = json!({"tool_name": "Read", "tool_input": {"file_path": "/a"}});
+    let named = |id: &str| {
+        let mut call = read.clone();
+        call["tool_use_id"] = json!(id);
+        call
+    };
+    for id in ["toolu_a", "toolu_b"] {
+        let block = json!({"type": "tool_use", "id": id, "name": "Read", "input": {"file_path": "/a"}});
+        terminal.write([assistant(&block)]);
+        terminal.hook("PreToolUse", &named(id), "1").await;
+    }
+    // The first hook is that of the second call.
+    let of_b = terminal.hook("PermissionRequest", &read, "1").await;
+    let of_a = terminal.hook("PermissionRequest", &read, "1").await;
+    let session = terminal.until(|session| session["pending_permissions"] == 2).await;
+    let path = |id: &str| format!("sessions/{}/permissions/{id}", session["key"].as_str().unwrap());
+    let allow = || Some(json!({"decision": "allow"}));
+    let ran = async {
+        assert!(of_b.output().await.contains("\"allow\""));
+        terminal.hook("PostToolUse", &named("toolu_b"), "1").await
+    };
+    let first = path("toolu_a");
+    let ((status, problem), _) = tokio::join!(terminal.call("POST", &first, allow()), ran);
+    assert_eq!(status, 200, "{problem}");
+    terminal.write([result("toolu_b", "text")]);
+    terminal.until(|session| session["pending_permissions"] == 1).await;
+    let (status, problem) = terminal.call("POST", &path("toolu_b"), allow()).await;
+    assert_eq!(status, 200, "{problem}");
+    assert!(of_a.output().await.contains("\"allow\""));
 }
 
 #[tokio::test]

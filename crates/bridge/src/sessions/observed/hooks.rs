@@ -134,10 +134,10 @@ impl Sessions {
             }
             ("PostToolUse" | "PostToolUseFailure", Some(id), _) => {
                 process.calls().end(id);
-                process.session.answered_locally(id, LocalAnswer::Allowed);
-                if process.sent.answered_locally(id, SentAnswer::Allow) {
+                let request = process.session.answered_locally(id, LocalAnswer::Allowed);
+                if process.sent.answered_locally(&request, SentAnswer::Allow) {
                     let entry = self.active_session(&process.key).await?.entry;
-                    entry.note_overruled(id, Resolution::Allowed).await;
+                    entry.note_overruled(&request, Resolution::Allowed).await;
                 }
             }
             ("PermissionDenied", Some(id), _) => {
