@@ -193,16 +193,27 @@ test("Back and a reload restore the scroll position", async () => {
   await middle.waitFor();
   await stored(page);
   const top = () => middle.evaluate((element) => Math.round(element.getBoundingClientRect().top));
-  const before = await top();
-  await page.goto(`${at.server.address}/#/settings`);
+  // Measured in the moment of leaving: rows above may still be drawn.
+  const before = await middle.evaluate((element) => {
+    const top = Math.round(element.getBoundingClientRect().top);
+    location.hash = "#/settings";
+    return top;
+  });
   await page.getByRole("heading", { name: "Settings" }).waitFor();
   await page.goBack();
   await middle.waitFor();
-  const near = (now) => assert.ok(Math.abs(now - before) <= 2, `${now} after ${before}`);
-  near(await top());
+  const near = async () => {
+    let now = await top();
+    for (let tries = 0; Math.abs(now - before) > 2 && tries < 100; tries += 1) {
+      await page.evaluate(() => new Promise(requestAnimationFrame));
+      now = await top();
+    }
+    assert.ok(Math.abs(now - before) <= 2, `${now} after ${before}`);
+  };
+  await near();
   await page.reload();
   await middle.waitFor();
-  near(await top());
+  await near();
   await button(page, "Latest ↓").click();
   await page.locator(".to-end").waitFor({ state: "detached" });
 
