@@ -75,8 +75,9 @@ pub(super) async fn follow(
     let mut was_ours = false;
     let mut cost = ObservedCost::default();
     loop {
-        // Asked before the files are read: the last entries of a process are written before it ends.
-        let state = process.state();
+        // Asked before the files are read: the last entries of a process are written before it ends. So is the
+        // time: the server may be stopped for a while in between.
+        let (state, looked_at) = (process.state(), Instant::now());
         let (lines, mut read) = mpsc::channel(FOLLOWED_LINES_WAITING);
         let reading = tokio::task::spawn_blocking(move || {
             files.read(&lines);
@@ -138,7 +139,8 @@ pub(super) async fn follow(
         if has_news {
             (last_news, is_ended) = (Instant::now(), false);
         }
-        let is_idle = state.status.as_deref() == Some("idle") && last_news.elapsed() >= IDLE_AFTER;
+        let quiet_for = looked_at.saturating_duration_since(last_news);
+        let is_idle = state.status.as_deref() == Some("idle") && quiet_for >= IDLE_AFTER;
         if let (true, false, Some(position)) = (is_idle, is_ended, last) {
             is_ended = true;
             process.session.observe(Observation::Idle { position }).await;
@@ -149,8 +151,7 @@ pub(super) async fn follow(
             return entry.stop_observing(&process).await;
         }
         tokio::time::sleep(FOLLOW_PAUSE).await;
-        let pause =
-            if is_idle && last_news.elapsed() >= 2 * IDLE_AFTER { FOLLOW_IDLE_EVERY } else { FOLLOW_EVERY };
+        let pause = if is_idle && quiet_for >= 2 * IDLE_AFTER { FOLLOW_IDLE_EVERY } else { FOLLOW_EVERY };
         tokio::select! {
             () = process.changed.notified() => {}
             () = tokio::time::sleep(pause) => {}
