@@ -75,8 +75,8 @@ pub(super) async fn follow(
     let mut was_ours = false;
     let mut cost = ObservedCost::default();
     loop {
-        // Asked before the files are read: the last entries of a process are written before it ends. So is the
-        // time: the server may be stopped for a while in between.
+        // Asked before the files are read: the last entries of a process are written before it ends. So is
+        // the time: the server may be stopped for a while in between.
         let (state, looked_at) = (process.state(), Instant::now());
         let (lines, mut read) = mpsc::channel(FOLLOWED_LINES_WAITING);
         let reading = tokio::task::spawn_blocking(move || {
