@@ -28,7 +28,7 @@ struct AskedCall {
     state: CallState,
 }
 
-/// What identical calls have in common: the agent, the tool and the input.
+/// The agent, the tool and the input, which are the same for identical calls.
 #[derive(Debug, PartialEq)]
 struct CallKind(Option<String>, String, Option<Json>);
 

@@ -192,7 +192,7 @@ impl Broadcast {
 }
 
 fn tell(news: &broadcast::Sender<News>, commit: Commit<'_>) {
-    // Without a receiver there is nobody to tell.
+    // Without a receiver the notice is not needed.
     match commit {
         Commit::Events(key, events) => {
             for event in events.iter().filter(|event| is_news(event)) {

@@ -51,7 +51,7 @@ pub(crate) struct Audience<'a> {
 pub(crate) enum Effect {
     /// Notifies of items: of one, or of many in one message.
     Notify { target: String, items: Vec<(String, u32)> },
-    /// Closes the notifications of items that need nobody any more.
+    /// Closes the notifications of items that are settled.
     Withdraw { target: String, items: Vec<String> },
 }
 
@@ -123,7 +123,7 @@ impl Ledger {
         waits
     }
 
-    /// Notes that an item needs nobody any more.
+    /// Notes that an item is settled.
     pub(crate) fn end(&mut self, id: &str, outcome: &str, now: Millis) {
         let Some(item) = find(&self.ids, &mut self.items, id) else { return };
         item.waiting = false;

@@ -20,7 +20,7 @@ use crate::limits::{INBOX_COMPARE_EVERY, LIST_MAX, NOTIFY_LINE_CHARS};
 /// The interval at which the disk is checked.
 const DISK_EVERY: Duration = Duration::from_secs(5);
 
-/// What is known of the requests and limits of sessions, while events are read.
+/// The requests and limits of sessions, as the events that were read so far tell them.
 #[derive(Debug, Default)]
 struct Known {
     /// Requests that were made, by session and id. Their denial is a decision, and no news.

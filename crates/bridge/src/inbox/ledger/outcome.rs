@@ -26,7 +26,7 @@ pub(crate) enum Outcome {
     Gone { error: String },
 }
 
-/// How a target has answered so far.
+/// The results of the notifications to a target so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TargetRecord {
     /// The time of the last accepted notification.
