@@ -30,8 +30,8 @@ KILLS = 20
 # Each request contains the whole conversation so far.
 KILLS_PER_SESSION = 50
 LEASE_SECONDS = 60
-# Limit in seconds for the end of everything that an agent started.
-GONE_SECONDS_MAX = 10
+# Limit in seconds for the end of everything that an agent started, and for showing a signal; it only bounds a hang.
+GONE_SECONDS_MAX = 60
 # Limit in seconds for showing that an agent or a host was killed or stopped. Checked with `BARS=1`, on an
 # idle machine.
 SHOWN_SECONDS_MAX = 2

@@ -1,6 +1,7 @@
-"""The unchanged programs of the README, built in a crate of their own, and run.
+"""The programs of the README, run. Each is an example of the client crate, so that the build stage has compiled it.
 
 Each runs twice, on the stand-in for `claude` and on the real one, and must print what the model says.
+`LONG=1` also builds the programs of the README in a crate of their own, with the features that a user gets.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from lib.cli import E2E, Place, Programs
 
 NAME = "readme"
 REPO = E2E.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPO / "target"))
 BUILD_SECONDS_MAX = 900
 SECONDS_MAX = 60
 
@@ -55,17 +57,30 @@ def problems_of(programs: Programs, root: Path) -> list[str]:
     snippets = re.findall(r"^```rust\n(.*?)^```$", (REPO / "README.md").read_text(), re.DOTALL | re.MULTILINE)
     if not snippets:
         return ["README.md has no program"]
-    names = [f"readme-{number}" for number in range(1, len(snippets) + 1)]
-    built, said = _build(Path(tempfile.mkdtemp(prefix="readme-crate-", dir=root)), dict(zip(names, snippets)))
-    if not built:
-        return [f"the programs of README.md do not compile: {said}"]
-    found = []
+    examples = {text: path.stem for path in (REPO / "crates/client/examples").glob("*.rs") for text in [_program(path)]}
+    found = [f"no example of the client crate is this program of README.md:\n{text}" for text in snippets if text not in examples]
+    if found:
+        return found
+    names = [examples[text] for text in snippets]
+    built = TARGET / "debug/examples"
+    if os.environ.get("LONG"):
+        built, said = _build(Path(tempfile.mkdtemp(prefix="readme-crate-", dir=root)), dict(zip(names, snippets)))
+        if not built:
+            return [f"the programs of README.md do not compile: {said}"]
     for name in names:
-        program = programs.tidings.parent / name
+        if not (built / name).exists():
+            return [f"{built / name} is missing: run `cargo build -p tidings --examples`"]
+        program = programs.tidings.parent / f"readme-{name}"
         shutil.copy2(built / name, program)
         for who in ("agent", "cli"):
             found += [f"{name} on the {who}: {problem}" for problem in _run(programs, root, program, who)]
     return found
+
+
+def _program(example: Path) -> str:
+    """The text of an example without its description and its lint attribute, which the README leaves out."""
+    lines = example.read_text().splitlines(keepends=True)
+    return "".join(lines[next(i for i, line in enumerate(lines) if line.startswith("use ")):])
 
 
 def _build(crate: Path, snippets: dict[str, str]) -> tuple[Path | None, str]:
@@ -75,11 +90,10 @@ def _build(crate: Path, snippets: dict[str, str]) -> tuple[Path | None, str]:
     shutil.copy(REPO / "Cargo.lock", crate)
     for name, text in snippets.items():
         (crate / f"src/bin/{name}.rs").write_text(text)
-    target = Path(os.environ.get("CARGO_TARGET_DIR", REPO / "target"))
-    env = os.environ | {"CARGO_TARGET_DIR": str(target)}
+    env = os.environ | {"CARGO_TARGET_DIR": str(TARGET)}
     done = subprocess.run(["cargo", "build", "--quiet", "--offline"], cwd=crate, env=env, capture_output=True, text=True,
                           timeout=BUILD_SECONDS_MAX, check=False)
-    return (target / "debug", "") if done.returncode == 0 else (None, done.stderr[-2000:])
+    return (TARGET / "debug", "") if done.returncode == 0 else (None, done.stderr[-2000:])
 
 
 def _run(programs: Programs, root: Path, program: Path, who: str) -> list[str]:

@@ -120,7 +120,7 @@ class Run:
         return row
 
     def readme(self) -> Row:
-        """The programs of the README, in a crate of their own."""
+        """The programs of the README."""
         return self._extra(readme.NAME, "rs-sdk", readme.problems_of)
 
     def made(self) -> Row:

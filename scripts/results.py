@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import sys
+import textwrap
 import xml.etree.ElementTree as ElementTree
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,6 +19,8 @@ from pathlib import Path
 TRIES_MAX = 3
 # More flaky cases fail the run: so many at once indicate a broken change rather than a busy machine.
 FLAKY_MAX = 3
+# The failure of an earlier try is printed too: the file with all of it is gone when CI removes its checkout.
+PROBLEM_LINES_MAX = 12
 
 
 @dataclass
@@ -67,6 +70,7 @@ def report_flaky(results: list[Result], path: Path) -> bool:
     path.write_text(json.dumps([asdict(result) for result in flaky], indent=2) + "\n")
     for result in flaky:
         print(f"flaky: {result.stage}: {result.case}, tries {result.tries} of {TRIES_MAX}")
+        print(textwrap.indent("\n".join(result.problem.strip().splitlines()[-PROBLEM_LINES_MAX:]), "    "))
     if len(flaky) > FLAKY_MAX:
         print(f"error: {len(flaky)} flaky cases, at most {FLAKY_MAX} are accepted; {path} has the failures", file=sys.stderr)
     return len(flaky) <= FLAKY_MAX

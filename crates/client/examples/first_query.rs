@@ -1,13 +1,12 @@
-//! Sends one prompt and prints the answer.
+//! Sends one prompt and prints the answer. The README shows this program.
 
 #![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use tidings::messages::ContentBlock;
-use tidings::{Options, query};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), tidings::Error> {
-    let mut answer = query("What is 2 + 2?", Options::new());
+    let mut answer = tidings::query("What is 2 + 2?", tidings::Options::new());
     while let Some(message) = answer.next().await {
         for text in message?.content_blocks().iter().filter_map(ContentBlock::as_text) {
             println!("{text}");
