@@ -83,7 +83,11 @@ async fn fill(journal: &Arc<SqliteJournal>, bytes: u64) -> Outcome<()> {
     let (key, fence) = session(journal, "full").await?;
     let (body, began): (Arc<[u8]>, Instant) = (vec![b'x'; 64 << 10].into(), Instant::now());
     for _ in 0..bytes / (64 << 10) / 32 {
-        let drafts = (0..32).map(|_| Ok(Draft { body: Arc::clone(&body), ..draft(Class::Delta)? }));
+        let drafts = (0..32).map(|_| {
+            let mut draft = draft(Class::Delta)?;
+            draft.body = Arc::clone(&body);
+            Ok(draft)
+        });
         journal.append(&key, fence, drafts.collect::<Result<Vec<Draft>, JournalError>>()?).await?;
     }
     println!("fill                      {:>9.1?}", began.elapsed());

@@ -179,11 +179,9 @@ async fn f98_a_thousand_watchers_that_never_read_hold_nothing() {
     }
     let body: Arc<[u8]> = vec![b'x'; 64 << 10].into();
     for _ in 0..100 {
-        broadcast
-            .journal()
-            .append(&key(), fence, vec![Draft { body: Arc::clone(&body), ..delta(Vec::new()) }])
-            .await
-            .unwrap();
+        let mut draft = delta(Vec::new());
+        draft.body = Arc::clone(&body);
+        broadcast.journal().append(&key(), fence, vec![draft]).await.unwrap();
     }
     // One copy here, one in each event of the journal: no subscriber has one.
     assert_eq!(Arc::strong_count(&body), 101);

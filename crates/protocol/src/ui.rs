@@ -28,6 +28,7 @@
 //! The twelve events of the original UI wire write it as `null`; our own events and
 //! [`ControllerInputPayload::metadata`] omit it.
 
+mod facts;
 mod input;
 mod message;
 mod native;

@@ -4,6 +4,8 @@
 //! of a route is declared together with the route in `rest::routes`; the `OpenAPI` document is made from the
 //! same declarations.
 
+mod deltas;
+mod feed;
 mod future_set;
 mod git;
 pub(crate) mod health;

@@ -12,23 +12,25 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::{FutureExt as _, stream};
+use futures_util::stream;
 use serde::Deserialize;
-use tidings_protocol::api::{Notice, ResyncReason, Subscribed, Verdict};
+use tidings_protocol::api::{Notice, Subscribed, Verdict};
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::Api;
+use super::deltas::Deltas;
+use super::feed::{Batch, Encoder, Feed, FeedEnd, reason};
 use super::mobile::MessagePosition;
 use super::recovery::Start;
 use super::stream_lifetime::{StreamEnd, StreamLifetime, retry_ms};
 use super::visibility::{self, Visibility};
 use super::wire::{self, Dialect, DialectTranslator, EncodedMessage};
-use crate::broadcast::{Cut, Delivery, SubscribeOptions, Subscription};
+use crate::broadcast::SubscribeOptions;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::http::{Path, Query};
-use crate::journal::{Cursor, Event, JournalError};
+use crate::journal::{Cursor, Event};
 use crate::limits::{CHUNK_BYTES, HEARTBEAT, LONG_EVENT_BYTES};
 use crate::sessions::Sessions;
 
@@ -93,7 +95,7 @@ pub(crate) async fn session_events(
             DialectTranslator::Mobile(Box::new(start.translator))
         }
     };
-    let source = SseSource::Session { events, translator };
+    let source = SseSource::Session(Box::new(Feed::new(events, SseEncoder(translator), Deltas::All)));
     Ok(respond(SseFeed::new(&api, lifetime, out.into(), source)))
 }
 
@@ -194,7 +196,7 @@ struct SseFeed {
 /// The source of the events of a stream.
 enum SseSource {
     /// The events of one session.
-    Session { events: Subscription, translator: DialectTranslator },
+    Session(Box<Feed<SseEncoder>>),
     /// Notices about all sessions.
     Notices {
         sessions: Sessions,
@@ -215,14 +217,6 @@ struct SseBuffer {
 }
 
 impl SseBuffer {
-    fn is_empty(&self) -> bool {
-        self.text.is_empty() && self.parts.is_empty()
-    }
-
-    fn len(&self) -> usize {
-        self.text.len() + self.bytes
-    }
-
     /// Writes an event as it is stored, without a copy. Returns false if the event must be re-encoded.
     fn block_in_parts(&mut self, name: &str, event: &Event) -> bool {
         let is_line = !event.body.iter().any(|byte| matches!(byte, b'\n' | b'\r'));
@@ -249,6 +243,39 @@ impl SseBuffer {
     fn finish(mut self) -> VecDeque<Bytes> {
         self.flush();
         self.parts
+    }
+}
+
+impl Batch for SseBuffer {
+    fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.parts.is_empty()
+    }
+
+    fn bytes(&self) -> usize {
+        self.text.len() + self.bytes
+    }
+}
+
+/// Encodes events as server-sent events in a dialect.
+struct SseEncoder(DialectTranslator);
+
+impl Encoder for SseEncoder {
+    type Batch = SseBuffer;
+
+    fn encode(&mut self, event: &Event, batch: &mut SseBuffer) {
+        let SseEncoder(translator) = self;
+        if event.body.len() >= LONG_EVENT_BYTES
+            && let Some(name) = translator.as_stored(event)
+            && batch.block_in_parts(name, event)
+        {
+            return;
+        }
+        let cursor = event.cursor.to_string();
+        write_all(&mut batch.text, &cursor, |emit| translator.translate(event, emit));
+    }
+
+    fn shows_frames(&self) -> bool {
+        matches!(self.0, DialectTranslator::Frames)
     }
 }
 
@@ -295,17 +322,16 @@ impl SseSource {
     /// Waits for an event, and writes it together with the events that are already available. Cancel safe.
     async fn next(&mut self, out: &mut SseBuffer) -> StreamState {
         match self {
-            SseSource::Session { events, translator } => {
-                let mut next = events.next().await;
-                loop {
-                    let state = write_delivery(next, events.cursor(), translator, out);
-                    if state == StreamState::Ended || out.len() >= CHUNK_BYTES {
-                        return state;
-                    }
-                    let Some(ready) = events.next().now_or_never() else { return state };
-                    next = ready;
+            SseSource::Session(feed) => match feed.next().await {
+                Ok(batch) => {
+                    *out = batch;
+                    StreamState::Open
                 }
-            }
+                Err(end) => {
+                    write_end(end, &mut out.text);
+                    StreamState::Ended
+                }
+            },
             SseSource::Notices { sessions, receiver, visibility, held } => loop {
                 if let Some(notice) = held {
                     let seen = visibility.sees_notice(sessions, notice).await;
@@ -330,42 +356,24 @@ impl SseSource {
     fn write_heartbeat(&self, out: &mut String) {
         // Writing into a String cannot fail.
         _ = match self {
-            SseSource::Session { events, .. } => write!(out, ": \nid: {}\n\n", events.cursor()),
+            SseSource::Session(feed) => write!(out, ": \nid: {}\n\n", feed.events.cursor()),
             SseSource::Notices { .. } => write!(out, ": \n\n"),
         };
     }
 }
 
-/// Writes the next delivery of a session.
-fn write_delivery(
-    next: Result<Delivery, JournalError>,
-    cursor: Cursor,
-    translator: &mut DialectTranslator,
-    out: &mut SseBuffer,
-) -> StreamState {
-    match next {
-        Ok(Delivery::Event(event)) => {
-            if event.body.len() >= LONG_EVENT_BYTES
-                && let Some(name) = translator.as_stored(&event)
-                && out.block_in_parts(name, &event)
-            {
-                return StreamState::Open;
-            }
-            let out = &mut out.text;
-            write_all(out, &event.cursor.to_string(), |emit| translator.translate(&event, emit));
-            StreamState::Open
-        }
-        Ok(Delivery::Cut(cut)) => {
+/// Writes the last event of a subscription.
+fn write_end(end: FeedEnd, out: &mut String) {
+    match end {
+        FeedEnd::Cut(cut, cursor) => {
             let cursor = cursor.to_string();
             let reason = serde_json::to_string(&reason(cut)).unwrap_or_default();
             let data = format!(r#"{{"reason":{reason},"cursor":"{cursor}"}}"#);
-            block(&mut out.text, "resync", Some(&cursor), &data);
-            StreamState::Ended
+            block(out, "resync", Some(&cursor), &data);
         }
-        Err(error) => {
+        FeedEnd::Failed(error) => {
             let problem = Error::from(error).problem("");
-            block(&mut out.text, "problem", None, &serde_json::to_string(&problem).unwrap_or_default());
-            StreamState::Ended
+            block(out, "problem", None, &serde_json::to_string(&problem).unwrap_or_default());
         }
     }
 }
@@ -382,15 +390,6 @@ fn write_all(out: &mut String, cursor: &str, emit_all: impl FnOnce(&mut dyn FnMu
     });
     if let Some((name, json, _)) = last {
         block(out, &name, Some(cursor), &json);
-    }
-}
-
-/// The reason in a `resync` event, from the reason why the subscription ended.
-pub(crate) fn reason(cut: Cut) -> ResyncReason {
-    match cut {
-        Cut::Resync(_) => ResyncReason::Behind,
-        Cut::Gap(_) => ResyncReason::Gap,
-        Cut::Deleted => ResyncReason::Deleted,
     }
 }
 

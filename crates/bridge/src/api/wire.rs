@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use tidings_agent::dialect::to_ui;
 use tidings_protocol::mobile::MobileMessage;
-use tidings_protocol::ui::UiMessage;
 
 use super::mobile;
 use crate::error::{Code, Error};
@@ -64,9 +63,9 @@ impl DialectTranslator {
         match self {
             DialectTranslator::Native => (kind != FRAME).then_some(kind),
             DialectTranslator::Frames => (kind == FRAME).then_some(kind),
-            DialectTranslator::Ui if kind != FRAME => match to_ui(&read(event)?)? {
-                // The stored form is the form of the dialect.
-                Cow::Borrowed(message) => Some(variant(message)),
+            // The stored form is the form of the dialect.
+            DialectTranslator::Ui if kind != FRAME => match to_ui(&*event.message()?)? {
+                Cow::Borrowed(message) => Some(message.name()),
                 Cow::Owned(_) => None,
             },
             DialectTranslator::Ui | DialectTranslator::Mobile(_) => None,
@@ -87,10 +86,10 @@ impl DialectTranslator {
             _ if kind == FRAME => {}
             DialectTranslator::Native => emit(raw(kind)),
             DialectTranslator::Ui => {
-                let Some(message) = read(event) else { return };
+                let Some(message) = event.message() else { return };
                 if let Some(message) = to_ui(&message) {
                     emit(EncodedMessage {
-                        name: Cow::Borrowed(variant(&message)),
+                        name: Cow::Borrowed(message.name()),
                         json: to_json(&message),
                         position: None,
                     });
@@ -119,29 +118,6 @@ pub(crate) fn body_text(event: &Event) -> Cow<'_, str> {
     if event.body.is_empty() { Cow::Borrowed("null") } else { String::from_utf8_lossy(&event.body) }
 }
 
-/// The decoded event; `None` for an event type of a newer version.
-fn read(event: &Event) -> Option<UiMessage> {
-    serde_json::from_slice(&event.body).ok()
-}
-
 fn to_json(message: &impl serde::Serialize) -> Cow<'static, str> {
     Cow::Owned(serde_json::to_string(message).unwrap_or_else(|_| "null".to_owned()))
-}
-
-/// The name of one of the twelve events of the dialect `ui`.
-fn variant(message: &UiMessage) -> &'static str {
-    match message {
-        UiMessage::TextChunk { .. } => "TextChunk",
-        UiMessage::ToolExecuting { .. } => "ToolExecuting",
-        UiMessage::ToolCompleted { .. } => "ToolCompleted",
-        UiMessage::Complete { .. } => "Complete",
-        UiMessage::PermissionRequired { .. } => "PermissionRequired",
-        UiMessage::BatchPermissionRequired { .. } => "BatchPermissionRequired",
-        UiMessage::UserInteractionRequired { .. } => "UserInteractionRequired",
-        UiMessage::TokenUpdate { .. } => "TokenUpdate",
-        UiMessage::Error { .. } => "Error",
-        UiMessage::Display { .. } => "Display",
-        UiMessage::CommandComplete { .. } => "CommandComplete",
-        _ => "System",
-    }
 }

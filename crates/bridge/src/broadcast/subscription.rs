@@ -80,12 +80,6 @@ impl Subscription {
         self.cursor
     }
 
-    /// True if the session has other subscribers too, so that caching the encoded event pays.
-    pub(crate) fn is_shared(&self) -> bool {
-        // The broadcast holds the tail, and so does each subscriber.
-        Arc::strong_count(&self.handle.tail) > 2
-    }
-
     /// Waits for the next event. The future is cancel-safe.
     ///
     /// After a [`Delivery::Cut`] it returns the same one again and again.

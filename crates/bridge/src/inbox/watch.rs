@@ -119,13 +119,13 @@ impl Inbox {
 
     /// Takes an event into account.
     async fn take(&self, known: &mut Known, key: &Key, event: &Event) {
-        let Ok(message) = serde_json::from_slice::<UiMessage>(&event.body) else { return };
+        let Some(message) = event.message() else { return };
         let (session, at) = (key.to_string(), event.at.as_millisecond());
         let id = format!("{session}.{}", event.cursor.seq);
         if !self.state().seen.contains_key(&session) {
             self.note_seen(&session, event.cursor.seq - 1);
         }
-        match message {
+        match &*message {
             UiMessage::PermissionDetails(details) => {
                 known.asked.insert((session, details.tool_use_id.clone()));
                 self.add_pending(key, &details.tool_use_id).await;
@@ -146,8 +146,9 @@ impl Inbox {
                 };
                 if resolved.outcome == Resolution::Denied && !was_asked && !was_known {
                     let mut item = Item::new(id, InboxKind::Denied, at, self.subject(&session).await);
-                    item.tool_use_id = Some(resolved.tool_use_id);
-                    item.line = resolved.reason.or(resolved.rule).map(|line| one_line(&line));
+                    item.tool_use_id = Some(resolved.tool_use_id.clone());
+                    item.line =
+                        resolved.reason.as_ref().or(resolved.rule.as_ref()).map(|line| one_line(line));
                     self.add(item);
                 }
                 self.note_seen(key.as_str(), event.cursor.seq);
@@ -159,10 +160,10 @@ impl Inbox {
                 self.state().ledger.settle(&request, crate::sessions::outcome_name(resolved.outcome), now);
                 self.note_seen(key.as_str(), event.cursor.seq);
             }
-            UiMessage::RateLimit(limit) => self.limit_reached(known, &session, &limit, at).await,
+            UiMessage::RateLimit(limit) => self.limit_reached(known, &session, limit, at).await,
             UiMessage::TurnResult(result) => {
                 let was_limited = known.limited.remove(&session);
-                self.turn_ended(&session, id, &result, at, was_limited).await;
+                self.turn_ended(&session, id, result, at, was_limited).await;
                 self.note_seen(key.as_str(), event.cursor.seq);
             }
             UiMessage::SessionStateChanged(changed) if changed.state == SessionPhase::Ended => {

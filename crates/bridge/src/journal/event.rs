@@ -1,11 +1,11 @@
-use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use jiff::Timestamp;
-use tokio_tungstenite::tungstenite::Utf8Bytes;
+use tidings_protocol::ui::UiMessage;
 
+use super::event_forms::EventForms;
 use super::{ClientId, Cursor, ErrorKind, JournalError, Kind};
-use crate::limits::{BODY_BYTES_MAX, DRAFTS_MAX};
+use crate::limits::{BODY_BYTES_MAX, DRAFTS_MAX, LONG_EVENT_BYTES};
 
 /// Durability of an event before its append is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,12 +31,22 @@ pub struct Draft {
     pub client_id: Option<ClientId>,
     /// Offset up to which the host's spool is stored once this event is.
     pub host_offset: Option<u64>,
+    /// Forms of the event that are known already.
+    pub(crate) forms: EventForms,
 }
 
 impl Draft {
     /// A draft without a client id and without an offset.
     pub fn new(class: Class, at: Timestamp, kind: Kind, body: impl Into<Arc<[u8]>>) -> Self {
-        Draft { class, at, kind, body: body.into(), client_id: None, host_offset: None }
+        Draft {
+            class,
+            at,
+            kind,
+            body: body.into(),
+            client_id: None,
+            host_offset: None,
+            forms: EventForms::default(),
+        }
     }
 
     /// Sets the id of the client's command.
@@ -62,44 +72,13 @@ pub struct Event {
     pub body: Arc<[u8]>,
     /// Id of the command that caused it.
     pub client_id: Option<ClientId>,
-    /// The event as a WebSocket message, once one was encoded.
-    pub(crate) message: EncodedEvent,
-}
-
-/// The encoded form of an event. It is encoded once and shared by all subscribers; it is not part of the
-/// event's value.
-#[derive(Default)]
-pub(crate) struct EncodedEvent(OnceLock<Utf8Bytes>);
-
-impl EncodedEvent {
-    /// Returns the encoded form, and encodes it first if necessary.
-    pub(crate) fn once(&self, write: impl FnOnce() -> String) -> Utf8Bytes {
-        self.0.get_or_init(|| write().into()).clone()
-    }
-}
-
-impl Clone for EncodedEvent {
-    fn clone(&self) -> Self {
-        EncodedEvent::default()
-    }
-}
-
-impl PartialEq for EncodedEvent {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for EncodedEvent {}
-
-impl fmt::Debug for EncodedEvent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("EncodedEvent")
-    }
+    /// Forms of the event that are known already, for all subscribers.
+    pub(crate) forms: EventForms,
 }
 
 impl Event {
     pub(crate) fn of(draft: &Draft, cursor: Cursor) -> Self {
+        let is_long = draft.body.len() >= LONG_EVENT_BYTES;
         Event {
             cursor,
             class: draft.class,
@@ -107,8 +86,14 @@ impl Event {
             kind: draft.kind.clone(),
             body: Arc::clone(&draft.body),
             client_id: draft.client_id.clone(),
-            message: EncodedEvent::default(),
+            forms: if is_long { EventForms::default() } else { draft.forms.clone() },
         }
+    }
+
+    /// The typed form of the event: the one that it was made from, or its decoded body. `None` for an event
+    /// type of a newer version.
+    pub(crate) fn message(&self) -> Option<Arc<UiMessage>> {
+        self.forms.message(&self.body)
     }
 
     /// The weight of the event in byte counts: the body and a share for the rest.

@@ -15,6 +15,7 @@ mod cursor;
 mod document;
 mod error;
 mod event;
+mod event_forms;
 mod memory;
 mod names;
 mod opening;
@@ -45,6 +46,7 @@ pub use retention::{Keep, Rest, Retained};
 pub use session::{Changed, Counts, Fence, Handle, NewSession, Session, SessionChange, SessionName};
 pub use sqlite::SqliteJournal;
 
+pub(crate) use event_forms::EventForms;
 pub(crate) use page::{Extent, PageRoom};
 
 /// The future of a journal's method.

@@ -7,22 +7,6 @@ use tidings_protocol::ui::{Role, SessionPhase, SessionStateChanged, TurnId, Turn
 use super::entry::Change;
 use super::settings::SessionSettings;
 
-pub(super) fn changes_the_row(event: &UiMessage) -> bool {
-    matches!(
-        event,
-        UiMessage::SessionStarted(_)
-            | UiMessage::SessionTitle(_)
-            | UiMessage::SessionStateChanged(_)
-            | UiMessage::SettingsChanged(_)
-            | UiMessage::UserPrompt(_)
-            | UiMessage::PromptDropped(_)
-            | UiMessage::TurnStarted(_)
-            | UiMessage::TurnResult(_)
-            | UiMessage::Complete { .. }
-            | UiMessage::CommandComplete { .. }
-    )
-}
-
 /// Applies an event to the settings and the row.
 pub(super) fn apply(
     event: &UiMessage,

@@ -23,7 +23,7 @@ use crate::error::Error;
 #[cfg(unix)]
 use crate::hosts::AttachedHost;
 use crate::journal::{
-    Class, ClientId, Draft, Fence, Journal, Key, Kind, Novelty, Session, SessionChange, Stored,
+    Class, ClientId, Draft, EventForms, Fence, Journal, Key, Kind, Novelty, Session, SessionChange, Stored,
 };
 
 /// One session in use.
@@ -356,27 +356,12 @@ impl Memory {
 /// A draft of an event. Deltas that the final message repeats may be lost with the power.
 pub(super) fn draft(event: &UiMessage, at: jiff::Timestamp) -> Draft {
     let body = serde_json::to_vec(event).unwrap_or_default();
-    Draft::new(class(event), at, kind(&body), body)
-}
-
-fn class(event: &UiMessage) -> Class {
-    match event {
-        UiMessage::TextChunk { .. }
-        | UiMessage::TokenUpdate { .. }
-        | UiMessage::Thinking(_)
-        | UiMessage::ToolPreparing(_)
-        | UiMessage::ToolProgress(_)
-        | UiMessage::SubAgentProgressed(_)
-        | UiMessage::Progress(_) => Class::Delta,
-        UiMessage::Lane(lane) => class(&lane.event),
-        _ => Class::Durable,
+    if !event.is_delta() {
+        return Draft::new(Class::Durable, at, Kind::fixed(event.name()), body);
     }
-}
-
-/// The name of the variant, which is the one key of the object.
-fn kind(body: &[u8]) -> Kind {
-    let name = body.split(|byte| *byte == b'"').nth(1).and_then(|name| std::str::from_utf8(name).ok());
-    name.and_then(|name| Kind::new(name).ok()).unwrap_or_else(|| Kind::fixed("event"))
+    // Subscribers merge deltas; the clone is small, and spares each of them decoding it.
+    let forms = EventForms::of(event.clone());
+    Draft { forms, ..Draft::new(Class::Delta, at, Kind::fixed(event.name()), body) }
 }
 
 impl fmt::Debug for Entry {

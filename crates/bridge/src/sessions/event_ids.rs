@@ -9,7 +9,6 @@ use std::collections::HashMap;
 use sha2::{Digest as _, Sha256};
 use tidings_agent::UiMessage;
 
-use super::changes::changes_the_row;
 use crate::journal::{ClientId, Draft};
 
 /// Ids and offsets for the events of one step.
@@ -63,7 +62,7 @@ fn goes_alone(event: &UiMessage) -> bool {
             | UiMessage::PermissionResolved(_)
             | UiMessage::InteractionResolved(_)
     );
-    asks || changes_the_row(event)
+    asks || event.changes_session()
 }
 
 fn named(event: &UiMessage) -> Option<String> {

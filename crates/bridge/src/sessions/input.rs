@@ -1,5 +1,7 @@
 //! Input of users: it is stored before it is acknowledged, and handed to the agent once.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use tidings_agent::UiMessage;
 use tidings_protocol::api::{Accepted, Input, QueueState, QueuedInput, ServerPhase};
@@ -230,6 +232,6 @@ impl Entry {
         let before = Cursor::new(cursor.epoch, cursor.seq.saturating_sub(1));
         let page = self.journal().read(&self.key, Some(before), Max::events(1)).await?;
         let event = page.events.first().filter(|event| event.cursor == cursor);
-        Ok(event.and_then(|event| serde_json::from_slice(&event.body).ok()))
+        Ok(event.and_then(|event| event.message()).map(Arc::unwrap_or_clone))
     }
 }

@@ -124,9 +124,9 @@ impl Sessions {
         let journal = self.broadcast().journal();
         let page = journal.read(&row.key, None, Max::events(FIRST_PROMPT_EVENTS_MAX)).await?;
         for event in page.events.iter().filter(|event| PROMPTS.contains(&event.kind.as_str())) {
-            match serde_json::from_slice(&event.body) {
-                Ok(UiMessage::PromptQueued(queued)) => settings.note_prompt(&queued.text),
-                Ok(UiMessage::UserPrompt(prompt)) if prompt.origin.is_none() => {
+            match event.message().as_deref() {
+                Some(UiMessage::PromptQueued(queued)) => settings.note_prompt(&queued.text),
+                Some(UiMessage::UserPrompt(prompt)) if prompt.origin.is_none() => {
                     settings.note_prompt(&prompt.text);
                 }
                 _ => {}

@@ -13,7 +13,7 @@ use super::asks::{
     AskBody, PendingRequest, ask_body_json, ask_of, audit, mark_lost, outcome_name, pending_request,
     resolution, resolved,
 };
-use super::changes::{apply, changes_the_row};
+use super::changes::apply;
 use super::entry::{Change, Entry};
 use super::event_ids::EventIds;
 use crate::error::Error;
@@ -90,7 +90,7 @@ impl JournalSink {
                     self.append(&mut plain).await?;
                     self.settle(event, draft).await?;
                 }
-                _ if changes_the_row(event) => {
+                _ if event.changes_session() => {
                     self.append(&mut plain).await?;
                     self.change(event, draft).await?;
                 }

@@ -244,10 +244,9 @@ async fn a_denial_of_auto_mode_is_shown_and_logged() {
     terminal.write([prompt("Make it")]);
     let denied = json!({"tool_name": "Bash", "tool_use_id": "toolu_1", "reason": "It deletes files"});
     terminal.hook("PermissionDenied", &denied, "1").await.output().await;
-    let events = terminal.events().await;
-    let resolved = events.iter().find_map(|event| event.get("PermissionResolved")).unwrap();
+    let resolved = terminal.event("PermissionResolved").await;
     assert_eq!((&resolved["by"], &resolved["reason"]), (&json!("auto mode"), &json!("It deletes files")));
-    assert!(terminal.call("GET", "audit", None).await.1.to_string().contains("auto mode"));
+    terminal.until_logged("auto mode").await;
 }
 
 #[tokio::test]

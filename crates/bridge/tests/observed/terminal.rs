@@ -166,6 +166,29 @@ impl Terminal {
         page["items"].as_array().unwrap().iter().map(|event| event["event"].clone()).collect()
     }
 
+    /// Waits for an event. A hook may end before its effect is stored.
+    pub(crate) async fn event(&self, name: &str) -> Value {
+        let found = async {
+            loop {
+                if let Some(event) = self.events().await.iter().find_map(|event| event.get(name)) {
+                    return event.clone();
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, found).await.unwrap_or_else(|_| panic!("there is no {name}"))
+    }
+
+    /// Waits until the audit log contains a text. It is written after the event.
+    pub(crate) async fn until_logged(&self, text: &str) {
+        let logged = async {
+            while !self.call("GET", "audit", None).await.1.to_string().contains(text) {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, logged).await.unwrap_or_else(|_| panic!("{text} is not logged"));
+    }
+
     /// Bodies of the events of the file, as the tools for past sessions see them.
     pub(crate) fn events_of_file(&self) -> Vec<Value> {
         let files = Roots::new([self.folder.path().join("config")]).find(SESSION).unwrap();

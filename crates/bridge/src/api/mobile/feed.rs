@@ -10,9 +10,11 @@ use tokio_util::sync::CancellationToken;
 use super::position::MessagePosition;
 use super::sync::Sync;
 use super::translator::MobileTranslator;
+use crate::api::deltas::Deltas;
+use crate::api::feed::{Batch, Encoder, Feed, FeedEnd};
 use crate::api::recovery::Start;
-use crate::broadcast::{Cut, Delivery, Subscription};
-use crate::journal::JournalError;
+use crate::broadcast::Subscription;
+use crate::journal::Event;
 use crate::limits::CHUNK_BYTES;
 
 /// The subscription of a phone to one session.
@@ -23,8 +25,7 @@ pub(crate) struct PhoneFeed {
     pub(super) stop: CancellationToken,
     /// The position after the last message that was returned.
     pub(super) position: MessagePosition,
-    events: Subscription,
-    translator: MobileTranslator,
+    events: Feed<MobileTranslator>,
     /// Messages that are translated and not returned yet.
     ready: VecDeque<(MessagePosition, MobileMessage)>,
     /// The messages that the phone missed, until they are sent.
@@ -38,11 +39,8 @@ pub(crate) enum PhoneUpdate {
     /// The phone has unsubscribed.
     Stopped,
     /// The subscription has ended.
-    Ended(Result<Cut, JournalError>),
+    Ended(FeedEnd),
 }
-
-/// The end of a subscription.
-type FeedEnd = Result<Cut, JournalError>;
 
 impl PhoneFeed {
     /// A feed that continues at `start`. Events must come after the cursor of `start`.
@@ -51,8 +49,7 @@ impl PhoneFeed {
             project: Arc::from(project),
             stop: CancellationToken::new(),
             position: MessagePosition::after(start.cursor),
-            events,
-            translator: start.translator,
+            events: Feed::new(events, start.translator, Deltas::All),
             ready: start.rest.into(),
             sync,
         }
@@ -121,18 +118,37 @@ impl PhoneFeed {
         Ok(sync.part(self.position, messages))
     }
 
-    /// Waits for one event and translates it. Cancel safe.
+    /// Waits for the messages of more events. Cancel safe.
     async fn read(&mut self) -> Result<(), FeedEnd> {
-        match self.events.next().await {
-            Ok(Delivery::Event(event)) => {
-                let mut messages = Vec::new();
-                self.translator.translate(&event, &mut messages);
-                self.ready.extend(messages);
-                Ok(())
-            }
-            Ok(Delivery::Cut(cut)) => Err(Ok(cut)),
-            Err(error) => Err(Err(error)),
-        }
+        self.ready.extend(self.events.next().await?.messages);
+        Ok(())
+    }
+}
+
+impl Encoder for MobileTranslator {
+    type Batch = PhoneBatch;
+
+    fn encode(&mut self, event: &Event, batch: &mut PhoneBatch) {
+        let from = batch.messages.len();
+        self.translate(event, &mut batch.messages);
+        batch.bytes += batch.messages[from..].iter().map(|(_, message)| length(message)).sum::<usize>();
+    }
+}
+
+/// Messages of one or more events.
+#[derive(Debug, Default)]
+pub(crate) struct PhoneBatch {
+    messages: Vec<(MessagePosition, MobileMessage)>,
+    bytes: usize,
+}
+
+impl Batch for PhoneBatch {
+    fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
     }
 }
 

@@ -14,7 +14,6 @@ use super::feed::PhoneFeed;
 use super::outgoing::{PastMessage, Refusal};
 use super::position::MessagePosition;
 use super::sync::Sync;
-use super::translator::ui;
 use crate::api::Api;
 use crate::api::recovery::Start;
 use crate::broadcast::{SubscribeOptions, Subscription};
@@ -200,9 +199,10 @@ pub(super) async fn history(
             }
         };
         if event.kind.as_str() == "UserPrompt"
-            && let Some(UiMessage::UserPrompt(prompt)) = ui(event)
+            && let Some(message) = event.message()
+            && let UiMessage::UserPrompt(prompt) = &*message
         {
-            let command = CommandMessage { command: prompt.text, is_shell_command: false };
+            let command = CommandMessage { command: prompt.text.clone(), is_shell_command: false };
             add("client", &MobileMessage::new(command));
         }
         let mut messages = Vec::new();

@@ -19,6 +19,7 @@ use super::position::MessagePosition;
 use super::work::{self, WorkContext, WorkResult};
 use super::{asks, projects};
 use crate::api::Api;
+use crate::api::feed::FeedEnd;
 use crate::api::future_set::FutureSet;
 use crate::api::stream_lifetime::{StreamLifetime, retry_ms};
 use crate::api::ws::close::Close;
@@ -344,10 +345,10 @@ impl Phone {
                 self.wait_for(feed);
                 Ok(())
             }
-            PhoneUpdate::Stopped | PhoneUpdate::Ended(Ok(Cut::Deleted)) => Ok(()),
+            PhoneUpdate::Stopped | PhoneUpdate::Ended(FeedEnd::Cut(Cut::Deleted, _)) => Ok(()),
             // The phone reconnects with the id of the last message that it has.
-            PhoneUpdate::Ended(Ok(_)) => Err(Close::Behind),
-            PhoneUpdate::Ended(Err(error)) => {
+            PhoneUpdate::Ended(FeedEnd::Cut(..)) => Err(Close::Behind),
+            PhoneUpdate::Ended(FeedEnd::Failed(error)) => {
                 self.refuse(None, crate::error::Error::from(error).into()).await
             }
         }

@@ -73,11 +73,11 @@ impl MobileTranslator {
         if KINDS.binary_search(&kind).is_err() {
             return;
         }
-        let Some(message) = ui(event) else { return };
+        let Some(message) = event.message() else { return };
         let now_ms = event.at.as_millisecond();
         let mut messages = Vec::new();
         self.mobile.tick(now_ms);
-        self.mobile.translate(std::slice::from_ref(&message), &mut messages);
+        self.mobile.translate(std::slice::from_ref(&*message), &mut messages);
         self.add(&message, event, &mut messages);
         for (number, message) in messages.into_iter().enumerate() {
             // A request has the id that its answer quotes.
@@ -122,11 +122,6 @@ impl MobileTranslator {
     }
 }
 
-/// The decoded event; `None` for an event type of a newer version.
-pub(crate) fn ui(event: &Event) -> Option<UiMessage> {
-    serde_json::from_slice(&event.body).ok()
-}
-
 fn changes_files(tool: &str) -> bool {
     matches!(tool, "Edit" | "MultiEdit" | "NotebookEdit" | "Write")
 }
@@ -138,5 +133,6 @@ mod tests {
     #[test]
     fn kinds_are_sorted() {
         assert!(KINDS.is_sorted());
+        assert!(KINDS.iter().all(|kind| UiMessage::NAMES.contains(kind)), "each is the name of an event");
     }
 }

@@ -53,11 +53,11 @@ fn commands_of(event: &Event) -> Option<Vec<String>> {
     if !matches!(event.kind.as_str(), "SessionStarted" | "SettingsChanged") {
         return None;
     }
-    match serde_json::from_slice(&event.body) {
-        Ok(UiMessage::SessionStarted(started)) => {
-            Some(started.slash_commands).filter(|commands| !commands.is_empty())
+    match &*event.message()? {
+        UiMessage::SessionStarted(started) => {
+            Some(started.slash_commands.clone()).filter(|commands| !commands.is_empty())
         }
-        Ok(UiMessage::SettingsChanged(changed)) => changed.slash_commands,
+        UiMessage::SettingsChanged(changed) => changed.slash_commands.clone(),
         _ => None,
     }
 }

@@ -2,22 +2,17 @@
 
 use std::sync::Arc;
 
-use futures_util::FutureExt as _;
 use tidings_protocol::api::{Notice, SocketMessage};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
-use super::deltas::{Deltas, HeldDeltas};
 use super::link::Utf8Bytes;
-use crate::api::sse::reason;
+use crate::api::feed::{Batch, Encoder, Feed, FeedEnd, reason};
 use crate::api::visibility::Visibility;
 use crate::api::wire::body_text;
-use crate::broadcast::{Delivery, Subscription};
 use crate::error::Error;
-use crate::journal::{Cursor, Event, JournalError};
-use crate::limits::{CHUNK_BYTES, LONG_EVENT_BYTES};
+use crate::journal::Event;
 use crate::sessions::Sessions;
-use crate::sessions::frames::FRAME;
 
 /// One subscription of a WebSocket.
 pub(crate) struct SocketFeed {
@@ -29,18 +24,8 @@ pub(crate) struct SocketFeed {
 }
 
 pub(crate) enum SocketSource {
-    Session(Box<SessionFeed>),
+    Session(Box<Feed<SocketEncoder>>),
     Notices { sessions: Sessions, receiver: broadcast::Receiver<Arc<Notice>>, visibility: Visibility },
-}
-
-/// A subscription to one session.
-pub(crate) struct SessionFeed {
-    pub(crate) events: Subscription,
-    deltas: Deltas,
-    held: Option<HeldDeltas>,
-    /// The key of the session as JSON.
-    key: String,
-    is_over: bool,
 }
 
 /// The next messages of a subscription.
@@ -57,11 +42,11 @@ pub(crate) enum SocketUpdate {
 impl SocketFeed {
     /// Waits for the next messages.
     pub(crate) async fn next(&mut self) -> SocketUpdate {
-        let SocketFeed { stop, source, .. } = self;
+        let SocketFeed { key, stop, source } = self;
         tokio::select! {
             biased;
             () = stop.cancelled() => SocketUpdate::Stopped,
-            sent = source.next() => sent,
+            sent = source.next(key) => sent,
         }
     }
 
@@ -76,9 +61,12 @@ impl SocketFeed {
 }
 
 impl SocketSource {
-    async fn next(&mut self) -> SocketUpdate {
+    async fn next(&mut self, key: &str) -> SocketUpdate {
         match self {
-            SocketSource::Session(feed) => feed.next().await,
+            SocketSource::Session(feed) => match feed.next().await {
+                Ok(batch) => SocketUpdate::Some(batch.messages),
+                Err(end) => SocketUpdate::Last(vec![to_json(&last_message(end, key)).into()]),
+            },
             SocketSource::Notices { sessions, receiver, visibility } => loop {
                 let message = match receiver.recv().await {
                     Ok(notice) if visibility.sees_notice(sessions, &notice).await => {
@@ -96,109 +84,68 @@ impl SocketSource {
     }
 }
 
-impl SessionFeed {
-    pub(crate) fn new(key: &str, events: Subscription, deltas: Deltas) -> Self {
-        let key = serde_json::to_string(key).unwrap_or_default();
-        SessionFeed { events, deltas, held: None, key, is_over: false }
+/// Encodes events as messages of the WebSocket.
+pub(crate) struct SocketEncoder {
+    /// The key of the session as JSON.
+    key: String,
+}
+
+impl SocketEncoder {
+    pub(crate) fn new(key: &str) -> Self {
+        SocketEncoder { key: serde_json::to_string(key).unwrap_or_default() }
     }
 
-    /// Waits for one event, and adds the events that are already available.
-    async fn next(&mut self) -> SocketUpdate {
-        let mut out = SocketBuffer::default();
-        loop {
-            let Some(next) = self.next_in_time().await else {
-                self.release(&mut out);
-                return SocketUpdate::Some(out.messages);
-            };
-            self.take(next, &mut out);
-            while out.bytes < CHUNK_BYTES && !self.is_over {
-                let Some(next) = self.events.next().now_or_never() else { break };
-                self.take(next, &mut out);
-            }
-            if self.is_over {
-                return SocketUpdate::Last(out.messages);
-            }
-            if !out.messages.is_empty() {
-                return SocketUpdate::Some(out.messages);
-            }
-        }
-    }
-
-    /// The next event; `None` when the time of held deltas is up.
-    async fn next_in_time(&mut self) -> Option<Result<Delivery, JournalError>> {
-        match self.held.as_ref().and_then(|held| held.until) {
-            Some(until) => tokio::time::timeout_at(until, self.events.next()).await.ok(),
-            None => Some(self.events.next().await),
-        }
-    }
-
-    fn take(&mut self, next: Result<Delivery, JournalError>, out: &mut SocketBuffer) {
-        match next {
-            Ok(Delivery::Event(event)) if event.kind.as_str() == FRAME => {}
-            Ok(Delivery::Event(event)) => self.take_event(&event, out),
-            Ok(Delivery::Cut(cut)) => {
-                self.release(out);
-                self.is_over = true;
-                let session = serde_json::from_str(&self.key).unwrap_or_default();
-                let cursor = self.events.cursor().to_string();
-                out.push(to_json(&SocketMessage::Resync { session, reason: reason(cut), cursor }));
-            }
-            Err(error) => {
-                self.release(out);
-                self.is_over = true;
-                let problem = Error::from(error).problem("");
-                out.push(to_json(&SocketMessage::Error { id: None, problem }));
-            }
-        }
-    }
-
-    fn take_event(&mut self, event: &Event, out: &mut SocketBuffer) {
-        let Some(delta) = HeldDeltas::first(event, self.deltas) else {
-            self.release(out);
-            let write = || self.event(event.cursor, &body_text(event));
-            // A long message stays in memory until the client reads it, so subscribers share one copy.
-            let is_shared = self.events.is_shared() || event.body.len() >= LONG_EVENT_BYTES;
-            let message = if is_shared { event.message.once(write) } else { Utf8Bytes::from(write()) };
-            out.push(message);
-            return;
-        };
-        let delta = match &mut self.held {
-            Some(held) => held.join(delta).err(),
-            None => Some(delta),
-        };
-        if let Some(delta) = delta {
-            self.release(out);
-            self.held = Some(delta);
-        }
-    }
-
-    /// Moves held deltas to the output.
-    fn release(&mut self, out: &mut SocketBuffer) {
-        if let Some(held) = self.held.take() {
-            out.push(self.event(held.cursor, &held.json()));
-        }
-    }
-
-    /// The message of an event. The body is inserted unchanged.
-    fn event(&self, cursor: Cursor, body: &str) -> String {
+    /// The message of an event: a [`SocketMessage::Event`] whose body is inserted as it is stored.
+    fn event(&self, event: &Event) -> String {
         // One allocation, because this runs for each delta and each subscriber.
-        let (session, cursor) = (self.key.as_str(), cursor.to_string());
-        [r#"{"type":"event","session":"#, session, r#","cursor":""#, &cursor, r#"","event":"#, body, "}"]
+        let (session, cursor, body) = (self.key.as_str(), event.cursor.to_string(), body_text(event));
+        [r#"{"type":"event","session":"#, session, r#","cursor":""#, &cursor, r#"","event":"#, &body, "}"]
             .concat()
     }
 }
 
-#[derive(Default)]
-struct SocketBuffer {
+impl Encoder for SocketEncoder {
+    type Batch = SocketBatch;
+
+    fn encode(&mut self, event: &Event, batch: &mut SocketBatch) {
+        // A long message stays in memory until the client reads it, so subscribers share one copy. A short one
+        // is encoded once too; checking its bytes again is cheaper than encoding them.
+        let bytes = event.forms.socket(|| self.event(event).into());
+        batch.push(Utf8Bytes::try_from(bytes).unwrap_or_else(|_| self.event(event).into()));
+    }
+}
+
+/// Messages that are sent together.
+#[derive(Debug, Default)]
+pub(crate) struct SocketBatch {
     messages: Vec<Utf8Bytes>,
     bytes: usize,
 }
 
-impl SocketBuffer {
-    fn push(&mut self, message: impl Into<Utf8Bytes>) {
-        let message = message.into();
+impl SocketBatch {
+    fn push(&mut self, message: Utf8Bytes) {
         self.bytes += message.len();
         self.messages.push(message);
+    }
+}
+
+impl Batch for SocketBatch {
+    fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+/// The last message of a subscription.
+fn last_message(end: FeedEnd, key: &str) -> SocketMessage {
+    match end {
+        FeedEnd::Cut(cut, cursor) => {
+            SocketMessage::Resync { session: key.to_owned(), reason: reason(cut), cursor: cursor.to_string() }
+        }
+        FeedEnd::Failed(error) => SocketMessage::Error { id: None, problem: Error::from(error).problem("") },
     }
 }
 

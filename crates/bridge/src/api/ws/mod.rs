@@ -1,7 +1,6 @@
 //! The WebSocket `/v1/ws`: subscriptions to any number of sessions, prompts, answers and commands.
 
 pub(crate) mod close;
-mod deltas;
 mod feed;
 mod input_order;
 pub(crate) mod link;

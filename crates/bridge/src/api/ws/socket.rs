@@ -10,12 +10,13 @@ use tokio_tungstenite::tungstenite::Error as SocketError;
 use tokio_util::sync::CancellationToken;
 
 use super::close::Close;
-use super::deltas::Deltas;
-use super::feed::{SessionFeed, SocketFeed, SocketSource, SocketUpdate, to_json};
+use super::feed::{SocketEncoder, SocketFeed, SocketSource, SocketUpdate, to_json};
 use super::input_order::InputOrder;
 use super::link::{Message, WebSocket};
 use super::requests::{self, ParsedRequest, Reply};
 use crate::api::Api;
+use crate::api::deltas::Deltas;
+use crate::api::feed::Feed;
 use crate::api::future_set::FutureSet;
 use crate::api::stream_lifetime::{StreamLifetime, retry_ms};
 use crate::api::visibility::{self, Visibility};
@@ -302,7 +303,7 @@ impl SocketConnection {
         let watch = SubscribeOptions { may_answer, ..SubscribeOptions::after(after) };
         let (subscribed, events) = sessions.subscribe(&session, watch).await?;
         let key = subscribed.state.key.clone();
-        let source = SocketSource::Session(Box::new(SessionFeed::new(&key, events, deltas)));
+        let source = SocketSource::Session(Box::new(Feed::new(events, SocketEncoder::new(&key), deltas)));
         let ack = SocketAck {
             seq: Some(subscribed.state.head),
             cursor: Some(subscribed.head.clone()),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::journal::event::EncodedEvent;
+use crate::journal::event_forms::EventForms;
 use crate::journal::{Class, Cursor, Epoch, ErrorKind, Event, JournalError, Kind};
 use crate::limits::{DAMAGED_EVENTS_MAX, SEQ_BITS, SEQ_MAX};
 
@@ -39,7 +39,7 @@ impl Damage {
             kind: Kind::new("System")?,
             body: Arc::from(body.into_bytes()),
             client_id: None,
-            message: EncodedEvent::default(),
+            forms: EventForms::default(),
         })
     }
 }

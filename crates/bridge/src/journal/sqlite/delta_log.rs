@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use super::open;
-use crate::journal::event::EncodedEvent;
+use crate::journal::event_forms::EventForms;
 use crate::journal::{Class, Cursor, Epoch, Event, Handle, Kind};
 use crate::limits::DELTA_LOG_BYTES_MAX;
 
@@ -149,7 +149,7 @@ fn delta(text: &[u8]) -> Option<LoggedDelta> {
         kind: Kind::new(std::str::from_utf8(kind).ok()?).ok()?,
         body: Arc::from(body),
         client_id: None,
-        message: EncodedEvent::default(),
+        forms: EventForms::default(),
     };
     let host_offset = Some(host_offset).filter(|offset| *offset != u64::MAX);
     Some(LoggedDelta { handle: Handle::new(handle), event: Arc::new(event), host_offset })
@@ -177,7 +177,7 @@ mod tests {
             kind: Kind::new("TextChunk").unwrap(),
             body: Arc::from(body),
             client_id: None,
-            message: EncodedEvent::default(),
+            forms: EventForms::default(),
         };
         let host_offset = (!body.is_empty()).then_some(seq * 10);
         LoggedDelta { handle: Handle::new(3), event: Arc::new(event), host_offset }

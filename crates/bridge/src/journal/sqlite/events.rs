@@ -10,7 +10,8 @@ use super::damage::{Damage, is_damage};
 use super::failure::{Doing as _, damaged};
 use super::sweep;
 use super::writer::{OwnedCommit, Tx};
-use crate::journal::event::{EncodedEvent, weight};
+use crate::journal::event::weight;
+use crate::journal::event_forms::EventForms;
 use crate::journal::retention::RetentionWalk;
 use crate::journal::{
     Class, ClientId, Cursor, Draft, Epoch, ErrorKind, Event, Extent, Fence, Handle, JournalError, Keep, Key,
@@ -404,7 +405,7 @@ fn event(row: &Row<'_>, epoch: Epoch) -> Result<Event, JournalError> {
         kind: Kind::new(name(3)?.unwrap_or_default()).map_err(|_| damaged("a kind is invalid"))?,
         body: Arc::from(body),
         client_id: name(4)?.map(ClientId::new).transpose().map_err(|_| damaged("an id is invalid"))?,
-        message: EncodedEvent::default(),
+        forms: EventForms::default(),
     };
     if seal(id, &event) != row.get::<_, i64>(5).doing(doing)? {
         return Err(damaged(&format!("event {} does not match its checksum", event.cursor.seq)));

@@ -7,7 +7,7 @@ use tidings_protocol::ui::UiMessage;
 use tokio::time::Instant;
 
 use crate::error::{Code, Error};
-use crate::journal::{Cursor, Event};
+use crate::journal::{Class, Event, EventForms};
 use crate::limits::{COALESCED_BYTES_MAX, COALESCED_MAX};
 
 /// The delivery of deltas that a subscriber requested.
@@ -43,8 +43,8 @@ impl FromStr for Deltas {
 #[derive(Debug)]
 pub(crate) struct HeldDeltas {
     message: Box<UiMessage>,
-    /// The cursor of the last delta.
-    pub(crate) cursor: Cursor,
+    /// The last delta.
+    last: Box<Event>,
     /// The time at which they are sent; `None` if another event has to follow first.
     pub(crate) until: Option<Instant>,
 }
@@ -52,46 +52,32 @@ pub(crate) struct HeldDeltas {
 impl HeldDeltas {
     /// Holds back an event; `None` if the event is not a delta or deltas are not held back.
     pub(crate) fn first(event: &Event, deltas: Deltas) -> Option<HeldDeltas> {
-        if !matches!(event.kind.as_str(), "TextChunk" | "Thinking") {
-            return None;
-        }
         let until = match deltas {
             Deltas::All => return None,
+            _ if event.class != Class::Delta => return None,
             Deltas::Coalesced(within) => Some(Instant::now() + within),
             Deltas::None => None,
         };
-        let message = serde_json::from_slice(&event.body).ok()?;
-        Some(HeldDeltas { message, cursor: event.cursor, until })
+        let message = event.message().filter(|message| message.is_mergeable())?;
+        Some(HeldDeltas {
+            message: Box::new(UiMessage::clone(&message)),
+            last: Box::new(event.clone()),
+            until,
+        })
     }
 
     /// Appends the next delta, if it continues the same text.
     pub(crate) fn join(&mut self, more: HeldDeltas) -> Result<(), HeldDeltas> {
-        match (&mut *self.message, &*more.message) {
-            (
-                UiMessage::TextChunk { text, session_id, turn_id },
-                UiMessage::TextChunk { text: more_text, session_id: more_session, turn_id: more_turn },
-            ) if session_id == more_session && turn_id == more_turn && fits(text, more_text) => {
-                text.push_str(more_text);
-            }
-            (UiMessage::Thinking(delta), UiMessage::Thinking(next))
-                if delta.session_id == next.session_id
-                    && delta.turn_id == next.turn_id
-                    && fits(&delta.text, &next.text) =>
-            {
-                delta.text.push_str(&next.text);
-            }
-            _ => return Err(more),
+        if !self.message.append(&more.message, COALESCED_BYTES_MAX) {
+            return Err(more);
         }
-        self.cursor = more.cursor;
+        self.last = more.last;
         Ok(())
     }
 
-    /// The merged deltas as one event.
-    pub(crate) fn json(&self) -> String {
-        serde_json::to_string(&self.message).unwrap_or_else(|_| "null".to_owned())
+    /// The merged deltas as one event, with the cursor of the last of them.
+    pub(crate) fn into_event(self) -> Event {
+        let body = serde_json::to_vec(&self.message).unwrap_or_default();
+        Event { body: body.into(), forms: EventForms::of(*self.message), ..*self.last }
     }
-}
-
-fn fits(text: &str, more: &str) -> bool {
-    text.len() + more.len() <= COALESCED_BYTES_MAX
 }

@@ -1,0 +1,141 @@
+//! The events of one session on their way to one subscriber, in any protocol.
+//!
+//! The feed waits for events, merges deltas, collects what is ready into a batch of bounded size and ends
+//! when the subscription does. An [`Encoder`] per protocol writes the events: server-sent events, the
+//! WebSocket and the phone.
+
+use futures_util::FutureExt as _;
+use tidings_protocol::api::ResyncReason;
+
+use super::deltas::{Deltas, HeldDeltas};
+use crate::broadcast::{Cut, Delivery, Subscription};
+use crate::journal::{Cursor, Event, JournalError};
+use crate::limits::CHUNK_BYTES;
+use crate::sessions::frames::FRAME;
+
+/// Writes events in one protocol.
+pub(crate) trait Encoder {
+    /// Encoded events that are sent together.
+    type Batch: Batch;
+
+    /// Adds an event to a batch. Some events have no form in some protocols.
+    fn encode(&mut self, event: &Event, batch: &mut Self::Batch);
+
+    /// True if the protocol also shows the lines of the CLI.
+    fn shows_frames(&self) -> bool {
+        false
+    }
+}
+
+/// Encoded events.
+pub(crate) trait Batch: Default {
+    fn is_empty(&self) -> bool;
+
+    /// The approximate length.
+    fn bytes(&self) -> usize;
+}
+
+/// The events of one session for one subscriber.
+pub(crate) struct Feed<E> {
+    pub(crate) events: Subscription,
+    pub(crate) encoder: E,
+    deltas: Deltas,
+    held: Option<HeldDeltas>,
+    end: Option<FeedEnd>,
+}
+
+/// The end of a feed.
+#[derive(Debug, Clone)]
+pub(crate) enum FeedEnd {
+    /// The subscription was cut off; the subscriber resumes after the cursor.
+    Cut(Cut, Cursor),
+    /// The journal failed.
+    Failed(JournalError),
+}
+
+impl<E: Encoder> Feed<E> {
+    pub(crate) fn new(events: Subscription, encoder: E, deltas: Deltas) -> Self {
+        Feed { events, encoder, deltas, held: None, end: None }
+    }
+
+    /// Waits for one event, and adds the events that are already available. Cancel safe.
+    ///
+    /// What came before the end is returned before the end.
+    pub(crate) async fn next(&mut self) -> Result<E::Batch, FeedEnd> {
+        let mut batch = E::Batch::default();
+        loop {
+            if let Some(end) = &self.end {
+                return Err(end.clone());
+            }
+            match self.next_in_time().await {
+                Some(next) => self.take(next, &mut batch),
+                None => self.release(&mut batch),
+            }
+            while batch.bytes() < CHUNK_BYTES && self.end.is_none() {
+                let Some(next) = self.events.next().now_or_never() else { break };
+                self.take(next, &mut batch);
+            }
+            if !batch.is_empty() {
+                return Ok(batch);
+            }
+        }
+    }
+
+    /// The next event; `None` when the time of held deltas is up.
+    async fn next_in_time(&mut self) -> Option<Result<Delivery, JournalError>> {
+        match self.held.as_ref().and_then(|held| held.until) {
+            Some(until) => tokio::time::timeout_at(until, self.events.next()).await.ok(),
+            None => Some(self.events.next().await),
+        }
+    }
+
+    fn take(&mut self, next: Result<Delivery, JournalError>, batch: &mut E::Batch) {
+        match next {
+            Ok(Delivery::Event(event)) => {
+                if event.kind.as_str() != FRAME || self.encoder.shows_frames() {
+                    self.take_event(&event, batch);
+                }
+            }
+            Ok(Delivery::Cut(cut)) => {
+                self.release(batch);
+                self.end = Some(FeedEnd::Cut(cut, self.events.cursor()));
+            }
+            Err(error) => {
+                self.release(batch);
+                self.end = Some(FeedEnd::Failed(error));
+            }
+        }
+    }
+
+    fn take_event(&mut self, event: &Event, batch: &mut E::Batch) {
+        let Some(delta) = HeldDeltas::first(event, self.deltas) else {
+            self.release(batch);
+            self.encoder.encode(event, batch);
+            return;
+        };
+        let delta = match &mut self.held {
+            Some(held) => held.join(delta).err(),
+            None => Some(delta),
+        };
+        if let Some(delta) = delta {
+            self.release(batch);
+            self.held = Some(delta);
+        }
+    }
+
+    /// Moves held deltas to the batch.
+    fn release(&mut self, batch: &mut E::Batch) {
+        if let Some(held) = self.held.take() {
+            self.encoder.encode(&held.into_event(), batch);
+        }
+    }
+}
+
+/// The reason that a client is told when its subscription was cut off.
+pub(crate) fn reason(cut: Cut) -> ResyncReason {
+    match cut {
+        Cut::Resync(_) => ResyncReason::Behind,
+        Cut::Gap(_) => ResyncReason::Gap,
+        Cut::Deleted => ResyncReason::Deleted,
+    }
+}
