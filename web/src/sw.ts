@@ -1,8 +1,9 @@
 // Service worker. Caches the page's own files, and never data about sessions. It shows notifications, also while
 // no page is open, opens the page from them, and sends the decision of a button on one.
 
-import type { NoticeData, PushMessage } from "./model/push.ts";
+import type { NoticeData } from "./model/push.ts";
 import { notificationOf } from "./model/push.ts";
+import type { PushMessage } from "./wire.ts";
 
 interface Fetching extends Event {
   request: Request;
@@ -89,7 +90,7 @@ async function pushed(message: PushMessage): Promise<void> {
     const { title, options } = notificationOf(message);
     await worker.registration.showNotification(title, options);
   }
-  if ("badge" in message && message.badge !== undefined) await setBadge(message.badge);
+  if ("badge" in message) await setBadge(message.badge);
 }
 
 /**

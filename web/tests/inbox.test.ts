@@ -2,28 +2,32 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { InboxItem } from "../src/model/inbox.ts";
 import { deliveryLine, joined, newsOf } from "../src/model/inbox.ts";
 import { parseReminders, remindersText } from "../src/model/notify.ts";
-import type { PushMessage } from "../src/model/push.ts";
 import { notificationOf, testText } from "../src/model/push.ts";
+import type { InboxItem, PushMessage } from "../src/wire.ts";
 
 const item = (id: string, more: Partial<InboxItem> = {}): InboxItem => ({ id, position: 1, kind: "finished", at: "2026-01-01T00:00:00Z", link: "#/", ...more });
 
 const message: Extract<PushMessage, { type: "notify" }> = {
   type: "notify",
+  v: 1,
   id: "1",
   tag: "t",
+  kind: "permission",
   title: "shop",
   body: "A permission request waits",
   url: "#/s/k?ask=toolu_1",
+  at: "2026-01-01T00:00:00Z",
+  reminder: 0,
   waiting: true,
-  risk: "low",
+  badge: 1,
+  risk: "LOW",
   actions: { token: "once", decisions: ["allow", "deny"] },
 };
 
 test("a request of low or medium risk has buttons, and the token is only in its data", () => {
-  for (const risk of ["low", "medium"] as const) {
+  for (const risk of ["LOW", "MEDIUM"] as const) {
     const { title, options } = notificationOf({ ...message, risk });
     assert.equal(title, "shop");
     assert.deepEqual(options.actions, [{ action: "allow", title: "Allow once" }, { action: "deny", title: "Deny" }]);
@@ -34,7 +38,7 @@ test("a request of low or medium risk has buttons, and the token is only in its 
 });
 
 test("a request of high risk has no buttons, even if a message offers them", () => {
-  const { options } = notificationOf({ ...message, risk: "high" });
+  const { options } = notificationOf({ ...message, risk: "HIGH" });
   assert.equal(options.actions, undefined);
   assert.deepEqual(options.data, { place: "#/s/k?ask=toolu_1" });
 });
@@ -69,6 +73,6 @@ test("reminders are minutes to the user and seconds to the server", () => {
 });
 
 test("a delivery is one line with its reason", () => {
-  assert.equal(deliveryLine({ target: "1", kind: "ntfy", name: "phone", state: "failed", error: "timeout" }), "phone: failed (timeout)");
-  assert.equal(deliveryLine({ target: "1", kind: "ntfy", name: "phone", state: "waiting" }), "phone: not sent yet");
+  assert.equal(deliveryLine({ target: "1", kind: "ntfy", name: "phone", state: "failed", at: "", tries: 1, error: "timeout" }), "phone: failed (timeout)");
+  assert.equal(deliveryLine({ target: "1", kind: "ntfy", name: "phone", state: "waiting", at: "", tries: 0 }), "phone: not sent yet");
 });

@@ -3,9 +3,9 @@
 import { effect, signal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect } from "preact/hooks";
-import type { InboxCounts, InboxItem, InboxPage } from "../model/inbox.ts";
 import { newsOf } from "../model/inbox.ts";
 import { getJson, postJson } from "../net/api.ts";
+import type { InboxCounts, InboxItem, InboxPage, InboxRead, InboxVisible } from "../wire.ts";
 import { viewOf } from "./list.ts";
 import { route } from "./route.ts";
 import { authState, connectionCount, hasScope, inboxNotices, open } from "./store.ts";
@@ -68,20 +68,18 @@ function markShownNews(): void {
   if (ids.length > 0) markRead({ ids }).catch(() => undefined);
 }
 
-export async function markRead(what: { ids: string[] } | { up_to: number; session?: string }): Promise<void> {
-  if ("ids" in what) unreadItems.value = unreadItems.value.filter(({ id }) => !what.ids.includes(id));
+export async function markRead(what: InboxRead): Promise<void> {
+  if (what.ids !== undefined) unreadItems.value = unreadItems.value.filter(({ id }) => what.ids?.includes(id) !== true);
   else unreadItems.value = [];
   setCounts(await postJson<InboxCounts>("inbox/read", what));
   inboxChanged();
 }
 
-type Shown = { ids: string[] } | { requests: { session: string; tool_use_id: string }[] };
-
 /**
  * Reports a pending request while it is really on the screen: rendered, in view, in a visible tab. The server
  * sends no notification about it meanwhile.
  */
-export function useVisibleRequest(box: RefObject<HTMLElement | null>, shown: Shown | undefined): void {
+export function useVisibleRequest(box: RefObject<HTMLElement | null>, shown: InboxVisible | undefined): void {
   const key = JSON.stringify(shown);
   useEffect(() => {
     const element = box.current;

@@ -1,7 +1,7 @@
 // Web Push of this browser: subscribing, and telling the server about it.
 
-import type { PushState, TestResult } from "../model/push.ts";
 import { ApiError, getJson, postJson, send } from "../net/api.ts";
+import type { NotifyTest, PushState } from "../wire.ts";
 import { setPref } from "./prefs.ts";
 
 /** Reason why this browser cannot receive Web Push; `undefined` if it can. */
@@ -50,8 +50,8 @@ export async function unsubscribePush(): Promise<PushState> {
   return getJson<PushState>("push");
 }
 
-export function testPush(): Promise<TestResult> {
-  return postJson<TestResult>("push/test", {});
+export function testPush(): Promise<NotifyTest> {
+  return postJson<NotifyTest>("push/test", {});
 }
 
 async function localSubscription(): Promise<PushSubscription | undefined> {

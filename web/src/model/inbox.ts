@@ -1,54 +1,6 @@
-// The inbox: shapes of the server's routes, and the words for them.
+// The inbox in words.
 
-export type InboxKind = "permission" | "question" | "plan" | "finished" | "failed" | "denied" | "limit" | "agent_gone" | "disk_full";
-
-/** One notification that was sent, or could not be. */
-export interface Delivery {
-  target: string;
-  kind: string;
-  name: string;
-  state: "sent" | "failed" | "waiting" | "gone";
-  at?: string;
-  tries?: number;
-  error?: string;
-  retry_at?: string;
-}
-
-export interface InboxItem {
-  id: string;
-  position: number;
-  kind: InboxKind;
-  at: string;
-  session?: string;
-  handle?: number;
-  project?: string;
-  title?: string;
-  line?: string;
-  tool?: string;
-  risk?: "low" | "medium" | "high";
-  tool_use_id?: string;
-  resets_at?: string;
-  waiting?: boolean;
-  outcome?: string;
-  settled_at?: string;
-  unread?: boolean;
-  visible_at?: string;
-  next_reminder?: string;
-  link: string;
-  deliveries?: Delivery[];
-}
-
-export interface InboxCounts {
-  waiting: number;
-  unread: number;
-  badge: number;
-  position: number;
-}
-
-export interface InboxPage extends InboxCounts {
-  items: InboxItem[];
-  next?: number;
-}
+import type { DeliveryState, InboxDelivery, InboxItem, InboxKind } from "../wire.ts";
 
 export const KINDS: Record<InboxKind, string> = {
   permission: "Permission request",
@@ -80,11 +32,11 @@ export function outcomeName(outcome: string): string {
   return OUTCOMES[outcome] ?? outcome;
 }
 
-const DELIVERY_STATES: Record<Delivery["state"], string> = { sent: "sent", failed: "failed", waiting: "not sent yet", gone: "subscription ended" };
+const DELIVERY_STATES: Record<DeliveryState, string> = { sent: "sent", failed: "failed", waiting: "not sent yet", gone: "subscription ended" };
 
 /** A delivery in one line, such as `phone: failed (timeout)`. */
-export function deliveryLine({ name, state, error }: Delivery): string {
-  return `${name}: ${DELIVERY_STATES[state] ?? state}${error === undefined ? "" : ` (${error})`}`;
+export function deliveryLine({ name, target, state, error }: InboxDelivery): string {
+  return `${name ?? target}: ${DELIVERY_STATES[state] ?? state}${error === undefined ? "" : ` (${error})`}`;
 }
 
 /** Ids of the unread news of a session. Pending requests are not among them. */

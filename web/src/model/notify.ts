@@ -1,35 +1,8 @@
-// Settings and targets of notifications: shapes of the server's routes, and how the page shows and reads them.
+// Settings and targets of notifications, as the page shows and reads them.
 
-export interface NotifySettings {
-  first_after_s: number;
-  reminders_s: number[];
-  quiet?: { from: string; to: string; zone: string };
-  off_kinds: string[];
-  off_sessions: string[];
-  details: boolean;
-  coalesce_from: number;
-}
+import type { NotifyKind } from "../wire.ts";
 
-export type TargetKind = "webhook" | "slack" | "discord" | "ntfy" | "web_push";
-
-export interface NotifyTarget {
-  id: string;
-  kind: TargetKind;
-  name: string;
-  source: "file" | "page" | "device";
-  events: string[];
-  include_details: boolean;
-  allow_button: boolean;
-  has_secret: boolean;
-  has_token: boolean;
-  state: "new" | "ok" | "failing";
-  last_sent?: string;
-  error?: string;
-  retry_at?: string;
-  failures?: number;
-}
-
-export const TARGET_KINDS: Record<TargetKind, string> = { ntfy: "ntfy", webhook: "Webhook", slack: "Slack", discord: "Discord", web_push: "Web Push" };
+export const TARGET_KINDS: Record<NotifyKind, string> = { ntfy: "ntfy", webhook: "Webhook", slack: "Slack", discord: "Discord", web_push: "Web Push" };
 
 /** Reminders as minutes, such as `1, 5, 30`. */
 export function remindersText(seconds: readonly number[]): string {

@@ -9,11 +9,11 @@ import { viewOf } from "../app/list.ts";
 import { amend, href } from "../app/route.ts";
 import { errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
-import type { InboxItem, InboxKind, InboxPage } from "../model/inbox.ts";
 import { KINDS, deliveryLine, joined, kindName, outcomeName } from "../model/inbox.ts";
 import { nameOf } from "../model/name.ts";
 import { getJson } from "../net/api.ts";
 import { age, moment } from "../text/format.ts";
+import type { InboxItem, InboxKind, InboxPage } from "../wire.ts";
 import { Failed } from "./failed.tsx";
 import type { IconName } from "./icons.tsx";
 import { Icon, Spinner } from "./icons.tsx";
@@ -153,7 +153,7 @@ function Item({ item }: { item: InboxItem }): VNode {
           {line !== "" && <span class="inbox-line"><bdi><InOrder text={line} /></bdi></span>}
           <span class="inbox-facts">
             <span>{kindName(item.kind)}</span>
-            {item.waiting === true && item.risk !== undefined && <span class={`risk ${item.risk.toUpperCase()}`}>{item.risk} risk</span>}
+            {item.waiting === true && item.risk !== undefined && <span class={`risk ${item.risk}`}>{item.risk.toLowerCase()} risk</span>}
             {item.outcome !== undefined && <span>{outcomeName(item.outcome)}</span>}
             {item.project !== undefined && <span class="cut">{item.project}</span>}
             {item.waiting === true && item.next_reminder !== undefined && <span>reminder {when(item.next_reminder)}</span>}

@@ -4,9 +4,9 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { errorText, hasScope } from "../app/store.ts";
 import { KINDS } from "../model/inbox.ts";
-import type { NotifySettings } from "../model/notify.ts";
 import { parseReminders, remindersText } from "../model/notify.ts";
 import { getJson, send } from "../net/api.ts";
+import type { InboxKind, NotifySettings } from "../wire.ts";
 import { ServerText } from "./server-text.tsx";
 
 const QUIET = { from: "22:00", to: "07:00" };
@@ -57,7 +57,7 @@ function RuleForm({ saved, save, refuse }: { saved: NotifySettings; save: (next:
     const { quiet: _, ...rest } = draft;
     setDraft(rest);
   };
-  const toggle = (kind: string, on: boolean) => setDraft({ ...draft, off_kinds: on ? draft.off_kinds.filter((one) => one !== kind) : [...draft.off_kinds, kind] });
+  const toggle = (kind: InboxKind, on: boolean) => setDraft({ ...draft, off_kinds: on ? draft.off_kinds.filter((one) => one !== kind) : [...draft.off_kinds, kind] });
   return (
     <form onSubmit={submit}>
       <fieldset class="plain-fields notify-rows" disabled={!may}>
@@ -90,7 +90,7 @@ function RuleForm({ saved, save, refuse }: { saved: NotifySettings; save: (next:
         </label>
         <details>
           <summary>Kinds of notifications</summary>
-          {Object.entries(KINDS).map(([kind, label]) => (
+          {(Object.entries(KINDS) as [InboxKind, string][]).map(([kind, label]) => (
             <label class="check" key={kind}>
               <input type="checkbox" checked={!draft.off_kinds.includes(kind)} onChange={(event) => toggle(kind, event.currentTarget.checked)} /> {label}
             </label>

@@ -6,20 +6,19 @@ import { useFetched } from "../app/fetched.ts";
 import { errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
 import { kindName } from "../model/inbox.ts";
-import type { NotifyTarget, TargetKind } from "../model/notify.ts";
 import { TARGET_KINDS } from "../model/notify.ts";
-import type { TestResult } from "../model/push.ts";
 import { postJson, send } from "../net/api.ts";
+import type { NewNotifyTarget, NotifyKind, NotifyTarget, NotifyTargets as TargetList, NotifyTest } from "../wire.ts";
 import { Failed } from "./failed.tsx";
 import { TestButton } from "./push.tsx";
 import { InOrder } from "./revealed.tsx";
 import { ServerText } from "./server-text.tsx";
 
-const NEW_KINDS: TargetKind[] = ["ntfy", "webhook", "slack", "discord"];
+const NEW_KINDS: NotifyKind[] = ["ntfy", "webhook", "slack", "discord"];
 const PLACES: Record<string, string> = { ntfy: "https://ntfy.sh/your-topic", webhook: "https://example.org/hook", slack: "https://hooks.slack.com/services/…", discord: "https://discord.com/api/webhooks/…" };
 
 export function NotifyTargets(): VNode {
-  const { value, problem, again } = useFetched<{ items: NotifyTarget[] }>("notify/targets");
+  const { value, problem, again } = useFetched<TargetList>("notify/targets");
   return (
     <section class="notify-rows" aria-label="Other targets">
       <h3>Other targets</h3>
@@ -63,7 +62,7 @@ function Target({ target, changed }: { target: NotifyTarget; changed: () => void
         )}
       </span>
       <span class="notify-row">
-        <TestButton run={() => postJson<TestResult>(`${path}/test`, {})} label={`Send a test to ${target.name}`} />
+        <TestButton run={() => postJson<NotifyTest>(`${path}/test`, {})} label={`Send a test to ${target.name}`} />
         {target.source !== "file" && (
           <button type="button" class="no" onClick={remove} aria-label={`Remove ${target.name}`}>
             Remove
@@ -75,7 +74,7 @@ function Target({ target, changed }: { target: NotifyTarget; changed: () => void
 }
 
 function NewTarget({ added }: { added: () => void }): VNode {
-  const empty = { kind: "ntfy" as TargetKind, url: "", name: "", secret: "", token: "", include_details: false, allow_button: false };
+  const empty = { kind: "ntfy" as NotifyKind, url: "", name: "", secret: "", token: "", include_details: false, allow_button: false };
   const [draft, setDraft] = useState(empty);
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
@@ -83,7 +82,7 @@ function NewTarget({ added }: { added: () => void }): VNode {
   const submit = (event: Event) => {
     event.preventDefault();
     const { secret, token, name, ...rest } = draft;
-    const body = { ...rest, events: [], ...(name === "" ? {} : { name }), ...(secret === "" ? {} : { secret }), ...(token === "" ? {} : { token }), allow_button: draft.kind === "ntfy" && token !== "" && draft.allow_button };
+    const body: NewNotifyTarget = { ...rest, events: [], ...(name === "" ? {} : { name }), ...(secret === "" ? {} : { secret }), ...(token === "" ? {} : { token }), allow_button: draft.kind === "ntfy" && token !== "" && draft.allow_button };
     setBusy(true);
     setProblem("");
     postJson("notify/targets", body)
@@ -102,7 +101,7 @@ function NewTarget({ added }: { added: () => void }): VNode {
       <form class="notify-rows" onSubmit={submit}>
         <label>
           Kind of target
-          <select value={draft.kind} onChange={(event) => set({ kind: event.currentTarget.value as TargetKind })}>
+          <select value={draft.kind} onChange={(event) => set({ kind: event.currentTarget.value as NotifyKind })}>
             {NEW_KINDS.map((kind) => (
               <option value={kind}>{TARGET_KINDS[kind]}</option>
             ))}

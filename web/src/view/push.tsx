@@ -5,9 +5,9 @@ import { useEffect, useState } from "preact/hooks";
 import { now } from "../app/clock.ts";
 import { pushObstacle, pushState, subscribePush, testPush, unsubscribePush } from "../app/push.ts";
 import { errorText } from "../app/store.ts";
-import type { PushState, TestResult } from "../model/push.ts";
 import { testText } from "../model/push.ts";
 import { age } from "../text/format.ts";
+import type { NotifyTest, PushState } from "../wire.ts";
 import { Spinner } from "./icons.tsx";
 import { ServerText } from "./server-text.tsx";
 
@@ -65,8 +65,8 @@ function SubscriptionFacts({ state }: { state: PushState }): VNode | null {
 }
 
 /** A button that sends a test notification, and shows the result. */
-export function TestButton({ run, label }: { run: () => Promise<TestResult>; label: string }): VNode {
-  const [result, setResult] = useState<TestResult | "running" | undefined>(undefined);
+export function TestButton({ run, label }: { run: () => Promise<NotifyTest>; label: string }): VNode {
+  const [result, setResult] = useState<NotifyTest | "running" | undefined>(undefined);
   const test = () => {
     setResult("running");
     run().then(setResult, (error: unknown) => setResult({ sent: false, message: errorText(error) }));
