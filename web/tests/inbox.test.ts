@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deliveryLine, joined, newsOf } from "../src/model/inbox.ts";
-import { parseReminders, remindersText } from "../src/model/notify.ts";
+import { parseReminders, remindersText, toggled } from "../src/model/notify.ts";
 import { notificationOf, testText } from "../src/model/push.ts";
 import type { InboxItem, PushMessage } from "../src/wire.ts";
 
@@ -75,4 +75,9 @@ test("reminders are minutes to the user and seconds to the server", () => {
 test("a delivery is one line with its reason", () => {
   assert.equal(deliveryLine({ target: "1", kind: "ntfy", name: "phone", state: "failed", at: "", tries: 1, error: "timeout" }), "phone: failed (timeout)");
   assert.equal(deliveryLine({ target: "1", kind: "ntfy", name: "phone", state: "waiting", at: "", tries: 0 }), "phone: not sent yet");
+});
+
+test("muting a session twice leaves the others as they were", () => {
+  assert.deepEqual(toggled(["a"], "b"), ["a", "b"]);
+  assert.deepEqual(toggled(["a", "b"], "b"), ["a"]);
 });

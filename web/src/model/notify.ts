@@ -15,3 +15,8 @@ export function parseReminders(text: string): number[] | undefined {
   const seconds = parts.map((part) => Math.round(Number(part) * 60));
   return seconds.every((one) => Number.isFinite(one) && one > 0) ? seconds : undefined;
 }
+
+/** The list without an entry that it has, or with one that it lacks. */
+export function toggled(list: readonly string[], entry: string): string[] {
+  return list.includes(entry) ? list.filter((one) => one !== entry) : [...list, entry];
+}

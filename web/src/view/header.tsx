@@ -14,6 +14,7 @@ import { baseName, compactTokens, dollars, modelName } from "../text/format.ts";
 import type { SessionView } from "../wire.ts";
 import { Choice } from "./choice.tsx";
 import { Icon } from "./icons.tsx";
+import { MuteItem } from "./mute.tsx";
 import { OriginMark } from "./origin.tsx";
 import { InOrder } from "./revealed.tsx";
 import { Stalled, StateChip } from "./state.tsx";
@@ -211,6 +212,7 @@ function Menu({ session, setPanel, find }: { session: SessionView; setPanel: (pa
             <Icon name="clock" /> Session file
           </a>
         )}
+        {hasScope("admin") && <MuteItem session={session.key} close={close(() => undefined)} />}
         {hasScope("admin") && (
           <button type="button" class="no" onClick={() => (sure ? remove() : setSure(true))}>
             <Icon name="cross" /> {sure ? "Confirm: remove from the list" : "Remove"}
