@@ -1,5 +1,5 @@
-// Builds the page into dist/: one script, the script of the terminal that is loaded on demand, one style sheet,
-// the files of public/, each also compressed.
+// Builds the page into dist/: one script, the scripts that are loaded on demand (terminal, syntax, maths), one style
+// sheet, the files of public/, each also compressed.
 // Names contain a checksum of the content, so that a browser may cache them for ever.
 
 import { build } from "esbuild";
@@ -9,9 +9,8 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 const here = new URL("./", import.meta.url);
 const dist = new URL("dist/", here);
-/** Limits for the compressed scripts: those that every page loads, and that of the terminal. */
-const SCRIPT_BYTES_MAX = 150_000;
-const TERMINAL_BYTES_MAX = 90_000;
+/** Limits for the compressed scripts: those that every page loads, and those that are loaded on demand. */
+const LIMITS = { page: 150_000, terminal: 90_000, highlight: 60_000, maths: 90_000 };
 
 const common = { bundle: true, minify: true, format: "esm", target: ["es2023", "chrome123", "firefox121", "safari17.5"], legalComments: "none", write: false, logLevel: "warning" };
 
@@ -37,11 +36,18 @@ const allowedStyles = {
     }),
 };
 const terminal = await build({ ...common, entryPoints: [new URL("src/terminal/screen.ts", here).pathname], loader: { ".css": "text" }, plugins: [allowedStyles] });
-const terminalBytes = terminal.outputFiles[0].contents;
-const terminalName = `page-terminal-${checksum(terminalBytes)}.js`;
+const highlight = await build({ ...common, format: "iife", entryPoints: [new URL("src/highlight/worker.ts", here).pathname] });
+const maths = await build({ ...common, entryPoints: [new URL("src/maths/maths.ts", here).pathname] });
+/** Scripts that are loaded on demand, by their kind. */
+const onDemand = Object.fromEntries(Object.entries({ terminal, highlight, maths }).map(([kind, { outputFiles }]) => [kind, { name: `page-${kind}-${checksum(outputFiles[0].contents)}.js`, bytes: outputFiles[0].contents }]));
 
-const page = await build({ ...common, define: { TERMINAL_SCRIPT: JSON.stringify(`./${terminalName}`) }, entryPoints: [new URL("src/main.tsx", here).pathname], outdir: "/", jsx: "automatic", jsxImportSource: "preact" });
-const files = new Map([[terminalName, terminalBytes]]);
+const define = {
+  TERMINAL_SCRIPT: JSON.stringify(`./${onDemand.terminal.name}`),
+  HIGHLIGHT_SCRIPT: JSON.stringify(onDemand.highlight.name),
+  MATHS_SCRIPT: JSON.stringify(`./${onDemand.maths.name}`),
+};
+const page = await build({ ...common, define, entryPoints: [new URL("src/main.tsx", here).pathname], outdir: "/", jsx: "automatic", jsxImportSource: "preact" });
+const files = new Map(Object.values(onDemand).map(({ name, bytes }) => [name, bytes]));
 const names = {};
 for (const output of page.outputFiles) {
   const kind = output.path.endsWith(".css") ? "style" : "script";
@@ -58,22 +64,21 @@ const version = `shell-${checksum(Buffer.concat([...files.values()].map((bytes) 
 const worker = await build({ ...common, entryPoints: [new URL("src/sw.ts", here).pathname], define: { SHELL: JSON.stringify(shell), VERSION: JSON.stringify(version) } });
 files.set("sw.js", worker.outputFiles[0].contents);
 
-let [script, terminalSize] = [0, 0];
+const sizes = Object.fromEntries(Object.keys(LIMITS).map((kind) => [kind, 0]));
 for (const [name, bytes] of files) {
   await writeFile(new URL(name, dist), bytes);
   if (!/\.(html|js|css|svg|webmanifest)$/.test(name)) continue;
   const small = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
   await writeFile(new URL(`${name}.br`, dist), small);
   await writeFile(new URL(`${name}.gz`, dist), gzipSync(bytes, { level: 9 }));
-  if (name === terminalName) terminalSize = small.length;
-  else if (name.endsWith(".js")) script += small.length;
+  if (name.endsWith(".js")) sizes[Object.keys(onDemand).find((kind) => onDemand[kind].name === name) ?? "page"] += small.length;
 }
 const inBytes = (count) => `${count.toLocaleString("en-GB")} bytes`;
-console.log(`web/dist: ${files.size} files, ${inBytes(script)} of script compressed, ${inBytes(terminalSize)} for the terminal`);
-if (script > SCRIPT_BYTES_MAX || terminalSize > TERMINAL_BYTES_MAX) {
-  console.error(`error: the limits are ${inBytes(SCRIPT_BYTES_MAX)}, and ${inBytes(TERMINAL_BYTES_MAX)} for the terminal`);
-  process.exit(1);
-}
+const { page: first, ...others } = sizes;
+console.log(`web/dist: ${files.size} files, ${inBytes(first)} of script compressed; on demand: ${Object.entries(others).map(([kind, size]) => `${kind} ${inBytes(size)}`).join(", ")}`);
+const tooLarge = Object.keys(LIMITS).filter((kind) => sizes[kind] > LIMITS[kind]);
+for (const kind of tooLarge) console.error(`error: the limit for ${kind} is ${inBytes(LIMITS[kind])}`);
+if (tooLarge.length > 0) process.exit(1);
 
 function checksum(bytes) {
   return createHash("sha256").update(bytes).digest("hex").slice(0, 16);

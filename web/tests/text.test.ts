@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { plainOutput } from "../src/text/ansi.ts";
 import type { Block } from "../src/text/blocks.ts";
 import { Growing } from "../src/text/blocks.ts";
-import { changedPart, diffTexts, parseUnified, sideBySide } from "../src/text/diff.ts";
+import { changedWords, diffTexts, parseUnified, sideBySide } from "../src/text/diff.ts";
 import { age, bytes, compactTokens, dollars, duration, limitName, modelName, moment, relativePath, shortNames } from "../src/text/format.ts";
 import { inOrder, revealed, warnings } from "../src/text/hidden.ts";
 import { safeHref } from "../src/text/links.ts";
@@ -107,8 +107,10 @@ test("removed lines stand beside the added ones", () => {
 });
 
 test("the part of a line that changed is marked", () => {
-  assert.deepEqual(changedPart("return x + x", "return 2 * x"), { left: [7, 10], right: [7, 10] });
-  assert.equal(changedPart("abc", "xyz"), undefined);
+  assert.deepEqual(changedWords("return x + x", "return 2 * x"), { left: [[7, 10]], right: [[7, 10]] });
+  assert.deepEqual(changedWords("let a = old(b, c)", "let a = fresh(b, d)"), { left: [[8, 11], [15, 16]], right: [[8, 13], [17, 18]] });
+  assert.deepEqual(changedWords("same", "same words"), { left: [], right: [[4, 10]] });
+  assert.equal(changedWords("abc", "xyz"), undefined);
 });
 
 test("a unified diff is read file by file", () => {

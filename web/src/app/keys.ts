@@ -11,6 +11,7 @@ export const KEYS: { about: string; keys: [string, string][] }[] = [
     keys: [
       ["Alt+J", "go to the pending request here or in the next session"],
       ["Alt+↓ Alt+↑", "next session, previous session"],
+      ["Alt+PageUp Alt+PageDown", "previous prompt, next prompt"],
       ["Alt+N", "new session"],
       ["?", "this list"],
     ],

@@ -1,9 +1,9 @@
 // Preferences of this browser's user.
 
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 
 export type Theme = "auto" | "light" | "dark";
-type DiffView = "inline" | "side";
+type DiffView = "auto" | "inline" | "side";
 
 interface Prefs {
   theme: Theme;
@@ -15,9 +15,17 @@ interface Prefs {
 }
 
 const NAME = "tidings.prefs";
-const DEFAULTS: Prefs = { theme: "auto", diff: "inline", notify: false, push: false, showAll: false };
+const DEFAULTS: Prefs = { theme: "auto", diff: "auto", notify: false, push: false, showAll: false };
 
 export const prefs = signal<Prefs>(load());
+
+/** Width in pixels from which there is room for two columns. */
+const wide = matchMedia("(min-width: 1600px)");
+const isWide = signal(wide.matches);
+wide.addEventListener("change", () => (isWide.value = wide.matches));
+
+/** True if diffs have two columns: by choice, or on a wide screen. */
+export const isSideBySide = computed(() => (prefs.value.diff === "auto" ? isWide.value : prefs.value.diff === "side"));
 
 export function setPref<K extends keyof Prefs>(name: K, value: Prefs[K]): void {
   prefs.value = { ...prefs.value, [name]: value };

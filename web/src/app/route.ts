@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 
 export type Route =
   | { view: "home" }
-  | { view: "session"; id: string; /** The pending request that a notification was about. */ ask?: string | undefined }
+  | { view: "session"; id: string; /** The pending request that a notification was about. */ ask?: string | undefined; /** The message that a link is about. */ at?: string | undefined }
   | { view: "inbox"; state: string; kind: string | undefined }
   | { view: "new"; resume: string | undefined; cwd: string | undefined }
   | { view: "history"; id: string | undefined; wanted?: Wanted }
@@ -33,7 +33,7 @@ export function href(to: Route): string {
     case "home":
       return "#/";
     case "session":
-      return `#/s/${encodeURIComponent(to.id)}${queryOf({ ask: to.ask })}`;
+      return `#/s/${encodeURIComponent(to.id)}${queryOf({ ask: to.ask, at: to.at })}`;
     case "inbox":
       return `#/inbox${queryOf({ state: to.state === "all" ? undefined : to.state, kind: to.kind })}`;
     case "new":
@@ -72,7 +72,7 @@ function parse(hash: string): Route {
   const name = id === undefined || id === "" ? undefined : decode(id);
   const asked = new URLSearchParams(query);
   const given = (what: string) => asked.get(what) ?? undefined;
-  if (view === "s" && name !== undefined) return { view: "session", id: name, ask: given("ask") };
+  if (view === "s" && name !== undefined) return { view: "session", id: name, ask: given("ask"), at: given("at") };
   if (view === "inbox") return { view: "inbox", state: given("state") ?? "all", kind: given("kind") };
   if (view === "new") return { view: "new", resume: given("resume"), cwd: given("cwd") };
   if (view === "history") return { view: "history", id: name, wanted: { words: given("q"), around: given("at"), project: given("project"), sort: given("sort") } };

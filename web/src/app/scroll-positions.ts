@@ -54,3 +54,17 @@ export function rowPositionOf(items: readonly Item[], { name, steps, top }: Stor
 function nameOf(item: Item): string | undefined {
   return item.kind === "tool" ? item.id : item.kind === "prompt" ? item.uuid : undefined;
 }
+
+/** Name of an item for a link: that of the nearest named item, and the number of items after it. */
+export function linkNameOf(items: readonly Item[], key: string): string | undefined {
+  const stored = storedPositionOf(items, { key, top: 0 });
+  if (stored === undefined) return undefined;
+  return stored.steps === 0 ? stored.name : `${stored.name}+${stored.steps}`;
+}
+
+/** The item that a link names; `undefined` if it is not among these. */
+export function linkedItem(items: readonly Item[], link: string): Item | undefined {
+  const [, name = link, steps = "0"] = /^(.*?)(?:\+(-?\d+))?$/.exec(link) ?? [];
+  const spot = rowPositionOf(items, { name, steps: Number(steps), top: 0 });
+  return items.find(({ key }) => key === spot?.key);
+}

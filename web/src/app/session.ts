@@ -6,6 +6,7 @@ import type { Ask, Conversation } from "../model/conversation.ts";
 import { emptyConversation } from "../model/conversation.ts";
 import { fold } from "../model/fold.ts";
 import { prepend } from "../model/prepend.ts";
+import { addTimes } from "../model/times.ts";
 import { getJson } from "../net/api.ts";
 import { isPositionMissing } from "./scroll-positions.ts";
 
@@ -37,6 +38,8 @@ export class OpenSession {
   watching: Promise<void> = Promise.resolve();
   #before: string | undefined;
   #planned = false;
+  /** The conversation whose times were fetched. */
+  #timed: Conversation | undefined;
   /** True if the events that arrive continue the conversation. */
   #live = false;
 
@@ -78,7 +81,7 @@ export class OpenSession {
   take(cursor: string, event: UiMessage): void {
     if (!this.#live) return;
     this.cursor = cursor;
-    fold(this.conversation, event);
+    fold(this.conversation, event, new Date().toISOString());
     this.#plan();
   }
 
@@ -88,11 +91,20 @@ export class OpenSession {
       limit: HISTORY_PAGE,
     });
     const older = emptyConversation();
-    for (const { event } of page.items) fold(older, event);
+    for (const { event, at } of page.items) fold(older, event, at);
     prepend(this.conversation, older);
     this.#before = page.prev;
     this.more.value = page.prev !== undefined && page.items.length > 0;
     this.#plan();
+  }
+
+  /** Fetches the times of the newest events, which a snapshot does not have. */
+  async loadTimes(): Promise<void> {
+    if (this.#timed === this.conversation || this.conversation.items.length === 0) return;
+    const conversation = this.conversation;
+    this.#timed = conversation;
+    const page = await getJson<HistoryPage>(`sessions/${encodeURIComponent(this.name)}/history`, { limit: HISTORY_PAGE });
+    if (conversation === this.conversation && addTimes(conversation, page.items)) this.#plan();
   }
 
   /** Loads everything up to the first event. */

@@ -23,6 +23,8 @@ import type {
 export interface PromptItem {
   kind: "prompt";
   key: string;
+  /** Time of its first event, if it is known. */
+  at?: string;
   text: string;
   uuid: string | undefined;
   origin: string | undefined;
@@ -35,6 +37,7 @@ export interface PromptItem {
 export interface TextItem {
   kind: "text" | "thinking";
   key: string;
+  at?: string;
   text: string;
   turn: TurnId;
   /** True while more deltas may come. */
@@ -64,6 +67,7 @@ export interface Decision {
 export interface ToolItem {
   kind: "tool";
   key: string;
+  at?: string;
   id: string;
   name: string;
   /** The input that the tool runs with. */
@@ -88,6 +92,7 @@ export type NoteTone = "quiet" | "plain" | "warning" | "error";
 export interface NoteItem {
   kind: "note";
   key: string;
+  at?: string;
   tone: NoteTone;
   /** Kind of the note, so that the next one of its kind can replace it. */
   topic: "error" | "system" | "display" | "compacted" | "retry" | "limit" | "retracted" | "ended" | "turn" | "dropped" | "summary";
@@ -98,6 +103,7 @@ export interface NoteItem {
 export interface ResultItem {
   kind: "result";
   key: string;
+  at?: string;
   result: TurnResult;
   /** Cost of this turn; the agent reports only the total. */
   costUsd: number | undefined;
@@ -163,6 +169,8 @@ interface Place {
 export interface Conversation extends Track {
   /** Increases with each change. */
   revision: number;
+  /** Time of the event that is folded, if it is known. */
+  clock: string | undefined;
   /** Number of items that were prepended. */
   older: number;
   made: number;
@@ -199,6 +207,7 @@ export function emptyConversation(): Conversation {
   return {
     items: [],
     revision: 0,
+    clock: undefined,
     older: 0,
     made: 0,
     lanes: new Map(),

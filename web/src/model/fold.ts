@@ -8,8 +8,9 @@ import { addText, closeText, note, push, takeBack } from "./items.ts";
 import { isSummary, withoutReminders } from "./summary.ts";
 import { compactTokens, limitName } from "../text/format.ts";
 
-/** Folds one event. An unknown event changes nothing. */
-export function fold(all: Conversation, event: UiMessage): void {
+/** Folds one event. An unknown event changes nothing. `at` is the time of the event. */
+export function fold(all: Conversation, event: UiMessage, at?: string): void {
+  all.clock = at;
   foldInto(all, all, event);
   all.revision += 1;
 }

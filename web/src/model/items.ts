@@ -7,7 +7,7 @@ type Fresh<T> = T extends Item ? Omit<T, "key"> : never;
 
 export function push(all: Conversation, track: Track, item: Fresh<Item>): void {
   all.made += 1;
-  track.items.push({ ...item, key: `i${all.made}` } as Item);
+  track.items.push({ ...item, key: `i${all.made}`, ...(all.clock === undefined ? {} : { at: all.clock }) } as Item);
 }
 
 export function note(all: Conversation, track: Track, topic: NoteItem["topic"], tone: NoteTone, text: string): void {

@@ -3,6 +3,7 @@
 
 import { Lexer } from "marked";
 import type { Token } from "marked";
+import { MATHS } from "./maths.ts";
 
 /** A text that is displayed verbatim. */
 export interface Plain {
@@ -24,7 +25,7 @@ const READ_CHARS_MAX = 200_000;
 /** Maximum length of a mark that may still become something else, such as `12` of a list. */
 const MARK_CHARS_MAX = 11;
 
-const OPTIONS = { gfm: true, breaks: false };
+const OPTIONS = { gfm: true, breaks: false, extensions: MATHS };
 
 export class Growing {
   #text = "";

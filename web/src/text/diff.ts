@@ -196,13 +196,45 @@ export function countChanges(hunks: Hunk[]): { added: number; removed: number } 
   return { added, removed };
 }
 
-/** The part of each of two lines that the other does not have: `[start, end)` in both. */
-export function changedPart(left: string, right: string): { left: [number, number]; right: [number, number] } | undefined {
-  let start = 0;
-  while (start < left.length && start < right.length && left[start] === right[start]) start += 1;
-  let end = 0;
-  while (end < left.length - start && end < right.length - start && left.at(-1 - end) === right.at(-1 - end)) end += 1;
-  // If most of the line differs, highlighting is useless.
-  if (start + end < Math.min(left.length, right.length) * 0.3) return undefined;
-  return { left: [start, left.length - end], right: [start, right.length - end] };
+/** Longer lines are not compared word by word. */
+const WORDS_MAX = 400;
+
+/** Stretches of each of two lines that the other does not have. */
+export interface ChangedWords {
+  left: [number, number][];
+  right: [number, number][];
+}
+
+/** Compares two lines word by word; `undefined` if they have too little in common. */
+export function changedWords(left: string, right: string): ChangedWords | undefined {
+  const [before, after] = [wordsOf(left), wordsOf(right)];
+  if (before.length > WORDS_MAX || after.length > WORDS_MAX) return undefined;
+  const found: ChangedWords = { left: [], right: [] };
+  let [at, to, common] = [0, 0, 0];
+  for (const [kind, word] of shortestEdit(before, after)) {
+    if (kind === "same") {
+      at += word.length;
+      to += word.length;
+      if (word.trim() !== "") common += word.length;
+    } else if (kind === "removed") {
+      extend(found.left, at, word.length, left);
+      at += word.length;
+    } else {
+      extend(found.right, to, word.length, right);
+      to += word.length;
+    }
+  }
+  // If most of the line differs, marking words is useless.
+  return common < Math.min(left.trim().length, right.trim().length) * 0.3 ? undefined : found;
+}
+
+/** Adds a stretch. Two that only white space separates are one, which is easier to read. */
+function extend(ranges: [number, number][], from: number, length: number, text: string): void {
+  const last = ranges.at(-1);
+  if (last !== undefined && text.slice(last[1], from).trim() === "") last[1] = from + length;
+  else ranges.push([from, from + length]);
+}
+
+function wordsOf(line: string): string[] {
+  return line.match(/[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
 }

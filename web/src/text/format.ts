@@ -68,6 +68,14 @@ export function moment(at: Date, now: Date): string {
   return at.toDateString() === now.toDateString() ? time : `${at.toLocaleDateString([], { weekday: "long" })}, ${time}`;
 }
 
+/** A moment in the past: the time, and the date if it is another day. */
+export function pastMoment(at: Date, now: Date): string {
+  const time = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  if (at.toDateString() === now.toDateString()) return time;
+  const year = at.getFullYear() === now.getFullYear() ? {} : { year: "numeric" as const };
+  return `${at.toLocaleDateString([], { day: "numeric", month: "short", ...year })}, ${time}`;
+}
+
 /** The last part of a path. */
 export function baseName(path: string): string {
   const parts = path.replace(/[/\\]+$/, "").split(/[/\\]/);

@@ -1,22 +1,50 @@
-// Changes of a file, in one or two columns.
+// Changes of a file, in one or two columns, with syntax and changed words.
 
 import type { VNode } from "preact";
-import { prefs, setPref } from "../app/prefs.ts";
+import { useMemo } from "preact/hooks";
+import type { CommentPlace } from "../app/comments.ts";
+import { isSideBySide, setPref } from "../app/prefs.ts";
 import type { DiffLine, Hunk } from "../text/diff.ts";
-import { changedPart, countChanges, sideBySide } from "../text/diff.ts";
-import { Revealed } from "./revealed.tsx";
+import { changedWords, countChanges, sideBySide } from "../text/diff.ts";
+import { languageOfFile } from "../text/language.ts";
+import type { Span } from "../text/spans.ts";
+import { spansWithin } from "../text/spans.ts";
+import { Segments, useSyntax } from "./code.tsx";
+import { CommentButton } from "./comments.tsx";
+import { useFold } from "./folds.ts";
 
 /** Lines beyond this are shown on demand. */
 const LINES_MAX = 400;
 
-export function Diff({ hunks, reveal }: { hunks: Hunk[]; reveal?: boolean }): VNode {
-  const side = prefs.value.diff === "side";
+interface Props {
+  hunks: Hunk[];
+  /** Path of the file: its language, and the name of its lines in comments. */
+  path?: string | undefined;
+  reveal?: boolean;
+  /** Name under which it is remembered that all lines are shown. */
+  name?: string | undefined;
+  /** Place of comments on its lines; without one lines have no comments. */
+  comments?: string | undefined;
+}
+
+export function Diff({ hunks, path = "", reveal, name = "", comments }: Props): VNode {
+  const side = isSideBySide.value;
+  const [all, showAll] = useFold(`diff-${name}`, false);
   const lines = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
-  const shown = reveal || lines <= LINES_MAX ? hunks : cut(hunks);
+  const shown = reveal || all || lines <= LINES_MAX ? hunks : cut(hunks);
   return (
     <div class="diff" data-view={side ? "side" : "inline"} tabIndex={0} role="group" aria-label="Changes">
-      {shown.map((hunk) => (side ? <Side hunk={hunk} /> : <Inline hunk={hunk} />))}
-      {shown !== hunks && <p class="diff-cut">{(lines - LINES_MAX).toLocaleString("en-GB")} more lines are not shown here.</p>}
+      {shown.map((hunk) => (
+        <HunkTable hunk={hunk} path={path} side={side} place={comments === undefined ? undefined : { of: comments, path }} />
+      ))}
+      {shown !== hunks && (
+        <p class="diff-cut">
+          {(lines - LINES_MAX).toLocaleString("en-GB")} more lines are not shown.{" "}
+          <button type="button" class="link" onClick={showAll}>
+            Show all {lines.toLocaleString("en-GB")} lines
+          </button>
+        </p>
+      )}
     </div>
   );
 }
@@ -31,7 +59,7 @@ export function DiffCount({ hunks }: { hunks: Hunk[] }): VNode {
 }
 
 export function DiffSwitch(): VNode {
-  const side = prefs.value.diff === "side";
+  const side = isSideBySide.value;
   return (
     <button type="button" class="ghost small" onClick={() => setPref("diff", side ? "inline" : "side")}>
       {side ? "One column" : "Side by side"}
@@ -50,7 +78,48 @@ function cut(hunks: Hunk[]): Hunk[] {
   return kept;
 }
 
-function Inline({ hunk }: { hunk: Hunk }): VNode {
+type Place = Omit<CommentPlace, "line" | "quote">;
+
+/** Syntax of each line, from the text before and the text after the change. */
+type LineSyntax = ReadonlyMap<DiffLine, readonly Span[]>;
+
+function HunkTable({ hunk, path, side, place }: { hunk: Hunk; path: string; side: boolean; place: Place | undefined }): VNode {
+  const language = languageOfFile(path);
+  const [before, after] = useMemo(() => [versionOf(hunk, "added"), versionOf(hunk, "removed")] as const, [hunk]);
+  const beforeSpans = useSyntax(before.text, language);
+  const afterSpans = useSyntax(after.text, language);
+  const syntax = useMemo(() => new Map([...syntaxOf(before, beforeSpans), ...syntaxOf(after, afterSpans)]), [before, after, beforeSpans, afterSpans]);
+  return side ? <Side hunk={hunk} syntax={syntax} place={place} /> : <Inline hunk={hunk} syntax={syntax} place={place} />;
+}
+
+interface Version {
+  text: string;
+  lines: DiffLine[];
+}
+
+/** The lines of a hunk without those that were added, or without those that were removed. */
+function versionOf(hunk: Hunk, without: DiffLine["kind"]): Version {
+  const lines = hunk.lines.filter(({ kind }) => kind !== without);
+  return { lines, text: lines.map(({ text }) => text).join("\n") };
+}
+
+function syntaxOf({ lines }: Version, spans: readonly Span[]): [DiffLine, Span[]][] {
+  if (spans.length === 0) return [];
+  let from = 0;
+  return lines.map((line): [DiffLine, Span[]] => {
+    const begin = from;
+    from += line.text.length + 1;
+    return [line, spansWithin(spans, begin, begin + line.text.length)];
+  });
+}
+
+interface TableProps {
+  hunk: Hunk;
+  syntax: LineSyntax;
+  place: Place | undefined;
+}
+
+function Inline({ hunk, syntax, place }: TableProps): VNode {
   const partners = pairs(hunk);
   return (
     <table>
@@ -59,9 +128,9 @@ function Inline({ hunk }: { hunk: Hunk }): VNode {
           <tr class={line.kind}>
             <td class="number">{line.before ?? ""}</td>
             <td class="number">{line.after ?? ""}</td>
-            <td class="sign">{sign(line)}</td>
+            <td class="sign">{place === undefined ? sign(line) : <CommentButton place={placeOf(place, line)} sign={sign(line)} />}</td>
             <td class="text">
-              <LineText line={line} other={partners.get(line)} />
+              <LineText line={line} other={partners.get(line)} syntax={syntax} />
             </td>
           </tr>
         ))}
@@ -70,21 +139,31 @@ function Inline({ hunk }: { hunk: Hunk }): VNode {
   );
 }
 
-function Side({ hunk }: { hunk: Hunk }): VNode {
+function Side({ hunk, syntax, place }: TableProps): VNode {
   return (
     <table class="diff-side">
+      <colgroup>
+        <col class="diff-number" />
+        <col />
+        <col class="diff-number" />
+        <col />
+      </colgroup>
       <tbody>
         {sideBySide(hunk).map(({ left, right }) => (
           <tr>
             <td class="number">{left?.before ?? ""}</td>
-            <td class={`text ${left === undefined ? "void" : left.kind}`}>{left && <LineText line={left} other={right} />}</td>
-            <td class="number">{right?.after ?? ""}</td>
-            <td class={`text ${right === undefined ? "void" : right.kind}`}>{right && <LineText line={right} other={left} />}</td>
+            <td class={`text ${left === undefined ? "void" : left.kind}`}>{left && <LineText line={left} other={right} syntax={syntax} />}</td>
+            <td class="number">{place !== undefined && right !== undefined ? <CommentButton place={placeOf(place, right)} sign={String(right.after ?? "")} /> : (right?.after ?? "")}</td>
+            <td class={`text ${right === undefined ? "void" : right.kind}`}>{right && <LineText line={right} other={left} syntax={syntax} />}</td>
           </tr>
         ))}
       </tbody>
     </table>
   );
+}
+
+function placeOf(place: Place, line: DiffLine): CommentPlace {
+  return { ...place, line: line.after ?? line.before ?? 0, quote: `${sign(line)}${line.text}` };
 }
 
 function pairs(hunk: Hunk): Map<DiffLine, DiffLine> {
@@ -97,23 +176,15 @@ function pairs(hunk: Hunk): Map<DiffLine, DiffLine> {
   return found;
 }
 
-function LineText({ line, other }: { line: DiffLine; other: DiffLine | undefined }): VNode {
-  const range =
-    other === undefined || line.kind === "same"
-      ? undefined
-      : line.kind === "removed"
-        ? changedPart(line.text, other.text)?.left
-        : changedPart(other.text, line.text)?.right;
-  if (range === undefined || range[0] === range[1]) return <Revealed text={line.text} />;
-  return (
-    <>
-      <Revealed text={line.text.slice(0, range[0])} />
-      <span class="changed">
-        <Revealed text={line.text.slice(range[0], range[1])} />
-      </span>
-      <Revealed text={line.text.slice(range[1])} />
-    </>
-  );
+function LineText({ line, other, syntax }: { line: DiffLine; other: DiffLine | undefined; syntax: LineSyntax }): VNode {
+  const words = useMemo(() => changesOf(line, other), [line, other]);
+  return <Segments text={line.text} layers={[syntax.get(line) ?? [], words]} reveal />;
+}
+
+function changesOf(line: DiffLine, other: DiffLine | undefined): Span[] {
+  if (other === undefined || line.kind === "same") return [];
+  const found = line.kind === "removed" ? changedWords(line.text, other.text)?.left : changedWords(other.text, line.text)?.right;
+  return (found ?? []).map(([from, to]) => ({ from, to, name: "changed" }));
 }
 
 function sign(line: DiffLine): string {

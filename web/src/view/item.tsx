@@ -2,24 +2,30 @@
 
 import type { VNode } from "preact";
 import { prefs } from "../app/prefs.ts";
-import type { Conversation, Item, NoteItem, PromptItem, ResultItem, TextItem } from "../model/conversation.ts";
+import type { Conversation, NoteItem, PromptItem, ResultItem, TextItem } from "../model/conversation.ts";
 import { wasInterrupted } from "../model/conversation.ts";
+import type { RowItem } from "../model/runs.ts";
 import { compactTokens, dollars, duration } from "../text/format.ts";
 import { Attached } from "./attached.tsx";
 import { useFold } from "./folds.ts";
 import { Icon } from "./icons.tsx";
+import { MessageActions } from "./message-actions.tsx";
 import { Markdown } from "./markdown.tsx";
 import { Output } from "./output.tsx";
 import { TextParts } from "./text-parts.tsx";
 import { InOrder } from "./revealed.tsx";
+import { Time } from "./time.tsx";
+import { Run } from "./run.tsx";
 import { ToolCard } from "./tool.tsx";
 
-export function ItemView({ item, all }: { item: Item; all: Conversation }): VNode | null {
+export function ItemView({ item, all }: { item: RowItem; all: Conversation }): VNode | null {
   switch (item.kind) {
+    case "run":
+      return <Run run={item} all={all} />;
     case "prompt":
-      return <Prompt item={item} />;
+      return <Prompt item={item} all={all} />;
     case "text":
-      return item.text.trim() === "" ? null : <div class={item.open ? "answer open" : "answer"}><Markdown text={item.text} open={item.open} /></div>;
+      return <Answer item={item} all={all} />;
     case "thinking":
       return <Thought item={item} />;
     case "tool":
@@ -32,8 +38,10 @@ export function ItemView({ item, all }: { item: Item; all: Conversation }): VNod
 }
 
 /** Estimated height in pixels of an item that was not drawn yet. */
-export function guessHeight(item: Item): number {
+export function guessHeight(item: RowItem): number {
   switch (item.kind) {
+    case "run":
+      return 44;
     case "prompt":
       return 60 + 22 * Math.min(20, item.text.length / 80) + 200 * item.attachments.filter((word) => word.startsWith("image")).length;
     case "text":
@@ -49,13 +57,25 @@ export function guessHeight(item: Item): number {
   }
 }
 
-function Prompt({ item }: { item: PromptItem }): VNode {
+function Answer({ item, all }: { item: TextItem; all: Conversation }): VNode | null {
+  if (item.text.trim() === "") return null;
+  return (
+    <div class={item.open ? "answer open" : "answer"}>
+      <Markdown text={item.text} open={item.open} />
+      {!item.open && <MessageActions item={item} all={all} />}
+    </div>
+  );
+}
+
+function Prompt({ item, all }: { item: PromptItem; all: Conversation }): VNode {
   const [open, toggle] = useFold(`prompt-${item.key}`, false);
   const isPerson = item.origin === undefined || item.origin === "human";
   const long = item.text.length > 1200;
   return (
     <div class={`prompt${isPerson ? "" : " other"}${item.dropped === undefined ? "" : " dropped"}`}>
-      <span class="who">{isPerson ? "You" : (item.origin ?? "").replaceAll("-", " ")}</span>
+      <span class="who">
+        {isPerson ? "You" : (item.origin ?? "").replaceAll("-", " ")} <Time at={item.at} />
+      </span>
       {item.text !== "" && <p class="prompt-text" dir="auto"><InOrder text={long && !open ? `${item.text.slice(0, 1000)}…` : item.text} /></p>}
       {long && (
         <button type="button" class="link" onClick={toggle}>
@@ -63,6 +83,7 @@ function Prompt({ item }: { item: PromptItem }): VNode {
         </button>
       )}
       <Attached attachments={item.attachments} uuid={item.uuid} />
+      <MessageActions item={item} all={all} />
       {item.dropped !== undefined && <p class="prompt-dropped">The agent never read this ({item.dropped}).</p>}
     </div>
   );
@@ -130,7 +151,7 @@ function Result({ item }: { item: ResultItem }): VNode {
           <Icon name="alert" /> <InOrder text={turnError(result.subtype, result.error)} />
         </p>
       )}
-      <p>{parts.join(" · ")}</p>
+      <p>{parts.join(" · ")}{item.at !== undefined && parts.length > 0 && " · "}<Time at={item.at} /></p>
     </div>
   );
 }

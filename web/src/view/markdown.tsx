@@ -6,9 +6,12 @@ import type { ComponentChildren, VNode } from "preact";
 import { Component } from "preact";
 import type { Block as BlockToken } from "../text/blocks.ts";
 import { Growing } from "../text/blocks.ts";
+import { languageOf } from "../text/language.ts";
 import { safeHref } from "../text/links.ts";
+import type { MathToken } from "../text/maths.ts";
+import { CodeText } from "./code.tsx";
 import { CopyButton } from "./copy.tsx";
-import { TextParts } from "./text-parts.tsx";
+import { Formula } from "./maths.tsx";
 import { InOrder } from "./revealed.tsx";
 
 /** Deeper nesting is shown as text. */
@@ -90,7 +93,7 @@ function block(token: Token, depth: number): ComponentChildren {
     case "paragraph":
       return <p dir="auto">{inlines((token as Tokens.Paragraph).tokens, depth)}</p>;
     case "code":
-      return <Fence lang={(token as Tokens.Code).lang ?? ""} text={(token as Tokens.Code).text} />;
+      return fence(token as Tokens.Code);
     case "blockquote":
       return <blockquote dir="auto">{blocks((token as Tokens.Blockquote).tokens, depth)}</blockquote>;
     case "list":
@@ -99,6 +102,8 @@ function block(token: Token, depth: number): ComponentChildren {
       return table(token as Tokens.Table, depth);
     case "hr":
       return <hr />;
+    case "maths":
+      return <Formula tex={(token as unknown as MathToken).tex} isBlock />;
     case "text": {
       const text = token as Tokens.Text;
       return text.tokens === undefined ? <InOrder text={unescape(text.text)} /> : inlines(text.tokens, depth);
@@ -188,6 +193,8 @@ function inline(token: Token, depth: number): ComponentChildren {
       return <code><InOrder text={(token as Tokens.Codespan).text} /></code>;
     case "br":
       return <br />;
+    case "maths":
+      return <Formula tex={(token as unknown as MathToken).tex} isBlock={false} />;
     case "link":
       return link(token as Tokens.Link, depth);
     case "image": {
@@ -214,6 +221,10 @@ function Outward({ href, children }: { href: string; children: ComponentChildren
   );
 }
 
+function fence({ lang = "", text }: Tokens.Code): VNode {
+  return lang === "math" ? <Formula tex={text} isBlock /> : <Fence lang={lang} text={text} />;
+}
+
 export function Fence({ lang, text }: { lang: string; text: string }): VNode {
   const name = lang.split(/\s/)[0] ?? "";
   return (
@@ -223,7 +234,7 @@ export function Fence({ lang, text }: { lang: string; text: string }): VNode {
         <CopyButton text={text} />
       </figcaption>
       <pre tabIndex={0}>
-        <code><TextParts text={text} /></code>
+        <code><CodeText text={text} language={languageOf(name)} /></code>
       </pre>
     </figure>
   );

@@ -2,6 +2,7 @@
 
 import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { commentsOf, commentsText, forgetComments } from "../app/comments.ts";
 import { putBack } from "../app/drafts.ts";
 import { cardShown } from "../app/keys.ts";
 import { useVisibleRequest } from "../app/inbox.ts";
@@ -20,7 +21,9 @@ import { QuestionCard } from "./question.tsx";
 
 /** Reports who answered a card, and saves the text that was typed into it. */
 function answeredElsewhere(session: SessionView, id: string, settled: Settled | undefined): void {
-  const typed = takeCardText(id);
+  const written = [takeCardText(id) ?? "", commentsText(commentsOf(id))].filter((part) => part !== "").join("\n\n");
+  const typed = written === "" ? undefined : written;
+  forgetComments(id);
   if (typed !== undefined) putBack(session.key, typed);
   const kept = typed === undefined ? "" : can(session, "prompt") ? " Your text is in the prompt field." : " Your text is kept as a draft.";
   showToast("plain", `${settledText(settled)}${kept}`);
@@ -90,7 +93,7 @@ export function NeedsYou({ all, session }: { all: Conversation; drawn: number; s
       )}
       {!canAnswer && <p class="muted watching">Answer this request {placeOf(session.origin)}.</p>}
       {canAnswer && !may && <p class="muted watching">This device is read-only. Pair it again with the scope “decide” to answer.</p>}
-      <fieldset class="asked" disabled={!may}>
+      <fieldset class="asked" disabled={!may && ask.kind === "question" && ask.details.kind !== "Plan"}>
         {ask.kind === "permission" ? <PermissionCard key={ask.id} ask={ask} session={session.key} cwd={all.cwd} may={may} /> : <QuestionCard key={ask.id} ask={ask} session={session.key} may={may} />}
       </fieldset>
     </div>

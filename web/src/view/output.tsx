@@ -1,40 +1,60 @@
-// Output of tools: plain text, its end or its beginning first, the rest on demand.
+// Output of tools: text with the colours of a terminal or the syntax of a file, its end or its beginning first, the
+// rest on demand.
 
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { download } from "../app/export.ts";
 import { shownPath, errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
 import { bytesBefore, fullText } from "../model/full-output.ts";
 import { getJson } from "../net/api.ts";
-import { plainOutput } from "../text/ansi.ts";
+import { paintedOutput } from "../text/ansi.ts";
 import { bytes, count } from "../text/format.ts";
 import type { WholeCall } from "../wire.ts";
+import { Segments, useSyntax } from "./code.tsx";
 import { CopyButton } from "./copy.tsx";
 import { useFold } from "./folds.ts";
-import { InOrder } from "./revealed.tsx";
 
 const SHOWN_LINES = 12;
 /** Maximum that is drawn even on demand: more would freeze the browser. */
 const DRAWN_MAX = 200_000;
 
-export function Output({ text, name, tone = "plain", from = "start" }: { text: string; name: string; tone?: "plain" | "error"; from?: "start" | "end" }): VNode | null {
+interface Props {
+  text: string;
+  name: string;
+  tone?: "plain" | "error";
+  from?: "start" | "end";
+  /** Language of a file's content. */
+  language?: string | undefined;
+  /** Number of the first line of a file; without one lines have no numbers. */
+  firstLine?: number | undefined;
+}
+
+export function Output({ text, name, tone = "plain", from = "start", language, firstLine }: Props): VNode | null {
   const [open, toggle] = useFold(`output-${name}`, false);
   const [loaded, setLoaded] = useState<{ of: string; text: string } | undefined>(undefined);
   const whole = loaded?.of === text ? loaded.text : text;
-  const plain = plainOutput(whole).replace(/\n+$/, "");
-  if (plain === "") return null;
-  const lines = plain.split("\n");
+  const painted = useMemo(() => paintedOutput(whole), [whole]);
+  const plain = painted.text.replace(/\n+$/, "");
+  const lines = useMemo(() => plain.split("\n"), [plain]);
   const hidden = lines.length - SHOWN_LINES;
-  const kept = open || hidden <= 2 ? plain : (from === "end" ? lines.slice(-SHOWN_LINES) : lines.slice(0, SHOWN_LINES)).join("\n");
-  const drawn = from === "end" ? kept.slice(-DRAWN_MAX) : kept.slice(0, DRAWN_MAX);
+  const isFolded = !open && hidden > 2;
+  const [begin, end] = partOf(plain, lines, isFolded, from);
+  // Only the drawn part is looked at: the rest of a large file would take time.
+  const drawn = plain.slice(begin, end);
+  const syntax = useSyntax(language === undefined ? "" : drawn, language);
+  if (plain === "") return null;
+  const cutBytes = whole === text ? bytesBefore(text) : undefined;
+  // After a gap the numbers would be wrong.
+  const isNumbered = firstLine !== undefined && cutBytes === undefined;
   return (
-    <div class={`output ${tone}`}>
-      {from === "end" && !open && hidden > 2 && <More hidden={hidden} toggle={toggle} />}
+    <div class={`output ${tone}${isNumbered ? " numbered" : ""}`}>
+      {from === "end" && isFolded && <More hidden={hidden} toggle={toggle} />}
       <pre tabIndex={0}>
-        <code><InOrder text={drawn} /></code>
+        {isNumbered && <span class="line-numbers" aria-hidden="true">{numbers(firstLine, drawn)}</span>}
+        <code>{language === undefined ? <Segments text={plain} layers={[painted.spans]} from={begin} to={end} /> : <Segments text={drawn} layers={[syntax]} />}</code>
       </pre>
-      {drawn.length < kept.length && (
+      {!isFolded && drawn.length < plain.length && (
         <p class="output-cut" role="status">
           Only the {from === "end" ? "last" : "first"} {count(drawn.split("\n").length, "line")} of {lines.length.toLocaleString("en-GB")} are shown.{" "}
           <button type="button" class="link" onClick={() => download("output.txt", plain, "text/plain")}>
@@ -42,15 +62,16 @@ export function Output({ text, name, tone = "plain", from = "start" }: { text: s
           </button>
         </p>
       )}
-      {from === "start" && !open && hidden > 2 && <More hidden={hidden} toggle={toggle} />}
+      {from === "start" && isFolded && <More hidden={hidden} toggle={toggle} />}
       {open && hidden > 2 && (
         <button type="button" class="link" onClick={toggle}>
           Show less
         </button>
       )}
-      {whole === text && (
+      {cutBytes !== undefined && (
         <LoadAll
           cut={text}
+          size={cutBytes}
           name={name}
           show={(all) => {
             setLoaded({ of: text, text: all });
@@ -65,6 +86,17 @@ export function Output({ text, name, tone = "plain", from = "start" }: { text: s
   );
 }
 
+/** Begin and end of the part that is drawn. */
+function partOf(plain: string, lines: readonly string[], isFolded: boolean, from: "start" | "end"): [number, number] {
+  const size = isFolded ? (from === "end" ? lines.slice(-SHOWN_LINES) : lines.slice(0, SHOWN_LINES)).join("\n").length : plain.length;
+  const drawn = Math.min(size, DRAWN_MAX);
+  return from === "end" ? [plain.length - drawn, plain.length] : [0, drawn];
+}
+
+function numbers(first: number, text: string): string {
+  return Array.from(text.split("\n"), (_, index) => first + index).join("\n");
+}
+
 function More({ hidden, toggle }: { hidden: number; toggle: () => void }): VNode {
   return (
     <button type="button" class="link" onClick={toggle}>
@@ -73,13 +105,12 @@ function More({ hidden, toggle }: { hidden: number; toggle: () => void }): VNode
   );
 }
 
-/** Button that loads the full version of a cut output. */
-function LoadAll({ cut, name, show }: { cut: string; name: string; show: (whole: string) => void }): VNode | null {
+/** The size of what is missing from a cut output, and the button that loads it. */
+function LoadAll({ cut, size, name, show }: { cut: string; size: number; name: string; show: (whole: string) => void }): VNode {
   const [busy, setBusy] = useState(false);
-  const size = bytesBefore(cut);
   const path = callPath(name.replace(/-(err|error|in)$/, ""));
-  if (size === undefined || path === undefined) return null;
   const load = async () => {
+    if (path === undefined) return;
     setBusy(true);
     try {
       const whole = fullText(cut, (await getJson<WholeCall>(path)).events);
@@ -92,9 +123,14 @@ function LoadAll({ cut, name, show }: { cut: string; name: string; show: (whole:
     }
   };
   return (
-    <button type="button" class="link" disabled={busy} onClick={() => void load()}>
-      {busy ? "Loading…" : `Load all ${bytes(size)}`}
-    </button>
+    <p class="output-cut" role="status">
+      {bytes(Math.max(0, size - new TextEncoder().encode(cut).length))} of {bytes(size)} are left out{path === undefined ? "." : "; the server has them."}{" "}
+      {path !== undefined && (
+        <button type="button" class="link" disabled={busy} onClick={() => void load()}>
+          {busy ? "Loading…" : `Load all ${bytes(size)}`}
+        </button>
+      )}
+    </p>
   );
 }
 

@@ -8,6 +8,7 @@ import { getJson } from "../net/api.ts";
 import { parseUnified } from "../text/diff.ts";
 import { compactTokens, duration, limitName, moment } from "../text/format.ts";
 import type { SessionView, WorkingTree } from "../wire.ts";
+import { commentsHere } from "./comments.tsx";
 import { Diff, DiffCount, DiffSwitch } from "./diff.tsx";
 import { Icon, Spinner } from "./icons.tsx";
 import { ServerText } from "./server-text.tsx";
@@ -154,7 +155,7 @@ export function WorkingDiff({ session, revision }: { session: SessionView; revis
             <span class="mono">{file.path}</span> <DiffCount hunks={file.hunks} />
           </summary>
           {file.note !== undefined && <p class="muted">{file.note}</p>}
-          <Diff hunks={file.hunks} />
+          <Diff hunks={file.hunks} path={file.path} name={`tree-${file.path}`} comments={commentsHere()} />
         </details>
       ))}
       {tree.diff_cut && <p class="muted">The diff is truncated.</p>}

@@ -7,15 +7,18 @@ import { editedInputs } from "../app/edited.ts";
 import { download, toMarkdown } from "../app/export.ts";
 import { fileName, hostOf } from "../app/list.ts";
 import { savePosition, savedPosition } from "../app/scroll-positions.ts";
-import { prefs } from "../app/prefs.ts";
+import { isSideBySide, prefs } from "../app/prefs.ts";
 import type { Wanted } from "../app/route.ts";
 import { href } from "../app/route.ts";
 import { hasScope, errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
-import type { Conversation, Item } from "../model/conversation.ts";
+import type { Conversation } from "../model/conversation.ts";
 import { emptyConversation } from "../model/conversation.ts";
 import type { Match } from "../model/find.ts";
 import { findIn } from "../model/find.ts";
+import type { RowItem } from "../model/runs.ts";
+import { rowKeyOf, rowPosition, rowsOf, runFold } from "../model/runs.ts";
+import { openFold } from "./folds.ts";
 import { fold } from "../model/fold.ts";
 import { prepend } from "../model/prepend.ts";
 import type { Query } from "../net/api.ts";
@@ -73,7 +76,12 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
         whole = await older(whole);
         found = findIn(whole.all, sought);
       }
-      if (found !== undefined) unfold(found);
+      if (found !== undefined) {
+        unfold(found);
+        const item = found.item;
+        const run = rowsOf(whole.all.items, () => false).find((row) => row.kind === "run" && row.calls.some((call) => call === item));
+        if (run?.kind === "run") openFold(runFold(run));
+      }
       return { ...whole, found };
     };
     load().then(
@@ -150,6 +158,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
   }
   if (past === undefined) return <div class="empty" role="status"><Spinner /></div>;
   const { about, all } = past;
+  const rows = rowsOf(all.items, (id) => all.asks.has(id));
   // Search also matches titles, which stand above the conversation.
   const isInTitle = sought !== undefined && (about.title ?? "").includes(sought.around.trim());
   const facts = [
@@ -214,14 +223,14 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
           )}
           <VirtualList
             key={name}
-            begin={found === undefined ? savedPosition(name, all.items) : { key: found.item.key, top: FOUND_TOP_PX }}
-            marked={found?.item.key}
+            begin={found === undefined ? rowPosition(rows, savedPosition(name, all.items)) : { key: rowKeyOf(rows, found.item.key), top: FOUND_TOP_PX }}
+            marked={found === undefined ? undefined : rowKeyOf(rows, found.item.key)}
             moved={(spot) => savePosition(name, all.items, spot)}
-            items={all.items}
+            items={rows}
             estimate={guessHeight}
-            render={(item: Item) => <ItemView item={item} all={all} />}
+            render={(item: RowItem) => <ItemView item={item} all={all} />}
             label="Conversation"
-            epoch={`${prefs.value.showAll}-${prefs.value.diff}`}
+            epoch={`${prefs.value.showAll}-${isSideBySide.value}`}
             before={
               past.more ? (
                 <div class="older">

@@ -1,18 +1,23 @@
 // Card of a permission request: the exact input, and every way to answer.
 
 import type { ComponentChildren, VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { commentsOf, commentsText, forgetComments } from "../app/comments.ts";
 import { allowsOften, noteAllowed, ignoreEnter, useAnswerable } from "../app/approval-delay.ts";
 import { answer, hasScope } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
 import { saveCardText } from "../app/card-text.ts";
 import type { PermissionAsk } from "../model/conversation.ts";
 import { alwaysRules } from "../model/rules.ts";
+import { longInput, ruleWords, sessionWords } from "../model/scope-words.ts";
 import { changes, fields, summary, text } from "../model/tools.ts";
+import { count } from "../text/format.ts";
 import type { JsonValue, PermissionAnswer } from "../wire.ts";
+import { CommentList } from "./comments.tsx";
 import { Diff, DiffSwitch } from "./diff.tsx";
 import { Icon } from "./icons.tsx";
 import { KeySteps, focusOnce } from "./key-steps.tsx";
+import { LongText } from "./long-text.tsx";
 import { Exact, Revealed } from "./revealed.tsx";
 
 type Step = "choose" | "deny" | "edit" | "always";
@@ -20,7 +25,8 @@ type Step = "choose" | "deny" | "edit" | "always";
 /** `may` is true if this device can answer. */
 export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk; session: string; cwd: string | undefined; may: boolean }): VNode {
   const [step, setStep] = useState<Step>("choose");
-  const readable = useAnswerable(ask.id) && may;
+  const [read, setRead] = useState(false);
+  const readable = useAnswerable(ask.id) && may && read;
   const { details } = ask;
   const about = summary(details.tool_name, details.input, cwd);
   const rules = alwaysRules(details);
@@ -30,6 +36,7 @@ export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk;
       if (!readable) return;
       noteAllowed(Date.now());
     }
+    forgetComments(ask.id);
     answer(session, ask.id, {
       permission: { scope: "once", interrupt: false, ...(details.digest === undefined ? {} : { digest: details.digest }), ...given },
     });
@@ -46,7 +53,8 @@ export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk;
         <Risk level={details.risk} />
       </header>
       <div class="ask-body">
-        <Wanted ask={ask} cwd={cwd} />
+        <Wanted ask={ask} cwd={cwd} seen={() => setRead(true)} comments={may ? ask.id : undefined} actions={may && <ReaderActions ask={ask.id} ready={readable} allow={(scope) => reply({ decision: "allow", scope })} deny={(message) => reply({ decision: "deny", ...(message === "" ? {} : { message }) })} />} />
+        {may && !read && <p class="ask-fact muted" role="status">Read it to its end to allow it.</p>}
         {details.agent_id !== undefined && <p class="ask-fact">Requested by a sub-agent.</p>}
         {details.blocked_path !== undefined && (
           <p class="ask-fact">
@@ -59,11 +67,19 @@ export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk;
             <span class="muted">The model’s description:</span> “<Revealed text={details.description} />”
           </p>
         )}
-        {step === "choose" && rules[0] !== undefined && may && hasScope("always") && (
-          <p class="ask-fact">
-            <span class="muted">“Always” would add</span> <code><Revealed text={rules[0].rule} /></code>
-            {rules.length > 1 && <span class="muted"> and {rules.length - 1} more</span>}
-          </p>
+        {step === "choose" && may && hasScope("always") && (
+          <dl class="ask-scopes">
+            <dt>For session</dt>
+            <dd><Revealed text={sessionWords(details, ask.request)} /></dd>
+            {rules[0] !== undefined && (
+              <>
+                <dt>Always</dt>
+                <dd>
+                  Adds <code><Revealed text={rules[0].rule} /></code>{rules.length > 1 && ` and ${rules.length - 1} more`}: <Revealed text={ruleWords(rules[0].rule)} />.
+                </dd>
+              </>
+            )}
+          </dl>
         )}
         {allowsOften(Date.now()) && <p class="ask-fact warn-line">You have allowed many calls in a minute. This one waits a moment longer.</p>}
       </div>
@@ -96,7 +112,7 @@ export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk;
             {rules.map(({ rule, where }) => (
               <li>
                 <Exact text={rule} label="Rule" />
-                <span class="muted">kept in {where}</span>
+                <span class="muted">This covers <Revealed text={ruleWords(rule)} />. It is kept in {where}.</span>
               </li>
             ))}
           </ul>
@@ -109,14 +125,15 @@ export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk;
 }
 
 /** The tool's input, not the model's description of it. */
-function Wanted({ ask, cwd }: { ask: PermissionAsk; cwd: string | undefined }): VNode {
+function Wanted({ ask, cwd, ...reading }: { ask: PermissionAsk; cwd: string | undefined; seen: () => void; comments: string | undefined; actions: ComponentChildren }): VNode {
   const { details } = ask;
+  const input = <LongText text={longInput(details)} label={details.tool_name === "Bash" ? "Command" : "Input"} title={headline(details.tool_name)} {...(details.tool_name === "Bash" ? { language: "bash" } : { language: "json" })} {...reading} />;
   const given = fields(details.input);
   const hunks = changes(details.tool_name, details.input, undefined);
   if (details.tool_name === "Bash") {
     return (
       <>
-        <Exact text={text(given["command"]) ?? ""} label="Command" />
+        {input}
         <Rest given={given} without={["command", "description"]} />
         {cwd !== undefined && (
           <p class="ask-fact">
@@ -130,12 +147,14 @@ function Wanted({ ask, cwd }: { ask: PermissionAsk; cwd: string | undefined }): 
     const path = text(given["file_path"]) ?? text(given["notebook_path"]) ?? "";
     return (
       <>
+        <Seen seen={reading.seen} />
         <Exact text={path} label="File" />
         <div class="tool-bar">
           {given["replace_all"] === true && <span class="warn-line">all occurrences</span>}
           <DiffSwitch />
         </div>
-        <Diff hunks={hunks} reveal />
+        <Diff hunks={hunks} path={path} reveal comments={reading.comments} />
+        {reading.comments !== undefined && <DiffComments of={reading.comments} actions={reading.actions} />}
         <Rest given={given} without={["file_path", "notebook_path", "old_string", "new_string", "content", "edits", "new_source", "replace_all"]} />
       </>
     );
@@ -144,6 +163,7 @@ function Wanted({ ask, cwd }: { ask: PermissionAsk; cwd: string | undefined }): 
     const url = text(given["url"]) ?? "";
     return (
       <>
+        <Seen seen={reading.seen} />
         <p class="ask-fact">
           <span class="muted">Host</span> <strong>{hostOf(url)}</strong>
         </p>
@@ -152,7 +172,37 @@ function Wanted({ ask, cwd }: { ask: PermissionAsk; cwd: string | undefined }): 
       </>
     );
   }
-  return <Exact text={JSON.stringify(details.input, null, 2)} label="Input" />;
+  return input;
+}
+
+/** Parts that need not be scrolled count as seen at once. */
+function Seen({ seen }: { seen: () => void }): null {
+  useEffect(seen, []);
+  return null;
+}
+
+/** Comments on the lines of a requested change, with the button that denies with them. */
+function DiffComments({ of, actions }: { of: string; actions: ComponentChildren }): VNode {
+  return (
+    <>
+      <CommentList of={of} />
+      {commentsOf(of).length > 0 && actions}
+    </>
+  );
+}
+
+/** The buttons of the reader. A denial takes the comments with it, as one message. */
+function ReaderActions({ ask, ready, allow, deny }: { ask: string; ready: boolean; allow: (scope: "once" | "session") => void; deny: (message: string) => void }): VNode {
+  const all = commentsOf(ask);
+  return (
+    <div class="ask-actions">
+      {all.length === 0 && <Allow ready={ready} label="Allow once" main onAllow={() => allow("once")} />}
+      {all.length === 0 && hasScope("always") && <Allow ready={ready} label="Allow for session" onAllow={() => allow("session")} />}
+      <button type="button" class={all.length === 0 ? "no" : "no main"} onClick={() => deny(commentsText(all))}>
+        {all.length === 0 ? "Deny" : `Deny with ${count(all.length, "comment")}`}
+      </button>
+    </div>
+  );
 }
 
 /** The remaining fields of the input, so that all of it is displayed. */

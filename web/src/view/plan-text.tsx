@@ -1,43 +1,31 @@
-// The plan of a card. It shows that there is more below, and reports when its end was visible.
+// The plan of a card, and of the reader, where its parts take comments.
 
 import type { VNode } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
+import { unitsOf } from "../text/units.ts";
+import { CommentButton } from "./comments.tsx";
 import { Markdown } from "./markdown.tsx";
-import { Icon } from "./icons.tsx";
-
-/** Distance in pixels at which the end counts as seen. */
-const NEAR_END_PX = 12;
+import { ScrollBox } from "./scroll-box.tsx";
 
 export function PlanText({ text, seen }: { text: string; seen: () => void }): VNode {
-  const box = useRef<HTMLDivElement>(null);
-  const [left, setLeft] = useState(0);
-  const look = () => {
-    const element = box.current;
-    if (element === null) return;
-    const below = element.scrollHeight - element.scrollTop - element.clientHeight;
-    setLeft(below <= NEAR_END_PX ? 0 : Math.max(1, Math.ceil(below / Math.max(1, element.clientHeight))));
-    if (below <= NEAR_END_PX) seen();
-  };
-  useLayoutEffect(() => {
-    look();
-    const element = box.current;
-    if (element === null) return undefined;
-    // A wider window may show all of it.
-    const observer = new ResizeObserver(look);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [text]);
-  const down = () => box.current?.scrollBy({ top: box.current.clientHeight * 0.85 });
   return (
-    <div class="plan-box">
-      <div class="plan-text" ref={box} tabIndex={0} role="group" aria-label="The plan" onScroll={look}>
-        <Markdown text={text} />
-      </div>
-      {left > 0 && (
-        <button type="button" class="plan-more" onClick={down}>
-          <Icon name="chevron" /> More below ({left === 1 ? "one screen" : `${left} screens`})
-        </button>
-      )}
+    <ScrollBox class="plan-text" label="The plan" content={text} seen={seen}>
+      <Markdown text={text} />
+    </ScrollBox>
+  );
+}
+
+/** The plan part by part. `of` is the place of comments; without one there are none. */
+export function PlanUnits({ text, of }: { text: string; of: string | undefined }): VNode {
+  const units = useMemo(() => unitsOf(text), [text]);
+  return (
+    <div class="units">
+      {units.map((unit) => (
+        <div class="unit" key={unit.line}>
+          <span class="unit-line">{of === undefined ? unit.line : <CommentButton place={{ of, path: "", line: unit.line, quote: unit.text.trim() }} sign={String(unit.line)} />}</span>
+          <Markdown text={unit.text} />
+        </div>
+      ))}
     </div>
   );
 }

@@ -2,14 +2,18 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import { commentsOf, commentsText, forgetComments } from "../app/comments.ts";
 import { ignoreEnter, useAnswerable } from "../app/approval-delay.ts";
 import { answer, hasScope } from "../app/store.ts";
 import { saveCardText } from "../app/card-text.ts";
 import type { QuestionAsk } from "../model/conversation.ts";
 import { safeHref } from "../text/links.ts";
 import type { Question, QuestionNote } from "../wire.ts";
+import { count } from "../text/format.ts";
+import { CommentList } from "./comments.tsx";
 import { Icon } from "./icons.tsx";
-import { PlanText } from "./plan-text.tsx";
+import { PlanText, PlanUnits } from "./plan-text.tsx";
+import { Reader } from "./reader.tsx";
 import { InOrder } from "./revealed.tsx";
 
 type Chosen = Readonly<Record<string, readonly string[]>>;
@@ -139,13 +143,34 @@ function PlanCard({ ask, session, may }: CardProps): VNode {
   const [decide, words] = ask.request.questions;
   const options = decide?.options ?? [];
   const notes = ask.details.questions[0]?.options ?? [];
+  const [reading, setReading] = useState(false);
+  const comments = commentsOf(ask.id);
+  const text = ask.plan ?? decide?.text ?? "";
   const reply = (option: string) => {
     const answers = [{ question_id: decide?.id ?? "plan", answer: [option] }];
-    if (feedback.trim() !== "") answers.push({ question_id: words?.id ?? "feedback", answer: [feedback.trim()] });
+    const said = [feedback.trim(), commentsText(comments)].filter((part) => part !== "").join("\n\n");
+    if (said !== "") answers.push({ question_id: words?.id ?? "feedback", answer: [said] });
+    forgetComments(ask.id);
     answer(session, ask.id, { question: { answers, cancel: false } });
   };
   const isNo = (option: string) => /keep planning/i.test(option);
   const runsUnasked = (option: string) => /accept edits/i.test(option);
+  const actions = () => (
+    <div class="ask-actions">
+      {options.map((option, index) => (!runsUnasked(option) || hasScope("always")) && (isNo(option) || comments.length === 0) && (
+        <button
+          type="button"
+          class={isNo(option) ? (comments.length > 0 ? "main" : "no") : index === 0 ? "yes main" : "yes"}
+          aria-disabled={!isNo(option) && !readable}
+          title={notes[index]?.description}
+          onKeyDown={isNo(option) ? undefined : ignoreEnter}
+          onClick={() => (isNo(option) || readable) && reply(option)}
+        >
+          <InOrder text={option} />{isNo(option) && comments.length > 0 && ` with ${count(comments.length, "comment")}`}
+        </button>
+      ))}
+    </div>
+  );
   return (
     <section class="ask plan" aria-label="Plan">
       <header class="ask-head">
@@ -155,29 +180,27 @@ function PlanCard({ ask, session, may }: CardProps): VNode {
         <h3>Approve this plan?</h3>
       </header>
       <div class="ask-body">
-        <PlanText text={ask.plan ?? decide?.text ?? ""} seen={() => setRead(true)} />
+        <PlanText text={text} seen={() => setRead(true)} />
+        <p class="plan-tools">
+          <button type="button" class="link" onClick={() => setReading(true)}>
+            <Icon name="expand" /> {may ? "Open in the reader, and comment on lines" : "Open in the reader"}
+          </button>
+        </p>
+        {!reading && <CommentList of={ask.id} />}
         {may && !read && <p class="ask-fact muted" role="status">Read the plan to its end to approve it.</p>}
-        {words !== undefined && (
+        {words !== undefined && may && (
           <label class="plan-feedback">
             {words.text} <span class="muted">(with “Keep planning”)</span>
             <textarea rows={2} value={feedback} onInput={(event) => { setFeedback(event.currentTarget.value); saveCardText(ask.id, event.currentTarget.value); }} />
           </label>
         )}
       </div>
-      {may && <div class="ask-actions">
-        {options.map((option, index) => (!runsUnasked(option) || hasScope("always")) && (
-          <button
-            type="button"
-            class={isNo(option) ? "no" : index === 0 ? "yes main" : "yes"}
-            aria-disabled={!isNo(option) && !readable}
-            title={notes[index]?.description}
-            onKeyDown={isNo(option) ? undefined : ignoreEnter}
-            onClick={() => (isNo(option) || readable) && reply(option)}
-          >
-            <InOrder text={option} />
-          </button>
-        ))}
-      </div>}
+      {may && actions()}
+      {reading && (
+        <Reader title="Plan" content={text} seen={() => setRead(true)} close={() => setReading(false)} foot={may && <><CommentList of={ask.id} />{actions()}</>}>
+          <PlanUnits text={text} of={may && words !== undefined ? ask.id : undefined} />
+        </Reader>
+      )}
     </section>
   );
 }

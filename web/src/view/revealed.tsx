@@ -14,7 +14,7 @@ export function InOrder({ text }: { text: string }): VNode {
   return <Marked pieces={inOrder(text)} />;
 }
 
-function Marked({ pieces }: { pieces: readonly Piece[] }): VNode {
+export function Marked({ pieces }: { pieces: readonly Piece[] }): VNode {
   return (
     <>
       {pieces.map((piece) =>

@@ -3,6 +3,7 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { newId } from "../app/browser.ts";
+import { rewindTo } from "../app/jumps.ts";
 import { errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
 import type { Conversation, PromptItem } from "../model/conversation.ts";
@@ -15,7 +16,12 @@ import { ServerText } from "./server-text.tsx";
 const PROMPTS_SHOWN = 50;
 
 export function Rewind({ all, session, done }: { all: Conversation; drawn: number; session: SessionView; done: () => void }): VNode {
-  const [chosen, setChosen] = useState<string | undefined>(undefined);
+  const [chosen, setChosen] = useState<string | undefined>(rewindTo.value);
+  useEffect(() => {
+    if (rewindTo.value === undefined) return;
+    setChosen(rewindTo.value);
+    rewindTo.value = undefined;
+  }, [rewindTo.value]);
   const prompts = all.items.filter((item): item is PromptItem => item.kind === "prompt" && item.uuid !== undefined && item.origin === undefined && item.dropped === undefined).reverse();
   if (prompts.length === 0) return <p class="muted">This session has no prompts yet.</p>;
   return (

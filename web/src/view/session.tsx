@@ -4,9 +4,10 @@ import type { VNode } from "preact";
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { sendAgain } from "../app/uncertain.ts";
 import { isWriting } from "../app/keys.ts";
+import { rewindTo } from "../app/jumps.ts";
 import { viewOf } from "../app/list.ts";
 import { savePosition, savedPosition } from "../app/scroll-positions.ts";
-import { prefs } from "../app/prefs.ts";
+import { isSideBySide, prefs } from "../app/prefs.ts";
 import { href } from "../app/route.ts";
 import type { OpenSession } from "../app/session.ts";
 import { command, hasScope, retryOpen, promptsSent, errorText } from "../app/store.ts";
@@ -15,8 +16,14 @@ import { can, hasTerminal as hasTerminalOf } from "../model/capabilities.ts";
 import type { Item, Queued } from "../model/conversation.ts";
 import type { SessionView } from "../wire.ts";
 import { findIn } from "../model/find.ts";
+import type { RowItem } from "../model/runs.ts";
+import { rowKeyOf, rowPosition, runFold } from "../model/runs.ts";
 import { Composer, Limited } from "./composer.tsx";
+import { CommentBar } from "./comments.tsx";
 import { FindBar } from "./find-bar.tsx";
+import { openFold } from "./folds.ts";
+import { useJumps, useLinkedMessage, useRows } from "./rows.ts";
+import { Outline, PromptNav, promptsOf } from "./prompts.tsx";
 import { markWords, unfold } from "./match.ts";
 import type { Panel } from "./header.tsx";
 import { Header } from "./header.tsx";
@@ -32,6 +39,8 @@ import { SessionTabs, TerminalView } from "./terminal.tsx";
 import { VirtualList } from "./virtual.tsx";
 
 const FOUND_TOP_PX = 60;
+const JUMPED_TOP_PX = 8;
+const TIMES_AFTER_MS = 1500;
 
 /** An error among this many last items is not repeated below them. */
 const TOLD_ITEMS = 4;
@@ -101,7 +110,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
   const all = open.conversation;
   const [panel, setPanel] = useState<Panel>(() => (matchMedia("(min-width: 1280px)").matches ? "overview" : "none"));
   const [fetching, setFetching] = useState(false);
-  const render = useCallback((item: Item) => <ItemView item={item} all={open.conversation} />, [open]);
+  const render = useCallback((item: RowItem) => <ItemView item={item} all={open.conversation} />, [open]);
   const busy = session.state === "running" || session.state === "needs_you" || session.state === "starting";
   const mayInterrupt = busy && hasScope("prompt") && can(session, "interrupt");
   // The same array while it has the same content, so that the composer is not drawn with every update.
@@ -110,14 +119,29 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
   const [tab, setTab] = useState<SessionTab>("conversation");
   const hasTerminal = hasTerminalOf(session);
   const [finding, setFinding] = useState(false);
+  const rows = useRows(all);
+  const [outlined, setOutlined] = useState(false);
   const [found, setFound] = useState<{ key: string; text: string; count: number } | undefined>(undefined);
   const showFound = (item: Item, text: string) => {
     const inside = findIn(all, { words: text, around: text });
     if (inside !== undefined && inside.item.key === item.key) unfold(inside);
-    setFound({ key: item.key, text, count: (found?.count ?? 0) + 1 });
+    const key = rowKeyOf(rows, item.key);
+    const run = rows.find((row) => row.key === key);
+    if (run?.kind === "run") openFold(runFold(run));
+    setFound({ key, text, count: (found?.count ?? 0) + 1 });
   };
+  useJumps(open, (key) => setFound((before) => ({ key: rowKeyOf(rows, key), text: "", count: (before?.count ?? 0) + 1 })));
+  useLinkedMessage(open);
   useEffect(() => {
-    if (found === undefined) return undefined;
+    // After everything else: times are not needed to read.
+    const timer = setTimeout(() => open.loadTimes().catch(() => undefined), TIMES_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [open]);
+  useEffect(() => {
+    if (rewindTo.value !== undefined) setPanel("rewind");
+  }, [rewindTo.value]);
+  useEffect(() => {
+    if (found === undefined || found.text === "") return undefined;
     const frame = requestAnimationFrame(() => {
       const row = document.querySelector(".row.found");
       if (row !== null) markWords(row, found.text);
@@ -158,15 +182,15 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
           {finding && <FindBar open={open} show={showFound} close={() => { setFinding(false); setFound(undefined); }} />}
           {hasTerminal && tab === "terminal" ? <TerminalView key={open.name} session={session} /> : <VirtualList
             key={`${open.name} ${found?.count ?? 0}`}
-            begin={found === undefined ? savedPosition(open.name, all.items) : { key: found.key, top: FOUND_TOP_PX }}
-            marked={found?.key}
+            begin={found === undefined ? rowPosition(rows, savedPosition(open.name, all.items)) : { key: found.key, top: found.text === "" ? JUMPED_TOP_PX : FOUND_TOP_PX }}
+            marked={found === undefined || found.text === "" ? undefined : found.key}
             moved={(spot) => savePosition(open.name, open.conversation.items, spot)}
-            items={all.items}
+            items={rows}
             estimate={guessHeight}
             render={render}
             label="Conversation"
             latest={promptsSent.value}
-            epoch={`${prefs.value.showAll}-${prefs.value.diff}`}
+            epoch={`${prefs.value.showAll}-${isSideBySide.value}`}
             before={
               open.more.value ? (
                 <div class="older">
@@ -181,8 +205,10 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
             }
             after={<Tail session={session} items={all.items} queue={all.queue} />}
           />}
+          {promptsOf(all.items).length > 1 && tab === "conversation" && <PromptNav open={open} outline={() => setOutlined(!outlined)} />}
           <div class="foot">
             <NeedsYou all={all} drawn={drawn} session={session} />
+            <CommentBar session={session.key} may={can(session, "prompt") && hasScope("prompt")} />
             <Queue key={session.key} all={all} drawn={drawn} session={session} />
             {can(session, "prompt") ? (
               <Composer key={session.key} session={session.key} capabilities={capabilities} all={all} drawn={drawn} busy={busy} />
@@ -191,17 +217,22 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
             )}
           </div>
         </div>
-        {panel === "overview" && (
+        {outlined && (
+          <PanelFrame title="Prompts" close={() => setOutlined(false)}>
+            <Outline open={open} close={() => setOutlined(false)} />
+          </PanelFrame>
+        )}
+        {panel === "overview" && !outlined && (
           <PanelFrame title="Overview" close={closePanel}>
             <Overview all={all} drawn={drawn} session={session} />
           </PanelFrame>
         )}
-        {panel === "diff" && (
+        {panel === "diff" && !outlined && (
           <PanelFrame title="Changes" close={closePanel}>
             <WorkingDiff session={session} revision={session.totals.turns} />
           </PanelFrame>
         )}
-        {panel === "rewind" && can(session, "rewind") && (
+        {panel === "rewind" && !outlined && can(session, "rewind") && (
           <PanelFrame title="Rewind" close={closePanel}>
             <Rewind all={all} drawn={drawn} session={session} done={closePanel} />
           </PanelFrame>

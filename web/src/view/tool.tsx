@@ -5,8 +5,12 @@ import { meta } from "../app/store.ts";
 import type { Conversation, Lane, Settled, ToolItem } from "../model/conversation.ts";
 import { answersOf } from "../model/answers.ts";
 import { decisionText, isLocal } from "../model/decision.ts";
+import { rowsOf } from "../model/runs.ts";
 import { changes, fields, list, number, resultText, summary, text } from "../model/tools.ts";
 import { compactTokens, count, duration } from "../text/format.ts";
+import { languageOfFile } from "../text/language.ts";
+import { commentsHere } from "./comments.tsx";
+import { CodeText } from "./code.tsx";
 import { Diff, DiffCount, DiffSwitch } from "./diff.tsx";
 import { useFold } from "./folds.ts";
 import { Icon, Spinner } from "./icons.tsx";
@@ -138,7 +142,7 @@ function body(tool: ToolItem, all: Conversation, lane: Lane | undefined, hunks: 
       const err = text(account["stderr"]);
       return (
         <>
-          {(command.includes("\n") || command.length > 90) && <pre class="command" tabIndex={0}><code><InOrder text={command} /></code></pre>}
+          {(command.includes("\n") || command.length > 90) && <pre class="command" tabIndex={0}><code><CodeText text={command} language="bash" /></code></pre>}
           {out === undefined && err === undefined ? (
             tool.result !== undefined && <Output text={resultText(tool.result)} name={tool.id} tone={failed ? "error" : "plain"} from="end" />
           ) : (
@@ -162,6 +166,8 @@ function body(tool: ToolItem, all: Conversation, lane: Lane | undefined, hunks: 
           {failure}
         </>
       );
+    case "Read":
+      return failed ? failure : <FileContent tool={tool} path={pathOf(given)} />;
     case "WebSearch":
       return failed ? failure : <Hits account={tool.account} result={tool.result} name={tool.id} />;
     default:
@@ -173,7 +179,7 @@ function body(tool: ToolItem, all: Conversation, lane: Lane | undefined, hunks: 
         <div class="tool-bar">
           <DiffSwitch />
         </div>
-        <Diff hunks={hunks} />
+        <Diff hunks={hunks} path={pathOf(given)} name={tool.id} comments={commentsHere()} />
       </>
     );
   }
@@ -192,6 +198,18 @@ function body(tool: ToolItem, all: Conversation, lane: Lane | undefined, hunks: 
       {tool.result !== undefined && <Output text={resultText(tool.result)} name={tool.id} />}
     </>
   );
+}
+
+function pathOf(given: ReturnType<typeof fields>): string {
+  return text(given["file_path"]) ?? text(given["notebook_path"]) ?? "";
+}
+
+/** The lines that were read, with their numbers. */
+function FileContent({ tool, path }: { tool: ToolItem; path: string }): VNode | null {
+  const file = fields(fields(tool.account)["file"]);
+  const content = text(file["content"]);
+  if (content === undefined) return tool.result === undefined ? null : <Output text={resultText(tool.result)} name={tool.id} />;
+  return <Output text={content} name={tool.id} language={languageOfFile(path)} firstLine={number(file["startLine"]) ?? 1} />;
 }
 
 function todosOf(items: ReturnType<typeof list>): TodoItem[] {
@@ -258,7 +276,7 @@ function LaneBody({ lane, all, tool }: { lane: Lane; all: Conversation; tool: To
       {open && (
         <div>
           {prompt !== undefined && <p class="lane-prompt" dir="auto"><InOrder text={prompt} /></p>}
-          {shown.map((item) => (
+          {rowsOf(shown, (id) => all.asks.has(id)).map((item) => (
             <ItemView key={item.key} item={item} all={all} />
           ))}
         </div>

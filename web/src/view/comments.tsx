@@ -1,0 +1,118 @@
+// Comments on lines: the button at a line, the field for one, and the bar that sends all of them.
+
+import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import type { CommentPlace } from "../app/comments.ts";
+import { commentAt, commenting, commentsOf, commentsText, forgetComments, writeComment } from "../app/comments.ts";
+import { viewOf } from "../app/list.ts";
+import { route } from "../app/route.ts";
+import { hasScope, open, promptsSent, sendCommand } from "../app/store.ts";
+import { can } from "../model/capabilities.ts";
+import { count } from "../text/format.ts";
+import { Icon } from "./icons.tsx";
+import { focusOnce } from "./key-steps.tsx";
+import { InOrder } from "./revealed.tsx";
+
+/** Place of comments on diffs of the shown session; `undefined` if it takes no prompts. */
+export function commentsHere(): string | undefined {
+  const session = route.value.view === "history" || open.value === undefined ? undefined : viewOf(open.value.name);
+  return session !== undefined && hasScope("prompt") && can(session, "prompt") ? session.key : undefined;
+}
+
+/** The button of a line. It shows the line's own sign until the pointer or the focus is on it. */
+export function CommentButton({ place, sign }: { place: CommentPlace; sign: string }): VNode {
+  const has = commentAt(place) !== undefined;
+  return (
+    <button type="button" class={has ? "comment-button has" : "comment-button"} aria-label={`Comment on line ${place.line}`} onClick={() => (commenting.value = place)}>
+      <span class="comment-sign">{sign}</span>
+      <Icon name={has ? "comment" : "plus"} />
+    </button>
+  );
+}
+
+/** The comments of one place, and the field for the next one. */
+export function CommentList({ of }: { of: string }): VNode | null {
+  const all = commentsOf(of);
+  const place = commenting.value?.of === of ? commenting.value : undefined;
+  if (all.length === 0 && place === undefined) return null;
+  return (
+    <div class="comments" role="group" aria-label="Comments">
+      <ul>
+        {all.map((one) => (
+          <li key={one.id}>
+            <button type="button" class="link comment-place" onClick={() => (commenting.value = one)}>
+              {one.path === "" ? `Line ${one.line}` : `${one.path.split("/").at(-1) ?? ""}:${one.line}`}
+            </button>
+            <span dir="auto"><InOrder text={one.text} /></span>
+            <button type="button" class="ghost small" aria-label={`Remove the comment on line ${one.line}`} onClick={() => writeComment(one, "")}>
+              <Icon name="cross" />
+            </button>
+          </li>
+        ))}
+      </ul>
+      {place !== undefined && <CommentField key={`${place.path} ${place.line} ${place.quote}`} place={place} />}
+    </div>
+  );
+}
+
+function CommentField({ place }: { place: CommentPlace }): VNode {
+  const [text, setText] = useState(commentAt(place)?.text ?? "");
+  const close = () => (commenting.value = undefined);
+  const save = () => {
+    writeComment(place, text);
+    close();
+  };
+  return (
+    <div
+      class="comment-field"
+      onKeyDown={(event) => {
+        if (event.key === "Escape") {
+          event.preventDefault();
+          event.stopPropagation();
+          close();
+        }
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
+      }}
+    >
+      <label>
+        Comment on line {place.line} <code><InOrder text={place.quote.split("\n")[0] ?? ""} /></code>
+        <textarea rows={2} value={text} ref={focusOnce} onInput={(event) => setText(event.currentTarget.value)} />
+      </label>
+      <div class="comment-actions">
+        <button type="button" class="main" disabled={text.trim() === ""} onClick={save}>
+          Add comment
+        </button>
+        <button type="button" onClick={close}>
+          Cancel
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** Comments on the diffs of a session, above the prompt field. They are sent as one prompt. */
+export function CommentBar({ session, may }: { session: string; may: boolean }): VNode | null {
+  const all = commentsOf(session);
+  if (all.length === 0 && commenting.value?.of !== session) return null;
+  const send = () => {
+    const content = `Comments on the changes:\n\n${commentsText(all)}`;
+    sendCommand((clientId) => ({ type: "input", session, input: { content, client_id: clientId } }));
+    promptsSent.value += 1;
+    forgetComments(session);
+  };
+  return (
+    <section class="comment-bar" aria-label="Comments on changes">
+      <CommentList of={session} />
+      {all.length > 0 && (
+        <div class="comment-actions">
+          <button type="button" class="main" disabled={!may} onClick={send}>
+            Send {count(all.length, "comment")} as one prompt
+          </button>
+          <button type="button" onClick={() => forgetComments(session)}>
+            Discard
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,116 @@
+// Ways through a long conversation: the previous and next prompt, and the outline of all prompts.
+
+import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { jumpTo } from "../app/jumps.ts";
+import type { OpenSession } from "../app/session.ts";
+import { errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
+import type { Item, PromptItem } from "../model/conversation.ts";
+import { Icon, Spinner } from "./icons.tsx";
+import { InOrder } from "./revealed.tsx";
+import { Time } from "./time.tsx";
+
+const LINE_MAX = 160;
+
+/** Prompts of the user. */
+export function promptsOf(items: readonly Item[]): PromptItem[] {
+  return items.filter((item): item is PromptItem => item.kind === "prompt" && (item.origin === undefined || item.origin === "human"));
+}
+
+/** The key of the first row in view. */
+function firstInView(): string | undefined {
+  const scroller = document.querySelector<HTMLElement>(".session .scroller");
+  if (scroller === null) return undefined;
+  const edge = scroller.getBoundingClientRect().top;
+  return [...scroller.querySelectorAll<HTMLElement>(".row")].find((row) => row.getBoundingClientRect().bottom > edge + 8)?.dataset["key"];
+}
+
+/** The prompt before or after the upper edge of the screen. */
+export function neighbour(items: readonly Item[], inView: string | undefined, by: 1 | -1, isAtPrompt: boolean): PromptItem | undefined {
+  const at = items.findIndex(({ key }) => key === inView);
+  const here = at === -1 ? items.length : at;
+  if (by === 1) return promptsOf(items.slice(here + 1))[0];
+  return promptsOf(items.slice(0, isAtPrompt ? here : here + 1)).at(-1);
+}
+
+/** Moves to the previous or next prompt; older ones are loaded if there is none. */
+export async function stepPrompt(open: OpenSession, by: 1 | -1): Promise<void> {
+  const look = () => {
+    const key = firstInView();
+    const row = key === undefined ? null : document.querySelector(`.row[data-key="${CSS.escape(key)}"]`);
+    const top = row === null ? 0 : row.getBoundingClientRect().top - (row.closest(".scroller")?.getBoundingClientRect().top ?? 0);
+    // A prompt that is scrolled out partly is the previous one.
+    return neighbour(open.conversation.items, key, by, top > -8);
+  };
+  let found = look();
+  while (found === undefined && by === -1 && open.more.value) {
+    await open.loadOlder();
+    await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+    found = look();
+  }
+  if (found !== undefined) jumpTo.value = { key: found.key };
+  else if (by === 1) document.querySelector<HTMLElement>(".to-end button")?.click();
+}
+
+export function PromptNav({ open, outline }: { open: OpenSession; outline: () => void }): VNode {
+  const step = (by: 1 | -1) => () => void stepPrompt(open, by).catch((error: unknown) => showToast("error", errorText(error)));
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (!event.altKey || event.ctrlKey || event.metaKey || (event.key !== "PageUp" && event.key !== "PageDown")) return;
+      event.preventDefault();
+      step(event.key === "PageUp" ? -1 : 1)();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [open]);
+  return (
+    <nav class="prompt-nav" aria-label="Prompts">
+      <button type="button" class="ghost" aria-label="Previous prompt" title="Previous prompt (Alt+Page Up)" onClick={step(-1)}>
+        <Icon name="send" />
+      </button>
+      <button type="button" class="ghost flip-y" aria-label="Next prompt" title="Next prompt (Alt+Page Down)" onClick={step(1)}>
+        <Icon name="send" />
+      </button>
+      <button type="button" class="ghost" aria-label="Outline of prompts" title="Outline of prompts" onClick={outline}>
+        <Icon name="outline" />
+      </button>
+    </nav>
+  );
+}
+
+/** All prompts of the session, oldest first. Older events are loaded when it opens. */
+export function Outline({ open, close }: { open: OpenSession; close: () => void }): VNode {
+  const [busy, setBusy] = useState(open.more.value);
+  useEffect(() => {
+    const load = async () => {
+      await open.loadTimes();
+      await open.loadAll();
+    };
+    load().catch((error: unknown) => showToast("error", errorText(error))).finally(() => setBusy(false));
+  }, [open]);
+  // Draws again with each loaded page.
+  void open.drawn.value;
+  const prompts = promptsOf(open.conversation.items);
+  const narrow = matchMedia("(max-width: 900px)").matches;
+  const show = (key: string) => {
+    jumpTo.value = { key };
+    if (narrow) close();
+  };
+  return (
+    <>
+      {busy && <p class="muted" role="status"><Spinner /> Loading earlier prompts</p>}
+      {prompts.length === 0 && !busy && <p class="muted">This session has no prompts yet.</p>}
+      <ol class="outline">
+        {prompts.map((prompt) => (
+          <li key={prompt.key}>
+            <button type="button" onClick={() => show(prompt.key)}>
+              <span class="outline-text" dir="auto"><InOrder text={prompt.text.trim().slice(0, LINE_MAX) || "(attachment)"} /></span>
+              <Time at={prompt.at} />
+            </button>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
