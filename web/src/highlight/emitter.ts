@@ -40,13 +40,14 @@ const CLASSES: Record<string, string> = {
 export class SpanEmitter {
   readonly spans: Span[] = [];
   #at = 0;
-  #open: string[] = [];
+  /** Classes of the open scopes: `undefined` for one without a class, `null` for one that looks like plain text. */
+  #open: (string | null | undefined)[] = [];
 
   addText(text: string): void {
-    const name = this.#open.findLast((scope) => scope !== "");
+    const name = this.#open.findLast((scope) => scope !== undefined);
     const from = this.#at;
     this.#at += text.length;
-    if (name === undefined || text === "") return;
+    if (name === undefined || name === null || text === "") return;
     const last = this.spans.at(-1);
     if (last !== undefined && last.to === from && last.name === name) last.to = this.#at;
     else this.spans.push({ from, to: this.#at, name });
@@ -55,11 +56,19 @@ export class SpanEmitter {
   startScope(scope: string): void {
     // Scopes have sub-scopes, such as `title.function`.
     const [kind = "", sub = ""] = scope.split(".");
-    this.#open.push(kind === "title" && sub === "class" ? "hl-type" : (CLASSES[kind] ?? ""));
+    this.#open.push(kind === "title" && sub === "class" ? "hl-type" : kind === "subst" ? null : CLASSES[kind]);
   }
 
   endScope(): void {
     this.#open.pop();
+  }
+
+  openNode(scope: string): void {
+    this.startScope(scope);
+  }
+
+  closeNode(): void {
+    this.endScope();
   }
 
   /** A part in another language. */

@@ -53,27 +53,28 @@ export function paintedOutput(text: string): Painted {
     out = out.slice(0, line);
     spans = spans.filter(({ from }) => from < line).map((span) => ({ ...span, to: Math.min(span.to, line) }));
   };
+  /** True after a carriage return: the next text overwrites the line, unless the line ends. */
+  let isReturned = false;
   const add = (plain: string) => {
-    for (const [at, part] of plain.replaceAll("\r\n", "\n").split("\n").entries()) {
-      if (at > 0) {
+    for (const [part] of plain.matchAll(/[^\r\n]+|\r|\n/g)) {
+      if (part === "\n") {
         write("\n");
         line = out.length;
+      } else if (part !== "\r") {
+        if (isReturned) clearLine();
+        write(part);
       }
-      const kept = part.lastIndexOf("\r", part.length - 2);
-      if (kept !== -1) clearLine();
-      write(part.slice(kept + 1).replaceAll("\r", ""));
+      isReturned = part === "\r";
     }
   };
   let from = 0;
-  // A carriage return before an escape and a line feed belongs to the line feed.
-  const source = text.replace(/\r((?:\u001b\[[0-9;]*[mK])+)\n/g, "$1\n");
-  for (const match of source.matchAll(ESCAPES)) {
-    add(source.slice(from, match.index));
+  for (const match of text.matchAll(ESCAPES)) {
+    add(text.slice(from, match.index));
     const codes = /^(?:\u001b\[|\u009b)([0-9;:]*)m$/.exec(match[0])?.[1];
     if (codes !== undefined) style = styled(style, codes.split(/[;:]/).map(Number));
     from = match.index + match[0].length;
   }
-  add(source.slice(from));
+  add(text.slice(from));
   return { text: out, spans };
 }
 

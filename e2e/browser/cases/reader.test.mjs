@@ -1,0 +1,239 @@
+// Code, colours, runs of calls, times, actions on messages, ways through a long session, and the reader with its comments.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { accessibility, DESKTOP, PHONE } from "../lib/browser.mjs";
+import { button, picture, stage } from "../lib/setup.mjs";
+
+const quoted = (text) => JSON.stringify(text);
+const CODE = "Some code:\n\n```ts\nconst answer: number = 42; // why\nexport function twice(x: number) {\n  return `${x * 2}`;\n}\n```\n\nEuler: $e^{i\\pi} = -1$, and\n\n$$\n\\sum_{i=1}^{n} \\frac{x_i}{n}\n$$\n";
+const FILE = Array.from({ length: 40 }, (_, at) => `fn line_${at}() -> u32 { ${at} } // line`).join("\n");
+const PLAN = `# Move the settings\n\n${Array.from({ length: 40 }, (_, at) => `${at + 1}. Step ${at + 1}: move \`setting_${at}\` to the new file and keep the old name as an alias`).join("\n")}\n\nThat is all.`;
+const COMMAND = Array.from({ length: 60 }, (_, at) => `echo "step ${at + 1}" && cp build/${at}.txt out/`).join("\n");
+const SCRIPT = `
+[[turn]]
+when = { last_contains = "show code" }
+repeat = true
+
+[[turn.block]]
+tool = "Read"
+input = { file_path = "/tmp/src/a.rs" }
+result = "…"
+output = { type = "text", file = { filePath = "/tmp/src/a.rs", content = ${quoted(FILE)}, numLines = 40, startLine = 7, totalLines = 60 } }
+
+[[turn.block]]
+tool = "Grep"
+input = { pattern = "line_" }
+result = "3 files"
+
+[[turn.block]]
+tool = "Read"
+input = { file_path = "/tmp/src/b.rs" }
+result = "fn b() {}"
+
+[[turn.block]]
+tool = "Edit"
+input = { file_path = "/tmp/src/a.rs", old_string = "let total = price * count;\\nprint(total);", new_string = "let total = price * amount;\\nprint(total);" }
+result = "edited"
+
+[[turn.block]]
+tool = "Bash"
+input = { command = "cargo test" }
+result = "\\u001b[1;32mok\\u001b[0m 12 passed, \\u001b[31m1 failed\\u001b[0m"
+
+[[turn]]
+when = { last_contains = "passed" }
+repeat = true
+text = ${quoted(CODE)}
+
+[[turn]]
+when = { last_contains = "propose" }
+repeat = true
+
+[[turn.block]]
+tool = "ExitPlanMode"
+ask = true
+input = { plan = ${quoted(PLAN)} }
+
+[[turn]]
+when = { last_contains = "run long" }
+repeat = true
+
+[[turn.block]]
+tool = "Bash"
+ask = true
+input = { command = ${quoted(COMMAND)}, description = "Copy" }
+result = "done"
+
+[[turn]]
+repeat = true
+text = "That is done."
+`;
+
+const at = stage({ script: SCRIPT });
+const show = (page, key) => page.goto(`${at.server.address}/#/s/${key}`);
+
+/** Waits until the worker has coloured the code. */
+const coloured = (locator) => locator.locator(".hl-keyword").first().waitFor();
+
+test("code, files, diffs and output have colours, and calls that only look are one line", async () => {
+  const one = await at.server.session("show code");
+  await at.server.until(one.key, (view) => view.state === "idle" && view.totals.turns === 1);
+  const page = await at.visit({ ...DESKTOP, permissions: ["clipboard-read", "clipboard-write"] });
+  const outside = [];
+  page.on("request", (request) => new URL(request.url()).origin === at.server.address || request.url().startsWith("blob:") || outside.push(request.url()));
+  await show(page, one.key);
+  const fence = page.locator("figure.code");
+  await coloured(fence);
+  assert.equal(await fence.locator("code").innerText(), "const answer: number = 42; // why\nexport function twice(x: number) {\n  return `${x * 2}`;\n}");
+  assert.equal(await page.locator(".output .ansi-green.ansi-bold").innerText(), "ok");
+  assert.equal(await page.locator(".output .ansi-red").innerText(), "1 failed");
+
+  // Formulas are drawn by the browser.
+  await page.locator(".md math mfrac").waitFor();
+  assert.equal(await page.locator(".md math").count(), 2);
+
+  // Word by word, with syntax.
+  const diff = page.locator(".tool[data-tool=Edit] .diff");
+  await coloured(diff);
+  assert.deepEqual(await diff.locator(".changed").allInnerTexts(), ["count", "amount"]);
+
+  // A run of calls opens, and the file in it has line numbers and syntax.
+  const run = page.getByRole("group", { name: "Read 2 files, searched once" });
+  assert.equal(await run.locator(".tool").count(), 0);
+  await picture(page, "desk-reading-light");
+  await run.getByRole("button").first().click();
+  await run.locator(".tool-head").first().click();
+  await coloured(run);
+  assert.match(await run.locator(".line-numbers").innerText(), /^7\n8\n9\n/);
+  await button(page, "28 more lines").click();
+  await run.getByText("line_39").waitFor();
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    assert.deepEqual(await accessibility(page), [], colorScheme);
+    await picture(page, `desk-code-${colorScheme}`);
+  }
+  assert.deepEqual(outside, [], "nothing is fetched from elsewhere");
+
+  // On a wide screen diffs have two columns, unless the user chose one.
+  await page.setViewportSize({ width: 1800, height: 1000 });
+  await page.locator(".diff[data-view=side]").waitFor();
+  await picture(page, "desk-wide");
+  await button(page.locator(".tool[data-tool=Edit]"), "One column").click();
+  await page.locator(".diff[data-view=inline]").waitFor();
+
+  // A comment on a line of the diff becomes a prompt.
+  await diff.getByRole("button", { name: "Comment on line 1" }).last().click();
+  await page.getByLabel("Comment on line 1").last().fill("Call it quantity");
+  await button(page, "Add comment").click();
+  assert.deepEqual(await accessibility(page), []);
+  await picture(page, "desk-comment");
+  await button(page, "Send 1 comment as one prompt").click();
+  await page.locator(".prompt").getByText("/tmp/src/a.rs:1").waitFor();
+  assert.match(await page.locator(".prompt").last().innerText(), /> \+let total = price \* amount;\nCall it quantity/);
+});
+
+test("messages have times and actions, and a long session has an outline", async () => {
+  const one = await at.server.session("The first prompt of a long session");
+  for (let turns = 1; turns < 12; turns += 1) {
+    await at.server.until(one.key, (view) => view.totals.turns === turns && view.state === "idle");
+    await at.server.call("POST", `sessions/${one.key}/input`, { content: `Prompt ${turns + 1}\n${"and a line that makes it higher\n".repeat(12)}` });
+  }
+  await at.server.until(one.key, (view) => view.totals.turns === 12 && view.state === "idle");
+  const page = await at.visit({ ...DESKTOP, permissions: ["clipboard-read", "clipboard-write"] });
+  await show(page, one.key);
+  const last = page.locator(".prompt").last();
+  await last.locator("time").waitFor();
+  assert.match(await last.locator("time").innerText(), /\d\d:\d\d/);
+
+  await button(page, "Previous prompt").click();
+  await page.waitForFunction(() => {
+    const edge = document.querySelector(".scroller").getBoundingClientRect().top;
+    return [...document.querySelectorAll(".prompt")].some((prompt) => /^You.*\s+Prompt 1[12]/.test(prompt.innerText.replace("\n", " ")) && Math.abs(prompt.getBoundingClientRect().top - edge) < 60);
+  });
+  await button(page, "Outline of prompts").click();
+  const outline = page.locator(".outline li");
+  await outline.nth(11).waitFor();
+  assert.equal(await outline.count(), 12);
+  assert.deepEqual(await accessibility(page), []);
+  await picture(page, "desk-outline");
+  await outline.first().getByRole("button").click();
+  const first = page.locator(".prompt").getByText("The first prompt of a long session");
+  await first.waitFor();
+
+  // Copy, and a link that leads back here.
+  const prompt = page.locator(".prompt").first();
+  await prompt.hover();
+  await button(prompt, "Copy message").click();
+  await page.waitForFunction(async () => (await navigator.clipboard.readText()) === "The first prompt of a long session");
+  await button(prompt, "Copy link").click();
+  await page.locator(".toast").getByText("The link to this message was copied.").waitFor();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(link, /\?at=/);
+  await page.goto(`${at.server.address}/#/settings`);
+  await page.getByRole("heading", { name: "Settings" }).waitFor();
+  await page.evaluate(() => sessionStorage.clear());
+  await page.goto(link);
+  await first.waitFor();
+
+  await button(prompt, "Rewind to here").click();
+  assert.ok(await page.locator(".rewind input").last().isChecked());
+  await page.getByText("No file has changed since then.").or(page.locator(".rewind .warn-line")).waitFor();
+});
+
+test("a plan opens in the reader, is approved only after its end, and takes comments on its lines", async () => {
+  const one = await at.server.session("propose");
+  await at.server.until(one.key, (view) => view.state === "needs_you");
+  const page = await at.visit(DESKTOP);
+  await show(page, one.key);
+  await button(page, "Open in the reader, and comment on lines").click();
+  const reader = page.getByRole("dialog", { name: "Plan" });
+  const approve = reader.locator(".yes.main");
+  await reader.getByRole("button", { name: /More below/ }).waitFor();
+  assert.equal(await approve.getAttribute("aria-disabled"), "true");
+  const box = await reader.boundingBox();
+  assert.ok(box.height > 800, `the reader is ${box.height} high`);
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    assert.deepEqual(await accessibility(page), [], colorScheme);
+    await picture(page, `desk-reader-${colorScheme}`);
+  }
+  while ((await reader.getByRole("button", { name: /More below/ }).count()) > 0) await reader.getByRole("button", { name: /More below/ }).click({ timeout: 1000 }).catch(() => undefined);
+  await page.waitForFunction(() => document.querySelector(".reader .yes.main")?.getAttribute("aria-disabled") === "false");
+  await reader.getByText("Step 40").hover();
+  await button(reader, "Comment on line 42").click();
+  await reader.getByLabel("Comment on line 42").last().fill("Leave this one out");
+  await button(reader, "Add comment").click();
+  assert.equal(await approve.count(), 0, "comments are not approved away");
+  assert.deepEqual(await accessibility(page), []);
+  await picture(page, "desk-plan-comment");
+  await reader.getByRole("button", { name: /^Keep planning.* with 1 comment$/ }).click();
+  await reader.waitFor({ state: "detached" });
+  const result = page.locator(".tool[data-tool=ExitPlanMode]");
+  await result.getByText("Leave this one out").waitFor();
+});
+
+test("a long command is allowed only after its end, on a phone too, and a denial takes the comments with it", async () => {
+  const one = await at.server.session("run long");
+  await at.server.until(one.key, (view) => view.state === "needs_you");
+  const page = await at.visit(PHONE);
+  await show(page, one.key);
+  await page.getByRole("heading", { name: "Run this command?" }).waitFor();
+  await page.getByText("Read it to its end to allow it.").waitFor();
+  assert.match(await page.locator(".ask-scopes").innerText(), /For session\s+Exactly this command again, until this session ends/);
+  await page.locator(".exact-box .hl-string").first().waitFor();
+  await picture(page, "phone-long");
+  await button(page, "Open in the reader").click();
+  const reader = page.getByRole("dialog", { name: "Run this command?" });
+  assert.equal(await button(reader, "Allow once").getAttribute("aria-disabled"), "true");
+  assert.deepEqual(await accessibility(page), []);
+  await picture(page, "phone-reader");
+  await reader.locator(".reader-text").evaluate((text) => text.scrollTo(0, text.scrollHeight));
+  await page.waitForFunction(() => document.querySelector(".reader .yes.main")?.getAttribute("aria-disabled") === "false");
+  await button(reader, "Comment on line 60").tap();
+  await reader.getByLabel("Comment on line 60").last().fill("Not the last one");
+  await button(reader, "Add comment").tap();
+  await button(reader, "Deny with 1 comment").tap();
+  await page.locator(".tool .decision.bad").waitFor();
+  assert.match(await page.locator(".tool .decision").innerText(), /Denied by you.*Line 60.*Not the last one/s);
+});
