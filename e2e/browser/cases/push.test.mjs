@@ -1,39 +1,88 @@
-// Push messages while no page is open: the service worker shows, withdraws and answers. DevTools deliver the
-// messages in place of the browser's push service.
+// Web Push from the server to the service worker: the server encrypts for a push service on this machine, and DevTools
+// deliver the decrypted messages in place of the browser's push service. No page is open.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { newContext, open } from "../lib/browser.mjs";
-import { InboxServer } from "../lib/inbox.mjs";
-import { asksAndSays, stage } from "../lib/setup.mjs";
+import { after, test } from "node:test";
+import { accessibility, newContext, open } from "../lib/browser.mjs";
+import { PushService, stubPushManager } from "../lib/push-service.mjs";
+import { button, picture, stage } from "../lib/setup.mjs";
 
-const at = stage({ script: asksAndSays("make everything", "That is done.") });
+const SCRIPT = `
+[[turn]]
+when = { last_contains = "note" }
+repeat = true
 
-/** A paired browser without a page of the server: its service worker, and a way to push to it. */
-async function closedPage(inbox) {
-  const context = await newContext(at.browser, { permissions: ["notifications"], serviceWorkers: "allow" });
-  await inbox.serve(context);
+[[turn.block]]
+tool = "Write"
+ask = true
+input = { file_path = "note.txt", content = "secret-thing" }
+result = "written"
+
+[[turn]]
+when = { last_contains = "remove" }
+repeat = true
+
+[[turn.block]]
+tool = "Bash"
+ask = true
+input = { command = "rm -rf /" }
+result = "removed"
+
+[[turn]]
+repeat = true
+text = "That is done."
+`;
+const at = stage({ script: SCRIPT, args: ["--push-on-loopback"] });
+const services = [];
+after(() => services.forEach((service) => service.stop()));
+
+/** A paired page on the settings, whose browser has a push service on this machine. */
+async function settingsPage(context, service) {
   const page = await open(context, await at.server.link());
+  at.pages.push(page);
   await page.locator(".page").waitFor();
+  await page.addInitScript(stubPushManager, service.subscription);
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  await page.goto(`${at.server.address}/#/settings`);
+  await page.reload();
+  return page;
+}
+
+async function begin() {
+  const service = await PushService.start();
+  services.push(service);
+  const context = await newContext(at.browser, { permissions: ["notifications"], serviceWorkers: "allow" });
+  return { service, context, page: await settingsPage(context, service) };
+}
+
+/** Closes the page. Its service worker stays, and DevTools push to it. */
+async function closed(context, page) {
   const other = await context.newPage();
   const devtools = await context.newCDPSession(other);
   const registered = new Promise((found) => devtools.on("ServiceWorker.workerRegistrationUpdated", ({ registrations }) => registrations[0] && found(registrations[0].registrationId)));
   await devtools.send("ServiceWorker.enable");
   const registrationId = await registered;
+  at.pages.splice(at.pages.indexOf(page), 1);
   await page.close();
-  const [worker] = context.serviceWorkers();
-  await worker.evaluate(() => {
-    self.opened = [];
-    self.Clients.prototype.openWindow = async (url) => void self.opened.push(url);
-  });
-  const push = (message) => devtools.send("ServiceWorker.deliverPushMessage", { origin: at.server.address, registrationId, data: JSON.stringify({ v: 1, ...message }) });
-  return { context, worker, push };
+  const push = (message) => devtools.send("ServiceWorker.deliverPushMessage", { origin: at.server.address, registrationId, data: JSON.stringify(message) });
+  /** Runs a function in the service worker, which the browser stops when it has nothing to do. */
+  const run = async (what, given) => {
+    for (let tries = 0; ; tries += 1) {
+      await devtools.send("ServiceWorker.startWorker", { scopeURL: `${at.server.address}/` });
+      const worker = context.serviceWorkers().at(-1) ?? (await context.waitForEvent("serviceworker"));
+      try {
+        return await worker.evaluate(what, given);
+      } catch (error) {
+        if (tries === 20 || !/restarted|closed|destroyed/.test(String(error))) throw error;
+      }
+    }
+  };
+  return { run, push };
 }
 
 /** Waits a while for exactly these notifications: tags, each with its token if it has one. Returns what is shown. */
-async function look(worker, wanted) {
-  return worker.evaluate(async (wanted) => {
+async function look({ run }, wanted) {
+  return run(async (wanted) => {
     for (let tries = 0; ; tries += 1) {
       const all = await self.registration.getNotifications();
       const now = all.map(({ tag, data }) => [tag, data?.token].filter(Boolean).join(" ")).sort();
@@ -48,26 +97,28 @@ async function look(worker, wanted) {
  * Waits until the browser shows exactly these notifications. DevTools lose a message now and then, and a message that
  * comes twice changes nothing, so `again` delivers it once more.
  */
-async function shown(worker, wanted, again = async () => undefined) {
+async function shown(browser, wanted, again = async () => undefined) {
   for (let tries = 0; tries < 10; tries += 1) {
-    const { isThere, all } = await look(worker, [...wanted].sort());
+    const { isThere, all } = await look(browser, [...wanted].sort());
     if (isThere) return all;
     await again();
   }
-  const { now } = await look(worker, [...wanted].sort());
+  const { now } = await look(browser, [...wanted].sort());
   assert.deepEqual(now, [...wanted].sort());
 }
 
 /** Delivers a message, and waits for the notifications that the browser shows then. */
-async function deliver({ worker, push }, message, ...wanted) {
-  await push(message);
-  return shown(worker, wanted, () => push(message));
+async function deliver(browser, message, ...wanted) {
+  await browser.push(message);
+  return shown(browser, wanted, () => browser.push(message));
 }
 
 /** Presses a notification, or a button of it, and returns the addresses that were opened. */
-async function press(worker, tag, action) {
-  return worker.evaluate(
+async function press({ run }, tag, action) {
+  return run(
     async ([tag, action]) => {
+      const opened = [];
+      self.Clients.prototype.openWindow = async (url) => void opened.push(url);
       const [notification] = await self.registration.getNotifications({ tag });
       const event = new NotificationEvent("notificationclick", { notification, action });
       let lasting;
@@ -75,48 +126,82 @@ async function press(worker, tag, action) {
       Object.defineProperty(event, "waitUntil", { value: (done) => (lasting = done) });
       self.dispatchEvent(event);
       await lasting;
-      return self.opened.splice(0);
+      return opened;
     },
     [tag, action],
   );
 }
 
-const REQUEST = { type: "notify", id: "1", tag: "ask-1", kind: "permission", session: "KEY", title: "shop", body: "A permission request waits", url: "#/s/KEY?ask=toolu_1", at: "2026-11-17T00:00:00Z", reminder: 0, waiting: true, badge: 1 };
+/** The tag of a notification, and its token if it has one. */
+const named = ({ tag, actions }) => [tag, actions?.token].filter(Boolean).join(" ");
+const asks = (session, reminder = 0) => (message) => message.type === "notify" && message.kind === "permission" && message.session === session && message.reminder === reminder;
 
-test("a push shows a notification with the page closed, whose buttons decide, and a withdrawal closes it", async () => {
-  const inbox = new InboxServer();
-  const acts = [];
-  inbox.act = (body) => (acts.push(body), body.token === "fresh" ? [200, { outcome: "allowed" }] : [410, { code: "gone", status: 410, title: "Gone", detail: "Gone" }]);
-  const closed = await closedPage(inbox);
-  const { context, worker } = closed;
-  const card = `${at.server.address}/#/s/KEY?ask=toolu_1`;
+test("a device turns notifications on, tests them with a plain reason for a failure, and turns them off", async () => {
+  const { service, page } = await begin();
+  const section = page.getByRole("region", { name: "Notifications on this device" });
+  await section.getByText("Off", { exact: true }).waitFor();
+  await page.evaluate(() => (window.pushServiceFails = true));
+  await button(section, "Turn on").click();
+  await section.getByRole("alert").getByText("push service error").waitFor();
+  await page.evaluate(() => (window.pushServiceFails = false));
+  await button(section, "Turn on").click();
+  await section.getByText("On", { exact: true }).waitFor();
+  await section.getByText(`Push service: ${service.host.split(":")[0]}`).waitFor();
+  assert.equal(await page.evaluate(() => window.subscribedWith.applicationServerKey), (await at.server.call("GET", "push")).key);
+  await button(section, "Send a test").click();
+  await section.getByText("The test was sent.").waitFor();
+  const sent = await service.next(({ type }) => type === "test");
+  assert.ok(sent.signed && sent.url.startsWith("#/"), JSON.stringify(sent));
+  service.status = 503;
+  await button(section, "Send a test").click();
+  await section.locator(".test-result.test-bad").getByText("503").waitFor();
+  service.status = 201;
+  assert.deepEqual(await accessibility(page), []);
+  await picture(page, "settings-push");
+  await button(section, "Turn off").click();
+  await section.getByText("Off", { exact: true }).waitFor();
+});
 
-  const [first] = await deliver(closed, { ...REQUEST, risk: "medium", actions: { token: "fresh", decisions: ["allow", "deny"] } }, "ask-1 fresh");
-  assert.deepEqual([first.title, first.body, first.actions], ["shop", "A permission request waits", ["allow: Allow once", "deny: Deny"]]);
+test("one tap on a notification decides with the page closed, and an answer elsewhere closes it", async () => {
+  const { service, context, page } = await begin();
+  await page.getByRole("region", { name: "Notifications on this device" }).getByRole("button", { name: "Turn on" }).click();
+  await page.getByText("On", { exact: true }).waitFor();
+  const settings = await at.server.call("GET", "notify/settings");
+  await at.server.call("PUT", "notify/settings", { ...settings, first_after_s: 0, reminders_s: [1, 600] });
+  const browser = await closed(context, page);
+
+  const one = await at.server.session("Write a note");
+  const message = await service.next(asks(one.key));
+  assert.ok(!JSON.stringify(message).includes("secret"), "a notification says no more than it must");
+  const [first] = await deliver(browser, message, named(message));
+  assert.deepEqual(first.actions, ["allow: Allow once", "deny: Deny"]);
+  // The reminder replaces it, with a token of its own.
+  const again = await service.next(asks(one.key, 1));
+  await deliver(browser, again, named(again));
+  assert.notEqual(named(again), named(message));
   // One tap decides, and no page opens.
-  assert.deepEqual(await press(worker, "ask-1", "allow"), []);
-  assert.deepEqual(acts, [{ token: "fresh", decision: "allow" }]);
-  await shown(worker, []);
+  assert.deepEqual(await press(browser, again.tag, "allow"), []);
+  await at.server.until(one.key, (view) => view.state === "idle" && view.totals.turns === 1);
+  const { items } = await at.server.call("GET", `inbox?session=${one.key}`);
+  assert.equal(items.find(({ kind }) => kind === "permission").outcome, "allowed");
+  await shown(browser, []);
 
-  // A reminder replaces the notification before it, and a stale tap opens the card.
-  // Each part has a tag of its own: the browser closes a notification some time after it was asked to, by its tag.
-  const second = { ...REQUEST, tag: "ask-2", risk: "low" };
-  await deliver(closed, { ...second, actions: { token: "old", decisions: ["allow", "deny"] } }, "ask-2 old");
-  await deliver(closed, { ...second, reminder: 1, actions: { token: "older", decisions: ["allow", "deny"] } }, "ask-2 older");
-  assert.deepEqual(await press(worker, "ask-2", "deny"), [card]);
-  assert.deepEqual(acts.at(-1), { token: "older", decision: "deny" });
-  await shown(worker, []);
+  // An answer on another device withdraws the notification; a tap on one that was not withdrawn yet opens the card.
+  const two = await at.server.session("Write another note");
+  const second = await service.next(asks(two.key));
+  await deliver(browser, second, named(second));
+  const [{ tool_use_id }] = (await at.server.call("GET", "permissions")).items;
+  await at.server.call("POST", `sessions/${two.key}/permissions/${tool_use_id}`, { decision: "deny" });
+  assert.deepEqual(await press(browser, second.tag, "allow"), [`${at.server.address}/#/s/${two.key}?ask=${tool_use_id}`]);
+  const withdrawn = await service.next(({ type, tags }) => type === "withdraw" && tags.includes(second.tag));
+  await deliver(browser, withdrawn);
 
-  // A request of high risk opens its card.
-  assert.deepEqual((await deliver(closed, { ...REQUEST, tag: "ask-3", risk: "high" }, "ask-3"))[0].actions, []);
-  assert.deepEqual(await press(worker, "ask-3", ""), [card]);
-  await shown(worker, []);
-  assert.equal(acts.length, 2);
-
-  await deliver(closed, { ...REQUEST, tag: "ask-4", risk: "high" }, "ask-4");
-  await deliver(closed, { ...REQUEST, tag: "ask-5", risk: "high" }, "ask-4", "ask-5");
-  await deliver(closed, { type: "withdraw", id: "1", tags: ["ask-4", "never-shown"], badge: 1 }, "ask-5");
-  await deliver(closed, { type: "test", tag: "test", title: "Tidings", body: "Notifications work on this device", url: "#/settings" }, "ask-5", "test");
-  assert.deepEqual(await press(worker, "test", ""), [`${at.server.address}/#/settings`]);
+  // A request of high risk has no buttons: it is decided on its card.
+  const three = await at.server.session("remove it");
+  const high = await service.next(asks(three.key));
+  assert.equal(high.risk, "HIGH");
+  const shownNow = await deliver(browser, high, named(high));
+  assert.deepEqual(shownNow.find(({ tag }) => tag === high.tag).actions, []);
+  assert.deepEqual(await press(browser, high.tag, ""), [`${at.server.address}/${high.url}`]);
   await context.close();
 });

@@ -1,28 +1,37 @@
 // What a decision for the session, and a rule for always, cover, in words.
 
-import { text } from "./tools.ts";
-import { fields } from "./tools.ts";
+import { fields, text } from "./tools.ts";
 import type { PermissionDetails, PermissionRequest } from "../wire.ts";
+
+type Target = Pick<PermissionRequest, "target_type" | "target" | "level" | "recursive">;
 
 /** What "for this session" allows: the smallest grant that covers the request. */
 export function sessionWords(details: PermissionDetails, request: PermissionRequest | undefined): string {
   const until = "until this session ends, without asking";
-  const tool = details.tool_name;
-  switch (request?.target_type) {
+  const { target_type, target, level, recursive } = request ?? expected(details);
+  switch (target_type) {
     case "Command":
       return `Exactly this command again, ${until}. Other commands still ask.`;
     case "Path": {
-      const what = request.level === "Read" ? "Reading" : "Changing";
-      const where = request.recursive ? "anything in this folder" : "this file";
-      return `${what} ${where} again, with any content, ${until}. Other ${request.recursive ? "folders" : "files"} still ask.`;
+      const what = level === "Read" ? "Reading" : "Changing";
+      const where = recursive ? "anything in this folder" : "this file";
+      return `${what} ${where} again, with any content, ${until}. Other ${recursive ? "folders" : "files"} still ask.`;
     }
     case "Domain":
-      return `Every address of ${request.target}, ${until}. Other hosts still ask.`;
-    case "Tool":
-      return `Every call of ${tool}, whatever its input, ${until}.`;
+      return `Every address of ${target}, ${until}. Other hosts still ask.`;
     default:
-      return tool === "Bash" ? `Exactly this command again, ${until}.` : `The same request again, ${until}.`;
+      return `Every call of ${details.tool_name}, whatever its input, ${until}.`;
   }
+}
+
+/** The target by the name of the tool: the request itself comes a moment after its details. */
+function expected({ tool_name, input }: PermissionDetails): Target {
+  const given = fields(input);
+  const address = text(given["url"]);
+  if (tool_name === "Bash") return { target_type: "Command", target: "", level: "Execute", recursive: false };
+  if (tool_name === "WebFetch" && address !== undefined && URL.canParse(address)) return { target_type: "Domain", target: new URL(address).host, level: "Read", recursive: false };
+  if (text(given["file_path"]) !== undefined || text(given["notebook_path"]) !== undefined) return { target_type: "Path", target: "", level: tool_name === "Read" ? "Read" : "Write", recursive: false };
+  return { target_type: "Tool", target: tool_name, level: "Execute", recursive: false };
 }
 
 /** What a permission rule matches. */

@@ -105,7 +105,7 @@ export function Outline({ open, close }: { open: OpenSession; close: () => void 
         {prompts.map((prompt) => (
           <li key={prompt.key}>
             <button type="button" onClick={() => show(prompt.key)}>
-              <span class="outline-text" dir="auto"><InOrder text={prompt.text.trim().slice(0, LINE_MAX) || "(attachment)"} /></span>
+              <span class="outline-text" dir="auto"><InOrder text={(prompt.text.trim().split("\n")[0] ?? "").slice(0, LINE_MAX) || "(attachment)"} /></span>
               <Time at={prompt.at} />
             </button>
           </li>

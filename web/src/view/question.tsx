@@ -145,7 +145,7 @@ function PlanCard({ ask, session, may }: CardProps): VNode {
   const notes = ask.details.questions[0]?.options ?? [];
   const [reading, setReading] = useState(false);
   const comments = commentsOf(ask.id);
-  const text = ask.plan ?? decide?.text ?? "";
+  const text = ask.plan ?? (decide?.text ?? "").replace(/^Approve this plan\?\s*\n/, "");
   const reply = (option: string) => {
     const answers = [{ question_id: decide?.id ?? "plan", answer: [option] }];
     const said = [feedback.trim(), commentsText(comments)].filter((part) => part !== "").join("\n\n");

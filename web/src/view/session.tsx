@@ -180,6 +180,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
         <div class="talk">
           {hasTerminal && <SessionTabs tab={tab} setTab={setTab} />}
           {finding && <FindBar open={open} show={showFound} close={() => { setFinding(false); setFound(undefined); }} />}
+          {promptsOf(all.items).length > 1 && tab === "conversation" && <PromptNav open={open} outline={() => setOutlined(!outlined)} />}
           {hasTerminal && tab === "terminal" ? <TerminalView key={open.name} session={session} /> : <VirtualList
             key={`${open.name} ${found?.count ?? 0}`}
             begin={found === undefined ? rowPosition(rows, savedPosition(open.name, all.items)) : { key: found.key, top: found.text === "" ? JUMPED_TOP_PX : FOUND_TOP_PX }}
@@ -205,7 +206,6 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
             }
             after={<Tail session={session} items={all.items} queue={all.queue} />}
           />}
-          {promptsOf(all.items).length > 1 && tab === "conversation" && <PromptNav open={open} outline={() => setOutlined(!outlined)} />}
           <div class="foot">
             <NeedsYou all={all} drawn={drawn} session={session} />
             <CommentBar session={session.key} may={can(session, "prompt") && hasScope("prompt")} />
