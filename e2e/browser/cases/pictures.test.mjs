@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { accessibility } from "../lib/browser.mjs";
-import { stage } from "../lib/setup.mjs";
+import { button, stage } from "../lib/setup.mjs";
 
 const at = stage({ script: '[[turn]]\nrepeat = true\ntext = "That is done."\n' });
 
@@ -40,7 +40,17 @@ test("p18 a picture goes with a prompt", async () => {
   await reader.locator(".past, .session").getByText("What is this?").first().waitFor();
   await seen(reader);
 
+  // A press on it opens it in its own size.
+  await page.locator(".thumbnail").click();
+  const view = page.getByRole("dialog", { name: /^Picture: / });
+  await view.locator(".picture-box img").waitFor();
+  await button(view, "Original size").click();
+  assert.deepEqual(await accessibility(page), []);
+  await page.keyboard.press("Escape");
+  await view.waitFor({ state: "detached" });
+
   // Sending a prompt scrolls to it, also after scrolling up.
+  await page.setViewportSize({ width: 900, height: 380 });
   await page.locator(".scroller").evaluate((scroller) => (scroller.scrollTop = 0));
   await page.locator(".to-end").waitFor();
   await page.getByLabel("Message to the agent").fill("Thank you");
