@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytesBefore, fullText } from "../src/model/full-output.ts";
+import type { Item } from "../src/model/conversation.ts";
+import { bytesBefore, cutCalls, fullText, says } from "../src/model/full-output.ts";
 import type { UiMessage } from "../src/wire.ts";
 
 const long = Array.from({ length: 3000 }, (_, n) => `Zeile ${n} für dich`).join("\n");
@@ -39,4 +40,13 @@ test("an omission mark in the tool's own output does not hide ours", () => {
   const quoting = `… 1 of 2 bytes left out\n${long}`;
   const size = new TextEncoder().encode(quoting).length;
   assert.equal(fullText(cut(quoting, size), call(quoting, {})), quoting);
+});
+
+test("a search reaches the part of an output that was left out", () => {
+  const tool = (result: string) => ({ kind: "tool", key: "k", id: "t", input: null, result, account: undefined }) as unknown as Item;
+  assert.deepEqual(cutCalls([tool("all well")]), []);
+  assert.deepEqual(cutCalls([tool(cut(long, bytes))]), ["t"]);
+  assert.ok(!cut(long, bytes).includes("Zeile 1500 "));
+  assert.ok(says(call(long, {}), "zeile 1500 "));
+  assert.ok(!says(call(long, {}), "Zeile 9999"));
 });

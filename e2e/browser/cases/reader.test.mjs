@@ -10,6 +10,7 @@ const CODE = "Some code:\n\n```ts\nconst answer: number = 42; // why\nexport fun
 const FILE = Array.from({ length: 40 }, (_, at) => `fn line_${at}() -> u32 { ${at} } // line`).join("\n");
 const PLAN = `# Move the settings\n\n${Array.from({ length: 40 }, (_, at) => `${at + 1}. Step ${at + 1}: move \`setting_${at}\` to the new file and keep the old name as an alias`).join("\n")}\n\nThat is all.`;
 const COMMAND = Array.from({ length: 60 }, (_, at) => `echo "step ${at + 1}" && cp build/${at}.txt out/`).join("\n");
+const LINES = Array.from({ length: 20_000 }, (_, at) => `line ${at + 1} of many`).join("\n");
 const SCRIPT = `
 [[turn]]
 when = { last_contains = "show code" }
@@ -64,6 +65,15 @@ tool = "Bash"
 ask = true
 input = { command = ${quoted(COMMAND)}, description = "Copy" }
 result = "done"
+
+[[turn]]
+when = { last_contains = "print" }
+repeat = true
+
+[[turn.block]]
+tool = "Bash"
+input = { command = "seq 20000" }
+result = ${quoted(LINES)}
 
 [[turn]]
 repeat = true
@@ -179,6 +189,24 @@ test("messages have times and actions, and a long session has an outline", async
   await button(prompt, "Rewind to here").click();
   assert.ok(await page.locator(".rewind input").last().isChecked());
   await page.getByText("No file has changed since then.").or(page.locator(".rewind .warn-line")).waitFor();
+});
+
+test("a search reaches the part of an output that was left out, and the output says how much that is", async () => {
+  const one = await at.server.session("print");
+  await at.server.until(one.key, (view) => view.state === "idle" && view.totals.turns === 1);
+  const page = await at.visit(DESKTOP);
+  await show(page, one.key);
+  await page.locator(".output-cut").getByText(/^\d+ KB of \d+ KB are left out; the server has them\./).waitFor();
+  await page.locator("summary[aria-label=More]").click();
+  await button(page, "Find in this session…").click();
+  await page.getByLabel("Find in this session").fill("Line 10000 of many");
+  await page.keyboard.press("Enter");
+  await page.locator(".find-bar").getByText("1 of 1, in the part that is left out").waitFor();
+  await page.getByLabel("Find in this session").fill("line 20001 of many");
+  await page.keyboard.press("Enter");
+  await page.locator(".find-bar").getByText("Not found").waitFor();
+  assert.deepEqual(await accessibility(page), []);
+  await picture(page, "desk-find");
 });
 
 test("a plan opens in the reader, is approved only after its end, and takes comments on its lines", async () => {

@@ -1,6 +1,7 @@
 // Output that the server has cut, and its full version.
 
 import type { JsonValue, UiMessage } from "../wire.ts";
+import type { Item } from "./conversation.ts";
 import { resultText } from "./tools.ts";
 
 /** Maximum length of a cut output; longer texts are not searched. */
@@ -20,6 +21,17 @@ export function fullText(cut: string, events: readonly UiMessage[]): string | un
     if (whole !== undefined) return resultText(whole);
   }
   return undefined;
+}
+
+/** Ids of the calls with an input or output that the server has cut. */
+export function cutCalls(items: readonly Item[]): string[] {
+  return items.flatMap((item) => (item.kind === "tool" && [item.result ?? null, item.account ?? null, item.input].some((part) => strings(part).some((text) => bytesBefore(text) !== undefined)) ? [item.id] : []));
+}
+
+/** True if an event contains the text; letter case does not count. */
+export function says(events: readonly UiMessage[], text: string): boolean {
+  const sought = text.trim().toLowerCase();
+  return strings(events as unknown as JsonValue).some((one) => one.toLowerCase().includes(sought));
 }
 
 function marks(text: string): { head: string; bytes: number }[] {

@@ -1,12 +1,16 @@
-// Search in the open conversation: from the newest match to older ones, back to the start of the session.
+// Search in the open conversation: all of its events are searched, also those that are not loaded yet, and the parts of
+// long outputs that were left out.
 
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { OpenSession } from "../app/session.ts";
 import { errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
 import type { Item } from "../model/conversation.ts";
 import { itemsContaining } from "../model/find.ts";
+import { cutCalls, says } from "../model/full-output.ts";
+import { getJson } from "../net/api.ts";
+import type { WholeCall } from "../wire.ts";
 import { Icon } from "./icons.tsx";
 import { focusOnce } from "./key-steps.tsx";
 
@@ -16,33 +20,47 @@ interface Props {
   close(): void;
 }
 
+/** Number of cut calls whose full version is fetched for a search. */
+const CUT_CALLS_MAX = 200;
+/** Number of requests at a time. */
+const AT_ONCE = 6;
+
+interface Place {
+  text: string;
+  item: Item;
+  at: number;
+  of: number;
+  /** True if the match is in a part that was left out. */
+  isCut: boolean;
+}
+
 export function FindBar({ open, show, close }: Props): VNode {
   const [text, setText] = useState("");
-  const [at, setAt] = useState<{ text: string; item: Item; place: number; of: number } | undefined>(undefined);
+  const [place, setPlace] = useState<Place | undefined>(undefined);
   const [state, setState] = useState<"idle" | "busy" | "none">("idle");
-  const isSame = at !== undefined && at.text === text;
+  /** Calls with the text in a part that was left out, by the text. */
+  const hidden = useRef({ text: "", ids: new Set<string>() });
+  const isSame = place !== undefined && place.text === text;
   const step = async (by: 1 | -1) => {
     if (text.trim() === "") return;
     setState("busy");
     try {
-      let found = itemsContaining(open.conversation, text);
-      const here = () => found.findIndex((item) => isSame && item.key === at.item.key);
-      // Older events are loaded if there is no match, or no older one, in the loaded events.
-      while (open.more.value && (found.length === 0 || (by === 1 && isSame && here() === 0))) {
-        await open.loadOlder();
-        found = itemsContaining(open.conversation, text);
-      }
-      const from = here();
+      await open.loadAll();
+      if (hidden.current.text !== text) hidden.current = { text, ids: await hiddenMatches(open, text) };
+      const plain = new Set(itemsContaining(open.conversation, text));
+      const found = open.conversation.items.filter((item) => plain.has(item) || (item.kind === "tool" && hidden.current.ids.has(item.id)));
+      const from = found.findIndex((item) => isSame && item.key === place.item.key);
       const next = from === -1 ? found.length - 1 : Math.min(found.length - 1, Math.max(0, from - by));
       const item = found[next];
       setState(item === undefined ? "none" : "idle");
-      setAt(item === undefined ? undefined : { text, item, place: next + 1, of: found.length });
+      setPlace(item === undefined ? undefined : { text, item, at: next + 1, of: found.length, isCut: !plain.has(item) });
       if (item !== undefined) show(item, text);
     } catch (error) {
       showToast("error", errorText(error));
       setState("idle");
     }
   };
+  const status = state === "busy" ? "Searching…" : state === "none" ? "Not found" : isSame ? `${place.at} of ${place.of}${place.isCut ? ", in the part that is left out" : ""}` : "";
   return (
     <form
       class="find-bar"
@@ -59,7 +77,7 @@ export function FindBar({ open, show, close }: Props): VNode {
     >
       <input type="search" aria-label="Find in this session" placeholder="Find in this session" value={text} ref={focusOnce} onInput={(event) => setText(event.currentTarget.value)} />
       <span class="muted" role="status">
-        {state === "busy" ? "Searching…" : state === "none" ? "Not found" : isSame ? `${at.place} of ${at.of}${open.more.value ? "+" : ""}` : ""}
+        {status}
       </span>
       <button type="submit" class="small" disabled={state === "busy" || text.trim() === ""}>
         Older
@@ -72,4 +90,18 @@ export function FindBar({ open, show, close }: Props): VNode {
       </button>
     </form>
   );
+}
+
+/** Ids of the calls that have the text in a part that was left out. */
+async function hiddenMatches(open: OpenSession, text: string): Promise<Set<string>> {
+  const found = new Set<string>();
+  const left = cutCalls(open.conversation.items).slice(-CUT_CALLS_MAX);
+  const look = async () => {
+    for (let id = left.pop(); id !== undefined; id = left.pop()) {
+      const whole = await getJson<WholeCall>(`sessions/${encodeURIComponent(open.name)}/calls/${encodeURIComponent(id)}`).catch(() => undefined);
+      if (whole !== undefined && says(whole.events, text)) found.add(id);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, look));
+  return found;
 }

@@ -55,6 +55,18 @@ export async function stepPrompt(open: OpenSession, by: 1 | -1): Promise<void> {
 
 export function PromptNav({ open, outline }: { open: OpenSession; outline: () => void }): VNode {
   const step = (by: 1 | -1) => () => void stepPrompt(open, by).catch((error: unknown) => showToast("error", errorText(error)));
+  const [busy, setBusy] = useState(false);
+  const toStart = () => {
+    setBusy(true);
+    open
+      .loadAll()
+      .then(() => {
+        const first = open.conversation.items[0];
+        if (first !== undefined) jumpTo.value = { key: first.key };
+      })
+      .catch((error: unknown) => showToast("error", errorText(error)))
+      .finally(() => setBusy(false));
+  };
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (!event.altKey || event.ctrlKey || event.metaKey || (event.key !== "PageUp" && event.key !== "PageDown")) return;
@@ -66,6 +78,9 @@ export function PromptNav({ open, outline }: { open: OpenSession; outline: () =>
   }, [open]);
   return (
     <nav class="prompt-nav" aria-label="Prompts">
+      <button type="button" class="ghost" aria-label="Start of the session" title="Start of the session" disabled={busy} onClick={toStart}>
+        <Icon name="start" />
+      </button>
       <button type="button" class="ghost" aria-label="Previous prompt" title="Previous prompt (Alt+Page Up)" onClick={step(-1)}>
         <Icon name="send" />
       </button>
