@@ -159,9 +159,10 @@ async function loadAll(page) {
   await page.getByRole("button", { name: "Latest ↓" }).click();
 }
 
+/** Scripts that every page loads; those of the terminal, of syntax and of formulas are loaded on demand. */
 function scriptBytes() {
   const dist = new URL("../../web/dist/", import.meta.url);
-  return readdirSync(dist).filter((name) => name.endsWith(".js.br")).reduce((sum, name) => sum + readFileSync(new URL(name, dist)).length, 0);
+  return readdirSync(dist).filter((name) => /^(page-[0-9a-f]+|sw)\.js\.br$/.test(name)).reduce((sum, name) => sum + readFileSync(new URL(name, dist)).length, 0);
 }
 
 function report() {

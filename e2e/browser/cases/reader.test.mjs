@@ -159,7 +159,7 @@ test("messages have times and actions, and a long session has an outline", async
   await button(page, "Previous prompt").click();
   await page.waitForFunction(() => {
     const edge = document.querySelector(".scroller").getBoundingClientRect().top;
-    return [...document.querySelectorAll(".prompt")].some((prompt) => /^You.*\s+Prompt 1[12]/.test(prompt.innerText.replace("\n", " ")) && Math.abs(prompt.getBoundingClientRect().top - edge) < 60);
+    return [...document.querySelectorAll(".prompt")].some((prompt) => /^You.*\s+Prompt 1[12]/.test(prompt.innerText.replace("\n", " ")) && Math.abs(prompt.getBoundingClientRect().top - edge) < 90);
   });
   await button(page, "Outline of prompts").click();
   const outline = page.locator(".outline li");

@@ -197,7 +197,7 @@ export function countChanges(hunks: Hunk[]): { added: number; removed: number } 
 }
 
 /** Longer lines are not compared word by word. */
-const WORDS_MAX = 400;
+const WORDS_MAX = 200;
 
 /** Stretches of each of two lines that the other does not have. */
 export interface ChangedWords {

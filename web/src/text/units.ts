@@ -1,7 +1,7 @@
 // A Markdown text in parts that can be commented on: paragraphs, list items, headings, code blocks.
 
 import { Lexer } from "marked";
-import type { Tokens } from "marked";
+import type { Token, Tokens } from "marked";
 
 export interface Unit {
   /** Its source, as a text of its own. */
@@ -14,12 +14,21 @@ export function unitsOf(source: string): Unit[] {
   const text = source.replaceAll(/\r\n?/g, "\n");
   const units: Unit[] = [];
   let line = 1;
-  for (const token of new Lexer({ gfm: true }).lex(text)) {
+  for (const token of tokensOf(text)) {
     if (token.type === "list") units.push(...itemsOf(token as Tokens.List, line));
     else if (token.type !== "space") units.push({ text: token.raw, line });
     line += linesIn(token.raw);
   }
   return units;
+}
+
+/** The parser may give up on extreme nesting; each line is a part then. */
+function tokensOf(text: string): Token[] {
+  try {
+    return new Lexer({ gfm: true }).lex(text);
+  } catch {
+    return text.split(/(?<=\n)/).map((raw) => ({ type: raw.trim() === "" ? "space" : "text", raw, text: raw }));
+  }
 }
 
 /** Each item is a list of its own; those of a numbered list keep their numbers. */

@@ -39,7 +39,8 @@ import { SessionTabs, TerminalView } from "./terminal.tsx";
 import { VirtualList } from "./virtual.tsx";
 
 const FOUND_TOP_PX = 60;
-const JUMPED_TOP_PX = 8;
+/** Below the buttons for prompts. */
+const JUMPED_TOP_PX = 48;
 const TIMES_AFTER_MS = 1500;
 
 /** An error among this many last items is not repeated below them. */
