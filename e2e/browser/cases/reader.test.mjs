@@ -87,7 +87,7 @@ const show = (page, key) => page.goto(`${at.server.address}/#/s/${key}`);
 const coloured = (locator) => locator.locator(".hl-keyword").first().waitFor();
 
 test("code, files, diffs and output have colours, and calls that only look are one line", async () => {
-  const one = await at.server.session("show code");
+  const one = await at.server.session("The totals are wrong. Please show code that computes them.", { title: "Compute the totals" });
   await at.server.until(one.key, (view) => view.state === "idle" && view.totals.turns === 1);
   const page = await at.visit({ ...DESKTOP, permissions: ["clipboard-read", "clipboard-write"] });
   const outside = [];
@@ -111,7 +111,11 @@ test("code, files, diffs and output have colours, and calls that only look are o
   // A run of calls opens, and the file in it has line numbers and syntax.
   const run = page.getByRole("group", { name: "Read 2 files, searched once" });
   assert.equal(await run.locator(".tool").count(), 0);
-  await picture(page, "desk-reading-light");
+  await page.locator(".prompt time").waitFor();
+  for (const colorScheme of ["dark", "light"]) {
+    await page.emulateMedia({ colorScheme });
+    await picture(page, `desk-reading-${colorScheme}`);
+  }
   await run.getByRole("button").first().click();
   await run.locator(".tool-head").first().click();
   await coloured(run);
@@ -121,14 +125,14 @@ test("code, files, diffs and output have colours, and calls that only look are o
   for (const colorScheme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme });
     assert.deepEqual(await accessibility(page), [], colorScheme);
-    await picture(page, `desk-code-${colorScheme}`);
+    await picture(page, `look-desk-code-${colorScheme}`);
   }
   assert.deepEqual(outside, [], "nothing is fetched from elsewhere");
 
   // On a wide screen diffs have two columns, unless the user chose one.
   await page.setViewportSize({ width: 1800, height: 1000 });
   await page.locator(".diff[data-view=side]").waitFor();
-  await picture(page, "desk-wide");
+  await picture(page, "look-desk-wide");
   await button(page.locator(".tool[data-tool=Edit]"), "One column").click();
   await page.locator(".diff[data-view=inline]").waitFor();
 
@@ -137,7 +141,7 @@ test("code, files, diffs and output have colours, and calls that only look are o
   await page.getByLabel("Comment on line 1").last().fill("Call it quantity");
   await button(page, "Add comment").click();
   assert.deepEqual(await accessibility(page), []);
-  await picture(page, "desk-comment");
+  await picture(page, "look-desk-comment");
   await button(page, "Send 1 comment as one prompt").click();
   await page.locator(".prompt").getByText("/tmp/src/a.rs:1").waitFor();
   assert.match(await page.locator(".prompt").last().innerText(), /> \+let total = price \* amount;\nCall it quantity/);
@@ -166,7 +170,7 @@ test("messages have times and actions, and a long session has an outline", async
   await outline.nth(11).waitFor();
   assert.equal(await outline.count(), 12);
   assert.deepEqual(await accessibility(page), []);
-  await picture(page, "desk-outline");
+  await picture(page, "look-desk-outline");
   await outline.first().getByRole("button").click();
   const first = page.locator(".prompt").getByText("The first prompt of a long session");
   await first.waitFor();
@@ -206,11 +210,11 @@ test("a search reaches the part of an output that was left out, and the output s
   await page.keyboard.press("Enter");
   await page.locator(".find-bar").getByText("Not found").waitFor();
   assert.deepEqual(await accessibility(page), []);
-  await picture(page, "desk-find");
+  await picture(page, "look-desk-find");
 });
 
 test("a plan opens in the reader, is approved only after its end, and takes comments on its lines", async () => {
-  const one = await at.server.session("propose");
+  const one = await at.server.session("Please propose a plan for the settings", { title: "Move the settings" });
   await at.server.until(one.key, (view) => view.state === "needs_you");
   const page = await at.visit(DESKTOP);
   await show(page, one.key);
@@ -234,7 +238,7 @@ test("a plan opens in the reader, is approved only after its end, and takes comm
   await button(reader, "Add comment").click();
   assert.equal(await approve.count(), 0, "comments are not approved away");
   assert.deepEqual(await accessibility(page), []);
-  await picture(page, "desk-plan-comment");
+  await picture(page, "look-desk-plan-comment");
   await reader.getByRole("button", { name: /^Keep planning.* with 1 comment$/ }).click();
   await reader.waitFor({ state: "detached" });
   const result = page.locator(".tool[data-tool=ExitPlanMode]");
