@@ -1,4 +1,5 @@
-// Builds the page into dist/: one script, the scripts that are loaded on demand (terminal, syntax, maths), one style
+// Builds the page into dist/: one script, the scripts that are loaded on demand (terminal, syntax, maths,
+// diagrams), one style
 // sheet, the files of public/, each also compressed.
 // Names contain a checksum of the content, so that a browser may cache them for ever.
 
@@ -10,7 +11,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 const here = new URL("./", import.meta.url);
 const dist = new URL("dist/", here);
 /** Limits for the compressed scripts: those that every page loads, and those that are loaded on demand. */
-const LIMITS = { page: 150_000, terminal: 90_000, highlight: 60_000, maths: 90_000 };
+const LIMITS = { page: 150_000, terminal: 90_000, highlight: 60_000, maths: 90_000, diagram: 40_000 };
 
 const common = { bundle: true, minify: true, format: "esm", target: ["es2023", "chrome123", "firefox121", "safari17.5"], legalComments: "none", write: false, logLevel: "warning" };
 
@@ -37,14 +38,16 @@ const allowedStyles = {
 };
 const terminal = await build({ ...common, entryPoints: [new URL("src/terminal/screen.ts", here).pathname], loader: { ".css": "text" }, plugins: [allowedStyles] });
 const highlight = await build({ ...common, format: "iife", entryPoints: [new URL("src/highlight/worker.ts", here).pathname] });
+const diagram = await build({ ...common, entryPoints: [new URL("src/diagram/diagram.ts", here).pathname] });
 const maths = await build({ ...common, entryPoints: [new URL("src/maths/maths.ts", here).pathname] });
 /** Scripts that are loaded on demand, by their kind. */
-const onDemand = Object.fromEntries(Object.entries({ terminal, highlight, maths }).map(([kind, { outputFiles }]) => [kind, { name: `page-${kind}-${checksum(outputFiles[0].contents)}.js`, bytes: outputFiles[0].contents }]));
+const onDemand = Object.fromEntries(Object.entries({ terminal, highlight, maths, diagram }).map(([kind, { outputFiles }]) => [kind, { name: `page-${kind}-${checksum(outputFiles[0].contents)}.js`, bytes: outputFiles[0].contents }]));
 
 const define = {
   TERMINAL_SCRIPT: JSON.stringify(`./${onDemand.terminal.name}`),
   HIGHLIGHT_SCRIPT: JSON.stringify(onDemand.highlight.name),
   MATHS_SCRIPT: JSON.stringify(`./${onDemand.maths.name}`),
+  DIAGRAM_SCRIPT: JSON.stringify(`./${onDemand.diagram.name}`),
 };
 const page = await build({ ...common, define, entryPoints: [new URL("src/main.tsx", here).pathname], outdir: "/", jsx: "automatic", jsxImportSource: "preact" });
 const files = new Map(Object.values(onDemand).map(({ name, bytes }) => [name, bytes]));

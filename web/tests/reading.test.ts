@@ -5,6 +5,8 @@ import { test } from "node:test";
 import { commentsText, forgetComments, commentsOf, writeComment } from "../src/app/comments.ts";
 import { linkNameOf, linkedItem } from "../src/app/scroll-positions.ts";
 import { spansOf } from "../src/highlight/worker.ts";
+import { diagramOf } from "../src/diagram/diagram.ts";
+import { flowOf } from "../src/diagram/flow.ts";
 import { mathOf } from "../src/maths/maths.ts";
 import type { Item, ToolItem } from "../src/model/conversation.ts";
 import { emptyConversation } from "../src/model/conversation.ts";
@@ -151,4 +153,20 @@ test("a link names the nearest item that keeps its name", () => {
   assert.equal(linkedItem(items, "u-1+1")?.key, "t");
   assert.equal(linkedItem(items, "id-c")?.key, "c");
   assert.equal(linkedItem(items, "gone"), undefined);
+});
+
+test("flowcharts, states and sequences are drawn; other kinds and unclear text are not", () => {
+  const flow = flowOf(["graph LR", 'A["One, (really)"] -->|yes| B & C', "B -- no --> D{Which?}", "C -.-> D", "D ==> A-1"]);
+  assert.deepEqual(flow?.edges.map(({ from, to, label, look }) => [from, to, label, look]), [["A", "B", "yes", "plain"], ["A", "C", "yes", "plain"], ["B", "D", "no", "plain"], ["C", "D", "", "dotted"], ["D", "A-1", "", "thick"]]);
+  assert.equal(flow?.nodes.get("A")?.label, "One, (really)");
+  assert.equal(flow?.nodes.get("D")?.shape, "diamond");
+  const texts = (source: string) => diagramOf(source)?.shapes.flatMap(({ text }) => text ?? []);
+  assert.deepEqual(texts("stateDiagram-v2\n[*] --> Idle\nIdle --> Busy : prompt"), ["prompt", "Idle", "Busy"]);
+  assert.deepEqual(texts("sequenceDiagram\nA->>B: Hello\nB-->>A: Hi"), ["A", "B", "Hello", "Hi"]);
+  for (const source of ["pie\n \"a\": 1", "graph TD\nA -> B", "graph TD\nA -->", "sequenceDiagram\nwhat is this", "", "flowchart TD"]) assert.equal(diagramOf(source), undefined, source);
+  const shapes = diagramOf("graph TD\nA[<script>alert(1)</script>] --> B")?.shapes ?? [];
+  assert.ok(shapes.every(({ text }) => !text?.includes("<")));
+  // A cycle, a self-reference and a group have places.
+  const { width, height } = diagramOf("graph TD\nsubgraph one [First]\nA --> B\nend\nB --> A\nB --> B") ?? { width: 0, height: 0 };
+  assert.ok(width > 0 && height > 0 && Number.isFinite(width + height));
 });

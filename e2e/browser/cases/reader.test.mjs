@@ -11,6 +11,9 @@ const FILE = Array.from({ length: 40 }, (_, at) => `fn line_${at}() -> u32 { ${a
 const PLAN = `# Move the settings\n\n${Array.from({ length: 40 }, (_, at) => `${at + 1}. Step ${at + 1}: move \`setting_${at}\` to the new file and keep the old name as an alias`).join("\n")}\n\nThat is all.`;
 const COMMAND = Array.from({ length: 60 }, (_, at) => `echo "step ${at + 1}" && cp build/${at}.txt out/`).join("\n");
 const LINES = Array.from({ length: 20_000 }, (_, at) => `line ${at + 1} of many`).join("\n");
+const FLOW = "flowchart TD\n  A[Request] --> B{Allowed?}\n  B -->|yes| C([Run it])\n  B -- no --> D[Tell the model]\n  subgraph Server\n    C -.-> E[(Journal)]\n  end\n  D & E ==> F((Done))";
+const SEQUENCE = "sequenceDiagram\n  participant P as Phone\n  participant S as Server\n  P->>S: Answer the request\n  loop until it arrives\n    S-->>P: Sending\n  end\n  Note over P,S: exactly one answer\n  S->>S: Store it";
+const DRAWN = `Two diagrams, and one of another kind:\n\n\`\`\`mermaid\n${FLOW}\n\`\`\`\n\n\`\`\`mermaid\n${SEQUENCE}\n\`\`\`\n\n\`\`\`mermaid\npie\n  "a": 1\n\`\`\`\n`;
 const SCRIPT = `
 [[turn]]
 when = { last_contains = "show code" }
@@ -18,23 +21,23 @@ repeat = true
 
 [[turn.block]]
 tool = "Read"
-input = { file_path = "/tmp/src/a.rs" }
+input = { file_path = "src/totals.rs" }
 result = "…"
-output = { type = "text", file = { filePath = "/tmp/src/a.rs", content = ${quoted(FILE)}, numLines = 40, startLine = 7, totalLines = 60 } }
+output = { type = "text", file = { filePath = "src/totals.rs", content = ${quoted(FILE)}, numLines = 40, startLine = 7, totalLines = 60 } }
 
 [[turn.block]]
 tool = "Grep"
-input = { pattern = "line_" }
+input = { pattern = "fn total" }
 result = "3 files"
 
 [[turn.block]]
 tool = "Read"
-input = { file_path = "/tmp/src/b.rs" }
+input = { file_path = "src/invoice.rs" }
 result = "fn b() {}"
 
 [[turn.block]]
 tool = "Edit"
-input = { file_path = "/tmp/src/a.rs", old_string = "let total = price * count;\\nprint(total);", new_string = "let total = price * amount;\\nprint(total);" }
+input = { file_path = "src/totals.rs", old_string = "let total = price * count;\\nprint(total);", new_string = "let total = price * amount;\\nprint(total);" }
 result = "edited"
 
 [[turn.block]]
@@ -67,6 +70,11 @@ input = { command = ${quoted(COMMAND)}, description = "Copy" }
 result = "done"
 
 [[turn]]
+when = { last_contains = "draw" }
+repeat = true
+text = ${quoted(DRAWN)}
+
+[[turn]]
 when = { last_contains = "print" }
 repeat = true
 
@@ -83,6 +91,9 @@ text = "That is done."
 const at = stage({ script: SCRIPT });
 const show = (page, key) => page.goto(`${at.server.address}/#/s/${key}`);
 
+/** Closes the panel, which names a folder of this machine. */
+const withoutPanel = (page) => button(page.locator(".panel"), "Close").click();
+
 /** Waits until the worker has coloured the code. */
 const coloured = (locator) => locator.locator(".hl-keyword").first().waitFor();
 
@@ -93,6 +104,7 @@ test("code, files, diffs and output have colours, and calls that only look are o
   const outside = [];
   page.on("request", (request) => new URL(request.url()).origin === at.server.address || request.url().startsWith("blob:") || outside.push(request.url()));
   await show(page, one.key);
+  await withoutPanel(page);
   const fence = page.locator("figure.code");
   await coloured(fence);
   assert.equal(await fence.locator("code").innerText(), "const answer: number = 42; // why\nexport function twice(x: number) {\n  return `${x * 2}`;\n}");
@@ -143,8 +155,26 @@ test("code, files, diffs and output have colours, and calls that only look are o
   assert.deepEqual(await accessibility(page), []);
   await picture(page, "look-desk-comment");
   await button(page, "Send 1 comment as one prompt").click();
-  await page.locator(".prompt").getByText("/tmp/src/a.rs:1").waitFor();
+  await page.locator(".prompt").getByText("src/totals.rs:1").waitFor();
   assert.match(await page.locator(".prompt").last().innerText(), /> \+let total = price \* amount;\nCall it quantity/);
+
+  // Diagrams are drawn on request.
+  const two = await at.server.session("draw it");
+  await at.server.until(two.key, (view) => view.state === "idle" && view.totals.turns === 1);
+  await show(page, two.key);
+  const diagrams = page.locator(".diagram");
+  await diagrams.nth(2).waitFor();
+  for (const at of [0, 1, 2]) await button(diagrams.nth(at), "Draw").click();
+  await diagrams.nth(0).locator("svg text", { hasText: "Allowed?" }).waitFor();
+  await diagrams.nth(1).locator("svg text", { hasText: "exactly one answer" }).waitFor();
+  await diagrams.nth(2).getByText("This kind of diagram is shown as text").waitFor();
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    assert.deepEqual(await accessibility(page), [], colorScheme);
+    await picture(page, `look-diagram-${colorScheme}`);
+  }
+  await button(diagrams.nth(0), "Show the source").click();
+  await diagrams.nth(0).getByText("flowchart TD").waitFor();
 });
 
 test("messages have times and actions, and a long session has an outline", async () => {
@@ -218,6 +248,7 @@ test("a plan opens in the reader, is approved only after its end, and takes comm
   await at.server.until(one.key, (view) => view.state === "needs_you");
   const page = await at.visit(DESKTOP);
   await show(page, one.key);
+  await withoutPanel(page);
   await button(page, "Open in the reader, and comment on lines").click();
   const reader = page.getByRole("dialog", { name: "Plan" });
   const approve = reader.locator(".yes.main");

@@ -11,6 +11,7 @@ import { safeHref } from "../text/links.ts";
 import type { MathToken } from "../text/maths.ts";
 import { CodeText } from "./code.tsx";
 import { CopyButton } from "./copy.tsx";
+import { Diagram } from "./diagram.tsx";
 import { Formula } from "./maths.tsx";
 import { InOrder } from "./revealed.tsx";
 
@@ -222,6 +223,7 @@ function Outward({ href, children }: { href: string; children: ComponentChildren
 }
 
 function fence({ lang = "", text }: Tokens.Code): VNode {
+  if (lang === "mermaid") return <Diagram text={text} />;
   return lang === "math" ? <Formula tex={text} isBlock /> : <Fence lang={lang} text={text} />;
 }
 
