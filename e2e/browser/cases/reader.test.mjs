@@ -285,12 +285,12 @@ test("a long command is allowed only after its end, on a phone too, and a denial
   await page.getByText("Read it to its end to allow it.").waitFor();
   assert.match(await page.locator(".ask-scopes").innerText(), /For session\s+Exactly this command again, until this session ends/);
   await page.locator(".exact-box .hl-string").first().waitFor();
-  await picture(page, "phone-long");
+  await picture(page, "look-phone-long");
   await button(page, "Open in the reader").click();
   const reader = page.getByRole("dialog", { name: "Run this command?" });
   assert.equal(await button(reader, "Allow once").getAttribute("aria-disabled"), "true");
   assert.deepEqual(await accessibility(page), []);
-  await picture(page, "phone-reader");
+  await picture(page, "look-phone-reader");
   await reader.locator(".reader-text").evaluate((text) => text.scrollTo(0, text.scrollHeight));
   await page.waitForFunction(() => document.querySelector(".reader .yes.main")?.getAttribute("aria-disabled") === "false");
   await button(reader, "Comment on line 60").tap();
@@ -299,4 +299,19 @@ test("a long command is allowed only after its end, on a phone too, and a denial
   await button(reader, "Deny with 1 comment").tap();
   await page.locator(".tool .decision.bad").waitFor();
   assert.match(await page.locator(".tool .decision").innerText(), /Denied by you.*Line 60.*Not the last one/s);
+  await page.locator(".session .state.idle").waitFor();
+  await page.locator(".message-actions").first().waitFor();
+  await picture(page, "look-phone-talk");
+  assert.deepEqual(await accessibility(page), []);
+
+  // Another device answers while a comment is being written: it is kept, and the page says who answered.
+  await at.server.call("POST", `sessions/${one.key}/input`, { content: "run long again" });
+  await button(page, "Open in the reader").tap();
+  await button(reader, "Comment on line 2").tap();
+  await reader.getByLabel("Comment on line 2").last().fill("Why this one?");
+  await button(reader, "Add comment").tap();
+  const [{ tool_use_id }] = (await at.server.call("GET", "permissions")).items.filter(({ session }) => session === one.key);
+  await at.server.call("POST", `sessions/${one.key}/permissions/${tool_use_id}`, { decision: "allow" });
+  await page.locator(".toast").getByText(/This request was allowed by .* Your text is in the prompt field/).waitFor();
+  assert.match(await page.getByLabel("Message to the agent").inputValue(), /^Line 2\n> echo "step 2".*\nWhy this one\?$/s);
 });
