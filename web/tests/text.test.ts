@@ -111,6 +111,9 @@ test("the part of a line that changed is marked", () => {
   assert.deepEqual(changedWords("let a = old(b, c)", "let a = fresh(b, d)"), { left: [[8, 11], [15, 16]], right: [[8, 13], [17, 18]] });
   assert.deepEqual(changedWords("same", "same words"), { left: [], right: [[4, 10]] });
   assert.equal(changedWords("abc", "xyz"), undefined);
+  // A line is compared with its own next version, not with a line that was added before it.
+  const [hunk] = diffTexts("def f(prices):\n    return sum(prices)\n", 'def f(prices):\n    """The sum, to the cent."""\n    return sum(round(p) for p in prices)\n');
+  assert.deepEqual(sideBySide(hunk ?? { lines: [] }).map(({ left, right }) => [left?.before, right?.after]), [[1, 1], [undefined, 2], [2, 3]]);
 });
 
 test("a unified diff is read file by file", () => {

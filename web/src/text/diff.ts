@@ -157,15 +157,25 @@ export function parseUnified(text: string): { path: string; hunks: Hunk[]; note:
   return files;
 }
 
-/** Pairs removed lines with the added ones after them. */
+/** Pairs removed lines with the added ones after them that are most alike. */
 export function sideBySide(hunk: Hunk): DiffRow[] {
   const rows: DiffRow[] = [];
   let removed: DiffLine[] = [];
   let added: DiffLine[] = [];
   const flush = () => {
-    for (let index = 0; index < Math.max(removed.length, added.length); index += 1) {
-      rows.push({ left: removed[index], right: added[index] });
+    let [from, to] = [0, 0];
+    const zip = (leftEnd: number, rightEnd: number) => {
+      for (; from < leftEnd || to < rightEnd; from += 1, to += 1) {
+        rows.push({ left: from < leftEnd ? removed[from] : undefined, right: to < rightEnd ? added[to] : undefined });
+      }
+      [from, to] = [leftEnd, rightEnd];
+    };
+    for (const [left, right] of alike(removed, added)) {
+      zip(left, right);
+      rows.push({ left: removed[left], right: added[right] });
+      [from, to] = [left + 1, right + 1];
     }
+    zip(removed.length, added.length);
     removed = [];
     added = [];
   };
@@ -182,6 +192,51 @@ export function sideBySide(hunk: Hunk): DiffRow[] {
   }
   flush();
   return rows;
+}
+
+/** Beyond this many pairs of lines, lines are paired by their order. */
+const PAIRS_MAX = 1600;
+/** Share of common words from which two lines are versions of one line. */
+const ALIKE = 0.4;
+
+/** Pairs of lines that are alike, in order, with the largest sum of common words. */
+function alike(removed: readonly DiffLine[], added: readonly DiffLine[]): [number, number][] {
+  const [height, width] = [removed.length, added.length];
+  if (height * width <= 1 || height * width > PAIRS_MAX) return [];
+  const [left, right] = [removed.map(({ text }) => countedWords(text)), added.map(({ text }) => countedWords(text))];
+  const score = (i: number, j: number) => likeness(left[i] ?? new Map(), right[j] ?? new Map());
+  const best = Array.from({ length: height + 1 }, () => new Float64Array(width + 1));
+  for (let i = height - 1; i >= 0; i -= 1) {
+    for (let j = width - 1; j >= 0; j -= 1) {
+      const pair = score(i, j);
+      best[i]![j] = Math.max(best[i + 1]![j]!, best[i]![j + 1]!, pair < ALIKE ? 0 : pair + best[i + 1]![j + 1]!);
+    }
+  }
+  const pairs: [number, number][] = [];
+  for (let [i, j] = [0, 0]; i < height && j < width; ) {
+    const pair = score(i, j);
+    if (pair >= ALIKE && best[i]![j] === pair + best[i + 1]![j + 1]!) pairs.push([i++, j++]);
+    else if (best[i]![j] === best[i + 1]![j]) i += 1;
+    else j += 1;
+  }
+  return pairs;
+}
+
+function countedWords(text: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of wordsOf(text)) if (word.trim() !== "") counts.set(word, (counts.get(word) ?? 0) + word.length);
+  return counts;
+}
+
+/** Share of the characters of the shorter line that are in common words; 0 to 1. */
+function likeness(left: ReadonlyMap<string, number>, right: ReadonlyMap<string, number>): number {
+  let [common, leftChars, rightChars] = [0, 0, 0];
+  for (const [word, chars] of left) {
+    leftChars += chars;
+    common += Math.min(chars, right.get(word) ?? 0);
+  }
+  for (const chars of right.values()) rightChars += chars;
+  return common / Math.max(1, Math.min(leftChars, rightChars));
 }
 
 export function countChanges(hunks: Hunk[]): { added: number; removed: number } {
