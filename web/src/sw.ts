@@ -1,5 +1,5 @@
-// Service worker. Caches the page's own files, and never data about sessions. It shows notifications, also while
-// no page is open, opens the page from them, and sends the decision of a button on one.
+// Service worker. Caches the page's own files, and never data about sessions. It shows notifications, also
+// while no page is open, opens the page from them, and sends the decision of a button on one.
 
 import type { NoticeData } from "./model/push.ts";
 import { notificationOf } from "./model/push.ts";

@@ -46,6 +46,14 @@ test("a session is found by its text, read and exported", async () => {
   await page.locator(".past-card.hit").first().click();
   await page.locator(".tool[data-tool=Agent]").first().waitFor();
   assert.deepEqual(await accessibility(page), []);
+  // A search within the session, which the list of all sessions is not needed for.
+  await page.getByRole("button", { name: "Find in this session" }).click();
+  await page.getByRole("searchbox", { name: "Find in this session" }).fill("Util has greet");
+  await page.keyboard.press("Enter");
+  await page.locator(".find-bar").getByText(/^\d+ of \d+$/).waitFor();
+  await page.locator(".row.found").waitFor();
+  await page.keyboard.press("Escape");
+  await page.locator(".find-bar").waitFor({ state: "detached" });
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save as Markdown" }).click()]);
   assert.match(readFileSync(await file.path(), "utf8"), /^# [\s\S]*util has greet/);
   await page.getByRole("link", { name: "Resume" }).click();

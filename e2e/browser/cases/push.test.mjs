@@ -1,5 +1,5 @@
-// Web Push from the server to the service worker: the server encrypts for a push service on this machine, and DevTools
-// deliver the decrypted messages in place of the browser's push service. No page is open.
+// Web Push from the server to the service worker: the server encrypts for a push service on this machine, and
+// DevTools deliver the decrypted messages in place of the browser's push service. No page is open.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -80,7 +80,10 @@ async function closed(context, page) {
   return { run, push };
 }
 
-/** Waits a while for exactly these notifications: tags, each with its token if it has one. Returns what is shown. */
+/**
+ * Waits a while for exactly these notifications: tags, each with its token if it has one. Returns what is
+ * shown.
+ */
 async function look({ run }, wanted) {
   return run(async (wanted) => {
     for (let tries = 0; ; tries += 1) {
@@ -186,7 +189,8 @@ test("one tap on a notification decides with the page closed, and an answer else
   assert.equal(items.find(({ kind }) => kind === "permission").outcome, "allowed");
   await shown(browser, []);
 
-  // An answer on another device withdraws the notification; a tap on one that was not withdrawn yet opens the card.
+  // An answer on another device withdraws the notification; a tap on one that was not withdrawn yet opens the
+  // card.
   const two = await at.server.session("Write another note");
   const second = await service.next(asks(two.key));
   await deliver(browser, second, named(second));

@@ -1,4 +1,5 @@
-// Code, colours, runs of calls, times, actions on messages, ways through a long session, and the reader with its comments.
+// Code, colours, runs of calls, times, actions on messages, ways through a long session, and the reader with
+// its comments.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -123,7 +124,9 @@ test("code, files, diffs and output have colours, and calls that only look are o
   // A run of calls opens, and the file in it has line numbers and syntax.
   const run = page.getByRole("group", { name: "Read 2 files, searched once" });
   assert.equal(await run.locator(".tool").count(), 0);
+  await page.locator(".prompt").hover();
   await page.locator(".prompt time").waitFor();
+  await page.mouse.move(0, 0);
   for (const colorScheme of ["dark", "light"]) {
     await page.emulateMedia({ colorScheme });
     await picture(page, `desk-reading-${colorScheme}`);
@@ -187,6 +190,7 @@ test("messages have times and actions, and a long session has an outline", async
   const page = await at.visit({ ...DESKTOP, permissions: ["clipboard-read", "clipboard-write"] });
   await show(page, one.key);
   const last = page.locator(".prompt").last();
+  await last.hover();
   await last.locator("time").waitFor();
   assert.match(await last.locator("time").innerText(), /\d\d:\d\d/);
 

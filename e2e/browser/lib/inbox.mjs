@@ -1,5 +1,5 @@
-// An inbox with an item of each kind, some of which a test cannot cause, such as a full disk. It answers for every page
-// of a browser context; other routes reach the server.
+// An inbox with an item of each kind, some of which a test cannot cause, such as a full disk. It answers for
+// every page of a browser context; other routes reach the server.
 
 const NOW = Date.now();
 const ago = (minutes) => new Date(NOW - minutes * 60_000).toISOString();

@@ -1,5 +1,5 @@
-// A push service on this machine, and the keys of a browser behind it: it decrypts the messages of the server as RFC
-// 8291 and RFC 8188 say, so that a case can deliver them to the service worker.
+// A push service on this machine, and the keys of a browser behind it: it decrypts the messages of the server
+// as RFC 8291 and RFC 8188 say, so that a case can deliver them to the service worker.
 
 import { createDecipheriv, createECDH, hkdfSync, randomBytes } from "node:crypto";
 import { once } from "node:events";

@@ -1,4 +1,5 @@
-// Comments on lines of a diff or of a plan. They are kept until they are sent together, as one prompt or answer.
+// Comments on lines of a diff or of a plan. They are kept until they are sent together, as one prompt or
+// answer.
 
 import { signal } from "@preact/signals";
 

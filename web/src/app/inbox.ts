@@ -12,7 +12,9 @@ import { authState, connectionCount, hasScope, inboxNotices, open } from "./stor
 
 /** Time in milliseconds in which changes are fetched once. */
 const SETTLE_MS = 150;
-/** Interval in milliseconds at which a visible request is reported again; the server forgets it after 45 s. */
+/**
+ * Interval in milliseconds at which a visible request is reported again; the server forgets it after 45 s.
+ */
 const VISIBLE_MS = 20_000;
 const UNREAD_MAX = 200;
 

@@ -45,6 +45,11 @@ export class OpenSession {
 
   constructor(readonly name: string) {}
 
+  /** Path of the session in the API. */
+  get path(): string {
+    return `sessions/${encodeURIComponent(this.name)}`;
+  }
+
   /** Loads the conversation from the server, replacing the current one. */
   async load(): Promise<SessionView> {
     const snapshot = await getJson<Snapshot>(`sessions/${encodeURIComponent(this.name)}/snapshot`, { limit: SNAPSHOT_EVENTS, bytes: SNAPSHOT_BYTES });

@@ -1,5 +1,6 @@
-// Diagrams as shapes with places: a drawing that the page makes of SVG elements. It is loaded when the user wants to
-// see a diagram. Mermaid itself cannot run under the page's policy, so its two most frequent kinds are read here.
+// Diagrams as shapes with places: a drawing that the page makes of SVG elements. It is loaded when the user
+// wants to see a diagram. Mermaid itself cannot run under the page's policy, so its two most frequent kinds
+// are read here.
 
 import { Graph, layout } from "@dagrejs/dagre";
 import type { Flow, FlowNode } from "./flow.ts";

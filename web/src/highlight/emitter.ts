@@ -40,7 +40,10 @@ const CLASSES: Record<string, string> = {
 export class SpanEmitter {
   readonly spans: Span[] = [];
   #at = 0;
-  /** Classes of the open scopes: `undefined` for one without a class, `null` for one that looks like plain text. */
+  /**
+   * Classes of the open scopes: `undefined` for one without a class, `null` for one that looks like plain
+   * text.
+   */
   #open: (string | null | undefined)[] = [];
 
   addText(text: string): void {

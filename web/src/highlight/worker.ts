@@ -1,4 +1,5 @@
-// Worker that finds the syntax of code: the page stays responsive, and loads the languages only when code is shown.
+// Worker that finds the syntax of code: the page stays responsive, and loads the languages only when code is
+// shown.
 
 import hljs from "highlight.js/lib/core";
 import bash from "highlight.js/lib/languages/bash";

@@ -1,5 +1,5 @@
-// Formulas as MathML, which browsers draw themselves. KaTeX is loaded with the first formula on the screen. Its output
-// is parsed into nodes from an allow list, since the page's policy does not accept HTML as text.
+// Formulas as MathML, which browsers draw themselves. KaTeX is loaded with the first formula on the screen.
+// Its output is parsed into nodes from an allow list, since the page's policy does not accept HTML as text.
 
 import katex from "katex";
 

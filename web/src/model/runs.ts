@@ -23,7 +23,9 @@ const VERBS: Record<string, (calls: number) => string> = {
   LS: (calls) => `listed ${count(calls, "folder")}`,
 };
 
-/** The items as rows. Rows of `before` are kept where they have not changed, so that they are not drawn again. */
+/**
+ * The items as rows. Rows of `before` are kept where they have not changed, so that they are not drawn again.
+ */
 export function rowsOf(items: readonly Item[], waits: (id: string) => boolean, before: readonly RowItem[] = []): RowItem[] {
   const known = new Map(before.flatMap((row): [string, RunItem][] => (row.kind === "run" ? [[row.key, row]] : [])));
   const rows: RowItem[] = [];

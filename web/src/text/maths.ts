@@ -1,4 +1,5 @@
-// Formulas in Markdown: `$$…$$`, `\[…\]` and `\(…\)`, and `$…$` where it cannot be a price or a variable of a shell.
+// Formulas in Markdown: `$$…$$`, `\[…\]` and `\(…\)`, and `$…$` where it cannot be a price or a variable of a
+// shell.
 
 import type { MarkedOptions } from "marked";
 

@@ -15,7 +15,10 @@ export interface Segment {
   name: string;
 }
 
-/** The part `[from, to)` of a text, cut where a span of any layer begins or ends. Spans of a layer do not overlap. */
+/**
+ * The part `[from, to)` of a text, cut where a span of any layer begins or ends. Spans of a layer do not
+ * overlap.
+ */
 export function segments(text: string, layers: readonly (readonly Span[])[], from = 0, to = text.length): Segment[] {
   const cuts = new Set([from, to]);
   for (const spans of layers) {

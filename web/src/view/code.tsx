@@ -58,7 +58,8 @@ export function CodeText({ text, language }: { text: string; language: string | 
     <>
       {cuts.map((from, index) => {
         const next = cuts[index + 1];
-        // Each part ends with a line, and the next part makes its line break. A part of empty lines has its height.
+        // Each part ends with a line, and the next part makes its line break. A part of empty lines has its
+        // height.
         const to = next === undefined ? text.length : next - 1;
         const isEmpty = to <= from;
         return <span key={index} class="piece"><Segments text={text} layers={[spans]} from={from} to={to} />{isEmpty || text.slice(from, to).endsWith("\n") ? "\n" : ""}</span>;

@@ -19,11 +19,20 @@ export function commentsHere(): string | undefined {
   return session !== undefined && hasScope("prompt") && can(session, "prompt") ? session.key : undefined;
 }
 
+/** Moves the focus between the lines of a text with the arrow keys: only its first line is a stop of the Tab key. */
+export function lineKeys(event: KeyboardEvent): void {
+  const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  if (by === 0 || !(event.target instanceof HTMLElement) || !event.target.matches(".comment-button") || !(event.currentTarget instanceof HTMLElement)) return;
+  const all = [...event.currentTarget.querySelectorAll<HTMLElement>(".comment-button")];
+  all[all.indexOf(event.target) + by]?.focus();
+  event.preventDefault();
+}
+
 /** The button of a line. It shows the line's own sign until the pointer or the focus is on it. */
-export function CommentButton({ place, sign }: { place: CommentPlace; sign: string }): VNode {
+export function CommentButton({ place, sign, isFirst }: { place: CommentPlace; sign: string; isFirst: boolean }): VNode {
   const has = commentAt(place) !== undefined;
   return (
-    <button type="button" class={has ? "comment-button has" : "comment-button"} aria-label={`Comment on line ${place.line}`} onClick={() => (commenting.value = place)}>
+    <button type="button" class={has ? "comment-button has" : "comment-button"} tabIndex={isFirst ? 0 : -1} aria-label={`Comment on line ${place.line}`} onClick={() => (commenting.value = place)}>
       <span class="comment-sign">{sign}</span>
       <Icon name={has ? "comment" : "plus"} />
     </button>

@@ -10,7 +10,7 @@ import { languageOfFile } from "../text/language.ts";
 import type { Span } from "../text/spans.ts";
 import { spansWithin } from "../text/spans.ts";
 import { Segments, useSyntax } from "./code.tsx";
-import { CommentButton } from "./comments.tsx";
+import { CommentButton, lineKeys } from "./comments.tsx";
 import { useFold } from "./folds.ts";
 
 /** Lines beyond this are shown on demand. */
@@ -33,9 +33,9 @@ export function Diff({ hunks, path = "", reveal, name = "", comments }: Props): 
   const lines = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
   const shown = reveal || all || lines <= LINES_MAX ? hunks : cut(hunks);
   return (
-    <div class="diff" data-view={side ? "side" : "inline"} tabIndex={0} role="group" aria-label="Changes">
-      {shown.map((hunk) => (
-        <HunkTable hunk={hunk} path={path} side={side} place={comments === undefined ? undefined : { of: comments, path }} />
+    <div class="diff" data-view={side ? "side" : "inline"} tabIndex={0} role="group" aria-label="Changes" onKeyDown={lineKeys}>
+      {shown.map((hunk, index) => (
+        <HunkTable hunk={hunk} isFirst={index === 0} path={path} side={side} place={comments === undefined ? undefined : { of: comments, path }} />
       ))}
       {shown !== hunks && (
         <p class="diff-cut">
@@ -83,13 +83,14 @@ type Place = Omit<CommentPlace, "line" | "quote">;
 /** Syntax of each line, from the text before and the text after the change. */
 type LineSyntax = ReadonlyMap<DiffLine, readonly Span[]>;
 
-function HunkTable({ hunk, path, side, place }: { hunk: Hunk; path: string; side: boolean; place: Place | undefined }): VNode {
+function HunkTable({ hunk, isFirst, path, side, place }: { hunk: Hunk; isFirst: boolean; path: string; side: boolean; place: Place | undefined }): VNode {
   const language = languageOfFile(path);
   const [before, after] = useMemo(() => [versionOf(hunk, "added"), versionOf(hunk, "removed")] as const, [hunk]);
   const beforeSpans = useSyntax(before.text, language);
   const afterSpans = useSyntax(after.text, language);
   const syntax = useMemo(() => new Map([...syntaxOf(before, beforeSpans), ...syntaxOf(after, afterSpans)]), [before, after, beforeSpans, afterSpans]);
-  return side ? <Side hunk={hunk} syntax={syntax} place={place} /> : <Inline hunk={hunk} syntax={syntax} place={place} />;
+  const table = { hunk, syntax, place, isFirst };
+  return side ? <Side {...table} /> : <Inline {...table} />;
 }
 
 interface Version {
@@ -117,18 +118,20 @@ interface TableProps {
   hunk: Hunk;
   syntax: LineSyntax;
   place: Place | undefined;
+  /** True for the first table of the diff. */
+  isFirst: boolean;
 }
 
-function Inline({ hunk, syntax, place }: TableProps): VNode {
+function Inline({ hunk, syntax, place, isFirst }: TableProps): VNode {
   const partners = pairs(hunk);
   return (
     <table>
       <tbody>
-        {hunk.lines.map((line) => (
+        {hunk.lines.map((line, index) => (
           <tr class={line.kind}>
             <td class="number">{line.before ?? ""}</td>
             <td class="number">{line.after ?? ""}</td>
-            <td class="sign">{place === undefined ? sign(line) : <CommentButton place={placeOf(place, line)} sign={sign(line)} />}</td>
+            <td class="sign">{place === undefined ? sign(line) : <CommentButton place={placeOf(place, line)} sign={sign(line)} isFirst={isFirst && index === 0} />}</td>
             <td class="text">
               <LineText line={line} other={partners.get(line)} syntax={syntax} />
             </td>
@@ -139,7 +142,7 @@ function Inline({ hunk, syntax, place }: TableProps): VNode {
   );
 }
 
-function Side({ hunk, syntax, place }: TableProps): VNode {
+function Side({ hunk, syntax, place, isFirst }: TableProps): VNode {
   return (
     <table class="diff-side">
       <colgroup>
@@ -149,11 +152,11 @@ function Side({ hunk, syntax, place }: TableProps): VNode {
         <col />
       </colgroup>
       <tbody>
-        {sideBySide(hunk).map(({ left, right }) => (
+        {sideBySide(hunk).map(({ left, right }, index) => (
           <tr>
-            <td class="number">{left?.before ?? ""}</td>
+            <td class="number">{place !== undefined && left !== undefined && right === undefined ? <CommentButton place={placeOf(place, left)} sign={String(left.before ?? "")} isFirst={isFirst && index === 0} /> : (left?.before ?? "")}</td>
             <td class={`text ${left === undefined ? "void" : left.kind}`}>{left && <LineText line={left} other={right} syntax={syntax} />}</td>
-            <td class="number">{place !== undefined && right !== undefined ? <CommentButton place={placeOf(place, right)} sign={String(right.after ?? "")} /> : (right?.after ?? "")}</td>
+            <td class="number">{place !== undefined && right !== undefined ? <CommentButton place={placeOf(place, right)} sign={String(right.after ?? "")} isFirst={isFirst && index === 0} /> : (right?.after ?? "")}</td>
             <td class={`text ${right === undefined ? "void" : right.kind}`}>{right && <LineText line={right} other={left} syntax={syntax} />}</td>
           </tr>
         ))}

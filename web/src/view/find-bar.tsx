@@ -1,12 +1,11 @@
-// Search in the open conversation: all of its events are searched, also those that are not loaded yet, and the parts of
-// long outputs that were left out.
+// Search in the open conversation: all of its events are searched, also those that are not loaded yet, and
+// the parts of long outputs that were left out.
 
 import type { VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
-import type { OpenSession } from "../app/session.ts";
 import { errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
-import type { Item } from "../model/conversation.ts";
+import type { Conversation, Item } from "../model/conversation.ts";
 import { itemsContaining } from "../model/find.ts";
 import { cutCalls, says } from "../model/full-output.ts";
 import { getJson } from "../net/api.ts";
@@ -14,8 +13,17 @@ import type { WholeCall } from "../wire.ts";
 import { Icon } from "./icons.tsx";
 import { focusOnce } from "./key-steps.tsx";
 
+/** The conversation that is searched. */
+export interface Searched {
+  readonly conversation: Conversation;
+  /** Path of the session in the API. */
+  readonly path: string;
+  /** Loads everything up to the first event. */
+  loadAll(): Promise<void>;
+}
+
 interface Props {
-  open: OpenSession;
+  open: Searched;
   show(item: Item, text: string): void;
   close(): void;
 }
@@ -93,12 +101,12 @@ export function FindBar({ open, show, close }: Props): VNode {
 }
 
 /** Ids of the calls that have the text in a part that was left out. */
-async function hiddenMatches(open: OpenSession, text: string): Promise<Set<string>> {
+async function hiddenMatches(open: Searched, text: string): Promise<Set<string>> {
   const found = new Set<string>();
   const left = cutCalls(open.conversation.items).slice(-CUT_CALLS_MAX);
   const look = async () => {
     for (let id = left.pop(); id !== undefined; id = left.pop()) {
-      const whole = await getJson<WholeCall>(`sessions/${encodeURIComponent(open.name)}/calls/${encodeURIComponent(id)}`).catch(() => undefined);
+      const whole = await getJson<WholeCall>(`${open.path}/calls/${encodeURIComponent(id)}`).catch(() => undefined);
       if (whole !== undefined && says(whole.events, text)) found.add(id);
     }
   };

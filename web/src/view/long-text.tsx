@@ -1,11 +1,12 @@
-// A command or an input that a user decides by: all of it, with every hidden character, and a reader if it is long.
+// A command or an input that a user decides by: all of it, with every hidden character, and a reader if it is
+// long.
 
 import type { ComponentChildren, VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { warnings } from "../text/hidden.ts";
 import { spansWithin } from "../text/spans.ts";
 import { Segments, useSyntax } from "./code.tsx";
-import { CommentButton, CommentList } from "./comments.tsx";
+import { CommentButton, CommentList, lineKeys } from "./comments.tsx";
 import { Icon } from "./icons.tsx";
 import { Reader } from "./reader.tsx";
 import { ScrollBox } from "./scroll-box.tsx";
@@ -70,14 +71,14 @@ export function LongText({ text, label, language, seen, title, comments, actions
 function NumberedLines({ text, lines, syntax, of }: { text: string; lines: readonly string[]; syntax: ReturnType<typeof useSyntax>; of: string | undefined }): VNode {
   let from = 0;
   return (
-    <table class="numbered-lines">
+    <table class="numbered-lines" onKeyDown={lineKeys}>
       <tbody>
         {lines.map((line, index) => {
           const begin = from;
           from += line.length + 1;
           return (
             <tr>
-              <td class="number">{of === undefined ? index + 1 : <CommentButton place={{ of, path: "", line: index + 1, quote: line }} sign={String(index + 1)} />}</td>
+              <td class="number">{of === undefined ? index + 1 : <CommentButton place={{ of, path: "", line: index + 1, quote: line }} sign={String(index + 1)} isFirst={index === 0} />}</td>
               <td class="text"><Segments text={text.slice(begin, begin + line.length)} layers={[spansWithin(syntax, begin, begin + line.length)]} reveal /></td>
             </tr>
           );

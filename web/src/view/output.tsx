@@ -1,5 +1,5 @@
-// Output of tools: text with the colours of a terminal or the syntax of a file, its end or its beginning first, the
-// rest on demand.
+// Output of tools: text with the colours of a terminal or the syntax of a file, its end or its beginning
+// first, the rest on demand.
 
 import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";

@@ -12,12 +12,13 @@ import type { Wanted } from "../app/route.ts";
 import { href } from "../app/route.ts";
 import { hasScope, errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
-import type { Conversation } from "../model/conversation.ts";
+import type { Conversation, Item } from "../model/conversation.ts";
 import { emptyConversation } from "../model/conversation.ts";
 import type { Match } from "../model/find.ts";
 import { findIn } from "../model/find.ts";
 import type { RowItem } from "../model/runs.ts";
 import { rowKeyOf, rowPosition, rowsOf, runFold } from "../model/runs.ts";
+import { FindBar } from "./find-bar.tsx";
 import { openFold } from "./folds.ts";
 import { fold } from "../model/fold.ts";
 import { prepend } from "../model/prepend.ts";
@@ -60,6 +61,8 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
   const wanted = useRef(0);
   const sought = asked.words === undefined || asked.around === undefined ? undefined : { words: asked.words, around: asked.around };
   const name = `past.${id}.${leaf ?? ""}`;
+  const [finding, setFinding] = useState(false);
+  const [jumped, setJumped] = useState<{ key: string; text: string; count: number } | undefined>(undefined);
 
   useEffect(() => {
     wanted.current += 1;
@@ -111,6 +114,15 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     return () => cancelAnimationFrame(frame);
   }, [found]);
 
+  useEffect(() => {
+    if (jumped === undefined) return undefined;
+    const frame = requestAnimationFrame(() => {
+      const row = document.querySelector(".row.found");
+      if (row !== null) markWords(row, jumped.text);
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [jumped]);
+
   const older = async (before: Past): Promise<Past> => {
     const page = await read(id, { limit: PAGE, leaf, before: before.from });
     prepend(before.all, folded(page.events));
@@ -122,6 +134,11 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     older(past)
       .then(setPast, (error: unknown) => setProblem(errorText(error)))
       .finally(() => setBusy(false));
+  };
+  const loadAll = async () => {
+    let whole = past;
+    while (whole?.more === true) whole = await older(whole);
+    if (whole !== undefined) setPast(whole);
   };
   const save = async (kind: "md" | "json") => {
     setBusy(true);
@@ -159,6 +176,14 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
   if (past === undefined) return <div class="empty" role="status"><Spinner /></div>;
   const { about, all } = past;
   const rows = rowsOf(all.items, (id) => all.asks.has(id));
+  const showFound = (item: Item, text: string) => {
+    const inside = findIn(all, { words: text, around: text });
+    if (inside !== undefined && inside.item.key === item.key) unfold(inside);
+    // Older events may have been loaded meanwhile.
+    const row = rowsOf(all.items, (one) => all.asks.has(one)).find((one) => one.key === item.key || (one.kind === "run" && one.calls.some(({ key }) => key === item.key)));
+    if (row?.kind === "run") openFold(runFold(row));
+    setJumped((before) => ({ key: row?.key ?? item.key, text, count: (before?.count ?? 0) + 1 }));
+  };
   // Search also matches titles, which stand above the conversation.
   const isInTitle = sought !== undefined && (about.title ?? "").includes(sought.around.trim());
   const facts = [
@@ -196,6 +221,9 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
               </select>
             </label>
           )}
+          <button type="button" class="ghost" title="Find in this session" aria-label="Find in this session" aria-expanded={finding} onClick={() => setFinding(!finding)}>
+            <Icon name="search" />
+          </button>
           <button type="button" title="Save as Markdown" disabled={busy} onClick={() => void save("md")}>
             <span class="sr">Save as </span>Markdown
           </button>
@@ -216,15 +244,16 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
       </header>
       <div class="session-middle">
         <div class="talk">
+          {finding && <FindBar open={{ conversation: all, path: `transcripts/${encodeURIComponent(id)}`, loadAll }} show={showFound} close={() => { setFinding(false); setJumped(undefined); }} />}
           {sought !== undefined && found === undefined && !isInTitle && (
             <p class="not-found" role="status">
               “{sought.words}” was not found here{branches.length > 1 ? ": it may be on another branch." : "."}
             </p>
           )}
           <VirtualList
-            key={name}
-            begin={found === undefined ? rowPosition(rows, savedPosition(name, all.items)) : { key: rowKeyOf(rows, found.item.key), top: FOUND_TOP_PX }}
-            marked={found === undefined ? undefined : rowKeyOf(rows, found.item.key)}
+            key={`${name} ${jumped?.count ?? 0}`}
+            begin={jumped !== undefined ? { key: jumped.key, top: FOUND_TOP_PX } : found === undefined ? rowPosition(rows, savedPosition(name, all.items)) : { key: rowKeyOf(rows, found.item.key), top: FOUND_TOP_PX }}
+            marked={jumped?.key ?? (found === undefined ? undefined : rowKeyOf(rows, found.item.key))}
             moved={(spot) => savePosition(name, all.items, spot)}
             items={rows}
             estimate={guessHeight}

@@ -3,7 +3,7 @@
 import type { VNode } from "preact";
 import { useMemo } from "preact/hooks";
 import { unitsOf } from "../text/units.ts";
-import { CommentButton } from "./comments.tsx";
+import { CommentButton, lineKeys } from "./comments.tsx";
 import { Markdown } from "./markdown.tsx";
 import { ScrollBox } from "./scroll-box.tsx";
 
@@ -19,10 +19,10 @@ export function PlanText({ text, seen }: { text: string; seen: () => void }): VN
 export function PlanUnits({ text, of }: { text: string; of: string | undefined }): VNode {
   const units = useMemo(() => unitsOf(text), [text]);
   return (
-    <div class="units">
-      {units.map((unit) => (
+    <div class="units" onKeyDown={lineKeys}>
+      {units.map((unit, index) => (
         <div class="unit" key={unit.line}>
-          <span class="unit-line">{of === undefined ? unit.line : <CommentButton place={{ of, path: "", line: unit.line, quote: unit.text.trim() }} sign={String(unit.line)} />}</span>
+          <span class="unit-line">{of === undefined ? unit.line : <CommentButton place={{ of, path: "", line: unit.line, quote: unit.text.trim() }} sign={String(unit.line)} isFirst={index === 0} />}</span>
           <Markdown text={unit.text} />
         </div>
       ))}

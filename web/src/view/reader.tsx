@@ -1,4 +1,5 @@
-// A reader as high as the window, for plans and long commands: the text, comments on it, and the buttons that decide.
+// A reader as high as the window, for plans and long commands: the text, comments on it, and the buttons that
+// decide.
 
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";

@@ -29,7 +29,7 @@ export function Rewind({ all, session, done }: { all: Conversation; drawn: numbe
       <p>Restores the files that the agent changed to their state before a prompt. The conversation stays.</p>
       <fieldset class="rewind">
         <legend class="sr">Rewind to before this prompt</legend>
-        {prompts.slice(0, PROMPTS_SHOWN).map((prompt) => (
+        {prompts.filter((prompt, index) => index < PROMPTS_SHOWN || prompt.uuid === chosen).map((prompt) => (
           <>
             <label class="option">
               <input type="radio" name="rewind" checked={chosen === prompt.uuid} onChange={() => setChosen(prompt.uuid)} />

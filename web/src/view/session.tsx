@@ -41,7 +41,6 @@ import { VirtualList } from "./virtual.tsx";
 const FOUND_TOP_PX = 60;
 /** Below the buttons for prompts. */
 const JUMPED_TOP_PX = 48;
-const TIMES_AFTER_MS = 1500;
 
 /** An error among this many last items is not repeated below them. */
 const TOLD_ITEMS = 4;
@@ -133,11 +132,8 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
   };
   useJumps(open, (key) => setFound((before) => ({ key: rowKeyOf(rows, key), text: "", count: (before?.count ?? 0) + 1 })));
   useLinkedMessage(open);
-  useEffect(() => {
-    // After everything else: times are not needed to read.
-    const timer = setTimeout(() => open.loadTimes().catch(() => undefined), TIMES_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, [open]);
+  // Times are not needed to read: they are fetched when the user points at the conversation.
+  const loadTimes = () => void open.loadTimes().catch(() => undefined);
   useEffect(() => {
     if (rewindTo.value !== undefined) setPanel("rewind");
   }, [rewindTo.value]);
@@ -178,7 +174,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
     <div class="session" data-state={session.state}>
       <Header session={session} all={all} drawn={drawn} panel={panel} setPanel={setPanel} find={() => { setTab("conversation"); setFinding(true); }} />
       <div class="session-middle">
-        <div class="talk">
+        <div class="talk" onPointerOver={loadTimes} onPointerDown={loadTimes}>
           {hasTerminal && <SessionTabs tab={tab} setTab={setTab} />}
           {finding && <FindBar open={open} show={showFound} close={() => { setFinding(false); setFound(undefined); }} />}
           {promptsOf(all.items).length > 1 && tab === "conversation" && <PromptNav open={open} outline={() => setOutlined(!outlined)} />}
