@@ -3,6 +3,9 @@
 import { render } from "preact";
 import { followClock } from "./app/clock.ts";
 import { followKeys } from "./app/keys.ts";
+import { followDisk } from "./app/disk.ts";
+import { followSeen } from "./app/marks.ts";
+import { paletteShown } from "./app/palette.ts";
 import { followPrefs } from "./app/prefs.ts";
 import { followCodes, pairByAddress, pairProblem } from "./app/pairing.ts";
 import { followAddress } from "./app/route.ts";
@@ -22,7 +25,7 @@ async function begin(): Promise<void> {
   followPrefs();
   followAddress();
   followClock();
-  followKeys();
+  followKeys(() => (paletteShown.value = !paletteShown.value));
   followAttention();
   followStorage();
   const isPairing = hasCode(location.hash);
@@ -33,6 +36,8 @@ async function begin(): Promise<void> {
   followRoute();
   followInitialView();
   followInbox();
+  followDisk();
+  followSeen();
   followTitle();
   render(<App />, root);
   keepShell();

@@ -3,6 +3,7 @@
 
 import type { NoticeData } from "./model/push.ts";
 import { notificationOf } from "./model/push.ts";
+import { SHARE_CACHE, SHARE_FILE, SHARE_PATH, SHARE_TEXT, sharedPrompt } from "./model/share.ts";
 import type { PushMessage } from "./wire.ts";
 
 interface Fetching extends Event {
@@ -53,13 +54,17 @@ worker.addEventListener("install", (event) => {
 });
 
 worker.addEventListener("activate", (event) => {
-  const old = caches.keys().then((names) => Promise.all(names.filter((name) => name !== VERSION).map((name) => caches.delete(name))));
+  const old = caches.keys().then((names) => Promise.all(names.filter((name) => name !== VERSION && name !== SHARE_CACHE).map((name) => caches.delete(name))));
   event.waitUntil(old.then(() => worker.clients.claim()));
 });
 
 worker.addEventListener("fetch", (event) => {
   const { request } = event;
   const path = request.url.startsWith(worker.registration.scope) ? request.url.slice(worker.registration.scope.length) : undefined;
+  if (request.method === "POST" && path === SHARE_PATH) {
+    event.respondWith(shared(request));
+    return;
+  }
   if (request.method !== "GET" || path === undefined || path.startsWith("v1/")) return;
   if (request.mode === "navigate") {
     // The newest page if the server responds, else the cached one.
@@ -82,6 +87,21 @@ worker.addEventListener("push", (event) => {
 worker.addEventListener("pushsubscriptionchange", (event) => {
   event.waitUntil(subscribeAgain(event));
 });
+
+/** Keeps what another app shares until the page reads it, and opens the form for a new session. */
+async function shared(request: Request): Promise<Response> {
+  const form = await request.formData();
+  await caches.delete(SHARE_CACHE);
+  const cache = await caches.open(SHARE_CACHE);
+  const given = (name: string) => form.getAll(name).find((value) => typeof value === "string") ?? null;
+  await cache.put(SHARE_TEXT, new Response(sharedPrompt([given("title"), given("text"), given("url")])));
+  for (const file of form.getAll("files")) {
+    if (typeof file === "string") continue;
+    const name = encodeURIComponent(file.name || "picture");
+    await cache.put(`${SHARE_TEXT}?${SHARE_FILE}=${name}`, new Response(file, { headers: { "content-type": file.type } }));
+  }
+  return Response.redirect(new URL("#/new?shared=1", worker.registration.scope).href, 303);
+}
 
 async function pushed(message: PushMessage): Promise<void> {
   if (message.type === "withdraw") {

@@ -128,7 +128,7 @@ test("p15 the menu closes with Escape and when one presses beside it, and no tur
   await page.keyboard.press("Enter");
   await page.keyboard.press("Tab");
   assert.ok(await menu.evaluate((element) => element.open && element.contains(document.activeElement)));
-  for (let presses = 0; presses < 8 && (await menu.evaluate((element) => element.contains(document.activeElement))); presses += 1) await page.keyboard.press("Tab");
+  for (let presses = 0; presses < 12 && (await menu.evaluate((element) => element.contains(document.activeElement))); presses += 1) await page.keyboard.press("Tab");
   assert.ok(!(await menu.evaluate((element) => element.open)));
   // All earlier commands have a response by then.
   await page.getByLabel("Permission mode").selectOption("plan");

@@ -56,8 +56,8 @@ test("a session is found by its text, read and exported", async () => {
   await page.locator(".find-bar").waitFor({ state: "detached" });
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save as Markdown" }).click()]);
   assert.match(readFileSync(await file.path(), "utf8"), /^# [\s\S]*util has greet/);
-  await page.getByRole("link", { name: "Resume" }).click();
-  await page.getByText("Resume a session").waitFor();
+  await page.getByRole("link", { name: "Fork", exact: true }).click();
+  await page.getByRole("heading", { name: "Fork a session" }).waitFor();
   assert.match(await page.getByLabel("Folder").inputValue(), /^\//);
 });
 

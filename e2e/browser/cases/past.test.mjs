@@ -39,9 +39,9 @@ test("a session continues in a fork, and stays unchanged", async () => {
   const before = readFileSync(path, "utf8");
   const page = await at.visit({ path: `#/history/${id}` });
   await page.locator(".answer").getByText("Third answer.").waitFor();
-  await page.getByRole("link", { name: "Resume" }).click();
+  await page.getByRole("link", { name: "Fork", exact: true }).click();
   assert.equal(await page.getByLabel("Folder").inputValue(), at.server.project);
-  await page.getByLabel("Fork: go on in a copy, so that the session stays as it is").check();
+  assert.ok(await page.getByLabel("Fork: continue in a copy, so that the session stays as it is").isChecked());
   await page.getByLabel("Next prompt").fill("Go on from there");
   await button(page, "Fork").click();
   await page.locator(".answer").getByText("The copy goes on.").waitFor();

@@ -96,7 +96,11 @@ test("the views of a desk", async () => {
   await page.getByText("This was a rehearsal").last().waitFor({ timeout: 60_000 });
   await picture(page, "desk-done");
   await at.server.call("DELETE", `sessions/${one.key}`);
-  const parts = { history: [".past-card", picture], cost: [".bars li", picture], new: [".form", look], settings: [".devices li", look] };
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search sessions and commands" }).waitFor();
+  await picture(page, "desk-palette");
+  await page.keyboard.press("Escape");
+  const parts = { history: [".past-card", picture], cost: [".bars li", picture], new: [".resume-list", picture], settings: [".devices li", picture] };
   for (const [view, [part, take]] of Object.entries(parts)) {
     await page.goto(`${at.server.address}/#/${view}`);
     await page.locator(part).first().waitFor();
@@ -112,4 +116,7 @@ test("the views of a phone", async () => {
   await page.locator(".session-card.needs_you").tap();
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();
   await picture(page, "phone-permission");
+  await page.getByRole("button", { name: "Model and mode" }).tap();
+  await page.getByRole("dialog", { name: "Model and mode" }).waitFor();
+  await picture(page, "phone-sheet");
 });

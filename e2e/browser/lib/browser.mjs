@@ -49,6 +49,8 @@ async function freshPage(context) {
   const dist = new URL("../../../web/dist/", import.meta.url);
   // The browser takes a service worker that is served here for one of another network.
   await context.grantPermissions(["local-network-access"]);
+  const manifest = new URL("manifest.webmanifest", dist).pathname;
+  await context.route(/\/manifest\.webmanifest$/, (route) => route.fulfill({ path: manifest, contentType: "application/manifest+json" }));
   await context.route(/\/(page-[\w-]+\.(js|css)|sw\.js)$/, (route) => {
     const [wanted, kind] = [route.request().url().split("/").pop(), route.request().url().split(".").pop()];
     const files = readdirSync(dist);

@@ -69,6 +69,11 @@ export async function hide(page, hidden) {
   }, hidden);
 }
 
+/** Waits until nothing moves or fades. Spinners turn for ever. */
+export async function settle(page) {
+  await page.waitForFunction(() => document.getAnimations().every((one) => one.playState !== "running" || one.effect.getComputedTiming().iterations === Infinity));
+}
+
 export function button(page, name) {
   return page.getByRole("button", { name, exact: true });
 }

@@ -1,14 +1,16 @@
 // Keyboard shortcuts of the whole page, and the list of all shortcuts.
 
 import { signal } from "@preact/signals";
-import { sorted, viewOf, waitingSessions } from "./list.ts";
+import { viewOf, waitingSessions } from "./list.ts";
 import { go } from "./route.ts";
+import { listed } from "./sessions.ts";
 import { open } from "./store.ts";
 
 export const KEYS: { about: string; keys: [string, string][] }[] = [
   {
     about: "Anywhere",
     keys: [
+      ["Ctrl+K", "search sessions, actions and settings (⌘K on a Mac)"],
       ["Alt+J", "go to the pending request here or in the next session"],
       ["Alt+↓ Alt+↑", "next session, previous session"],
       ["Alt+PageUp Alt+PageDown", "previous prompt, next prompt"],
@@ -30,6 +32,7 @@ export const KEYS: { about: string; keys: [string, string][] }[] = [
     keys: [
       ["Enter", "send; Shift+Enter for a new line"],
       ["Esc", "interrupt the turn"],
+      ["↑ ↓", "earlier prompts, while the field is empty"],
       ["/ and @", "complete commands and files"],
       ["Tab", "accept the suggestion or the completion"],
     ],
@@ -42,15 +45,27 @@ export const keysShown = signal(false);
 /** The next card gets the focus. */
 let wantsCard = false;
 
-export function followKeys(): void {
+export function followKeys(paletteToggled: () => void): void {
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.defaultPrevented) return;
+    if (event.defaultPrevented) return;
+    if (isPaletteKey(event)) {
+      event.preventDefault();
+      paletteToggled();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey) return;
     // The Alt key of a Mac changes the character, but not the key code.
     const run = event.altKey ? (action(event.key) ?? action(event.code.replace("Key", ""))) : event.key === "?" && !isWriting(event.target) ? showKeys : undefined;
     if (run === undefined) return;
     event.preventDefault();
     run();
   });
+}
+
+/** Ctrl+K, or ⌘K on a Mac, where Ctrl+K deletes to the end of a line. */
+function isPaletteKey({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): boolean {
+  const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
+  return key.toLowerCase() === "k" && (isMac ? metaKey : ctrlKey) && !altKey && !shiftKey;
 }
 
 /** True if the key belongs to a text field. */
@@ -78,7 +93,7 @@ function action(key: string): (() => void) | undefined {
 }
 
 function step(by: number): void {
-  const all = sorted.value;
+  const all = listed.value;
   const at = all.findIndex((session) => session.key === open.value?.name || String(session.handle) === open.value?.name);
   const next = all[(at + by + all.length) % all.length];
   if (next !== undefined) go({ view: "session", id: next.key });

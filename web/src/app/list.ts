@@ -1,6 +1,7 @@
 // Sessions and pending requests of the server, as far as they are displayed.
 
 import { batch, computed, signal } from "@preact/signals";
+import { fileOf } from "../model/groups.ts";
 import { nameOf } from "../model/name.ts";
 import { getJson } from "../net/api.ts";
 import type { PendingPermission, PendingQuestion, PermissionList, QuestionList, SessionList, SessionView } from "../wire.ts";
@@ -86,7 +87,7 @@ export function viewOf(name: string): SessionView | undefined {
 
 /** The session of this server that continues a session file. */
 export function hostOf(cliSessionId: string): SessionView | undefined {
-  return [...sessions.value.values()].find((session) => session.cli_session_ids.at(-1) === cliSessionId);
+  return [...sessions.value.values()].find((session) => fileOf(session) === cliSessionId);
 }
 
 /** Name of a session file: that of the session that continues it here, else its own. */

@@ -6,6 +6,8 @@ import type { CommandStore } from "../net/outbox.ts";
 const DRAFT = "tidings.draft.";
 const COMMAND_PREFIX = "tidings.letter.";
 const DEVICE = "tidings.device";
+/** What the user of this browser has marked, seen and saved. */
+const OWN = ["tidings.marks", "tidings.seen", "tidings.templates"];
 
 export function loadDraft(session: string): string {
   return localStorage.getItem(DRAFT + session) ?? "";
@@ -29,6 +31,19 @@ export function followCommandStore(gone: (clientId: string) => void): void {
   });
 }
 
+/** A value that was saved under a name; `undefined` without one. */
+export function loadJson<T>(name: string): T | undefined {
+  try {
+    return JSON.parse(localStorage.getItem(name) ?? "null") ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function saveJson(name: string, value: unknown): void {
+  set(name, JSON.stringify(value));
+}
+
 /** The server's id of this device, to find it among others with the same name. */
 export function loadDevice(): string | undefined {
   return localStorage.getItem(DEVICE) ?? undefined;
@@ -40,7 +55,7 @@ export function saveDevice(id: string): void {
 
 /** Removes all drafts and unsent commands, so that the next user of this browser does not see them. */
 export function clearLocalData(): void {
-  for (const name of [DEVICE, ...names(DRAFT), ...names(COMMAND_PREFIX)]) localStorage.removeItem(name);
+  for (const name of [DEVICE, ...OWN, ...names(DRAFT), ...names(COMMAND_PREFIX)]) localStorage.removeItem(name);
 }
 
 function names(prefix: string): string[] {

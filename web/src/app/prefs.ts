@@ -12,10 +12,12 @@ interface Prefs {
   /** True if this browser is subscribed to Web Push. */
   push: boolean;
   showAll: boolean;
+  /** High contrast, also if the system does not ask for it. */
+  contrast: boolean;
 }
 
 const NAME = "tidings.prefs";
-const DEFAULTS: Prefs = { theme: "auto", diff: "auto", notify: false, push: false, showAll: false };
+const DEFAULTS: Prefs = { theme: "auto", diff: "auto", notify: false, push: false, showAll: false, contrast: false };
 
 export const prefs = signal<Prefs>(load());
 
@@ -42,8 +44,13 @@ function load(): Prefs {
 
 /** Stores a choice and applies it. */
 export function followPrefs(): void {
+  const system = matchMedia("(prefers-contrast: more)");
+  const wantsContrast = signal(system.matches);
+  system.addEventListener("change", () => (wantsContrast.value = system.matches));
   effect(() => {
-    const { theme } = prefs.value;
+    const { theme, contrast } = prefs.value;
+    if (contrast || wantsContrast.value) document.documentElement.dataset["contrast"] = "more";
+    else delete document.documentElement.dataset["contrast"];
     if (theme === "auto") delete document.documentElement.dataset["theme"];
     else document.documentElement.dataset["theme"] = theme;
     try {

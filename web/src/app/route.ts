@@ -6,10 +6,10 @@ export type Route =
   | { view: "home" }
   | { view: "session"; id: string; /** The pending request that a notification was about. */ ask?: string | undefined; /** The message that a link is about. */ at?: string | undefined }
   | { view: "inbox"; state: string; kind: string | undefined }
-  | { view: "new"; resume: string | undefined; cwd: string | undefined }
+  | { view: "new"; resume: string | undefined; cwd: string | undefined; /** True if the session is to be forked. */ fork?: boolean; /** True if an app shared something with this page. */ shared?: boolean }
   | { view: "history"; id: string | undefined; wanted?: Wanted }
   | { view: "cost" }
-  | { view: "settings" };
+  | { view: "settings"; /** Name of a section. */ section?: string | undefined };
 
 /** Search of the sessions on disk. */
 export interface Wanted {
@@ -37,7 +37,7 @@ export function href(to: Route): string {
     case "inbox":
       return `#/inbox${queryOf({ state: to.state === "all" ? undefined : to.state, kind: to.kind })}`;
     case "new":
-      return `#/new${queryOf({ resume: to.resume, cwd: to.cwd })}`;
+      return `#/new${queryOf({ resume: to.resume, cwd: to.cwd, fork: to.fork ? "1" : undefined, shared: to.shared ? "1" : undefined })}`;
     case "history": {
       const { words, around, project, sort } = to.wanted ?? {};
       return `#/history${to.id === undefined ? "" : `/${encodeURIComponent(to.id)}`}${queryOf({ q: words, at: around, project, sort })}`;
@@ -45,7 +45,7 @@ export function href(to: Route): string {
     case "cost":
       return "#/cost";
     case "settings":
-      return "#/settings";
+      return `#/settings${to.section === undefined ? "" : `/${to.section}`}`;
   }
 }
 
@@ -74,10 +74,10 @@ function parse(hash: string): Route {
   const given = (what: string) => asked.get(what) ?? undefined;
   if (view === "s" && name !== undefined) return { view: "session", id: name, ask: given("ask"), at: given("at") };
   if (view === "inbox") return { view: "inbox", state: given("state") ?? "all", kind: given("kind") };
-  if (view === "new") return { view: "new", resume: given("resume"), cwd: given("cwd") };
+  if (view === "new") return { view: "new", resume: given("resume"), cwd: given("cwd"), fork: given("fork") === "1", shared: given("shared") === "1" };
   if (view === "history") return { view: "history", id: name, wanted: { words: given("q"), around: given("at"), project: given("project"), sort: given("sort") } };
   if (view === "cost") return { view: "cost" };
-  if (view === "settings") return { view: "settings" };
+  if (view === "settings") return { view: "settings", section: name };
   return { view: "home" };
 }
 

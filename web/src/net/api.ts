@@ -30,6 +30,11 @@ export async function getJson<T>(path: string, query?: Query, signal?: AbortSign
   return (await call("GET", path, query, undefined, signal)) as T;
 }
 
+/** A response that is not JSON as a whole. */
+export async function getText(path: string, query?: Query): Promise<string> {
+  return request("GET", path, query);
+}
+
 export async function postJson<T>(path: string, body: unknown): Promise<T> {
   return (await call("POST", path, {}, body)) as T;
 }
@@ -39,23 +44,26 @@ export async function send<T>(method: "DELETE" | "PATCH" | "PUT", path: string, 
 }
 
 async function call(method: string, path: string, query?: Query, body?: unknown, signal?: AbortSignal): Promise<unknown> {
-  const request: RequestInit = { method, credentials: "same-origin", cache: "no-store" };
-  if (signal !== undefined) request.signal = signal;
+  const text = await request(method, path, query, body, signal);
+  return text === "" ? undefined : JSON.parse(text);
+}
+
+async function request(method: string, path: string, query?: Query, body?: unknown, signal?: AbortSignal): Promise<string> {
+  const options: RequestInit = { method, credentials: "same-origin", cache: "no-store" };
+  if (signal !== undefined) options.signal = signal;
   if (body !== undefined) {
-    request.body = JSON.stringify(body);
-    request.headers = { "content-type": "application/json" };
+    options.body = JSON.stringify(body);
+    options.headers = { "content-type": "application/json" };
   }
   let answer: Response;
   try {
-    answer = await fetch(address(path, query), request);
+    answer = await fetch(address(path, query), options);
   } catch (cause) {
     if (signal?.aborted) throw cause;
     throw new ApiError(problem(0, "unreachable", "The server cannot be reached", true), { cause });
   }
   if (!answer.ok) throw new ApiError(await problemOf(answer));
-  if (answer.status === 204) return undefined;
-  const text = await answer.text();
-  return text === "" ? undefined : JSON.parse(text);
+  return answer.status === 204 ? "" : answer.text();
 }
 
 async function problemOf(answer: Response): Promise<Problem> {

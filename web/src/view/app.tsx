@@ -7,7 +7,9 @@ import { href, route } from "../app/route.ts";
 import { isStorageFull } from "../app/storage.ts";
 import { authState, link, hasScope, offline, open, retryNow } from "../app/store.ts";
 import { dismiss, toasts } from "../app/toasts.ts";
+import { Blank, Bones } from "./blank.tsx";
 import { Cost } from "./cost.tsx";
+import { DeleteDialog } from "./delete-dialog.tsx";
 import { PairingPage } from "./pairing-page.tsx";
 import { History } from "./history.tsx";
 import { Icon, Spinner } from "./icons.tsx";
@@ -17,6 +19,7 @@ import { NewSession } from "./new-session.tsx";
 import { ServerText } from "./server-text.tsx";
 import { SessionPage } from "./session.tsx";
 import { Settings } from "./settings.tsx";
+import { Palette } from "./palette.tsx";
 import { Sidebar } from "./sidebar.tsx";
 
 export function App(): VNode {
@@ -35,6 +38,8 @@ export function App(): VNode {
       </div>
       <Toasts />
       <KeysDialog />
+      <Palette />
+      <DeleteDialog />
     </main>
   );
 }
@@ -53,7 +58,7 @@ function View(): VNode {
     case "home":
       return open.value === undefined ? <Nothing /> : <SessionPage key={open.value.name} open={open.value} />;
     case "new":
-      return <NewSession resume={where.resume} cwd={where.cwd} />;
+      return <NewSession key={`${where.resume ?? ""} ${where.cwd ?? ""}`} resume={where.resume} cwd={where.cwd} forks={where.fork === true} shared={where.shared === true} />;
     case "history":
       return <History id={where.id} wanted={where.wanted ?? {}} />;
     case "inbox":
@@ -61,33 +66,32 @@ function View(): VNode {
     case "cost":
       return <Cost />;
     case "settings":
-      return <Settings />;
+      return <Settings section={where.section} />;
   }
 }
 
 function Nothing(): VNode {
-  if (!sessionsLoaded.value) {
-    return (
-      <div class="empty" role="status">
-        <Spinner />
-      </div>
-    );
-  }
+  if (!sessionsLoaded.value) return <Bones count={4} label="Loading sessions" talk />;
+  const isFirst = sorted.value.length === 0;
   return (
-    <div class="empty">
-      <h2>{sorted.value.length === 0 ? "No sessions yet" : "Choose a session"}</h2>
-      <p>{sorted.value.length === 0 ? "Start one here, or resume one that is on this machine." : "Sessions that need you are first."}</p>
-      <div class="empty-actions">
-        {hasScope("prompt") && (hasClaude.value || hasDemo.value) && (
-          <a class="button main" href={href({ view: "new", resume: undefined, cwd: undefined })}>
-            <Icon name="plus" /> New session
+    <Blank
+      icon={isFirst ? "spark" : "chat"}
+      title={isFirst ? "No sessions yet" : "Choose a session"}
+      actions={
+        <>
+          {hasScope("prompt") && (hasClaude.value || hasDemo.value) && (
+            <a class="button main" href={href({ view: "new", resume: undefined, cwd: undefined })}>
+              <Icon name="plus" /> New session
+            </a>
+          )}
+          <a class="button" href={href({ view: "history", id: undefined })}>
+            <Icon name="clock" /> History
           </a>
-        )}
-        <a class="button" href={href({ view: "history", id: undefined })}>
-          <Icon name="clock" /> History
-        </a>
-      </div>
-    </div>
+        </>
+      }
+    >
+      <p>{isFirst ? "Start one here, or resume one that is on this machine." : "Sessions that need you are first."}</p>
+    </Blank>
   );
 }
 

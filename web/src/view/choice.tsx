@@ -3,6 +3,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { refusedCommands } from "../app/store.ts";
+import { SelectButton } from "./select.tsx";
 
 interface Props {
   label: string;
@@ -18,9 +19,9 @@ export function Choice({ label, value, disabled, choose, children }: Props): VNo
   const isRefused = wanted !== undefined && refusedCommands.value.has(wanted.id);
   useEffect(() => setWanted(undefined), [value, isRefused]);
   return (
-    <label class="pick">
-      <span class="sr">{label}</span>
+    <span class="pick">
       <select
+        aria-label={label}
         disabled={disabled}
         value={wanted === undefined || isRefused ? value : wanted.value}
         onChange={(event) => {
@@ -28,8 +29,9 @@ export function Choice({ label, value, disabled, choose, children }: Props): VNo
           setWanted({ value: chosen, id: choose(chosen) });
         }}
       >
+        <SelectButton />
         {children}
       </select>
-    </label>
+    </span>
   );
 }

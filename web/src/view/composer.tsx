@@ -11,6 +11,7 @@ import { showToast } from "../app/toasts.ts";
 import type { Limits } from "../model/capabilities.ts";
 import { can, possibleCommands } from "../model/capabilities.ts";
 import type { Conversation } from "../model/conversation.ts";
+import { earlierPrompts, recall } from "../model/recall.ts";
 import type { Delivery, SessionView } from "../wire.ts";
 import { CompletionList, useCompletions, wantedAt } from "./completion.tsx";
 import { Icon } from "./icons.tsx";
@@ -60,6 +61,15 @@ function useFocusOfComposer(field: RefObject<HTMLElement | null>): void {
   }, []);
 }
 
+/** An opened session takes the next words, unless a pending request or another field has the user's attention. */
+function useFocusOnOpen(field: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const at = document.activeElement;
+    const isFree = at === null || at === document.body || at.matches(".session-card, .view");
+    if (isWide() && matchMedia("(pointer: fine)").matches && isFree && document.querySelector(".needs-you, dialog[open]") === null) field.current?.focus({ preventScroll: true });
+  }, []);
+}
+
 export function Composer({ session, capabilities, all, busy }: Props): VNode {
   const draft = draftOf(session);
   const text = draft.value;
@@ -80,6 +90,7 @@ export function Composer({ session, capabilities, all, busy }: Props): VNode {
 
   useEffect(() => grow(field.current), [text]);
   useFocusOfComposer(field);
+  useFocusOnOpen(field);
 
   const write = (value: string, at: number) => {
     draft.value = value;
@@ -140,6 +151,16 @@ export function Composer({ session, capabilities, all, busy }: Props): VNode {
       if (event.key === "Escape") {
         event.preventDefault();
         setCursor(-1);
+        return;
+      }
+    }
+    if ((event.key === "ArrowUp" || event.key === "ArrowDown") && !event.shiftKey && !event.altKey && !event.ctrlKey && !event.metaKey) {
+      const earlier = recall(earlierPrompts(all.items), text, event.key);
+      if (earlier !== undefined) {
+        event.preventDefault();
+        // With the cursor at the start no completion is offered for a recalled command.
+        write(earlier, 0);
+        requestAnimationFrame(() => field.current?.setSelectionRange(earlier.length, earlier.length));
         return;
       }
     }

@@ -1,9 +1,8 @@
-// Summary of the sessions on this machine, in four figures.
+// Summary of the sessions on disk, in four figures.
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { sorted } from "../app/list.ts";
-import { href } from "../app/route.ts";
 import { connectionCount } from "../app/store.ts";
 import { getJson } from "../net/api.ts";
 import { bytes, dollars } from "../text/format.ts";
@@ -34,9 +33,6 @@ export function MachineCard(): VNode | null {
   if (found === undefined && refused) return null;
   return (
     <section class="machine" aria-label="Sessions on this machine">
-      <h2>
-        On this machine <span class="machine-note">read-only</span>
-      </h2>
       <dl>
         <div title={found && `In ${found.projects} ${found.projects === 1 ? "project" : "projects"}`}>
           <dt>sessions</dt>
@@ -50,14 +46,11 @@ export function MachineCard(): VNode | null {
           <dt>this month</dt>
           <dd>{found?.month_cost_usd === undefined ? "…" : dollars(found.month_cost_usd)}</dd>
         </div>
-        <div title={found && `The CLI deletes sessions that were not changed for ${found.cleanup_days} days`}>
-          <dt>expire in a week</dt>
+        <div title={found && `Within a week. The CLI deletes sessions that were not changed for ${found.cleanup_days} days`}>
+          <dt>expire soon</dt>
           <dd class={found !== undefined && found.cleanup_sessions > 0 ? "warn" : undefined}>{found?.cleanup_sessions.toLocaleString("en-GB") ?? "…"}</dd>
         </div>
       </dl>
-      <p class="machine-more">
-        <a href={href({ view: "history", id: undefined })}>Browse and search</a>
-      </p>
     </section>
   );
 }

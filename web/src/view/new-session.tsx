@@ -1,79 +1,129 @@
-// Form for a new session, or for resuming or forking a session on disk.
+// A new session as a composer: the prompt, the folder and the settings; or resuming and forking a session on disk.
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { claudeName, hasClaude, hasDemo } from "../app/agents.ts";
 import { newId } from "../app/browser.ts";
-import { useFetched } from "../app/fetched.ts";
-import { fileName, hostOf, sorted } from "../app/list.ts";
-import { learnModels, modelLabel, models } from "../app/models.ts";
-import type { Picked } from "../app/pictures.ts";
-import { ACCEPTED, forget, pick } from "../app/pictures.ts";
+import { draftOf } from "../app/drafts.ts";
+import { isWide } from "../app/initial-view.ts";
+import { fileName, hostOf, remember } from "../app/list.ts";
+import { DEFAULT_MODEL, learnModels, modelLabel, models } from "../app/models.ts";
+import { ACCEPTED, forget, pick, pickedOf } from "../app/pictures.ts";
 import { go, href } from "../app/route.ts";
-import { maySetMode, hasScope, errorText } from "../app/store.ts";
+import { entries, folders as recentFolders, liveFolders } from "../app/sessions.ts";
+import { takeShared } from "../app/share.ts";
+import { maySetMode, hasScope, errorText, meta } from "../app/store.ts";
+import type { Template } from "../app/templates.ts";
 import { showToast } from "../app/toasts.ts";
+import { useFolderTrust } from "../app/trust.ts";
+import type { BudgetText } from "../model/choices.ts";
+import { MODES, NO_BUDGET, POLICIES, budgetOf } from "../model/choices.ts";
 import { expandHome } from "../model/folders.ts";
+import { FORK_LABEL, RESUME_LABEL } from "../model/groups.ts";
 import { ApiError, postJson } from "../net/api.ts";
-import { shortNames } from "../text/format.ts";
-import type { CreateSession, SessionView, TranscriptList } from "../wire.ts";
+import type { CreateSession, Policy, SessionView } from "../wire.ts";
+import { Blank } from "./blank.tsx";
+import { BudgetFields } from "./budget.tsx";
+import { FolderField } from "./folder-field.tsx";
 import { Icon, Spinner } from "./icons.tsx";
 import { InstallHint } from "./install.tsx";
+import { ResumeList } from "./resume-list.tsx";
 import { InOrder } from "./revealed.tsx";
+import { Select } from "./select.tsx";
 import { ServerText } from "./server-text.tsx";
+import { Templates } from "./templates.tsx";
 import { TrustNote } from "./trust.tsx";
 
-const MODES: [string, string, string][] = [
-  ["default", "Ask first", "You are asked before files change and commands run."],
-  ["acceptEdits", "Accept edits", "Files may change; you are asked before commands run."],
-  ["plan", "Plan mode", "Nothing changes until you approve a plan."],
-];
+interface Props {
+  resume: string | undefined;
+  cwd: string | undefined;
+  forks: boolean;
+  /** True if an app has shared a text or pictures for the prompt. */
+  shared: boolean;
+}
 
-/** Number of sessions on disk whose folders are suggested. */
-const RECENT = 30;
-/** Maximum number of suggested folders. */
-const RECENT_SHOWN = 8;
+/** Name of the draft and its attachments. */
+const DRAFT = "new";
 
-export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: string | undefined }): VNode {
+export function NewSession(props: Props): VNode {
+  if (!hasScope("prompt")) {
+    return (
+      <Blank icon="shield" title="This device is read-only" actions={<a class="button" href={href({ view: "home" })}>All sessions</a>}>
+        <p>Pair it again with the scope “prompt” to start sessions.</p>
+      </Blank>
+    );
+  }
+  if (!hasClaude.value && (!hasDemo.value || props.resume !== undefined)) {
+    return (
+      <Blank icon="terminal" title={props.resume === undefined ? "No session can be started here" : "This session cannot be resumed here"}>
+        <InstallHint />
+      </Blank>
+    );
+  }
+  return <Form {...props} />;
+}
+
+function Form({ resume, cwd, forks, shared }: Props): VNode {
   const [demo, setDemo] = useState(!hasClaude.value);
-  const onDisk = useFetched<TranscriptList>("transcripts", { limit: RECENT }).value?.items ?? [];
-  const running = sorted.value.filter((session) => session.demo === demo).map((session) => session.cwd);
-  const folders = [...new Set([...running, ...(demo ? [] : onDisk.map((past) => past.cwd ?? ""))])].filter((one) => one !== "");
+  const known = recentFolders.value;
   const [written, setFolder] = useState(cwd);
   // The default is the last used folder.
-  const folder = written ?? folders[0] ?? "";
-  const [prompt, setPrompt] = useState("");
-  const [model, setModel] = useState("");
+  const folder = written ?? known[0] ?? "";
+  const trusted = new Set((useFolderTrust(liveFolders.value) ?? []).filter((one) => one.trusted).map((one) => one.folder));
+  const draft = draftOf(resume === undefined ? DRAFT : `${DRAFT}.${resume}`);
+  const prompt = draft.value;
+  const [model, setModel] = useState(DEFAULT_MODEL);
   const [mode, setMode] = useState("default");
+  const [policy, setPolicy] = useState("ask");
+  const [budget, setBudget] = useState<BudgetText>(NO_BUDGET);
   // Two agents cannot write one session file: a session that runs here can only be forked.
   const host = resume === undefined ? undefined : hostOf(resume);
-  const [wantsFork, setFork] = useState(false);
+  const [wantsFork, setFork] = useState(forks);
   const fork = wantsFork || host !== undefined;
-  const original = resume === undefined ? undefined : fileName(resume, onDisk.find((one) => one.id === resume)?.title ?? resume.slice(0, 8));
+  const file = entries.value.find((entry) => entry.kind === "disk" && entry.key === resume);
+  const original = resume === undefined ? undefined : fileName(resume, (file?.kind === "disk" ? file.file.title : undefined) ?? resume.slice(0, 8));
   useEffect(learnModels, []);
-  const [picked, setPicked] = useState<readonly Picked[]>([]);
+  const pictures = pickedOf(DRAFT);
+  const picked = pictures.value;
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
-  /**
-   * The last request without a definite response: repeating it uses the same id, and creates no second
-   * session.
-   */
+  const field = useRef<HTMLTextAreaElement>(null);
+  const chooser = useRef<HTMLInputElement>(null);
+  /** The last request without a definite response: repeating it uses the same id, and creates no second session. */
   const tried = useRef({ form: "", id: "" });
-  const attach = (files: Iterable<File>) => {
-    void pick(files, picked).then(({ picked: more, refused }) => {
-      setPicked((before) => [...before, ...more]);
-      for (const reason of refused) showToast("error", reason);
-    });
+  const attach = async (files: Iterable<File>) => {
+    const { picked: more, refused } = await pick(files, pictures.value);
+    pictures.value = [...pictures.value, ...more];
+    for (const reason of refused) showToast("error", reason);
   };
+  useEffect(() => {
+    // On a phone the keyboard would cover the form.
+    if (isWide()) field.current?.focus();
+    if (!shared) return;
+    void takeShared().then((given) => {
+      if (given === undefined) return;
+      if (given.text !== "") draft.value = draft.value.trim() === "" ? given.text : `${draft.value}\n\n${given.text}`;
+      void attach(given.files);
+    });
+  }, []);
+  const limits = budgetOf(budget);
   const start = async () => {
+    if (typeof limits === "string") {
+      setProblem(`The budget needs a positive number for ${limits}.`);
+      return;
+    }
     setBusy(true);
     setProblem("");
     const attachments = picked.map((one) => one.attachment);
     const request: Partial<CreateSession> = {
-      cwd: expandHome(folder.trim(), folders),
+      cwd: expandHome(folder.trim(), known),
       ...(fork && original !== undefined ? { title: `Fork of ${original}` } : {}),
+      ...(resume === undefined ? {} : { labels: { [fork ? FORK_LABEL : RESUME_LABEL]: resume } }),
       ...(prompt.trim() === "" ? {} : { prompt }),
-      ...(model === "" ? {} : { model }),
+      ...(model === DEFAULT_MODEL ? {} : { model }),
       permission_mode: mode,
+      ...(policy === "ask" ? {} : { policy: policy as Policy }),
+      ...limits,
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(resume === undefined ? {} : { resume, fork }),
       ...(hasDemo.value ? { demo: demo && resume === undefined } : {}),
@@ -83,6 +133,9 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
     try {
       const session = await postJson<SessionView>("sessions", { ...request, client_id: tried.current.id });
       forget(picked);
+      pictures.value = [];
+      draft.value = "";
+      remember(session);
       go({ view: "session", id: session.key });
     } catch (error) {
       setProblem(errorText(error));
@@ -91,25 +144,19 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
       if (error instanceof ApiError && error.status > 0 && error.status < 500) tried.current = { form: "", id: "" };
     }
   };
-  if (!hasScope("prompt")) {
-    return (
-      <div class="empty">
-        <h2>This device is read-only</h2>
-        <p>Pair it again with the scope “prompt” to start sessions.</p>
-        <a class="button" href={href({ view: "home" })}>
-          All sessions
-        </a>
-      </div>
-    );
-  }
-  if (!hasClaude.value && (!hasDemo.value || resume !== undefined)) {
-    return (
-      <div class="empty">
-        <h2>{resume === undefined ? "No session can be started here" : "This session cannot be resumed here"}</h2>
-        <InstallHint />
-      </div>
-    );
-  }
+  const apply = (template: Template) => {
+    draft.value = template.prompt;
+    if (template.folder !== "") setFolder(template.folder);
+    setModel(template.model);
+    if (maySetMode(template.mode)) setMode(template.mode);
+    if (POLICIES.some(({ value, scope }) => value === template.policy && (scope === undefined || hasScope(scope)))) setPolicy(template.policy);
+    setBudget(template.budget);
+    field.current?.focus();
+  };
+  const isPhone = matchMedia("(pointer: coarse)").matches;
+  const bypass = meta.value?.capabilities.includes("bypass") === true;
+  const policies = POLICIES.filter(({ value, scope }) => (scope === undefined || hasScope(scope)) && (value !== "allow" || bypass));
+  const modelOptions = [{ value: DEFAULT_MODEL, label: "Default model", about: "" }, ...models.value.map((one) => ({ value: one.value, label: modelLabel(one), about: one.description ?? "" }))];
   return (
     <div class="sheet">
       <header class="sheet-head">
@@ -119,7 +166,7 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
         <h2>{resume === undefined ? "New session" : fork ? "Fork a session" : "Resume a session"}</h2>
       </header>
       <form
-        class="form"
+        class="form start"
         onKeyDown={(event) => {
           if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
           event.preventDefault();
@@ -128,6 +175,11 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
         onSubmit={(event) => {
           event.preventDefault();
           void start();
+        }}
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={(event) => {
+          event.preventDefault();
+          void attach(event.dataTransfer?.files ?? []);
         }}
       >
         {resume !== undefined && (
@@ -140,6 +192,59 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
             This session is open on this server: <a href={href({ view: "session", id: host.key })}>open it</a>, or fork it here.
           </p>
         )}
+        <div class="start-box">
+          <FolderField value={folder} recent={resume === undefined ? known : []} trusted={trusted} readOnly={resume !== undefined && cwd !== undefined} change={setFolder} />
+          <label>
+            <span class="sr">{resume === undefined ? "First prompt" : "Next prompt"}</span>
+            <textarea
+              ref={field}
+              rows={5}
+              dir="auto"
+              value={prompt}
+              placeholder={resume === undefined ? "What should the agent do?" : "How should it continue?"}
+              onInput={(event) => (draft.value = event.currentTarget.value)}
+              onKeyDown={(event) => {
+                if (event.key !== "Enter" || event.shiftKey || event.ctrlKey || event.metaKey || event.isComposing || isPhone || prompt.trim() === "") return;
+                event.preventDefault();
+                event.currentTarget.form?.requestSubmit();
+              }}
+              onPaste={(event) => {
+                const files = event.clipboardData?.files;
+                if (files !== undefined && files.length > 0) {
+                  event.preventDefault();
+                  void attach(files);
+                }
+              }}
+            />
+          </label>
+          {picked.length > 0 && (
+            <ul class="picked">
+              {picked.map((one, index) => (
+                <li>
+                  {one.preview === undefined ? <Icon name="file" /> : <img src={one.preview} alt="" width="40" height="40" />}
+                  <span>{one.attachment.name}</span>
+                  <button type="button" class="ghost small" aria-label={`Remove ${one.attachment.name ?? "attachment"}`} onClick={() => (pictures.value = picked.filter((_, at) => at !== index))}>
+                    <Icon name="cross" />
+                  </button>
+                </li>
+              ))}
+            </ul>
+          )}
+          <div class="start-row">
+            <input ref={chooser} type="file" aria-label="Pictures or files" accept={ACCEPTED} multiple hidden onChange={(event) => { void attach(event.currentTarget.files ?? []); event.currentTarget.value = ""; }} />
+            <button type="button" class="ghost" aria-label="Attach pictures or files" title="Attach pictures or files" onClick={() => chooser.current?.click()}>
+              <Icon name="clip" />
+            </button>
+            <Select label="Model" icon="spark" value={model} options={modelOptions} choose={setModel} />
+            <Select label="Permission mode" icon="shield" value={mode} options={MODES.filter(({ value }) => maySetMode(value) && value !== "bypassPermissions")} choose={setMode} />
+            <Select label="Policy" icon="list" value={policy} options={policies} choose={setPolicy} />
+            <BudgetFields value={budget} change={setBudget} />
+            <button type="submit" class="yes main start-button" disabled={busy || folder.trim() === ""}>
+              {busy ? <Spinner /> : <Icon name="send" />} {resume === undefined ? "Start" : fork ? "Fork" : "Resume"}
+            </button>
+          </div>
+        </div>
+        {hasScope("admin") && <TrustNote folder={expandHome(folder.trim(), known)} />}
         {hasDemo.value && resume === undefined && (
           <fieldset>
             <legend>Agent</legend>
@@ -161,83 +266,9 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
             </label>
           </fieldset>
         )}
-        <label>
-          Folder
-          <input type="text" class="mono" required readOnly={resume !== undefined && cwd !== undefined} value={folder} list="folders" spellcheck={false} autocapitalize="off" placeholder="/home/you/project" onInput={(event) => setFolder(event.currentTarget.value)} />
-          <datalist id="folders">
-            {folders.map((one) => (
-              <option value={one} />
-            ))}
-          </datalist>
-        </label>
-        {resume === undefined && folders.length > 1 && (
-          <div class="recent-folders" role="group" aria-label="Recent folders">
-            {[...shortNames(folders.slice(0, RECENT_SHOWN))].map(([path, name]) => (
-              <button type="button" class={path === folder ? "small on" : "small"} aria-pressed={path === folder} title={path} onClick={() => setFolder(path)}>
-                <bdi><InOrder text={name} /></bdi>
-              </button>
-            ))}
-          </div>
-        )}
-        {hasScope("admin") && <TrustNote folder={folder.trim()} />}
-        <label>
-          {resume === undefined ? "First prompt" : "Next prompt"} <span class="muted">(optional)</span>
-          <textarea
-            rows={5}
-            value={prompt}
-            onInput={(event) => setPrompt(event.currentTarget.value)}
-            onPaste={(event) => {
-              const files = event.clipboardData?.files;
-              if (files !== undefined && files.length > 0) {
-                event.preventDefault();
-                attach(files);
-              }
-            }}
-          />
-        </label>
-        <label class="file-field">
-          <span>
-            <Icon name="clip" /> Pictures or files
-          </span>
-          <input type="file" accept={ACCEPTED} multiple onChange={(event) => { attach(event.currentTarget.files ?? []); event.currentTarget.value = ""; }} />
-        </label>
-        {picked.length > 0 && (
-          <ul class="picked">
-            {picked.map((one, index) => (
-              <li>
-                {one.preview === undefined ? <Icon name="file" /> : <img src={one.preview} alt="" width="40" height="40" />}
-                <span>{one.attachment.name}</span>
-                <button type="button" class="ghost small" aria-label={`Remove ${one.attachment.name ?? "attachment"}`} onClick={() => setPicked(picked.filter((_, at) => at !== index))}>
-                  <Icon name="cross" />
-                </button>
-              </li>
-            ))}
-          </ul>
-        )}
-        <label>
-          Model
-          <select value={model} onChange={(event) => setModel(event.currentTarget.value)}>
-            <option value="">Default model</option>
-            {models.value.map((one) => (
-              <option value={one.value} title={one.description}>{modelLabel(one)}</option>
-            ))}
-          </select>
-        </label>
-        <fieldset>
-          <legend>Permission mode</legend>
-          {MODES.filter(([name]) => maySetMode(name)).map(([name, label, about]) => (
-            <label class="option">
-              <input type="radio" name="mode" checked={mode === name} onChange={() => setMode(name)} />
-              <span>
-                <span class="option-label">{label}</span>
-                <span class="option-more">{about}</span>
-              </span>
-            </label>
-          ))}
-        </fieldset>
         {resume !== undefined && (
           <label class="check">
-            <input type="checkbox" checked={fork} disabled={host !== undefined} onChange={() => setFork(!wantsFork)} /> Fork: go on in a copy, so that the session stays as it is
+            <input type="checkbox" checked={fork} disabled={host !== undefined} onChange={() => setFork(!wantsFork)} /> Fork: continue in a copy, so that the session stays as it is
           </label>
         )}
         {problem !== "" && (
@@ -245,11 +276,8 @@ export function NewSession({ resume, cwd }: { resume: string | undefined; cwd: s
             <ServerText text={problem} />
           </p>
         )}
-        <div class="form-actions">
-          <button type="submit" class="yes main" disabled={busy || folder.trim() === ""}>
-            {busy ? <Spinner /> : <Icon name="send" />} {resume === undefined ? "Start" : fork ? "Fork" : "Resume"}
-          </button>
-        </div>
+        {resume === undefined && <Templates now={{ prompt, folder, model, mode, policy, budget }} apply={apply} />}
+        {resume === undefined && hasClaude.value && <ResumeList />}
       </form>
     </div>
   );

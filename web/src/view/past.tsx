@@ -2,6 +2,7 @@
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { hasClaude } from "../app/agents.ts";
 import { useFetched, useTries } from "../app/fetched.ts";
 import { editedInputs } from "../app/edited.ts";
 import { download, toMarkdown } from "../app/export.ts";
@@ -10,6 +11,7 @@ import { savePosition, savedPosition } from "../app/scroll-positions.ts";
 import { isSideBySide, prefs } from "../app/prefs.ts";
 import type { Wanted } from "../app/route.ts";
 import { href } from "../app/route.ts";
+import { resumeFile } from "../app/sessions.ts";
 import { hasScope, errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
 import type { Conversation, Item } from "../model/conversation.ts";
@@ -27,7 +29,8 @@ import { getJson } from "../net/api.ts";
 import { baseName, bytes, count, dollars } from "../text/format.ts";
 import type { Transcript, TranscriptBranches, TranscriptEvents, UiMessage } from "../wire.ts";
 import { markWords, unfold } from "./match.ts";
-import { Icon, Spinner } from "./icons.tsx";
+import { Blank, Bones } from "./blank.tsx";
+import { Icon } from "./icons.tsx";
 import { ItemView, guessHeight } from "./item.tsx";
 import { InOrder } from "./revealed.tsx";
 import { ServerText } from "./server-text.tsx";
@@ -159,21 +162,26 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
   const back = href({ view: "history", id: undefined, wanted: { ...asked, around: undefined } });
   if (problem !== "") {
     return (
-      <div class="empty">
-        <h2>The session could not be read</h2>
+      <Blank
+        icon="alert"
+        bad
+        title="The session could not be read"
+        actions={
+          <>
+            <button type="button" onClick={again}>
+              Try again
+            </button>
+            <a class="button" href={back}>
+              History
+            </a>
+          </>
+        }
+      >
         <p><ServerText text={problem} /></p>
-        <div class="empty-actions">
-          <button type="button" onClick={again}>
-            Try again
-          </button>
-          <a class="button" href={back}>
-            History
-          </a>
-        </div>
-      </div>
+      </Blank>
     );
   }
-  if (past === undefined) return <div class="empty" role="status"><Spinner /></div>;
+  if (past === undefined) return <Bones count={4} label="Reading the transcript" talk />;
   const { about, all } = past;
   const rows = rowsOf(all.items, (id) => all.asks.has(id));
   const showFound = (item: Item, text: string) => {
@@ -236,10 +244,11 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
             </a>
           )}
           {hasScope("prompt") && (
-            <a class={host === undefined ? "button main" : "button"} href={href({ view: "new", resume: id, cwd: about.cwd ?? undefined })}>
-              {host === undefined ? "Resume" : "Fork"}
+            <a class="button" href={href({ view: "new", resume: id, cwd: about.cwd ?? undefined, fork: true })}>
+              Fork
             </a>
           )}
+          {host === undefined && hasScope("prompt") && hasClaude.value && <ResumeButton id={id} cwd={about.cwd} />}
         </div>
       </header>
       <div class="session-middle">
@@ -274,6 +283,20 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
         </div>
       </div>
     </div>
+  );
+}
+
+/** Resumes the session at once; the next prompt is written there. */
+function ResumeButton({ id, cwd }: { id: string; cwd: string | null | undefined }): VNode {
+  const [busy, setBusy] = useState(false);
+  const resume = () => {
+    setBusy(true);
+    void resumeFile(id, cwd).finally(() => setBusy(false));
+  };
+  return (
+    <button type="button" class="main" disabled={busy} onClick={resume}>
+      Resume
+    </button>
   );
 }
 

@@ -2,6 +2,7 @@
 
 import type { VNode } from "preact";
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useSessionActions } from "../app/session-actions.ts";
 import { sendAgain } from "../app/uncertain.ts";
 import { isWriting } from "../app/keys.ts";
 import { rewindTo } from "../app/jumps.ts";
@@ -12,10 +13,12 @@ import { href } from "../app/route.ts";
 import type { OpenSession } from "../app/session.ts";
 import { command, hasScope, retryOpen, promptsSent, errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
+import { wide } from "../app/wide.ts";
 import { can, hasTerminal as hasTerminalOf } from "../model/capabilities.ts";
 import type { Item, Queued } from "../model/conversation.ts";
 import type { SessionView } from "../wire.ts";
 import { findIn } from "../model/find.ts";
+import { Blank, Bones } from "./blank.tsx";
 import type { RowItem } from "../model/runs.ts";
 import { rowKeyOf, rowPosition, runFold } from "../model/runs.ts";
 import { Composer, Limited } from "./composer.tsx";
@@ -50,35 +53,20 @@ export function SessionPage({ open }: { open: OpenSession }): VNode {
   const session = viewOf(open.name);
   if (loading === "missing") {
     return (
-      <div class="empty">
-        <h2>Session not found</h2>
+      <Blank icon="search" title="Session not found" actions={<a class="button" href={href({ view: "home" })}>All sessions</a>}>
         <p>It was deleted, or the address belongs to another server.</p>
-        <a class="button" href={href({ view: "home" })}>
-          All sessions
-        </a>
-      </div>
+      </Blank>
     );
   }
   if (loading === "gone") return <Gone open={open} />;
   if (loading === "failed") {
     return (
-      <div class="empty">
-        <h2>The session could not be opened</h2>
+      <Blank icon="alert" bad title="The session could not be opened" actions={<button type="button" onClick={retryOpen}>Try again</button>}>
         <p><ServerText text={open.problem.value} /></p>
-        <button type="button" onClick={retryOpen}>
-          Try again
-        </button>
-      </div>
+      </Blank>
     );
   }
-  if (session === undefined || loading === "loading") {
-    return (
-      <div class="empty" role="status">
-        <Spinner />
-        <p>Opening the session</p>
-      </div>
-    );
-  }
+  if (session === undefined || loading === "loading") return <Bones count={4} label="Opening the session" talk />;
   return <Loaded open={open} session={session} />;
 }
 
@@ -86,20 +74,25 @@ export function SessionPage({ open }: { open: OpenSession }): VNode {
 function Gone({ open }: { open: OpenSession }): VNode {
   const file = open.conversation.cliSessionId;
   return (
-    <div class="empty" role="status">
-      <h2>This session was deleted</h2>
-      <p>It was removed from the list. Its conversation is in the session file, if Claude Code has written one.</p>
-      <div class="empty-actions">
-        <a class="button main" href={href({ view: "home" })}>
-          All sessions
-        </a>
-        {file !== undefined && (
-          <a class="button" href={href({ view: "history", id: file })}>
-            Session file
+    <Blank
+      icon="trash"
+      title="This session was deleted"
+      role="status"
+      actions={
+        <>
+          <a class="button main" href={href({ view: "home" })}>
+            All sessions
           </a>
-        )}
-      </div>
-    </div>
+          {file !== undefined && (
+            <a class="button" href={href({ view: "history", id: file })}>
+              Transcript
+            </a>
+          )}
+        </>
+      }
+    >
+      <p>It was removed from the list. Its conversation is in the transcript, if Claude Code has written one.</p>
+    </Blank>
   );
 }
 
@@ -117,6 +110,15 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
   const capabilities = useMemo(() => session.capabilities, [String(session.capabilities)]);
   const closePanel = () => setPanel("none");
   const [tab, setTab] = useState<SessionTab>("conversation");
+  const find = () => {
+    setTab("conversation");
+    setFinding(true);
+  };
+  useSessionActions({ setPanel, find });
+  // In a narrow window a panel would cover the conversation, and with it Interrupt.
+  useEffect(() => {
+    if (!wide.value) setPanel("none");
+  }, [wide.value]);
   const hasTerminal = hasTerminalOf(session);
   const [finding, setFinding] = useState(false);
   const rows = useRows(all);
@@ -172,7 +174,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
   };
   return (
     <div class="session" data-state={session.state}>
-      <Header session={session} all={all} drawn={drawn} panel={panel} setPanel={setPanel} find={() => { setTab("conversation"); setFinding(true); }} />
+      <Header session={session} all={all} drawn={drawn} panel={panel} setPanel={setPanel} find={find} />
       <div class="session-middle">
         <div class="talk" onPointerOver={loadTimes} onPointerDown={loadTimes}>
           {hasTerminal && <SessionTabs tab={tab} setTab={setTab} />}

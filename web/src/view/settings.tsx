@@ -1,31 +1,42 @@
-// Preferences, paired devices, and keyboard shortcuts.
+// Settings: appearance, notifications, devices, trusted folders, the audit log, keys, and the server.
 
-import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { claudeName, hasClaude } from "../app/agents.ts";
-import { loadDevice } from "../app/local-data.ts";
+import type { ComponentChildren, VNode } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { wantNotifications } from "../app/notify.ts";
 import type { Theme } from "../app/prefs.ts";
 import { prefs, setPref } from "../app/prefs.ts";
 import { href } from "../app/route.ts";
-import { hasScope, meta, errorText } from "../app/store.ts";
+import { SECTIONS } from "../app/sections.ts";
+import { hasScope } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
-import { getJson, send } from "../net/api.ts";
-import type { Device, DeviceList } from "../wire.ts";
+import { About } from "./about.tsx";
+import { AuditLog } from "./audit.tsx";
+import { Bones } from "./blank.tsx";
+import { Devices } from "./devices.tsx";
 import { Icon } from "./icons.tsx";
 import { KeyList } from "./keys.tsx";
 import { NotifyRules } from "./notify-rules.tsx";
 import { NotifyTargets } from "./notify-targets.tsx";
 import { PushSection } from "./push.tsx";
-import { InOrder } from "./revealed.tsx";
+import { TrustedFolders } from "./trusted-folders.tsx";
 
-export function Settings(): VNode {
-  const { theme, notify, showAll } = prefs.value;
-  const change = (wanted: boolean) => {
-    void wantNotifications(wanted).then((granted) => {
-      if (wanted && !granted) showToast("error", "The browser does not allow notifications for this page.");
-    });
-  };
+/** Times in milliseconds at which the named section is brought into view. */
+const SHOW_MS = [0, 150, 400, 900];
+
+export function Settings({ section }: { section: string | undefined }): VNode {
+  const shown = SECTIONS.filter(({ scope }) => scope === undefined || hasScope(scope));
+  useEffect(() => {
+    if (section === undefined) return undefined;
+    const show = () => document.getElementById(`settings-${section}`)?.scrollIntoView({ block: "start" });
+    // The sections above are still loading; a user who scrolls meanwhile is not brought back.
+    const timers = SHOW_MS.map((ms) => setTimeout(show, ms));
+    const stop = () => timers.forEach(clearTimeout);
+    for (const kind of ["wheel", "touchmove", "keydown", "pointerdown"]) addEventListener(kind, stop);
+    return () => {
+      stop();
+      for (const kind of ["wheel", "touchmove", "keydown", "pointerdown"]) removeEventListener(kind, stop);
+    };
+  }, [section]);
   return (
     <div class="sheet">
       <header class="sheet-head">
@@ -34,98 +45,102 @@ export function Settings(): VNode {
         </a>
         <h2>Settings</h2>
       </header>
-      <div class="form">
-        <fieldset class="segments">
-          <legend>Colours</legend>
-          {(["auto", "light", "dark"] satisfies Theme[]).map((one) => (
-            <label class={theme === one ? "on" : undefined}>
-              <input type="radio" name="theme" checked={theme === one} onChange={() => setPref("theme", one)} />
-              {one === "auto" ? "Like the system" : one === "light" ? "Light" : "Dark"}
-            </label>
+      <div class="settings">
+        <nav class="settings-nav" aria-label="Sections">
+          {shown.map(({ name, title, icon }) => (
+            <a href={href({ view: "settings", section: name })} class={name === "keys" ? "for-keys" : undefined} aria-current={section === name ? "true" : undefined}>
+              <Icon name={icon} /> {title}
+            </a>
           ))}
-        </fieldset>
-        <label class="check">
-          <input type="checkbox" checked={notify} onChange={(event) => change(event.currentTarget.checked)} /> Notify me about pending requests and ended turns
-        </label>
-        <label class="check">
-          <input type="checkbox" checked={showAll} onChange={(event) => setPref("showAll", event.currentTarget.checked)} /> Show notes that are meant for logs
-        </label>
-        <PushSection />
-        <NotifyRules />
-        {hasScope("admin") && <NotifyTargets />}
-        {hasScope("admin") && <Devices />}
-        <section class="for-keys">
-          <h3>Keys</h3>
-          <KeyList />
-        </section>
-        <p class="muted">
-          Tidings {meta.value?.version ?? ""}
-          {hasClaude.value ? `, ${claudeName.value}` : ", no Claude Code was found"}
-          {meta.value !== undefined && `, you are ${meta.value.you.name} (${meta.value.you.scopes.join(", ")})`}
-        </p>
+        </nav>
+        <div class="form settings-body">
+          {shown.map(({ name, title }) => (
+            <Section key={name} name={name} title={title}>{content(name)}</Section>
+          ))}
+        </div>
       </div>
     </div>
   );
 }
 
-function Devices(): VNode {
-  const [devices, setDevices] = useState<readonly Device[] | undefined>(undefined);
-  useEffect(() => {
-    getJson<DeviceList>("devices").then(
-      (list) => setDevices(list.items),
-      () => setDevices([]),
-    );
-  }, []);
-  const revoke = (device: Device) => {
-    send("DELETE", `devices/${encodeURIComponent(device.id)}`).then(
-      () => setDevices(devices?.filter((other) => other.id !== device.id)),
-      (error: unknown) => showToast("error", errorText(error)),
-    );
-  };
+function Section({ name, title, children }: { name: string; title: string; children: ComponentChildren }): VNode {
   return (
-    <section>
-      <h3>Devices</h3>
-      <p class="muted">
-        Pair a phone with <code>tidings pair</code>, which shows a QR code.
-      </p>
-      <ul class="devices">
-        {devices?.map((device) => (
-          <Row key={device.id} device={device} revoke={() => revoke(device)} />
-        ))}
-      </ul>
+    <section class={name === "keys" ? "settings-part for-keys" : "settings-part"} id={`settings-${name}`} aria-labelledby={`settings-${name}-title`}>
+      <h3 id={`settings-${name}-title`}>{title}</h3>
+      {children}
     </section>
   );
 }
 
-function Row({ device, revoke }: { device: Device; revoke: () => void }): VNode {
-  const [sure, setSure] = useState(false);
-  const isThis = device.id === loadDevice();
+/** Content that is fetched only when the user comes near it. */
+function Later({ children }: { children: ComponentChildren }): VNode {
+  const box = useRef<HTMLDivElement>(null);
+  const [isNear, setNear] = useState(false);
+  useEffect(() => {
+    if (box.current === null) return undefined;
+    const observer = new IntersectionObserver((seen) => seen.some(({ isIntersecting }) => isIntersecting) && setNear(true), { rootMargin: "200px" });
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+  return <div class="settings-later" ref={box}>{isNear ? children : <Bones count={2} label="Not loaded yet" />}</div>;
+}
+
+function content(name: string): ComponentChildren {
+  switch (name) {
+    case "look":
+      return <Appearance />;
+    case "notifications":
+      return <Notifications />;
+    case "devices":
+      return <Devices />;
+    case "trust":
+      return <Later><TrustedFolders /></Later>;
+    case "audit":
+      return <Later><AuditLog /></Later>;
+    case "keys":
+      return <KeyList />;
+    default:
+      return <About />;
+  }
+}
+
+function Appearance(): VNode {
+  const { theme, contrast, showAll } = prefs.value;
   return (
-    <li>
-      <span>
-        <strong>
-          <InOrder text={device.name} />
-        </strong>
-        {isThis && <span class="this-device">this device</span>}
-        <span class="muted">
-          {device.scopes.join(", ")}, since {device.created.slice(0, 10)}
-        </span>
-        {sure && <span class="warn-line">{isThis ? "This browser would be signed out at once, and unsent prompts would be lost." : "It would be signed out at once."}</span>}
-      </span>
-      {sure ? (
-        <span class="device-sure">
-          <button type="button" class="no main" onClick={revoke}>
-            Really revoke
-          </button>
-          <button type="button" onClick={() => setSure(false)}>
-            Keep
-          </button>
-        </span>
-      ) : (
-        <button type="button" class="no" onClick={() => setSure(true)}>
-          Revoke…
-        </button>
-      )}
-    </li>
+    <>
+      <fieldset class="segments">
+        <legend>Colours</legend>
+        {(["auto", "light", "dark"] satisfies Theme[]).map((one) => (
+          <label class={theme === one ? "on" : undefined}>
+            <input type="radio" name="theme" checked={theme === one} onChange={() => setPref("theme", one)} />
+            {one === "auto" ? "Like the system" : one === "light" ? "Light" : "Dark"}
+          </label>
+        ))}
+      </fieldset>
+      <label class="check">
+        <input type="checkbox" checked={contrast} onChange={(event) => setPref("contrast", event.currentTarget.checked)} /> High contrast
+      </label>
+      <label class="check">
+        <input type="checkbox" checked={showAll} onChange={(event) => setPref("showAll", event.currentTarget.checked)} /> Show notes that are meant for logs
+      </label>
+    </>
+  );
+}
+
+function Notifications(): VNode {
+  const change = (wanted: boolean) => {
+    void wantNotifications(wanted).then((granted) => {
+      if (wanted && !granted) showToast("error", "The browser does not allow notifications for this page.");
+    });
+  };
+  return (
+    <>
+      <label class="check">
+        <input type="checkbox" checked={prefs.value.notify} onChange={(event) => change(event.currentTarget.checked)} /> Notify me about pending requests and ended turns
+      </label>
+      <PushSection />
+      <NotifyRules />
+      {hasScope("admin") && <NotifyTargets />}
+    </>
   );
 }

@@ -1,43 +1,36 @@
-// The list of sessions: those with pending requests first, then the others.
+// The sidebar: what needs the user, the list of all sessions, and the other views.
 
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
 import { hasClaude, hasDemo } from "../app/agents.ts";
-import { now } from "../app/clock.ts";
 import { inboxCounts } from "../app/inbox.ts";
 import { isWide } from "../app/initial-view.ts";
 import { cardWanted, keysShown, nextWaiting } from "../app/keys.ts";
-import { olderSessions, sessionsLoaded, showOlderSessions, sorted, waiting, waitingCount } from "../app/list.ts";
+import { sessionsLoaded, sorted, waitingCount } from "../app/list.ts";
+import { paletteShown } from "../app/palette.ts";
 import { href, route } from "../app/route.ts";
-import { hasScope, meta, open, errorText } from "../app/store.ts";
-import { showToast } from "../app/toasts.ts";
-import { nameOf } from "../model/name.ts";
-import { summary } from "../model/tools.ts";
-import { age, baseName, dollars } from "../text/format.ts";
-import type { SessionView } from "../wire.ts";
+import { listFilter } from "../app/sessions.ts";
+import { hasScope, meta } from "../app/store.ts";
 import { Icon } from "./icons.tsx";
 import { InstallHint } from "./install.tsx";
 import { MachineCard } from "./machine.tsx";
-import { OriginMark } from "./origin.tsx";
-import { InOrder } from "./revealed.tsx";
-import { Stalled, StateChip } from "./state.tsx";
+import { ScopeTabs, SelectionBar, SessionList } from "./session-list.tsx";
 
 const BADGE_MAX = 99;
 
 export function Sidebar(): VNode {
-  const [filter, setFilter] = useState("");
-  const all = sorted.value;
-  const shown = all.filter((session) => matches(session, filter));
-  // On a phone pending requests come first, and the sessions on this machine last.
+  // On a phone pending requests come first, and the figures of this machine last.
   const wide = isWide();
-  const filterable = all.length > 3;
   const hint = meta.value !== undefined && !hasClaude.value && <InstallHint />;
+  const isFirst = hasDemo.value && sorted.value.length <= 3;
   return (
     <nav class="sidebar" aria-label="Sessions">
       <header class="brand">
         <a class="brand-name" href={href({ view: "home" })}>
           <Logo /> Tidings
         </a>
+        <button type="button" class="ghost" aria-label="Search sessions and commands" title="Search sessions and commands (Ctrl+K)" onClick={() => (paletteShown.value = true)}>
+          <Icon name="search" />
+        </button>
         <button type="button" class="ghost for-keys" aria-label="Keys" title="Keys (?)" onClick={() => (keysShown.value = true)}>
           <Icon name="keys" />
         </button>
@@ -46,39 +39,27 @@ export function Sidebar(): VNode {
         </a>
       </header>
       <div class="sidebar-body">
-        {wide && <MachineCard />}
         <div class="sidebar-tools">
           {hasScope("prompt") && (hasClaude.value || hasDemo.value) && (
             <a class={hasClaude.value ? "button main" : "button"} href={href({ view: "new", resume: undefined, cwd: undefined })}>
-              <Icon name="plus" /> {hasClaude.value ? (hasDemo.value && !filterable ? "Start a real session" : "New session") : "Another demo"}
+              <Icon name="plus" /> {hasClaude.value ? (isFirst ? "Start a real session" : "New session") : "Another demo"}
             </a>
           )}
-          {filterable && (
-            <label class="filter">
-              <span class="sr">Filter sessions</span>
-              <input type="search" placeholder="Filter" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
-            </label>
-          )}
+          <label class="filter">
+            <span class="sr">Filter sessions</span>
+            <input type="search" placeholder="Filter" value={listFilter.value} onInput={(event) => (listFilter.value = event.currentTarget.value)} />
+          </label>
         </div>
+        <ScopeTabs />
         {wide && hint}
-        {all.length > 0 && <WaitingLine count={waitingCount.value} />}
-        <ul class="session-list">
-          {shown.map((session) => (
-            <SessionCard key={session.key} session={session} />
-          ))}
-        </ul>
-        {sessionsLoaded.value && all.length === 0 && (
-          <div class="muted pad">
-            <p>No sessions run here yet. Start one, or resume one from the history.</p>
-            <p class="hook-hint">Sessions that you start in terminals appear here too. <code>tidings hook install</code> makes their requests answerable here.</p>
-          </div>
-        )}
-        {all.length > 0 && shown.length === 0 && <p class="muted pad">None of {all.length} sessions fits “{filter}”.</p>}
-        {olderSessions.value !== undefined && <ShowOlder />}
+        <WaitingLine count={waitingCount.value} />
+        <SessionList />
         {/* Only once the list has its length, which would push them down. */}
         {!wide && sessionsLoaded.value && hint}
         {!wide && sessionsLoaded.value && <MachineCard />}
       </div>
+      <SelectionBar />
+      {wide && <MachineCard />}
       <footer class="sidebar-foot">
         <InboxLink />
         <a href={href({ view: "history", id: undefined })} class={route.value.view === "history" ? "on" : undefined}>
@@ -123,72 +104,6 @@ function InboxLink(): VNode {
       {badge > 0 && <span class="badge" aria-label={`${badge} new`}>{badge > BADGE_MAX ? `${BADGE_MAX}+` : badge}</span>}
     </a>
   );
-}
-
-function ShowOlder(): VNode {
-  const [busy, setBusy] = useState(false);
-  const show = () => {
-    setBusy(true);
-    showOlderSessions()
-      .catch((error: unknown) => showToast("error", errorText(error)))
-      .finally(() => setBusy(false));
-  };
-  return (
-    <p class="older">
-      <button type="button" disabled={busy} onClick={show}>
-        {busy ? "Loading…" : "Show older sessions"}
-      </button>
-    </p>
-  );
-}
-
-function SessionCard({ session }: { session: SessionView }): VNode {
-  const name = nameOf(session);
-  const waits = session.pending_permissions + session.pending_questions;
-  const current = open.value?.name === session.key || open.value?.name === String(session.handle);
-  return (
-    <li>
-      <a class={`session-card ${session.state}`} href={href({ view: "session", id: session.key })} aria-current={current ? "page" : undefined}>
-        <span class="card-top">
-          <span class="card-title"><bdi><InOrder text={name} /></bdi></span>
-          <span class="card-age">{age(session.active, now.value)}</span>
-        </span>
-        <span class="card-line">{session.stalled === undefined ? <bdi><InOrder text={line(session)} /></bdi> : <Stalled why={session.stalled} />}</span>
-        <span class="card-facts">
-          <StateChip session={session} />
-          <OriginMark session={session} />
-          {session.demo && <span class="demo-mark">DEMO</span>}
-          {waits > 1 && <span class="badge" aria-label={`${waits} requests`}>{waits}</span>}
-          <span class="cut">{baseName(session.cwd)}</span>
-          {session.totals.cost_usd > 0 && <span class="push">{dollars(session.totals.cost_usd)}</span>}
-        </span>
-      </a>
-    </li>
-  );
-}
-
-function line(session: SessionView): string {
-  return session.error ?? wants(session) ?? session.last_line ?? (session.state === "running" ? "Working" : session.cwd);
-}
-
-/** The session's pending request in one line. */
-function wants(session: SessionView): string | undefined {
-  if (session.state !== "needs_you") return undefined;
-  const ask = [...waiting.value.values()].find((one) => one.session === session.key);
-  if (ask === undefined) return undefined;
-  if ("tool_name" in ask.details) {
-    const { title, target } = summary(ask.details.tool_name, ask.details.input, session.cwd);
-    return `${title}? ${target.split("\n")[0] ?? ""}`;
-  }
-  if (ask.details.kind === "Plan") return "Has a plan for you to approve";
-  return "request" in ask && ask.request !== undefined && "questions" in ask.request ? ask.request.questions[0]?.text : undefined;
-}
-
-function matches(session: SessionView, filter: string): boolean {
-  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  const labels = Object.entries(session.labels).flat();
-  const text = [nameOf(session), session.first_prompt, session.cwd, session.last_line, session.state.replace("_", " "), session.model, session.origin === "server" ? "" : session.origin, ...labels].join(" ").toLowerCase();
-  return words.every((word) => text.includes(word));
 }
 
 export function Logo(): VNode {

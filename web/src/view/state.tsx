@@ -1,19 +1,9 @@
 // State of a session: a coloured dot, always with its name.
 
 import type { VNode } from "preact";
-import type { ServerPhase, SessionView } from "../wire.ts";
+import { STATE_WORDS } from "../model/groups.ts";
+import type { SessionView } from "../wire.ts";
 import { InOrder } from "./revealed.tsx";
-
-const WORDS: Record<ServerPhase, string> = {
-  starting: "Starting",
-  idle: "Idle",
-  running: "Running",
-  needs_you: "Needs you",
-  parked: "Parked",
-  stopped: "Stopped",
-  interrupted: "Interrupted",
-  failed: "Failed",
-};
 
 /** Reason why the agent does not respond: a stopped process (SIGSTOP) reads no input. */
 export function Stalled({ why }: { why: string }): VNode {
@@ -32,7 +22,7 @@ export function StateChip({ session }: { session: SessionView }): VNode {
   return (
     <span class={`state ${state}${broke ? " broke" : ""}`} title={broke ? error : undefined}>
       <span class="state-dot" />
-      {broke ? "Turn failed" : WORDS[state]}
+      {broke ? "Turn failed" : STATE_WORDS[state] ?? state}
     </span>
   );
 }

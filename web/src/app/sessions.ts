@@ -1,0 +1,95 @@
+// The list of all sessions as it is displayed: entries, groups, selection, and actions on entries.
+
+import { computed, signal } from "@preact/signals";
+import type { Entry, ListScope } from "../model/groups.ts";
+import { RESUME_LABEL, entriesOf, groupsOf, recentFolders } from "../model/groups.ts";
+import { ApiError, postJson, send } from "../net/api.ts";
+import type { SessionView } from "../wire.ts";
+import { newId } from "./browser.ts";
+import { filesOnDisk, refreshDisk } from "./disk.ts";
+import { forgetSession, hostOf, remember, sorted } from "./list.ts";
+import { marks } from "./marks.ts";
+import { go } from "./route.ts";
+import { errorText } from "./store.ts";
+import { showToast } from "./toasts.ts";
+
+export const listFilter = signal("");
+export const listScope = signal<ListScope>("all");
+/** Keys of selected entries; `undefined` if none can be selected. */
+export const selected = signal<ReadonlySet<string> | undefined>(undefined);
+/** Keys of the sessions that the user is asked about before they are deleted. */
+export const deleting = signal<readonly string[]>([]);
+/** Key of the session whose title is being edited in the list. */
+export const renaming = signal<string | undefined>(undefined);
+
+export const entries = computed(() => entriesOf(sorted.value, filesOnDisk.value));
+export const groups = computed(() => groupsOf(entries.value, listScope.value, listFilter.value, marks));
+/** Sessions of the server in the order of the list. */
+export const listed = computed(() => groups.value.flatMap((group) => group.entries).flatMap((entry) => (entry.kind === "live" ? [entry.session] : [])));
+/** Folders of the server's sessions, which exist, unlike some of those of old transcripts. */
+export const liveFolders = computed(() => recentFolders(entries.value.filter(isLive)));
+export const folders = computed(() => recentFolders(entries.value));
+
+export function toggleSelected(key: string): void {
+  const now = new Set(selected.value);
+  if (!now.delete(key)) now.add(key);
+  selected.value = now;
+}
+
+export async function rename(session: SessionView, title: string): Promise<void> {
+  await send<SessionView>("PATCH", `sessions/${encodeURIComponent(session.key)}`, { title }).then(
+    (now) => now !== undefined && remember(now),
+    (error: unknown) => showToast("error", errorText(error)),
+  );
+}
+
+/** Deletes sessions of the server; returns the number of those that could not be deleted. */
+export async function deleteSessions(keys: readonly string[], transcript: boolean): Promise<number> {
+  let failed = 0;
+  for (const key of keys) {
+    try {
+      await send("DELETE", `sessions/${encodeURIComponent(key)}`, undefined, transcript ? { transcript: true } : {});
+      forgetSession(key);
+    } catch (error) {
+      failed += 1;
+      showToast("error", errorText(error));
+    }
+  }
+  void refreshDisk();
+  return failed;
+}
+
+/** Ids of resumed files, so that a second press starts no second session. */
+const resuming = new Map<string, string>();
+
+/** Opens a session on disk: the one of this server that continues it, else a new one that resumes it. */
+export async function resumeFile(id: string, cwd: string | null | undefined): Promise<void> {
+  const host = hostOf(id);
+  if (host !== undefined) {
+    go({ view: "session", id: host.key });
+    return;
+  }
+  // Without its folder the user has to choose one.
+  if (cwd == null || cwd === "") {
+    go({ view: "new", resume: id, cwd: undefined });
+    return;
+  }
+  const clientId = resuming.get(id) ?? newId();
+  resuming.set(id, clientId);
+  try {
+    const session = await postJson<SessionView>("sessions", { cwd, resume: id, labels: { [RESUME_LABEL]: id }, demo: false, client_id: clientId });
+    remember(session);
+    go({ view: "session", id: session.key });
+  } catch (error) {
+    // Another device may have resumed it since the list was fetched, or it is older than the listed ones.
+    const live = error instanceof ApiError && error.status === 409 ? /\bis session (\d+) already/.exec(error.problem.detail)?.[1] : undefined;
+    if (live === undefined) showToast("error", errorText(error));
+    else go({ view: "session", id: live });
+  } finally {
+    resuming.delete(id);
+  }
+}
+
+export function isLive(entry: Entry): entry is Extract<Entry, { kind: "live" }> {
+  return entry.kind === "live";
+}

@@ -1,0 +1,39 @@
+// The server: its version, the CLI that it uses, its limits, and this device's access.
+
+import type { VNode } from "preact";
+import { claudeName, hasClaude } from "../app/agents.ts";
+import { link, meta } from "../app/store.ts";
+import { driftOf } from "../model/drift.ts";
+import { bytes } from "../text/format.ts";
+import { InOrder } from "./revealed.tsx";
+
+/** Version of the CLI that this version of Tidings is tested with; set by the build. */
+declare const TESTED_CLI: string;
+
+export function About(): VNode {
+  const about = meta.value;
+  const drift = driftOf(about?.claude?.version ?? undefined, TESTED_CLI);
+  return (
+    <dl class="facts about">
+      <dt>Tidings</dt>
+      <dd>{about?.version ?? "unknown"}{about?.demo === true && ", with the demo"}</dd>
+      <dt>Agent</dt>
+      <dd>
+        {hasClaude.value ? claudeName.value : "no Claude Code was found"}
+        {drift !== undefined && <span class={drift.tone === "same" ? "chip good" : "chip strong"}>{drift.text}</span>}
+      </dd>
+      <dt>Connection</dt>
+      <dd>{link.value === "open" ? "connected" : "not connected"}, <code>{location.host}</code></dd>
+      <dt>You</dt>
+      <dd>{about === undefined ? "unknown" : <><InOrder text={about.you.name} /> ({about.you.scopes.join(", ")})</>}</dd>
+      {about !== undefined && (
+        <>
+          <dt>Limits</dt>
+          <dd>prompts with attachments up to {bytes(about.limits.input_bytes)}</dd>
+          <dt>Wire</dt>
+          <dd>{about.websocket_protocol}, events {about.ui_wire_version}</dd>
+        </>
+      )}
+    </dl>
+  );
+}

@@ -1,0 +1,73 @@
+// Settings and starting: the QR code, links, the audit log, versions, budgets, shared content.
+
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { test } from "node:test";
+import { filterAudit, parseAudit } from "../src/model/audit.ts";
+import { NO_BUDGET, budgetLine, budgetOf } from "../src/model/choices.ts";
+import { driftOf } from "../src/model/drift.ts";
+import { isLoopback, linkFor } from "../src/model/pair-link.ts";
+import { sharedPrompt } from "../src/model/share.ts";
+import { qrCode, qrPath } from "../src/text/qr.ts";
+
+// Codes of these texts were read with another program, jsQR 1.4.0.
+const CODES: [text: string, size: number, sha256: string][] = [
+  ["http://127.0.0.1:7717/#code=ABCDE-FGHJK", 29, "4ce9268c1f72923b"],
+  ["https://tidings.example.org/tidings/#code=ABCDE-FGHJK", 33, "8ad42c6e738b4828"],
+  ["x".repeat(213), 57, "f8a692e420006d88"],
+];
+
+test("a QR code has the modules that another program reads", () => {
+  for (const [text, size, wanted] of CODES) {
+    const modules = qrCode(text);
+    assert.equal(modules.length, size);
+    assert.ok(modules.every((row) => row.length === size));
+    const hash = createHash("sha256").update(modules.map((row) => row.map(Number).join("")).join("\n")).digest("hex");
+    assert.equal(hash.slice(0, 16), wanted, text);
+  }
+  assert.throws(() => qrCode("x".repeat(214)), RangeError);
+  // Four light modules on each side.
+  assert.equal(qrPath("x").size, 21 + 8);
+});
+
+test("a device gets the address of this page if the server knows only its loopback address", () => {
+  assert.ok(isLoopback("http://127.0.0.1:7717/#code=A") && isLoopback("http://[::1]:1/") && isLoopback("http://localhost/"));
+  assert.ok(!isLoopback("http://192.168.1.2/") && !isLoopback("https://127.0.0.1.example.org/"));
+  assert.equal(linkFor("http://127.0.0.1:7717/t/#code=A", "https://box.ts.net/t/#/settings"), "https://box.ts.net/t/#code=A");
+  assert.equal(linkFor("https://box.ts.net/#code=A", "http://127.0.0.1:7717/#/settings"), "https://box.ts.net/#code=A");
+  assert.equal(linkFor("http://127.0.0.1:7717/#code=A", "http://localhost:7717/"), "http://127.0.0.1:7717/#code=A");
+});
+
+test("the audit log is read line by line, and filtered by decision and words", () => {
+  const line = (number: number, more: object) => JSON.stringify({ number, at_us: number, who: "user", decision: "allowed", ...more });
+  const { lines, broken } = parseAudit([line(1, { device: "Phone", session: "k1" }), "half a li", line(2, { decision: "denied", rule: "Bash(make)" }), "null", ""].join("\n"));
+  assert.deepEqual([lines.map(({ number }) => number), broken], [[2, 1], 2]);
+  const names = (key: string) => (key === "k1" ? "The build" : key);
+  const found = (decision: string, words: string) => filterAudit(lines, decision, words, names).map(({ number }) => number);
+  assert.deepEqual(found("", ""), [2, 1]);
+  assert.deepEqual(found("denied", ""), [2]);
+  assert.deepEqual(found("", "phone build"), [1]);
+  assert.deepEqual(found("denied", "phone"), []);
+});
+
+test("a CLI of another version is named as newer or older", () => {
+  assert.equal(driftOf("2.1.325 (Claude Code)", "2.1.325")?.tone, "same");
+  assert.equal(driftOf("2.2.0", "2.1.325")?.tone, "newer");
+  assert.equal(driftOf("2.1.99", "2.1.325")?.tone, "older");
+  assert.equal(driftOf(undefined, "2.1.325"), undefined);
+  assert.equal(driftOf("2.1.325", ""), undefined);
+});
+
+test("a budget takes positive numbers only, and is summed up in one line", () => {
+  assert.deepEqual(budgetOf({ dollars: "2,5", turns: "3", minutes: "1.5" }), { budget_usd: 2.5, max_turns: 3, max_seconds: 90 });
+  assert.deepEqual(budgetOf(NO_BUDGET), {});
+  for (const [name, text] of [["dollars", "-1"], ["dollars", "Infinity"], ["turns", "1.5"], ["minutes", "soon"], ["turns", "0"]] as const) assert.equal(budgetOf({ ...NO_BUDGET, [name]: text }), name);
+  assert.equal(budgetLine({ dollars: "2", turns: "", minutes: "30" }), "$2, 30 min");
+  assert.equal(budgetLine(NO_BUDGET), "No budget");
+});
+
+test("shared parts become one prompt, and a part that repeats another is left out", () => {
+  assert.equal(sharedPrompt(["An article", "Look at https://x.org/a", "https://x.org/a"]), "An article\n\nLook at https://x.org/a");
+  assert.equal(sharedPrompt([null, " same ", "same"]), "same");
+  assert.equal(sharedPrompt([null, "", null]), "");
+});
