@@ -82,8 +82,10 @@ function WaitingLine({ count }: { count: number }): VNode {
   const next = nextWaiting();
   if (count === 0 || next === undefined) {
     return (
-      <p class="waiting-line none" role="status">
-        <Icon name="bell" /> No pending requests
+      <p role="status">
+        <span class="waiting-line none">
+          <Icon name="bell" /> No pending requests
+        </span>
       </p>
     );
   }
