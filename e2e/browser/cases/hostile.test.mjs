@@ -31,6 +31,10 @@ const ATTACKS = [
   "'-window.pwned-'",
   "{{constructor.constructor('window.pwned=1')()}}",
   "javascript:window.pwned=1",
+  "$\\href{javascript:window.pwned=1}{x} = 1$ and $\\includegraphics{https://attacker.example/x.png} + 1$",
+  "$$\\htmlStyle{background:url(https://attacker.example/x)}{x}$$",
+  "```mermaid\ngraph TD\nA[<img src=x onerror=window.pwned=1>] -->|<script>window.pwned=1</script>| B[\"<a href='javascript:window.pwned=1'>x</a>\"]\nclick A \"javascript:window.pwned=1\"\n```",
+  "```html\n<script>window.pwned=1</script><img src=https://attacker.example/y.png>\n```",
 ];
 const quoted = (text) => JSON.stringify(text);
 const ALL = ATTACKS.join("\n\n");
@@ -131,6 +135,8 @@ test("t7_nothing_that_is_said_runs_or_loads_anywhere_on_the_page", async () => {
   // Each press takes one off the list, and the conversation may add another.
   const folds = page.locator("[aria-expanded=false]");
   while ((await folds.count()) > 0) await folds.first().click();
+  for (const draw of await page.getByRole("button", { name: "Draw", exact: true }).all()) await draw.click();
+  await page.locator(".drawing svg").first().waitFor();
   await allow(page);
 
   await page.getByRole("heading", { name: "The agent asks you" }).waitFor();
