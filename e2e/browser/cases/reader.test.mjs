@@ -240,7 +240,13 @@ test("a search reaches the part of an output that was left out, and the output s
   await button(page, "Find in this session…").click();
   await page.getByLabel("Find in this session").fill("Line 10000 of many");
   await page.keyboard.press("Enter");
-  await page.locator(".find-bar").getByText("1 of 1, in the part that is left out").waitFor();
+  await page.locator(".find-bar").getByText("1 of 1, in the part that was left out").waitFor();
+  // It is loaded, and the match is in sight.
+  await page.waitForFunction(() => [...(CSS.highlights.get("found") ?? [])].some((range) => {
+    const { top, bottom } = range.getBoundingClientRect();
+    return range.toString() === "line 10000 of many" && top >= 0 && bottom <= innerHeight;
+  }));
+  await picture(page, "look-found");
   await page.getByLabel("Find in this session").fill("line 20001 of many");
   await page.keyboard.press("Enter");
   await page.locator(".find-bar").getByText("Not found").waitFor();

@@ -7,3 +7,6 @@ export const jumpTo = signal<{ key: string } | undefined>(undefined);
 
 /** The prompt to rewind to, for the panel. */
 export const rewindTo = signal<string | undefined>(undefined);
+
+/** The call whose full output is wanted, because a search found the text in the part that was left out. */
+export const wholeWanted = signal<{ id: string; text: string } | undefined>(undefined);

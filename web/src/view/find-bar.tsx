@@ -3,6 +3,7 @@
 
 import type { VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
+import { wholeWanted } from "../app/jumps.ts";
 import { errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
 import type { Conversation, Item } from "../model/conversation.ts";
@@ -62,13 +63,14 @@ export function FindBar({ open, show, close }: Props): VNode {
       const item = found[next];
       setState(item === undefined ? "none" : "idle");
       setPlace(item === undefined ? undefined : { text, item, at: next + 1, of: found.length, isCut: !plain.has(item) });
+      if (item?.kind === "tool" && !plain.has(item)) wholeWanted.value = { id: item.id, text };
       if (item !== undefined) show(item, text);
     } catch (error) {
       showToast("error", errorText(error));
       setState("idle");
     }
   };
-  const status = state === "busy" ? "Searching…" : state === "none" ? "Not found" : isSame ? `${place.at} of ${place.of}${place.isCut ? ", in the part that is left out" : ""}` : "";
+  const status = state === "busy" ? "Searching…" : state === "none" ? "Not found" : isSame ? `${place.at} of ${place.of}${place.isCut ? ", in the part that was left out" : ""}` : "";
   return (
     <form
       class="find-bar"

@@ -2,8 +2,9 @@
 // first, the rest on demand.
 
 import type { VNode } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { download } from "../app/export.ts";
+import { wholeWanted } from "../app/jumps.ts";
 import { shownPath, errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
 import { bytesBefore, fullText } from "../model/full-output.ts";
@@ -14,6 +15,7 @@ import type { WholeCall } from "../wire.ts";
 import { Segments, useSyntax } from "./code.tsx";
 import { CopyButton } from "./copy.tsx";
 import { useFold } from "./folds.ts";
+import { markWords } from "./match.ts";
 
 const SHOWN_LINES = 12;
 /** Maximum that is drawn even on demand: more would freeze the browser. */
@@ -108,7 +110,9 @@ function More({ hidden, toggle }: { hidden: number; toggle: () => void }): VNode
 /** The size of what is missing from a cut output, and the button that loads it. */
 function LoadAll({ cut, size, name, show }: { cut: string; size: number; name: string; show: (whole: string) => void }): VNode {
   const [busy, setBusy] = useState(false);
-  const path = callPath(name.replace(/-(err|error|in)$/, ""));
+  const id = name.replace(/-(err|error|in)$/, "");
+  const path = callPath(id);
+  const box = useRef<HTMLParagraphElement>(null);
   const load = async () => {
     if (path === undefined) return;
     setBusy(true);
@@ -122,8 +126,16 @@ function LoadAll({ cut, size, name, show }: { cut: string; size: number; name: s
       setBusy(false);
     }
   };
+  const wanted = wholeWanted.value;
+  useEffect(() => {
+    if (wanted?.id !== id) return;
+    wholeWanted.value = undefined;
+    const row = box.current?.closest(".row");
+    // The match is marked once the full output is drawn.
+    void load().then(() => requestAnimationFrame(() => requestAnimationFrame(() => row != null && markWords(row, wanted.text))));
+  }, [wanted]);
   return (
-    <p class="output-cut" role="status">
+    <p class="output-cut" role="status" ref={box}>
       {bytes(Math.max(0, size - new TextEncoder().encode(cut).length))} of {bytes(size)} are left out{path === undefined ? "." : "; the server has them."}{" "}
       {path !== undefined && (
         <button type="button" class="link" disabled={busy} onClick={() => void load()}>
