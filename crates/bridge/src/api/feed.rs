@@ -16,7 +16,7 @@ use crate::sessions::frames::FRAME;
 /// Writes events in one protocol.
 pub(crate) trait Encoder {
     /// Encoded events that are sent together.
-    type Batch: Batch;
+    type Batch: EventBatch;
 
     /// Adds an event to a batch. Some events have no form in some protocols.
     fn encode(&mut self, event: &Event, batch: &mut Self::Batch);
@@ -28,7 +28,7 @@ pub(crate) trait Encoder {
 }
 
 /// Encoded events.
-pub(crate) trait Batch: Default {
+pub(crate) trait EventBatch: Default {
     fn is_empty(&self) -> bool;
 
     /// The approximate length.

@@ -20,7 +20,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::Api;
 use super::deltas::Deltas;
-use super::feed::{Batch, Encoder, Feed, FeedEnd, reason};
+use super::feed::{Encoder, EventBatch, Feed, FeedEnd, reason};
 use super::mobile::MessagePosition;
 use super::recovery::Start;
 use super::stream_lifetime::{StreamEnd, StreamLifetime, retry_ms};
@@ -246,7 +246,7 @@ impl SseBuffer {
     }
 }
 
-impl Batch for SseBuffer {
+impl EventBatch for SseBuffer {
     fn is_empty(&self) -> bool {
         self.text.is_empty() && self.parts.is_empty()
     }

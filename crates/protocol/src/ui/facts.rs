@@ -57,8 +57,8 @@ impl UiMessage {
         matches!(self, Self::TextChunk { .. } | Self::Thinking(_))
     }
 
-    /// Appends the next delta of the same text, up to a length in bytes. Returns false if it is not one, or is
-    /// too long.
+    /// Appends the next delta of the same text, up to a length in bytes. Returns false if it is not one, or
+    /// is too long.
     pub fn append(&mut self, next: &UiMessage, bytes_max: usize) -> bool {
         let (text, more) = match (self, next) {
             (

@@ -11,7 +11,7 @@ use super::position::MessagePosition;
 use super::sync::Sync;
 use super::translator::MobileTranslator;
 use crate::api::deltas::Deltas;
-use crate::api::feed::{Batch, Encoder, Feed, FeedEnd};
+use crate::api::feed::{Encoder, EventBatch, Feed, FeedEnd};
 use crate::api::recovery::Start;
 use crate::broadcast::Subscription;
 use crate::journal::Event;
@@ -142,7 +142,7 @@ pub(crate) struct PhoneBatch {
     bytes: usize,
 }
 
-impl Batch for PhoneBatch {
+impl EventBatch for PhoneBatch {
     fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }

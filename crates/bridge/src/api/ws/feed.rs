@@ -7,7 +7,7 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 use super::link::Utf8Bytes;
-use crate::api::feed::{Batch, Encoder, Feed, FeedEnd, reason};
+use crate::api::feed::{Encoder, EventBatch, Feed, FeedEnd, reason};
 use crate::api::visibility::Visibility;
 use crate::api::wire::body_text;
 use crate::error::Error;
@@ -108,8 +108,8 @@ impl Encoder for SocketEncoder {
     type Batch = SocketBatch;
 
     fn encode(&mut self, event: &Event, batch: &mut SocketBatch) {
-        // A long message stays in memory until the client reads it, so subscribers share one copy. A short one
-        // is encoded once too; checking its bytes again is cheaper than encoding them.
+        // A long message stays in memory until the client reads it, so subscribers share one copy. A short
+        // one is encoded once too; checking its bytes again is cheaper than encoding them.
         let bytes = event.forms.socket(|| self.event(event).into());
         batch.push(Utf8Bytes::try_from(bytes).unwrap_or_else(|_| self.event(event).into()));
     }
@@ -129,7 +129,7 @@ impl SocketBatch {
     }
 }
 
-impl Batch for SocketBatch {
+impl EventBatch for SocketBatch {
     fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
