@@ -30,7 +30,7 @@ stage_fmt() {
 # Cargo with clippy as the compiler of our own crates, and every warning an error. `cargo clippy` does the same and throws the result
 # away; compiling all of it a second time takes four minutes.
 linted() {
-    RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS="-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__" cargo "$@"
+    RUSTC_WORKSPACE_WRAPPER=$PWD/scripts/lint.sh CLIPPY_ARGS="-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__" cargo "$@"
 }
 
 # The tests, and then the programs without tests. One run shows every error.

@@ -9,6 +9,7 @@ import { appendFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { basename, resolve } from "node:path";
 import { run } from "node:test";
+import { launchShared } from "./lib/browser.mjs";
 
 const TRIES = Number(process.env.TRIES ?? 1);
 const PARALLEL = Number(process.env.PARALLEL ?? Math.min(2, availableParallelism()));
@@ -63,11 +64,14 @@ async function runFiles(files) {
 const LONG = ["screenshots", "list", "demo", "outbox"].map((name) => `${name}.test.mjs`);
 const files = process.argv.slice(2).map((file) => resolve(file));
 files.sort((a, b) => LONG.includes(basename(b)) - LONG.includes(basename(a)));
+const browser = await launchShared();
 await runFiles(files);
 for (let tried = 1; tried < TRIES; tried += 1) {
   const failed = new Set([...cases.values()].filter((one) => !one.ok).map((one) => one.file));
   if (failed.size > 0) await runFiles([...failed]);
 }
+
+await browser.close();
 
 const all = [...cases].map(([name, { tries, ok, problem }]) => ({ stage: "browser", case: name, tries, ok, problem }));
 if (process.env.RESULTS) appendFileSync(process.env.RESULTS, all.map((one) => `${JSON.stringify(one)}\n`).join(""));

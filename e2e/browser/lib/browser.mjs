@@ -21,8 +21,18 @@ const FLAGS = [
 export const DESKTOP = { viewport: { width: 1440, height: 900 } };
 export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
 
+const OPTIONS = { executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS };
+
+/** The browser of the run, if it has one for all files, or else a browser of its own. Closing the former closes its contexts only. */
 export function launch() {
-  return chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
+  return process.env.BROWSER_ADDRESS ? chromium.connect(process.env.BROWSER_ADDRESS) : chromium.launch(OPTIONS);
+}
+
+/** A browser for several processes: starting one takes longer than most cases. */
+export async function launchShared() {
+  const browser = await chromium.launchServer(OPTIONS);
+  process.env.BROWSER_ADDRESS = browser.wsEndpoint();
+  return browser;
 }
 
 /** A paired page in a browser context of its own. */
