@@ -53,7 +53,7 @@ function ForkLink({ session, item, all }: { session: SessionView; item: PromptIt
   const isLast = all.items.findLast((one) => one.kind === "text" && one.text.trim() !== "") === item;
   if (file === undefined || !isLast || item.kind !== "text" || !hasScope("prompt")) return null;
   return (
-    <a class="ghost small" href={href({ view: "new", resume: file, cwd: session.cwd })} aria-label="Fork from here" title="Continue a copy of this session">
+    <a class="ghost small" href={href({ view: "new", resume: file, cwd: session.cwd, fork: true })} aria-label="Fork from here" title="Continue a copy of this session">
       <Icon name="branch" />
     </a>
   );
