@@ -32,6 +32,7 @@ import sessions_repair  # noqa: E402
 import take_over  # noqa: E402
 import terminal  # noqa: E402
 import terminal_more  # noqa: E402
+import terminal_steering  # noqa: E402
 import upgrade  # noqa: E402
 from lib import check, compare, sdk, sessions, table, twins  # noqa: E402
 from lib.api import Api  # noqa: E402
@@ -101,6 +102,10 @@ class Run:
     def terminal_more(self) -> Row:
         """The same, in rarer situations."""
         return self._counted(terminal_more.NAME, terminal_more.play)
+
+    def terminal_steering(self) -> Row:
+        """Sessions of `tidings claude`, and prompts that are typed into them."""
+        return self._counted(terminal_steering.NAME, terminal_steering.play)
 
     def take_over(self) -> Row:
         """Sessions that go from a terminal to the server and back."""
@@ -240,6 +245,7 @@ def main() -> int:
     opts.upgrade = "cli×api" in opts.column and _wanted(opts, upgrade.NAME)
     opts.terminal = "cli×api" in opts.column and _wanted(opts, terminal.NAME)
     opts.terminal_more = "cli×api" in opts.column and _wanted(opts, terminal_more.NAME)
+    opts.terminal_steering = "cli×api" in opts.column and _wanted(opts, terminal_steering.NAME)
     opts.take_over = "cli×api" in opts.column and _wanted(opts, take_over.NAME)
     opts.made = "sessions" in opts.column and _wanted(opts, MADE)
     opts.readme = "rs-sdk" in opts.column and _wanted(opts, readme.NAME)
@@ -247,7 +253,7 @@ def main() -> int:
     names += [outlive.NAME] * opts.outlive + [upgrade.NAME] * opts.upgrade + [terminal.NAME] * opts.terminal
     names += [server.NAME] * opts.server + [run_command.NAME] * opts.command + [sessions_repair.NAME] * opts.repair
     names += [MADE] * opts.made + [readme.NAME] * opts.readme + [take_over.NAME] * opts.take_over
-    names += [terminal_more.NAME] * opts.terminal_more
+    names += [terminal_more.NAME] * opts.terminal_more + [terminal_steering.NAME] * opts.terminal_steering
     if opts.list or not names:
         print("\n".join(names) or "error: no such scenario")
         return 0 if names else 2
@@ -278,7 +284,8 @@ def report(opts: argparse.Namespace, scenarios: list[Scenario], root: Path) -> i
 
     with ThreadPoolExecutor(PARALLEL_MAX) as pool:
         # The longest rows first, so that none of them runs alone at the end.
-        extra = [run.terminal] * opts.terminal + [run.readme] * opts.readme + [run.outlive] * opts.outlive + [run.server] * opts.server
+        extra = [run.terminal] * opts.terminal + [run.terminal_steering] * opts.terminal_steering
+        extra += [run.readme] * opts.readme + [run.outlive] * opts.outlive + [run.server] * opts.server
         extra += [run.run_command] * opts.command + [run.sessions_repair] * opts.repair + [run.made] * opts.made
         extra += [run.upgrade] * opts.upgrade + [run.take_over] * opts.take_over + [run.terminal_more] * opts.terminal_more
         plays = extra + [partial(run.scenario, scenario) for scenario in scenarios]

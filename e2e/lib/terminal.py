@@ -10,7 +10,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from .cli import Place
 
@@ -29,16 +29,15 @@ set -g default-terminal screen-256color
 """
 
 
-class Terminal:
-    """One interactive CLI in its own tmux server, with the environment of a place and nothing else.
+class Pane:
+    """A program in its own tmux server, with the environment of a place and nothing else.
 
-    It runs as the user that runs the place's other programs, and is killed when it is closed. A `program` may be given
-    that replaces itself with the CLI.
+    It runs as the user that runs the place's other programs.
     """
 
     def __init__(
-        self, place: Place, base_url: str, args: list[str] | None = None, env: dict[str, str] | None = None,
-        cwd: Path | None = None, program: list[str] | None = None,
+        self, place: Place, base_url: str, program: list[str], env: dict[str, str] | None = None,
+        cwd: Path | None = None, size: tuple[int, int] = (COLUMNS, LINES),
     ) -> None:
         self.place = place
         self.cwd = cwd or place.project
@@ -50,19 +49,15 @@ class Terminal:
         settings.write_text(SETTINGS)
         skip_first_dialogs(place, self.cwd)
         self.began = time.monotonic()
+        columns, lines = size
         self._tmux(
-            "-f", str(settings), "new-session", "-d", "-x", str(COLUMNS), "-y", str(LINES), "-c", str(self.cwd),
-            *(program or [str(place.programs.claude)]), *(args or []),
+            "-f", str(settings), "new-session", "-d", "-x", str(columns), "-y", str(lines), "-c", str(self.cwd), *program,
         )
-        try:
-            self.pid = int(self._tmux("display-message", "-p", "#{pane_pid}"))
-            self.session_id: str = self.wait(lambda: self.status_file().get("sessionId"), "its session file")
-            # The input line is there a moment later than the file.
-            self.wait_status("idle")
-            self.wait_screen("❯")
-        except BaseException:
-            self.close()
-            raise
+
+    @property
+    def pane_pid(self) -> int:
+        """The process that tmux has started."""
+        return int(self._tmux("display-message", "-p", "#{pane_pid}"))
 
     def screen(self) -> str:
         """The visible text."""
@@ -84,12 +79,6 @@ class Terminal:
         """Pastes text as one piece, line breaks included (bracketed paste)."""
         self._tmux("load-buffer", "-", given=text)
         self._tmux("paste-buffer", "-p", "-d")
-
-    def say(self, prompt: str) -> None:
-        """Sends a prompt: pastes it, waits until it is in the input line, and presses Enter."""
-        self.paste(prompt)
-        self.wait_screen(lambda screen: prompt.splitlines()[-1] in screen.rpartition("❯")[2])
-        self.keys("Enter")
 
     def answer(self, key: str, dialog: str) -> None:
         """Presses a key until the dialog that matches a regular expression is gone.
@@ -122,6 +111,70 @@ class Terminal:
         what = f"`{wanted}` on the screen" if isinstance(wanted, str) else "the wanted screen"
         return self.wait(look, what, seconds_max)
 
+    def wait(self, look: Callable[[], Any], what: str, seconds_max: float = SECONDS_MAX) -> Any:
+        """Waits until `look` returns something; the error contains the screen."""
+        until = time.monotonic() + seconds_max
+        while not (found := look()):
+            if time.monotonic() > until:
+                raise RuntimeError(f"{what} did not come within {seconds_max:g} s; the screen:\n{self.screen()}")
+            time.sleep(POLL_SECONDS)
+        return found
+
+    def close(self) -> None:
+        """Closes the terminal."""
+        subprocess.run(
+            ["tmux", "-S", str(self._socket), "kill-server"], env=self._env, capture_output=True, check=False,
+            timeout=COMMAND_SECONDS_MAX, **self.place.programs.as_user(),
+        )
+
+    def resize(self, columns: int, lines: int) -> None:
+        """Changes the size of the terminal."""
+        self._tmux("resize-window", "-x", str(columns), "-y", str(lines))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _tmux(self, *args: str, given: str | None = None) -> str:
+        done = subprocess.run(
+            ["tmux", "-u", "-S", str(self._socket), *args], env=self._env, cwd=self.place.root, input=given,
+            stdin=subprocess.DEVNULL if given is None else None, capture_output=True, text=True, check=False,
+            timeout=COMMAND_SECONDS_MAX, **self.place.programs.as_user(),
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"tmux {args[0]}: {done.stderr.strip()}")
+        return done.stdout
+
+
+class Terminal(Pane):
+    """One interactive CLI, killed when it is closed. A `program` may be given that replaces itself with the CLI."""
+
+    def __init__(
+        self, place: Place, base_url: str, args: list[str] | None = None, env: dict[str, str] | None = None,
+        cwd: Path | None = None, program: list[str] | None = None,
+    ) -> None:
+        super().__init__(place, base_url, [*(program or [str(place.programs.claude)]), *(args or [])], env, cwd)
+        try:
+            self.pid = self._find_cli()
+            self.session_id: str = self.wait(lambda: self.status_file().get("sessionId"), "its session file")
+            # The input line is there a moment later than the file.
+            self.wait_status("idle")
+            self.wait_screen("❯")
+        except BaseException:
+            self.close()
+            raise
+
+    def _find_cli(self) -> int:
+        return self.pane_pid
+
+    def say(self, prompt: str) -> None:
+        """Sends a prompt: pastes it, waits until it is in the input line, and presses Enter."""
+        self.paste(prompt)
+        self.wait_screen(lambda screen: prompt.splitlines()[-1] in screen.rpartition("❯")[2])
+        self.keys("Enter")
+
     def wait_status(self, status: str, seconds_max: float = SECONDS_MAX) -> dict[str, Any]:
         """Waits for the CLI's own status (`idle`, `busy`, `waiting`); returns its session file."""
         def look() -> dict[str, Any] | None:
@@ -146,15 +199,6 @@ class Terminal:
         lines = path.read_text().splitlines(keepends=True) if path else []
         return [json.loads(line) for line in lines if line.endswith("\n")]
 
-    def wait(self, look: Callable[[], Any], what: str, seconds_max: float = SECONDS_MAX) -> Any:
-        """Waits until `look` returns something; the error contains the screen."""
-        until = time.monotonic() + seconds_max
-        while not (found := look()):
-            if time.monotonic() > until:
-                raise RuntimeError(f"{what} did not come within {seconds_max:g} s; the screen:\n{self.screen()}")
-            time.sleep(POLL_SECONDS)
-        return found
-
     def is_running(self) -> bool:
         """False once the process is gone, or is a zombie that tmux has not reaped yet."""
         try:
@@ -170,31 +214,12 @@ class Terminal:
 
     def close(self) -> None:
         """Closes the terminal, and ends the CLI if it does not end by itself."""
-        subprocess.run(
-            ["tmux", "-S", str(self._socket), "kill-server"], env=self._env, capture_output=True, check=False,
-            timeout=COMMAND_SECONDS_MAX, **self.place.programs.as_user(),
-        )
+        super().close()
         until = time.monotonic() + COMMAND_SECONDS_MAX
         while hasattr(self, "pid") and self.is_running():
             if time.monotonic() > until:
                 os.kill(self.pid, signal.SIGKILL)
             time.sleep(POLL_SECONDS)
-
-    def __enter__(self) -> Terminal:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _tmux(self, *args: str, given: str | None = None) -> str:
-        done = subprocess.run(
-            ["tmux", "-u", "-S", str(self._socket), *args], env=self._env, cwd=self.place.root, input=given,
-            stdin=subprocess.DEVNULL if given is None else None, capture_output=True, text=True, check=False,
-            timeout=COMMAND_SECONDS_MAX, **self.place.programs.as_user(),
-        )
-        if done.returncode != 0:
-            raise RuntimeError(f"tmux {args[0]}: {done.stderr.strip()}")
-        return done.stdout
 
 
 def skip_first_dialogs(place: Place, folder: Path) -> None:

@@ -72,6 +72,10 @@ class Web:
         opened.say({"type": "auth", "token": self.token})
         return opened
 
+    def terminal(self, session: str) -> Socket:
+        """The terminal of a session."""
+        return Socket(self.host, f"/v1/sessions/{session}/terminal", [f"Authorization: Bearer {self.token}"])
+
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}"}
 
@@ -79,7 +83,7 @@ class Web:
 class Socket:
     """A WebSocket of `tidings.v1`, or of the phone protocol."""
 
-    def __init__(self, host: str, path: str) -> None:
+    def __init__(self, host: str, path: str, headers: list[str] | None = None) -> None:
         name, _, port = host.partition(":")
         self._socket = socket.create_connection((name, int(port)), timeout=SECONDS_MAX)
         self._file = self._socket.makefile("rb")
@@ -87,6 +91,7 @@ class Socket:
         key = base64.b64encode(os.urandom(16)).decode()
         lines = [f"GET {path} HTTP/1.1", f"Host: {host}", "Upgrade: websocket", "Connection: Upgrade"]
         lines += [f"Sec-WebSocket-Key: {key}", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Protocol: tidings.v1"]
+        lines += headers or []
         self._socket.sendall("\r\n".join([*lines, "", ""]).encode())
         status = self._file.readline()
         if b" 101 " not in status:
@@ -105,6 +110,10 @@ class Socket:
     def say(self, message: dict[str, Any]) -> None:
         self._frame(1, json.dumps(message).encode())
 
+    def press(self, keys: bytes) -> None:
+        """Sends a binary message."""
+        self._frame(2, keys)
+
     def hear(self) -> dict[str, Any]:
         """The next message that is not a response."""
         return self._aside.pop(0) if self._aside else self._message()
@@ -119,6 +128,12 @@ class Socket:
         return self.__dict__.setdefault("aside", [])
 
     def _message(self) -> dict[str, Any]:
+        while isinstance(message := self.next(), bytes):
+            pass
+        return message
+
+    def next(self) -> dict[str, Any] | bytes:
+        """The next message, text or binary."""
         while True:
             first, second = self._file.read(2)
             length = second & 127
@@ -127,6 +142,8 @@ class Socket:
             data = self._file.read(length)
             if first & 15 == 1:
                 return json.loads(data)
+            if first & 15 == 2:
+                return data
             if first & 15 == 8:
                 raise RuntimeError(f"closed with {int.from_bytes(data[:2])} {data[2:]!r}")
             if first & 15 == 9:
@@ -135,6 +152,9 @@ class Socket:
     def _frame(self, kind: int, data: bytes) -> None:
         mask = os.urandom(4)
         length = len(data)
-        size = bytes([128 | length]) if length < 126 else bytes([254]) + struct.pack(">H", length)
+        if length < 126:
+            size = bytes([128 | length])
+        else:
+            size = bytes([254]) + struct.pack(">H", length) if length < 1 << 16 else bytes([255]) + struct.pack(">Q", length)
         masked = bytes(byte ^ mask[at % 4] for at, byte in enumerate(data))
         self._socket.sendall(bytes([128 | kind]) + size + mask + masked)

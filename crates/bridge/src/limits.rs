@@ -637,3 +637,15 @@ pub(crate) const HOOK_REPLY: Duration = Duration::from_millis(50);
 
 /// The longest message of a hook: the input of a tool call, and its result.
 pub(crate) const HOOK_BYTES_MAX: usize = 33 << 20;
+
+/// Interval of attempts to type a prompt that waits for the input line of a terminal.
+pub(crate) const TYPING_EVERY: Duration = Duration::from_millis(400);
+
+/// Time in which the session file shows a prompt that was typed. Commands of the CLI never appear there.
+pub(crate) const TYPED_SHOWN_WITHIN: Duration = Duration::from_secs(10);
+
+/// Bytes of keys in one message to a terminal.
+pub(crate) const TERMINAL_KEYS_BYTES_MAX: usize = 64 << 10;
+
+/// Messages of a terminal host that are read ahead of a slow client. The host skips output for slow readers.
+pub(crate) const TERMINAL_MESSAGES_WAITING: usize = 8;

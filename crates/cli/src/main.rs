@@ -23,7 +23,7 @@ use crate::commands::{
     serve, sessions, start, stop, summary, take_over, token,
 };
 #[cfg(unix)]
-use crate::commands::{hook, host, resume};
+use crate::commands::{claude, hook, host, resume};
 use crate::deferred::Deferred;
 use crate::error::Exit;
 use crate::output::Output;
@@ -44,6 +44,9 @@ struct Cli {
 enum Command {
     /// Run one prompt through Claude Code, or hold a conversation in the terminal
     Run(Box<Deferred<run::RunArgs>>),
+    /// Run `claude` so that it can be left, returned to and steered from elsewhere
+    #[cfg(unix)]
+    Claude(Deferred<claude::Claude>),
     /// Serve sessions to browsers, phones and scripts
     Serve(Box<Deferred<serve::Serve>>),
     /// List the server's sessions; those that need you come first
@@ -99,6 +102,10 @@ enum Command {
     #[cfg(unix)]
     #[command(hide = true)]
     Host(Deferred<host::HostArgs>),
+    /// Hold the terminal of one `claude`; started by `tidings claude`
+    #[cfg(unix)]
+    #[command(hide = true)]
+    TerminalHost(Deferred<claude::host::TerminalHostArgs>),
     /// Print the schema of the messages that Tidings itself sends
     #[command(subcommand)]
     Schema(Deferred<schema::SchemaCommand>),
@@ -167,6 +174,8 @@ fn main() -> ExitCode {
     let json = cli.command.as_ref().is_some_and(Command::wants_json);
     let result = match &cli.command {
         Some(Command::Run(run)) => run.run(&mut out),
+        #[cfg(unix)]
+        Some(Command::Claude(claude)) => claude.run(&mut out),
         Some(Command::Serve(serve)) => serve.run(&mut out),
         Some(Command::Ps(ps)) => ps.run(&mut out),
         Some(Command::Inbox(inbox)) => inbox.run(&mut out),
@@ -193,6 +202,8 @@ fn main() -> ExitCode {
         Some(Command::Man(man)) => man.run(&out),
         #[cfg(unix)]
         Some(Command::Host(args)) => host::run(args),
+        #[cfg(unix)]
+        Some(Command::TerminalHost(args)) => claude::host::run(args),
         Some(Command::Schema(command)) => schema::run(command).and_then(|text| {
             out.text(&text)?;
             Ok(Exit::Fine)

@@ -16,4 +16,5 @@ mod sessions_manage;
 mod sessions_search;
 mod sessions_tree;
 mod sessions_unreadable;
+mod terminal_host;
 mod usage;

@@ -217,3 +217,40 @@ pub(crate) const HOST_LONG_LINE_BYTES: usize = 1 << 20;
 /// Timeout of a host's reply. The slowest operation is starting a process.
 #[cfg(all(unix, feature = "host"))]
 pub(crate) const HOST_ANSWER: Duration = Duration::from_secs(30);
+
+/// The longest message between a terminal host and a viewer: a screen of the largest size, with a colour for
+/// each character, or a long prompt.
+#[cfg(all(unix, feature = "terminal"))]
+pub(crate) const TERMINAL_MESSAGE_BYTES_MAX: u32 = 16 << 20;
+
+/// Bytes of an escape sequence that a terminal host waits for.
+#[cfg(all(unix, feature = "terminal"))]
+pub(crate) const TERMINAL_SEQUENCE_BYTES_MAX: usize = 4096;
+
+/// Pieces of output, each of at most [`CHUNK_BYTES`], that a viewer may be behind before it skips some.
+#[cfg(all(unix, feature = "terminal"))]
+pub(crate) const TERMINAL_OUTPUTS_WAITING: usize = 64;
+
+/// Pieces of input that wait for the program in a terminal.
+#[cfg(all(unix, feature = "terminal"))]
+pub(crate) const TERMINAL_KEYS_WAITING: usize = 64;
+
+/// Bytes of output that are read at once.
+#[cfg(all(unix, feature = "terminal"))]
+pub(crate) const CHUNK_BYTES: usize = 16 << 10;
+
+/// Time after keys in which no prompt is typed: the screen may not show them yet.
+#[cfg(all(unix, feature = "terminal"))]
+pub(crate) const TYPING_PAUSE: Duration = Duration::from_millis(700);
+
+/// Time for a viewer to take a message.
+#[cfg(all(unix, feature = "terminal"))]
+pub(crate) const VIEWER_WRITE_WAIT: Duration = Duration::from_secs(30);
+
+/// Time for the viewers to read the exit status.
+#[cfg(all(unix, feature = "terminal"))]
+pub(crate) const LAST_VIEWERS_WAIT: Duration = Duration::from_secs(2);
+
+/// Time between the hangup of a terminal and the end by force.
+#[cfg(all(unix, feature = "terminal"))]
+pub(crate) const HANGUP_GRACE: Duration = Duration::from_secs(5);

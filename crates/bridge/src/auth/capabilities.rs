@@ -43,6 +43,8 @@ pub(crate) enum Capability {
     RunUnasked,
     /// Has the agent start programs, such as MCP servers.
     StartPrograms,
+    /// Runs a command in the shell of the session's folder.
+    RunShell,
     /// Raises the budget of a session.
     RaiseBudget,
     /// Lets everything run without permission requests.
@@ -71,7 +73,10 @@ impl Capability {
             Capability::Decide => Scope::Decide,
             Capability::EditInput => Scope::Edit,
             Capability::RunUnasked => Scope::Always,
-            Capability::StartPrograms | Capability::RaiseBudget | Capability::AskNobody => Scope::Admin,
+            Capability::StartPrograms
+            | Capability::RunShell
+            | Capability::RaiseBudget
+            | Capability::AskNobody => Scope::Admin,
         }
     }
 }
@@ -184,6 +189,41 @@ pub(crate) fn of_input(input: &Input) -> Needs {
         attachments: steer,
         client_id: steer,
     })
+}
+
+/// A prompt that is typed into a terminal, as [`typed_text`](tidings::host::terminal::typed_text) returns it.
+///
+/// In the input line of the CLI the first character decides what a text is. Only what is certainly a prompt,
+/// or a command that changes nothing beyond the conversation, needs no more than a prompt does.
+#[cfg(unix)]
+pub(crate) fn of_typed_text(text: &str) -> Vec<Need> {
+    let capability = match text.chars().next() {
+        Some('!' | '！') => Capability::RunShell,
+        Some('/') if is_harmless_command(text) => Capability::Steer,
+        // Commands, notes for the memory, and tasks in the background; and whatever else begins with a sign
+        // that may get a meaning.
+        Some('/' | '／' | '#' | '＃' | '&' | '＆') => Capability::RunUnasked,
+        Some(first) if first.is_alphanumeric() || HARMLESS_SIGNS.contains(first) || !first.is_ascii() => {
+            Capability::Steer
+        }
+        Some(_) | None => Capability::RunUnasked,
+    };
+    vec![Need { field: "content", capability }]
+}
+
+/// Signs at the beginning of a text that have no meaning in the input line. `@` names a file, as in every
+/// prompt.
+#[cfg(unix)]
+const HARMLESS_SIGNS: &str = "\"'([{<`*-_+=@$%.,:;~^|>?\\])}";
+
+/// Commands of the CLI that show something, or summarise the conversation.
+#[cfg(unix)]
+const HARMLESS_COMMANDS: [&str; 8] =
+    ["/compact", "/context", "/cost", "/help", "/recap", "/release-notes", "/status", "/usage"];
+
+#[cfg(unix)]
+fn is_harmless_command(text: &str) -> bool {
+    text.split_whitespace().next().is_some_and(|command| HARMLESS_COMMANDS.contains(&command))
 }
 
 /// The answer to a permission, from any endpoint.
@@ -340,6 +380,51 @@ mod tests {
         assert_eq!(fields(of_input(&Input::default())), keys::<Input>());
         assert_eq!(fields(of_permission_answer(&answer)), keys::<PermissionAnswer>());
         assert_eq!(fields(of_question_answer(&QuestionAnswer::default(), None)), keys::<QuestionAnswer>());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_first_visible_character_of_a_typed_text_decides() {
+        use tidings::host::terminal::typed_text;
+        let scope = |text: &str| of_typed_text(&typed_text(text))[0].capability.scope();
+        for (text, wanted) in [
+            ("explain this", Scope::Prompt),
+            ("Größe?", Scope::Prompt),
+            ("«why»", Scope::Prompt),
+            ("@README.md explain", Scope::Prompt),
+            ("- one\n- two", Scope::Prompt),
+            ("run /clear and !ls later", Scope::Prompt),
+            ("/compact", Scope::Prompt),
+            ("/compact keep the plan", Scope::Prompt),
+            ("/context", Scope::Prompt),
+            ("/clear", Scope::Always),
+            ("/compacted", Scope::Always),
+            ("/compact/../clear", Scope::Always),
+            ("/permissions", Scope::Always),
+            ("/srv/file is broken", Scope::Always),
+            ("#remember", Scope::Always),
+            ("# Title", Scope::Always),
+            ("& later", Scope::Always),
+            ("／clear", Scope::Always),
+            ("", Scope::Always),
+            ("!ls", Scope::Admin),
+            ("！ls", Scope::Admin),
+        ] {
+            assert_eq!(scope(text), wanted, "{text}");
+            for hidden in [
+                " ",
+                "\n\t",
+                "\u{a0}",
+                "\u{200b}",
+                "\u{feff}\u{2060} ",
+                "\x1b[201~",
+                "\x07\x1b",
+                "\u{9b}",
+                "\u{3000}",
+            ] {
+                assert_eq!(scope(&format!("{hidden}{text}")), wanted, "{hidden:?} {text}");
+            }
+        }
     }
 
     #[test]

@@ -141,6 +141,7 @@ mod tests {
             delivery: Delivery::default(),
             at: String::new(),
             state,
+            typed: false,
         }
     }
 

@@ -70,6 +70,10 @@ pub struct Observe {
     pub ignored_folders: Option<PathBuf>,
     /// True if permission requests of sessions without a person are held for an answer.
     pub hold_unattended: bool,
+    /// The data folder, in which sessions of `tidings claude` describe their terminals.
+    pub data: Option<PathBuf>,
+    /// True if prompts may be typed into panes of tmux.
+    pub type_into_tmux: bool,
 }
 
 /// A Claude Code program, and its configuration folder.

@@ -304,7 +304,8 @@ impl Memory {
         if self.is_held || self.is_detached || self.closing.is_some() || is_elsewhere {
             return None;
         }
-        let mut waiting = self.settings.queue.iter().filter(|queued| queued.state == QueueState::Waiting);
+        let is_next = |queued: &&Queued| queued.state == QueueState::Waiting && !queued.typed;
+        let mut waiting = self.settings.queue.iter().filter(is_next);
         if self.is_busy() {
             return waiting.find(|queued| queued.delivery != Delivery::Queue);
         }

@@ -28,7 +28,7 @@ impl Sessions {
         let used = self.active_for(caller, name).await?;
         check_session(&input, &used.entry)?;
         check(&input)?;
-        used.entry.check_hosted()?;
+        let typed_into = self.check_typed(caller, &used.entry, &input)?;
         let client_id = commands::optional_stored_id(caller, input.client_id.as_deref())?;
         // A repeated prompt returns its first result, whatever the limits are now.
         if let Some(id) = &client_id
@@ -36,8 +36,14 @@ impl Sessions {
         {
             return used.entry.said_before(cursor, &input).await;
         }
+        if let Some(process) = typed_into {
+            let accepted = used.entry.enqueue(caller, input, client_id, Way::Typed).await?;
+            process.notify_queue();
+            return Ok(accepted);
+        }
+        used.entry.drop_typed().await;
         let slot = self.slot_for(&used.entry.key).await?;
-        let accepted = used.entry.enqueue(caller, input, client_id).await?;
+        let accepted = used.entry.enqueue(caller, input, client_id, Way::Agent).await?;
         {
             let mut memory = used.entry.memory();
             memory.is_held = false;
@@ -97,6 +103,15 @@ impl Sessions {
     }
 }
 
+/// The way of a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// To an agent of this server.
+    Agent,
+    /// Into a terminal.
+    Typed,
+}
+
 fn check_session(input: &Input, entry: &Entry) -> Result<(), Error> {
     if input.session_id.is_some_and(|id| id != entry.handle) {
         let message = "The address and `session_id` name different sessions";
@@ -133,6 +148,7 @@ impl Entry {
         caller: &Caller,
         input: Input,
         client_id: Option<ClientId>,
+        way: Way,
     ) -> Result<Accepted, Error> {
         let at = self.clock.now();
         let id = self.ids.next();
@@ -158,6 +174,7 @@ impl Entry {
                 delivery: input.delivery,
                 at: at.to_string(),
                 state: QueueState::Waiting,
+                typed: way == Way::Typed,
             });
             let bytes = bytes_of(&settings.queue);
             if bytes > QUEUE_BYTES_MAX {

@@ -263,6 +263,11 @@ impl Sessions {
             self.require(caller, &capabilities::of_command(&request)?)?;
         }
         let used = self.active_for(caller, name).await?;
+        if command == SessionCommand::Interrupt
+            && let Some(accepted) = self.interrupt_typed(&used.entry).await?
+        {
+            return Ok(accepted);
+        }
         if command != SessionCommand::TakeOver {
             used.entry.check_hosted()?;
         }

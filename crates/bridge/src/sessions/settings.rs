@@ -115,6 +115,9 @@ pub(super) struct Queued {
     pub(super) delivery: Delivery,
     pub(super) at: String,
     pub(super) state: QueueState,
+    /// True if it is typed into a terminal; then no agent of this server gets it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) typed: bool,
 }
 
 impl Default for Launch {
@@ -289,7 +292,7 @@ impl SessionSettings {
 
     /// True if a prompt waits for its turn.
     pub(super) fn has_waiting(&self) -> bool {
-        self.queue.iter().any(|queued| queued.state == QueueState::Waiting)
+        self.queue.iter().any(|queued| queued.state == QueueState::Waiting && !queued.typed)
     }
 
     /// True if a prompt was handed to the agent, and its turn has not begun.

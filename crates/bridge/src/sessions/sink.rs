@@ -49,6 +49,11 @@ impl EventSink for JournalSink {
                 let event = UiMessage::System { message: String::new(), session_id: Some(self.0.handle) };
                 return Err(SendError::Closed(Box::new(events.into_iter().next().unwrap_or(event))));
             }
+            if self.1 == EventSource::Files {
+                for event in &mut events {
+                    self.0.match_typed(event);
+                }
+            }
             if self.0.memory().closing.is_none() {
                 events.iter_mut().for_each(mark_lost);
             }

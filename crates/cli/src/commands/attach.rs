@@ -1,6 +1,8 @@
 //! `tidings attach`: shows a session of the server in the terminal.
 
 mod answers;
+#[cfg(unix)]
+mod local;
 mod past;
 mod stream;
 
@@ -93,6 +95,10 @@ impl Attach {
     }
 
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
+        #[cfg(unix)]
+        if let Some((folder, terminal)) = self.terminal()? {
+            return super::claude::attached::show(&folder, &terminal, out);
+        }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let remote = self.remote.remote()?;

@@ -3,6 +3,8 @@
 pub(crate) mod attach;
 pub(crate) mod audit;
 pub(crate) mod backup;
+#[cfg(unix)]
+pub(crate) mod claude;
 pub(crate) mod completions;
 pub(crate) mod decide;
 pub(crate) mod doctor;

@@ -84,14 +84,14 @@ impl HostFolder {
 
     /// Binds the socket.
     pub(crate) fn listen(&self) -> io::Result<UnixListener> {
-        let listener = self.with_socket_path(|path| UnixListener::bind(path))?;
+        let listener = with_socket_path(&self.0, "socket", |path| UnixListener::bind(path))?;
         std::fs::set_permissions(self.socket(), Permissions::from_mode(0o600))?;
         Ok(listener)
     }
 
     /// Connects to the host. Fails at once if it has ended.
     pub(crate) fn connect(&self) -> io::Result<UnixStream> {
-        self.with_socket_path(|path| UnixStream::connect(path))
+        with_socket_path(&self.0, "socket", |path| UnixStream::connect(path))
     }
 
     /// True if a host listens here.
@@ -149,26 +149,6 @@ impl HostFolder {
         self.0.join("socket")
     }
 
-    /// Calls a function with a path of the socket that is short enough for the system.
-    fn with_socket_path<T>(&self, call: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
-        let path = self.socket();
-        if path.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
-            return call(&path);
-        }
-        #[cfg(target_os = "linux")]
-        {
-            use std::os::fd::AsRawFd as _;
-            // An open folder also has a short path.
-            let folder = File::open(&self.0)?;
-            call(Path::new(&format!("/proc/self/fd/{}/socket", folder.as_raw_fd())))
-        }
-        #[cfg(not(target_os = "linux"))]
-        Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "the path of the socket is too long for this system: choose a shorter folder",
-        ))
-    }
-
     fn write(&self, name: &str, contents: &[u8]) -> io::Result<()> {
         // Written to another file and renamed, so that readers never see half of it.
         let temporary = self.0.join(format!("{name}.new"));
@@ -199,6 +179,30 @@ impl HostRemnant {
     pub fn read(&self, from: u64, buffer: &mut [u8]) -> io::Result<usize> {
         self.spool.read(from, buffer)
     }
+}
+
+/// Calls a function with a path of a socket that is short enough for the system.
+pub(super) fn with_socket_path<T>(
+    folder: &Path,
+    name: &str,
+    call: impl FnOnce(&Path) -> io::Result<T>,
+) -> io::Result<T> {
+    let path = folder.join(name);
+    if path.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
+        return call(&path);
+    }
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd as _;
+        // An open folder also has a short path.
+        let folder = File::open(folder)?;
+        call(Path::new(&format!("/proc/self/fd/{}/{name}", folder.as_raw_fd())))
+    }
+    #[cfg(not(target_os = "linux"))]
+    Err(io::Error::new(
+        io::ErrorKind::InvalidInput,
+        "the path of the socket is too long for this system: choose a shorter folder",
+    ))
 }
 
 pub(super) fn make_private(folder: &Path) -> io::Result<()> {

@@ -55,6 +55,8 @@ mod socket;
 mod spool;
 mod start;
 mod state;
+#[cfg(feature = "terminal")]
+pub mod terminal;
 pub mod wire;
 
 use std::os::unix::net::UnixListener;

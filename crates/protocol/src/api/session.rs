@@ -258,6 +258,8 @@ closed_enums! {
         Stop,
         /// Continue the session on the server, in place of the process that holds it now.
         TakeOver,
+        /// Show its terminal, and send keys to it.
+        Terminal,
     }
 
     /// State of a session on the server.

@@ -33,6 +33,7 @@ pub(crate) fn routes() -> Vec<Route<Api>> {
         needs(Prompt, route!(sessions::patch_session)),
         needs(Admin, route!(sessions::delete_session)),
         needs_later(Read, route!(ws::websocket)),
+        needs(Read, route!(@ [ws::terminal::] terminal)),
         needs_later(Read, route!(mobile::mobile)),
         needs(Read, route!(sse::all_events)),
         needs(Read, route!(sse::session_events)),

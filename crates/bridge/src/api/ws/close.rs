@@ -23,6 +23,8 @@ pub(crate) enum Close {
     Behind,
     /// Too many sockets or failed attempts.
     TooMany,
+    /// What it shows has ended.
+    Ended,
     /// The server restarts; the client may reconnect after this many milliseconds.
     Restart(u64),
 }
@@ -40,6 +42,7 @@ impl Close {
     pub(crate) fn message(&self) -> Option<Message> {
         let (code, reason) = match self {
             Close::Gone | Close::Left => return None,
+            Close::Ended => (1000, "ended".to_owned()),
             Close::Broken => (1002, "not understood".to_owned()),
             Close::TooLong => (1009, "message too long".to_owned()),
             Close::Restart(ms) => (1012, format!(r#"{{"retry_after_ms":{ms}}}"#)),

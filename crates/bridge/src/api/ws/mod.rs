@@ -6,6 +6,7 @@ mod input_order;
 pub(crate) mod link;
 mod requests;
 pub(crate) mod socket;
+pub(crate) mod terminal;
 
 use axum::extract::State;
 use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};

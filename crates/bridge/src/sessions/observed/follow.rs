@@ -256,6 +256,7 @@ fn file_bytes(path: &Path) -> u64 {
 impl Entry {
     /// Forgets the process after its end.
     async fn stop_observing(&self, process: &Arc<ObservedProcess>) {
+        self.drop_typed().await;
         {
             let mut memory = self.memory();
             // Another process may hold the session by now.

@@ -11,6 +11,7 @@ mod hooks;
 mod process_check;
 mod second_writer;
 mod sent_answers;
+mod steering;
 mod take_over;
 mod watch;
 
@@ -34,6 +35,7 @@ pub(super) use watch::watch;
 use self::calls::AnnouncedCalls;
 use self::second_writer::ProcessId;
 pub(super) use self::sent_answers::{SentAnswer, SentAnswers};
+use self::steering::Steering;
 use super::Sessions;
 use super::asks::audit;
 use super::entry::Entry;
@@ -74,6 +76,10 @@ pub(super) struct ObservedProcess {
     has_hooks: AtomicBool,
     calls: Mutex<AnnouncedCalls>,
     sent: SentAnswers,
+    /// The way to type prompts into its terminal.
+    steering: Mutex<Option<Steering>>,
+    /// Notified when the queue of prompts may have changed.
+    queue_changed: Notify,
     state: Mutex<ProcessState>,
     /// Notified when the process or its files may have changed.
     changed: Notify,
@@ -98,6 +104,8 @@ impl ObservedProcess {
             has_hooks: AtomicBool::new(false),
             calls: Mutex::default(),
             sent: SentAnswers::default(),
+            steering: Mutex::default(),
+            queue_changed: Notify::new(),
             state: Mutex::new(ProcessState { status: running.status.clone(), ..ProcessState::default() }),
             changed: Notify::new(),
         }
@@ -131,6 +139,7 @@ impl ObservedProcess {
     fn update(&self, change: impl FnOnce(&mut ProcessState)) {
         change(&mut self.lock_state());
         self.changed.notify_one();
+        self.queue_changed.notify_one();
     }
 
     fn lock_state(&self) -> MutexGuard<'_, ProcessState> {
@@ -155,6 +164,13 @@ impl ObservedProcess {
         if self.can_be_taken_over() {
             capabilities.push(SessionCapability::TakeOver);
         }
+        let typed = self.typed_actions();
+        let reason = if typed.is_empty() {
+            reason
+        } else {
+            format!("It runs {place}: prompts are typed there when its input line is empty")
+        };
+        capabilities.extend_from_slice(typed);
         SessionView { capabilities, limited: Some(reason), ..view }
     }
 }

@@ -9,6 +9,7 @@ use tidings_transcript::follow::{Wake, Woken};
 use tidings_transcript::running::{self, RunningCli};
 
 use super::follow::{self, Known};
+use super::steering::{self, Steering};
 use super::{ObservedProcess, origin};
 use crate::auth::paths;
 use crate::error::Error;
@@ -185,6 +186,9 @@ impl Sessions {
         let sink = JournalSink(Arc::clone(&entry), EventSource::Files);
         let session = ObservedSession::start(entry.setup(self.config()), Box::new(sink));
         let observed = Arc::new(ObservedProcess::new(&entry.key, process, session));
+        if let Some(steering) = Steering::find(self.config(), process).await {
+            observed.set_steering(steering);
+        }
         let known = {
             let mut memory = entry.memory();
             if memory.has_agent() {
@@ -204,9 +208,11 @@ impl Sessions {
             .await?;
         tracing::info!(session = %entry.key, pid = process.pid, "observing a session");
         self.observed().insert(process.session_id.clone(), Arc::clone(&observed));
+        let deliverer = Arc::clone(&observed);
         let (id, config_dir) = (process.session_id.clone(), config_dir.to_owned());
         drop(tokio::spawn(follow::follow(observed, Arc::clone(&entry), id, config_dir, known)));
         entry.notify(Notice::Session { session: entry.view() });
+        drop(tokio::spawn(steering::deliver(deliverer, entry)));
         Ok(())
     }
 }

@@ -93,7 +93,7 @@ fn check_others(folder: &PluginFolder) -> anyhow::Result<Option<String>> {
 
 /// Path of this program for the hooks: the one on the `PATH` if it leads here, since package managers keep
 /// it valid over updates.
-fn program() -> anyhow::Result<String> {
+pub(super) fn program() -> anyhow::Result<String> {
     let own = env::current_exe().context("Failed to find the path of this program")?;
     let real =
         fs::canonicalize(&own).context("Failed to find this program; was it replaced while it ran?")?;
@@ -105,7 +105,7 @@ fn program() -> anyhow::Result<String> {
 }
 
 /// Value of `--data` for the hooks: none if they find the folder without it.
-fn data_argument(given: Option<&PathBuf>) -> anyhow::Result<Option<String>> {
+pub(super) fn data_argument(given: Option<&PathBuf>) -> anyhow::Result<Option<String>> {
     let data = data_folder(given)?;
     let usual = env::home_dir().map(|home| home.join(".local/share/tidings"));
     if usual.is_some_and(|usual| usual == data) { Ok(None) } else { text(data).map(Some) }

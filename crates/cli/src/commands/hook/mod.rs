@@ -6,6 +6,7 @@
 mod client;
 mod folder;
 mod ignore;
+pub(crate) mod inline;
 mod install;
 mod plugin;
 mod run;

@@ -17,6 +17,7 @@ use serde_json::value::RawValue;
 
 use super::client::{Endpoint, Failure, Hold, Request};
 use super::ignore;
+use super::inline::{TERMINAL_HOST, VIA};
 use crate::commands::sessions::RootArgs;
 
 /// Longest hook input. A tool call may contain a whole file, and its result another one.
@@ -79,6 +80,8 @@ struct HookCall {
     event: String,
     data: PathBuf,
     reply_time: Duration,
+    /// True for a hook that `tidings claude` passed to its session.
+    is_inline: bool,
 }
 
 /// The part of a hook input that the hook itself needs.
@@ -94,23 +97,24 @@ impl HookCall {
         if event.is_empty() || !event.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return None;
         }
-        let (mut data, mut reply_time) = (None, REPLY_TIME);
+        let (mut data, mut reply_time, mut is_inline) = (None, REPLY_TIME, false);
         while let Some(flag) = args.next() {
             let value = args.next()?;
             match flag.to_str()? {
                 "--data" => data = Some(PathBuf::from(value)),
                 // For tests on busy machines.
                 "--reply-ms" => reply_time = Duration::from_millis(value.to_str()?.parse().ok()?),
+                VIA => is_inline = true,
                 _ => return None,
             }
         }
-        Some(HookCall { event, data: data.or_else(RootArgs::data_folder)?, reply_time })
+        Some(HookCall { event, data: data.or_else(RootArgs::data_folder)?, reply_time, is_inline })
     }
 
     /// Returns the server's answer; none if there is none, whatever the reason.
     fn answer(&self, parent: Option<Pid>) -> Option<Vec<u8>> {
         let is_own = env::var_os(OWN_SESSION).is_some_and(|value| !value.is_empty());
-        if is_own || self.backs_off() {
+        if is_own || self.is_second(parent) || self.backs_off() {
             return None;
         }
         let endpoint = Endpoint::of(&self.data);
@@ -137,6 +141,16 @@ impl HookCall {
         }
     }
 
+    /// True for an installed hook in a session that has hooks from `tidings claude`: those report everything.
+    ///
+    /// A `claude` that an agent starts inherits the variable, but has another parent.
+    fn is_second(&self, parent: Option<Pid>) -> bool {
+        let host = env::var(TERMINAL_HOST).ok().and_then(|host| host.parse::<u32>().ok());
+        let Some(host) = host.filter(|_| !self.is_inline) else { return false };
+        let parent = parent.and_then(|parent| u32::try_from(parent.as_raw_nonzero().get()).ok());
+        parent.and_then(parent_of).is_none_or(|grandparent| grandparent == host)
+    }
+
     /// True if the server did not reply to a hook a moment ago.
     fn backs_off(&self) -> bool {
         let touched = self.data.join(BACKOFF).metadata().and_then(|found| found.modified());
@@ -156,6 +170,12 @@ impl HookCall {
         let Some(cwd) = cwd else { return Some(false) };
         Some(ignore::read(&self.data).iter().any(|folder| cwd_is_below(&cwd, folder)))
     }
+}
+
+/// The process that started a process, where the system has it in `/proc`.
+fn parent_of(pid: u32) -> Option<u32> {
+    let fields = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    fields.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
 }
 
 fn cwd_is_below(cwd: &str, folder: &std::path::Path) -> bool {

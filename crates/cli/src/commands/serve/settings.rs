@@ -41,6 +41,11 @@ pub(super) struct Layer {
     #[arg(long, value_name = "WHICH")]
     pub(super) observe: Option<Observed>,
 
+    /// Type prompts for such sessions into panes of tmux, as if you typed them; sessions of `tidings claude`
+    /// need no flag
+    #[arg(long, value_name = "WHERE", value_delimiter = ',')]
+    pub(super) type_into: Option<Vec<TypeInto>>,
+
     /// Listen on this Unix socket [default: server.sock in the data folder]
     #[arg(long, value_name = "PATH")]
     pub(super) unix: Option<PathBuf>,
@@ -152,6 +157,14 @@ pub(super) enum Observed {
     All,
 }
 
+/// Terminals that the server may type into, beside those of `tidings claude`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum TypeInto {
+    /// The pane of tmux in which a `claude` with hooks runs
+    Tmux,
+}
+
 /// Settings of a server, merged and validated.
 #[derive(Debug)]
 pub(super) struct Settings {
@@ -160,6 +173,7 @@ pub(super) struct Settings {
     pub(super) claude_path: Option<PathBuf>,
     pub(super) allow_bypass: bool,
     pub(super) observe: Observed,
+    pub(super) type_into: Vec<TypeInto>,
     pub(super) unix: Option<PathBuf>,
     pub(super) tls: Option<TlsFiles>,
     pub(super) base_path: String,
@@ -217,6 +231,7 @@ impl Settings {
             claude_path: layer.claude_path,
             allow_bypass: layer.allow_bypass.unwrap_or_default(),
             observe: layer.observe.unwrap_or_default(),
+            type_into: layer.type_into.unwrap_or_default(),
             unix: layer.unix,
             tls,
             base_path: base_path(layer.base_path.as_deref().unwrap_or_default())?,
@@ -258,6 +273,7 @@ impl Layer {
             claude_path: self.claude_path.or(other.claude_path),
             allow_bypass: self.allow_bypass.or(other.allow_bypass),
             observe: self.observe.or(other.observe),
+            type_into: self.type_into.or(other.type_into),
             unix: self.unix.or(other.unix),
             tls_cert: self.tls_cert.or(other.tls_cert),
             tls_key: self.tls_key.or(other.tls_key),

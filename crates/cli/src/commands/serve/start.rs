@@ -19,7 +19,7 @@ use tidings_bridge::{Auth, Broadcast, Journal, MemoryJournal, Sessions, SqliteJo
 use uuid::Uuid;
 
 use super::demo::Demo;
-use super::settings::{Observed, Settings};
+use super::settings::{Observed, Settings, TypeInto};
 use crate::commands::backup::JOURNAL;
 use crate::commands::sessions::RootArgs;
 use crate::error::CannotRun;
@@ -112,6 +112,8 @@ fn config(settings: &Settings, auth: &Auth) -> anyhow::Result<Config> {
         let mut observe = Observe::default();
         observe.ignored_folders = Some(settings.data.join(IGNORED_FOLDERS));
         observe.hold_unattended = settings.observe == Observed::All;
+        observe.data = Some(settings.data.clone());
+        observe.type_into_tmux = settings.type_into.contains(&TypeInto::Tmux);
         config.observe = Some(observe);
     }
     config.live_max = settings.live_max.unwrap_or(config.live_max);

@@ -15,6 +15,7 @@ const VARIABLES: &[(&str, &str, Kind)] = &[
     ("TIDINGS_CLAUDE_PATH", "--claude-path", Kind::One),
     ("TIDINGS_ALLOW_BYPASS", "--allow-bypass", Kind::Switch),
     ("TIDINGS_OBSERVE", "--observe", Kind::One),
+    ("TIDINGS_TYPE_INTO", "--type-into", Kind::List(',')),
     ("TIDINGS_UNIX", "--unix", Kind::One),
     ("TIDINGS_TLS_CERT", "--tls-cert", Kind::One),
     ("TIDINGS_TLS_KEY", "--tls-key", Kind::One),

@@ -1,0 +1,145 @@
+//! The queue of a session that runs in a terminal.
+
+use std::sync::Arc;
+
+use tidings::host::terminal::{TypingOutcome, typed_text};
+use tidings_agent::UiMessage;
+use tidings_protocol::api::{Delivery, QueueState};
+use tidings_transcript::running;
+use tokio::time::Instant;
+
+use super::{BUSY, IDLE, ObservedProcess, Steering};
+use crate::error::Error;
+use crate::limits::{TYPED_SHOWN_WITHIN, TYPING_EVERY};
+use crate::sessions::entry::{Change, Entry};
+use crate::sessions::settings::{Queued, SessionSettings};
+
+/// Types the prompts of the queue, one after the other, until the process is over.
+pub(in crate::sessions::observed) async fn deliver(process: Arc<ObservedProcess>, entry: Arc<Entry>) {
+    let mut typed_at: Option<Instant> = None;
+    while !process.state().is_over {
+        let is_empty = entry.memory().settings.queue.iter().all(|queued| !queued.typed);
+        let wait = if is_empty { None } else { Some(TYPING_EVERY) };
+        let step = step(&process, &entry, &mut typed_at).await;
+        if let Err(error) = step {
+            tracing::warn!(session = %entry.key, %error, "failed to type a prompt");
+        }
+        tokio::select! {
+            () = process.queue_changed.notified() => {}
+            () = async { match wait { Some(wait) => tokio::time::sleep(wait).await, None => std::future::pending().await } } => {}
+        }
+    }
+}
+
+async fn step(process: &ObservedProcess, entry: &Entry, typed_at: &mut Option<Instant>) -> Result<(), Error> {
+    let status = entry.status_of(process).await;
+    let is_idle = status.as_deref() == Some(IDLE);
+    let handed = entry.queued_in(QueueState::Handed);
+    if let Some(handed) = handed {
+        // The file shows a prompt soon after it was typed, and one that was typed during a turn when the turn
+        // takes it. Commands are not in the file.
+        let is_shown = typed_at.is_none_or(|at| at.elapsed() >= TYPED_SHOWN_WITHIN);
+        if is_shown && is_idle {
+            entry.leave_queue(&handed).await?;
+        } else if is_idle {
+            return Ok(());
+        }
+    }
+    if !is_idle && status.as_deref() != Some(BUSY) {
+        return Ok(());
+    }
+    let Some(steering) = process.steering() else { return Ok(()) };
+    let Some(queued) = entry.queued_in(QueueState::Waiting) else { return Ok(()) };
+    if !is_idle && queued.delivery == Delivery::Interrupt {
+        // It is typed when the turn is over.
+        drop(steering.interrupt().await);
+        return Ok(());
+    }
+    if probe(&steering).await != Some(TypingOutcome::Typed) {
+        return Ok(());
+    }
+    // Marked before it is typed: after a crash its state is uncertain, and it is never typed twice.
+    entry.set_state(&queued, QueueState::Handed).await?;
+    *typed_at = Some(Instant::now());
+    let text = typed_text(&queued.content);
+    match steering.prompt(&text).await {
+        Ok(TypingOutcome::Typed) if text.starts_with(['/', '!', '#', '&']) => {
+            entry.leave_queue(&queued).await
+        }
+        Ok(TypingOutcome::Typed) => Ok(()),
+        Ok(_) => entry.set_state(&queued, QueueState::Waiting).await,
+        Err(error) => {
+            tracing::warn!(session = %entry.key, %error, "a terminal does not respond");
+            entry.set_state(&queued, QueueState::Uncertain).await
+        }
+    }
+}
+
+/// Asks whether a prompt could be typed.
+async fn probe(steering: &Steering) -> Option<TypingOutcome> {
+    steering.prompt("").await.ok()
+}
+
+impl Entry {
+    /// The status that a process reports in its file.
+    pub(super) async fn status_of(&self, process: &ObservedProcess) -> Option<String> {
+        let (config_dir, running) = (self.config_dir.clone()?, process.running.clone());
+        tokio::task::spawn_blocking(move || running::status(&config_dir, &running)).await.ok().flatten()
+    }
+
+    /// The first prompt to type in a state.
+    fn queued_in(&self, state: QueueState) -> Option<Queued> {
+        let memory = self.memory();
+        memory.settings.queue.iter().find(|queued| queued.typed && queued.state == state).cloned()
+    }
+
+    async fn set_state(&self, queued: &Queued, state: QueueState) -> Result<(), Error> {
+        let set = |settings: &mut SessionSettings, _: &_| {
+            for found in settings.queue.iter_mut().filter(|found| found.id == queued.id) {
+                found.state = state;
+            }
+            Ok(Change::default())
+        };
+        self.change(set).await.map(drop)
+    }
+
+    /// Removes a prompt that was typed, and that the file of the session does not show as one.
+    async fn leave_queue(&self, queued: &Queued) -> Result<(), Error> {
+        let mut prompt = tidings_protocol::ui::UserPrompt::new(self.handle, queued.content.as_str());
+        prompt.uuid = Some(queued.id.clone());
+        let draft = self.draft(&UiMessage::from(prompt));
+        let leave = |settings: &mut SessionSettings, _: &_| {
+            let count = settings.queue.len();
+            settings.queue.retain(|other| other.id != queued.id);
+            let event = (settings.queue.len() < count).then_some(draft);
+            Ok(Change { event, ..Change::default() })
+        };
+        self.change(leave).await.map(drop)
+    }
+
+    /// Gives a prompt of the session file the id that it had in the queue.
+    pub(in crate::sessions) fn match_typed(&self, event: &mut UiMessage) {
+        let UiMessage::UserPrompt(prompt) = event else { return };
+        let memory = self.memory();
+        let is_it = |queued: &&Queued| {
+            queued.typed
+                && queued.state == QueueState::Handed
+                && typed_text(&queued.content).trim() == prompt.text.trim()
+        };
+        if let Some(found) = memory.settings.queue.iter().find(is_it) {
+            prompt.uuid = Some(found.id.clone());
+        }
+    }
+
+    /// Removes the prompts that were to be typed into a terminal that is gone.
+    pub(in crate::sessions) async fn drop_typed(&self) {
+        let typed: Vec<Queued> =
+            self.memory().settings.queue.iter().filter(|queued| queued.typed).cloned().collect();
+        for queued in typed {
+            let why = "the session in the terminal has ended".to_owned();
+            if let Err(error) = self.drop_prompt(&queued, why).await {
+                tracing::warn!(session = %self.key, %error, "failed to remove a prompt");
+            }
+        }
+    }
+}

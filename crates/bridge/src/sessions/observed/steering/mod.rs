@@ -1,0 +1,149 @@
+//! Prompts and interrupts for sessions that run in a terminal: they are typed as a person would type them.
+//!
+//! A prompt is stored in the queue first. It is typed when the CLI reports that it is idle or busy, and the
+//! input line on its screen is empty. With a dialog or a draft it waits; the ones behind it wait, too.
+
+mod deliver;
+mod find;
+mod tmux;
+
+use std::io;
+use std::sync::{Arc, PoisonError};
+
+use tidings::host::terminal::{TerminalFolder, TerminalRecord, TypingOutcome, typed_text};
+use tidings_protocol::api::{Accepted, Input, SessionCapability};
+
+pub(super) use self::deliver::deliver;
+pub(crate) use self::tmux::TmuxPane;
+use super::{ObservedProcess, Sessions};
+use crate::auth::capabilities;
+use crate::caller::Caller;
+use crate::error::{Code, Error};
+use crate::sessions::actor::at_cursor;
+use crate::sessions::entry::Entry;
+
+/// The way in which keys reach the process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Steering {
+    /// It runs under a terminal host.
+    Terminal(TerminalFolder, TerminalRecord),
+    /// It runs in a pane of tmux.
+    Tmux(TmuxPane),
+}
+
+impl Steering {
+    /// Types a prompt, if the screen allows it now. An empty one only asks.
+    async fn prompt(&self, text: &str) -> io::Result<TypingOutcome> {
+        match self {
+            Steering::Terminal(folder, record) => folder.prompt(record, text).await,
+            Steering::Tmux(pane) => pane.prompt(text).await,
+        }
+    }
+
+    /// Types Esc, if the screen allows it now.
+    async fn interrupt(&self) -> io::Result<TypingOutcome> {
+        match self {
+            Steering::Terminal(folder, record) => folder.interrupt(record).await,
+            Steering::Tmux(pane) => pane.interrupt().await,
+        }
+    }
+}
+
+impl ObservedProcess {
+    /// The way to type something, if there is one.
+    pub(super) fn steering(&self) -> Option<Steering> {
+        // The value is replaced as a whole.
+        self.steering.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set_steering(&self, steering: Steering) {
+        *self.steering.lock().unwrap_or_else(PoisonError::into_inner) = Some(steering);
+        self.queue_changed.notify_one();
+    }
+
+    /// Tells that the queue of prompts has changed.
+    pub(in crate::sessions) fn notify_queue(&self) {
+        self.queue_changed.notify_one();
+    }
+
+    /// The actions that typing makes possible.
+    pub(super) fn typed_actions(&self) -> &'static [SessionCapability] {
+        use SessionCapability::{Interrupt, Prompt, Terminal};
+        match self.steering() {
+            Some(Steering::Terminal(..)) => &[Prompt, Interrupt, Terminal],
+            Some(Steering::Tmux(_)) => &[Prompt, Interrupt],
+            None => &[],
+        }
+    }
+}
+
+impl Sessions {
+    /// Checks a prompt for a session that runs in a terminal. Returns the process that it is typed into, or
+    /// none if this server runs the agent.
+    pub(in crate::sessions) fn check_typed(
+        &self,
+        caller: &Caller,
+        entry: &Entry,
+        input: &Input,
+    ) -> Result<Option<Arc<ObservedProcess>>, Error> {
+        let observed = entry.memory().observed.clone();
+        let Some(process) = observed else { return Ok(None) };
+        if process.steering().is_none() {
+            entry.check_hosted()?;
+        }
+        self.require(caller, &capabilities::of_typed_text(&typed_text(&input.content)))?;
+        if !input.attachments.is_empty() {
+            let message = "Attachments cannot be typed into a terminal";
+            return Err(Error::new(Code::Invalid, message, "put the file into the folder, and name it"));
+        }
+        if typed_text(&input.content).is_empty() {
+            return Err(Error::new(Code::Invalid, "The prompt has no visible text", "send some text"));
+        }
+        Ok(Some(process))
+    }
+
+    /// Interrupts the turn of a session that runs in a terminal; `None` if this server runs the agent.
+    pub(in crate::sessions) async fn interrupt_typed(
+        &self,
+        entry: &Entry,
+    ) -> Result<Option<Accepted>, Error> {
+        let observed = entry.memory().observed.clone();
+        let Some(process) = observed else { return Ok(None) };
+        let Some(steering) = process.steering() else { return Ok(None) };
+        if entry.status_of(&process).await.as_deref() != Some(BUSY) {
+            let message = "The session does not work on a turn, or shows a dialog";
+            return Err(Error::new(Code::Conflict, message, "answer the dialog, if there is one"));
+        }
+        match steering.interrupt().await {
+            Ok(TypingOutcome::Typed) => Ok(Some(at_cursor(entry.memory().row.head))),
+            Ok(_) => {
+                let message = "The input line is not on the screen of the terminal";
+                Err(Error::new(Code::Conflict, message, "close the menu or the dialog there"))
+            }
+            Err(error) => Err(unreachable(&error)),
+        }
+    }
+
+    /// The terminal of a session.
+    pub(crate) async fn terminal(&self, name: &str) -> Result<(TerminalFolder, TerminalRecord), Error> {
+        let view = self.find(name).await?;
+        let entry = self.active_session(&crate::journal::Key::new(view.key)?).await?.entry;
+        let observed = entry.memory().observed.clone();
+        if let Some(Steering::Terminal(folder, record)) = observed.and_then(|process| process.steering()) {
+            return Ok((folder, record));
+        }
+        let hint = "only sessions of `tidings claude` have one";
+        Err(Error::new(Code::Conflict, "This session has no terminal to show", hint))
+    }
+}
+
+/// The status of a process that works on a turn.
+const BUSY: &str = "busy";
+
+/// The status of a process that waits for a prompt.
+const IDLE: &str = "idle";
+
+fn unreachable(error: &io::Error) -> Error {
+    let message = format!("The terminal of this session does not respond: {error}");
+    Error::new(Code::Conflict, message, "the session may have ended")
+}

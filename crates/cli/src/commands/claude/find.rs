@@ -1,0 +1,35 @@
+//! Finding the terminal of a session, for `tidings attach`.
+
+use std::path::Path;
+
+use tidings::host::terminal::{TerminalFolder, TerminalRecord};
+use tidings_transcript::running;
+
+use crate::commands::sessions::RootArgs;
+
+/// Shortest prefix of an id that is accepted; shorter words are numbers of the server.
+const PREFIX_CHARS: usize = 4;
+
+/// The running terminal with this id, or with a Claude Code session of this id; a unique prefix is enough.
+pub(crate) fn by_name(data: &Path, name: &str) -> Option<TerminalRecord> {
+    let fits = |id: &str| id == name || (name.len() >= PREFIX_CHARS && id.starts_with(name));
+    only(data, |record, sessions| fits(&record.id) || sessions.iter().any(|id| fits(id)))
+}
+
+/// The running terminal of one of these Claude Code sessions.
+pub(crate) fn by_session(data: &Path, cli_sessions: &[String]) -> Option<TerminalRecord> {
+    only(data, |_, sessions| sessions.iter().any(|id| cli_sessions.contains(id)))
+}
+
+fn only(data: &Path, fits: impl Fn(&TerminalRecord, &[String]) -> bool) -> Option<TerminalRecord> {
+    let folder = TerminalFolder::new(data);
+    let processes = running::list(&RootArgs::config_folder_of_user());
+    let sessions = |record: &TerminalRecord| -> Vec<String> {
+        let of_it = processes.iter().filter(|process| process.pid == record.pid);
+        of_it.map(|process| process.session_id.clone()).collect()
+    };
+    let fitting = folder.list().into_iter().filter(|record| fits(record, &sessions(record)));
+    let mut fitting = fitting.filter(|record| folder.is_alive(record));
+    let found = fitting.next()?;
+    fitting.next().is_none().then_some(found)
+}

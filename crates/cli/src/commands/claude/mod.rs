@@ -1,0 +1,114 @@
+//! `tidings claude`: runs the interactive CLI in a terminal that outlives the user's.
+
+pub(crate) mod attached;
+mod direct;
+pub(crate) mod find;
+pub(crate) mod host;
+mod raw;
+mod settings;
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader, IsTerminal as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::Context as _;
+use clap::Args;
+use tidings::host::terminal::{TerminalFolder, TerminalRecord, TerminalSize};
+
+use self::host::Started;
+use super::hook::inline;
+use super::sessions::RootArgs;
+use crate::error::{CannotRun, Exit};
+use crate::output::Output;
+
+/// Run `claude` so that it can be left, returned to and steered from elsewhere
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Claude {
+    /// Arguments of `claude`
+    #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<OsString>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tidings claude                         as `claude`
+  tidings claude --resume                every argument is passed on
+  alias claude='tidings claude'          use it everywhere
+
+The terminal shows the real Claude Code, and nothing about it changes. It runs in a pseudo-terminal of its own, so \
+that it survives: close the window, or press Ctrl-\\ to detach, and it goes on; `tidings attach ID` gets the same \
+screen back, also in a second terminal at the same time (then the smaller size applies to both).
+
+If `tidings serve` runs, the session is on its page, and prompts can be sent to it from there: they are typed into the \
+input line when it is empty. Its permission requests can be answered there too, without `tidings hook install`: the \
+hooks are passed with --settings. Without a server everything else works the same.
+
+`tidings claude -p …`, subcommands such as `tidings claude mcp list`, and calls without a terminal run `claude` \
+directly. The exit code is that of `claude`.";
+
+/// The size of a terminal that does not tell its own.
+const USUAL_SIZE: TerminalSize = TerminalSize { rows: 24, cols: 80 };
+
+impl Claude {
+    pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
+        let program = program()?;
+        let has_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        if !has_terminal || direct::is_direct(&self.args) {
+            return Err(direct::exec(&program, &self.args).into());
+        }
+        let data = RootArgs::data_folder().context("There is no data folder; set TIDINGS_DATA_DIR")?;
+        let data = std::path::absolute(data)?;
+        let record = start(&program, &self.args, &data)?;
+        attached::show(&TerminalFolder::new(&data), &record, out)
+    }
+}
+
+/// The `claude` to run, as an absolute path.
+fn program() -> anyhow::Result<PathBuf> {
+    let found = tidings::find::Search::from_environment().find();
+    let program = found.map_err(|error| CannotRun {
+        code: "not_found",
+        message: error.to_string(),
+        hint: "install Claude Code, or set CLAUDE_CLI_PATH",
+    })?;
+    Ok(std::path::absolute(program)?)
+}
+
+/// Starts a terminal host with `claude`.
+fn start(program: &Path, args: &[OsString], data: &Path) -> anyhow::Result<TerminalRecord> {
+    let given = env::var_os("TIDINGS_DATA_DIR").map(|_| data.to_owned());
+    let hooks = inline::hooks(given.as_ref())?;
+    let (args, has_hooks) = match settings::with_hooks(args, hooks) {
+        Some(args) => (args, true),
+        None => (args.to_owned(), false),
+    };
+    let TerminalSize { rows, cols } = raw::size().unwrap_or(USUAL_SIZE);
+    let mut command = Command::new(env::current_exe()?);
+    command.arg("terminal-host").arg("--data").arg(data);
+    command.args(["--rows", &rows.to_string(), "--cols", &cols.to_string()]);
+    if has_hooks {
+        command.arg("--hooks");
+    }
+    command.arg(program).arg("--").args(args);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut host = command.spawn().context("Failed to start the process that holds the terminal")?;
+    let mut line = String::new();
+    if let Some(stdout) = host.stdout.take() {
+        BufReader::new(stdout).read_line(&mut line)?;
+    }
+    match serde_json::from_str(&line) {
+        Ok(Started::Ready(record)) => Ok(record),
+        Ok(Started::Failed(message)) => {
+            let message = format!("The terminal could not be started: {message}");
+            Err(CannotRun { code: "failed", message, hint: "check the data folder, or use `claude` itself" }
+                .into())
+        }
+        Err(_) => {
+            let message = "The process that holds the terminal ended at once".to_owned();
+            Err(CannotRun { code: "failed", message, hint: "use `claude` itself" }.into())
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The interactive CLI in a pseudo-terminal that outlives the terminals that look at it.
+//!
+//! ```text
+//!  viewers (come and go)                     terminal host (stays)                    claude
+//!  +----------------------+   socket   +------------------------------+    pty    +-----------+
+//!  | `tidings claude`     |   keys  >  | copy of the screen; answers  |   keys >  |           |
+//!  | `tidings attach`     | < output   | the program's questions to   | < output  |   tools   |
+//!  | the server: prompts  |  prompt >  | its terminal                 |           |           |
+//!  +----------------------+            +------------------------------+           +-----------+
+//! ```
+//!
+//! - **Every viewer has the same screen.** A new one gets the whole screen first. One that reads too slowly
+//!   skips output, and gets the whole screen again; nothing waits for it, and no buffer grows.
+//! - **The size is the smallest** of all viewers that have told one, so that each shows everything.
+//! - **Prompts are typed as a person types them**, as one paste, and only into an empty input line on the
+//!   screen: with a dialog, a menu or a draft they are refused, and nothing is typed.
+//! - **No process is left behind.** The host ends with the program. If the host is killed, the system hangs
+//!   up the terminal, which ends the program.
+//! - **The program cannot answer its own dialogs.** A process that the program has started is refused, also
+//!   if it has detached itself (on Linux).
+
+mod link;
+mod peer;
+mod pty;
+mod queries;
+mod record;
+mod run;
+mod screen;
+mod shared;
+mod text;
+mod viewer;
+mod wire;
+
+pub use link::{TerminalReader, TerminalWriter};
+pub use record::{TerminalFolder, TerminalRecord};
+pub use run::{TerminalStart, run};
+pub use screen::ScreenCopy;
+pub use text::typed_text;
+pub use wire::{FromHost, TerminalExit, TerminalRole, TerminalSize, ToHost, TypingOutcome};

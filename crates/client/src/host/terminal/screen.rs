@@ -1,0 +1,257 @@
+//! A copy of the screen: drawn anew for each viewer, and read before something is typed.
+
+use std::num::NonZeroU16;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use vt100::{Callbacks, Parser, Screen};
+
+use super::wire::{TerminalSize, TypingOutcome};
+
+/// The marks at the beginning of the input line for prompts, of this version and of earlier ones.
+const MARKS: [&str; 2] = ["❯", ">"];
+
+/// The line above and below the input line.
+const RULE: &str = "─";
+
+/// A copy of what a terminal shows.
+pub struct ScreenCopy(Parser<Modes>);
+
+/// Modes and texts that the parser does not keep.
+#[derive(Debug, Default)]
+struct Modes {
+    reports_focus: bool,
+    reports_theme: bool,
+    title: Vec<u8>,
+}
+
+impl Callbacks for Modes {
+    fn set_window_title(&mut self, _: &mut Screen, title: &[u8]) {
+        self.title = title.iter().copied().take(TITLE_BYTES_MAX).collect();
+    }
+
+    fn unhandled_csi(&mut self, _: &mut Screen, i1: Option<u8>, _: Option<u8>, params: &[&[u16]], c: char) {
+        if i1 != Some(b'?') || !matches!(c, 'h' | 'l') {
+            return;
+        }
+        for param in params {
+            match param {
+                [1004] => self.reports_focus = c == 'h',
+                [2031] => self.reports_theme = c == 'h',
+                _ => {}
+            }
+        }
+    }
+}
+
+const TITLE_BYTES_MAX: usize = 256;
+
+impl ScreenCopy {
+    /// An empty screen.
+    pub fn new(size: TerminalSize) -> Self {
+        ScreenCopy(parser(size))
+    }
+
+    /// Takes output of the program.
+    pub fn process(&mut self, bytes: &[u8]) {
+        let size = self.size();
+        // A defect of the parser costs the copy of the screen, and not the program.
+        if catch_unwind(AssertUnwindSafe(|| self.0.process(bytes))).is_err() {
+            self.0 = parser(size);
+        }
+    }
+
+    /// Changes the size.
+    pub fn resize(&mut self, size: TerminalSize) {
+        let (rows, cols) = dimensions(size);
+        if catch_unwind(AssertUnwindSafe(|| self.0.set_size(rows, cols))).is_err() {
+            self.0 = parser(size);
+        }
+    }
+
+    /// The size.
+    pub fn size(&self) -> TerminalSize {
+        let (rows, cols) = self.0.screen().size();
+        TerminalSize { rows: rows.get(), cols: cols.get() }
+    }
+
+    /// The position of the cursor as the terminal counts it, from 1.
+    pub(super) fn cursor(&self) -> (u16, u16) {
+        let (row, col) = self.0.screen().cursor_position();
+        (row + 1, col + 1)
+    }
+
+    /// The bytes that draw the screen on a terminal in any state.
+    pub fn redraw(&self) -> Vec<u8> {
+        let screen = self.0.screen();
+        let modes = self.0.callbacks();
+        let switch = |mode: &str, is_on: bool| format!("\x1b[?{mode}{}", if is_on { 'h' } else { 'l' });
+        let mut bytes = b"\x1b[0m\x1b[r\x1b[?6l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l".to_vec();
+        bytes.extend(switch("1049", screen.alternate_screen()).bytes());
+        bytes.extend(screen.state_formatted().bytes());
+        bytes.extend(switch("1004", modes.reports_focus).bytes());
+        bytes.extend(switch("2031", modes.reports_theme).bytes());
+        if !modes.title.is_empty() {
+            bytes.extend(b"\x1b]0;");
+            bytes.extend(modes.title.iter().filter(|byte| !byte.is_ascii_control()));
+            bytes.push(0x07);
+        }
+        bytes
+    }
+
+    /// The text, line by line.
+    pub fn lines(&self) -> Vec<String> {
+        let screen = self.0.screen();
+        screen.rows(0, self.size().cols).map(|row| row.trim_end().to_owned()).collect()
+    }
+
+    /// Whether a prompt can be typed: only into an empty input line for prompts, and as one piece.
+    pub fn readiness(&self) -> TypingOutcome {
+        let screen = self.0.screen();
+        let Some(row) = self.input_row() else { return TypingOutcome::NoInputLine };
+        if !screen.bracketed_paste() {
+            return TypingOutcome::NoInputLine;
+        }
+        let is_prompt = screen.cell(row, 0).is_some_and(|cell| MARKS.contains(&cell.contents()));
+        let is_blank = |col: u16| {
+            let Some(cell) = screen.cell(row, col) else { return true };
+            // A suggestion in place of a text is dim.
+            cell.contents().chars().all(char::is_whitespace) || cell.dim()
+        };
+        let is_empty = (1..self.size().cols).all(is_blank);
+        if is_prompt && is_empty && self.is_rule(row + 1) {
+            TypingOutcome::Typed
+        } else {
+            TypingOutcome::Draft
+        }
+    }
+
+    /// The line in which the input begins: below a rule, and the cursor is in it or below.
+    ///
+    /// Dialogs hide the input line, and put the cursor elsewhere.
+    fn input_row(&self) -> Option<u16> {
+        let screen = self.0.screen();
+        let (cursor, _) = screen.cursor_position();
+        let begins = |row: &u16| {
+            let mark = screen.cell(*row, 0).map(vt100::Cell::contents).unwrap_or_default();
+            let is_space = |cell: &vt100::Cell| cell.contents().chars().all(char::is_whitespace);
+            (MARKS.contains(&mark) || mark == "!")
+                && screen.cell(*row, 1).is_none_or(is_space)
+                && *row > 0
+                && self.is_rule(*row - 1)
+        };
+        let row = (0..=cursor).rev().find(begins)?;
+        // The input ends with the next rule.
+        let end = (row + 1..self.size().rows).find(|row| self.is_rule(*row))?;
+        (cursor < end).then_some(row)
+    }
+
+    fn is_rule(&self, row: u16) -> bool {
+        let is_part = |col: u16| self.0.screen().cell(row, col).is_some_and(|cell| cell.contents() == RULE);
+        // Its end may contain a label.
+        (0..self.size().cols.min(8)).all(is_part)
+    }
+}
+
+impl std::fmt::Debug for ScreenCopy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ScreenCopy").field(&self.size()).finish()
+    }
+}
+
+fn parser(size: TerminalSize) -> Parser<Modes> {
+    let (rows, cols) = dimensions(size);
+    Parser::new_with_callbacks(rows, cols, 0, Modes::default())
+}
+
+fn dimensions(size: TerminalSize) -> (NonZeroU16, NonZeroU16) {
+    let TerminalSize { rows, cols } = size.bounded();
+    (NonZeroU16::new(rows).unwrap_or(NonZeroU16::MIN), NonZeroU16::new(cols).unwrap_or(NonZeroU16::MIN))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZE: TerminalSize = TerminalSize { rows: 12, cols: 40 };
+
+    fn shown(lines: &[&str], cursor: (u16, u16)) -> ScreenCopy {
+        let mut screen = ScreenCopy::new(SIZE);
+        screen.process(b"\x1b[?1049h\x1b[?2004h");
+        screen.process(lines.join("\r\n").as_bytes());
+        screen.process(format!("\x1b[{};{}H", cursor.0 + 1, cursor.1 + 1).as_bytes());
+        screen
+    }
+
+    fn rule() -> String {
+        RULE.repeat(40)
+    }
+
+    #[test]
+    fn a_prompt_is_typed_into_an_empty_input_line_only() {
+        use TypingOutcome::{Draft, NoInputLine, Typed};
+        let rule = rule();
+        for (what, lines, cursor, expected) in [
+            ("empty", vec!["❯ said", "● yes", &rule, "❯\u{a0}", &rule, "  manual mode"], (3, 2), Typed),
+            ("suggestion", vec![&rule, "❯ \x1b[2mTry \"fix\"\x1b[22m", &rule], (1, 2), Typed),
+            ("draft", vec![&rule, "❯ draft", &rule], (1, 7), Draft),
+            ("long draft", vec![&rule, "❯ ", "  second", &rule], (2, 8), Draft),
+            ("shell mode", vec![&rule, "! ", &rule], (1, 2), Draft),
+            ("menu", vec!["  ❯ /add-dir", &rule, "❯ /", &rule], (2, 3), Draft),
+            (
+                "dialog",
+                vec!["❯ said", &rule, " Bash command", " Proceed?", " ❯ 1. Yes", "   2. No"],
+                (4, 1),
+                NoInputLine,
+            ),
+            (
+                "text that looks like it, and a dialog below",
+                vec![&rule, "❯ ", &rule, " Proceed?", " ❯ 1. Yes"],
+                (4, 1),
+                NoInputLine,
+            ),
+            ("nothing", vec![], (0, 0), NoInputLine),
+        ] {
+            assert_eq!(shown(&lines, cursor).readiness(), expected, "{what}");
+        }
+        let mut suspended = shown(&[&rule, "❯ ", &rule], (1, 2));
+        suspended.process(b"\x1b[?2004l");
+        assert_eq!(suspended.readiness(), NoInputLine, "without paste, line breaks would send the text");
+    }
+
+    #[test]
+    fn a_redraw_shows_the_same_screen_with_the_same_modes() {
+        let mut screen = shown(&["\x1b[31mred\x1b[0m ❯ wide 漢字 🦀", "\x1b[2mdim"], (1, 3));
+        screen.process(b"\x1b[?1003h\x1b[?1006h\x1b[?1004h\x1b[?2031h\x1b[?25l\x1b]0;Title\x07");
+        let mut other = ScreenCopy::new(SIZE);
+        other.process(b"old text\r\n\x1b[?1000h");
+        other.process(&screen.redraw());
+        assert_eq!(other.lines(), screen.lines());
+        assert_eq!(other.redraw(), screen.redraw());
+        assert_eq!(other.cursor(), (2, 4));
+        assert!(String::from_utf8_lossy(&other.redraw()).contains("\x1b[?1004h"));
+    }
+
+    #[test]
+    fn any_output_and_any_size_are_survived() {
+        let mut screen = ScreenCopy::new(SIZE);
+        let mut seed = 1_u32;
+        for round in 0..400 {
+            let bytes: Vec<u8> = std::iter::repeat_with(|| {
+                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let byte = u8::try_from(seed >> 24).unwrap_or_default();
+                if byte < 40 {
+                    0x1b
+                } else if byte < 80 {
+                    b'['
+                } else {
+                    byte
+                }
+            })
+            .take(300)
+            .collect();
+            screen.process(&bytes);
+            screen.resize(TerminalSize { rows: 2 + round % 30, cols: 2 + (round * 7) % 90 });
+            drop((screen.redraw(), screen.readiness(), screen.lines()));
+        }
+    }
+}

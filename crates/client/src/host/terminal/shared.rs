@@ -1,0 +1,235 @@
+//! The state that the tasks of a terminal host share.
+
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::process::{Pid, Signal};
+use tokio::sync::{broadcast, mpsc};
+use tokio::time::Instant;
+
+use super::pty;
+use super::queries::{Piece, QueryFilter, Reply};
+use super::screen::ScreenCopy;
+use super::text::{prompt_keys, typed_text};
+use super::wire::{FromHost, TerminalExit, TerminalSize, TypingOutcome};
+use crate::limits::{TERMINAL_KEYS_WAITING, TERMINAL_OUTPUTS_WAITING, TYPING_PAUSE};
+
+/// A message for the viewers, encoded once.
+pub(super) type Encoded = Arc<[u8]>;
+
+/// A terminal and its program.
+pub(super) struct Terminal {
+    pub(super) master: OwnedFd,
+    pub(super) program: Pid,
+    /// Keys on their way to the program. When it does not read, viewers wait.
+    pub(super) keys: mpsc::Sender<Vec<u8>>,
+    /// A viewer that is behind by more than this has to draw the screen anew.
+    output: broadcast::Sender<Encoded>,
+    state: Mutex<State>,
+}
+
+struct State {
+    screen: ScreenCopy,
+    filter: QueryFilter,
+    /// The viewers, and the sizes that they have told.
+    viewers: HashMap<u64, Option<TerminalSize>>,
+    next_viewer: u64,
+    /// The last time that someone pressed keys.
+    keys_at: Option<Instant>,
+    /// The last time that a prompt was typed.
+    typed_at: Option<Instant>,
+    /// True if the program has written something since then.
+    has_reacted: bool,
+    is_suspended: bool,
+    exit: Option<TerminalExit>,
+}
+
+/// The beginning of a viewer's stream.
+pub(super) struct Beginning {
+    pub(super) size: TerminalSize,
+    pub(super) redraw: Vec<u8>,
+    pub(super) output: broadcast::Receiver<Encoded>,
+    pub(super) exit: Option<TerminalExit>,
+}
+
+impl Terminal {
+    pub(super) fn new(
+        master: OwnedFd,
+        program: Pid,
+        size: TerminalSize,
+    ) -> (Arc<Self>, mpsc::Receiver<Vec<u8>>) {
+        let (keys, waiting) = mpsc::channel(TERMINAL_KEYS_WAITING);
+        let state = State {
+            screen: ScreenCopy::new(size),
+            filter: QueryFilter::default(),
+            viewers: HashMap::new(),
+            next_viewer: 0,
+            keys_at: None,
+            typed_at: None,
+            has_reacted: true,
+            is_suspended: false,
+            exit: None,
+        };
+        let output = broadcast::Sender::new(TERMINAL_OUTPUTS_WAITING);
+        (Arc::new(Terminal { master, program, keys, output, state: Mutex::new(state) }), waiting)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Each change is complete before the lock is released.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, message: &FromHost) {
+        // Without viewers there is nobody to tell.
+        drop(self.output.send(message.encode().into()));
+    }
+
+    /// Takes output of the program.
+    pub(super) fn take_output(&self, bytes: &[u8]) {
+        let mut state = self.state();
+        state.has_reacted = true;
+        for piece in state.filter.feed(bytes) {
+            match piece {
+                Piece::Output(bytes) => {
+                    state.screen.process(&bytes);
+                    self.tell(&FromHost::Output(bytes));
+                }
+                Piece::Query(Reply::None) => {}
+                // A program that asks and does not read gets no answers.
+                Piece::Query(Reply::Fixed(bytes)) => drop(self.keys.try_send(bytes)),
+                Piece::Query(Reply::CursorPosition) => {
+                    let (row, col) = state.screen.cursor();
+                    drop(self.keys.try_send(format!("\x1b[{row};{col}R").into_bytes()));
+                }
+            }
+        }
+    }
+
+    /// Adds a viewer.
+    pub(super) fn enter(&self, size: Option<TerminalSize>) -> u64 {
+        let id = {
+            let mut state = self.state();
+            state.next_viewer += 1;
+            let id = state.next_viewer;
+            state.viewers.insert(id, size.map(TerminalSize::bounded));
+            id
+        };
+        self.fit();
+        id
+    }
+
+    /// Changes the size of a viewer.
+    pub(super) fn set_size(&self, viewer: u64, size: Option<TerminalSize>) {
+        self.state().viewers.insert(viewer, size.map(TerminalSize::bounded));
+        self.fit();
+    }
+
+    /// Removes a viewer.
+    pub(super) fn leave(&self, viewer: u64) {
+        self.state().viewers.remove(&viewer);
+        self.fit();
+    }
+
+    pub(super) fn has_viewers(&self) -> bool {
+        !self.state().viewers.is_empty()
+    }
+
+    /// Gives the terminal the smallest size of its viewers. Without any it keeps its size.
+    fn fit(&self) {
+        let mut state = self.state();
+        let Some(size) = state.viewers.values().flatten().copied().reduce(TerminalSize::smallest) else {
+            return;
+        };
+        if size == state.screen.size() {
+            return;
+        }
+        state.screen.resize(size);
+        self.tell(&FromHost::Size(size));
+        if let Err(error) = pty::resize(&self.master, size) {
+            tracing::warn!(%error, "failed to resize a terminal");
+        }
+    }
+
+    /// The screen as it is now, and everything that follows.
+    pub(super) fn begin(&self) -> Beginning {
+        let state = self.state();
+        Beginning {
+            size: state.screen.size(),
+            redraw: state.screen.redraw(),
+            output: self.output.subscribe(),
+            exit: state.exit,
+        }
+    }
+
+    /// Passes the keys of a person on.
+    pub(super) async fn press(&self, keys: Vec<u8>) {
+        self.resume();
+        if is_typing(&keys) {
+            self.state().keys_at = Some(Instant::now());
+        }
+        // It fails after the end of the program.
+        drop(self.keys.send(keys).await);
+    }
+
+    /// Types a prompt, if the screen allows it. An empty one only asks.
+    pub(super) fn prompt(&self, text: &str) -> TypingOutcome {
+        let mut state = self.state();
+        let now = Instant::now();
+        let is_recent = |at: Option<Instant>| at.is_some_and(|at| now.duration_since(at) < TYPING_PAUSE);
+        // What was typed a moment ago may not be on the screen yet.
+        if is_recent(state.keys_at) || is_recent(state.typed_at) || !state.has_reacted {
+            return TypingOutcome::JustTyped;
+        }
+        let outcome = state.screen.readiness();
+        if outcome == TypingOutcome::Typed && !typed_text(text).is_empty() {
+            if self.keys.try_send(prompt_keys(text)).is_err() {
+                return TypingOutcome::JustTyped;
+            }
+            (state.typed_at, state.has_reacted) = (Some(now), false);
+        }
+        outcome
+    }
+
+    /// Types Esc, if the input line is on the screen: in a dialog Esc is an answer.
+    pub(super) fn interrupt(&self) -> TypingOutcome {
+        let state = self.state();
+        if state.screen.readiness() == TypingOutcome::NoInputLine {
+            return TypingOutcome::NoInputLine;
+        }
+        match self.keys.try_send(b"\x1b".to_vec()) {
+            Ok(()) => TypingOutcome::Typed,
+            Err(_) => TypingOutcome::JustTyped,
+        }
+    }
+
+    /// Notes that the program has suspended itself.
+    pub(super) fn suspended(&self) {
+        self.state().is_suspended = true;
+        self.tell(&FromHost::Suspended);
+    }
+
+    /// Continues a suspended program.
+    pub(super) fn resume(&self) {
+        if std::mem::take(&mut self.state().is_suspended) {
+            self.signal(Signal::CONT);
+        }
+    }
+
+    pub(super) fn signal(&self, signal: Signal) {
+        // It fails if nothing of the group is left.
+        let _ = rustix::process::kill_process_group(self.program, signal);
+    }
+
+    /// Notes the end of the program.
+    pub(super) fn ended(&self, exit: TerminalExit) {
+        self.state().exit = Some(exit);
+        self.tell(&FromHost::Exited(exit));
+    }
+}
+
+/// True if a person types. Terminals also report the focus, the mouse and colours.
+fn is_typing(keys: &[u8]) -> bool {
+    let reports: [&[u8]; 5] = [b"\x1b[I", b"\x1b[O", b"\x1b[<", b"\x1b[M", b"\x1b[?"];
+    !reports.iter().any(|report| keys.starts_with(report))
+}

@@ -1,0 +1,403 @@
+"""`tidings claude` with the real CLI: a terminal that outlives its viewers, and prompts that are typed into it.
+
+`LONG=1` runs all cases; without it only the quick ones run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from lib.api import Api
+from lib.cli import Place, Programs
+from lib.terminal import COLUMNS, LINES, SECONDS_MAX, Pane, Terminal
+from lib.web import Socket, Web
+from terminal import DIALOG, DONE, MANUAL, REPLY_MS, SCRIPT, Run
+
+NAME = "terminal-steering"
+SLOW = "That was slow"
+# Size of a second terminal, smaller than the first one.
+SMALL = (90, 30)
+KEYS_BYTES_MAX = 64 << 10
+
+
+class HostedTerminal(Terminal):
+    """`tidings claude` in a pane of tmux. Closing the pane leaves the CLI running."""
+
+    def __init__(self, place: Place, base_url: str, args: list[str]) -> None:
+        self._folder = place.root / "data" / "terminals"
+        self._others = self._records(self._folder)
+        super().__init__(
+            place, base_url, args, program=[str(place.programs.tidings), "claude"], env=environment(place),
+        )
+
+    def _find_cli(self) -> int:
+        def look() -> dict[str, Any] | None:
+            found = self._records(self._folder)
+            return next((record for name, record in found.items() if name not in self._others), None)
+
+        self.record: dict[str, Any] = self.wait(look, "the record of the terminal host")
+        return self.record["pid"]
+
+    @staticmethod
+    def _records(folder: Path) -> dict[str, dict[str, Any]]:
+        return {path.name: json.loads(path.read_text()) for path in folder.glob("*.json")}
+
+    def detach(self) -> None:
+        """Closes the window of the user."""
+        Pane.close(self)
+
+    def close(self) -> None:
+        self.detach()
+        if hasattr(self, "record") and self.is_running():
+            os.kill(self.record["host_pid"], signal.SIGTERM)
+        super().close()
+
+
+def environment(place: Place) -> dict[str, str]:
+    """Variables of a user whose server has the data folder of the place."""
+    return {
+        "TIDINGS_DATA_DIR": str(place.root / "data"), "CLAUDE_CLI_PATH": str(place.programs.claude),
+        "TIDINGS_HOOK_REPLY_MS": str(REPLY_MS),
+    }
+
+
+class SteeredRun(Run):
+    """A run whose terminal is one of `tidings claude`."""
+
+    @property
+    def terminal(self) -> HostedTerminal:
+        if self._terminal is None:
+            self._terminal = HostedTerminal(self.place, self.api.url, MANUAL)
+            self.prompts = []
+        return self._terminal
+
+    def send(self, content: str, web: Web | None = None) -> tuple[int, dict[str, Any]]:
+        """A prompt over the API."""
+        return (web or self.web).call("POST", f"/v1/sessions/{self.row()['key']}/input", {"content": content})
+
+    def queued(self) -> list[dict[str, Any]]:
+        return self.web.call("GET", f"/v1/sessions/{self.row()['key']}/queue")[1]["items"]
+
+    def said_to_model(self, text: str) -> None:
+        """Waits until the session file has a prompt with exactly this text."""
+        def texts() -> Iterator[str]:
+            for entry in self.terminal.entries():
+                content = entry.get("message", {}).get("content", entry.get("attachment", {}).get("prompt"))
+                blocks = content if isinstance(content, list) else [{"text": content}]
+                yield from (block.get("text") for block in blocks)
+
+        self.wait(lambda: text in texts(), f"the prompt {text!r} in the session file")
+
+    def turn(self, prompt: str, shown: str = DONE) -> None:
+        """Waits for the end of the turn of a prompt that was sent over the API."""
+        last = prompt.splitlines()[-1]
+        self.terminal.wait_screen(lambda screen: shown in screen.rpartition(last)[2])
+        self.idle()
+        self.prompts.append(prompt)
+
+    def device(self, name: str, *scopes: str) -> Web:
+        """A device with some of the scopes."""
+        done = subprocess.run(
+            [
+                str(self.place.programs.tidings), "token", "create", "--name", name, "--scope", ",".join(scopes), "--json",
+                "--data", str(self.place.root / "data"),
+            ],
+            env=self.place.env(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS_MAX,
+            check=False, **self.place.programs.as_user(),
+        )
+        if done.returncode != 0:
+            raise RuntimeError(f"tidings token: {done.stdout} {done.stderr}")
+        return Web(f"http://{self.web.host}", json.loads(done.stdout)["token"])
+
+    @contextmanager
+    def attached(self, size: tuple[int, int] = (COLUMNS, LINES)) -> Iterator[Pane]:
+        """`tidings attach` in a terminal of its own."""
+        program = [str(self.place.programs.tidings), "attach", self.terminal.record["id"]]
+        pane = Pane(self.place, self.api.url, program, environment(self.place), size=size)
+        try:
+            yield pane
+        finally:
+            pane.close()
+
+
+def play(programs: Programs, root: Path) -> tuple[list[str], str]:
+    """Returns the problems, and a summary."""
+    place = Place.make(programs, root, NAME)
+    script = place.root / "script.toml"
+    script.write_text(place.fill(SCRIPT.read_text()).replace("@ROOT@", str(place.root)))
+    cases = CASES + LONG_CASES * bool(os.environ.get("LONG"))
+    with Api(programs, script, place.root / "api.ndjson") as api, SteeredRun(place, api) as run:
+        run.serve()
+        for case in cases:
+            run.play(case)
+        problems = run.problems
+    return problems, f"{len(cases)} cases: {'FAILED' if problems else 'ok'}"
+
+
+def _accepted(answer: tuple[int, dict[str, Any]]) -> list[str]:
+    return [] if answer[0] in (200, 202) else [f"the prompt got {answer[0]} {answer[1]}"]
+
+
+def _typed_when_idle(run: SteeredRun) -> list[str]:
+    """A prompt of several lines, with control characters and an end mark of a paste inside."""
+    row = run.row()
+    wanted = {"prompt", "interrupt", "terminal"}
+    problems = [] if wanted <= set(row["capabilities"]) else [f"only {row['capabilities']}"]
+    problems += _accepted(run.send("a first \x1b[201~\x03line\r\n\tand \x07another\nplease [greet]"))
+    run.turn("a first line\n\tand another\nplease [greet]")
+    run.wait(lambda: not run.queued(), "an empty queue")
+    return problems + run.differences()
+
+
+def _asked_once(run: SteeredRun) -> list[str]:
+    """The hooks come with `--settings`; those that are installed too report nothing a second time."""
+    before = run.counted()
+    problems = _accepted(run.send("please [count]"))
+    item, = run.asked()
+    status, body = run.decide(item, "allow")
+    problems += [] if status == 200 else [f"the answer got {status} {body}"]
+    run.turn("please [count]")
+    shown = [event for event in run.history(run.row()["key"]) if "PermissionDetails" in event]
+    problems += [] if len(shown) == 1 else [f"{len(shown)} requests"]
+    return problems + ([] if run.counted() == before + 1 else ["it did not run once"]) + run.differences()
+
+
+def _typed_when_busy(run: SteeredRun) -> list[str]:
+    """The CLI has a queue of its own for prompts that come during a turn."""
+    run.say("please [slow]")
+    run.terminal.wait_status("busy")
+    problems = _accepted(run.send("meanwhile, please [greet]"))
+    run.said_to_model("meanwhile, please [greet]")
+    run.terminal.wait_screen(lambda screen: DONE in screen.rpartition("meanwhile")[2])
+    run.idle()
+    run.wait(lambda: not run.queued(), "an empty queue")
+    said = [event["UserPrompt"]["text"] for event in run.history(run.row()["key"]) if "UserPrompt" in event]
+    if said.count("meanwhile, please [greet]") != 1:
+        problems.append(f"the prompts are {said}")
+    run.prompts = said
+    return problems
+
+
+def _waits_for_a_dialog(run: SteeredRun) -> list[str]:
+    before = run.counted()
+    run.say("please [count]")
+    run.asked()
+    run.terminal.wait_screen(DIALOG)
+    problems = _accepted(run.send("afterwards, please [greet]"))
+    item, = run.wait(run.queued, "the prompt in the queue")
+    # Long enough for several attempts.
+    screens = [run.terminal.screen() for _ in range(40)]
+    if any(DIALOG not in screen or "afterwards" in screen for screen in screens):
+        problems.append(f"it was typed into the dialog:\n{screens[-1]}")
+    problems += [] if item["state"] == "waiting" else [f"the prompt is {item}"]
+    run.terminal.answer("Enter", DIALOG)
+    run.said_to_model("afterwards, please [greet]")
+    run.terminal.wait_screen(lambda screen: DONE in screen.rpartition("afterwards")[2])
+    run.idle()
+    run.wait(lambda: not run.queued(), "an empty queue")
+    return problems + ([] if run.counted() == before + 1 else ["the command did not run once"])
+
+
+def _waits_for_a_draft(run: SteeredRun) -> list[str]:
+    run.terminal.type("a draft")
+    run.terminal.wait_screen("❯.a draft")
+    problems = _accepted(run.send("after the draft, please [greet]"))
+    run.wait(run.queued, "the prompt in the queue")
+    screens = [run.terminal.screen() for _ in range(40)]
+    if any("after the draft" in screen for screen in screens):
+        problems.append(f"it was typed into the draft:\n{screens[-1]}")
+    for _ in "a draft":
+        run.terminal.keys("BSpace")
+    run.said_to_model("after the draft, please [greet]")
+    run.terminal.wait_screen(lambda screen: DONE in screen.rpartition("after the draft")[2])
+    run.idle()
+    return problems
+
+
+def _prefixes(run: SteeredRun) -> list[str]:
+    """The first visible character decides what the CLI takes a text for."""
+    run.row()
+    prompts, always = run.device("prompts", "read", "prompt"), run.device("always", "read", "prompt", "decide", "always")
+    made = run.place.project / "made.txt"
+    problems = []
+    for web, text, status in (
+        (prompts, "!touch made.txt", 403), (prompts, " \u200b\x1b[201~!touch made.txt", 403), (always, "!touch made.txt", 403),
+        (prompts, "/clear", 403), (prompts, "#note", 403), (prompts, "& later", 403), (prompts, "\x1b\x07", 400),
+    ):
+        got, body = run.send(text, web)
+        if got != status:
+            problems.append(f"{text!r} got {got} {body}")
+    if run.queued() or made.exists():
+        problems.append(f"something was queued: {run.queued()}")
+    problems += _accepted(run.send("!touch made.txt"))
+    run.wait(made.exists, "the file of the shell command")
+    run.idle()
+    problems += _accepted(run.send("/context", prompts))
+    run.terminal.wait_screen("Context Usage")
+    run.wait(lambda: not run.queued(), "an empty queue")
+    problems += _accepted(run.send("after the commands, please [greet]", prompts))
+    run.said_to_model("after the commands, please [greet]")
+    run.terminal.wait_screen(lambda screen: DONE in screen.rpartition("after the commands")[2])
+    run.idle()
+    return problems
+
+
+def _interrupted(run: SteeredRun) -> list[str]:
+    path = f"/v1/sessions/{run.row()['key']}/interrupt"
+    status, body = run.web.call("POST", path, {})
+    problems = [] if status == 409 else [f"while idle: {status} {body}"]
+    run.say("once more, please [slow]")
+    run.terminal.wait_status("busy")
+    run.terminal.wait_screen("esc to interrupt")
+    status, body = run.web.call("POST", path, {})
+    problems += [] if status in (200, 202) else [f"while busy: {status} {body}"]
+    run.terminal.wait_screen("Interrupted")
+    run.idle()
+    # The CLI puts a prompt without an answer back into the input line.
+    run.terminal.keys("C-u")
+    return problems
+
+
+def _seen_from_the_page(run: SteeredRun) -> list[str]:
+    """The terminal over a WebSocket: looking needs `read`, keys need `admin`."""
+    key = run.row()["key"]
+    looker, keys = run.device("looker", "read").terminal(key), run.web.terminal(key)
+    problems = []
+    for socket, has_keys in ((looker, False), (keys, True)):
+        first = socket.next()
+        if first != {"type": "ready", "rows": LINES, "cols": COLUMNS, "keys": has_keys}:
+            problems.append(f"the first message is {first}")
+        if not isinstance(screen := socket.next(), bytes) or "❯".encode() not in screen:
+            problems.append(f"the second message is {screen!r}")
+    looker.press(b"x")
+    refusal = looker.hear()
+    problems += [] if (refusal["type"], refusal["code"]) == ("error", "forbidden") else [f"keys without `admin`: {refusal}"]
+    keys.press(b"x" * (KEYS_BYTES_MAX + 1))
+    refusal = keys.hear()
+    problems += [] if refusal["code"] == "too_large" else [f"too many keys: {refusal}"]
+    keys.press(b"from the page")
+    run.terminal.wait_screen("❯.from the page")
+    _seen(looker, b"page")
+    keys.say({"type": "resize", "rows": SMALL[1], "cols": SMALL[0]})
+    size = keys.hear()
+    problems += [] if size == {"type": "size", "rows": SMALL[1], "cols": SMALL[0]} else [f"the size: {size}"]
+    for _ in "from the page":
+        keys.press(b"\x7f")
+    keys.cut()
+    looker.cut()
+    run.terminal.wait_screen(lambda screen: "from the page" not in screen)
+    return problems
+
+
+def _seen(socket: Socket, text: bytes) -> None:
+    """Waits for a text in the output."""
+    shown = b""
+    while text not in shown:
+        message = socket.next()
+        shown += message if isinstance(message, bytes) else b""
+
+
+def _detached_and_attached(run: SteeredRun) -> list[str]:
+    """Closing the window leaves the CLI running; two other terminals show the same screen."""
+    run.say("before leaving, please [greet]")
+    run.terminal.wait_screen(lambda screen: DONE in screen.rpartition("before leaving")[2])
+    run.idle()
+    before = run.terminal.screen()
+    pane_pid = run.terminal.pane_pid
+    run.terminal.detach()
+    run.wait(lambda: not Path(f"/proc/{pane_pid}").exists(), "the end of the viewer")
+    problems = [] if run.terminal.is_running() else ["the CLI ended with its window"]
+    with run.attached() as first:
+        same = _text(before)
+        first.wait_screen(lambda screen: _text(screen) == same)
+        with run.attached(SMALL) as second:
+            second.wait_screen("before leaving")
+            first.type("two viewers")
+            for pane in (first, second):
+                pane.wait_screen("❯.two viewers")
+            wide = max(map(len, first.screen().splitlines()))
+            problems += [] if wide <= SMALL[0] else [f"the larger terminal shows {wide} columns"]
+        # The second one is gone, so the first one has its whole width again.
+        first.wait_screen(lambda screen: max(map(len, screen.splitlines())) > SMALL[0])
+        first.resize(100, 40)
+        first.wait_screen(lambda screen: "─" * 100 in screen and "─" * 101 not in screen)
+        first.keys(*["BSpace"] * len("two viewers"))
+        first.wait_screen(lambda screen: "two viewers" not in screen)
+        # Ctrl-\ detaches.
+        first.keys("C-\\")
+        first.wait_screen("Detached")
+    problems += [] if run.terminal.is_running() else ["the CLI ended with the second window"]
+    problems += _accepted(run.send("without a viewer, please [greet]"))
+    run.said_to_model("without a viewer, please [greet]")
+    return problems
+
+
+def _text(screen: str) -> list[str]:
+    """The words on a screen; the line with hints changes with time."""
+    return [line.strip() for line in screen.splitlines() if line.strip() and "shortcuts" not in line]
+
+
+def _killed_server(run: SteeredRun) -> list[str]:
+    """The terminal goes on without the server, and the next one types into it."""
+    run.kill()
+    run.terminal.wait_status("idle")
+    run.serve()
+    row = run.row()
+    problems = [] if "terminal" in row["capabilities"] else [f"only {row['capabilities']}"]
+    problems += _accepted(run.send("after the restart, please [greet]"))
+    run.said_to_model("after the restart, please [greet]")
+    return problems
+
+
+def _killed_host(run: SteeredRun) -> list[str]:
+    """Without its host the terminal is gone, and so is the CLI."""
+    run.leave()
+    terminal = run.terminal
+    run.row()
+    os.kill(terminal.record["host_pid"], signal.SIGKILL)
+    terminal.wait_screen("has ended")
+    run.wait(lambda: not terminal.is_running(), "the end of the CLI")
+    run.wait(lambda: run.row(terminal)["state"] == "stopped", "the end of the session")
+    run.leave()
+    return []
+
+
+def _killed_cli(run: SteeredRun) -> list[str]:
+    """The exit code is that of a killed program, and nothing is left."""
+    terminal = run.terminal
+    run.row()
+    terminal.kill()
+    run.wait(lambda: not Path(f"/proc/{terminal.record['host_pid']}").exists(), "the end of the host")
+    run.wait(lambda: "is dead" in terminal.screen() or "Pane is dead" in terminal.screen(), "the end of the viewer")
+    problems = [] if "137" in terminal.screen() or "status 137" in terminal.screen() else [terminal.screen()]
+    left = [path.name for path in (run.place.root / "data" / "terminals").iterdir()]
+    # The record of the host that was killed before is removed by the next one.
+    problems += [f"files are left: {left}"] if left else []
+    run.leave()
+    return problems
+
+
+CASES: list[Callable[[SteeredRun], list[str]]] = [
+    _typed_when_idle,
+    _asked_once,
+    _typed_when_busy,
+    _waits_for_a_dialog,
+    _waits_for_a_draft,
+    _prefixes,
+    _seen_from_the_page,
+    _detached_and_attached,
+    _killed_host,
+]
+
+LONG_CASES: list[Callable[[SteeredRun], list[str]]] = [
+    _interrupted,
+    _killed_server,
+    _killed_cli,
+]
