@@ -107,9 +107,9 @@ class Run:
                 hook["args"] += ["--reply-ms", str(REPLY_MS)]
         hooks.write_text(json.dumps(patient))
 
-    def serve(self, lease_seconds: int = 0) -> None:
+    def serve(self, lease_seconds: int = 0, *flags: str) -> None:
         """Starts a server; the next one after a kill has the same data."""
-        self._server = Server(self.place, self.api.url, lease_seconds)
+        self._server = Server(self.place, self.api.url, lease_seconds, None, *flags)
 
     def kill(self) -> None:
         """kill -9 of the server."""

@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,13 +19,15 @@ from lib.api import Api
 from lib.cli import Place, Programs
 from lib.terminal import COLUMNS, LINES, SECONDS_MAX, Pane, Terminal
 from lib.web import Socket, Web
-from terminal import DIALOG, DONE, MANUAL, REPLY_MS, SCRIPT, Run
+from terminal import DIALOG, DONE, MANUAL, POLL_SECONDS, REPLY_MS, SCRIPT, Run
 
 NAME = "terminal-steering"
 SLOW = "That was slow"
 # Size of a second terminal, smaller than the first one.
 SMALL = (90, 30)
 KEYS_BYTES_MAX = 64 << 10
+# Time for three attempts of the server to type a prompt.
+ATTEMPTS_SECONDS = 1.5
 
 
 class HostedTerminal(Terminal):
@@ -94,6 +97,15 @@ class SteeredRun(Run):
                 yield from (block.get("text") for block in blocks)
 
         self.wait(lambda: text in texts(), f"the prompt {text!r} in the session file")
+
+    def unchanged(self, fits: Callable[[str], bool], terminal: Pane | None = None) -> list[str]:
+        """Looks at the screen while the server tries several times to type a prompt."""
+        until = time.monotonic() + ATTEMPTS_SECONDS
+        while time.monotonic() < until:
+            if not fits(screen := (terminal or self.terminal).screen()):
+                return [f"something was typed:\n{screen}"]
+            time.sleep(POLL_SECONDS)
+        return []
 
     def turn(self, prompt: str, shown: str = DONE) -> None:
         """Waits for the end of the turn of a prompt that was sent over the API."""
@@ -192,10 +204,7 @@ def _waits_for_a_dialog(run: SteeredRun) -> list[str]:
     run.terminal.wait_screen(DIALOG)
     problems = _accepted(run.send("afterwards, please [greet]"))
     item, = run.wait(run.queued, "the prompt in the queue")
-    # Long enough for several attempts.
-    screens = [run.terminal.screen() for _ in range(40)]
-    if any(DIALOG not in screen or "afterwards" in screen for screen in screens):
-        problems.append(f"it was typed into the dialog:\n{screens[-1]}")
+    problems += run.unchanged(lambda screen: DIALOG in screen and "afterwards" not in screen)
     problems += [] if item["state"] == "waiting" else [f"the prompt is {item}"]
     run.terminal.answer("Enter", DIALOG)
     run.said_to_model("afterwards, please [greet]")
@@ -210,9 +219,7 @@ def _waits_for_a_draft(run: SteeredRun) -> list[str]:
     run.terminal.wait_screen("❯.a draft")
     problems = _accepted(run.send("after the draft, please [greet]"))
     run.wait(run.queued, "the prompt in the queue")
-    screens = [run.terminal.screen() for _ in range(40)]
-    if any("after the draft" in screen for screen in screens):
-        problems.append(f"it was typed into the draft:\n{screens[-1]}")
+    problems += run.unchanged(lambda screen: "after the draft" not in screen)
     for _ in "a draft":
         run.terminal.keys("BSpace")
     run.said_to_model("after the draft, please [greet]")
@@ -356,6 +363,32 @@ def _killed_server(run: SteeredRun) -> list[str]:
     return problems
 
 
+def _tmux_pane(run: SteeredRun) -> list[str]:
+    """A plain `claude` in tmux: prompts are typed into its pane if the server may."""
+    run.leave()
+    with run.another(*MANUAL) as terminal:
+        refused = run.web.call("POST", f"/v1/sessions/{run.row(terminal)['key']}/input", {"content": "please [greet]"})
+        problems = [] if refused[0] == 409 else [f"without the flag: {refused}"]
+    run.kill()
+    run.serve(0, "--type-into", "tmux")
+    with run.another(*MANUAL) as terminal:
+        path = f"/v1/sessions/{run.row(terminal)['key']}/input"
+        run.wait(lambda: "prompt" in run.row(terminal)["capabilities"], "the pane")
+        terminal.type("a draft")
+        terminal.wait_screen("❯.a draft")
+        problems += _accepted(run.web.call("POST", path, {"content": "first line\n\x1b[201~please [greet]"}))
+        problems += run.unchanged(lambda screen: "please" not in screen, terminal)
+        terminal.keys(*["BSpace"] * len("a draft"))
+        terminal.wait_screen(lambda screen: DONE in screen.rpartition("please [greet]")[2])
+        status, body = run.web.call("POST", path, {"content": "!touch pane.txt"})
+        problems += _accepted((status, body))
+        run.wait((run.place.project / "pane.txt").exists, "the file of the shell command")
+        prompts = [entry["message"]["content"] for entry in terminal.entries() if entry["type"] == "user"]
+    problems += [] if "first line\nplease [greet]" in prompts else [f"the prompts are {prompts}"]
+    status, body = run.device("prompts only", "read", "prompt").call("POST", path, {"content": "!ls"})
+    return problems + ([] if status in (403, 409) else [f"a shell command without `admin` got {status} {body}"])
+
+
 def _killed_host(run: SteeredRun) -> list[str]:
     """Without its host the terminal is gone, and so is the CLI."""
     run.leave()
@@ -400,4 +433,5 @@ LONG_CASES: list[Callable[[SteeredRun], list[str]]] = [
     _interrupted,
     _killed_server,
     _killed_cli,
+    _tmux_pane,
 ]
