@@ -163,7 +163,7 @@ def _typed_when_idle(run: SteeredRun) -> list[str]:
     wanted = {"prompt", "interrupt", "terminal"}
     problems = [] if wanted <= set(row["capabilities"]) else [f"only {row['capabilities']}"]
     problems += _accepted(run.send("a first \x1b[201~\x03line\r\n\tand \x07another\nplease [greet]"))
-    run.turn("a first line\n\tand another\nplease [greet]")
+    run.turn("a first line\n    and another\nplease [greet]")
     run.wait(lambda: not run.queued(), "an empty queue")
     return problems + run.differences()
 
@@ -251,6 +251,9 @@ def _prefixes(run: SteeredRun) -> list[str]:
     run.wait(lambda: not run.queued(), "an empty queue")
     problems += _accepted(run.send("after the commands, please [greet]", prompts))
     run.said_to_model("after the commands, please [greet]")
+    said = [event["UserPrompt"]["text"] for event in run.history(run.row()["key"]) if "UserPrompt" in event]
+    if sum("touch made.txt" in text for text in said) != 1 or said.count("/context") != 1:
+        problems.append(f"the prompts are {said}")
     run.terminal.wait_screen(lambda screen: DONE in screen.rpartition("after the commands")[2])
     run.idle()
     return problems
@@ -339,7 +342,7 @@ def _detached_and_attached(run: SteeredRun) -> list[str]:
         first.wait_screen(lambda screen: "two viewers" not in screen)
         # Ctrl-\ detaches.
         first.keys("C-\\")
-        first.wait_screen("Detached")
+        run.wait(lambda: "Detached" in first.everything(), "the message about detaching")
     problems += [] if run.terminal.is_running() else ["the CLI ended with the second window"]
     problems += _accepted(run.send("without a viewer, please [greet]"))
     run.said_to_model("without a viewer, please [greet]")
@@ -395,7 +398,7 @@ def _killed_host(run: SteeredRun) -> list[str]:
     terminal = run.terminal
     run.row()
     os.kill(terminal.record["host_pid"], signal.SIGKILL)
-    terminal.wait_screen("has ended")
+    run.wait(lambda: "has ended" in terminal.everything(), "the message about the end")
     run.wait(lambda: not terminal.is_running(), "the end of the CLI")
     run.wait(lambda: run.row(terminal)["state"] == "stopped", "the end of the session")
     run.leave()

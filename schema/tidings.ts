@@ -1635,7 +1635,7 @@ export type ServerPhase = "starting" | "idle" | "running" | "needs_you" | "parke
 export type SessionAction = "PAUSE" | "RESUME" | "STOP" | "RESTART";
 
 /** Action on a session. */
-export type SessionCapability = "prompt" | "interrupt" | "answer" | "set_model" | "set_mode" | "rewind" | "compact" | "clear" | "stop" | "take_over";
+export type SessionCapability = "prompt" | "interrupt" | "answer" | "set_model" | "set_mode" | "rewind" | "compact" | "clear" | "stop" | "take_over" | "terminal";
 
 /** Command for a session. */
 export type SessionCommand = "interrupt" | "mode" | "model" | "rewind" | "stop" | "compact" | "clear" | "take_over";

@@ -63,6 +63,10 @@ class Pane:
         """The visible text."""
         return self._tmux("capture-pane", "-p").rstrip()
 
+    def everything(self) -> str:
+        """The text with the lines above, which the end of the program moves up."""
+        return self._tmux("capture-pane", "-p", "-S", "-").rstrip()
+
     def coloured(self) -> str:
         """The same with the codes of its colours."""
         return self._tmux("capture-pane", "-p", "-e").rstrip()

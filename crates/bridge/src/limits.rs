@@ -641,7 +641,8 @@ pub(crate) const HOOK_BYTES_MAX: usize = 33 << 20;
 /// Interval of attempts to type a prompt that waits for the input line of a terminal.
 pub(crate) const TYPING_EVERY: Duration = Duration::from_millis(400);
 
-/// Time in which the session file shows a prompt that was typed. Commands of the CLI never appear there.
+/// Time in which the session file of an idle CLI shows a prompt that was typed. Some commands never appear
+/// there.
 pub(crate) const TYPED_SHOWN_WITHIN: Duration = Duration::from_secs(10);
 
 /// Bytes of keys in one message to a terminal.

@@ -33,6 +33,7 @@ pub(super) fn apply(
                 settings.note_prompt(&prompt.text);
             }
             follow_turn(prompt, settings);
+            settings.queue.retain(|queued| !(queued.typed && prompt.uuid.as_ref() == Some(&queued.id)));
         }
         UiMessage::PromptDropped(dropped) => settings.queue.retain(|queued| queued.id != dropped.uuid),
         UiMessage::TurnStarted(started) => {
@@ -74,7 +75,7 @@ fn enter_phase(
     match changed.state {
         SessionPhase::Idle => {
             // A steered prompt has no turn of its own.
-            settings.queue.retain(|queued| queued.state != QueueState::Handed);
+            settings.queue.retain(|queued| queued.typed || queued.state != QueueState::Handed);
             ServerPhase::Idle
         }
         SessionPhase::WaitingForPerson => ServerPhase::NeedsYou,

@@ -15,7 +15,6 @@ use tidings_protocol::control::CanUseTool;
 use tidings_protocol::ui::{PermissionResolved, Resolution};
 
 use super::process_check::parent_of_hook;
-use super::steering::{Steering, TmuxPane};
 use super::{ObservedProcess, SentAnswer, Sessions};
 use crate::error::{Code, Error};
 use crate::journal::Key;
@@ -62,11 +61,6 @@ struct HookEnvironment {
     /// `0` if no person is at the session.
     #[serde(default)]
     attended: Option<String>,
-    /// The values of `TMUX` and `TMUX_PANE`.
-    #[serde(default)]
-    tmux: Option<String>,
-    #[serde(default)]
-    tmux_pane: Option<String>,
 }
 
 /// A permission request of a hook. Dropping it withdraws the request.
@@ -127,7 +121,6 @@ impl Sessions {
         let _turn = self.0.observed.hooks.lock().await;
         let process = self.process_of_hook(sender, &input.session_id).await?;
         if !process.has_hooks.swap(true, Ordering::Relaxed) {
-            self.use_pane(&process, &env);
             let entry = self.active_session(&process.key).await?.entry;
             entry.notify(Notice::Session { session: entry.view() });
         }
@@ -161,18 +154,6 @@ impl Sessions {
             _ => {}
         }
         Ok(None)
-    }
-
-    /// Types into the pane of tmux that the process runs in, if the server may.
-    fn use_pane(&self, process: &ObservedProcess, env: &HookEnvironment) {
-        let may = self.config().observe.as_ref().is_some_and(|observe| observe.type_into_tmux);
-        let (Some(tmux), Some(pane)) = (&env.tmux, &env.tmux_pane) else { return };
-        if may
-            && process.steering().is_none()
-            && let Some(pane) = TmuxPane::new(tmux, pane, process.running.pid)
-        {
-            process.set_steering(Steering::Tmux(pane));
-        }
     }
 
     /// The process that a hook speaks for.

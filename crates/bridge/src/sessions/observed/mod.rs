@@ -77,7 +77,7 @@ pub(super) struct ObservedProcess {
     calls: Mutex<AnnouncedCalls>,
     sent: SentAnswers,
     /// The way to type prompts into its terminal.
-    steering: Mutex<Option<Steering>>,
+    steering: Option<Steering>,
     /// Notified when the queue of prompts may have changed.
     queue_changed: Notify,
     state: Mutex<ProcessState>,
@@ -95,7 +95,7 @@ struct ProcessState {
 }
 
 impl ObservedProcess {
-    fn new(key: &Key, running: &RunningCli, session: ObservedSession) -> Self {
+    fn new(key: &Key, running: &RunningCli, session: ObservedSession, steering: Option<Steering>) -> Self {
         ObservedProcess {
             key: key.clone(),
             running: running.clone(),
@@ -104,7 +104,7 @@ impl ObservedProcess {
             has_hooks: AtomicBool::new(false),
             calls: Mutex::default(),
             sent: SentAnswers::default(),
-            steering: Mutex::default(),
+            steering,
             queue_changed: Notify::new(),
             state: Mutex::new(ProcessState { status: running.status.clone(), ..ProcessState::default() }),
             changed: Notify::new(),

@@ -136,12 +136,13 @@ impl Sessions {
         if self.is_yielding_to(process) {
             return Ok(());
         }
+        let steering = Steering::find(self.config(), process).await;
         let (row, novelty) = self.row_of(process, &cwd).await?;
         let used = self.active_session(&row.key).await?;
         if used.entry.memory().has_agent() {
             return self.yield_to(process, &used.entry).await;
         }
-        self.start_observing(process, &used, config_dir, novelty).await
+        self.start_observing((process, steering), &used, config_dir, novelty).await
     }
 
     /// The folder of a session, unless the server does not show its sessions.
@@ -177,7 +178,7 @@ impl Sessions {
 
     async fn start_observing(
         &self,
-        process: &RunningCli,
+        (process, steering): (&RunningCli, Option<Steering>),
         used: &ActiveSession,
         config_dir: &Path,
         novelty: Novelty,
@@ -185,10 +186,7 @@ impl Sessions {
         let entry = Arc::clone(&used.entry);
         let sink = JournalSink(Arc::clone(&entry), EventSource::Files);
         let session = ObservedSession::start(entry.setup(self.config()), Box::new(sink));
-        let observed = Arc::new(ObservedProcess::new(&entry.key, process, session));
-        if let Some(steering) = Steering::find(self.config(), process).await {
-            observed.set_steering(steering);
-        }
+        let observed = Arc::new(ObservedProcess::new(&entry.key, process, session, steering));
         let known = {
             let mut memory = entry.memory();
             if memory.has_agent() {

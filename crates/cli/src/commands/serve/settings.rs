@@ -161,7 +161,7 @@ pub(super) enum Observed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum TypeInto {
-    /// The pane of tmux in which a `claude` with hooks runs
+    /// The pane of tmux in which a `claude` runs
     Tmux,
 }
 

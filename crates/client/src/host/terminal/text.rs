@@ -27,7 +27,9 @@ pub fn typed_text(text: &str) -> String {
     let text = PASTE
         .iter()
         .fold(text.replace("\r\n", "\n").replace('\r', "\n"), |text, mark| text.replace(mark, ""));
-    let kept = text.chars().filter(|char| matches!(char, '\n' | '\t') || !char.is_control());
+    // The CLI itself takes a tab for four spaces.
+    let text = text.replace('\t', "    ");
+    let kept = text.chars().filter(|char| *char == '\n' || !char.is_control());
     let kept: String = kept.collect();
     let kept = kept.trim_start_matches(|char: char| char.is_whitespace() || is_invisible(char)).trim_end();
     let mut typed = kept.to_owned();
@@ -64,7 +66,7 @@ mod tests {
     #[test]
     fn control_characters_are_removed_and_line_breaks_stay() {
         for (text, typed) in [
-            ("one\r\ntwo\rthree\n\tfour", "one\ntwo\nthree\n\tfour"),
+            ("one\r\ntwo\rthree\n\tfour", "one\ntwo\nthree\n    four"),
             ("a\x1b[201~b\x1b[200~c", "abc"),
             ("a\x1b[20\x1b[201~1~b", "a[201~b"),
             ("stop\x03\x04\x1a\x1b\x7f\u{9b}201~ it", "stop201~ it"),

@@ -16,11 +16,11 @@ use crate::sessions::settings::{Queued, SessionSettings};
 
 /// Types the prompts of the queue, one after the other, until the process is over.
 pub(in crate::sessions::observed) async fn deliver(process: Arc<ObservedProcess>, entry: Arc<Entry>) {
-    let mut typed_at: Option<Instant> = None;
+    let mut idle_since: Option<Instant> = None;
     while !process.state().is_over {
         let is_empty = entry.memory().settings.queue.iter().all(|queued| !queued.typed);
         let wait = if is_empty { None } else { Some(TYPING_EVERY) };
-        let step = step(&process, &entry, &mut typed_at).await;
+        let step = step(&process, &entry, &mut idle_since).await;
         if let Err(error) = step {
             tracing::warn!(session = %entry.key, %error, "failed to type a prompt");
         }
@@ -31,41 +31,45 @@ pub(in crate::sessions::observed) async fn deliver(process: Arc<ObservedProcess>
     }
 }
 
-async fn step(process: &ObservedProcess, entry: &Entry, typed_at: &mut Option<Instant>) -> Result<(), Error> {
+/// `idle_since` is the time since which the CLI is idle although a prompt was typed.
+async fn step(
+    process: &ObservedProcess,
+    entry: &Entry,
+    idle_since: &mut Option<Instant>,
+) -> Result<(), Error> {
     let status = entry.status_of(process).await;
     let is_idle = status.as_deref() == Some(IDLE);
     let handed = entry.queued_in(QueueState::Handed);
     if let Some(handed) = handed {
         // The file shows a prompt soon after it was typed, and one that was typed during a turn when the turn
-        // takes it. Commands are not in the file.
-        let is_shown = typed_at.is_none_or(|at| at.elapsed() >= TYPED_SHOWN_WITHIN);
-        if is_shown && is_idle {
+        // takes it. Some commands are not in the file.
+        let since = *idle_since.get_or_insert_with(Instant::now);
+        if !is_idle {
+            *idle_since = None;
+        } else if since.elapsed() >= TYPED_SHOWN_WITHIN {
             entry.leave_queue(&handed).await?;
-        } else if is_idle {
+        } else {
             return Ok(());
         }
     }
     if !is_idle && status.as_deref() != Some(BUSY) {
         return Ok(());
     }
-    let Some(steering) = process.steering() else { return Ok(()) };
+    let Some(steering) = &process.steering else { return Ok(()) };
     let Some(queued) = entry.queued_in(QueueState::Waiting) else { return Ok(()) };
     if !is_idle && queued.delivery == Delivery::Interrupt {
         // It is typed when the turn is over.
         drop(steering.interrupt().await);
         return Ok(());
     }
-    if probe(&steering).await != Some(TypingOutcome::Typed) {
+    if probe(steering).await != Some(TypingOutcome::Typed) {
         return Ok(());
     }
     // Marked before it is typed: after a crash its state is uncertain, and it is never typed twice.
     entry.set_state(&queued, QueueState::Handed).await?;
-    *typed_at = Some(Instant::now());
+    *idle_since = None;
     let text = typed_text(&queued.content);
     match steering.prompt(&text).await {
-        Ok(TypingOutcome::Typed) if text.starts_with(['/', '!', '#', '&']) => {
-            entry.leave_queue(&queued).await
-        }
         Ok(TypingOutcome::Typed) => Ok(()),
         Ok(_) => entry.set_state(&queued, QueueState::Waiting).await,
         Err(error) => {
@@ -122,9 +126,8 @@ impl Entry {
         let UiMessage::UserPrompt(prompt) = event else { return };
         let memory = self.memory();
         let is_it = |queued: &&Queued| {
-            queued.typed
-                && queued.state == QueueState::Handed
-                && typed_text(&queued.content).trim() == prompt.text.trim()
+            let is_typed = queued.typed && queued.state != QueueState::Waiting;
+            is_typed && is_shown_as(&typed_text(&queued.content), &prompt.text)
         };
         if let Some(found) = memory.settings.queue.iter().find(is_it) {
             prompt.uuid = Some(found.id.clone());
@@ -137,9 +140,43 @@ impl Entry {
             self.memory().settings.queue.iter().filter(|queued| queued.typed).cloned().collect();
         for queued in typed {
             let why = "the session in the terminal has ended".to_owned();
-            if let Err(error) = self.drop_prompt(&queued, why).await {
+            let removed = match queued.state {
+                // A command such as `/clear` ends the session that it is typed into.
+                QueueState::Handed => self.leave_queue(&queued).await,
+                _ => self.drop_prompt(&queued, why).await,
+            };
+            if let Err(error) = removed {
                 tracing::warn!(session = %self.key, %error, "failed to remove a prompt");
             }
+        }
+    }
+}
+
+/// True if the session file shows a typed text as this prompt. Shell commands have marks of their own.
+fn is_shown_as(typed: &str, shown: &str) -> bool {
+    let (typed, shown) = (typed.trim(), shown.trim());
+    let inner = |shown: &str| {
+        Some(shown.strip_prefix("<bash-input>")?.strip_suffix("</bash-input>")?.trim().to_owned())
+    };
+    typed == shown
+        || typed.strip_prefix('!').is_some_and(|command| inner(shown).as_deref() == Some(command.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typed_text_is_found_in_the_file() {
+        for (typed, shown) in [
+            ("two\nlines ", "two\nlines"),
+            ("/context ", "/context"),
+            ("! ls", "<bash-input>ls</bash-input>"),
+        ] {
+            assert!(is_shown_as(typed, shown), "{typed}");
+        }
+        for (typed, shown) in [("ls", "<bash-input>ls</bash-input>"), ("!ls", "ls"), ("one", "two")] {
+            assert!(!is_shown_as(typed, shown), "{typed}");
         }
     }
 }

@@ -8,13 +8,13 @@ mod find;
 mod tmux;
 
 use std::io;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use tidings::host::terminal::{TerminalFolder, TerminalRecord, TypingOutcome, typed_text};
 use tidings_protocol::api::{Accepted, Input, SessionCapability};
 
 pub(super) use self::deliver::deliver;
-pub(crate) use self::tmux::TmuxPane;
+use self::tmux::TmuxPane;
 use super::{ObservedProcess, Sessions};
 use crate::auth::capabilities;
 use crate::caller::Caller;
@@ -50,17 +50,6 @@ impl Steering {
 }
 
 impl ObservedProcess {
-    /// The way to type something, if there is one.
-    pub(super) fn steering(&self) -> Option<Steering> {
-        // The value is replaced as a whole.
-        self.steering.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    pub(super) fn set_steering(&self, steering: Steering) {
-        *self.steering.lock().unwrap_or_else(PoisonError::into_inner) = Some(steering);
-        self.queue_changed.notify_one();
-    }
-
     /// Tells that the queue of prompts has changed.
     pub(in crate::sessions) fn notify_queue(&self) {
         self.queue_changed.notify_one();
@@ -69,7 +58,7 @@ impl ObservedProcess {
     /// The actions that typing makes possible.
     pub(super) fn typed_actions(&self) -> &'static [SessionCapability] {
         use SessionCapability::{Interrupt, Prompt, Terminal};
-        match self.steering() {
+        match &self.steering {
             Some(Steering::Terminal(..)) => &[Prompt, Interrupt, Terminal],
             Some(Steering::Tmux(_)) => &[Prompt, Interrupt],
             None => &[],
@@ -88,16 +77,17 @@ impl Sessions {
     ) -> Result<Option<Arc<ObservedProcess>>, Error> {
         let observed = entry.memory().observed.clone();
         let Some(process) = observed else { return Ok(None) };
-        if process.steering().is_none() {
+        if process.steering.is_none() {
             entry.check_hosted()?;
         }
-        self.require(caller, &capabilities::of_typed_text(&typed_text(&input.content)))?;
+        let text = typed_text(&input.content);
+        if text.is_empty() {
+            return Err(Error::new(Code::Invalid, "The prompt has no visible text", "send some text"));
+        }
+        self.require(caller, &capabilities::of_typed_text(&text))?;
         if !input.attachments.is_empty() {
             let message = "Attachments cannot be typed into a terminal";
             return Err(Error::new(Code::Invalid, message, "put the file into the folder, and name it"));
-        }
-        if typed_text(&input.content).is_empty() {
-            return Err(Error::new(Code::Invalid, "The prompt has no visible text", "send some text"));
         }
         Ok(Some(process))
     }
@@ -109,7 +99,7 @@ impl Sessions {
     ) -> Result<Option<Accepted>, Error> {
         let observed = entry.memory().observed.clone();
         let Some(process) = observed else { return Ok(None) };
-        let Some(steering) = process.steering() else { return Ok(None) };
+        let Some(steering) = &process.steering else { return Ok(None) };
         if entry.status_of(&process).await.as_deref() != Some(BUSY) {
             let message = "The session does not work on a turn, or shows a dialog";
             return Err(Error::new(Code::Conflict, message, "answer the dialog, if there is one"));
@@ -129,8 +119,10 @@ impl Sessions {
         let view = self.find(name).await?;
         let entry = self.active_session(&crate::journal::Key::new(view.key)?).await?.entry;
         let observed = entry.memory().observed.clone();
-        if let Some(Steering::Terminal(folder, record)) = observed.and_then(|process| process.steering()) {
-            return Ok((folder, record));
+        if let Some(Steering::Terminal(folder, record)) =
+            observed.as_ref().and_then(|process| process.steering.as_ref())
+        {
+            return Ok((folder.clone(), record.clone()));
         }
         let hint = "only sessions of `tidings claude` have one";
         Err(Error::new(Code::Conflict, "This session has no terminal to show", hint))

@@ -27,8 +27,19 @@ const SHOW_TIME: Duration = Duration::from_millis(700);
 const BUFFER: &str = "tidings";
 
 impl TmuxPane {
+    /// The pane that a process was started in, where the system has its environment in `/proc`.
+    pub(super) fn of_process(pid: u32) -> Option<Self> {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+        let value = |name: &str| {
+            let mut variables =
+                environment.split(|byte| *byte == 0).filter_map(|text| str::from_utf8(text).ok());
+            variables.find_map(|text| text.strip_prefix(name)?.strip_prefix('='))
+        };
+        TmuxPane::new(value("TMUX")?, value("TMUX_PANE")?, pid)
+    }
+
     /// The pane of a process, from the values of `TMUX` and `TMUX_PANE`.
-    pub(crate) fn new(tmux: &str, pane: &str, pid: u32) -> Option<Self> {
+    fn new(tmux: &str, pane: &str, pid: u32) -> Option<Self> {
         let socket = tmux.split(',').next().filter(|socket| socket.starts_with('/'))?;
         let number = pane.strip_prefix('%')?;
         let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
