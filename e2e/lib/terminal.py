@@ -67,6 +67,10 @@ class Pane:
         """The text with the lines above, which the end of the program moves up."""
         return self._tmux("capture-pane", "-p", "-S", "-").rstrip()
 
+    def exit_status(self) -> str:
+        """The exit status of the program; empty while it runs."""
+        return self._tmux("display-message", "-p", "#{pane_dead_status}").strip()
+
     def coloured(self) -> str:
         """The same with the codes of its colours."""
         return self._tmux("capture-pane", "-p", "-e").rstrip()

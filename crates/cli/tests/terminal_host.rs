@@ -184,7 +184,7 @@ async fn many_keys_arrive_whole_and_only_from_viewers_that_may_press_them() {
     keys.send(ToHost::Keys(vec![b'k'; 65536])).await;
     keys.wait_for(" 65536").await;
     let mut expected = Command::new("cksum").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    std::io::Write::write_all(expected.stdin.as_mut().unwrap(), &[b'k'; 65536]).unwrap();
+    std::io::Write::write_all(expected.stdin.as_mut().unwrap(), &vec![b'k'; 65536]).unwrap();
     let expected = expected.wait_with_output().unwrap().stdout;
     assert!(keys.shown.contains(String::from_utf8_lossy(&expected).trim()), "{:?}", keys.shown);
     assert!(!keys.shown.contains("\u{1b}[8;5;5t"), "{:?}", keys.shown);
@@ -298,7 +298,8 @@ async fn the_program_of_a_killed_host_ends_and_the_next_host_cleans_up() {
 async fn nonsense_ends_a_connection_and_nothing_else() {
     let host = Host::start("echo ready; read x; echo got it");
     let socket = host.data.path().join("terminals").join(&host.record.socket);
-    for bytes in [&b"GET / HTTP/1.0\r\n\r\n"[..], b"h\xff\xff\xff\xff", b"h\0\0\0\x02{}", b"", &[0; 70_000]] {
+    let zeros = vec![0; 70_000];
+    for bytes in [&b"GET / HTTP/1.0\r\n\r\n"[..], b"h\xff\xff\xff\xff", b"h\0\0\0\x02{}", b"", &zeros] {
         let mut stream = std::os::unix::net::UnixStream::connect(&socket).unwrap();
         drop(std::io::Write::write_all(&mut stream, bytes));
     }
