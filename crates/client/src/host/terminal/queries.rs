@@ -59,8 +59,7 @@ impl QueryFilter {
         }
         // CAN and SUB cancel a sequence; ESC inside of one that is no string begins another.
         if matches!(byte, 0x18 | 0x1a) || (byte == ESC && !self.is_string()) {
-            output.append(&mut self.sequence);
-            self.is_long = false;
+            output.extend(self.take_rest());
             if byte == ESC {
                 self.sequence.push(byte);
             } else {
@@ -70,25 +69,29 @@ impl QueryFilter {
         }
         self.sequence.push(byte);
         if self.is_complete() {
-            let sequence = std::mem::take(&mut self.sequence);
-            match reply(&sequence).filter(|_| !self.is_long) {
+            match reply(&self.sequence).filter(|_| !self.is_long) {
                 Some(reply) => {
                     if !output.is_empty() {
                         pieces.push(Piece::Output(std::mem::take(output)));
                     }
                     pieces.push(Piece::Query(reply));
+                    self.sequence.clear();
                 }
-                None => output.extend(sequence),
+                None => output.extend(self.take_rest()),
             }
-            self.is_long = false;
-        } else if self.sequence.len() > TERMINAL_SEQUENCE_BYTES_MAX {
+        } else if self.sequence.len() > TERMINAL_SEQUENCE_BYTES_MAX && byte != ESC {
             // Long strings are no questions. The beginning stays, since it tells where the end is.
-            let rest = self.sequence.split_off(2);
-            let begin = if self.is_long { 2 } else { 0 };
-            output.extend(&self.sequence[begin..]);
-            output.extend(rest);
-            self.is_long = true;
+            let begin = self.sequence[..2].to_vec();
+            output.extend(self.take_rest());
+            (self.sequence, self.is_long) = (begin, true);
         }
+    }
+
+    /// Ends the sequence; returns the part of it that was not passed on yet.
+    fn take_rest(&mut self) -> Vec<u8> {
+        let sequence = std::mem::take(&mut self.sequence);
+        let passed_on = if std::mem::take(&mut self.is_long) { 2 } else { 0 };
+        sequence[passed_on..].to_vec()
     }
 
     fn is_string(&self) -> bool {
@@ -179,7 +182,9 @@ mod tests {
     fn everything_else_stays_as_it_is() {
         let long = [b"\x1b]52;c;".to_vec(), vec![b'x'; 3 * TERMINAL_SEQUENCE_BYTES_MAX], b"\x07end".to_vec()]
             .concat();
-        let cases: [&[u8]; 7] = [
+        let to_the_edge = TERMINAL_SEQUENCE_BYTES_MAX - 2;
+        let edge = [b"\x1b]".to_vec(), vec![b'x'; to_the_edge], b"\x1b\\end\x1b[31m".to_vec()].concat();
+        let cases: [&[u8]; 8] = [
             b"\x1b[?1049h\x1b[2J\x1b[H\x1b[?25l",
             b"\x1b(B\x1b7\x1b8\x1b=",
             b"\x1b]8;;http://example.com?\x07link\x1b]8;;\x07",
@@ -187,11 +192,13 @@ mod tests {
             b"\x1b[3\x1b[4m\x1b[\x18x",
             "Zeichen ❯ ─ 🦀".as_bytes(),
             &long,
+            &edge,
         ];
         for case in cases {
-            assert_eq!(split(&[case]), (case.to_vec(), Vec::new()));
+            let name = String::from_utf8_lossy(&case[..case.len().min(40)]);
+            assert!(split(&[case]) == (case.to_vec(), Vec::new()), "{name}");
             let bytes: Vec<&[u8]> = case.chunks(1).collect();
-            assert_eq!(split(&bytes), (case.to_vec(), Vec::new()));
+            assert!(split(&bytes) == (case.to_vec(), Vec::new()), "{name}, byte by byte");
         }
     }
 }
