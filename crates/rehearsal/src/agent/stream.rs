@@ -56,7 +56,8 @@ impl Session {
             if number > 0 {
                 self.pause(pace.chunk_delay_ms)?;
             }
-            stream.text.push_str(delta["text"].as_str().unwrap_or_default());
+            let text = delta["text"].as_str().unwrap_or_default().to_owned();
+            stream.text.push_str(&text);
             if shown {
                 if let Some(thinking) = delta["thinking"].as_str() {
                     let before = tokens(thought);
@@ -72,7 +73,11 @@ impl Session {
                 self.emit(if signed { frame } else { mark(frame) })?;
             }
             if conversation.agent.is_none() {
-                self.with_turn(|turn| turn.stream = Some(stream.clone()));
+                // Only the delta is copied: copying the whole text each time would take quadratic time.
+                self.with_turn(|turn| match &mut turn.stream {
+                    Some(shared) if number > 0 => shared.text.push_str(&text),
+                    shared => *shared = Some(stream.clone()),
+                });
             }
         }
         self.pause(0)

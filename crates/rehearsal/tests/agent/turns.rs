@@ -160,6 +160,19 @@ frame = { type = "system", subtype = "from_the_future", uuid = "mine" }
     assert_eq!((&frames[1]["session_id"], &frames[3]["uuid"]), (&frames[0]["session_id"], &"mine".into()));
 }
 
+/// Each delta once copied the whole text before it: this text would take minutes.
+#[test]
+fn k13_a_long_text_takes_time_in_proportion_to_its_length() {
+    const CHARS: usize = 8 << 20;
+    let script = format!("[pace]\nchunk_chars = 512\n[[turn]]\ntext = \"{}\"", "x".repeat(CHARS));
+    let mut host = Host::start(STREAMING, &script);
+    let began = std::time::Instant::now();
+    host.user("hi");
+    let frames = host.until("result");
+    assert_eq!(frames.last().unwrap()["result"].as_str().unwrap().len(), CHARS);
+    assert!(began.elapsed() < std::time::Duration::from_secs(20), "it took {:?}", began.elapsed());
+}
+
 #[test]
 fn a_script_that_has_run_out_says_so() {
     let mut host = Host::start(STREAMING, "[[turn]]\ntext = \"Only this.\"");
