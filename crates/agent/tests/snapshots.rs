@@ -3,6 +3,8 @@
 use crate::support;
 
 use support::{fixtures, live, readable};
+use tidings_agent::fold::{Exit, Fold, FoldOptions, Input};
+use tidings_protocol::FrameRef;
 use tidings_protocol::ui::UiMessage;
 
 #[test]
@@ -27,4 +29,38 @@ fn p7_an_interrupted_turn_has_the_price_of_the_response_that_was_cut_off() {
     assert!((cut_off - expected).abs() < 1e-9, "{cut_off} instead of {expected}");
     assert_eq!(cost("interrupt-tool"), Some(None), "the response was whole when the tool was interrupted");
     assert_eq!(cost("multi-turn"), Some(None));
+}
+
+/// An agent that is killed reports nothing of its turn: the price of its responses is in the event of its end.
+#[test]
+fn p7_an_agent_that_dies_in_a_turn_has_the_price_of_its_responses() {
+    let usage = |output: u64| {
+        format!(
+            r#"{{"input_tokens":1000,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":{output}}}"#
+        )
+    };
+    let answer = |id: &str, uuid: &str, output: u64| {
+        format!(
+            r#"{{"type":"assistant","message":{{"id":"{id}","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[{{"type":"text","text":"Hm."}}],"usage":{}}},"parent_tool_use_id":null,"session_id":"s","uuid":"{uuid}"}}"#,
+            usage(output)
+        )
+    };
+    let mut fold = Fold::new(1, FoldOptions::default());
+    let mut events = Vec::new();
+    let mut step = |line: &str| {
+        let frame = FrameRef::decode(line.as_bytes()).unwrap();
+        fold.step(Input::Frame(&frame), &mut events);
+    };
+    // Frames of one response repeat its usage.
+    step(&answer("msg_1", "u1", 1));
+    step(&answer("msg_1", "u2", 100));
+    step(&answer("msg_2", "u3", 200));
+    fold.step(Input::Exited(&Exit::default()), &mut events);
+    let cost = events.iter().find_map(|event| match event {
+        UiMessage::SessionStateChanged(changed) => changed.unreported_cost_usd,
+        _ => None,
+    });
+    // $3 and $15 per million.
+    let expected = (2_000.0 * 3.0 + 300.0 * 15.0) / 1e6;
+    assert!((cost.unwrap() - expected).abs() < 1e-9, "{cost:?} instead of {expected}");
 }

@@ -41,9 +41,10 @@ impl Fold {
             return;
         }
         if let Some(usage) = message.usage.filter(|usage| usage.is_object()) {
-            tokens.response(source.message_id, usage, out);
+            let model = message.model.map(Text::get);
+            tokens.response(source.message_id, model.as_deref(), usage, out);
             if frame.flag("aborted") {
-                tokens.cut_off(&message.model.map(Text::get).unwrap_or_default(), usage);
+                tokens.cut_off(&model.unwrap_or_default(), usage);
             }
         }
         for block in message.blocks() {

@@ -326,6 +326,7 @@ impl Fold {
         self.state.asks.clear();
         self.state.phase = Some(SessionPhase::Ended);
         let mut event = SessionStateChanged::new(self.handle, SessionPhase::Ended);
+        event.unreported_cost_usd = self.unreported_usd();
         event.exit_code = exit.code;
         event.signal = exit.signal;
         event.error.clone_from(&exit.error);

@@ -41,6 +41,7 @@ impl Fold {
         let mut event = turn_result(frame, &turn, self.handle);
         event.usage = usage;
         event.interrupted_cost_usd = self.cut_off_usd();
+        self.lanes().for_each(Tokens::forget_cost);
         event.error = error;
         out.push(event);
         let stop_reason = stop_reason(frame);
@@ -50,9 +51,17 @@ impl Fold {
 
     /// List price of all responses that an interrupt cut off in this turn, including those of sub-agents.
     fn cut_off_usd(&mut self) -> Option<f64> {
+        self.lanes().filter_map(Tokens::take_cut_off_usd).reduce(|sum, cost| sum + cost)
+    }
+
+    /// List price of all responses that the agent has not reported, including those of sub-agents.
+    pub(super) fn unreported_usd(&mut self) -> Option<f64> {
+        Some(self.lanes().map(Tokens::take_unreported_usd).sum::<f64>()).filter(|cost| *cost > 0.0)
+    }
+
+    fn lanes(&mut self) -> impl Iterator<Item = &mut Tokens> {
         let State { tokens, agents, .. } = &mut self.state;
-        let lanes = std::iter::once(tokens).chain(agents.tokens());
-        lanes.filter_map(Tokens::take_cut_off_usd).reduce(|sum, cost| sum + cost)
+        std::iter::once(tokens).chain(agents.tokens())
     }
 
     /// Shows the final text, if no text was shown: some modes of the agent give only this.

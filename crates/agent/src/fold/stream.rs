@@ -31,7 +31,7 @@ impl Fold {
                 let (shown, tokens) = self.lane(out.agent);
                 shown.begin(&id, turn_id, out);
                 if let Some(usage) = message.member("usage") {
-                    tokens.response(Some(&id), usage, out);
+                    tokens.response(Some(&id), message.string("model").as_deref(), usage, out);
                 }
             }
             Event::BlockStart { index, block } => self.block_start(index, block, out),

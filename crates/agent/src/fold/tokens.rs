@@ -24,16 +24,32 @@ pub(super) struct Tokens {
     /// List price of the last response that an interrupt cut off, in US dollars.
     #[serde(default)]
     cut_off_usd: Option<f64>,
+    /// Model of the response in progress.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
+    /// List price of the response in progress, in US dollars.
+    #[serde(default)]
+    response_usd: f64,
+    /// List price of the responses before it that the agent has not reported yet.
+    #[serde(default)]
+    unreported_usd: f64,
 }
 
 impl Tokens {
     /// Resets the counts at the start of a turn.
     pub(super) fn clear(&mut self) {
-        *self = Tokens { reported: self.reported, ..Tokens::default() };
+        let unreported_usd = self.take_unreported_usd();
+        *self = Tokens { reported: self.reported, unreported_usd, ..Tokens::default() };
     }
 
     /// Records the usage of a response so far. Every frame of the response repeats it.
-    pub(super) fn response(&mut self, message_id: Option<&str>, usage: Raw<'_>, out: &mut Out<'_>) {
+    pub(super) fn response(
+        &mut self,
+        message_id: Option<&str>,
+        model: Option<&str>,
+        usage: Raw<'_>,
+        out: &mut Out<'_>,
+    ) {
         let read = read(usage);
         if message_id.is_none() || message_id != self.message_id.as_deref() {
             self.next(message_id);
@@ -43,7 +59,28 @@ impl Tokens {
         // A frame repeats the count from the start of its response, even if a higher one was reported
         // already.
         self.output = self.output.max(read.output_tokens);
+        self.model = model.map(str::to_owned).or_else(|| self.model.take());
+        self.price(usage);
         self.report(self.output_before + self.output, out);
+    }
+
+    /// Updates the price of the response in progress. Its counts only grow.
+    fn price(&mut self, usage: Raw<'_>) {
+        let Some(model) = &self.model else { return };
+        let cost = Prices::built_in().cost_of_usage(model, usage).map_or(0.0, Money::dollars);
+        self.response_usd = self.response_usd.max(cost);
+    }
+
+    /// Forgets the price of all responses so far: the agent has reported it.
+    pub(super) fn forget_cost(&mut self) {
+        (self.response_usd, self.unreported_usd) = (0.0, 0.0);
+    }
+
+    /// Takes the price of all responses that the agent has not reported.
+    pub(super) fn take_unreported_usd(&mut self) -> f64 {
+        let cost = self.unreported_usd + self.response_usd;
+        self.forget_cost();
+        cost
     }
 
     /// Records the cost of a response that an interrupt cut off. The agent's own count omits it, but it is
@@ -63,6 +100,7 @@ impl Tokens {
         let read = read(usage);
         self.input = self.input.max(prompt(&read));
         self.output = self.output.max(read.output_tokens);
+        self.price(usage);
         self.report(self.output_before + self.output, out);
     }
 
@@ -83,6 +121,8 @@ impl Tokens {
 
     fn next(&mut self, message_id: Option<&str>) {
         self.output_before += self.output;
+        self.unreported_usd += std::mem::take(&mut self.response_usd);
+        self.model = None;
         self.input = 0;
         self.message_id = message_id.map(str::to_owned);
     }

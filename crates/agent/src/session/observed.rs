@@ -236,6 +236,12 @@ impl ObservedTask {
             self.replay.fold_mut().step(Input::RequestSettled(&settled), &mut events);
         }
         self.replay.fold_mut().step(Input::Exited(&Exit::default()), &mut events);
+        // A session file has no results, so nothing in it is reported. Its cost is counted from its entries.
+        for event in &mut events {
+            if let UiMessage::SessionStateChanged(changed) = event {
+                changed.unreported_cost_usd = None;
+            }
+        }
         // A closed sink wants no more events.
         drop(self.sink.send_all(events, None).await);
     }

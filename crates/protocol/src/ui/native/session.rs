@@ -54,6 +54,9 @@ events! {
             signal: i32,
             /// Reason for an unexpected end.
             error: String,
+            /// Cost of responses that the process did not report before it ended, at list prices, in US
+            /// dollars.
+            unreported_cost_usd: f64,
         }
     }
 
