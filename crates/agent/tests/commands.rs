@@ -46,6 +46,7 @@ fn verdict(command: &str) -> (&'static str, String) {
         PolicyDecision::Allow | PolicyDecision::AllowWithGrant(_) => "allow",
         PolicyDecision::AskUser => "ask",
         PolicyDecision::Deny { .. } => "deny",
+        other => panic!("{other:?}"),
     };
     (verdict, decided.rule)
 }

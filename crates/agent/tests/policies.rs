@@ -237,6 +237,7 @@ fn s2_24_what_happens_after_the_time_is_set() {
                 PolicyDecision::Allow | PolicyDecision::AllowWithGrant(_) => "allow",
                 PolicyDecision::AskUser => "ask",
                 PolicyDecision::Deny { .. } => "deny",
+                other => panic!("{other:?}"),
             };
             assert_eq!((got, decided.source), (expected, source), "{action:?}");
         }

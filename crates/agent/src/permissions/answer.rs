@@ -11,6 +11,7 @@ use crate::pending::{AnsweredBy, Outcome};
 /// The scope of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Scope {
     /// This call only.
     #[default]
@@ -35,6 +36,7 @@ pub enum AfterDenial {
 /// An approval or a denial.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "decision")]
+#[non_exhaustive]
 pub enum Answer {
     /// The tool may run.
     Allow(Allowed),

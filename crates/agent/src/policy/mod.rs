@@ -59,6 +59,7 @@ pub trait PermissionPolicy: Send + Sync {
 /// The decision of a policy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum PolicyDecision {
     /// The tool runs.
     Allow,

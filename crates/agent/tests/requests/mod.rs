@@ -11,7 +11,7 @@ pub(crate) const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 pub(crate) fn wait(registry: &PermissionRegistry, ask: Ask) -> OutcomeFuture<Answer> {
     match registry.request(ask, None, NOW).unwrap() {
         Requested::Waiting(waiting) => waiting,
-        Requested::Settled(outcome) => panic!("{outcome:?}"),
+        other => panic!("{other:?}"),
     }
 }
 
@@ -19,6 +19,6 @@ pub(crate) fn wait(registry: &PermissionRegistry, ask: Ask) -> OutcomeFuture<Ans
 pub(crate) fn settled(registry: &PermissionRegistry, ask: Ask) -> Outcome<Answer> {
     match registry.request(ask, None, NOW).unwrap() {
         Requested::Settled(outcome) => outcome,
-        Requested::Waiting(_) => panic!("the request is open"),
+        other => panic!("the request is open: {other:?}"),
     }
 }

@@ -83,6 +83,7 @@ impl Entry {
         let (outcome, reason) = match &answer {
             Answer::Allow(_) => (Resolution::Allowed, None),
             Answer::Deny(denied) => (Resolution::Denied, denied.message.clone()),
+            _ => (Resolution::Denied, None),
         };
         let mut resolved = PermissionResolved::new(self.handle, id, outcome);
         resolved.by = Some("policy".to_owned());

@@ -62,6 +62,7 @@ impl Entry {
                 resolved.updated_input.clone_from(&answer.updated_input);
             }
             Answer::Deny(denied) => resolved.reason.clone_from(&denied.message),
+            _ => {}
         }
         let mut effects = ApprovalEffects::default();
         if let Some(PendingRequest::Permission(PendingPermission { details, .. })) =
@@ -84,7 +85,7 @@ impl Entry {
         let observed = self.memory().observed.clone();
         let (sent, local) = match &decided {
             Answer::Allow(_) => (SentAnswer::Allow, Resolution::Denied),
-            Answer::Deny(_) => (SentAnswer::Deny, Resolution::Allowed),
+            _ => (SentAnswer::Deny, Resolution::Allowed),
         };
         if let Some(observed) = &observed {
             observed.sent_answers().send(tool_use_id, sent);

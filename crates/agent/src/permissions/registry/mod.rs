@@ -59,6 +59,7 @@ struct RegistryState {
 
 /// The state of a request after it was registered.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Requested {
     /// It is settled: a grant covers it, or an answer was held for it.
     Settled(Outcome<Answer>),
