@@ -8,6 +8,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -67,6 +68,10 @@ impl HostFolder {
 
     /// Creates the folder, with access for the owner only.
     pub fn create(&self, record: &Record) -> io::Result<()> {
+        // A link in the place of the folder of all hosts would have this one made elsewhere.
+        if self.0.parent().is_some_and(Path::is_symlink) {
+            return Err(refused("the folder of the hosts is a link"));
+        }
         make_private(&self.0)?;
         self.write("host.json", &serde_json::to_vec(record)?)
     }
@@ -101,7 +106,7 @@ impl HostFolder {
 
     /// True if a CLI was started here.
     pub fn has_spool(&self) -> bool {
-        self.spool().is_dir()
+        std::fs::symlink_metadata(self.spool()).is_ok_and(|found| found.is_dir())
     }
 
     /// Opens what a host left behind after it has ended.
@@ -125,7 +130,8 @@ impl HostFolder {
     }
 
     pub(crate) fn log(&self) -> io::Result<File> {
-        OpenOptions::new().append(true).create(true).mode(0o600).open(self.0.join("log"))
+        let flags = OFlags::NOFOLLOW.bits().cast_signed();
+        OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(flags).open(self.0.join("log"))
     }
 
     pub(crate) fn spool(&self) -> PathBuf {
@@ -159,9 +165,20 @@ impl HostFolder {
     fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<T> {
         use std::io::Read as _;
         let mut bytes = Vec::new();
-        File::open(self.0.join(name))?.take(RECORD_BYTES_MAX).read_to_end(&mut bytes)?;
+        open(&self.0.join(name))?.take(RECORD_BYTES_MAX).read_to_end(&mut bytes)?;
         Ok(serde_json::from_slice(&bytes)?)
     }
+}
+
+/// Opens a file or folder for reading; a link is not followed.
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    // Without `NONBLOCK`, opening a pipe would wait for its writer.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
+fn refused(message: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, message)
 }
 
 impl HostRemnant {
@@ -222,5 +239,52 @@ impl std::fmt::Debug for Record {
             .field("session", &self.session)
             .field("started", &self.started)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn record() -> Record {
+        let text = String::new;
+        Record { program: text(), id: text(), session: text(), secret: text(), started: text(), note: text() }
+    }
+
+    #[test]
+    fn k2_no_link_in_the_folder_of_a_host_is_followed() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        for name in ["hosts", "mine", "mine/spool"] {
+            std::fs::create_dir(path(name)).unwrap();
+        }
+        std::fs::write(path("mine/host.json"), serde_json::to_vec(&record()).unwrap()).unwrap();
+        std::fs::write(path("mine/spool/0"), "my letters").unwrap();
+        let host = HostFolder::new(path("hosts/a"));
+        host.create(&record()).unwrap();
+        assert!(host.record().is_ok());
+        std::fs::remove_file(path("hosts/a/host.json")).unwrap();
+        for (name, target) in [
+            ("host.json", "mine/host.json"),
+            ("log", "mine/log"),
+            ("spool", "mine/spool"),
+            ("exit.json", "mine/host.json"),
+        ] {
+            symlink(path(target), path("hosts/a").join(name)).unwrap();
+        }
+        assert!(
+            host.record().is_err() && host.log().is_err() && host.remains().is_err() && !host.has_spool()
+        );
+        assert!(!path("mine/log").exists(), "nothing was written behind a link");
+        host.remove().unwrap();
+        assert!(path("mine/spool/0").exists(), "nothing was removed behind a link");
+
+        // The folder of all hosts is a link.
+        symlink(path("mine"), path("linked")).unwrap();
+        let linked = HostFolder::new(path("linked/b"));
+        assert_eq!(linked.create(&record()).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        assert!(!path("mine/b").exists());
     }
 }

@@ -44,12 +44,15 @@ impl Spool {
     /// Opens the spool of a host that has ended. It cannot be written to.
     pub(crate) fn open_existing(folder: &Path) -> io::Result<Self> {
         let mut found = Vec::new();
+        if folder.is_symlink() {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the spool is a link"));
+        }
         for entry in std::fs::read_dir(folder)? {
             let path = entry?.path();
             let Some(start) = path.file_name().and_then(|name| name.to_str()?.parse::<u64>().ok()) else {
                 continue;
             };
-            let file = File::open(&path)?;
+            let file = super::folder::open(&path)?;
             found.push(Segment { start, length: file.metadata()?.len(), file, path });
         }
         found.sort_by_key(|segment| segment.start);

@@ -139,3 +139,26 @@ async fn d3_what_was_recorded_is_seen_again() {
         assert_eq!(seen(in_lockstep(events), Options::new(), prompts).await, live, "seed {seed}");
     }
 }
+
+/// D3: a recording of the official Python SDK (version 0.2.182, with the stand-in) gives our client what was
+/// recorded, by the transport and in lockstep, also if the recording ends after any of its turns. Its prompts
+/// have no ids, and its permission requests are answered with the input.
+#[tokio::test]
+async fn d3_a_recording_of_the_python_sdk_is_seen_again() {
+    let text = include_str!("../fixtures/python_sdk.ndjson");
+    let events = recording::Event::parse_all(text).unwrap();
+    let results: Vec<usize> =
+        (0..events.len()).filter(|at| events[*at].to_line().contains(r#""type":"result""#)).collect();
+    assert_eq!(results.len(), 3);
+    for (prompts, end) in results.iter().enumerate().map(|(number, end)| (number + 1, *end)) {
+        let events = &events[..=end];
+        let text: String = events.iter().map(|event| event.to_line() + "\n").collect();
+        let replayed = seen(Replay::parse(&text), Options::new(), prompts).await;
+        let answers: Vec<&String> = replayed.iter().filter(|line| line.contains("Completed")).collect();
+        assert_eq!(answers.len(), prompts, "{replayed:?}");
+        for (number, answer) in answers.iter().enumerate() {
+            assert!(answer.ends_with(&format!("answer {number}")), "{answer}");
+        }
+        assert_eq!(seen(in_lockstep(events.to_vec()), Options::new(), prompts).await, replayed);
+    }
+}
