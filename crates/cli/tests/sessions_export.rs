@@ -283,3 +283,36 @@ fn c4_the_conversation_is_shown_and_other_branches_are_announced() {
     let text = stdout(tidings(folder.path()).arg("show"));
     assert!(text.contains("3 entries of other branches not shown"), "{text}");
 }
+
+/// A person may change the input of a call before it runs. The file has the original in the call, and what was
+/// written in its result.
+#[test]
+fn p1_an_export_shows_the_text_that_was_written() {
+    let root = tempfile::tempdir().unwrap();
+    let project = root.path().join("projects/-home-dev-demo");
+    fs::create_dir_all(&project).unwrap();
+    let entry = |uuid: &str, parent: &str, rest: &str| {
+        format!(
+            r#"{{"uuid":"{uuid}","parentUuid":{parent},"isSidechain":false,"sessionId":"{ID}","cwd":"/home/dev/demo","version":"2.1.325","timestamp":"2026-01-01T00:00:00.000Z",{rest}}}"#
+        )
+    };
+    let lines = [
+        entry("a", "null", r#""type":"user","message":{"role":"user","content":"make it"}"#),
+        entry(
+            "b",
+            r#""a""#,
+            r#""type":"assistant","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"tool_use","id":"toolu_1","name":"Write","input":{"file_path":"/home/dev/demo/a.txt","content":"as it was asked"}}],"usage":{"input_tokens":1,"output_tokens":1}}"#,
+        ),
+        entry(
+            "c",
+            r#""b""#,
+            r#""type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"File created"}]},"toolUseResult":{"type":"create","filePath":"/home/dev/demo/a.txt","content":"as it was written","structuredPatch":[],"originalFile":null}"#,
+        ),
+    ];
+    fs::write(project.join(format!("{ID}.jsonl")), lines.join("\n") + "\n").unwrap();
+    for args in [&["export", ID, "--to", "md"][..], &["export", ID, "--to", "html"]] {
+        let shown = stdout(tidings(root.path()).args(args));
+        assert!(shown.contains("as it was written"), "{args:?}: {shown}");
+        assert!(!shown.contains("as it was asked"), "{args:?}: {shown}");
+    }
+}
