@@ -321,6 +321,11 @@ export type CreateSession = {
   budget_usd?: number,
   /** Maximum total duration of its turns, in seconds. */
   max_seconds?: number,
+  /**
+   * Continues by itself, once, when a limit of the plan that ended a turn is reset. Requires the scope
+   * `always`.
+   */
+  continue_after_limit?: boolean,
   /** Arbitrary labels for finding it. */
   labels?: { [key in string]: string },
   /** True if a script plays the agent; the default on a demo server. */
@@ -987,6 +992,8 @@ export type PatchSession = {
   budget?: Budget,
   /** New policy. */
   policy?: Policy,
+  /** Continues by itself after a limit of the plan, or not. Turning it on requires the scope `always`. */
+  continue_after_limit?: boolean,
   /** Idempotency key of this command. */
   client_id?: string,
 };
@@ -1731,6 +1738,11 @@ export type SessionStateChanged = {
   signal?: number,
   /** Reason for an unexpected end. */
   error?: string,
+  /**
+   * Cost of responses that the process did not report before it ended, at list prices, in US
+   * dollars.
+   */
+  unreported_cost_usd?: number,
 };
 
 /**
@@ -1825,6 +1837,10 @@ export type SessionView = {
   head: number,
   /** Sequence number of the oldest stored event. */
   floor: number,
+  /** True if the session continues by itself once a limit of the plan is reset; omitted when false. */
+  continue_after_limit?: boolean,
+  /** Time at which it will continue by itself, while it waits for the reset of a limit. */
+  continues_at?: string,
   /** Resources used. */
   totals: Totals,
   /** Limits on resources. */
@@ -2714,7 +2730,7 @@ export type WholePrompt = {
   attachments: Array<Attachment>,
 };
 
-/** Differences between the folder of a session and its last commit. */
+/** Differences between the folder of a session and a commit. */
 export type WorkingTree = {
   /** True if the folder is under version control. */
   repository: boolean,
@@ -2726,6 +2742,8 @@ export type WorkingTree = {
   untracked: Array<string>,
   /** True if the list of untracked files was truncated. */
   untracked_cut: boolean,
+  /** The commit that the folder is compared with; absent if there is none. */
+  base?: string,
 };
 
 /** Handshake: version and features of the server. */

@@ -2,7 +2,8 @@
 //!
 //! `mortal_server server FOLDER` runs a session, sends one prompt after the other and allows every request,
 //! until FOLDER has a file `stop`; then it writes the number of prompts to `done`. `mortal_server alone
-//! FOLDER` runs a session without a host, sends one prompt and waits for its end. `mortal_server host …` is a
+//! FOLDER` runs a session without a host, sends one prompt and waits for its end. `mortal_server served FOLDER`
+//! serves the api, with notifications to push services of this machine, and writes its address to `address`. `mortal_server host …` is a
 //! host, and `mortal_server claude …` a stand-in for the agent, which gives no sign while there is a file
 //! `mute` beside its script. The tests kill it and check what it left.
 
@@ -36,6 +37,11 @@ fn main() -> Result<(), Failure> {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(alone(Path::new(folder)))
         }
+        ["served", folder] => {
+            let runtime =
+                tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+            runtime.block_on(served(Path::new(folder)))
+        }
         ["host", folder] => {
             use std::os::fd::AsFd as _;
             let socket = std::io::stdin().as_fd().try_clone_to_owned()?;
@@ -63,7 +69,29 @@ async fn alone(folder: &Path) -> Result<(), Failure> {
     std::future::pending().await
 }
 
-async fn server(folder: &Path) -> Result<(), Failure> {
+/// Serves the api until it is killed.
+async fn served(folder: &Path) -> Result<(), Failure> {
+    use tidings_bridge::auth::{Auth, Random, Settings};
+    use tidings_bridge::notify::{Notifier, PushKeys};
+    use tidings_bridge::server::{Exposure, Listen, Server, choose_tls};
+    choose_tls();
+    let sessions = sessions(folder).await?;
+    let data = folder.join("data");
+    let auth = Auth::open(Settings::new(&data, Random::system(), sessions.config().clock.clone()))?;
+    let address = Some(([127, 0, 0, 1], 0).into());
+    let bound = Listen { address, tls: None, exposure: Exposure::Guarded, unix: None }.bind()?;
+    let address = bound.address().ok_or("no address")?;
+    let notifier = Notifier::new(Vec::new(), Some(format!("http://{address}")))?;
+    let notifier = notifier.web_push_on_loopback(PushKeys::open(&data)?)?;
+    // Readers never see half of it.
+    std::fs::write(folder.join("address.new"), address.to_string())?;
+    std::fs::rename(folder.join("address.new"), folder.join("address"))?;
+    Server::new(sessions, auth).notifier(notifier).run(bound, std::future::pending()).await?;
+    Ok(())
+}
+
+/// Sessions whose agents run under hosts.
+async fn sessions(folder: &Path) -> Result<Sessions, Failure> {
     let me = std::env::current_exe()?;
     let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
     let broadcast = Broadcast::new(Arc::new(SqliteJournal::open(folder.join("journal.db"), &opening)?));
@@ -75,7 +103,11 @@ async fn server(folder: &Path) -> Result<(), Failure> {
     config.claude = Some(me);
     let path = |name: &str| folder.join(name).display().to_string();
     config.claude_args = vec!["claude".to_owned(), path("script.toml"), path("config")];
-    let sessions = Sessions::open(broadcast, config).await?;
+    Ok(Sessions::open(broadcast, config).await?)
+}
+
+async fn server(folder: &Path) -> Result<(), Failure> {
+    let sessions = sessions(folder).await?;
     let new = CreateSession {
         cwd: folder.display().to_string(),
         client_id: Some("new".to_owned()),

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use tidings_agent::Clock;
+use tidings_agent::{Clock, UiMessage};
 use tidings_bridge::auth::{Auth, Random, Settings};
 use tidings_bridge::journal::{Class, Draft, Epoch, Journal, Key, Kind, NewSession, Opening};
 use tidings_bridge::server::{Exposure, Listen, Server};
@@ -43,7 +43,9 @@ async fn main() -> Result<(), Failure> {
         let mut lines = lines();
         while let Some(line) = lines.recv().await {
             if let Some(bytes) = line.strip_prefix("event ") {
-                let body = serde_json::to_vec(&"x".repeat(bytes.parse()?))?;
+                // As the agent's own events are, so that the phone dialect translates it.
+                let (content, session_id) = ("x".repeat(bytes.parse()?), 1);
+                let body = serde_json::to_vec(&UiMessage::Display { content, session_id })?;
                 let draft = Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new("Display")?, body);
                 journal.append(&key, fence, vec![draft]).await?;
                 println!("done");

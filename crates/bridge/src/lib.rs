@@ -5,10 +5,13 @@
 //! repetitions.
 
 pub mod api;
+mod archive;
 pub mod auth;
 pub mod broadcast;
 mod caller;
 mod error;
+mod files;
+mod git;
 mod hmac;
 #[cfg(unix)]
 pub mod hosts;
@@ -23,6 +26,7 @@ pub mod sessions;
 pub mod snapshot;
 
 pub use api::Api;
+pub use archive::Archive;
 pub use auth::Auth;
 pub use broadcast::Broadcast;
 pub use caller::{Caller, Scope, Scopes};

@@ -229,6 +229,35 @@ pub(crate) const HEALTH_CHECK_WAIT: Duration = Duration::from_secs(1);
 /// Time to wait for the end of a command before its caller gets the newest event instead.
 pub(crate) const COMMAND_WAIT: Duration = Duration::from_secs(10);
 
+/// Time for finding the commit of a folder when a session begins; a session without it has no start to compare
+/// with.
+pub(crate) const BASE_COMMIT_WAIT: Duration = Duration::from_secs(2);
+
+/// Time between the start of the server and its first look for sessions to archive: the start comes first.
+pub(crate) const ARCHIVE_FIRST_AFTER: Duration = Duration::from_secs(60);
+
+/// Interval at which sessions are archived.
+pub(crate) const ARCHIVE_EVERY: Duration = Duration::from_secs(6 * 60 * 60);
+
+/// Time before its deletion at which a session is archived: a machine may be off for days.
+pub(crate) const ARCHIVE_MARGIN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// Sessions in one list of the archive.
+pub(crate) const ARCHIVE_LIST_MAX: usize = 1000;
+
+/// Folders in one list for a picker.
+pub(crate) const FOLDER_ITEMS_MAX: usize = 500;
+
+/// Entries of a folder that are looked at for one list.
+pub(crate) const FOLDER_ENTRIES_MAX: usize = 20_000;
+
+/// Interval at which sessions are checked for a limit of the plan that was reset.
+pub(crate) const CONTINUE_CHECK_EVERY: Duration = Duration::from_secs(1);
+
+/// Time after the reset of a limit at which a session continues by itself. It tries only once, and clocks
+/// differ.
+pub(crate) const CONTINUE_DELAY: Duration = Duration::from_secs(30);
+
 /// Time for which a request stays open after the last client that could answer has left, where the policy can
 /// decide without. A phone that is put away for a moment comes back sooner.
 pub(crate) const ABANDONED_AFTER: Duration = Duration::from_secs(5 * 60);
@@ -461,6 +490,15 @@ pub(crate) const MOBILE_QUEUE_KEPT: Duration = Duration::from_secs(24 * 60 * 60)
 
 /// Characters of a message in the list of missed messages: a line.
 pub(crate) const MOBILE_SUMMARY_CHARS: usize = 120;
+
+/// The text of one message to a phone; longer texts come in several messages.
+pub(crate) const MOBILE_TEXT_BYTES: usize = 64 << 10;
+
+/// The part of a text that a phone gets. The longest answers of a model have less.
+pub(crate) const MOBILE_TEXT_BYTES_MAX: usize = 1 << 20;
+
+/// The last line of a session in the message of its end.
+pub(crate) const MOBILE_SUMMARY_LINE_CHARS: usize = 2000;
 
 /// Distinct files that are counted as changed by a session.
 pub(crate) const MOBILE_FILES_MAX: usize = 1000;

@@ -28,6 +28,7 @@ use self::connections::Slots;
 use crate::api::health::{self, Health};
 use crate::api::metrics::{self, Metrics};
 use crate::api::{self, Api, Transcripts};
+use crate::archive::Archive;
 use crate::auth::Auth;
 use crate::error::Error;
 use crate::http::route;
@@ -45,6 +46,7 @@ pub struct Server {
     notifications: Notifications,
     bounds: Bounds,
     retention: Retention,
+    archive: Option<Archive>,
 }
 
 impl Server {
@@ -58,7 +60,15 @@ impl Server {
             transcripts: Transcripts::default(),
             bounds: Bounds::default(),
             retention: Retention::default(),
+            archive: None,
         }
+    }
+
+    /// Archives sessions on disk before Claude Code deletes them.
+    #[must_use]
+    pub fn archive(mut self, archive: Archive) -> Self {
+        self.archive = Some(archive);
+        self
     }
 
     /// Sets limits for its clients.
@@ -110,6 +120,7 @@ impl Server {
         api.revoked = self.auth.revoked().clone();
         api.stopping = self.stopping.clone();
         api.transcripts = self.transcripts.clone();
+        api.archive.clone_from(&self.archive);
         api.notifications = self.notifications.clone();
         api.base_path.clone_from(&self.auth.settings().base_path);
         let health = Health {
@@ -143,6 +154,10 @@ impl Server {
         tokio::spawn(notifications.run(Some(self.auth.clone()), self.stopping.clone()));
         tokio::spawn(inspection::inspect(self.sessions.clone(), self.stopping.clone()));
         tokio::spawn(retention::retain(self.sessions.clone(), self.retention, self.stopping.clone()));
+        if let Some(archive) = &self.archive {
+            let clock = self.sessions.config().clock.clone();
+            tokio::spawn(archive.clone().run(clock, self.stopping.clone()));
+        }
         tokio::pin!(serving);
         tokio::select! {
             ended = &mut serving => return ended,

@@ -51,7 +51,7 @@ fn story(turn: usize) -> String {
 }
 
 /// A server; it is killed when it is dropped.
-struct Server(Child);
+pub(crate) struct Server(pub(crate) Child);
 
 impl Drop for Server {
     fn drop(&mut self) {
@@ -67,14 +67,14 @@ fn program() -> PathBuf {
     program
 }
 
-fn server(kind: &str, folder: &Path) -> Server {
+pub(crate) fn server(kind: &str, folder: &Path) -> Server {
     let log = std::fs::OpenOptions::new().append(true).create(true).open(folder.join("log")).unwrap();
     let mut command = Command::new(program());
     command.arg(kind).arg(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
     Server(command.spawn().unwrap())
 }
 
-fn agents(folder: &Path) -> Vec<u32> {
+pub(crate) fn agents(folder: &Path) -> Vec<u32> {
     let word = folder.join("script.toml").display().to_string();
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());

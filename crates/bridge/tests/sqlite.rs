@@ -10,8 +10,9 @@ use futures_util::FutureExt as _;
 use jiff::Timestamp;
 use rusqlite::Connection;
 use tidings_bridge::journal::{
-    AUDIT_START, AuditDraft, AuditKey, Class, Cursor, Draft, Epoch, ErrorKind, Fence, Journal, Keep, Key,
-    Kind, Max, NewSession, Opening, Rest, SessionName, SqliteJournal, Verdict, verify_sealed_audit,
+    AUDIT_START, AuditDraft, AuditKey, Class, Cursor, DocumentChange, Draft, Epoch, ErrorKind, Fence,
+    Journal, Keep, Key, Kind, Max, NewSession, Opening, Rest, SessionName, SqliteJournal, Verdict,
+    verify_sealed_audit,
 };
 
 fn key() -> Key {
@@ -108,6 +109,33 @@ async fn f113_a_newer_journal_is_refused_and_left_alone() {
     assert_eq!(refused.kind(), ErrorKind::Newer);
     assert!(refused.to_string().contains("99"), "{refused}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+/// Version 2 is the last one before the inbox. The files of a running server are upgraded when the next one
+/// opens them, and nothing in them is lost.
+#[tokio::test]
+async fn a_journal_of_the_version_before_the_inbox_is_upgraded_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    drop(filled(&path, 3).await);
+    let version =
+        |conn: &Connection| conn.pragma_query_value(None, "user_version", |row| row.get::<_, i32>(0));
+    let former = Connection::open(&path).unwrap();
+    assert_eq!(version(&former).unwrap(), 3, "a newer version needs a line in this test");
+    former.execute_batch("DROP TABLE documents; PRAGMA user_version = 2;").unwrap();
+    drop(former);
+    let journal = SqliteJournal::open(&path, &opening(1)).unwrap();
+    let page = journal.read(&key(), None, Max::default()).await.unwrap();
+    let bodies: Vec<_> = page.events.iter().map(|event| event.body.to_vec()).collect();
+    assert_eq!(bodies, [b"event 1".to_vec(), b"event 2".to_vec(), b"event 3".to_vec()]);
+    assert_eq!(journal.documents("inbox").await.unwrap(), []);
+    let put = DocumentChange { kind: "inbox", id: "1".to_owned(), body: Some(b"new".as_slice().into()) };
+    journal.change_documents(vec![put]).await.unwrap();
+    drop(journal);
+    let journal = SqliteJournal::open(&path, &opening(1)).unwrap();
+    assert_eq!(journal.documents("inbox").await.unwrap().len(), 1);
+    drop(journal);
+    assert_eq!(version(&Connection::open(&path).unwrap()).unwrap(), 3);
 }
 
 #[test]

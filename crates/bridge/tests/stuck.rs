@@ -20,6 +20,11 @@ const STUCK_BYTES_MAX: u64 = 256 << 10;
 /// Allowance for the server itself, while it writes and reads its journal.
 const REST_BYTES_MAX: u64 = 32 << 20;
 
+/// What a phone sends to subscribe: its project, and the session with no message seen yet.
+const PROJECT: &str = r#"{"type":"project_init","id":"init","projectPath":"/"}"#;
+const RESUME: &str =
+    r#"{"type":"session_resume","sessionId":"session","lastMessageId":"","lastMessageTimestamp":0}"#;
+
 /// A stream that is not read is closed after a minute.
 const LET_GO: Duration = Duration::from_secs(180);
 
@@ -70,12 +75,19 @@ fn f98_clients_that_never_read_cost_little_and_delay_nobody() {
 /// or read from the journal.
 #[test]
 fn k6_clients_that_never_read_cost_little_however_long_an_event_is() {
-    const EVENT_BYTES: u64 = 8 << 20;
+    const EVENT_BYTES: u64 = 15 << 20;
     const CLIENTS: u64 = 40;
     let mut server = Server::start();
     server.publish(16);
     let some = |server: &Server| -> Vec<TcpStream> {
-        (0..CLIENTS / 2).map(|n| if n % 2 == 0 { server.stream() } else { server.socket() }).collect()
+        let client = |n| match n % 5 {
+            0 => server.stream(),
+            1 => server.stream_in("ui"),
+            2 => server.stream_in("mobile"),
+            3 => server.phone(),
+            _ => server.socket(),
+        };
+        (0..CLIENTS / 2).map(client).collect()
     };
     let mut reader = BufReader::new(server.stream());
     let before = server.held("VmRSS:");
@@ -139,6 +151,34 @@ impl Server {
     /// A stream of events whose head was read.
     fn stream(&self) -> TcpStream {
         self.begin("GET /v1/sessions/1/events", "")
+    }
+
+    /// The same in another dialect.
+    fn stream_in(&self, dialect: &str) -> TcpStream {
+        self.begin(&format!("GET /v1/sessions/1/events?dialect={dialect}"), "")
+    }
+
+    /// A WebSocket of a phone that has subscribed to the session.
+    fn phone(&self) -> TcpStream {
+        let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+                       Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+        let mut stream = self.begin("GET /v1/mobile", upgrade);
+        for message in [PROJECT, RESUME] {
+            let length = message.len();
+            // Longer than 125 bytes, a frame has its length in two more bytes.
+            let mut frame = vec![0x81];
+            match u8::try_from(length) {
+                Ok(short) if short < 126 => frame.push(0x80 | short),
+                _ => {
+                    frame.push(0x80 | 0x7e);
+                    frame.extend_from_slice(&u16::try_from(length).unwrap().to_be_bytes());
+                }
+            }
+            frame.extend_from_slice(&[0; 4]);
+            frame.extend_from_slice(message.as_bytes());
+            stream.write_all(&frame).unwrap();
+        }
+        stream
     }
 
     /// A WebSocket that has subscribed to the session.

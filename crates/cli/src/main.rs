@@ -20,7 +20,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
     attach, audit, backup, completions, decide, doctor, frames, inbox, pair, ps, rehearse, run, schema, send,
-    serve, sessions, start, stop, summary, take_over, token,
+    serve, sessions, set, start, stop, summary, take_over, token,
 };
 #[cfg(unix)]
 use crate::commands::{claude, hook, host, resume};
@@ -65,6 +65,8 @@ enum Command {
     Deny(Deferred<decide::Deny>),
     /// Stop a session of the server; the next prompt starts it again
     Stop(Deferred<stop::Stop>),
+    /// Change settings of a session of the server
+    Set(Deferred<set::Set>),
     /// Continue a session of a terminal on the server
     TakeOver(Deferred<take_over::TakeOver>),
     /// Continue a session here, with `claude` in this terminal
@@ -131,6 +133,7 @@ impl Command {
             Command::Approve(approve) => approve.wants_json(),
             Command::Deny(deny) => deny.wants_json(),
             Command::Stop(stop) => stop.remote.json,
+            Command::Set(set) => set.remote.json,
             Command::TakeOver(take_over) => take_over.remote.json,
             #[cfg(unix)]
             Command::Resume(resume) => resume.remote.json,
@@ -185,6 +188,7 @@ fn main() -> ExitCode {
         Some(Command::Approve(approve)) => approve.run(&mut out),
         Some(Command::Deny(deny)) => deny.run(&mut out),
         Some(Command::Stop(stop)) => stop.run(&mut out),
+        Some(Command::Set(set)) => set.run(&mut out),
         Some(Command::TakeOver(take_over)) => take_over.run(&mut out),
         #[cfg(unix)]
         Some(Command::Resume(resume)) => resume.run(&mut out),

@@ -118,6 +118,14 @@ impl Remote {
         Ok(self.send(self.request(Method::POST, path).json(body)).await?.json().await?)
     }
 
+    pub(crate) async fn patch<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> anyhow::Result<T> {
+        Ok(self.send(self.request(Method::PATCH, path).json(body)).await?.json().await?)
+    }
+
     pub(crate) async fn delete(&self, path: &str) -> anyhow::Result<()> {
         self.send(self.request(Method::DELETE, path)).await?;
         Ok(())

@@ -47,3 +47,4 @@ pub use registry::{
 pub use request::{Derived, derive};
 pub(crate) use request::{KNOWN_HOSTS, host as host_of};
 pub(crate) use secrets::path_matches;
+pub use secrets::{is_sensitive_file, is_sensitive_folder};

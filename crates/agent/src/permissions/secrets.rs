@@ -88,6 +88,20 @@ pub(crate) fn is_kept_secret(path: &str) -> bool {
     NAMES.iter().any(|pattern| path_matches(pattern, &lower))
 }
 
+/// True if a file has the name or the place of a file of credentials. Words such as `token` do not count: many
+/// files of code have them in their names.
+pub fn is_sensitive_file(path: &str) -> bool {
+    lies_among_secrets(path) || is_kept_secret(path)
+}
+
+/// True if a folder is one of credentials, or lies in one. Words such as `token` do not count: many projects
+/// have them in their names.
+pub fn is_sensitive_folder(path: &str) -> bool {
+    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let is_named_so = ["secret", "secrets", "credentials", "passwords"].contains(&name.as_str());
+    is_named_so || lies_among_secrets(path) || is_kept_secret(path)
+}
+
 /// True if a shell pattern can match the name of such a file.
 ///
 /// A pattern for an extension, as in `*.rs`, is taken literally; any other pattern may be an attempt to hide

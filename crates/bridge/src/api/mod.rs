@@ -7,7 +7,6 @@
 mod deltas;
 mod feed;
 mod future_set;
-mod git;
 pub(crate) mod health;
 pub(crate) mod metrics;
 mod mobile;
@@ -35,6 +34,7 @@ pub use openapi::openapi;
 pub use page::page;
 pub use transcripts::Transcripts;
 
+use crate::archive::Archive;
 use crate::auth::Peer;
 use crate::caller::Caller;
 use crate::error::Error;
@@ -64,6 +64,8 @@ pub struct Api {
     pub stopping: CancellationToken,
     /// Sessions on disk; none by default.
     pub transcripts: Transcripts,
+    /// Copies of sessions on disk; none by default.
+    pub archive: Option<Archive>,
     /// The prefix of every path: empty, or for example `/tidings`.
     pub base_path: String,
     /// One permit for each WebSocket that may be open.
@@ -86,6 +88,7 @@ impl Api {
             revoked: broadcast::Sender::new(REVOCATIONS_MAX),
             stopping: CancellationToken::new(),
             transcripts: Transcripts::default(),
+            archive: None,
             base_path: String::new(),
             sockets: Arc::new(Semaphore::new(SOCKETS_MAX)),
         }

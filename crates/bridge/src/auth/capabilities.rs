@@ -144,6 +144,7 @@ pub(crate) fn of_create(new: &CreateSession) -> Needs {
         max_turns: steer,
         budget_usd: steer,
         max_seconds: steer,
+        continue_after_limit: |is_on: &bool| harmless_or(!*is_on, Capability::RunUnasked),
         labels: steer,
         demo: steer,
         keep_frames: steer,
@@ -162,6 +163,9 @@ pub(crate) fn of_patch(patch: &PatchSession, policy_before: Policy, budget_befor
         labels: steer,
         budget: of_budget,
         policy: |policy: &Option<Policy>| of_policy(policy.as_ref(), policy_before),
+        continue_after_limit: |is_on: &Option<bool>| {
+            harmless_or(*is_on != Some(true), Capability::RunUnasked)
+        },
         client_id: steer,
     })
 }

@@ -7,6 +7,7 @@ use tidings_agent::fold::Snapshot;
 use tidings_agent::session::SnapshotStore;
 
 use super::AttachedHost;
+use crate::files;
 
 /// State of the fold over an agent's output, and the offset up to which the output is in it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -35,15 +36,8 @@ impl FoldState {
     /// beginning.
     pub(crate) fn read(folder: &HostFolder, handle: i64) -> io::Result<Self> {
         let path = folder.path().join("fold.json");
-        let found = std::fs::symlink_metadata(&path);
-        if found.is_ok_and(|found| !found.is_file()) {
-            return Err(io::Error::new(
-                io::ErrorKind::PermissionDenied,
-                "`fold.json` is a link, or not a file",
-            ));
-        }
-        match std::fs::read(path) {
-            Ok(bytes) => Ok(serde_json::from_slice(&bytes)?),
+        match files::open(&path) {
+            Ok(file) => Ok(serde_json::from_reader(io::BufReader::new(file))?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Ok(FoldState { end: 0, fold: Snapshot::empty(handle) })
             }

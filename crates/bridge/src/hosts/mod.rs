@@ -177,12 +177,23 @@ impl Hosts {
             }
         }
         if !found.folder.is_alive() {
-            drop(found.folder.remove());
+            remove(&found.folder);
         }
     }
 
     fn claim(&self, fence: Fence) -> Claim {
         Claim { owner: self.0.owner.clone(), fence: fence.number() }
+    }
+}
+
+/// Removes the folder of a host, unless the folder that it lies in was replaced.
+fn remove(host: &HostFolder) {
+    let Some(hosts) = host.path().parent() else { return };
+    let removed = check_folder(hosts).and_then(|()| host.remove());
+    if let Err(error) = removed
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        tracing::warn!(folder = %host.path().display(), %error, "failed to remove the folder of a host");
     }
 }
 
@@ -213,7 +224,7 @@ impl AttachedHost {
         drop(tokio::spawn(async move {
             tokio::time::sleep(HOST_END_WAIT).await;
             if !self.folder.is_alive() {
-                drop(self.folder.remove());
+                remove(&self.folder);
             }
         }));
     }

@@ -8,8 +8,16 @@ use crate::journal::AuditDraft;
 use crate::limits::AUDIT_RULE_CHARS;
 
 /// The fields of requests whose values are recorded.
-const AUDITED: [&str; 7] =
-    ["policy", "budget", "permission_mode", "mode", "allowed_tools", "add_dirs", "mcp_config"];
+const AUDITED: [&str; 8] = [
+    "policy",
+    "budget",
+    "permission_mode",
+    "mode",
+    "allowed_tools",
+    "add_dirs",
+    "mcp_config",
+    "continue_after_limit",
+];
 
 impl Sessions {
     /// Records the settings that a request has set, one line for each.

@@ -4,8 +4,14 @@ use tidings_agent::UiMessage;
 use tidings_protocol::api::{QueueState, ServerPhase};
 use tidings_protocol::ui::{Role, SessionPhase, SessionStateChanged, TurnId, TurnResult, UserPrompt};
 
+use super::after_limit::is_reached;
 use super::entry::Change;
 use super::settings::SessionSettings;
+
+/// True if an event says that a limit of the plan is reached, which the row notes.
+pub(super) fn reaches_limit(event: &UiMessage) -> bool {
+    matches!(event, UiMessage::RateLimit(limit) if is_reached(limit))
+}
 
 /// Applies an event to the settings and the row.
 pub(super) fn apply(
@@ -31,6 +37,7 @@ pub(super) fn apply(
         UiMessage::UserPrompt(prompt) => {
             if prompt.origin.is_none() {
                 settings.note_prompt(&prompt.text);
+                settings.after_limit.cancel();
             }
             follow_turn(prompt, settings);
             settings.queue.retain(|queued| !(queued.typed && prompt.uuid.as_ref() == Some(&queued.id)));
@@ -40,9 +47,15 @@ pub(super) fn apply(
             settings.last_answer = settings.last_answer.max(started.turn_id.sequence);
             settings.queue.retain(|queued| !is_answered(queued.turn_id, queued.state, &started.answers));
         }
-        UiMessage::TurnResult(result) => count(result, settings),
+        UiMessage::RateLimit(limit) => settings.after_limit.note(limit),
+        UiMessage::TurnResult(result) => {
+            count(result, settings);
+            settings.after_limit.turn_ended(result);
+        }
         UiMessage::Complete { .. } => settings.totals.turns += 1,
         UiMessage::SessionStateChanged(changed) => {
+            // An agent that dies reports nothing; its responses are charged all the same.
+            settings.totals.cost_usd += changed.unreported_cost_usd.unwrap_or_default();
             change.phase = Some(enter_phase(changed, settings, closing, is_turn_open));
         }
         _ => {}
@@ -143,6 +156,7 @@ mod tests {
             at: String::new(),
             state,
             typed: false,
+            origin: None,
         }
     }
 
@@ -181,6 +195,16 @@ mod tests {
         started.answers = vec![TurnId::new_user_turn(3)];
         assert_eq!(take(started.into()), (0, 3), "it waits no longer");
         assert_eq!(settings.last_answer, 3, "the next process answers with the fourth");
+    }
+
+    #[test]
+    fn p7_totals_include_what_an_agent_that_died_had_used() {
+        let mut settings = SessionSettings::default();
+        settings.totals.cost_usd = 0.5;
+        let mut ended = SessionStateChanged::new(1, SessionPhase::Ended);
+        ended.unreported_cost_usd = Some(0.25);
+        apply(&ended.into(), &mut settings, &mut Change::default(), None, true);
+        assert!((settings.totals.cost_usd - 0.75).abs() < 1e-9, "{}", settings.totals.cost_usd);
     }
 
     /// The agent reports zero for a response that was cut off; the session file and the bill do not.

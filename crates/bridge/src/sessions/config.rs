@@ -1,5 +1,6 @@
 //! Configuration of sessions.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -86,6 +87,22 @@ pub struct Real {
 }
 
 impl Config {
+    /// The home folder of the agents, if it is known.
+    pub(crate) fn home(&self) -> Option<&str> {
+        let home = self.environment.iter().find(|(name, _)| name == "HOME" || name == "USERPROFILE");
+        home.map(|(_, value)| value.as_str()).filter(|home| Path::new(home).is_absolute())
+    }
+
+    /// A path whose leading `~` is replaced by the home folder.
+    pub(crate) fn with_home<'a>(&self, path: &'a str) -> Cow<'a, str> {
+        match (path.strip_prefix('~'), self.home()) {
+            (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
+                Cow::Owned(format!("{}{rest}", home.trim_end_matches('/')))
+            }
+            _ => Cow::Borrowed(path),
+        }
+    }
+
     /// The Claude Code for real sessions, if there is one.
     pub(crate) fn real_claude(&self) -> Option<&Path> {
         let claude = if self.demo {

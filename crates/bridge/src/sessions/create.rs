@@ -10,7 +10,9 @@ use super::{Admission, Sessions, check_folder, commands, import, input, launch, 
 use crate::auth::{capabilities, paths};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
+use crate::git::Git;
 use crate::journal::{Key, NewSession, Novelty, Session};
+use crate::limits::BASE_COMMIT_WAIT;
 
 const INSTALL: &str =
     "install it (`curl -fsSL https://claude.ai/install.sh | bash`) and start the server again";
@@ -55,8 +57,11 @@ impl Sessions {
         let is_demo = self.is_demo(&new)?;
         let past = self.past(caller, &mut new, is_demo).await?;
         let key = Key::new(self.config().ids.next())?;
-        let settings =
-            SessionSettings { made_of: Some(made_of.clone()), ..SessionSettings::of(&new, is_demo) };
+        let settings = SessionSettings {
+            made_of: Some(made_of.clone()),
+            base_commit: self.commit_of(&new.cwd).await,
+            ..SessionSettings::of(&new, is_demo)
+        };
         settings.check_length()?;
         // A prompt that would be refused must not leave an empty session behind.
         let _slot = match first_input(&new) {
@@ -124,6 +129,18 @@ impl Sessions {
         }
     }
 
+    /// The commit that a folder is at, if it is known soon.
+    async fn commit_of(&self, folder: &str) -> Option<String> {
+        let find = async { Git::open(&self.config().environment, folder).await.ok()??.head().await.ok()? };
+        tokio::time::timeout(BASE_COMMIT_WAIT, find).await.ok()?
+    }
+
+    /// The commit that the folder of a session was at when the session began.
+    pub(crate) async fn base_commit(&self, name: &str) -> Result<Option<String>, Error> {
+        let row = self.row(name).await?;
+        Ok(self.settings(&row).await.base_commit)
+    }
+
     /// True if a script plays the agent.
     fn is_demo(&self, new: &CreateSession) -> Result<bool, Error> {
         let config = self.config();
@@ -144,6 +161,7 @@ impl Sessions {
 
     /// The canonical path of a folder, if the caller may use it.
     pub(crate) fn folder(&self, caller: &Caller, folder: &str) -> Result<String, Error> {
+        let folder = &*self.config().with_home(folder);
         let real = paths::inside(&self.config().roots, Path::new(folder))?;
         let real = real.to_str().map(str::to_owned).ok_or_else(|| {
             let message = format!("`{folder}` cannot be used: its path is not valid UTF-8");

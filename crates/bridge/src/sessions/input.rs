@@ -20,6 +20,33 @@ use crate::error::{Code, Error};
 use crate::journal::{ClientId, Cursor, Draft, Key, Max, Novelty};
 use crate::limits::{INPUT_BYTES_MAX, QUEUE_BYTES_MAX, QUEUE_MAX, TURN_MAX};
 
+/// The sender of a prompt.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Sender<'a> {
+    Person(&'a Caller),
+    /// The server itself, for this reason.
+    Server {
+        name: &'a str,
+        origin: &'a str,
+    },
+}
+
+impl Sender<'_> {
+    fn name(&self) -> &str {
+        match self {
+            Sender::Person(caller) => &caller.name,
+            Sender::Server { name, .. } => name,
+        }
+    }
+
+    fn origin(&self) -> Option<&str> {
+        match self {
+            Sender::Person(_) => None,
+            Sender::Server { origin, .. } => Some(origin),
+        }
+    }
+}
+
 impl Sessions {
     /// Sends a prompt to a session. The same client id again returns the same response, and the prompt is
     /// sent once.
@@ -37,13 +64,13 @@ impl Sessions {
             return used.entry.said_before(cursor, &input).await;
         }
         if let Some(process) = typed_into {
-            let accepted = used.entry.enqueue(caller, input, client_id, Way::Typed).await?;
+            let accepted = used.entry.enqueue(Sender::Person(caller), input, client_id, Way::Typed).await?;
             process.notify_queue();
             return Ok(accepted);
         }
         used.entry.drop_typed().await;
         let slot = self.slot_for(&used.entry.key).await?;
-        let accepted = used.entry.enqueue(caller, input, client_id, Way::Agent).await?;
+        let accepted = used.entry.enqueue(Sender::Person(caller), input, client_id, Way::Agent).await?;
         {
             let mut memory = used.entry.memory();
             memory.is_held = false;
@@ -105,7 +132,7 @@ impl Sessions {
 
 /// The way of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub(super) enum Way {
     /// To an agent of this server.
     Agent,
     /// Into a terminal.
@@ -143,9 +170,9 @@ fn bytes_of(what: &impl Serialize) -> usize {
 }
 
 impl Entry {
-    async fn enqueue(
+    pub(super) async fn enqueue(
         &self,
-        caller: &Caller,
+        sender: Sender<'_>,
         input: Input,
         client_id: Option<ClientId>,
         way: Way,
@@ -154,17 +181,23 @@ impl Entry {
         let id = self.ids.next();
         let mut given = TurnId::new_user_turn(0);
         let queue = |settings: &mut SessionSettings, _: &_| {
+            match sender {
+                Sender::Person(_) => settings.after_limit.cancel(),
+                Sender::Server { .. } => settings.after_limit.begin(at)?,
+            }
             settings.check_budget()?;
             if settings.queue.len() >= QUEUE_MAX {
                 let message = format!("The queue of this session has {QUEUE_MAX} prompts already");
                 return Err(Error::new(Code::TooMany, message, "wait until one is done, or cancel one"));
             }
             let wanted = input.turn_id.filter(|turn| turn.role == Role::User).map_or(0, |turn| turn.sequence);
-            settings.note_prompt(&input.content);
+            if sender.origin().is_none() {
+                settings.note_prompt(&input.content);
+            }
             settings.last_turn = settings.last_turn.saturating_add(1).max(wanted);
             given = TurnId::new_user_turn(settings.last_turn);
             let mut queued = PromptQueued::new(self.handle, id.as_str(), input.content.as_str(), given);
-            queued.by = Some(caller.name.clone());
+            queued.by = Some(sender.name().to_owned());
             queued.attachments = input.attachments.iter().map(|file| file.media_type.clone()).collect();
             settings.queue.push(Queued {
                 id: id.clone(),
@@ -175,6 +208,7 @@ impl Entry {
                 at: at.to_string(),
                 state: QueueState::Waiting,
                 typed: way == Way::Typed,
+                origin: sender.origin().map(str::to_owned),
             });
             let bytes = bytes_of(&settings.queue);
             if bytes > QUEUE_BYTES_MAX {

@@ -7,6 +7,7 @@ mod abandoned;
 mod actor;
 #[cfg(unix)]
 mod adopt;
+mod after_limit;
 mod agent_slots;
 mod answers;
 mod asks;
@@ -150,6 +151,7 @@ impl Sessions {
         }));
         sessions.recover().await?;
         abandoned::watch(&sessions);
+        after_limit::watch(&sessions);
         observed::watch(&sessions);
         Ok(sessions)
     }
@@ -187,7 +189,7 @@ impl Sessions {
         Ok(self.view(&row))
     }
 
-    /// Changes the title, labels, budget or policy of a session.
+    /// Changes settings of a session: its title, labels, budget or policy, or what it does after a limit.
     pub async fn patch(
         &self,
         caller: &Caller,
@@ -209,7 +211,7 @@ impl Sessions {
             }
             let needs = capabilities::of_patch(&patch, settings.launch.policy, &settings.budget)?;
             capabilities::require(caller, bypass, &needs)?;
-            Ok(settings.apply(patch))
+            Ok(settings.apply(patch, self.config().clock.now()))
         };
         let view = used.entry.change(change).await?.0;
         self.audit_settings(caller, &view.key, &wanted).await;
@@ -291,6 +293,9 @@ impl Sessions {
             | SessionCommand::Model
             | SessionCommand::Stop => None,
         };
+        if !matches!(command, SessionCommand::Mode | SessionCommand::Model) {
+            used.entry.cancel_continuing().await?;
+        }
         let (reply, done) = oneshot::channel();
         let wanted = request.clone();
         drop(used.commands.send(ActorCommand::Command(command, request, what, reply)).await);

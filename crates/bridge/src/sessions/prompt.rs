@@ -24,6 +24,7 @@ pub(super) fn shown_prompt(queued: &Queued) -> fold::Prompt {
     let mut shown = fold::Prompt::new(queued.content.as_str());
     shown.uuid = Some(queued.id.clone());
     shown.turn_id = Some(queued.turn_id);
+    shown.origin.clone_from(&queued.origin);
     shown.attachments = queued.attachments.iter().map(attachment_kind).collect();
     shown
 }

@@ -48,7 +48,7 @@ impl Sessions {
                     tracing::warn!(session = %row.key, %error, "failed to look up the first prompt of a session");
                 }
             }
-            for row in rows.iter().filter(|row| has_waiting(row) || was_running(row)) {
+            for row in rows.iter().filter(|row| needs_actor(row)) {
                 #[cfg(unix)]
                 let hosts = hosts.remove(row.key.as_str()).unwrap_or_default();
                 if !was_running(row) {
@@ -207,8 +207,11 @@ impl Sessions {
     }
 }
 
-fn has_waiting(row: &Session) -> bool {
-    SessionSettings::parse(&row.settings).has_waiting()
+/// True if the session has something to do without a client: prompts that wait, an agent, or a limit after
+/// which it continues.
+fn needs_actor(row: &Session) -> bool {
+    let settings = SessionSettings::parse(&row.settings);
+    settings.has_waiting() || settings.after_limit.continues_at().is_some() || was_running(row)
 }
 
 fn was_running(row: &Session) -> bool {
@@ -223,7 +226,7 @@ impl Entry {
     }
 
     /// Delivers prompts from now on: to the running agent, or to one that will use this slot.
-    fn deliver_now(&self, slot: Option<AgentSlot>) {
+    pub(super) fn deliver_now(&self, slot: Option<AgentSlot>) {
         {
             let mut memory = self.memory();
             // At once: a session that delivers nothing frees its slot.

@@ -1,5 +1,6 @@
 //! The stored settings of a session, as JSON in its row: how a client changes and sees them.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tidings_protocol::api::{
@@ -9,6 +10,7 @@ use tidings_protocol::api::{
 use tidings_protocol::ui::TurnId;
 use tidings_transcript::manage::prompt_line;
 
+use super::after_limit::AfterLimit;
 use super::commands;
 use super::entry::Change;
 use super::view::{self, PendingCounts};
@@ -57,6 +59,12 @@ pub(super) struct SessionSettings {
     /// The files of the session, and how far their entries are stored as events.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) followed: Vec<FollowedFile>,
+    /// Continuing by itself after a limit of the plan.
+    #[serde(skip_serializing_if = "AfterLimit::is_default")]
+    pub(super) after_limit: AfterLimit,
+    /// The commit that the folder was at when the session began.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) base_commit: Option<String>,
     /// The digest of the command that created the session. Sessions of earlier versions have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) made_of: Option<String>,
@@ -118,6 +126,9 @@ pub(super) struct Queued {
     /// True if it is typed into a terminal; then no agent of this server gets it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) typed: bool,
+    /// The origin, if no person sent it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) origin: Option<String>,
 }
 
 impl Default for Launch {
@@ -179,14 +190,18 @@ impl SessionSettings {
         };
         let budget =
             Budget { max_turns: new.max_turns, budget_usd: new.budget_usd, max_seconds: new.max_seconds };
-        SessionSettings { launch, budget, ..SessionSettings::default() }
+        let after_limit = AfterLimit::new(new.continue_after_limit);
+        SessionSettings { launch, budget, after_limit, ..SessionSettings::default() }
     }
 
     /// Changes what a client has set; the rest is stored in the row.
-    pub(super) fn apply(&mut self, patch: PatchSession) -> Change {
-        let PatchSession { title, labels, budget, policy, client_id: _ } = patch;
+    pub(super) fn apply(&mut self, patch: PatchSession, now: Timestamp) -> Change {
+        let PatchSession { title, labels, budget, policy, continue_after_limit, client_id: _ } = patch;
         self.budget = budget.unwrap_or_else(|| self.budget.clone());
         self.launch.policy = policy.unwrap_or(self.launch.policy);
+        if let Some(is_on) = continue_after_limit {
+            self.after_limit.set(is_on, now);
+        }
         Change { title, labels, ..Change::default() }
     }
 
@@ -213,6 +228,8 @@ impl SessionSettings {
             cursor: row.head.to_string(),
             head: row.head.seq,
             floor: row.floor,
+            continue_after_limit: self.after_limit.is_on,
+            continues_at: self.after_limit.continues_at().map(|at| at.to_string()),
             totals: self.totals.clone(),
             budget: self.budget.clone(),
             pending_permissions: pending.permissions,

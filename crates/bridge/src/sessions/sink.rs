@@ -13,7 +13,7 @@ use super::asks::{
     AskBody, PendingRequest, ask_body_json, ask_of, audit, mark_lost, outcome_name, pending_request,
     resolution, resolved,
 };
-use super::changes::apply;
+use super::changes::{apply, reaches_limit};
 use super::entry::{Change, Entry};
 use super::event_ids::EventIds;
 use crate::error::Error;
@@ -95,7 +95,7 @@ impl JournalSink {
                     self.append(&mut plain).await?;
                     self.settle(event, draft).await?;
                 }
-                _ if event.changes_session() => {
+                _ if event.changes_session() || reaches_limit(event) => {
                     self.append(&mut plain).await?;
                     self.change(event, draft).await?;
                 }

@@ -86,6 +86,8 @@ fn creating(cwd: &str) -> Vec<Sample> {
         ("max_turns", json!(5), Prompt),
         ("budget_usd", json!(5), Prompt),
         ("max_seconds", json!(5), Prompt),
+        ("continue_after_limit", json!(false), Prompt),
+        ("continue_after_limit", json!(true), Always),
         ("labels", json!({"a":"b"}), Prompt),
         ("demo", json!(false), Prompt),
         ("keep_frames", json!(true), Prompt),
@@ -105,6 +107,8 @@ fn patching() -> Vec<Sample> {
         ("policy", json!("standard"), Always),
         ("policy", json!("unattended"), Always),
         ("policy", json!("allow"), Admin),
+        ("continue_after_limit", json!(false), Prompt),
+        ("continue_after_limit", json!(true), Always),
     ]
 }
 

@@ -74,3 +74,114 @@ async fn k10_a_folder_that_was_replaced_by_a_link_is_neither_worked_in_nor_shown
         std::fs::rename(folder(swapped).with_extension("old"), folder(swapped)).unwrap();
     }
 }
+
+/// A folder with projects, sensitive folders, files and links.
+fn home(root: &Path) {
+    for name in [
+        "home/shop/.git",
+        "home/.ssh",
+        "home/.cache",
+        "home/secrets",
+        "home/Tokenizer",
+        "home/docs/deep",
+        "outside/private",
+    ] {
+        std::fs::create_dir_all(root.join(name)).unwrap();
+    }
+    std::fs::write(root.join("home/notes.txt"), "x").unwrap();
+    symlink(root.join("outside"), root.join("home/way-out")).unwrap();
+    symlink(root.join("home/docs/deep"), root.join("home/shortcut")).unwrap();
+    symlink(root.join("home/.ssh"), root.join("home/keys")).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p26_folders_are_listed_below_the_allowed_ones_and_no_others() {
+    let root = tempfile::tempdir().unwrap();
+    let root = root.path().canonicalize().unwrap();
+    home(&root);
+    let path = |name: &str| root.join(name).to_str().unwrap().to_owned();
+    let set = |config: &mut tidings_bridge::sessions::Config| {
+        config.roots = vec![root.join("home")];
+        config.environment.push(("HOME".to_owned(), path("home")));
+    };
+    let server = Server::with(Arc::new(MemoryJournal::new(&opening())), "/", set).await;
+    let get = async |token: &str, query: &str| server.get(token, &format!("/v1/folders{query}")).await;
+    let names = |list: &Value| -> Vec<String> {
+        list["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+
+    let (status, start) = get("prompt", "").await;
+    assert_eq!(
+        (status, &start["items"][0]["path"], start.get("path")),
+        (200, &path("home").into(), None),
+        "{start}"
+    );
+    let (status, list) = get("prompt", "?path=~").await;
+    assert_eq!(
+        (status, names(&list)),
+        (200, ["docs", "shop", "shortcut", "Tokenizer"].map(str::to_owned).to_vec()),
+        "{list}"
+    );
+    assert_eq!(
+        (&list["path"], list.get("parent"), &list["more"]),
+        (&path("home").into(), None, &false.into())
+    );
+    assert_eq!((&list["items"][1]["git"], list["items"][0].get("git")), (&true.into(), None));
+    assert_eq!(list["items"][2]["path"], path("home/docs/deep"), "a link leads to its target");
+    let (_, below) = get("prompt", "?path=~/docs").await;
+    assert_eq!((names(&below), &below["parent"]), (vec!["deep".to_owned()], &path("home").into()));
+    assert_eq!(names(&get("prompt", "?path=~&q=SHO").await.1), ["shop", "shortcut"]);
+
+    for (query, status, code) in [
+        (format!("?path={}", path("outside")), 403, "outside_roots"),
+        ("?path=~/way-out".to_owned(), 403, "outside_roots"),
+        ("?path=~/../outside".to_owned(), 403, "outside_roots"),
+        (format!("?path={}", path("outside/missing")), 403, "outside_roots"),
+        ("?path=~/.ssh".to_owned(), 403, "forbidden"),
+        ("?path=~/keys".to_owned(), 403, "forbidden"),
+        ("?path=~/missing".to_owned(), 400, "invalid"),
+        ("?path=~/notes.txt".to_owned(), 400, "invalid"),
+        ("?path=home".to_owned(), 400, "invalid"),
+        ("?path=~root".to_owned(), 400, "invalid"),
+    ] {
+        let (found, problem) = get("prompt", &query).await;
+        assert_eq!((found, &problem["code"]), (status, &code.into()), "{query}: {problem}");
+    }
+    assert_eq!(get("read", "?path=~").await.0, 403, "it needs the scope `prompt`");
+
+    // A credential that is limited to a folder sees that one only.
+    let limited = format!("prompt:{}", path("home/docs"));
+    let (_, start) = get(&limited, "").await;
+    assert_eq!((names(&start), start.get("home")), (vec![path("home/docs")], None));
+    assert_eq!(get(&limited, "?path=~").await.1["code"], "forbidden");
+    assert_eq!(get(&limited, "?path=~/docs").await.1.get("parent"), None);
+
+    // A session is started in what was chosen.
+    let new = reqwest::Client::new().post(server.url("/v1/sessions")).bearer_auth("prompt");
+    let (status, session) = server.send(new.json(&json!({"cwd": "~/shop"}))).await;
+    assert_eq!((status, &session["cwd"]), (201, &path("home/shop").into()), "{session}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p26_a_long_list_of_folders_is_cut_and_says_so() {
+    let root = tempfile::tempdir().unwrap();
+    let root = root.path().canonicalize().unwrap();
+    for number in 0..510 {
+        std::fs::create_dir(root.join(format!("project-{number:03}"))).unwrap();
+    }
+    let set = |config: &mut tidings_bridge::sessions::Config| {
+        config.environment.push(("HOME".to_owned(), root.to_str().unwrap().to_owned()));
+    };
+    let server = Server::with(Arc::new(MemoryJournal::new(&opening())), "/", set).await;
+    // Without any limit the home folder is listed.
+    let (_, list) = server.get("prompt", "/v1/folders").await;
+    assert_eq!((list["items"].as_array().unwrap().len(), &list["more"]), (500, &true.into()));
+    assert_eq!(list["items"][499]["name"], "project-499");
+    let (_, rest) = server.get("prompt", "/v1/folders?q=project-50").await;
+    assert_eq!((rest["items"].as_array().unwrap().len(), &rest["more"]), (10, &false.into()));
+}

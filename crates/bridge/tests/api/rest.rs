@@ -430,6 +430,53 @@ async fn f120_f124_the_folder_of_a_session_is_looked_at_without_running_anything
     assert!(!canary.exists(), "something of the folder was run");
 }
 
+/// The diff since the start has what was committed in the meantime, and the contents of new files.
+#[tokio::test]
+async fn the_diff_since_the_session_began_includes_commits_and_untracked_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(root.join(name), text).unwrap();
+    git(&root, &["init", "-q"]);
+    write("a.txt", "one\n");
+    git(&root, &["add", "."]);
+    git(&root, &["commit", "-qm", "first"]);
+    let server = Server::on(Arc::new(MemoryJournal::new(&opening())), "/").await;
+    let new = reqwest::Client::new().post(server.url("/v1/sessions")).bearer_auth("prompt");
+    let (status, session) = server.send(new.json(&json!({"cwd": root}))).await;
+    assert_eq!(status, 201, "{session}");
+    let diff = async |query: &str| {
+        let path = format!("/v1/sessions/{}/diff{query}", session["handle"]);
+        let (status, tree) = server.get("read", &path).await;
+        assert_eq!(status, 200, "{tree}");
+        (tree["diff"].as_str().unwrap().to_owned(), tree)
+    };
+    assert_eq!(diff("?since=start").await.0, "");
+    write("a.txt", "two\n");
+    git(&root, &["commit", "-qam", "second"]);
+    write("new.txt", "fresh\nlines");
+    write(".env", "SECRET=1\n");
+    std::fs::write(outside.path().join("mine"), "private\n").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(outside.path().join("mine"), root.join("link")).unwrap();
+    let (since, tree) = diff("?since=start").await;
+    assert!(since.contains("-one\n+two\n"), "{since}");
+    let added =
+        "--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1,2 @@\n+fresh\n+lines\n\\ No newline at end of file\n";
+    assert!(since.contains(added), "{since}");
+    assert!(!since.contains("SECRET") && !since.contains("private"), "{since}");
+    assert_eq!(tree["base"].as_str().unwrap().len(), 40);
+    assert_eq!((&tree["diff_cut"], tree["untracked"].as_array().unwrap().len()), (&false.into(), 3));
+    let (head, tree) = diff("").await;
+    assert_eq!(head, "", "the last commit has it");
+    assert_ne!(tree["base"], diff("?since=start").await.1["base"]);
+    assert_eq!(server.get("read", "/v1/sessions/1/diff?since=yesterday").await.0, 400);
+    let long = "x".repeat(3 << 20);
+    write("long.txt", &long);
+    let (cut, tree) = diff("?since=start").await;
+    assert!(cut.len() < long.len() && tree["diff_cut"] == true, "{}", cut.len());
+}
+
 /// F120, F124: settings that run programs in ways that are easy to miss. Each repository has one changed
 /// file.
 #[tokio::test]

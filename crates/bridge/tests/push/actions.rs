@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use serde_json::{Value, json};
 
 use super::browser::{Browser, Received};
@@ -70,6 +72,40 @@ async fn a_request_reaches_the_phone_and_one_tap_decides_it() {
     let settled = log["items"].as_array().unwrap().iter().find(|it| it["id"] == item["id"]).unwrap();
     assert_eq!(settled["outcome"], "allowed");
     assert_eq!(settled["deliveries"][0]["state"], "sent");
+}
+
+/// The token of a button whose request was about something else. Only the key of the server can sign it.
+fn about_something_else(server: &TestServer, token: &str) -> String {
+    let keys = std::fs::read(server.folder.path().join("data/push-keys.json")).unwrap();
+    let keys: Value = serde_json::from_slice(&keys).unwrap();
+    let key = BASE64.decode(keys["actions"].as_str().unwrap()).unwrap();
+    let mut parts: Vec<String> = token.split('.').map(str::to_owned).collect();
+    parts.pop();
+    *parts.last_mut().unwrap() = BASE64.encode("another digest");
+    let text = parts.join(".");
+    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &key);
+    let mac = ring::hmac::sign(&key, format!("action\0{text}").as_bytes());
+    format!("{text}.{}", BASE64.encode(mac))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_button_about_another_input_is_refused_with_its_own_code() {
+    let server = TestServer::start(ASKS).await;
+    let (mut browser, token) = phone(&server, 1).await;
+    let item = server.ask().await;
+    server.pass(MOMENT).await;
+    let pushed = browser.next().await;
+    let sealed = pushed.message["actions"]["token"].as_str().unwrap();
+    for decision in ["allow", "deny"] {
+        let act = json!({"token": about_something_else(&server, sealed), "decision": decision});
+        let (status, problem) = server.request(&token, "POST", "/v1/inbox/act", Some(act)).await;
+        assert_eq!((status, &problem["code"]), (409, &"digest_mismatch".into()), "{problem}");
+        assert!(!problem["hint"].as_str().unwrap().is_empty());
+    }
+    assert_eq!(server.item("state=waiting").await["id"], item["id"], "nothing was decided");
+    // The button itself still works: it was not used up.
+    let (status, result) = server.request(&token, "POST", "/v1/inbox/act", Some(act(&pushed, "allow"))).await;
+    assert_eq!((status, &result["outcome"]), (200, &"allowed".into()), "{result}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

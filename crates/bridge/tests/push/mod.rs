@@ -4,5 +4,7 @@
 mod actions;
 mod browser;
 mod inbox;
+#[cfg(target_os = "linux")]
+mod outlive;
 mod rules;
 mod test_server;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod after_limit;
 mod answering;
 mod attaching;
 mod full;

@@ -122,7 +122,13 @@ fn fill(data: &Path, part: &Path) -> anyhow::Result<Vec<CopiedFile>> {
     // regains access.
     let mut files = Vec::new();
     for name in FILES {
-        match fs::read(data.join(name)) {
+        let file = data.join(name);
+        if file.is_symlink() {
+            let message = format!("A file of the data folder is a link: `{}`", file.display());
+            let hint = "put the file itself there, and try again";
+            return Err(CannotRun { code: "forbidden", message, hint }.into());
+        }
+        match fs::read(file) {
             Ok(bytes) => {
                 private_file(&part.join(name), &bytes)?;
                 files.push(CopiedFile { name, bytes: bytes.len() as u64 });

@@ -25,6 +25,7 @@ pub(crate) mod send;
 pub(crate) mod serve;
 mod session_lookup;
 pub(crate) mod sessions;
+pub(crate) mod set;
 pub(crate) mod start;
 pub(crate) mod stop;
 pub(crate) mod summary;

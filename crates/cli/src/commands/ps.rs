@@ -152,7 +152,9 @@ fn table(
             SessionOrigin::Editor => "(editor) ",
             SessionOrigin::Background => "(background) ",
         };
-        let line = format!("{waiting}{origin}{untrusted}{}", line.replace('\n', " "));
+        let continues =
+            session.continues_at.as_ref().map_or_else(String::new, |at| format!("(continues at {at}) "));
+        let line = format!("{waiting}{origin}{untrusted}{continues}{}", line.replace('\n', " "));
         let line = human::fit(&printable(&line), room);
         // Writing into a String cannot fail.
         let _ = writeln!(
@@ -191,6 +193,10 @@ mod tests {
             (json!({}), "The build"),
             (json!({"key": "a2"}), "(2 waiting) The build"),
             (json!({"untrusted": true}), "(without the folder's settings) The build"),
+            (
+                json!({"continues_at": "2026-01-01T05:00:30Z"}),
+                "(continues at 2026-01-01T05:00:30Z) The build",
+            ),
             (json!({"stalled": "The budget is used up"}), "The budget is used up"),
             (json!({"first_prompt": "Mend it", "last_line": "Done."}), "The build"),
             (json!({"title": null, "first_prompt": "Mend it", "last_line": "Done."}), "Mend it"),

@@ -137,6 +137,9 @@ async fn serve(
     if let Some(files) = &settings.tls {
         start::check_tls(files)?;
     }
+    if settings.demo.is_some() {
+        start::check_demo_folder(&settings.data)?;
+    }
     auth::data_folder(&settings.data)?;
     let auth = Auth::open(auth_settings(settings)?)?;
     let listen = start::listen(settings);
@@ -155,6 +158,10 @@ async fn serve(
         .transcripts(start::transcripts())
         .retention(settings.retention)
         .notifier(start::notifier(settings, address.as_deref(), args.push_on_loopback)?);
+    let server = match start::archive(settings) {
+        Some(archive) => server.archive(archive),
+        None => server,
+    };
     greeting::print(settings, &auth, &addresses, args.json, out)?;
 
     let (stopping, stopped) = tokio::sync::oneshot::channel();

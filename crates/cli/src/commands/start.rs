@@ -15,6 +15,7 @@ use crate::remote::{Remote, RemoteArgs};
 /// Start a session on the server, or resume one from disk
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Start {
     /// First prompt; read from standard input if it is `-` or piped in. Without one the session starts idle
     text: Option<String>,
@@ -66,6 +67,10 @@ pub(crate) struct Start {
     /// Maximum total duration of its turns
     #[arg(long, value_name = "SECONDS")]
     max_seconds: Option<u64>,
+
+    /// Continue by itself, once, when a limit of the plan that ended a turn is reset
+    #[arg(long)]
+    continue_after_limit: bool,
 
     /// Title of the session
     #[arg(long)]
@@ -179,6 +184,7 @@ impl Start {
             max_turns: self.max_turns,
             budget_usd: self.max_budget_usd,
             max_seconds: self.max_seconds,
+            continue_after_limit: self.continue_after_limit,
             labels: self.label.iter().cloned().collect(),
             // A repeated request with the same id does not start a second session.
             client_id: Some(self.client_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string())),

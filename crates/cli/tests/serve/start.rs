@@ -48,6 +48,24 @@ fn a_start_for_people_says_where_things_are() {
     assert!(left.is_empty(), "a demo leaves nothing behind");
 }
 
+/// A demo on the data of a server would let that server's devices in, and store a log that its key does not
+/// seal.
+#[test]
+fn k2_a_demo_does_not_use_the_data_folder_of_a_server() {
+    let machine = Machine::new();
+    let data = machine.path("data");
+    for name in ["journal.db", "journal.db-audit-key"] {
+        fs::create_dir(&data).unwrap();
+        fs::write(data.join(name), "mine").unwrap();
+        let (code, said) = machine.failure(&["serve", "--demo", "--data", data.to_str().unwrap()]);
+        assert_eq!(code, 3, "{said}");
+        assert!(said.contains(name) && said.contains("leave --data out"), "{said}");
+        let files: Vec<_> = fs::read_dir(&data).unwrap().flatten().map(|entry| entry.file_name()).collect();
+        assert_eq!(files, [name], "nothing was written there");
+        fs::remove_dir_all(&data).unwrap();
+    }
+}
+
 #[test]
 fn t5_beyond_this_machine_only_with_tls_or_by_a_clear_word() {
     let machine = Machine::new();

@@ -212,7 +212,7 @@ pub(super) fn with_socket_path<T>(
     {
         use std::os::fd::AsRawFd as _;
         // An open folder also has a short path.
-        let folder = File::open(folder)?;
+        let folder = open(folder)?;
         call(Path::new(&format!("/proc/self/fd/{}/{name}", folder.as_raw_fd())))
     }
     #[cfg(not(target_os = "linux"))]

@@ -135,6 +135,77 @@ shapes! {
         pub more: bool,
     }
 
+    /// Archived sessions: copies of sessions on disk that Claude Code has deleted, or will delete.
+    #[derive(Default)]
+    pub struct ArchiveList {
+        /// The sessions, the newest first.
+        pub items: Vec<ArchiveItem>,
+        /// True if there are more than these.
+        pub more: bool,
+        /// Size of all copies in bytes.
+        pub stored_bytes: u64,
+        /// The greatest size of all copies in bytes; a session that does not fit is not archived.
+        pub bytes_max: u64,
+    }
+
+    /// An archived session.
+    #[derive(Default)]
+    pub struct ArchiveItem {
+        /// Session id of the CLI.
+        pub session: String,
+        /// Name of the project's folder, as the CLI writes it.
+        pub project: String,
+        /// Time of its last change.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub modified: Option<String>,
+        /// Time of the copy.
+        pub archived: String,
+        /// Size of its files in bytes.
+        pub bytes: u64,
+        /// Size of the copies in bytes.
+        pub stored_bytes: u64,
+    }
+
+    /// A session that was restored from the archive.
+    #[derive(Default)]
+    pub struct ArchiveRestored {
+        /// Session id of the CLI.
+        pub session: String,
+        /// Number of its files.
+        pub files: u64,
+    }
+
+    /// Folders in which a session can be started.
+    #[derive(Default)]
+    pub struct FolderList {
+        /// The listed folder, with links resolved; absent for a list of the folders to start from.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub path: Option<String>,
+        /// The folder above it, if it may be listed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub parent: Option<String>,
+        /// The home folder of the server, if it may be listed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub home: Option<String>,
+        /// The folders in it, by name. Hidden and sensitive ones are left out.
+        pub items: Vec<FolderItem>,
+        /// True if there are more than these.
+        pub more: bool,
+    }
+
+    /// A folder of a list.
+    #[derive(Default)]
+    pub struct FolderItem {
+        /// Its name; of a folder to start from, its path.
+        pub name: String,
+        /// Its path, with links resolved.
+        pub path: String,
+        /// True if it is the top of a git working tree; omitted when false.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        pub git: bool,
+    }
+
     /// Models that can be chosen, as listed by the CLI that was started last; empty before the first start.
     #[derive(Default)]
     pub struct ModelList {
@@ -155,7 +226,7 @@ shapes! {
         pub model: Option<String>,
     }
 
-    /// Differences between the folder of a session and its last commit.
+    /// Differences between the folder of a session and a commit.
     #[derive(Default)]
     pub struct WorkingTree {
         /// True if the folder is under version control.
@@ -168,5 +239,8 @@ shapes! {
         pub untracked: Vec<String>,
         /// True if the list of untracked files was truncated.
         pub untracked_cut: bool,
+        /// The commit that the folder is compared with; absent if there is none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub base: Option<String>,
     }
 }

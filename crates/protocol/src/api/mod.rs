@@ -29,8 +29,9 @@ pub use input::{
     Accepted, Attachment, CommandRequest, Delivery, INPUT_BYTES_MAX, Input, QueueState, QueuedInput, Rewound,
 };
 pub use list::{
-    Completions, HistoryEvent, HistoryPage, Meta, MetaCaller, MetaClaude, MetaLimits, ModelChoice, ModelList,
-    PermissionList, QuestionList, QueueList, WholeCall, WholePrompt, WorkingTree,
+    ArchiveItem, ArchiveList, ArchiveRestored, Completions, FolderItem, FolderList, HistoryEvent,
+    HistoryPage, Meta, MetaCaller, MetaClaude, MetaLimits, ModelChoice, ModelList, PermissionList,
+    QuestionList, QueueList, WholeCall, WholePrompt, WorkingTree,
 };
 pub use notify::{
     NewNotifyTarget, NotifySettings, NotifyTarget, NotifyTargets, NotifyTest, PushActions, PushDevice,

@@ -59,6 +59,13 @@ shapes! {
         pub head: u64,
         /// Sequence number of the oldest stored event.
         pub floor: u64,
+        /// True if the session continues by itself once a limit of the plan is reset; omitted when false.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        pub continue_after_limit: bool,
+        /// Time at which it will continue by itself, while it waits for the reset of a limit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub continues_at: Option<String>,
         /// Resources used.
         pub totals: Totals,
         /// Limits on resources.
@@ -172,6 +179,11 @@ shapes! {
         /// Maximum total duration of its turns, in seconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub max_seconds: Option<u64>,
+        /// Continues by itself, once, when a limit of the plan that ended a turn is reset. Requires the scope
+        /// `always`.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        pub continue_after_limit: bool,
         /// Arbitrary labels for finding it.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<BTreeMap<String, String>>"))]
@@ -203,6 +215,9 @@ shapes! {
         /// New policy.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub policy: Option<Policy>,
+        /// Continues by itself after a limit of the plan, or not. Turning it on requires the scope `always`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub continue_after_limit: Option<bool>,
         /// Idempotency key of this command.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub client_id: Option<String>,

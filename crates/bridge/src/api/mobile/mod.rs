@@ -8,6 +8,7 @@
 mod asks;
 mod feed;
 mod incoming;
+mod long_texts;
 mod outgoing;
 mod position;
 mod projects;

@@ -11,9 +11,10 @@ use tidings_protocol::api::SessionView;
 use tidings_protocol::mobile::{MobileMessage, SessionComplete, SessionRecovered};
 use tidings_protocol::ui::{SessionPhase, UiMessage};
 
+use super::long_texts;
 use super::position::MessagePosition;
 use crate::journal::Event;
-use crate::limits::MOBILE_FILES_MAX;
+use crate::limits::{MOBILE_FILES_MAX, MOBILE_SUMMARY_LINE_CHARS};
 
 /// Kinds of events that become messages or change the state. All others are skipped without decoding, as some
 /// are long.
@@ -53,7 +54,8 @@ pub(crate) struct MobileTranslator {
     is_crashed: bool,
     /// Files that tools have changed. Only their number is sent.
     files: HashSet<String>,
-    last_text: String,
+    /// The last line of the newest text.
+    last_line: String,
 }
 
 impl MobileTranslator {
@@ -79,7 +81,11 @@ impl MobileTranslator {
         self.mobile.tick(now_ms);
         self.mobile.translate(std::slice::from_ref(&*message), &mut messages);
         self.add(&message, event, &mut messages);
-        for (number, message) in messages.into_iter().enumerate() {
+        let mut bounded = Vec::with_capacity(messages.len());
+        for message in messages {
+            long_texts::bound(message, &mut bounded);
+        }
+        for (number, message) in bounded.into_iter().enumerate() {
             // A request has the id that its answer quotes.
             let position = MessagePosition { cursor: event.cursor, number };
             let id = message.id.clone().unwrap_or_else(|| position.to_string());
@@ -90,7 +96,10 @@ impl MobileTranslator {
     /// Adds the messages that the dialect leaves to the server: crashes and ends of agents.
     fn add(&mut self, message: &UiMessage, event: &Event, out: &mut Vec<MobileMessage>) {
         match message {
-            UiMessage::TextChunk { text, .. } => self.last_text.clone_from(text),
+            UiMessage::TextChunk { text, .. } => {
+                let line = text.lines().next_back().unwrap_or_default();
+                self.last_line = line.chars().take(MOBILE_SUMMARY_LINE_CHARS).collect();
+            }
             UiMessage::ToolExecuting { tool_name, input, .. } if changes_files(tool_name) => {
                 let file = input.get("file_path").or_else(|| input.get("notebook_path"));
                 if let Some(file) = file.and_then(Value::as_str)
@@ -111,7 +120,7 @@ impl MobileTranslator {
                 if !self.is_crashed {
                     out.push(MobileMessage::new(SessionComplete {
                         session_id: self.session_id.clone(),
-                        summary: self.last_text.lines().next_back().unwrap_or_default().to_owned(),
+                        summary: self.last_line.clone(),
                         files_modified: self.files.len() as u64,
                         completion_time: event.at.to_string(),
                     }));

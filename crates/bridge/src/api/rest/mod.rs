@@ -1,6 +1,8 @@
 //! REST routes.
 
+mod archive;
 mod asks;
+mod folders;
 mod history;
 mod hooks;
 mod inbox;
@@ -52,6 +54,9 @@ pub(crate) fn routes() -> Vec<Route<Api>> {
         needs(Prompt, route!(steer::compact)),
         needs(Prompt, route!(steer::clear)),
         needs(Always, route!(steer::take_over)),
+        needs(Prompt, route!(folders::list_folders)),
+        needs(Read, route!(archive::list_archive)),
+        needs(Prompt, route!(archive::restore_archived)),
         needs(Read, route!(workspace::list_commands)),
         needs(Read, route!(workspace::find_files)),
         needs(Read, route!(workspace::get_diff)),

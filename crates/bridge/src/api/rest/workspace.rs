@@ -9,11 +9,11 @@ use tidings_protocol::api::{Completions, WorkingTree};
 use tidings_protocol::ui::UiMessage;
 
 use crate::api::Api;
-use crate::api::git::Git;
 use crate::api::visibility;
 use crate::auth::paths;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
+use crate::git::Git;
 use crate::http::{Answer, Path, Query};
 use crate::journal::{Event, Journal, Key, Max};
 use crate::limits::{COMMANDS_PAGES_MAX, COMPLETIONS_MAX, FOLDERS_MAX, PAGE_EVENTS_MAX};
@@ -157,20 +157,45 @@ fn match_rank(path: &str, wanted: &str) -> Option<u32> {
     wanted.chars().all(|letter| letters.any(|found| found == letter)).then_some(3)
 }
 
-/// Gets the differences between the folder of the session and its last commit.
+#[derive(Debug, Deserialize)]
+pub(crate) struct DiffQuery {
+    #[serde(default)]
+    since: Since,
+}
+
+/// The state of the folder that it is compared with.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Since {
+    /// The last commit.
+    #[default]
+    Head,
+    /// The commit at which the session began.
+    Start,
+}
+
+/// Gets the differences between the folder of the session and its last commit, or since the session began.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/diff", tag = "workspace",
-    params(("id" = String, Path, description = "The key or the number of the session")),
+    params(
+        ("id" = String, Path, description = "The key or the number of the session"),
+        ("since" = Option<String>, Query, description = "`head`, the last commit, or `start`, the commit at \
+            which the session began; then the diff has the contents of untracked files too"),
+    ),
     responses((status = 200, description = "The differences", body = WorkingTree)),
 )]
 pub(crate) async fn get_diff(
     State(api): State<Api>,
     caller: Caller,
     Path(id): Path<String>,
+    Query(DiffQuery { since }): Query<DiffQuery>,
 ) -> Answer<WorkingTree> {
     let view = visibility::session(&api.sessions, &caller, &id).await?;
     check_folder(&api, &view.cwd)?;
     let tree = match Git::open(&api.sessions.config().environment, &view.cwd).await? {
+        Some(git) if since == Since::Start => {
+            git.since(api.sessions.base_commit(&view.key).await?.as_deref()).await?
+        }
         Some(git) => git.working_tree().await?,
         None => WorkingTree::default(),
     };

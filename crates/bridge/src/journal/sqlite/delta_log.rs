@@ -18,6 +18,7 @@ use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use super::open;
+use crate::files;
 use crate::journal::event_forms::EventForms;
 use crate::journal::{Class, Cursor, Epoch, Event, Handle, Kind};
 use crate::limits::DELTA_LOG_BYTES_MAX;
@@ -53,7 +54,7 @@ impl DeltaLog {
 
     /// Reads the log of a journal: all records of the last round.
     pub(super) fn read(journal: &Path) -> io::Result<Vec<LoggedDelta>> {
-        let file = match File::open(open::with_suffix(journal, SUFFIX)) {
+        let file = match files::open(&open::with_suffix(journal, SUFFIX)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),

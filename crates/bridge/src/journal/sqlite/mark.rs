@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::open::{private_file, with_suffix};
+use crate::files;
 use crate::journal::opening::LastStop;
+use crate::limits::PRIVATE_FILE_BYTES_MAX;
 
 /// The mark beside a journal, and the state of the journal's files before they are opened.
 #[derive(Debug, Clone)]
@@ -38,11 +40,11 @@ pub(super) struct Mark {
 impl Mark {
     /// Reads the mark and inspects the files before they are opened: opening changes them.
     pub(super) fn read(journal: &Path) -> Self {
-        let noted = std::fs::read_to_string(mark_path(journal)).unwrap_or_default();
+        let noted = files::read_text(&mark_path(journal), PRIVATE_FILE_BYTES_MAX).unwrap_or_default();
         let (is_noted, name_noted) = (!noted.trim().is_empty(), journal_of(&noted));
         let mut noted = noted.lines().filter(|line| !line.starts_with(JOURNAL));
-        let found = std::fs::metadata(journal).ok();
-        let has_log = std::fs::metadata(with_suffix(journal, "-wal")).is_ok_and(|log| log.len() > 0);
+        let found = std::fs::symlink_metadata(journal).ok();
+        let has_log = std::fs::symlink_metadata(with_suffix(journal, "-wal")).is_ok_and(|log| log.len() > 0);
         let is = |noted: Option<&str>, found: Option<String>| noted.is_some() && noted == found.as_deref();
         Mark {
             is_noted,
@@ -85,14 +87,14 @@ impl Mark {
         if self.is_same_file && self.journal.as_deref() == Some(name_of_journal) {
             return Ok(());
         }
-        let found = std::fs::metadata(journal)?;
+        let found = std::fs::symlink_metadata(journal)?;
         write(journal, &format!("{}\n{JOURNAL}{name_of_journal}\n", name(&found)))
     }
 
     /// Records the state of the closed file. It must not be written to after this.
     pub(super) fn closed(journal: &Path) -> io::Result<()> {
-        let found = std::fs::metadata(journal)?;
-        let noted = std::fs::read_to_string(mark_path(journal)).unwrap_or_default();
+        let found = std::fs::symlink_metadata(journal)?;
+        let noted = files::read_text(&mark_path(journal), PRIVATE_FILE_BYTES_MAX).unwrap_or_default();
         let line = journal_of(&noted).map(|name| format!("{JOURNAL}{name}\n")).unwrap_or_default();
         write(journal, &format!("{}\n{}\n{line}", name(&found), state(&found)))
     }

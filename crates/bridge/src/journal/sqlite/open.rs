@@ -75,14 +75,25 @@ pub(super) fn reader(path: &Path) -> Result<Connection, JournalError> {
 
 pub(super) fn connect(path: &Path) -> Result<Connection, JournalError> {
     refuse_links(path)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(path, flags).doing("open the journal")?;
+    // SQLite refuses links in any part of the path; those above the data folder are the user's choice.
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let conn = Connection::open_with_flags(in_real_folder(path), flags).doing("open the journal")?;
     conn.busy_timeout(BUSY_WAIT).doing("open the journal")?;
     // The log stays when a connection is closed: a process that ends without closing the journal leaves it to
     // the next one, which takes an unclosed journal without a log for a copy.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).doing("open the journal")?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     Ok(conn)
+}
+
+/// The path of a file in its folder, with the links in the path of the folder resolved.
+fn in_real_folder(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (folder.canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    }
 }
 
 /// Refuses a journal if one of its files is a link: the target of the link would be read, changed and given

@@ -1,5 +1,6 @@
 //! Finding the processes of Claude Code that run outside of this server.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, Weak};
 
@@ -13,8 +14,9 @@ use super::steering::{self, Steering};
 use super::{ObservedProcess, origin};
 use crate::auth::paths;
 use crate::error::Error;
+use crate::files;
 use crate::journal::{ClientId, Key, NewSession, Novelty, Session, SessionChange};
-use crate::limits::{FOLLOW_PAUSE, PROCESSES_EVERY};
+use crate::limits::{FOLLOW_PAUSE, PRIVATE_FILE_BYTES_MAX, PROCESSES_EVERY};
 use crate::sessions::entry::Change;
 use crate::sessions::launch::ENTRYPOINT;
 use crate::sessions::settings::SessionSettings;
@@ -148,8 +150,17 @@ impl Sessions {
     /// The folder of a session, unless the server does not show its sessions.
     fn observable_folder(&self, cwd: &Path) -> Option<String> {
         let real = paths::inside(&self.config().roots, cwd).ok()?;
-        let ignored = self.config().observe.as_ref()?.ignored_folders.as_deref().map(std::fs::read_to_string);
-        let ignored = ignored.and_then(Result::ok).unwrap_or_default();
+        let ignored = self.config().observe.as_ref()?.ignored_folders.as_deref();
+        let ignored = match ignored.map(|path| files::read_text(path, PRIVATE_FILE_BYTES_MAX)) {
+            Some(Ok(text)) => text,
+            None => String::new(),
+            Some(Err(error)) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            Some(Err(error)) => {
+                // It may name this folder.
+                tracing::warn!(%error, "failed to read the folders whose sessions are not shown");
+                return None;
+            }
+        };
         let keeps_out = |line: &str| !line.trim().is_empty() && real.starts_with(line.trim());
         if ignored.lines().any(keeps_out) { None } else { real.to_str().map(str::to_owned) }
     }

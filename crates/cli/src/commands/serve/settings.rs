@@ -107,6 +107,11 @@ pub(super) struct Layer {
     #[arg(long, value_name = "MIB")]
     pub(super) keep_mib: Option<NonZeroU32>,
 
+    /// Archive sessions on disk before Claude Code deletes them, up to this size in mebibytes; 0 archives none
+    /// [default: 4096]
+    #[arg(long, value_name = "MIB")]
+    pub(super) archive_mib: Option<u32>,
+
     /// Targets of notifications when a session needs a person. Set in the file only, since the addresses may
     /// be secrets.
     #[arg(skip)]
@@ -186,6 +191,7 @@ pub(super) struct Settings {
     pub(super) agent_lease: Duration,
     pub(super) ask_limit: Option<Duration>,
     pub(super) retention: Retention,
+    pub(super) archive_bytes: u64,
     pub(super) notify: Vec<Target>,
     pub(super) log: LogForm,
     pub(super) log_level: LogLevel,
@@ -248,6 +254,7 @@ impl Settings {
                 events: layer.keep_events.map(NonZeroU64::get),
                 bytes: layer.keep_mib.map(|mib| u64::from(mib.get()) << 20),
             },
+            archive_bytes: u64::from(layer.archive_mib.unwrap_or(ARCHIVE_MIB)) << 20,
             notify: layer.notify.unwrap_or_default(),
             log: layer.log.unwrap_or_default(),
             log_level: layer.log_level.unwrap_or_default(),
@@ -258,6 +265,9 @@ impl Settings {
 
 /// Default time that agents run without a server: enough for an upgrade with a failed first attempt.
 const AGENT_LEASE: Duration = tidings::host::LEASE;
+
+/// Default size of the archive: years of sessions of one person.
+const ARCHIVE_MIB: u32 = 4096;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -289,6 +299,7 @@ impl Layer {
             keep_days: self.keep_days.or(other.keep_days),
             keep_events: self.keep_events.or(other.keep_events),
             keep_mib: self.keep_mib.or(other.keep_mib),
+            archive_mib: self.archive_mib.or(other.archive_mib),
             notify: self.notify.or(other.notify),
             log: self.log.or(other.log),
             log_level: self.log_level.or(other.log_level),

@@ -1,7 +1,7 @@
 //! Construction of the server's parts from its settings.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 #[cfg(unix)]
 use std::time::Duration;
@@ -15,7 +15,7 @@ use tidings_bridge::journal::{Epoch, ErrorKind, JournalError, Opening};
 use tidings_bridge::notify::{Notifier, PushKeys};
 use tidings_bridge::server::{Listen, TlsFiles};
 use tidings_bridge::sessions::{Config, Observe, Real};
-use tidings_bridge::{Auth, Broadcast, Journal, MemoryJournal, Sessions, SqliteJournal, auth};
+use tidings_bridge::{Archive, Auth, Broadcast, Journal, MemoryJournal, Sessions, SqliteJournal, auth};
 use uuid::Uuid;
 
 use super::demo::Demo;
@@ -62,6 +62,18 @@ pub(super) fn check_tls(files: &TlsFiles) -> Result<(), CannotRun> {
 
 /// First line of a certificate in a PEM file.
 const CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";
+
+/// Refuses a demo on the data folder of a server: the demo would let the devices of that server in, and its
+/// audit log, which is not stored, would look forged beside the key of the other one.
+pub(super) fn check_demo_folder(data: &Path) -> Result<(), CannotRun> {
+    let files = [JOURNAL.to_owned(), format!("{JOURNAL}-audit-key")];
+    let Some(file) = files.iter().find(|name| data.join(name).symlink_metadata().is_ok()) else {
+        return Ok(());
+    };
+    let message = format!("`{}` is the data folder of a server: it has `{file}`", data.display());
+    let hint = "leave --data out, or name another folder; a demo stores no sessions";
+    Err(CannotRun { code: "conflict", message, hint })
+}
 
 /// Choice of the journal that a server starts with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,6 +190,16 @@ fn config_dir(settings: &Settings) -> PathBuf {
 pub(super) fn transcripts() -> Transcripts {
     let zone = TimeZone::try_system().unwrap_or(TimeZone::UTC);
     Transcripts::new(vec![RootArgs::config_folder_of_user()], RootArgs::cache_folder(), Clock::system(), zone)
+}
+
+/// Archive of the user's sessions on disk, in the folder of `tidings sessions archive`. A demo has none.
+pub(super) fn archive(settings: &Settings) -> Option<Archive> {
+    let is_on = settings.demo.is_none() && settings.archive_bytes > 0;
+    is_on.then(|| Archive {
+        folder: settings.data.join("archive"),
+        config_dir: RootArgs::config_folder_of_user(),
+        bytes_max: settings.archive_bytes,
+    })
 }
 
 /// Creates the notifier, which reports sessions that need a person.

@@ -9,11 +9,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use tidings_agent::permissions::is_sensitive_file;
 use tidings_protocol::api::WorkingTree;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 
 use crate::error::{Code, Error};
+use crate::files;
 use crate::limits::{DIFF_BYTES_MAX, GIT_BYTES_MAX, GIT_WAIT, UNTRACKED_MAX};
 
 /// The id of the empty tree, which exists in every repository.
@@ -86,10 +88,48 @@ impl Git {
         Ok((whole_names(&output), output.is_cut))
     }
 
+    /// The id of the last commit, if there is one.
+    pub(crate) async fn head(&self) -> Result<Option<String>, Error> {
+        self.commit("HEAD").await
+    }
+
+    /// The id of a commit, if it exists.
+    async fn commit(&self, name: &str) -> Result<Option<String>, Error> {
+        let found = self.run(&["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")]).await?;
+        let id = String::from_utf8_lossy(found.bytes.trim_ascii()).into_owned();
+        Ok(Some(id).filter(|id| found.is_ok && is_commit_id(id)))
+    }
+
     /// The differences between the folder and its last commit.
     pub(crate) async fn working_tree(&self) -> Result<WorkingTree, Error> {
-        let has_commit = self.run(&["rev-parse", "--verify", "--quiet", "HEAD"]).await?.is_ok;
-        let base = if has_commit { "HEAD" } else { EMPTY_TREE };
+        let base = self.head().await?;
+        self.compare(base).await
+    }
+
+    /// The differences between the folder and a commit, with the contents of untracked files. If the commit
+    /// does not exist any more, the last one takes its place.
+    pub(crate) async fn since(&self, base: Option<&str>) -> Result<WorkingTree, Error> {
+        let base = match base.filter(|base| is_commit_id(base)) {
+            Some(base) => self.commit(base).await?,
+            None => None,
+        };
+        let base = match base {
+            Some(base) => Some(base),
+            None => self.head().await?,
+        };
+        let mut tree = self.compare(base).await?;
+        let (folder, untracked) = (self.folder.clone(), tree.untracked.clone());
+        let room = DIFF_BYTES_MAX.saturating_sub(tree.diff.len());
+        let added = tokio::task::spawn_blocking(move || added_files(&folder, &untracked, room)).await;
+        if let Ok((added, is_cut)) = added {
+            tree.diff.push_str(&added);
+            tree.diff_cut |= is_cut;
+        }
+        Ok(tree)
+    }
+
+    async fn compare(&self, base: Option<String>) -> Result<WorkingTree, Error> {
+        let base_tree = base.as_deref().unwrap_or(EMPTY_TREE);
         let how = [
             "--no-ext-diff",
             "--no-textconv",
@@ -99,7 +139,7 @@ impl Git {
             "--submodule=short",
             "--relative",
         ];
-        let args: Vec<&str> = ["diff"].into_iter().chain(how).chain([base, "--", "."]).collect();
+        let args: Vec<&str> = ["diff"].into_iter().chain(how).chain([base_tree, "--", "."]).collect();
         let diff = self.run(&args).await?;
         let others = self.run(&["ls-files", "-z", "--others", "--exclude-standard"]).await?;
         let mut untracked = whole_names(&others);
@@ -112,6 +152,7 @@ impl Git {
             diff_cut: diff.is_cut || diff.bytes.len() > DIFF_BYTES_MAX,
             untracked,
             untracked_cut,
+            base,
         })
     }
 
@@ -169,6 +210,57 @@ impl Git {
         let late = |_| Error::new(Code::Timeout, "`git` took too long", "run `git` in the folder yourself");
         tokio::time::timeout(GIT_WAIT, work).await.map_err(late)?.map_err(failed)
     }
+}
+
+fn is_commit_id(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Untracked files as a diff that adds them; true if some are left out. Links are not followed, and files of
+/// credentials are named only.
+fn added_files(folder: &Path, names: &[String], room: usize) -> (String, bool) {
+    let (mut diff, mut is_cut) = (String::new(), false);
+    for name in names {
+        if is_sensitive_file(name) {
+            continue;
+        }
+        let Ok(file) = files::open(&folder.join(name)) else { continue };
+        let left = room.saturating_sub(diff.len());
+        let is_inside = folder.join(name).canonicalize().is_ok_and(|path| path.starts_with(folder));
+        if !is_inside || file.metadata().map_or(0, |found| found.len()) > left as u64 {
+            is_cut = true;
+            continue;
+        }
+        let mut bytes = Vec::new();
+        if std::io::Read::read_to_end(&mut std::io::Read::take(file, left as u64), &mut bytes).is_err() {
+            continue;
+        }
+        let added = added_file(name, &bytes);
+        // Every line has a sign more than the file.
+        if added.len() > left {
+            is_cut = true;
+        } else {
+            diff.push_str(&added);
+        }
+    }
+    (diff, is_cut)
+}
+
+/// The diff that adds a file, as `git` writes it.
+fn added_file(name: &str, bytes: &[u8]) -> String {
+    let head = format!("diff --git a/{name} b/{name}\nnew file mode 100644\n");
+    if bytes.is_empty() {
+        return head;
+    }
+    let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+    let Some(text) = text else {
+        return format!("{head}Binary files /dev/null and b/{name} differ\n");
+    };
+    let lines = text.strip_suffix('\n').unwrap_or(text).split('\n');
+    let count = lines.clone().count();
+    let body = lines.flat_map(|line| ["+", line, "\n"]).collect::<String>();
+    let end = if text.ends_with('\n') { "" } else { "\\ No newline at end of file\n" };
+    format!("{head}--- /dev/null\n+++ b/{name}\n@@ -0,0 +1,{count} @@\n{body}{end}")
 }
 
 /// The settings that `git` printed, with their last values; `None` is a setting without a value, which is on.

@@ -1,0 +1,67 @@
+use clap::{Args, ValueEnum};
+use tidings_protocol::api::{PatchSession, SessionView};
+use uuid::Uuid;
+
+use super::session_lookup;
+use crate::error::Exit;
+use crate::output::{Output, printable};
+use crate::remote::RemoteArgs;
+
+/// Change settings of a session of the server
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Set {
+    /// Session number, key or Claude Code session id; a unique prefix of a key or id is enough
+    session: String,
+
+    /// Continue by itself, once, when a limit of the plan that ended a turn is reset
+    #[arg(long, value_name = "WHEN", num_args = 0..=1, default_missing_value = "on", required_unless_present = "title")]
+    continue_after_limit: Option<Switch>,
+
+    /// New title; an empty one removes it
+    #[arg(long)]
+    title: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tidings set 3 --continue-after-limit        go on when the limit is reset, if nobody writes before
+  tidings set 3 --continue-after-limit off
+  tidings set 3 --title \"The till\"";
+
+impl Set {
+    pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
+        let patch = PatchSession {
+            title: self.title.clone(),
+            continue_after_limit: self.continue_after_limit.map(|switch| switch == Switch::On),
+            client_id: Some(Uuid::new_v4().to_string()),
+            ..PatchSession::default()
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let session: SessionView = runtime.block_on(async {
+            let remote = self.remote.remote()?;
+            let session = session_lookup::session(&remote, &self.session).await?;
+            remote.patch(&format!("/v1/sessions/{}", session.handle), &patch).await
+        })?;
+        if self.remote.json {
+            out.json(&session)?;
+            return Ok(Exit::Fine);
+        }
+        let name = printable(&self.session);
+        match (&session.continues_at, session.continue_after_limit) {
+            (Some(at), _) => out.note(&format!("Changed: {name}; it continues at {at}"))?,
+            (None, true) => out.note(&format!("Changed: {name}; it continues by itself after a limit"))?,
+            (None, false) => out.note(&format!("Changed: {name}"))?,
+        }
+        Ok(Exit::Fine)
+    }
+}
