@@ -350,8 +350,8 @@ def _detached_and_attached(run: SteeredRun) -> list[str]:
 
 
 def _text(screen: str) -> list[str]:
-    """The words on a screen; the line with hints changes with time."""
-    return [line.strip() for line in screen.splitlines() if line.strip() and "shortcuts" not in line]
+    """The conversation on a screen; hints and notices change with time."""
+    return [line.strip() for line in screen.splitlines() if line.strip().startswith(("❯", "●"))]
 
 
 def _killed_server(run: SteeredRun) -> list[str]:

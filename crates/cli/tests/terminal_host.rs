@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
 use tidings::host::terminal::{
-    FromHost, TerminalExit, TerminalFolder, TerminalReader, TerminalRecord, TerminalRole, TerminalSize,
-    TerminalWriter, ToHost, TypingOutcome,
+    FromTerminal, TerminalExit, TerminalFolder, TerminalReader, TerminalRecord, TerminalRole, TerminalSize,
+    TerminalWriter, ToTerminal, TypingOutcome,
 };
 use tokio::time::timeout;
 
@@ -111,9 +111,9 @@ struct Viewer {
 }
 
 impl Viewer {
-    async fn next(&mut self) -> Option<FromHost> {
+    async fn next(&mut self) -> Option<FromTerminal> {
         let message = timeout(TIME_MAX, self.reader.next()).await.expect("a message in time").unwrap();
-        if let Some(FromHost::Output(bytes) | FromHost::Redraw(bytes)) = &message {
+        if let Some(FromTerminal::Output(bytes) | FromTerminal::Redraw(bytes)) = &message {
             self.shown.push_str(&String::from_utf8_lossy(bytes));
         }
         message
@@ -122,19 +122,19 @@ impl Viewer {
     async fn wait_for(&mut self, text: &str) {
         while !self.shown.contains(text) {
             let message = self.next().await;
-            assert!(!matches!(message, None | Some(FromHost::Exited(_))), "{:?}", self.shown);
+            assert!(!matches!(message, None | Some(FromTerminal::Exited(_))), "{:?}", self.shown);
         }
     }
 
     async fn exit(&mut self) -> TerminalExit {
         loop {
-            if let FromHost::Exited(exit) = self.next().await.expect("an exit") {
+            if let FromTerminal::Exited(exit) = self.next().await.expect("an exit") {
                 return exit;
             }
         }
     }
 
-    async fn send(&mut self, message: ToHost) {
+    async fn send(&mut self, message: ToTerminal) {
         self.writer.send(&message).await.unwrap();
     }
 }
@@ -143,15 +143,15 @@ impl Viewer {
 async fn every_viewer_gets_the_same_screen_and_the_exit_code() {
     let mut host = Host::start(r"printf '\033[?1049hfirst'; read x; printf 'second'; exit 7");
     let mut one = host.view(TerminalRole::Keys, Some(SIZE)).await;
-    assert_eq!(one.next().await, Some(FromHost::Size(SIZE)));
+    assert_eq!(one.next().await, Some(FromTerminal::Size(SIZE)));
     one.wait_for("first").await;
     let mut two = host.view(TerminalRole::Look, None).await;
-    assert_eq!(two.next().await, Some(FromHost::Size(SIZE)));
-    assert!(matches!(two.next().await, Some(FromHost::Redraw(_))));
+    assert_eq!(two.next().await, Some(FromTerminal::Size(SIZE)));
+    assert!(matches!(two.next().await, Some(FromTerminal::Redraw(_))));
     assert!(two.shown.contains("first") && two.shown.contains("\x1b[?1049h"), "{:?}", two.shown);
     drop(one);
     let mut three = host.view(TerminalRole::Keys, None).await;
-    three.send(ToHost::Keys(b"\r".to_vec())).await;
+    three.send(ToTerminal::Keys(b"\r".to_vec())).await;
     for viewer in [&mut two, &mut three] {
         assert_eq!(viewer.exit().await, TerminalExit { code: Some(7), signal: None });
         assert!(viewer.shown.contains("second"), "{:?}", viewer.shown);
@@ -179,9 +179,9 @@ async fn many_keys_arrive_whole_and_only_from_viewers_that_may_press_them() {
     let mut looker = host.view(TerminalRole::Look, None).await;
     let mut keys = host.view(TerminalRole::Keys, None).await;
     keys.wait_for("ready").await;
-    looker.send(ToHost::Keys(b"not these".to_vec())).await;
-    looker.send(ToHost::Size(Some(TerminalSize { rows: 5, cols: 5 }))).await;
-    keys.send(ToHost::Keys(vec![b'k'; 65536])).await;
+    looker.send(ToTerminal::Keys(b"not these".to_vec())).await;
+    looker.send(ToTerminal::Size(Some(TerminalSize { rows: 5, cols: 5 }))).await;
+    keys.send(ToTerminal::Keys(vec![b'k'; 65536])).await;
     keys.wait_for(" 65536").await;
     let mut expected = Command::new("cksum").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     std::io::Write::write_all(expected.stdin.as_mut().unwrap(), &vec![b'k'; 65536]).unwrap();
@@ -198,7 +198,7 @@ async fn the_size_is_that_of_the_smallest_viewer() {
     let mut two = host.view(TerminalRole::Keys, Some(TerminalSize { rows: 50, cols: 2 })).await;
     one.shown.clear();
     one.wait_for("24 2\r").await;
-    two.send(ToHost::Size(Some(TerminalSize { rows: 0, cols: 9999 }))).await;
+    two.send(ToTerminal::Size(Some(TerminalSize { rows: 0, cols: 9999 }))).await;
     one.wait_for("2 80").await;
     drop(two);
     one.shown.clear();
@@ -230,7 +230,7 @@ async fn nothing_is_typed_right_after_a_key() {
     let mut viewer = host.view(TerminalRole::Keys, None).await;
     viewer.wait_for("❯").await;
     // The screen does not show a key that does nothing.
-    viewer.send(ToHost::Keys(b"\0".to_vec())).await;
+    viewer.send(ToTerminal::Keys(b"\0".to_vec())).await;
     viewer.wait_for("^@").await;
     assert_eq!(host.folder.prompt(&host.record, "text").await.unwrap(), TypingOutcome::JustTyped);
 }
@@ -252,11 +252,11 @@ async fn a_suspended_program_continues_with_its_viewer() {
     let host = Host::start("kill -TSTP $$; echo back; read x");
     let mut viewer = host.view(TerminalRole::Look, None).await;
     let mut keys = host.view(TerminalRole::Keys, None).await;
-    keys.send(ToHost::Continue).await;
+    keys.send(ToTerminal::Continue).await;
     // It may have been suspended before the viewer came, or comes to it now.
     while !viewer.shown.contains("back") {
-        if viewer.next().await == Some(FromHost::Suspended) {
-            keys.send(ToHost::Continue).await;
+        if viewer.next().await == Some(FromTerminal::Suspended) {
+            keys.send(ToTerminal::Continue).await;
         }
     }
 }
@@ -305,6 +305,6 @@ async fn nonsense_ends_a_connection_and_nothing_else() {
     }
     let mut viewer = host.view(TerminalRole::Keys, None).await;
     viewer.wait_for("ready").await;
-    viewer.send(ToHost::Keys(b"\r".to_vec())).await;
+    viewer.send(ToTerminal::Keys(b"\r".to_vec())).await;
     viewer.wait_for("got it").await;
 }

@@ -10,8 +10,8 @@ use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tidings::host::terminal::{
-    FromHost, TerminalFolder, TerminalReader, TerminalRecord, TerminalRole, TerminalSize, TerminalWriter,
-    ToHost,
+    FromTerminal, TerminalFolder, TerminalReader, TerminalRecord, TerminalRole, TerminalSize, TerminalWriter,
+    ToTerminal,
 };
 use tokio::sync::mpsc;
 use tokio::time::{Instant, interval_at, timeout};
@@ -91,7 +91,7 @@ async fn serve(
 }
 
 /// Reads messages in a task, since a part of one would be lost if reading was interrupted.
-fn read_ahead(mut reader: TerminalReader) -> mpsc::Receiver<FromHost> {
+fn read_ahead(mut reader: TerminalReader) -> mpsc::Receiver<FromTerminal> {
     let (messages, received) = mpsc::channel(TERMINAL_MESSAGES_WAITING);
     drop(tokio::spawn(async move {
         while let Ok(Some(message)) = reader.next().await {
@@ -114,7 +114,7 @@ struct TerminalViewer {
 impl TerminalViewer {
     async fn run(
         &mut self,
-        mut messages: mpsc::Receiver<FromHost>,
+        mut messages: mpsc::Receiver<FromTerminal>,
         mut lifetime: StreamLifetime,
         retry_ms: u64,
     ) -> Close {
@@ -147,22 +147,22 @@ impl TerminalViewer {
     }
 
     /// Passes a message of the host on.
-    async fn show(&mut self, message: FromHost) -> Result<(), Close> {
+    async fn show(&mut self, message: FromTerminal) -> Result<(), Close> {
         match message {
-            FromHost::Output(bytes) => self.send(Message::Binary(bytes.into())).await,
-            FromHost::Redraw(bytes) => {
+            FromTerminal::Output(bytes) => self.send(Message::Binary(bytes.into())).await,
+            FromTerminal::Redraw(bytes) => {
                 if std::mem::replace(&mut self.is_ready, true) {
                     self.say(&json!({"type": "redraw"})).await?;
                 }
                 self.send(Message::Binary(bytes.into())).await
             }
-            FromHost::Size(TerminalSize { rows, cols }) if self.is_ready => {
+            FromTerminal::Size(TerminalSize { rows, cols }) if self.is_ready => {
                 self.say(&json!({"type": "size", "rows": rows, "cols": cols})).await
             }
-            FromHost::Size(TerminalSize { rows, cols }) => {
+            FromTerminal::Size(TerminalSize { rows, cols }) => {
                 self.say(&json!({"type": "ready", "rows": rows, "cols": cols, "keys": self.has_keys})).await
             }
-            FromHost::Exited(exit) => {
+            FromTerminal::Exited(exit) => {
                 let mut message = json!({"type": "ended", "code": exit.code});
                 if let Some(signal) = exit.signal {
                     message["signal"] = signal.into();
@@ -170,7 +170,7 @@ impl TerminalViewer {
                 self.say(&message).await?;
                 Err(Close::Ended)
             }
-            FromHost::Suspended | FromHost::Outcome(_) => Ok(()),
+            FromTerminal::Suspended | FromTerminal::Outcome(_) => Ok(()),
         }
     }
 
@@ -182,14 +182,14 @@ impl TerminalViewer {
                 let hint = "send less at once";
                 return self.refuse(&Error::new(Code::TooLarge, "These are too many keys", hint)).await;
             }
-            Message::Binary(keys) => ToHost::Keys(keys.to_vec()),
+            Message::Binary(keys) => ToTerminal::Keys(keys.to_vec()),
             Message::Text(text) => match serde_json::from_str(&text) {
                 Ok(TerminalRequest::Resize { rows: Some(rows), cols: Some(cols) })
                     if TerminalSize::RANGE.contains(&rows) && TerminalSize::RANGE.contains(&cols) =>
                 {
-                    ToHost::Size(Some(TerminalSize { rows, cols }))
+                    ToTerminal::Size(Some(TerminalSize { rows, cols }))
                 }
-                Ok(TerminalRequest::Resize { rows: None, cols: None }) => ToHost::Size(None),
+                Ok(TerminalRequest::Resize { rows: None, cols: None }) => ToTerminal::Size(None),
                 Ok(_) | Err(_) => {
                     let hint = "send keys as binary messages, or `resize` with `rows` and `cols`";
                     return self

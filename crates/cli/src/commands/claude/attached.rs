@@ -4,7 +4,9 @@ use std::io;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use tidings::host::terminal::{FromHost, TerminalExit, TerminalFolder, TerminalRecord, TerminalRole, ToHost};
+use tidings::host::terminal::{
+    FromTerminal, TerminalExit, TerminalFolder, TerminalRecord, TerminalRole, ToTerminal,
+};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -76,27 +78,27 @@ async fn attach(folder: &TerminalFolder, record: &TerminalRecord) -> anyhow::Res
         let [terminate, hangup, interrupt] = &mut ends;
         tokio::select! {
             message = received.recv() => match message {
-                Some(FromHost::Output(bytes) | FromHost::Redraw(bytes)) => {
+                Some(FromTerminal::Output(bytes) | FromTerminal::Redraw(bytes)) => {
                     if raw::write(&bytes).is_err() {
                         return Ok(Left::Detached);
                     }
                 }
-                Some(FromHost::Suspended) => {
+                Some(FromTerminal::Suspended) => {
                     suspend(&terminal)?;
-                    writer.send(&ToHost::Continue).await?;
-                    writer.send(&ToHost::Size(raw::size())).await?;
+                    writer.send(&ToTerminal::Continue).await?;
+                    writer.send(&ToTerminal::Size(raw::size())).await?;
                 }
-                Some(FromHost::Exited(exit)) => return Ok(Left::Exited(exit)),
-                Some(FromHost::Size(_) | FromHost::Outcome(_)) => {}
+                Some(FromTerminal::Exited(exit)) => return Ok(Left::Exited(exit)),
+                Some(FromTerminal::Size(_) | FromTerminal::Outcome(_)) => {}
                 None => return Ok(Left::Lost),
             },
             pressed = keys.recv() => match pressed {
                 Some(pressed) if pressed == DETACH => return Ok(Left::Detached),
                 // After the end of the program its exit is still to come.
-                Some(pressed) => drop(writer.send(&ToHost::Keys(pressed)).await),
+                Some(pressed) => drop(writer.send(&ToTerminal::Keys(pressed)).await),
                 None => return Ok(Left::Detached),
             },
-            _ = resized.recv() => drop(writer.send(&ToHost::Size(raw::size())).await),
+            _ = resized.recv() => drop(writer.send(&ToTerminal::Size(raw::size())).await),
             _ = terminate.recv() => return Ok(Left::Detached),
             _ = hangup.recv() => return Ok(Left::Detached),
             _ = interrupt.recv() => return Ok(Left::Detached),

@@ -6,7 +6,7 @@ use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::record::{TerminalFolder, TerminalRecord};
-use super::wire::{self, FromHost, TerminalRole, TerminalSize, ToHost, TypingOutcome};
+use super::wire::{self, FromTerminal, TerminalRole, TerminalSize, ToTerminal, TypingOutcome};
 
 /// The side of a connection that receives.
 #[derive(Debug)]
@@ -28,26 +28,26 @@ impl TerminalFolder {
         stream.set_nonblocking(true)?;
         let (read, write) = UnixStream::from_std(stream)?.into_split();
         let mut writer = TerminalWriter(write);
-        writer.send(&ToHost::Hello(role, size)).await?;
+        writer.send(&ToTerminal::Hello(role, size)).await?;
         Ok((TerminalReader(read), writer))
     }
 
     /// Types a prompt, if the screen allows it now.
     pub async fn prompt(&self, record: &TerminalRecord, text: &str) -> io::Result<TypingOutcome> {
-        self.steer(record, &ToHost::Prompt(text.to_owned())).await
+        self.steer(record, &ToTerminal::Prompt(text.to_owned())).await
     }
 
     /// Types Esc, if the screen allows it now.
     pub async fn interrupt(&self, record: &TerminalRecord) -> io::Result<TypingOutcome> {
-        self.steer(record, &ToHost::Interrupt).await
+        self.steer(record, &ToTerminal::Interrupt).await
     }
 
-    async fn steer(&self, record: &TerminalRecord, message: &ToHost) -> io::Result<TypingOutcome> {
+    async fn steer(&self, record: &TerminalRecord, message: &ToTerminal) -> io::Result<TypingOutcome> {
         let (mut reader, mut writer) = self.attach(record, TerminalRole::Steer, None).await?;
         writer.send(message).await?;
         loop {
             match reader.next().await? {
-                Some(FromHost::Outcome(outcome)) => return Ok(outcome),
+                Some(FromTerminal::Outcome(outcome)) => return Ok(outcome),
                 Some(_) => {}
                 None => return Err(io::ErrorKind::UnexpectedEof.into()),
             }
@@ -57,14 +57,14 @@ impl TerminalFolder {
 
 impl TerminalReader {
     /// The next message; `None` at the end. A dropped call may lose a part of a message.
-    pub async fn next(&mut self) -> io::Result<Option<FromHost>> {
-        FromHost::read(&mut self.0).await
+    pub async fn next(&mut self) -> io::Result<Option<FromTerminal>> {
+        FromTerminal::read(&mut self.0).await
     }
 }
 
 impl TerminalWriter {
     /// Sends a message.
-    pub async fn send(&mut self, message: &ToHost) -> io::Result<()> {
+    pub async fn send(&mut self, message: &ToTerminal) -> io::Result<()> {
         wire::write(&mut self.0, &message.encode()).await
     }
 }

@@ -36,4 +36,4 @@ pub use record::{TerminalFolder, TerminalRecord};
 pub use run::{TerminalStart, run};
 pub use screen::ScreenCopy;
 pub use text::typed_text;
-pub use wire::{FromHost, TerminalExit, TerminalRole, TerminalSize, ToHost, TypingOutcome};
+pub use wire::{FromTerminal, TerminalExit, TerminalRole, TerminalSize, ToTerminal, TypingOutcome};

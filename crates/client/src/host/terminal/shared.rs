@@ -12,7 +12,7 @@ use super::pty;
 use super::queries::{Piece, QueryFilter, Reply};
 use super::screen::ScreenCopy;
 use super::text::{prompt_keys, typed_text};
-use super::wire::{FromHost, TerminalExit, TerminalSize, TypingOutcome};
+use super::wire::{FromTerminal, TerminalExit, TerminalSize, TypingOutcome};
 use crate::limits::{TERMINAL_KEYS_WAITING, TERMINAL_OUTPUTS_WAITING, TYPING_PAUSE};
 
 /// A message for the viewers, encoded once.
@@ -80,7 +80,7 @@ impl Terminal {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self, message: &FromHost) {
+    fn tell(&self, message: &FromTerminal) {
         // Without viewers there is nobody to tell.
         drop(self.output.send(message.encode().into()));
     }
@@ -93,7 +93,7 @@ impl Terminal {
             match piece {
                 Piece::Output(bytes) => {
                     state.screen.process(&bytes);
-                    self.tell(&FromHost::Output(bytes));
+                    self.tell(&FromTerminal::Output(bytes));
                 }
                 Piece::Query(Reply::None) => {}
                 // A program that asks and does not read gets no answers.
@@ -145,7 +145,7 @@ impl Terminal {
             return;
         }
         state.screen.resize(size);
-        self.tell(&FromHost::Size(size));
+        self.tell(&FromTerminal::Size(size));
         if let Err(error) = pty::resize(&self.master, size) {
             tracing::warn!(%error, "failed to resize a terminal");
         }
@@ -206,7 +206,7 @@ impl Terminal {
     /// Notes that the program has suspended itself.
     pub(super) fn suspended(&self) {
         self.state().is_suspended = true;
-        self.tell(&FromHost::Suspended);
+        self.tell(&FromTerminal::Suspended);
     }
 
     /// Continues a suspended program.
@@ -224,7 +224,7 @@ impl Terminal {
     /// Notes the end of the program.
     pub(super) fn ended(&self, exit: TerminalExit) {
         self.state().exit = Some(exit);
-        self.tell(&FromHost::Exited(exit));
+        self.tell(&FromTerminal::Exited(exit));
     }
 }
 

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::peer;
 use super::shared::{Beginning, Terminal};
-use super::wire::{self, FromHost, TerminalRole, ToHost};
+use super::wire::{self, FromTerminal, TerminalRole, ToTerminal};
 use crate::limits::{HOST_GREETING, VIEWER_WRITE_WAIT};
 
 /// Serves a viewer until its connection or the program ends.
@@ -21,7 +21,8 @@ pub(super) async fn serve(terminal: Arc<Terminal>, stream: UnixStream) {
         return;
     }
     let (mut read, write) = stream.into_split();
-    let Ok(Ok(Some(ToHost::Hello(role, size)))) = timeout(HOST_GREETING, ToHost::read(&mut read)).await
+    let Ok(Ok(Some(ToTerminal::Hello(role, size)))) =
+        timeout(HOST_GREETING, ToTerminal::read(&mut read)).await
     else {
         return;
     };
@@ -45,26 +46,26 @@ pub(super) async fn serve(terminal: Arc<Terminal>, stream: UnixStream) {
 
 /// Takes the messages of a viewer.
 async fn receive(terminal: &Terminal, viewer: u64, role: TerminalRole, read: &mut OwnedReadHalf) {
-    while let Ok(Some(message)) = ToHost::read(read).await {
+    while let Ok(Some(message)) = ToTerminal::read(read).await {
         match message {
             _ if role != TerminalRole::Keys => {}
-            ToHost::Keys(keys) => terminal.press(keys).await,
-            ToHost::Size(size) => terminal.set_size(viewer, size),
-            ToHost::Continue => terminal.resume(),
-            ToHost::Hello(..) | ToHost::Prompt(_) | ToHost::Interrupt => {}
+            ToTerminal::Keys(keys) => terminal.press(keys).await,
+            ToTerminal::Size(size) => terminal.set_size(viewer, size),
+            ToTerminal::Continue => terminal.resume(),
+            ToTerminal::Hello(..) | ToTerminal::Prompt(_) | ToTerminal::Interrupt => {}
         }
     }
 }
 
 /// Types prompts and interrupts, and reports what became of each.
 async fn steer(terminal: &Terminal, mut read: OwnedReadHalf, mut write: OwnedWriteHalf) {
-    while let Ok(Some(message)) = ToHost::read(&mut read).await {
+    while let Ok(Some(message)) = ToTerminal::read(&mut read).await {
         let outcome = match message {
-            ToHost::Prompt(text) => terminal.prompt(&text),
-            ToHost::Interrupt => terminal.interrupt(),
+            ToTerminal::Prompt(text) => terminal.prompt(&text),
+            ToTerminal::Interrupt => terminal.interrupt(),
             _ => continue,
         };
-        if send(&mut write, &FromHost::Outcome(outcome).encode()).await.is_none() {
+        if send(&mut write, &FromTerminal::Outcome(outcome).encode()).await.is_none() {
             return;
         }
     }
@@ -75,8 +76,8 @@ async fn show(terminal: Arc<Terminal>, mut write: OwnedWriteHalf, over: Cancella
     let _over = over.drop_guard();
     loop {
         let Beginning { size, redraw, mut output, exit } = terminal.begin();
-        let begin = [FromHost::Size(size), FromHost::Redraw(redraw)];
-        for message in begin.into_iter().chain(exit.map(FromHost::Exited)) {
+        let begin = [FromTerminal::Size(size), FromTerminal::Redraw(redraw)];
+        for message in begin.into_iter().chain(exit.map(FromTerminal::Exited)) {
             if send(&mut write, &message.encode()).await.is_none() {
                 return;
             }

@@ -72,7 +72,7 @@ pub enum TypingOutcome {
 
 /// A message to a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ToHost {
+pub enum ToTerminal {
     /// The first message: what the connection is for, and the size of the viewer.
     Hello(TerminalRole, Option<TerminalSize>),
     /// Keys.
@@ -89,7 +89,7 @@ pub enum ToHost {
 
 /// A message of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FromHost {
+pub enum FromTerminal {
     /// Bytes for the terminal.
     Output(Vec<u8>),
     /// Bytes that draw the whole screen anew.
@@ -110,15 +110,15 @@ struct Hello {
     size: Option<TerminalSize>,
 }
 
-impl ToHost {
+impl ToTerminal {
     pub(super) fn encode(&self) -> Vec<u8> {
         match self {
-            ToHost::Hello(role, size) => json(b'h', &Hello { role: *role, size: *size }),
-            ToHost::Keys(bytes) => frame(b'k', bytes),
-            ToHost::Size(size) => json(b's', size),
-            ToHost::Prompt(text) => frame(b'p', text.as_bytes()),
-            ToHost::Interrupt => frame(b'i', b""),
-            ToHost::Continue => frame(b'c', b""),
+            ToTerminal::Hello(role, size) => json(b'h', &Hello { role: *role, size: *size }),
+            ToTerminal::Keys(bytes) => frame(b'k', bytes),
+            ToTerminal::Size(size) => json(b's', size),
+            ToTerminal::Prompt(text) => frame(b'p', text.as_bytes()),
+            ToTerminal::Interrupt => frame(b'i', b""),
+            ToTerminal::Continue => frame(b'c', b""),
         }
     }
 
@@ -128,28 +128,28 @@ impl ToHost {
         let message = match kind {
             b'h' => {
                 let Hello { role, size } = serde_json::from_slice(&body)?;
-                ToHost::Hello(role, size)
+                ToTerminal::Hello(role, size)
             }
-            b'k' => ToHost::Keys(body),
-            b's' => ToHost::Size(serde_json::from_slice(&body)?),
-            b'p' => ToHost::Prompt(String::from_utf8(body).map_err(|_| invalid())?),
-            b'i' => ToHost::Interrupt,
-            b'c' => ToHost::Continue,
+            b'k' => ToTerminal::Keys(body),
+            b's' => ToTerminal::Size(serde_json::from_slice(&body)?),
+            b'p' => ToTerminal::Prompt(String::from_utf8(body).map_err(|_| invalid())?),
+            b'i' => ToTerminal::Interrupt,
+            b'c' => ToTerminal::Continue,
             _ => return Err(invalid()),
         };
         Ok(Some(message))
     }
 }
 
-impl FromHost {
+impl FromTerminal {
     pub(super) fn encode(&self) -> Vec<u8> {
         match self {
-            FromHost::Output(bytes) => frame(b'o', bytes),
-            FromHost::Redraw(bytes) => frame(b'r', bytes),
-            FromHost::Size(size) => json(b's', size),
-            FromHost::Outcome(outcome) => json(b'a', outcome),
-            FromHost::Suspended => frame(b'z', b""),
-            FromHost::Exited(exit) => json(b'x', exit),
+            FromTerminal::Output(bytes) => frame(b'o', bytes),
+            FromTerminal::Redraw(bytes) => frame(b'r', bytes),
+            FromTerminal::Size(size) => json(b's', size),
+            FromTerminal::Outcome(outcome) => json(b'a', outcome),
+            FromTerminal::Suspended => frame(b'z', b""),
+            FromTerminal::Exited(exit) => json(b'x', exit),
         }
     }
 
@@ -157,12 +157,12 @@ impl FromHost {
     pub(super) async fn read(from: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<Self>> {
         let Some((kind, body)) = read_frame(from).await? else { return Ok(None) };
         let message = match kind {
-            b'o' => FromHost::Output(body),
-            b'r' => FromHost::Redraw(body),
-            b's' => FromHost::Size(serde_json::from_slice(&body)?),
-            b'a' => FromHost::Outcome(serde_json::from_slice(&body)?),
-            b'z' => FromHost::Suspended,
-            b'x' => FromHost::Exited(serde_json::from_slice(&body)?),
+            b'o' => FromTerminal::Output(body),
+            b'r' => FromTerminal::Redraw(body),
+            b's' => FromTerminal::Size(serde_json::from_slice(&body)?),
+            b'a' => FromTerminal::Outcome(serde_json::from_slice(&body)?),
+            b'z' => FromTerminal::Suspended,
+            b'x' => FromTerminal::Exited(serde_json::from_slice(&body)?),
             _ => return Err(invalid()),
         };
         Ok(Some(message))
@@ -218,31 +218,31 @@ mod tests {
     async fn every_message_is_read_as_it_was_written() {
         let size = TerminalSize { rows: 24, cols: 80 };
         let sent = [
-            ToHost::Hello(TerminalRole::Look, Some(size)),
-            ToHost::Keys(b"\x1b[A\0".to_vec()),
-            ToHost::Size(None),
-            ToHost::Prompt("zwei\nZeilen".to_owned()),
-            ToHost::Interrupt,
-            ToHost::Continue,
+            ToTerminal::Hello(TerminalRole::Look, Some(size)),
+            ToTerminal::Keys(b"\x1b[A\0".to_vec()),
+            ToTerminal::Size(None),
+            ToTerminal::Prompt("zwei\nZeilen".to_owned()),
+            ToTerminal::Interrupt,
+            ToTerminal::Continue,
         ];
-        let bytes: Vec<u8> = sent.iter().flat_map(ToHost::encode).collect();
+        let bytes: Vec<u8> = sent.iter().flat_map(ToTerminal::encode).collect();
         let mut rest = bytes.as_slice();
         for message in sent {
-            assert_eq!(ToHost::read(&mut rest).await.unwrap(), Some(message));
+            assert_eq!(ToTerminal::read(&mut rest).await.unwrap(), Some(message));
         }
-        assert_eq!(ToHost::read(&mut rest).await.unwrap(), None);
+        assert_eq!(ToTerminal::read(&mut rest).await.unwrap(), None);
         let sent = [
-            FromHost::Output(vec![0xff; 3]),
-            FromHost::Redraw(Vec::new()),
-            FromHost::Size(size),
-            FromHost::Outcome(TypingOutcome::Draft),
-            FromHost::Suspended,
-            FromHost::Exited(TerminalExit { code: None, signal: Some(9) }),
+            FromTerminal::Output(vec![0xff; 3]),
+            FromTerminal::Redraw(Vec::new()),
+            FromTerminal::Size(size),
+            FromTerminal::Outcome(TypingOutcome::Draft),
+            FromTerminal::Suspended,
+            FromTerminal::Exited(TerminalExit { code: None, signal: Some(9) }),
         ];
-        let bytes: Vec<u8> = sent.iter().flat_map(FromHost::encode).collect();
+        let bytes: Vec<u8> = sent.iter().flat_map(FromTerminal::encode).collect();
         let mut rest = bytes.as_slice();
         for message in sent {
-            assert_eq!(FromHost::read(&mut rest).await.unwrap(), Some(message));
+            assert_eq!(FromTerminal::read(&mut rest).await.unwrap(), Some(message));
         }
     }
 
@@ -251,7 +251,7 @@ mod tests {
         for broken in
             [&b"k\0\0\0\x05abc"[..], b"k\xff\xff\xff\xff", b"?\0\0\0\0", b"h\0\0\0\x02{}", b"p\0\0\0\x01\xff"]
         {
-            assert!(ToHost::read(&mut &*broken).await.is_err(), "{broken:?}");
+            assert!(ToTerminal::read(&mut &*broken).await.is_err(), "{broken:?}");
         }
     }
 }
