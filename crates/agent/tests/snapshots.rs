@@ -31,7 +31,8 @@ fn p7_an_interrupted_turn_has_the_price_of_the_response_that_was_cut_off() {
     assert_eq!(cost("multi-turn"), Some(None));
 }
 
-/// An agent that is killed reports nothing of its turn: the price of its responses is in the event of its end.
+/// An agent that is killed reports nothing of its turn: the price of its responses is in the event of its
+/// end.
 #[test]
 fn p7_an_agent_that_dies_in_a_turn_has_the_price_of_its_responses() {
     let usage = |output: u64| {

@@ -2,8 +2,9 @@
 //!
 //! `mortal_server server FOLDER` runs a session, sends one prompt after the other and allows every request,
 //! until FOLDER has a file `stop`; then it writes the number of prompts to `done`. `mortal_server alone
-//! FOLDER` runs a session without a host, sends one prompt and waits for its end. `mortal_server served FOLDER`
-//! serves the api, with notifications to push services of this machine, and writes its address to `address`. `mortal_server host …` is a
+//! FOLDER` runs a session without a host, sends one prompt and waits for its end. `mortal_server served
+//! FOLDER` serves the api, with notifications to push services of this machine, and writes its address to
+//! `address`. `mortal_server host …` is a
 //! host, and `mortal_server claude …` a stand-in for the agent, which gives no sign while there is a file
 //! `mute` beside its script. The tests kill it and check what it left.
 

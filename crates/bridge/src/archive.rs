@@ -1,8 +1,8 @@
 //! Copies of sessions on disk before Claude Code deletes them.
 //!
 //! Claude Code deletes the files of a session that did not change for a time (`cleanupPeriodDays`, 30 days by
-//! default). The server copies them to an archive in its data folder shortly before; `tidings sessions archive`
-//! reads the same folder.
+//! default). The server copies them to an archive in its data folder shortly before; `tidings sessions
+//! archive` reads the same folder.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};

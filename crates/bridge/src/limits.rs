@@ -229,8 +229,8 @@ pub(crate) const HEALTH_CHECK_WAIT: Duration = Duration::from_secs(1);
 /// Time to wait for the end of a command before its caller gets the newest event instead.
 pub(crate) const COMMAND_WAIT: Duration = Duration::from_secs(10);
 
-/// Time for finding the commit of a folder when a session begins; a session without it has no start to compare
-/// with.
+/// Time for finding the commit of a folder when a session begins; a session without it has no start to
+/// compare with.
 pub(crate) const BASE_COMMIT_WAIT: Duration = Duration::from_secs(2);
 
 /// Time between the start of the server and its first look for sessions to archive: the start comes first.

@@ -284,8 +284,8 @@ fn c4_the_conversation_is_shown_and_other_branches_are_announced() {
     assert!(text.contains("3 entries of other branches not shown"), "{text}");
 }
 
-/// A person may change the input of a call before it runs. The file has the original in the call, and what was
-/// written in its result.
+/// A person may change the input of a call before it runs. The file has the original in the call, and what
+/// was written in its result.
 #[test]
 fn p1_an_export_shows_the_text_that_was_written() {
     let root = tempfile::tempdir().unwrap();

@@ -88,8 +88,8 @@ pub(crate) fn is_kept_secret(path: &str) -> bool {
     NAMES.iter().any(|pattern| path_matches(pattern, &lower))
 }
 
-/// True if a file has the name or the place of a file of credentials. Words such as `token` do not count: many
-/// files of code have them in their names.
+/// True if a file has the name or the place of a file of credentials. Words such as `token` do not count:
+/// many files of code have them in their names.
 pub fn is_sensitive_file(path: &str) -> bool {
     lies_among_secrets(path) || is_kept_secret(path)
 }

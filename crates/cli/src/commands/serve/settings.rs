@@ -107,8 +107,8 @@ pub(super) struct Layer {
     #[arg(long, value_name = "MIB")]
     pub(super) keep_mib: Option<NonZeroU32>,
 
-    /// Archive sessions on disk before Claude Code deletes them, up to this size in mebibytes; 0 archives none
-    /// [default: 4096]
+    /// Archive sessions on disk before Claude Code deletes them, up to this size in mebibytes; 0 archives
+    /// none [default: 4096]
     #[arg(long, value_name = "MIB")]
     pub(super) archive_mib: Option<u32>,
 
