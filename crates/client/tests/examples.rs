@@ -22,6 +22,7 @@ const ROWS: &[(&str, &str)] = &[
     ("conversation", ""),
     ("custom_spawner", ""),
     ("decide_later", ""),
+    ("deny_commands", ""),
     ("errors", ""),
     ("first_query", ""),
     ("fork", ""),

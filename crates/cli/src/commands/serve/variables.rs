@@ -31,6 +31,7 @@ const VARIABLES: &[(&str, &str, Kind)] = &[
     ("TIDINGS_KEEP_DAYS", "--keep-days", Kind::One),
     ("TIDINGS_KEEP_EVENTS", "--keep-events", Kind::One),
     ("TIDINGS_KEEP_MIB", "--keep-mib", Kind::One),
+    ("TIDINGS_ARCHIVE_MIB", "--archive-mib", Kind::One),
     ("TIDINGS_LOG", "--log", Kind::One),
     ("TIDINGS_LOG_LEVEL", "--log-level", Kind::One),
 ];
