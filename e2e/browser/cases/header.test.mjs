@@ -67,6 +67,19 @@ test("a session shows that its agent is stopped, and continues with it", async (
   await page.locator(".session-head .state").getByText("Idle", { exact: true }).waitFor();
 });
 
+test("a session is allowed to continue after a limit, and not any more", async () => {
+  const one = await at.server.session("Hello");
+  const page = await at.visit({ path: `#/s/${one.key}` });
+  const choose = async (name) => {
+    await page.locator("details.menu summary").click();
+    await page.getByRole("button", { name, exact: true }).click();
+  };
+  await choose("Continue after a limit");
+  await at.server.until(one.key, (view) => view.continue_after_limit === true);
+  await choose("Do not continue after a limit");
+  await at.server.until(one.key, (view) => view.continue_after_limit !== true);
+});
+
 test("p5 p7 a session without a title is found and called by what was said first, wherever it is named", async () => {
   const page = await at.visit();
   const one = await at.server.session("Mend the crooked gate");
@@ -128,7 +141,7 @@ test("p15 the menu closes with Escape and when one presses beside it, and no tur
   await page.keyboard.press("Enter");
   await page.keyboard.press("Tab");
   assert.ok(await menu.evaluate((element) => element.open && element.contains(document.activeElement)));
-  for (let presses = 0; presses < 12 && (await menu.evaluate((element) => element.contains(document.activeElement))); presses += 1) await page.keyboard.press("Tab");
+  for (let presses = 0; presses < 16 && (await menu.evaluate((element) => element.contains(document.activeElement))); presses += 1) await page.keyboard.press("Tab");
   assert.ok(!(await menu.evaluate((element) => element.open)));
   // All earlier commands have a response by then.
   await page.getByLabel("Permission mode").selectOption("plan");

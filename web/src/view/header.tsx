@@ -16,6 +16,7 @@ import { nameOf } from "../model/name.ts";
 import { send } from "../net/api.ts";
 import { baseName } from "../text/format.ts";
 import type { SessionView } from "../wire.ts";
+import { AfterLimitItem, mayContinueAfterLimit } from "./after-limit.tsx";
 import { Icon } from "./icons.tsx";
 import { MuteItem } from "./mute.tsx";
 import { OriginMark } from "./origin.tsx";
@@ -184,6 +185,7 @@ function Menu({ session, setPanel, find }: { session: SessionView; setPanel: (pa
             <Icon name="archive" /> {archived ? "Unarchive" : "Archive"}
           </button>
         )}
+        {mayContinueAfterLimit(session) && <AfterLimitItem session={session} close={close(() => undefined)} />}
         {hasScope("admin") && <MuteItem session={session.key} close={close(() => undefined)} />}
         {hasScope("admin") && (
           <button type="button" class="no" onClick={close(() => (deleting.value = [session.key]))}>

@@ -8,6 +8,7 @@ import { getJson } from "../net/api.ts";
 import { parseUnified } from "../text/diff.ts";
 import { compactTokens, duration, limitName, moment } from "../text/format.ts";
 import type { SessionView, WorkingTree } from "../wire.ts";
+import { ContinuesAt } from "./after-limit.tsx";
 import { commentsHere } from "./comments.tsx";
 import { Diff, DiffCount, DiffSwitch } from "./diff.tsx";
 import { Icon, Spinner } from "./icons.tsx";
@@ -105,6 +106,7 @@ export function Overview({ all, session }: { all: Conversation; drawn: number; s
           </p>
         </section>
       )}
+      <ContinuesAt session={session} />
       {nothing && <p class="muted">No lists, sub-agents or background work yet.</p>}
       <section>
         <h4>About</h4>

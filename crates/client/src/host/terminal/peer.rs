@@ -10,20 +10,38 @@ pub(super) fn is_allowed(stream: &UnixStream) -> bool {
         return false;
     }
     match peer.pid().and_then(|pid| u32::try_from(pid).ok()) {
-        Some(pid) => !descends_from(pid, std::process::id()),
+        // A process that is gone may have been one of the terminal's.
+        Some(pid) => descends_from(pid, std::process::id()) == Some(false),
         // Not every system tells.
         None => !cfg!(target_os = "linux"),
     }
 }
 
-/// True if a process, or one that started it, has this number. Without `/proc` nothing is known.
-fn descends_from(pid: u32, ancestor: u32) -> bool {
-    let parent = |pid: u32| -> Option<u32> {
-        let fields = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        fields.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
-    };
-    let above = std::iter::successors(Some(pid), |pid| parent(*pid).filter(|parent| *parent > 1));
-    above.take(ANCESTORS_MAX).any(|pid| pid == ancestor)
+/// True if a process, or one that started it, has this number. `None` if one of them is gone.
+fn descends_from(pid: u32, ancestor: u32) -> Option<bool> {
+    let mut pid = pid;
+    for _ in 0..ANCESTORS_MAX {
+        if pid == ancestor {
+            return Some(true);
+        }
+        pid = parent_of(pid)?;
+        if pid <= 1 {
+            return Some(false);
+        }
+    }
+    None
+}
+
+#[cfg(target_os = "linux")]
+fn parent_of(pid: u32) -> Option<u32> {
+    let fields = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    fields.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
+}
+
+/// Elsewhere the parents of a process are not known here.
+#[cfg(not(target_os = "linux"))]
+fn parent_of(_: u32) -> Option<u32> {
+    Some(0)
 }
 
 /// The table of processes may change while it is read, so a loop is possible.
@@ -37,10 +55,11 @@ mod tests {
     fn children_of_children_descend_from_a_process() {
         let own = std::process::id();
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        assert!(descends_from(child.id(), own));
-        assert!(!descends_from(own, child.id()));
-        assert!(descends_from(own, std::os::unix::process::parent_id()));
+        assert_eq!(descends_from(child.id(), own), Some(true));
+        assert_eq!(descends_from(own, child.id()), Some(false));
+        assert_eq!(descends_from(own, std::os::unix::process::parent_id()), Some(true));
         child.kill().unwrap();
         child.wait().unwrap();
+        assert_eq!(descends_from(child.id(), own), None, "it is gone, so it is refused");
     }
 }
