@@ -20,7 +20,7 @@ const STUCK_BYTES_MAX: u64 = 256 << 10;
 /// Allowance for the server itself, while it writes and reads its journal.
 const REST_BYTES_MAX: u64 = 32 << 20;
 
-/// What a phone sends to subscribe: its project, and the session with no message seen yet.
+/// The subscribe message of a phone: its project, and the session with no message seen yet.
 const PROJECT: &str = r#"{"type":"project_init","id":"init","projectPath":"/"}"#;
 const RESUME: &str =
     r#"{"type":"session_resume","sessionId":"session","lastMessageId":"","lastMessageTimestamp":0}"#;

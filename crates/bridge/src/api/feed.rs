@@ -60,7 +60,7 @@ impl<E: Encoder> Feed<E> {
 
     /// Waits for one event, and adds the events that are already available. Cancel safe.
     ///
-    /// What came before the end is returned before the end.
+    /// Events before the end are returned first, and the end with the next call.
     pub(crate) async fn next(&mut self) -> Result<E::Batch, FeedEnd> {
         let mut batch = E::Batch::default();
         loop {

@@ -23,7 +23,7 @@ pub(crate) enum Close {
     Behind,
     /// Too many sockets or failed attempts.
     TooMany,
-    /// What it shows has ended.
+    /// The program in the terminal has ended.
     Ended,
     /// The server restarts; the client may reconnect after this many milliseconds.
     Restart(u64),

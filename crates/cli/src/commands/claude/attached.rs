@@ -26,7 +26,7 @@ const KEYS_BYTES_MAX: usize = 32 << 10;
 /// Time for the system to stop this process after the signal.
 const STOP_TIME: Duration = Duration::from_millis(100);
 
-/// How the terminal was left.
+/// The end of a view of the terminal.
 enum Left {
     Exited(TerminalExit),
     Detached,

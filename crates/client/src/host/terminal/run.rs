@@ -21,7 +21,7 @@ use super::wire::{TerminalExit, TerminalSize};
 use super::{pty, viewer};
 use crate::limits::{CHUNK_BYTES, HANGUP_GRACE, LAST_VIEWERS_WAIT};
 
-/// What a terminal host starts.
+/// The program of a terminal host, and its surroundings.
 #[derive(Debug)]
 pub struct TerminalStart {
     /// The folder for its files.
