@@ -8,7 +8,7 @@ use serde::Serialize;
 use tidings_bridge::journal::JournalError;
 use tidings_transcript::ErrorKind;
 
-use crate::output::Output;
+use crate::output::{Output, is_output_closed};
 
 /// Outcome of a command that could run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl fmt::Display for CannotRun {
 
 impl std::error::Error for CannotRun {}
 
-/// Prints the error, if any, and returns the exit code. A broken pipe is success: the reader closed it.
+/// Prints the error, if any, and returns the exit code. Output whose reader has gone is success.
 pub(crate) fn finish(result: anyhow::Result<Exit>, json: bool, out: &mut Output) -> ExitCode {
     let result = result.and_then(|exit| {
         out.flush()?;
@@ -62,7 +62,7 @@ pub(crate) fn finish(result: anyhow::Result<Exit>, json: bool, out: &mut Output)
         Ok(Exit::Fine) => ExitCode::SUCCESS,
         Ok(Exit::NotFine) => ExitCode::from(1),
         Ok(Exit::Code(code)) => ExitCode::from(code),
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if is_broken_pipe(&error) && is_output_closed() => ExitCode::SUCCESS,
         Err(error) => {
             show(&error, json, out);
             ExitCode::from(match details(&error).map(|details| details.code) {

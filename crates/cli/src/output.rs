@@ -118,6 +118,23 @@ impl Output {
     }
 }
 
+/// True if the reader of standard output or standard error has gone. A broken pipe may also be that of a
+/// connection.
+#[cfg(unix)]
+pub(crate) fn is_output_closed() -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    let (stdout, stderr) = (io::stdout(), io::stderr());
+    let mut streams = [PollFd::new(&stdout, PollFlags::empty()), PollFd::new(&stderr, PollFlags::empty())];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut streams, Some(&at_once)).is_ok_and(|closed| closed > 0)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_output_closed() -> bool {
+    true
+}
+
 /// A value as one line of JSON. Characters that are invisible, reorder others or control a terminal are
 /// escaped, so that the line is also safe to look at.
 pub(crate) fn json_line(value: &impl Serialize) -> serde_json::Result<String> {

@@ -53,8 +53,10 @@ pub(crate) fn show(
             Ok(Exit::Fine)
         }
         Left::Lost => {
-            let message = "The process that holds the terminal has ended".to_owned();
-            Err(CannotRun { code: "failed", message, hint: "`claude --resume` continues the session" }.into())
+            let message = "The host of the terminal closed the connection".to_owned();
+            let hint = "what runs in a terminal cannot attach to it; if the host has ended, `claude --resume` \
+                        continues the session";
+            Err(CannotRun { code: "failed", message, hint }.into())
         }
     }
 }
@@ -63,7 +65,10 @@ async fn attach(folder: &TerminalFolder, record: &TerminalRecord) -> anyhow::Res
     let mut ends =
         [signal(SignalKind::terminate())?, signal(SignalKind::hangup())?, signal(SignalKind::interrupt())?];
     let mut resized = signal(SignalKind::window_change())?;
-    let (mut reader, mut writer) = folder.attach(record, TerminalRole::Keys, raw::size()).await?;
+    let (mut reader, mut writer) = match folder.attach(record, TerminalRole::Keys, raw::size()).await {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Left::Lost),
+        attached => attached?,
+    };
     let (messages, mut received) = mpsc::channel(WAITING_MAX);
     drop(tokio::spawn(async move {
         while let Ok(Some(message)) = reader.next().await {
@@ -85,8 +90,9 @@ async fn attach(folder: &TerminalFolder, record: &TerminalRecord) -> anyhow::Res
                 }
                 Some(FromTerminal::Suspended) => {
                     suspend(&terminal)?;
-                    writer.send(&ToTerminal::Continue).await?;
-                    writer.send(&ToTerminal::Size(raw::size())).await?;
+                    // The end of the connection is seen by the reader.
+                    drop(writer.send(&ToTerminal::Continue).await);
+                    drop(writer.send(&ToTerminal::Size(raw::size())).await);
                 }
                 Some(FromTerminal::Exited(exit)) => return Ok(Left::Exited(exit)),
                 Some(FromTerminal::Size(_) | FromTerminal::Outcome(_)) => {}
