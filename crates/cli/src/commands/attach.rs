@@ -182,6 +182,9 @@ impl Attach {
         let mut view = view(AnswerText::Shown, diffs, thoughts, out);
         view.ctrl_c(CtrlC::Detaches);
         let mut answers = Answers::new(remote.clone(), snapshot.session.handle);
+        let settings = TerminalSettings::save();
+        // Opened before the text that invites to type: what is typed from now on is a key, and not echoed.
+        let keyboard = if is_interactive() && !is_over { Some(Keyboard::open()?) } else { None };
         view.note(Line::styled(&headline(&snapshot.session), Style::DIM))?;
         let mut last = Exit::Fine;
         let came = TurnStart::Before(Instant::now());
@@ -198,7 +201,7 @@ impl Attach {
         }
         let handle = snapshot.session.handle;
         let stream = Stream::new(remote.clone(), handle, snapshot.cursor, is_interactive()).start();
-        let exit = self.follow(&mut view, &mut answers, stream, last).await;
+        let exit = self.follow(&mut view, &mut answers, stream, (settings, keyboard), last).await;
         view.finish()?;
         exit
     }
@@ -208,12 +211,11 @@ impl Attach {
         view: &mut View,
         answers: &mut Answers,
         mut stream: Receiver<anyhow::Result<StreamUpdate>>,
+        (settings, mut keyboard): (TerminalSettings, Option<Keyboard>),
         mut last: Exit,
     ) -> anyhow::Result<Exit> {
-        let is_interactive = is_interactive();
-        let settings = TerminalSettings::save();
+        let is_interactive = keyboard.is_some();
         let mut editor: Option<PromptEditor> = None;
-        let mut keyboard = if is_interactive { Some(Keyboard::open()?) } else { None };
         let mut signal = std::pin::pin!(signals()?);
         let mut ticks = tokio::time::interval(FRAME);
         let redraws = view.screen().is_interactive();
@@ -232,13 +234,21 @@ impl Attach {
                         view.screen().clear()?;
                         // The editor needs exclusive access to the terminal.
                         let ahead = keyboard.take().map(Keyboard::close).unwrap_or_default();
-                        let ahead = format!("{first}{}", ahead.trim_end_matches('\n'));
+                        let ahead = format!("{first}{ahead}");
+                        let (entered, ahead) = ahead.rsplit_once('\r').unwrap_or(("", &ahead));
+                        for prompt in entered.split('\r').filter(|prompt| !prompt.trim().is_empty()) {
+                            answers.prompt(prompt.to_owned());
+                        }
+                        if ahead.trim().is_empty() {
+                            keyboard = Some(Keyboard::open()?);
+                            continue;
+                        }
                         let opened = match editor.take() {
                             Some(editor) => editor,
                             None => prompt_editor(RootArgs::data_folder())?,
                         };
                         let typed = tokio::select! {
-                            typed = opened.read(ahead) => typed?,
+                            typed = opened.read(ahead.trim_end_matches('\n').to_owned()) => typed?,
                             () = &mut signal => {
                                 settings.restore();
                                 return Ok(Exit::Fine);

@@ -6,7 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, poll, read};
+use crossterm::event::{
+    DisableBracketedPaste, EnableBracketedPaste, Event, KeyCode, KeyEventKind, KeyModifiers, poll, read,
+};
+use crossterm::execute;
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -42,6 +45,7 @@ impl Keyboard {
     pub(crate) fn open() -> io::Result<Self> {
         restore_on_panic();
         enable_raw_mode()?;
+        execute!(io::stderr(), EnableBracketedPaste)?;
         let (sender, keys) = channel(KEYS_MAX);
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
@@ -59,7 +63,8 @@ impl Keyboard {
 }
 
 impl Keyboard {
-    /// Restores the terminal, and returns the text that was typed ahead. A line break in it is from a paste.
+    /// Restores the terminal, and returns the text that was typed ahead. Enter is `\r` in it; `\n` is from a
+    /// paste.
     pub(crate) fn close(mut self) -> String {
         self.stop.store(true, Ordering::Relaxed);
         let mut keys = Vec::new();
@@ -68,17 +73,13 @@ impl Keyboard {
             std::thread::sleep(POLL_INTERVAL / 10);
         }
         keys.extend(std::iter::from_fn(|| self.keys.try_recv().ok()));
-        // Keys that were already read from the terminal would be lost for its next reader.
-        while poll(Duration::ZERO).unwrap_or(false) {
-            let Ok(event) = read() else { break };
-            keys.extend(key(&event));
-        }
         let mut text = String::new();
         for key in keys {
             match key {
                 Key::Char(c) => text.push(c),
-                Key::Enter => text.push('\n'),
+                Key::Enter => text.push('\r'),
                 Key::Tab => text.push('\t'),
+                Key::Backspace if text.ends_with('\r') => {}
                 Key::Backspace => drop(text.pop()),
                 Key::Escape | Key::Interrupt | Key::Resized => {}
             }
@@ -95,22 +96,39 @@ impl Drop for Keyboard {
             // It ends within its poll interval; a panic of it was shown already.
             drop(reader.join());
         }
-        drop(disable_raw_mode());
+        restore();
     }
 }
 
+fn restore() {
+    // Fails only if the terminal is gone.
+    drop(execute!(io::stderr(), DisableBracketedPaste));
+    drop(disable_raw_mode());
+}
+
+/// Reads keys until it is stopped. Then it has passed on all keys that were read from the terminal: those that
+/// are left would be lost for the next reader.
 fn forward(sender: &Sender<Key>, stopped: &AtomicBool) {
-    while !stopped.load(Ordering::Relaxed) {
+    loop {
         match poll(POLL_INTERVAL) {
+            Ok(false) if stopped.load(Ordering::Relaxed) => return,
             Ok(false) => {}
             Ok(true) => {
                 let Ok(event) = read() else { return };
-                if key(&event).is_some_and(|key| sender.blocking_send(key).is_err()) {
+                if keys_of(event).into_iter().any(|key| sender.blocking_send(key).is_err()) {
                     return;
                 }
             }
             Err(_) => return,
         }
+    }
+}
+
+/// The keys of an event; those of a paste are its characters.
+fn keys_of(event: Event) -> Vec<Key> {
+    match event {
+        Event::Paste(text) => text.replace("\r\n", "\n").replace('\r', "\n").chars().map(Key::Char).collect(),
+        event => Vec::from_iter(key(&event)),
     }
 }
 
@@ -139,7 +157,7 @@ fn restore_on_panic() {
     ONCE.call_once(|| {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            drop(disable_raw_mode());
+            restore();
             before(panic);
         }));
     });

@@ -299,7 +299,8 @@ fn c10_a_prompt_can_be_typed_into_a_session_that_is_watched() {
     use std::io::{Read as _, Write as _};
     use std::sync::{Arc, Mutex};
 
-    let server = Demo::playing("[[turn]]\ntext = \"First.\"\n[[turn]]\ntext = \"And that was all.\"\n");
+    let texts = ["First.", "And that was all.", "Really all."];
+    let server = Demo::playing(&texts.map(|text| format!("[[turn]]\ntext = \"{text}\"\n")).concat());
     let number = server.session("idle")["handle"].to_string();
     let terminal = portable_pty::native_pty_system().openpty(portable_pty::PtySize::default()).unwrap();
     let mut command = portable_pty::CommandBuilder::new(assert_cmd::cargo::cargo_bin("tidings"));
@@ -310,15 +311,17 @@ fn c10_a_prompt_can_be_typed_into_a_session_that_is_watched() {
     command.args(["attach", &number, "--data", server.server.data.to_str().unwrap()]);
     let mut child = terminal.slave.spawn_command(command).unwrap();
     drop(terminal.slave);
-    let shown = Arc::new(Mutex::new(String::new()));
+    let shown = Arc::new(Mutex::new(vt100::Parser::default()));
     let (mut output, copy) = (terminal.master.try_clone_reader().unwrap(), Arc::clone(&shown));
     drop(std::thread::spawn(move || {
         let mut chunk = [0; 4096];
         while let Ok(read @ 1..) = output.read(&mut chunk) {
-            copy.lock().unwrap().push_str(&String::from_utf8_lossy(&chunk[..read]));
+            copy.lock().unwrap().process(&chunk[..read]);
         }
     }));
-    let wait_for = |text: &str| until(text, || shown.lock().unwrap().contains(text).then_some(()));
+    let wait_for = |text: &str| {
+        until(text, || shown.lock().unwrap().screen().contents().contains(text).then_some(()));
+    };
     let mut keys = terminal.master.take_writer().unwrap();
     wait_for("Type a prompt");
     wait_for("First.");
@@ -326,6 +329,9 @@ fn c10_a_prompt_can_be_typed_into_a_session_that_is_watched() {
     wait_for("And now?");
     keys.write_all(b"\r").unwrap();
     wait_for("And that was all.");
+    // Enter is not lost if it is pressed before the line editor has the terminal.
+    keys.write_all(b"Once more\r").unwrap();
+    wait_for("Really all.");
     keys.write_all(b"\x03").unwrap();
     assert_eq!(child.wait().unwrap().exit_code(), 0);
 }
