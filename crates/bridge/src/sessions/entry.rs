@@ -211,10 +211,15 @@ impl Entry {
         Ok((view, changed.event))
     }
 
-    /// The settings. A client that has seen an event finds its effects here: events are published while a
-    /// change is in progress, so this waits for its end.
+    /// Waits for the end of a change that is in progress. Events are published before it, so that whoever has
+    /// seen an event finds its effects only afterwards.
+    pub(super) async fn wait_for_change(&self) {
+        drop(self.changes.lock().await);
+    }
+
+    /// The settings, with the effects of every published event.
     pub(super) async fn settings(&self) -> SessionSettings {
-        let _turn = self.changes.lock().await;
+        self.wait_for_change().await;
         self.memory().settings.clone()
     }
 

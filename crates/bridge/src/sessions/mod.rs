@@ -186,6 +186,10 @@ impl Sessions {
     /// Returns a session by handle or key.
     pub async fn find(&self, name: &str) -> Result<SessionView, Error> {
         let row = self.row(name).await?;
+        let used = self.active().get(&row.key).cloned();
+        if let Some(used) = used {
+            used.entry.wait_for_change().await;
+        }
         Ok(self.view(&row))
     }
 
