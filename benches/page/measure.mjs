@@ -2,7 +2,7 @@
 
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg } from "node:os";
-import { launch, newContext, open, visit } from "../../e2e/browser/lib/browser.mjs";
+import { launchFull, newContext, open, visit } from "../../e2e/browser/lib/browser.mjs";
 import { Server } from "../../e2e/browser/lib/server.mjs";
 import { ANSWERS, script } from "./script.mjs";
 import { Trace } from "./tasks.mjs";
@@ -15,7 +15,7 @@ const QUIET_TRIES = 4;
 const LONG = { calls: 1300, events: 10_000 };
 const STREAMED = { calls: 650, events: 5000 };
 
-const browser = await launch();
+const browser = await launchFull();
 const [first, long, streams] = [await firstView(), await longSession(), await streaming()];
 await browser.close();
 

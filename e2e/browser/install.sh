@@ -11,12 +11,15 @@ fail() {
 }
 
 browser() {
-    [ -z "${CHROMIUM-}" ] && ! [ -x /usr/bin/chromium ] || return 0
+    [ -z "${CHROMIUM-}" ] || return 0
+    ! [ -x /usr/bin/chromium ] || ! [ -x /usr/bin/chromium-headless-shell ] || return 0
     if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-        fail "there is no /usr/bin/chromium" "install chromium, or name one: CHROMIUM=/path/to/chrome"
+        fail "/usr/bin/chromium or /usr/bin/chromium-headless-shell is missing" \
+            "install both, or name a Chromium for all cases: CHROMIUM=/path/to/chrome"
     fi
     echo "installing chromium"
-    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null ||
+    apt-get update -qq &&
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium chromium-headless-shell >/dev/null ||
         fail "apt-get could not install chromium" "look at its messages above"
 }
 

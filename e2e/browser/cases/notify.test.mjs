@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asksAndSays, hide, stage } from "../lib/setup.mjs";
 
-const at = stage({ script: asksAndSays("make secret", "It is done.") });
+const at = stage({ notifications: true, script: asksAndSays("make secret", "It is done.") });
 
 /** Records notifications, with a function to click them. */
 function watchNotifications() {

@@ -32,7 +32,7 @@ result = "removed"
 repeat = true
 text = "That is done."
 `;
-const at = stage({ script: SCRIPT, args: ["--push-on-loopback"] });
+const at = stage({ notifications: true, script: SCRIPT, args: ["--push-on-loopback"] });
 const services = [];
 after(() => services.forEach((service) => service.stop()));
 

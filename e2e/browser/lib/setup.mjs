@@ -2,14 +2,17 @@
 
 import assert from "node:assert/strict";
 import { after, afterEach, before } from "node:test";
-import { launch, open, trouble, visit } from "./browser.mjs";
+import { launch, launchFull, open, trouble, visit } from "./browser.mjs";
 import { Server } from "./server.mjs";
 
-/** State shared by the cases of a file; filled before the first of them runs. `begin` prepares the server. */
-export function stage({ begin, ...options } = {}) {
+/**
+ * State shared by the cases of a file; filled before the first of them runs. `begin` prepares the server.
+ * `notifications`: the cases need a browser that shows notifications.
+ */
+export function stage({ begin, notifications = false, ...options } = {}) {
   const shared = { pages: [] };
   before(async () => {
-    [shared.server, shared.browser] = await Promise.all([Server.start(options), launch()]);
+    [shared.server, shared.browser] = await Promise.all([Server.start(options), notifications ? launchFull() : launch()]);
     await begin?.(shared.server);
   });
   afterEach(async () => {
