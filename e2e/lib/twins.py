@@ -7,6 +7,7 @@ by their first occurrence, folders get one name, times are removed, and the delt
 from __future__ import annotations
 
 import difflib
+import itertools
 import json
 import math
 import os
@@ -207,7 +208,7 @@ def normal(lines: Lines, place: Place) -> tuple[list[dict[str, Any]], ...]:
     messages = [each for each in messages if f"{each['type']}:{each.get('subtype')}" not in INTERNAL_FRAMES]
     # The text of a refusal differs between SDKs; that it is one is in its name.
     replies = [{"to": each["to"], "refused": True} if "refused" in each else each for each in lines.replies]
-    parts: list[Any] = [_joined(messages), lines.calls, replies, [error["text"] for error in lines.errors]]
+    parts: list[Any] = [_sorted_results(_joined(messages)), lines.calls, replies, [error["text"] for error in lines.errors]]
     parts = [[_plain(each) for each in part] for part in parts]
     names = _names(parts)
     root, dashed = str(place.root), re.sub(r"[^a-zA-Z0-9]", "-", str(place.root))
@@ -247,6 +248,16 @@ def _joined(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
             continue
         joined.append(message)
     return joined
+
+
+def _sorted_results(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sorts the results of parallel calls, which come as the tools end."""
+    def tool(message: dict[str, Any]) -> str:
+        content = message.get("content")
+        return content[0].get("tool_use_id", "") if isinstance(content, list) and content else ""
+
+    return [each for _, run in itertools.groupby(messages, lambda message: bool(tool(message)))
+            for each in sorted(run, key=tool)]
 
 
 def _plain(value: Any, kind: str = "") -> Any:

@@ -67,6 +67,3 @@ pub enum ControlStyle {
     /// line.
     Flat,
 }
-
-#[cfg(test)]
-mod tests;

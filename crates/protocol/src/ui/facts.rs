@@ -97,35 +97,3 @@ impl UiMessage {
         )
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ui::TurnId;
-
-    fn chunk(text: &str, turn: u64) -> UiMessage {
-        let turn_id = TurnId::new_assistant_turn(turn);
-        UiMessage::TextChunk { text: text.to_owned(), session_id: 1, turn_id }
-    }
-
-    #[test]
-    fn the_name_of_an_event_is_the_key_of_its_json() {
-        let events = [chunk("a", 1), UiMessage::Error { message: String::new(), session_id: None }];
-        for event in events {
-            let json = serde_json::to_value(&event).unwrap();
-            let keys: Vec<_> = json.as_object().unwrap().keys().cloned().collect();
-            assert_eq!(keys, [event.name()]);
-        }
-        assert!(UiMessage::NAMES.contains(&"RawFrame"));
-    }
-
-    #[test]
-    fn deltas_of_one_text_are_merged_and_others_are_not() {
-        let mut text = chunk("one ", 1);
-        assert!(text.append(&chunk("two", 1), 7));
-        assert_eq!(text, chunk("one two", 1));
-        assert!(!text.append(&chunk("!", 1), 7), "too long");
-        assert!(!text.append(&chunk("!", 2), 100), "another turn");
-        assert_eq!(text, chunk("one two", 1));
-    }
-}

@@ -1,8 +1,15 @@
 //! Whole control frames, in both styles.
 
-use super::*;
-use crate::json::{Misfit, Raw, Reading, same_json};
-use crate::permissions::PermissionResult;
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use tidings_protocol::FrameRef;
+use tidings_protocol::control::{
+    Call, CanUseTool, ControlOutcome, ControlRequest, ControlResponse, ControlStyle, McpMessageReply,
+    SetModel, Success,
+};
+use tidings_protocol::json::{Misfit, Raw, same_json};
+use tidings_protocol::messages::Message;
+use tidings_protocol::permissions::PermissionResult;
 
 /// Flat examples of control frames, from the description of the `rusty_claw` wire format.
 const FLAT_INITIALIZE: &str =
@@ -119,10 +126,9 @@ fn nested_answers_carry_the_id_inside() {
 
 #[test]
 fn a_request_is_written_in_the_order_that_the_cli_uses() {
-    let mut out = String::new();
-    ControlRequest::new(SetModel::new(Some("opus".to_owned()))).write_frame("r", &mut out);
+    let request = ControlRequest::new(SetModel::new(Some("opus".to_owned())));
     assert_eq!(
-        out,
+        Message::ControlRequest { request_id: "r".to_owned(), request }.to_line(),
         r#"{"type":"control_request","request_id":"r","request":{"subtype":"set_model","model":"opus"}}"#
     );
 }
@@ -165,8 +171,7 @@ fn a_frame_without_what_it_needs_says_what_is_missing() {
             "`request.enabled` is missing",
         ),
     ] {
-        let misfit = read_request(frame).unwrap_err();
-        assert_eq!(misfit.to_string(), message);
+        assert_eq!(misfit(frame).to_string(), message);
     }
     for (frame, message) in [
         (
@@ -175,34 +180,24 @@ fn a_frame_without_what_it_needs_says_what_is_missing() {
         ),
         (r#"{"type":"control_response","subtype":"success"}"#, "`request_id` is missing"),
     ] {
-        let misfit =
-            ControlResponse::read_frame(Raw::parse(frame).unwrap(), &mut Reading::default()).unwrap_err();
-        assert_eq!(misfit.to_string(), message);
+        assert_eq!(misfit(frame).to_string(), message);
     }
 }
 
 #[test]
 fn an_answer_to_a_request_without_an_id_has_none_either() {
     let frame = r#"{"type":"control_response","response":{"subtype":"success","response":{}}}"#;
-    let read = ControlResponse::read_frame(Raw::parse(frame).unwrap(), &mut Reading::default());
-    let (request_id, response) = read.unwrap();
-    assert_eq!(request_id, "");
-    let mut out = String::new();
-    response.write_frame(&request_id, &mut out);
-    assert_eq!(out, frame);
+    assert_eq!(response_comes_back(frame).0, "");
+    assert_eq!(read(frame).to_line(), frame);
 }
 
 #[test]
 fn a_field_that_does_not_fit_is_refused_with_its_place_and_kept() {
     let frame = r#"{"type":"control_request","request_id":"r","request":{"subtype":"set_model","model":42}}"#;
-    let mut reading = Reading::default();
-    let (_, request) = ControlRequest::read_frame(Raw::parse(frame).unwrap(), &mut reading).unwrap();
-    assert_eq!(reading.refused.len(), 1);
-    assert_eq!(reading.refused[0].to_string(), "`request.model` should be a string, found `42`");
-    assert_eq!(request.subtype(), "set_model");
-    let mut out = String::new();
-    request.write_frame("r", &mut out);
-    assert!(same_json(Raw::parse(frame).unwrap(), Raw::parse(&out).unwrap()), "{out}");
+    let refused = FrameRef::from_json(frame).unwrap().refused();
+    assert_eq!(refused.len(), 1);
+    assert_eq!(refused[0].to_string(), "`request.model` should be a string, found `42`");
+    assert_eq!(request_comes_back(frame).1.subtype(), "set_model");
 }
 
 #[test]
@@ -210,29 +205,35 @@ fn a_call_is_small_enough_to_be_part_of_every_message() {
     assert!(size_of::<Call>() <= 200, "{}", size_of::<Call>());
 }
 
-fn read_request(frame: &str) -> Result<(String, ControlRequest), Misfit> {
-    ControlRequest::read_frame(Raw::parse(frame).unwrap(), &mut Reading::default())
+fn read(frame: &str) -> Message {
+    FrameRef::from_json(frame).unwrap().message()
+}
+
+/// The reason why a frame cannot be read.
+fn misfit(frame: &str) -> Misfit {
+    let Message::Unknown(unknown) = read(frame) else { panic!("{frame}") };
+    unknown.reason.unwrap()
+}
+
+fn check_that_it_comes_back(frame: &str, message: &Message) {
+    let out = message.to_line();
+    assert!(same_json(Raw::parse(frame).unwrap(), Raw::parse(&out).unwrap()), "{frame}\n{out}");
 }
 
 fn request_comes_back(frame: &str) -> (String, ControlRequest) {
-    let (id, request) = read_request(frame).unwrap();
-    let mut out = String::new();
-    request.write_frame(&id, &mut out);
-    assert!(same_json(Raw::parse(frame).unwrap(), Raw::parse(&out).unwrap()), "{frame}\n{out}");
-    (id, request)
+    let message = read(frame);
+    check_that_it_comes_back(frame, &message);
+    let Message::ControlRequest { request_id, request } = message else { panic!("{message:?}") };
+    (request_id, request)
 }
 
 fn response_comes_back(frame: &str) -> (String, ControlResponse) {
-    let raw = Raw::parse(frame).unwrap();
-    let (id, response) = ControlResponse::read_frame(raw, &mut Reading::default()).unwrap();
-    let mut out = String::new();
-    response.write_frame(&id, &mut out);
-    assert!(same_json(raw, Raw::parse(&out).unwrap()), "{frame}\n{out}");
-    (id, response)
+    let message = read(frame);
+    check_that_it_comes_back(frame, &message);
+    let Message::ControlResponse { request_id, response } = message else { panic!("{message:?}") };
+    (request_id, response)
 }
 
 fn frame_of(response: &ControlResponse) -> String {
-    let mut out = String::new();
-    response.write_frame("r", &mut out);
-    out
+    Message::ControlResponse { request_id: "r".to_owned(), response: response.clone() }.to_line()
 }
