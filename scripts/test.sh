@@ -41,19 +41,19 @@ stage_build() {
 
 stage_tidy() { linted build --quiet --workspace --all-features --bin xtask && "$target/debug/xtask" tidy; }
 
-# Runs cargo-nextest, and stores the result of each test. Tests wait for processes and timers for a third of their time, so one more
-# runs than there are cores.
+# Runs cargo-nextest with `cargo` or `linted`, and stores the result of each test. Tests wait for processes and timers for a third of
+# their time, so two more run than there are cores.
 nextest() {
-    local stage=$1 report="$target/nextest/ci/junit.xml" status
-    shift
+    local build=$1 stage=$2 report="$target/nextest/ci/junit.xml" status
+    shift 2
     rm -f "$report"
-    linted nextest run --profile ci --retries "$((TRIES - 1))" --test-threads "$(($(nproc 2>/dev/null || echo 2) + 1))" "$@"
+    "$build" nextest run --profile ci --retries "$((TRIES - 1))" --test-threads "$(($(nproc 2>/dev/null || echo 2) + 2))" "$@"
     status=$?
     [ ! -f "$report" ] || scripts/results.py junit "$stage" "$report" "$results" || return
     return $status
 }
 
-stage_tests() { nextest tests --workspace --all-features; }
+stage_tests() { nextest linted tests --workspace --all-features; }
 
 # Not a stage of CI: only the tests inside the sources, for `make check`, without installing anything.
 stage_unit() {
@@ -64,10 +64,10 @@ stage_unit() {
     fi
 }
 
-# Another crate can enable serde_json's features for a user's whole build, and our code must not depend on them.
+# Another crate can enable serde_json's features for a user's whole build, and our code must not depend on them. The code was linted before.
 stage_features() {
     local flags=serde_json/preserve_order,serde_json/float_roundtrip,serde_json/arbitrary_precision
-    nextest features -p tidings-protocol --features "$flags"
+    nextest cargo features -p tidings-protocol --features "$flags"
 }
 
 # Runs the examples of the documentation and checks its links: `scripts/rustdoc.sh` does both without compiling again.

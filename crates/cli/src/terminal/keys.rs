@@ -106,8 +106,8 @@ fn restore() {
     drop(disable_raw_mode());
 }
 
-/// Reads keys until it is stopped. Then it has passed on all keys that were read from the terminal: those that
-/// are left would be lost for the next reader.
+/// Reads keys until it is stopped. Then it has passed on all keys that were read from the terminal: those
+/// that are left would be lost for the next reader.
 fn forward(sender: &Sender<Key>, stopped: &AtomicBool) {
     loop {
         match poll(POLL_INTERVAL) {

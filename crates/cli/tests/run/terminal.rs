@@ -197,10 +197,14 @@ text = "Done \u001b[5m."
     assert_eq!(window.ended().0, 0);
     let bytes = window.bytes();
     for part in bytes.split('\x1b').skip(1) {
-        // The sequences that we write: styles, cursor up, and clearing the rest of a line or of the screen.
+        // The sequences that we write: styles, cursor up, clearing the rest of a line or of the screen, and
+        // bracketed paste.
         let own = part.strip_prefix('[').is_some_and(|rest| {
             let end = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
-            end.starts_with(['m', 'A']) || rest.starts_with(['J', 'K'])
+            end.starts_with(['m', 'A'])
+                || rest.starts_with(['J', 'K'])
+                || rest.starts_with("?2004h")
+                || rest.starts_with("?2004l")
         });
         assert!(own, "a foreign sequence: {part:?}");
     }
