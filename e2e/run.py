@@ -36,7 +36,8 @@ import terminal_steering  # noqa: E402
 import upgrade  # noqa: E402
 from lib import check, compare, sdk, sessions, table, twins  # noqa: E402
 from lib.api import Api  # noqa: E402
-from lib.cli import E2E, Missing, Place, Programs  # noqa: E402
+from lib.cli import CACHE, E2E, Missing, Place, Programs  # noqa: E402
+from lib.fork_server import ForkServer  # noqa: E402
 from lib.host import Host, Record  # noqa: E402
 from lib.scenario import Scenario, all_scenarios  # noqa: E402
 from lib.table import COLUMNS, Row  # noqa: E402
@@ -272,9 +273,28 @@ def main() -> int:
 
 
 def report(opts: argparse.Namespace, scenarios: list[Scenario], root: Path) -> int:
-    """Runs everything, prints the table, and returns the exit code."""
+    """Runs everything in `root`, prints the table, and returns the exit code."""
     run = Run(opts, root)
+    with ForkServer(CACHE / "venv/bin/python", root) as forks:
+        run.programs.python = forks.command
+        rows = played(opts, scenarios, run)
+    if results := os.environ.get("RESULTS"):
+        with open(results, "a") as file:
+            file.writelines(json.dumps(each) + "\n" for each in table.results(rows))
+    stale = run.known.stale() if opts.everything else []
+    print(table.show(rows, opts.column))
+    said = table.problems(rows)
+    if said:
+        print(said)
+    for entry in stale:
+        print(f"\ndifferences.toml: no longer occurs, remove it: {json.dumps(entry.what)} ({entry.scenario})")
+    last, fine = table.totals(rows, len(stale))
+    print(f"\n{last}")
+    return 0 if fine else 1
 
+
+def played(opts: argparse.Namespace, scenarios: list[Scenario], run: Run) -> list[Row]:
+    """All rows that have cells."""
     def one(play: Callable[[], Row]) -> Row:
         row = table.tried(play, opts.tries)
         if opts.verbose:
@@ -290,20 +310,7 @@ def report(opts: argparse.Namespace, scenarios: list[Scenario], root: Path) -> i
         extra += [run.upgrade] * opts.upgrade + [run.take_over] * opts.take_over + [run.terminal_more] * opts.terminal_more
         plays = extra + [partial(run.scenario, scenario) for scenario in scenarios]
         rows = sorted(pool.map(one, plays), key=lambda row: row.name)
-    rows = [row for row in rows if row.cells]
-    if results := os.environ.get("RESULTS"):
-        with open(results, "a") as file:
-            file.writelines(json.dumps(each) + "\n" for each in table.results(rows))
-    stale = run.known.stale() if opts.everything else []
-    print(table.show(rows, opts.column))
-    said = table.problems(rows)
-    if said:
-        print(said)
-    for entry in stale:
-        print(f"\ndifferences.toml: no longer occurs, remove it: {json.dumps(entry.what)} ({entry.scenario})")
-    last, fine = table.totals(rows, len(stale))
-    print(f"\n{last}")
-    return 0 if fine else 1
+    return [row for row in rows if row.cells]
 
 
 if __name__ == "__main__":

@@ -40,6 +40,8 @@ class Programs:
     claude: Path
     uid: int | None
     gid: int | None
+    # The beginning of the command of a Python program that uses the official SDK.
+    python: list[str] = field(default_factory=lambda: [str(CACHE / "venv/bin/python"), "-B"])
 
     @classmethod
     def find(cls, tidings: Path, bin_dir: Path) -> Programs:

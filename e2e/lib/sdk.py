@@ -42,7 +42,7 @@ def _shim(programs: Programs, place: Place, command: list[str]) -> Path:
 def _check(place: Place, column: str, name: str, shim: Path, base_url: str | None) -> list[str]:
     env = place.env(base_url, {"TIDINGS_E2E_CLAUDE": str(shim)})
     if column == "py-sdk":
-        command = [str(CACHE / "venv/bin/python"), "-B", str(E2E / "sdk_py.py"), name]
+        command = [*place.programs.python, str(E2E / "sdk_py.py"), name]
     else:
         # Node looks for packages beside the file, and they are in the cache.
         program = place.root / "node" / "sdk.mjs"

@@ -22,7 +22,7 @@ from typing import Any
 
 from .api import Api
 from .check import fits
-from .cli import CACHE, E2E, Place, Programs
+from .cli import E2E, Place, Programs
 from .compare import INTERNAL_FRAMES, INTERNAL_KEYS
 from .scenario import Scenario, write_script
 
@@ -99,7 +99,7 @@ def _drive(programs: Programs, place: Place, plan: Path, who: str, env: dict[str
         words = " ".join(shlex.quote(word) for word in [*programs.drop_rights(), str(programs.claude)])
         shim.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
         shim.chmod(0o755)
-        command = [str(CACHE / "venv/bin/python"), "-B", str(E2E / "driver_py.py"), str(plan), str(shim)]
+        command = [*programs.python, str(E2E / "driver_py.py"), str(plan), str(shim)]
         user = {}
     child = subprocess.Popen(
         command, cwd=place.project, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
