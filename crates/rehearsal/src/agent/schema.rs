@@ -1,5 +1,6 @@
 //! Validation of structured output against its schema, with the CLI's own error messages.
 
+use regex::Regex;
 use serde_json::Value;
 
 /// Maximum length of a chain of references; a schema may refer to itself.
@@ -46,6 +47,7 @@ impl Check<'_> {
                 let length = text.chars().count() as u64;
                 self.least(schema, "minLength", length, at, "characters");
                 self.most(schema, "maxLength", length, at, "characters");
+                self.pattern(schema, text, at);
             }
             Value::Number(number) => self.number(schema, number.as_f64().unwrap_or_default(), at),
             _ => {}
@@ -115,6 +117,14 @@ impl Check<'_> {
             if let Some(schema) = schema {
                 self.check(schema, item, &format!("{at}/{index}"), depth + 1);
             }
+        }
+    }
+
+    /// A pattern that only JavaScript understands matches everything.
+    fn pattern(&mut self, schema: &Value, text: &str, at: &str) {
+        let Some(pattern) = schema.get("pattern").and_then(Value::as_str) else { return };
+        if Regex::new(pattern).is_ok_and(|regex| !regex.is_match(text)) {
+            self.fail(at, &format!("must match pattern \"{pattern}\""));
         }
     }
 
@@ -212,6 +222,8 @@ mod tests {
                 "name": {"type": "string", "minLength": 1},
                 "count": {"type": "integer", "minimum": 1},
                 "kind": {"enum": ["a", "b"]},
+                "code": {"type": "string", "pattern": "^[a-z]{2}$"},
+                "other": {"type": "string", "pattern": "(?=x)"},
                 "list": {"type": "array", "items": {"$ref": "#/$defs/Item"}, "maxItems": 2},
                 "either": {"anyOf": [{"type": "string"}, {"type": "null"}]},
             },
@@ -221,7 +233,11 @@ mod tests {
         });
         let cases = [
             (json!({"name": "x", "count": 1, "kind": "a", "list": [1.5, null], "either": null}), None),
-            (json!({"name": "x", "count": 2.0}), None),
+            (json!({"name": "x", "count": 2.0, "code": "de", "other": "y"}), None),
+            (
+                json!({"name": "x", "count": 2, "code": "deu"}),
+                Some("/code: must match pattern \"^[a-z]{2}$\""),
+            ),
             (
                 json!({"name": 3, "count": 0, "more": "x"}),
                 Some(
