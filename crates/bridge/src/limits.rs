@@ -688,3 +688,9 @@ pub(crate) const TERMINAL_KEYS_BYTES_MAX: usize = 64 << 10;
 
 /// Messages of a terminal host that are read ahead of a slow client. The host skips output for slow readers.
 pub(crate) const TERMINAL_MESSAGES_WAITING: usize = 8;
+
+/// Time that a request for the attachments of a prompt waits for the CLI's session file.
+pub(crate) const PROMPT_FILE_WAIT: Duration = Duration::from_secs(2);
+
+/// Interval at which that file is read.
+pub(crate) const PROMPT_FILE_POLL: Duration = Duration::from_millis(100);

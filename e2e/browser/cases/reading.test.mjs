@@ -186,7 +186,7 @@ test("Back and a reload restore the scroll position", async () => {
   await at.server.until(one.key, (view) => view.totals.turns === 2);
   const page = await at.visit();
   await show(page, one.key);
-  await page.locator(".answer").getByText("Paragraph 59").waitFor();
+  await page.locator(".answer").last().getByText("Paragraph 59").waitFor();
   const middle = page.locator(".answer").first().getByText("Paragraph 30", { exact: false });
   const scroller = page.locator(".scroller");
   await scroller.evaluate((element) => (element.scrollTop = 900));

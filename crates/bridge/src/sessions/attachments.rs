@@ -9,7 +9,7 @@ use tidings_protocol::view::Block;
 use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::session::{EntryRole, LaneId, Session as OnDisk};
 
-use super::{Sessions, import};
+use super::{Sessions, import, view};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 
@@ -22,9 +22,12 @@ pub(crate) enum AttachmentSource {
 }
 
 /// The session files of a session, the newest last.
+#[derive(Clone)]
 pub(crate) struct AttachmentFiles {
     config_dir: Option<PathBuf>,
     cli_sessions: Vec<String>,
+    /// The CLI may still write to the newest one.
+    pub(crate) is_agent_alive: bool,
 }
 
 impl Sessions {
@@ -35,8 +38,12 @@ impl Sessions {
         if let Some(queued) = settings.queue.into_iter().find(|queued| queued.id == prompt) {
             return Ok(AttachmentSource::Queue(queued.attachments));
         }
+        // The prompt may have left the queue a moment ago, together with the first id of the CLI.
+        let row = self.row(name).await?;
         let config_dir = self.config().config_dir(settings.launch.demo).map(Path::to_owned);
-        Ok(AttachmentSource::OnDisk(AttachmentFiles { config_dir, cli_sessions: row.cli_sessions }))
+        let is_agent_alive = view::has_agent(view::phase(&row.state));
+        let files = AttachmentFiles { config_dir, cli_sessions: row.cli_sessions, is_agent_alive };
+        Ok(AttachmentSource::OnDisk(files))
     }
 }
 

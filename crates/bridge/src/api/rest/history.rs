@@ -1,6 +1,7 @@
 //! Past events of a session: snapshot, history pages, whole tool calls and prompts.
 
 use std::fmt::Write as _;
+use std::time::Instant;
 
 use axum::Json;
 use axum::extract::State;
@@ -16,7 +17,9 @@ use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::http::{Answer, Path, Query};
 use crate::journal::{Cursor, Event, Key, Max, Page, Verdict};
-use crate::limits::{LIST_DEFAULT, LIST_MAX, SNAPSHOT_BYTES_MAX, SNAPSHOT_EVENTS_MAX};
+use crate::limits::{
+    LIST_DEFAULT, LIST_MAX, PROMPT_FILE_POLL, PROMPT_FILE_WAIT, SNAPSHOT_BYTES_MAX, SNAPSHOT_EVENTS_MAX,
+};
 use crate::sessions::attachments::AttachmentSource;
 use crate::sessions::frames::FRAME;
 
@@ -146,7 +149,18 @@ pub(crate) async fn get_prompt(
     let attachments = match kept {
         AttachmentSource::Queue(attachments) => attachments,
         AttachmentSource::OnDisk(files) => {
-            api.transcripts.run(move |_| files.attachments(&caller, &prompt)).await?
+            let begun = Instant::now();
+            loop {
+                let may_come = files.is_agent_alive && begun.elapsed() < PROMPT_FILE_WAIT;
+                let (files, caller, prompt) = (files.clone(), caller.clone(), prompt.clone());
+                match api.transcripts.run(move |_| files.attachments(&caller, &prompt)).await {
+                    // The CLI writes its file a moment after it has taken the prompt.
+                    Err(error) if error.code() == Code::NotFound && may_come => {
+                        tokio::time::sleep(PROMPT_FILE_POLL).await;
+                    }
+                    read => break read?,
+                }
+            }
         }
     };
     Ok(Json(WholePrompt { uuid, attachments }))
