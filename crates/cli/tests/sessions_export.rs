@@ -284,10 +284,8 @@ fn c4_the_conversation_is_shown_and_other_branches_are_announced() {
     assert!(text.contains("3 entries of other branches not shown"), "{text}");
 }
 
-/// A person may change the input of a call before it runs. The file has the original in the call, and what
-/// was written in its result.
-#[test]
-fn p1_an_export_shows_the_text_that_was_written() {
+/// A session with one call and its result.
+fn session_with_call(name: &str, input: &str, result: &str) -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
     let project = root.path().join("projects/-home-dev-demo");
     fs::create_dir_all(&project).unwrap();
@@ -296,23 +294,75 @@ fn p1_an_export_shows_the_text_that_was_written() {
             r#"{{"uuid":"{uuid}","parentUuid":{parent},"isSidechain":false,"sessionId":"{ID}","cwd":"/home/dev/demo","version":"2.1.325","timestamp":"2026-01-01T00:00:00.000Z",{rest}}}"#
         )
     };
+    let call = format!(
+        r#""type":"assistant","message":{{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[{{"type":"tool_use","id":"toolu_1","name":"{name}","input":{input}}}],"usage":{{"input_tokens":1,"output_tokens":1}}}}"#
+    );
+    let result = format!(
+        r#""type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_1","content":"done"}}]}},"toolUseResult":{result}"#
+    );
     let lines = [
         entry("a", "null", r#""type":"user","message":{"role":"user","content":"make it"}"#),
-        entry(
-            "b",
-            r#""a""#,
-            r#""type":"assistant","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[{"type":"tool_use","id":"toolu_1","name":"Write","input":{"file_path":"/home/dev/demo/a.txt","content":"as it was asked"}}],"usage":{"input_tokens":1,"output_tokens":1}}"#,
-        ),
-        entry(
-            "c",
-            r#""b""#,
-            r#""type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"File created"}]},"toolUseResult":{"type":"create","filePath":"/home/dev/demo/a.txt","content":"as it was written","structuredPatch":[],"originalFile":null}"#,
-        ),
+        entry("b", r#""a""#, &call),
+        entry("c", r#""b""#, &result),
     ];
     fs::write(project.join(format!("{ID}.jsonl")), lines.join("\n") + "\n").unwrap();
+    root
+}
+
+/// A person may change the input of a call before it runs. The file has the original in the call, and what
+/// was written in its result.
+#[test]
+fn p1_an_export_shows_the_text_that_was_written() {
+    let root = session_with_call(
+        "Write",
+        r#"{"file_path":"/home/dev/demo/a.txt","content":"as it was asked"}"#,
+        r#"{"type":"create","filePath":"/home/dev/demo/a.txt","content":"as it was written","structuredPatch":[],"originalFile":null}"#,
+    );
     for args in [&["export", ID, "--to", "md"][..], &["export", ID, "--to", "html"]] {
         let shown = stdout(tidings(root.path()).args(args));
         assert!(shown.contains("as it was written"), "{args:?}: {shown}");
         assert!(!shown.contains("as it was asked"), "{args:?}: {shown}");
     }
+}
+
+/// Of a changed command the file has only what the model asked for; the journal of the server has the rest.
+#[tokio::test]
+async fn p1_an_export_shows_the_command_that_ran() {
+    use tidings_bridge::SqliteJournal;
+    use tidings_bridge::journal::{
+        Class, Draft, Epoch, Journal as _, Key, Kind, NewSession, Opening, SessionChange,
+    };
+    use tidings_protocol::ui::{PermissionResolved, Resolution, UiMessage};
+
+    let root = session_with_call("Bash", r#"{"command":"rm -rf out"}"#, r#"{"stdout":"done","stderr":""}"#);
+    let data = root.path().join("data");
+    fs::create_dir(&data).unwrap();
+    let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(1) };
+    let journal = SqliteJournal::open(data.join("journal.db"), &opening).unwrap();
+    let (key, now) = (Key::new("one").unwrap(), jiff::Timestamp::UNIX_EPOCH);
+    journal.create(NewSession::new(key.clone(), "/home/dev/demo", now)).await.unwrap();
+    let fence = journal.claim(&key).await.unwrap();
+    let of_cli = SessionChange { cli_session: Some(ID.to_owned()), ..SessionChange::default() };
+    journal.update(&key, fence, of_cli).await.unwrap();
+    let mut resolved = PermissionResolved::new(1, "toolu_1", Resolution::Allowed);
+    resolved.updated_input =
+        Some(serde_json::json!({"command": "ls out --token=sk-ant-not-a-real-key-at-all"}));
+    let event = UiMessage::PermissionResolved(resolved);
+    let body = serde_json::to_vec(&event).unwrap();
+    let draft = Draft::new(Class::Durable, now, Kind::new(event.name()).unwrap(), body);
+    journal.append(&key, fence, vec![draft]).await.unwrap();
+
+    let shown = |args: &[&str]| stdout(tidings(root.path()).env("TIDINGS_DATA_DIR", &data).args(args));
+    for args in [&["show", ID][..], &["export", ID, "--to", "md"], &["export", ID, "--to", "html"]] {
+        let shown = shown(args);
+        assert!(shown.contains("ls out") && shown.contains("changed before it ran"), "{args:?}: {shown}");
+        assert!(!shown.contains("rm -rf out"), "{args:?}: {shown}");
+    }
+    let redacted = shown(&["show", ID, "--full", "--redact"]);
+    assert!(redacted.contains("ls out") && !redacted.contains("sk-ant-not-a-real-key-at-all"), "{redacted}");
+    let json = shown(&["show", ID, "--json"]);
+    let call = json.lines().find(|line| line.contains("toolu_1")).unwrap();
+    let call: serde_json::Value = serde_json::from_str(call).unwrap();
+    assert_eq!(call["tools"][0]["input"]["command"], "rm -rf out", "{call}");
+    assert!(call["tools"][0]["changed_input"]["command"].as_str().unwrap().starts_with("ls out"), "{call}");
 }

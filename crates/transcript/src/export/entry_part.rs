@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use jiff::{SignedDuration, Timestamp};
-use tidings_protocol::json::{Raw, Text};
+use tidings_protocol::json::{Json, Raw, Text};
 use tidings_protocol::tools::ToolInput;
 
 use super::Detail;
@@ -129,6 +129,14 @@ impl<'a> ToolCall<'a> {
             outcome: None,
             agents: Vec::new(),
         }
+    }
+
+    /// The same call with the input that ran instead.
+    pub(super) fn with_input(self, changed: Option<&'a Json>) -> Self {
+        let Some(changed) = changed else { return self };
+        let mut call = ToolCall::new(self.id, &self.name, changed.raw());
+        call.summary.push_str(" (changed before it ran)");
+        call
     }
 
     /// The input for display; `None` if its summary, a diff or the sub-agent's own line shows the same. With

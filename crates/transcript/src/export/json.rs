@@ -74,6 +74,9 @@ pub struct ToolJson {
     pub summary: String,
     /// The input as it stands in the file.
     pub input: Option<Box<RawValue>>,
+    /// The input that ran, if a person changed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed_input: Option<Box<RawValue>>,
 }
 
 /// A tool result.
@@ -229,13 +232,13 @@ fn write(
     out: &mut dyn Write,
     target: &Path,
 ) -> Result<(), Error> {
-    let session = source.session;
     let entry = source.entry(node)?;
-    let json = to_json(&entry_json(session, node, &entry.as_ref()))?;
+    let json = to_json(&entry_json(source, node, &entry.as_ref()))?;
     out.write_all(json.as_bytes()).at("write", target)
 }
 
-fn entry_json<'a>(session: &'a Session, id: NodeId, entry: &EntryRef<'_>) -> EntryJson<'a> {
+fn entry_json<'s>(source: &mut ExportSource<'s>, id: NodeId, entry: &EntryRef<'_>) -> EntryJson<'s> {
+    let session = source.session;
     let node = session.node(id);
     let agent = session.lane(node.lane).agent.as_ref();
     let mut json = EntryJson {
@@ -270,12 +273,14 @@ fn entry_json<'a>(session: &'a Session, id: NodeId, entry: &EntryRef<'_>) -> Ent
         }
     }
     for call in entry.tool_calls() {
-        let summary = ToolCall::new(call.id.clone(), &call.name, call.input).summary;
+        let changed = source.changed_input(&call.id);
+        let shown = ToolCall::new(call.id.clone(), &call.name, call.input).with_input(changed.as_ref());
         json.tools.push(ToolJson {
-            id: call.id.into_owned(),
-            name: call.name.into_owned(),
-            summary,
+            summary: shown.summary,
+            id: call.id.to_string(),
+            name: call.name.to_string(),
             input: raw_value(call.input),
+            changed_input: changed.as_ref().and_then(|input| raw_value(input.raw())),
         });
     }
     let mut numbers = Numbers::default();

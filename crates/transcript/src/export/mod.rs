@@ -35,11 +35,12 @@ mod source;
 mod text;
 mod walk;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::path::Path;
 
 use jiff::tz::TimeZone;
+use tidings_protocol::json::Json;
 
 pub use json::{EntryJson, ResultJson, ToolJson};
 pub use metadata::SessionMetadata;
@@ -86,6 +87,9 @@ pub struct Options {
     pub view: View,
     /// Time zone of displayed times.
     pub zone: TimeZone,
+    /// Inputs that ran instead of those that the model asked for, by the id of the call. A session's files do
+    /// not have them.
+    pub changed_inputs: HashMap<String, Json>,
 }
 
 /// The level of detail of an export.
@@ -125,6 +129,7 @@ impl Default for Options {
             branches: Branches::Active,
             view: View::Unified,
             zone: TimeZone::UTC,
+            changed_inputs: HashMap::new(),
         }
     }
 }
@@ -138,7 +143,7 @@ pub fn export(
     redactor: Option<&mut Redactor>,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    let mut source = ExportSource::new(session, files, redactor);
+    let mut source = ExportSource::new(session, files, &options.changed_inputs, redactor);
     let target = Path::new("the export");
     if format == Format::Lines {
         return lines::write(&mut source, files, options, out, target);

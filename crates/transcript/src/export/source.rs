@@ -1,6 +1,8 @@
+use std::collections::HashMap;
 use std::io::Read as _;
 
 use tidings_protocol::entry::Entry;
+use tidings_protocol::json::Json;
 
 use super::cut::size;
 use crate::Error;
@@ -12,6 +14,7 @@ use crate::session::{NodeId, Session};
 pub(super) struct ExportSource<'s> {
     pub(super) session: &'s Session,
     files: &'s SessionFiles,
+    changed_inputs: &'s HashMap<String, Json>,
     redactor: Option<&'s mut Redactor>,
 }
 
@@ -26,9 +29,17 @@ impl<'s> ExportSource<'s> {
     pub(super) fn new(
         session: &'s Session,
         files: &'s SessionFiles,
+        changed_inputs: &'s HashMap<String, Json>,
         redactor: Option<&'s mut Redactor>,
     ) -> Self {
-        ExportSource { session, files, redactor }
+        ExportSource { session, files, changed_inputs, redactor }
+    }
+
+    /// The input that ran instead of the one that the model asked for, with secrets redacted if requested.
+    pub(super) fn changed_input(&mut self, call: &str) -> Option<Json> {
+        let input = self.changed_inputs.get(call)?;
+        let Some(redactor) = &mut self.redactor else { return Some(input.clone()) };
+        Json::parse(&redactor.redact_json(input.raw().as_str())).ok()
     }
 
     /// Reads an entry, with secrets redacted if requested.

@@ -221,7 +221,9 @@ impl<'w, 's, S: Sink> ExportWalk<'w, 's, S> {
                 }
                 Block::ToolUse { id, name, input } => {
                     let number = calls.next(&id.get());
-                    self.call(head, ToolCall::new(id.get(), &name.get(), input), number, depth)?;
+                    let changed = self.source.changed_input(&id.get());
+                    let call = ToolCall::new(id.get(), &name.get(), input).with_input(changed.as_ref());
+                    self.call(head, call, number, depth)?;
                 }
                 Block::Other(raw) => self.other_block(head, raw),
                 _ => {}
@@ -230,7 +232,9 @@ impl<'w, 's, S: Sink> ExportWalk<'w, 's, S> {
         if calls.0.is_empty() {
             for call in entry.tool_calls() {
                 let number = calls.next(&call.id);
-                self.call(head, ToolCall::new(call.id, &call.name, call.input), number, depth)?;
+                let changed = self.source.changed_input(&call.id);
+                let call = ToolCall::new(call.id, &call.name, call.input).with_input(changed.as_ref());
+                self.call(head, call, number, depth)?;
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ mod asks;
 mod audit_key;
 mod audit_log;
 mod backup;
+mod changed_inputs;
 mod damage;
 mod delta_log;
 mod documents;
@@ -105,6 +106,18 @@ impl SqliteJournal {
                 }
             }
         }
+    }
+
+    /// The inputs of a session of the CLI that people changed before the calls ran, with the ids of the
+    /// calls; also while another process writes the journal. The CLI's own file has the inputs that the model
+    /// asked for. It blocks on the disk.
+    pub fn changed_inputs(
+        path: &Path,
+        cli_session: &str,
+    ) -> Result<Vec<(String, serde_json::Value)>, JournalError> {
+        let conn = open::reader(path)?;
+        schema::check(&conn)?;
+        changed_inputs::read(&conn, cli_session)
     }
 
     /// Reads the documents of a kind, also while another process writes the journal. A journal of an earlier

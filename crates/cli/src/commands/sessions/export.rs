@@ -80,14 +80,14 @@ impl Export {
         let session = Session::open(&files)?;
         session.require_entries()?;
         if self.to == ExportFormat::Ui {
-            let leaf = match self.content.options(&session)?.branches {
+            let leaf = match self.content.options(&session, out)?.branches {
                 Branches::One(leaf) => Some(leaf),
                 Branches::Active => None,
                 Branches::All => return Err(one_branch().into()),
             };
             return self.events(&session, leaf, &files, root, out);
         }
-        let mut options = self.content.options(&session)?;
+        let mut options = self.content.options(&session, out)?;
         let format = match self.to {
             ExportFormat::Md => Format::Markdown,
             ExportFormat::Html => Format::Html,

@@ -1,6 +1,9 @@
+use std::collections::HashMap;
 use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
+use tidings_bridge::SqliteJournal;
+use tidings_protocol::json::Json;
 use tidings_transcript::export::{
     Agents, Branches, Detail, Format, Options, Style, export, find_branch, hidden_branches,
 };
@@ -8,6 +11,7 @@ use tidings_transcript::redact::Redactor;
 use tidings_transcript::session::{Session, View};
 
 use super::RootArgs;
+use crate::commands::backup::JOURNAL;
 use crate::error::Exit;
 use crate::output::{BOLD, DIM, Output, PLAIN, RED};
 
@@ -67,7 +71,7 @@ Examples:
 
 --json prints one object per entry:
   {\"uuid\",\"parent\",\"line\",\"at\",\"kind\",\"part\",\"actor\",\"flow\",\"lane\",\"text\",
-   \"tools\":[{\"id\",\"name\",\"summary\",\"input\"}],\"results\":[{\"id\",\"name\",\"is_error\",\"text\"}]}
+   \"tools\":[{\"id\",\"name\",\"summary\",\"input\",\"changed_input\"}],\"results\":[{\"id\",\"name\",\"is_error\",\"text\"}]}
 and, if present, \"model\", \"thinking\", \"pictures\" and \"is_error\"";
 
 impl Show {
@@ -75,7 +79,7 @@ impl Show {
         let files = root.session(self.id.as_deref())?;
         let session = Session::open(&files)?;
         session.require_entries()?;
-        let mut options = self.content.options(&session)?;
+        let mut options = self.content.options(&session, out)?;
         options.agents = if self.sidechains { Agents::Shown } else { Agents::Hidden };
         let format = if root.json {
             Format::JsonLines
@@ -91,8 +95,9 @@ impl Show {
 }
 
 impl ContentArgs {
-    pub(crate) fn options(&self, session: &Session) -> anyhow::Result<Options> {
+    pub(crate) fn options(&self, session: &Session, out: &Output) -> anyhow::Result<Options> {
         Ok(Options {
+            changed_inputs: changed_inputs(session.id(), out)?,
             detail: if self.full { Detail::Full } else { Detail::Folded },
             branches: match &self.branch {
                 Some(name) => Branches::One(find_branch(session, name)?),
@@ -114,6 +119,19 @@ impl ContentArgs {
 
     pub(crate) fn redactor(&self) -> Option<Redactor> {
         self.redact.then(Redactor::new)
+    }
+}
+
+/// Inputs that people changed on the server before the calls ran. Only the server's journal has them.
+fn changed_inputs(id: &str, out: &Output) -> anyhow::Result<HashMap<String, Json>> {
+    let journal = RootArgs::data_folder().map(|data| data.join(JOURNAL));
+    let Some(journal) = journal.filter(|journal| journal.exists()) else { return Ok(HashMap::new()) };
+    match SqliteJournal::changed_inputs(&journal, id) {
+        Ok(inputs) => Ok(inputs.into_iter().map(|(id, input)| (id, Json::from(input))).collect()),
+        Err(error) => {
+            out.note(&format!("Inputs that were changed before they ran are not shown: {error}"))?;
+            Ok(HashMap::new())
+        }
     }
 }
 

@@ -1,0 +1,34 @@
+//! Inputs that people changed before their calls ran.
+
+use rusqlite::Connection;
+use serde_json::Value;
+use tidings_agent::UiMessage;
+
+use super::events::row_of;
+use super::failure::Doing as _;
+use crate::journal::{Handle, JournalError};
+use crate::limits::SEQ_MAX;
+
+/// The changed inputs of a session of the CLI, with the ids of their calls.
+pub(super) fn read(conn: &Connection, cli_session: &str) -> Result<Vec<(String, Value)>, JournalError> {
+    let doing = "read changed inputs";
+    let mut find = conn.prepare("SELECT DISTINCT session FROM cli_sessions WHERE id = ?1").doing(doing)?;
+    let handles: Result<Vec<u64>, _> =
+        find.query_map([cli_session], |row| row.get(0)).doing(doing)?.collect();
+    let sql = "SELECT body FROM events WHERE id BETWEEN ?1 AND ?2 AND kind = 'PermissionResolved'";
+    let mut find = conn.prepare(sql).doing(doing)?;
+    let mut inputs = Vec::new();
+    for handle in handles.doing(doing)?.into_iter().map(Handle::new) {
+        let mut rows = find.query([row_of(handle, 0), row_of(handle, SEQ_MAX)]).doing(doing)?;
+        while let Some(row) = rows.next().doing(doing)? {
+            let body: Vec<u8> = row.get(0).doing(doing)?;
+            // An event that cannot be read is reported elsewhere.
+            if let Ok(UiMessage::PermissionResolved(resolved)) = serde_json::from_slice(&body)
+                && let Some(input) = resolved.updated_input
+            {
+                inputs.push((resolved.tool_use_id, input));
+            }
+        }
+    }
+    Ok(inputs)
+}
