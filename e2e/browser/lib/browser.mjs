@@ -30,9 +30,10 @@ export function launch() {
   return process.env.BROWSER_ADDRESS ? chromium.connect(process.env.BROWSER_ADDRESS) : chromium.launch(SHELL);
 }
 
-/** A whole browser, as people have it. */
+/** A whole browser, as people have it; with HEADED=1 in a window. */
 export function launchFull() {
-  return chromium.launch(FULL);
+  if (process.env.HEADED !== "1") return chromium.launch(FULL);
+  return chromium.launch({ ...FULL, headless: false, args: FLAGS.filter((flag) => flag !== "--headless") });
 }
 
 /** A browser for several processes: starting one takes longer than most cases. */

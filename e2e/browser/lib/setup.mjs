@@ -1,6 +1,7 @@
 // One server and one browser for the cases of a file, and pages whose errors fail the case.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { after, afterEach, before } from "node:test";
 import { launch, launchFull, open, trouble, visit } from "./browser.mjs";
 import { Server } from "./server.mjs";
@@ -97,4 +98,30 @@ export async function pressUntilGone(locator) {
 export async function picture(page, name) {
   const folder = process.env.SCREENSHOTS ? new URL("../../../docs/screenshots", import.meta.url).pathname : process.env.PICTURES;
   if (folder && (process.env.PICTURES || name.startsWith("desk-"))) await page.screenshot({ path: `${folder}/${name}.png`, scale: "css" });
+}
+
+/**
+ * With HEADED=1 the browser runs in a window, and notifications are on the screen:
+ * HEADED=1 xvfb-run -s "-screen 0 1280x800x24" scripts/browser.sh e2e/browser/cases/push.test.mjs
+ * It needs xdotool, and with SCREENSHOTS=1 ImageMagick.
+ */
+export const isHeaded = process.env.HEADED === "1";
+
+/** The notification at the lower right of that screen, as a picture for the docs. */
+export async function pictureOfNotification(name) {
+  if (!isHeaded || !process.env.SCREENSHOTS) return;
+  await slidIn();
+  const file = new URL(`../../../docs/screenshots/${name}.png`, import.meta.url).pathname;
+  execFileSync("import", ["-window", "root", "-crop", "372x156+904+640", "+repage", file]);
+}
+
+/** Presses the left button of that notification with the mouse. */
+export async function pressFirstButton() {
+  await slidIn();
+  execFileSync("xdotool", ["mousemove", "980", "763", "click", "1"]);
+}
+
+/** A notification moves for a moment before it can be seen and pressed. */
+function slidIn() {
+  return new Promise((done) => setTimeout(done, 2000));
 }
