@@ -11,7 +11,7 @@ use super::deltas::{Deltas, HeldDeltas};
 use crate::broadcast::{Cut, Delivery, Subscription};
 use crate::journal::{Cursor, Event, JournalError};
 use crate::limits::CHUNK_BYTES;
-use crate::sessions::frames::FRAME;
+use crate::sessions::running::frames::FRAME;
 
 /// Writes events in one protocol.
 pub(crate) trait Encoder {

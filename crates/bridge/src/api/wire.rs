@@ -9,7 +9,7 @@ use tidings_protocol::mobile::MobileMessage;
 use super::mobile;
 use crate::error::{Code, Error};
 use crate::journal::Event;
-use crate::sessions::frames::FRAME;
+use crate::sessions::running::frames::FRAME;
 
 /// A dialect in which events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -63,7 +63,7 @@ impl Inbox {
         }
     }
 
-    /// Reads the events that were stored while nobody looked, and compares the pending requests.
+    /// Reads the events that were stored meanwhile, and compares the pending requests.
     async fn catch_up(&self, known: &mut Known) {
         let (mut after, journal) = (None, self.0.sessions.broadcast().journal());
         loop {

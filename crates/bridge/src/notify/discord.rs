@@ -15,7 +15,7 @@ pub(super) fn request(hook: &Hook, notification: &Notification) -> RequestBuilde
         // Without a preview, which Discord would fetch.
         text = format!("{text}\n<{link}>");
     }
-    // Nobody is mentioned, whatever the text contains.
+    // No user is mentioned, whatever the text contains.
     let body = json!({ "content": text, "allowed_mentions": { "parse": [] } });
     hook.client.post(hook.url.clone()).json(&body)
 }

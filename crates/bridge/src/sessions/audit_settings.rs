@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::{Sessions, commands};
+use super::Sessions;
+use super::running::commands;
 use crate::caller::Caller;
 use crate::journal::AuditDraft;
 use crate::limits::AUDIT_RULE_CHARS;

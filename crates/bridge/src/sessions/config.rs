@@ -12,7 +12,7 @@ use tidings::transport::Transport;
 use tidings_agent::Clock;
 use tidings_agent::session::Batches;
 
-use super::launch;
+use super::starting::launch;
 use crate::auth::trust::Trust;
 #[cfg(unix)]
 use crate::hosts::Hosts;

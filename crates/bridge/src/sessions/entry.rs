@@ -11,12 +11,12 @@ use tidings_protocol::api::{Delivery, Notice, QueueState, ServerPhase, SessionVi
 use tokio::sync::{Notify, broadcast};
 
 use super::Config;
-use super::agent_slots::{AgentSlot, AgentSlots};
 use super::observed::{AgentClaim, ObservedProcess};
-use super::policy::{self, JudgedRequests};
+use super::requests::policy::{self, JudgedRequests};
+use super::running::waiters::Waiters;
 use super::settings::{FollowedFile, Queued, SessionSettings};
+use super::starting::agent_slots::{AgentSlot, AgentSlots};
 use super::view::{self, PendingCounts};
-use super::waiters::Waiters;
 use crate::auth::trust::Trust;
 use crate::broadcast::Broadcast;
 use crate::error::Error;
@@ -211,8 +211,8 @@ impl Entry {
         Ok((view, changed.event))
     }
 
-    /// Waits for the end of a change that is in progress. Events are published before it, so that whoever has
-    /// seen an event finds its effects only afterwards.
+    /// Waits for the end of a change that is in progress. Events are published before it, so a client that
+    /// has seen an event finds its effects only afterwards.
     pub(super) async fn wait_for_change(&self) {
         drop(self.changes.lock().await);
     }

@@ -1,45 +1,22 @@
 //! Sessions that run, as their clients see them.
 //!
+//! The folders are parts of a session's life: `starting`, `running`, `requests`, `surviving`, `reading`, and
+//! `observed` for sessions that people start themselves. `entry` and `settings` have its state.
+//!
 //! Each session has a task of its own around an agent. Events of the agent are stored in the journal before
 //! they are published, and input of users is stored before it is acknowledged.
 
-mod abandoned;
-mod actor;
-#[cfg(unix)]
-mod adopt;
-mod after_limit;
-mod agent_slots;
-mod answers;
-mod asks;
-pub(crate) mod attachments;
 mod audit_settings;
-mod call;
-mod changes;
-mod claude;
-mod commands;
 mod config;
-mod create;
-#[cfg(unix)]
-mod dead_hosts;
 mod entry;
-mod event_ids;
-pub(crate) mod frames;
-#[cfg(unix)]
-mod health;
-pub(crate) mod import;
-mod input;
-mod launch;
 pub(crate) mod observed;
-mod policy;
-mod prompt;
-mod recover;
-mod rewind;
+pub(crate) mod reading;
+mod requests;
+pub(crate) mod running;
 mod settings;
-mod sink;
-mod snapshot;
-mod turn_time;
+pub(crate) mod starting;
+mod surviving;
 mod view;
-mod waiters;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -52,17 +29,17 @@ use tidings_protocol::api::{
 use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
 use tokio::time::Instant;
 
-pub(crate) use asks::outcome_name;
 pub use config::{Carrier, Config, Observe, Real};
-pub(crate) use create::first_input_id;
+pub(crate) use requests::asks::outcome_name;
+pub(crate) use starting::create::first_input_id;
 
-use self::actor::{Actor, ActorCommand};
-use self::agent_slots::AgentSlots;
-use self::asks::{PendingRequest, pending_request};
-use self::claude::ClaudeFacts;
 use self::entry::{Change, Entry};
 use self::observed::ObservedProcesses;
+use self::requests::asks::{PendingRequest, pending_request};
+use self::running::actor::{Actor, ActorCommand};
 use self::settings::SessionSettings;
+use self::starting::agent_slots::AgentSlots;
+use self::starting::claude::ClaudeFacts;
 use self::view::PendingCounts;
 use crate::auth::capabilities::{self, Bypass, Need};
 use crate::broadcast::{Broadcast, SubscribeOptions, Subscription};
@@ -150,8 +127,8 @@ impl Sessions {
             observed: ObservedProcesses::default(),
         }));
         sessions.recover().await?;
-        abandoned::watch(&sessions);
-        after_limit::watch(&sessions);
+        requests::abandoned::watch(&sessions);
+        surviving::after_limit::watch(&sessions);
         observed::watch(&sessions);
         Ok(sessions)
     }
@@ -204,8 +181,8 @@ impl Sessions {
         let bypass = Bypass::from_setting(self.config().allow_bypass);
         let used = self.active_for(caller, name).await?;
         let wanted = patch.clone();
-        let client_id = commands::optional_stored_id(caller, patch.client_id.as_deref())?;
-        let what = commands::digest(&("patch", &PatchSession { client_id: None, ..patch.clone() }));
+        let client_id = running::commands::optional_stored_id(caller, patch.client_id.as_deref())?;
+        let what = running::commands::digest(&("patch", &PatchSession { client_id: None, ..patch.clone() }));
         let change = |settings: &mut SessionSettings, row: &journal::Session| {
             if let Some(id) = &client_id {
                 if settings.done_before(id, &what)?.is_some() {
@@ -277,9 +254,11 @@ impl Sessions {
         if command != SessionCommand::TakeOver {
             used.entry.check_hosted()?;
         }
-        let client_id = commands::optional_stored_id(caller, request.client_id.as_deref())?;
-        let what =
-            commands::digest(&(command.as_str(), &CommandRequest { client_id: None, ..request.clone() }));
+        let client_id = running::commands::optional_stored_id(caller, request.client_id.as_deref())?;
+        let what = running::commands::digest(&(
+            command.as_str(),
+            &CommandRequest { client_id: None, ..request.clone() },
+        ));
         // A repeated command returns its first result, even if no agent slot is free now.
         if let Some(id) = &client_id
             && let Some(before) = used.entry.done_before(id, &what).await?

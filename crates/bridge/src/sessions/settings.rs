@@ -10,9 +10,9 @@ use tidings_protocol::api::{
 use tidings_protocol::ui::TurnId;
 use tidings_transcript::manage::prompt_line;
 
-use super::after_limit::AfterLimit;
-use super::commands;
 use super::entry::Change;
+use super::running::commands;
+use super::surviving::after_limit::AfterLimit;
 use super::view::{self, PendingCounts};
 use crate::error::{Code, Error};
 use crate::journal::{ClientId, Session};

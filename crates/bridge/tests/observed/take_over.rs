@@ -52,7 +52,7 @@ async fn a_terminal_that_is_busy_or_shows_a_dialog_is_left_alone() {
 async fn an_idle_terminal_is_ended_in_order_and_its_session_is_no_longer_observed() {
     let (terminal, mut child) = idle_terminal().await;
     let events = terminal.events().await.len();
-    // Nobody collects the exit status of the process meanwhile: it is a zombie, and counts as gone.
+    // The exit status of the process is not collected meanwhile: it is a zombie, and counts as gone.
     let (code, problem) = take_over(&terminal).await;
     assert_ne!(code, 409, "{problem}");
     assert_eq!(child.wait().unwrap().code(), Some(7), "it was asked to end, and not killed");

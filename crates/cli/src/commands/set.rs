@@ -34,7 +34,7 @@ enum Switch {
 
 const EXAMPLES: &str = "\
 Examples:
-  tidings set 3 --continue-after-limit        go on when the limit is reset, if nobody writes before
+  tidings set 3 --continue-after-limit        go on when the limit is reset, unless you write before
   tidings set 3 --continue-after-limit off
   tidings set 3 --title \"The till\"";
 

@@ -23,7 +23,7 @@ fn without_a_server_a_hook_ends_at_once_and_silently() {
     ends_silently(desk.start("Stop", &desk.input()));
     fs::remove_dir(desk.path("data")).unwrap();
     ends_silently(desk.start("PermissionRequest", &desk.input()));
-    // The input is read although nobody needs it: Claude Code reports a broken pipe as a failed hook.
+    // The input is read although it is not needed: Claude Code reports a broken pipe as a failed hook.
     ends_silently(desk.start("PostToolUse", &format!("{{\"a\":\"{}\"}}", "x".repeat(1 << 20))));
     assert!(started.elapsed() < AT_ONCE);
     assert!(!desk.path("data").exists());

@@ -20,8 +20,8 @@ use crate::journal::{Cursor, Event, Key, Max, Page, Verdict};
 use crate::limits::{
     LIST_DEFAULT, LIST_MAX, PROMPT_FILE_POLL, PROMPT_FILE_WAIT, SNAPSHOT_BYTES_MAX, SNAPSHOT_EVENTS_MAX,
 };
-use crate::sessions::attachments::AttachmentSource;
-use crate::sessions::frames::FRAME;
+use crate::sessions::reading::attachments::AttachmentSource;
+use crate::sessions::running::frames::FRAME;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct SnapshotQuery {

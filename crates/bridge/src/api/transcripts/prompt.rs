@@ -7,7 +7,7 @@ use tidings_protocol::api::WholePrompt;
 use crate::api::Api;
 use crate::caller::Caller;
 use crate::http::{Answer, Path};
-use crate::sessions::attachments;
+use crate::sessions::reading::attachments;
 
 /// Gets the images and files that came with one prompt, on any branch.
 #[utoipa::path(

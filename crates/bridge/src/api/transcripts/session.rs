@@ -19,7 +19,7 @@ use crate::limits::{
     LIST_DEFAULT, PROMPT_SHOWN_CHARS, SNAPSHOT_EVENTS_MAX, TRANSCRIPT_PAGE_BYTES_MAX,
     TRANSCRIPT_RESULT_BYTES_MAX, TRANSCRIPT_WHOLE_PAGE_BYTES_MAX,
 };
-use crate::sessions::import::listed;
+use crate::sessions::starting::import::listed;
 use crate::snapshot::{Budget, ConversationSnapshot, SnapshotBuilder};
 
 /// Gets one session on disk.

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::limits::{TRANSCRIPT_JOBS_MAX, TRANSCRIPT_WAIT};
-use crate::sessions::import::sees_session;
+use crate::sessions::starting::import::sees_session;
 
 /// Sessions on disk. Handles are cheap to clone.
 #[derive(Debug, Clone)]

@@ -21,8 +21,8 @@ use crate::limits::{
     FOLLOW_EVERY, FOLLOW_IDLE_EVERY, FOLLOW_PAUSE, FOLLOWED_BYTES_MAX, FOLLOWED_LINES_WAITING, IDLE_AFTER,
 };
 use crate::sessions::entry::{Change as RowChange, Entry};
-use crate::sessions::launch::ENTRYPOINT;
 use crate::sessions::settings::SessionSettings;
+use crate::sessions::starting::launch::ENTRYPOINT;
 
 /// Bits of a position that are the offset in its file; the rest is the number of the file.
 const OFFSET_BITS: u32 = 48;

@@ -20,7 +20,7 @@ use crate::error::{Code, Error};
 use crate::journal::Key;
 use crate::limits::SUBAGENT_HOLD;
 use crate::sessions::Observe;
-use crate::sessions::sink::{EventSource, JournalSink};
+use crate::sessions::running::sink::{EventSource, JournalSink};
 
 /// The process that sent a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,10 +13,10 @@ use tidings_transcript::running::RunningCli;
 
 use super::Sessions;
 use crate::error::{Code, Error};
-use crate::sessions::actor::Actor;
 use crate::sessions::entry::{Entry, Memory};
-use crate::sessions::launch;
+use crate::sessions::running::actor::Actor;
 use crate::sessions::settings::FollowedFile;
+use crate::sessions::starting::launch;
 
 /// A process and its session.
 pub(super) type ProcessId = (u32, String);

@@ -10,8 +10,8 @@ use tidings_transcript::running::{self, RunningCli};
 use super::{ObservedProcess, Sessions, WAITING, place};
 use crate::error::{Code, Error};
 use crate::limits::{FOLLOW_PAUSE, TAKE_OVER_WAIT};
-use crate::sessions::agent_slots::AgentSlot;
 use crate::sessions::entry::Entry;
+use crate::sessions::starting::agent_slots::AgentSlot;
 
 impl Sessions {
     /// Ends the idle process that holds a session in a terminal. All of its events are stored afterwards.

@@ -18,9 +18,9 @@ use crate::files;
 use crate::journal::{ClientId, Key, NewSession, Novelty, Session, SessionChange};
 use crate::limits::{FOLLOW_PAUSE, PRIVATE_FILE_BYTES_MAX, PROCESSES_EVERY};
 use crate::sessions::entry::Change;
-use crate::sessions::launch::ENTRYPOINT;
+use crate::sessions::running::sink::{EventSource, JournalSink};
 use crate::sessions::settings::SessionSettings;
-use crate::sessions::sink::{EventSource, JournalSink};
+use crate::sessions::starting::launch::ENTRYPOINT;
 use crate::sessions::{ActiveSession, Sessions, SessionsInner, view};
 
 /// Starts to observe the sessions of the configuration folder, if the server is configured to.

@@ -81,7 +81,7 @@ impl Terminal {
     }
 
     fn tell(&self, message: &FromTerminal) {
-        // Without viewers there is nobody to tell.
+        // There may be no viewers.
         drop(self.output.send(message.encode().into()));
     }
 

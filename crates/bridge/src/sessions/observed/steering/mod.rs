@@ -19,8 +19,8 @@ use super::{ObservedProcess, Sessions};
 use crate::auth::capabilities;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
-use crate::sessions::actor::at_cursor;
 use crate::sessions::entry::Entry;
+use crate::sessions::running::actor::at_cursor;
 
 /// The way in which keys reach the process.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,254 @@
+//! Creation of sessions: new ones, and ones that resume a session on disk.
+
+use std::path::Path;
+
+use tidings_protocol::api::{CreateSession, Input, Notice, ServerPhase, SessionView};
+use tidings_transcript::roots::SessionFiles;
+
+use crate::auth::{capabilities, paths};
+use crate::caller::Caller;
+use crate::error::{Code, Error};
+use crate::git::Git;
+use crate::journal::{Key, NewSession, Novelty, Session};
+use crate::limits::BASE_COMMIT_WAIT;
+use crate::sessions::running::commands;
+use crate::sessions::running::input;
+use crate::sessions::settings::SessionSettings;
+use crate::sessions::starting::import;
+use crate::sessions::starting::launch;
+use crate::sessions::{Admission, Sessions, check_folder, view};
+
+const INSTALL: &str =
+    "install it (`curl -fsSL https://claude.ai/install.sh | bash`) and start the server again";
+
+impl Sessions {
+    /// Creates a session, and sends its prompt if there is one. The same client id again returns the same
+    /// session.
+    pub async fn create(
+        &self,
+        caller: &Caller,
+        mut new: CreateSession,
+    ) -> Result<(SessionView, Novelty), Error> {
+        self.require(caller, &capabilities::of_create(&new)?)?;
+        if new.fork && new.resume.is_none() {
+            let message = "`fork` copies the session that `resume` names, and none is named";
+            return Err(Error::new(Code::Invalid, message, "send `resume`, or leave `fork` out"));
+        }
+        if *self.0.opening.lock().await == Admission::Closed {
+            return Err(Error::new(Code::Unavailable, "The server is stopping", "try again in a moment")
+                .retry_after_ms(2000));
+        }
+        let made_of = commands::digest(&CreateSession { client_id: None, ..new.clone() });
+        new.cwd = self.folder(caller, &new.cwd)?;
+        for folder in &mut new.add_dirs {
+            *folder = self.folder(caller, folder)?;
+        }
+        let client_id = new
+            .client_id
+            .as_deref()
+            .map(|id| commands::stored_id_in_folder(caller, &new.cwd, id))
+            .transpose()?;
+        // Until the session exists, no other one may import the session that it resumes.
+        let importing = match &new.resume {
+            Some(_) => Some(self.0.importing.lock().await),
+            None => None,
+        };
+        if let Some(id) = &client_id
+            && let Some(row) = self.broadcast().journal().made_by(id).await?
+        {
+            return self.made_before(caller, &new, &row, &made_of).await;
+        }
+        let is_demo = self.is_demo(&new)?;
+        let past = self.past(caller, &mut new, is_demo).await?;
+        let key = Key::new(self.config().ids.next())?;
+        let settings = SessionSettings {
+            made_of: Some(made_of.clone()),
+            base_commit: self.commit_of(&new.cwd).await,
+            ..SessionSettings::of(&new, is_demo)
+        };
+        settings.check_length()?;
+        // A prompt that would be refused must not leave an empty session behind.
+        let _slot = match first_input(&new) {
+            Some(input) => {
+                input::check(&input)?;
+                settings.check_budget()?;
+                Some(self.slot_for(&key).await?)
+            }
+            None => None,
+        };
+        let row = NewSession {
+            title: new.title.clone(),
+            labels: new.labels.clone(),
+            settings: settings.text(),
+            state: view::phase_name(ServerPhase::Parked).to_owned(),
+            client_id,
+            ..NewSession::new(key, new.cwd.as_str(), self.config().clock.now())
+        };
+        let (row, novelty) = self.broadcast().journal().create(row).await?;
+        drop(importing);
+        if novelty == Novelty::Seen {
+            return self.made_before(caller, &new, &row, &made_of).await;
+        }
+        self.audit_settings(caller, row.key.as_str(), &new).await;
+        let used = self.active_for(caller, row.key.as_str()).await?;
+        if let Some(files) = past {
+            used.entry.import_history(files).await?;
+        }
+        used.entry.notify(Notice::Session { session: used.entry.view() });
+        self.send_first_prompt(caller, &new, &row).await?;
+        let mut view = self.find(row.key.as_str()).await?;
+        // Its agent is about to start for the prompt; the client need not poll for that.
+        if view.state == ServerPhase::Parked && view.queued > 0 {
+            view.state = ServerPhase::Starting;
+        }
+        Ok((view, Novelty::New))
+    }
+
+    /// The session that the same command created. Another command with the same id is refused.
+    async fn made_before(
+        &self,
+        caller: &Caller,
+        new: &CreateSession,
+        row: &Session,
+        made_of: &str,
+    ) -> Result<(SessionView, Novelty), Error> {
+        let before = SessionSettings::parse(&row.settings).made_of;
+        if before.is_some_and(|before| before != made_of) {
+            return Err(commands::used_elsewhere());
+        }
+        // The server may have ended before the prompt was sent.
+        self.send_first_prompt(caller, new, row).await?;
+        Ok((self.find(row.key.as_str()).await?, Novelty::Seen))
+    }
+
+    async fn send_first_prompt(
+        &self,
+        caller: &Caller,
+        new: &CreateSession,
+        row: &Session,
+    ) -> Result<(), Error> {
+        match first_input(new) {
+            Some(input) => self.input(caller, row.key.as_str(), input).await.map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// The commit that a folder is at, if it is known soon.
+    async fn commit_of(&self, folder: &str) -> Option<String> {
+        let find = async { Git::open(&self.config().environment, folder).await.ok()??.head().await.ok()? };
+        tokio::time::timeout(BASE_COMMIT_WAIT, find).await.ok()?
+    }
+
+    /// The commit that the folder of a session was at when the session began.
+    pub(crate) async fn base_commit(&self, name: &str) -> Result<Option<String>, Error> {
+        let row = self.row(name).await?;
+        Ok(self.settings(&row).await.base_commit)
+    }
+
+    /// True if a script plays the agent.
+    fn is_demo(&self, new: &CreateSession) -> Result<bool, Error> {
+        let config = self.config();
+        let is_demo = new.demo.unwrap_or(config.demo);
+        if is_demo == config.demo {
+            return Ok(is_demo);
+        }
+        if is_demo {
+            let message = "This server does not run in demo mode";
+            return Err(Error::new(Code::Invalid, message, "start one with `tidings serve --demo`"));
+        }
+        if config.real_claude().is_none() {
+            let message = "Claude Code was not found, so only demo sessions can be created";
+            return Err(Error::new(Code::Conflict, message, INSTALL));
+        }
+        Ok(false)
+    }
+
+    /// The canonical path of a folder, if the caller may use it.
+    pub(crate) fn folder(&self, caller: &Caller, folder: &str) -> Result<String, Error> {
+        let folder = &*self.config().with_home(folder);
+        let real = paths::inside(&self.config().roots, Path::new(folder))?;
+        let real = real.to_str().map(str::to_owned).ok_or_else(|| {
+            let message = format!("`{folder}` cannot be used: its path is not valid UTF-8");
+            Error::new(Code::Invalid, message, "rename the folder")
+        })?;
+        check_folder(caller, &real)?;
+        Ok(real)
+    }
+
+    /// The files of the session to resume: a session of this server by its name, or one on disk by its id. A
+    /// session that this server has already is not imported a second time, only forked; one that the caller
+    /// may not see does not exist.
+    async fn past(
+        &self,
+        caller: &Caller,
+        new: &mut CreateSession,
+        is_demo: bool,
+    ) -> Result<Option<SessionFiles>, Error> {
+        let Some(name) = new.resume.take() else { return Ok(None) };
+        // An id has several spellings.
+        let name = uuid::Uuid::parse_str(&name).map_or(name, |id| id.to_string());
+        new.resume = Some(name.clone());
+        let ours = match self.row(&name).await {
+            Ok(row) => Some(row),
+            Err(error) if name.parse::<u64>().is_ok() => return Err(error),
+            Err(error) if !matches!(error.code(), Code::NotFound | Code::Invalid) => return Err(error),
+            Err(_) => self.owner_of(&name).await?,
+        };
+        if let Some(row) = ours {
+            if !caller.sees(&row.cwd) {
+                return Err(Error::no_session(&name));
+            }
+            if !new.fork {
+                let message = format!("The session `{name}` is session {} already", row.handle);
+                return Err(Error::new(Code::Conflict, message, "send a prompt to that one, or fork it"));
+            }
+            // An imported session without a start of its own still has the id that it was imported from.
+            let taken_over = || SessionSettings::parse(&row.settings).launch.resume;
+            let id = row.cli_sessions.last().cloned().or_else(taken_over).ok_or_else(|| {
+                Error::new(Code::Conflict, "That session has no conversation yet", "there is nothing to fork")
+            })?;
+            new.resume = Some(id);
+        }
+        let config_dir = self.config().config_dir(is_demo).map(Path::to_owned);
+        let Some(config_dir) = config_dir else {
+            // Without its file the folder of the session is unknown.
+            return if caller.folders.is_empty() { Ok(None) } else { Err(Error::no_session(&name)) };
+        };
+        let (caller, id) = (caller.clone(), new.resume.clone().unwrap_or(name));
+        let found = tokio::task::spawn_blocking(move || import::find(config_dir, &caller, &id)).await;
+        found.map_err(|_| Error::new(Code::Internal, "Failed to search for a session", ""))?.map(Some)
+    }
+
+    /// The session of this server that uses a CLI session now.
+    pub(in crate::sessions) async fn owner_of(&self, cli_session: &str) -> Result<Option<Session>, Error> {
+        let mut after = None;
+        loop {
+            let rows = self.broadcast().journal().sessions(after, crate::limits::LIST_MAX).await?;
+            let Some(last) = rows.last() else { return Ok(None) };
+            after = Some(last.handle);
+            let is_it = |row: &Session| {
+                launch::cli_session_of(row, &SessionSettings::parse(&row.settings).launch)
+                    == Some(cli_session)
+            };
+            if let Some(row) = rows.into_iter().find(is_it) {
+                return Ok(Some(row));
+            }
+        }
+    }
+}
+
+/// The first prompt of a new session.
+fn first_input(new: &CreateSession) -> Option<Input> {
+    Some(Input {
+        content: new.prompt.clone()?,
+        attachments: new.attachments.clone(),
+        // Repeating the command does not repeat the prompt.
+        client_id: new.client_id.as_deref().map(first_input_id),
+        ..Input::default()
+    })
+}
+
+/// The id of the prompt of a new session.
+pub(crate) fn first_input_id(id: &str) -> String {
+    format!("{id}:prompt")
+}

@@ -1,0 +1,7 @@
+//! Starting sessions and their agents.
+
+pub(super) mod agent_slots;
+pub(super) mod claude;
+pub(super) mod create;
+pub(crate) mod import;
+pub(super) mod launch;
