@@ -159,10 +159,9 @@ def _accepted(answer: tuple[int, dict[str, Any]]) -> list[str]:
 
 def _typed_when_idle(run: SteeredRun) -> list[str]:
     """A prompt of several lines, with control characters and an end mark of a paste inside."""
-    row = run.row()
-    wanted = {"prompt", "interrupt", "terminal"}
-    problems = [] if wanted <= set(row["capabilities"]) else [f"only {row['capabilities']}"]
-    problems += _accepted(run.send("a first \x1b[201~\x03line\r\n\tand \x07another\nplease [greet]"))
+    # A session is listed a moment before its terminal is known.
+    run.wait(lambda: {"prompt", "interrupt", "terminal"} <= set(run.row()["capabilities"]), "the terminal")
+    problems = _accepted(run.send("a first \x1b[201~\x03line\r\n\tand \x07another\nplease [greet]"))
     run.turn("a first line\n    and another\nplease [greet]")
     run.wait(lambda: not run.queued(), "an empty queue")
     return problems + run.differences()
@@ -359,9 +358,8 @@ def _killed_server(run: SteeredRun) -> list[str]:
     run.kill()
     run.terminal.wait_status("idle")
     run.serve()
-    row = run.row()
-    problems = [] if "terminal" in row["capabilities"] else [f"only {row['capabilities']}"]
-    problems += _accepted(run.send("after the restart, please [greet]"))
+    run.wait(lambda: "terminal" in run.row()["capabilities"], "the terminal")
+    problems = _accepted(run.send("after the restart, please [greet]"))
     run.said_to_model("after the restart, please [greet]")
     return problems
 
