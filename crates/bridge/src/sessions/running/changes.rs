@@ -143,7 +143,7 @@ mod tests {
     use tidings_protocol::api::Delivery;
     use tidings_protocol::ui::TurnStarted;
 
-    use super::super::settings::Queued;
+    use crate::sessions::settings::Queued;
     use super::*;
 
     fn queued(id: &str, turn: u64, state: QueueState) -> Queued {
