@@ -8,7 +8,6 @@ mod human;
 mod input;
 mod output;
 mod progress;
-mod remote;
 mod signals;
 mod terminal;
 mod usage;

@@ -40,7 +40,6 @@ pub mod limits;
 pub mod list;
 pub mod manage;
 mod open;
-mod other_files;
 pub mod prune;
 pub mod reader;
 pub mod redact;

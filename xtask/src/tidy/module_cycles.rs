@@ -8,10 +8,8 @@ use crate::source;
 
 /// Crates whose modules may need each other, and why.
 const EXCEPTIONS: &[(&str, &str)] = &[
-    ("cli", "`remote` asks the settings of `commands::serve` for the data folder"),
     ("client", "`Error` names the transport's failures, and a handler gets the client that called it"),
     ("protocol", "a frame, its views and its messages are three sides of one value"),
-    ("transcript", "`check` and `other_files` pair the same calls with their results"),
 ];
 
 /// The modules that a module names, and the file and line where it does so first.

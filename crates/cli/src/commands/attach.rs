@@ -21,9 +21,9 @@ use self::stream::{Stream, StreamUpdate};
 use super::run::console::{AnswerText, can_type, size, view};
 use super::session_lookup;
 use super::sessions::RootArgs;
+use crate::commands::remote::{Remote, RemoteArgs};
 use crate::error::Exit;
 use crate::output::{Output, printable};
-use crate::remote::{Remote, RemoteArgs};
 use crate::signals::signals;
 use crate::terminal::{
     CtrlC, Diffs, Key, Keyboard, Line, PromptEditor, Style, TerminalSettings, Thoughts, TurnStart, Typed,

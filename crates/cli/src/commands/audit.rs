@@ -10,10 +10,10 @@ use serde::Serialize;
 use tidings_bridge::journal::{AUDIT_START, AuditEntry, AuditKey, verify_audit, verify_sealed_audit};
 use tokio::runtime::Runtime;
 
+use crate::commands::remote::RemoteArgs;
 use crate::commands::serve;
 use crate::error::{CannotRun, Exit};
 use crate::output::Output;
-use crate::remote::RemoteArgs;
 
 /// Export and verify the audit log of decisions
 #[derive(Debug, Subcommand)]
@@ -99,12 +99,15 @@ impl AuditVerify {
     /// another server, so it is checked with an explicit key only.
     fn key(&self) -> anyhow::Result<Option<AuditKey>> {
         let is_elsewhere = self.remote.server.is_some() || std::env::var_os("TIDINGS_SERVER").is_some();
-        let usual = || {
-            let data =
-                self.remote.data.clone().or_else(|| serve::usual_data().ok().filter(|_| !is_elsewhere))?;
+        let key_file = || {
+            let data = self
+                .remote
+                .data
+                .clone()
+                .or_else(|| serve::configured_data().ok().filter(|_| !is_elsewhere))?;
             Some(data.join(KEY)).filter(|path| self.file.is_none() && path.is_file())
         };
-        let Some(path) = self.key.clone().or_else(usual) else { return Ok(None) };
+        let Some(path) = self.key.clone().or_else(key_file) else { return Ok(None) };
         let text = fs_err::read_to_string(&path)?;
         let key = AuditKey::parse(&text).ok_or_else(|| CannotRun {
             code: "failed",

@@ -9,11 +9,11 @@ use serde::Serialize;
 use tidings_bridge::SqliteJournal;
 
 use super::serve;
+use crate::commands::remote::IGNORED_FOLDERS;
 use crate::error::{CannotRun, Exit};
 use crate::human;
 use crate::output::{Output, printable};
 use crate::progress::Progress;
-use crate::remote::IGNORED_FOLDERS;
 
 /// Copy a server's data to a new folder; works while the server runs
 #[derive(Debug, Args)]
@@ -65,7 +65,7 @@ struct CopiedFile {
 
 impl Backup {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
-        let data = self.data.clone().map_or_else(serve::usual_data, Ok)?;
+        let data = self.data.clone().map_or_else(serve::configured_data, Ok)?;
         if !data.join(JOURNAL).is_file() {
             let message = format!("No server journal in `{}`", data.display());
             let hint = "name the data folder of the server with --data";

@@ -8,11 +8,11 @@ use tidings_protocol::api::{
 use uuid::Uuid;
 
 use super::session_lookup;
+use crate::commands::remote::{Remote, RemoteArgs};
 use crate::confirm::confirm;
 use crate::error::{CannotRun, Exit};
 use crate::human;
 use crate::output::{Output, printable};
-use crate::remote::{Remote, RemoteArgs};
 use crate::terminal::ask::PermissionAsk;
 
 /// Approve a pending permission request of a session

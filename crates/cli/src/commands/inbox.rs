@@ -7,10 +7,10 @@ use jiff::Timestamp;
 use tidings_protocol::api::{InboxCounts, InboxItem, InboxKind, InboxPage, InboxRead};
 
 use super::session_lookup;
+use crate::commands::remote::RemoteArgs;
 use crate::error::Exit;
 use crate::human;
 use crate::output::{BOLD, DIM, Output, PLAIN, RED, YELLOW, printable};
-use crate::remote::RemoteArgs;
 
 /// List what waits for you, and what happened since you last looked
 #[derive(Debug, Args)]

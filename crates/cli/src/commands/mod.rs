@@ -17,6 +17,7 @@ pub(crate) mod inbox;
 pub(crate) mod pair;
 pub(crate) mod ps;
 pub(crate) mod rehearse;
+pub(crate) mod remote;
 #[cfg(unix)]
 pub(crate) mod resume;
 pub(crate) mod run;

@@ -6,9 +6,9 @@ use qrcode::render::unicode::Dense1x2;
 use tidings_protocol::api::{NewDevice, PairingCode};
 
 use super::token::NewDeviceArgs;
+use crate::commands::remote::RemoteArgs;
 use crate::error::Exit;
 use crate::output::{BOLD, Output, PLAIN, printable};
-use crate::remote::RemoteArgs;
 
 /// Pair a device with a link and a QR code that are valid for one minute
 #[derive(Debug, Args)]

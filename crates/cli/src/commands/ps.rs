@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use tidings_protocol::api::{InboxPage, ServerPhase, SessionOrigin, SessionView};
 
 use super::session_lookup;
+use crate::commands::remote::{Remote, RemoteArgs};
 use crate::error::Exit;
 use crate::human;
 use crate::output::{BOLD, DIM, Output, PLAIN, RED, YELLOW, printable};
-use crate::remote::{Remote, RemoteArgs};
 
 /// List the server's sessions; those that need you come first
 #[derive(Debug, Args)]

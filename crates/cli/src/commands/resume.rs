@@ -12,9 +12,9 @@ use tidings_transcript::roots::{Roots, SessionFiles};
 
 use super::session_lookup;
 use super::sessions::RootArgs;
+use crate::commands::remote::RemoteArgs;
 use crate::error::{CannotRun, Exit};
 use crate::output::{Output, printable};
-use crate::remote::RemoteArgs;
 
 /// Continue a session here, with `claude` in this terminal
 #[derive(Debug, Args)]

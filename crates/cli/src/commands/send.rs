@@ -7,9 +7,9 @@ use uuid::Uuid;
 
 use super::run::prompt::piped;
 use super::session_lookup;
+use crate::commands::remote::RemoteArgs;
 use crate::error::{CannotRun, Exit};
 use crate::output::{Output, printable};
-use crate::remote::RemoteArgs;
 
 /// Send a prompt to a session of the server
 #[derive(Debug, Args)]

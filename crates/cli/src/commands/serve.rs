@@ -90,21 +90,21 @@ impl Serve {
 }
 
 /// Listen address of a server without command-line settings; none if it listens on its socket only.
-pub(crate) fn usual_listen() -> anyhow::Result<Option<SocketAddr>> {
-    let layer = usual("TIDINGS_LISTEN", |layer| layer.listen.is_some())?;
+pub(crate) fn configured_listen() -> anyhow::Result<Option<SocketAddr>> {
+    let layer = configured("TIDINGS_LISTEN", |layer| layer.listen.is_some())?;
     Ok(settings::listen(layer.listen.as_deref())?)
 }
 
 /// Data folder of a server without command-line settings; commands that talk to a server look there.
-pub(crate) fn usual_data() -> anyhow::Result<PathBuf> {
-    let layer = usual("TIDINGS_DATA_DIR", |layer| layer.data.is_some())?;
+pub(crate) fn configured_data() -> anyhow::Result<PathBuf> {
+    let layer = configured("TIDINGS_DATA_DIR", |layer| layer.data.is_some())?;
     let data = layer.data.map_or_else(settings::default_data, Ok)?;
     Ok(std::path::absolute(data)?)
 }
 
 /// Default path of the settings file, which may not exist.
-pub(crate) fn usual_file() -> Option<PathBuf> {
-    file::usual()
+pub(crate) fn default_file() -> Option<PathBuf> {
+    file::default_path()
 }
 
 /// Validates a settings file.
@@ -114,9 +114,9 @@ pub(crate) fn check_file(path: &Path) -> anyhow::Result<()> {
 
 /// Reads one setting from its variable, or else from the file. Other variables are ignored, so that errors in
 /// them do not matter.
-fn usual(variable: &str, is_set: impl Fn(&Layer) -> bool) -> anyhow::Result<Layer> {
+fn configured(variable: &str, is_set: impl Fn(&Layer) -> bool) -> anyhow::Result<Layer> {
     let layer = variables::layer(env::vars_os().filter(|(name, _)| name == variable))?;
-    if is_set(&layer) { Ok(layer) } else { file::read_usual() }
+    if is_set(&layer) { Ok(layer) } else { file::read_default() }
 }
 
 /// Number of worker threads: one per four cores. The server's tasks are short, and long or blocking work has

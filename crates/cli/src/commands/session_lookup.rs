@@ -3,9 +3,9 @@
 use tidings_bridge::{Code, Error};
 use tidings_protocol::api::{SessionList, SessionView};
 
+use crate::commands::remote::Remote;
 use crate::error::CannotRun;
 use crate::output::printable;
-use crate::remote::Remote;
 
 const NOT_FOUND: &str = "not_found";
 

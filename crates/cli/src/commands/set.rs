@@ -3,9 +3,9 @@ use tidings_protocol::api::{PatchSession, SessionView};
 use uuid::Uuid;
 
 use super::session_lookup;
+use crate::commands::remote::RemoteArgs;
 use crate::error::Exit;
 use crate::output::{Output, printable};
-use crate::remote::RemoteArgs;
 
 /// Change settings of a session of the server
 #[derive(Debug, Args)]

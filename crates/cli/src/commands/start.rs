@@ -8,9 +8,9 @@ use uuid::Uuid;
 use super::attach::Attach;
 use super::send::{check_length, given_or_piped};
 use super::session_lookup;
+use crate::commands::remote::{Remote, RemoteArgs};
 use crate::error::{CannotRun, Exit};
 use crate::output::Output;
-use crate::remote::{Remote, RemoteArgs};
 
 /// Start a session on the server, or resume one from disk
 #[derive(Debug, Args)]

@@ -2,9 +2,9 @@ use clap::Args;
 use tidings_protocol::api::{Accepted, CommandRequest, ServerPhase, SessionView};
 
 use super::session_lookup;
+use crate::commands::remote::RemoteArgs;
 use crate::error::Exit;
 use crate::output::{Output, printable};
-use crate::remote::RemoteArgs;
 
 /// Stop a session of the server; the next prompt starts it again
 #[derive(Debug, Args)]

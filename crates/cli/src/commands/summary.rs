@@ -9,10 +9,10 @@ use tidings_transcript::roots::{Roots, SessionFiles};
 
 use super::session_lookup;
 use super::sessions::RootArgs;
+use crate::commands::remote::RemoteArgs;
 use crate::error::Exit;
 use crate::human;
 use crate::output::{BOLD, DIM, Output, PLAIN, printable};
-use crate::remote::RemoteArgs;
 
 const COMMANDS: &[(&str, &str)] = &[
     ("tidings serve", "serve sessions to browsers and phones"),

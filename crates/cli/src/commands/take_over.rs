@@ -2,9 +2,9 @@ use clap::Args;
 use tidings_protocol::api::{Accepted, CommandRequest};
 
 use super::session_lookup;
+use crate::commands::remote::RemoteArgs;
 use crate::error::Exit;
 use crate::output::{Output, printable};
-use crate::remote::RemoteArgs;
 
 /// Continue a session of a terminal on the server
 #[derive(Debug, Args)]

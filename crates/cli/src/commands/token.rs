@@ -6,9 +6,9 @@ use tidings_bridge::Scope;
 use tidings_bridge::auth::read_admin_token;
 use tidings_protocol::api::{Device, DeviceList, NewCredential, NewDevice};
 
+use crate::commands::remote::RemoteArgs;
 use crate::error::{CannotRun, Exit};
 use crate::output::{Output, printable};
-use crate::remote::RemoteArgs;
 
 /// List, create and revoke device credentials
 #[derive(Debug, Subcommand)]

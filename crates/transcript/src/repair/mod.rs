@@ -49,8 +49,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use crate::blocks::Buffer;
+use crate::check::other_files::OtherFiles;
 use crate::error::At as _;
-use crate::other_files::OtherFiles;
 use crate::roots::FileInfo;
 use crate::{Error, ErrorKind, Position, Rule, encoding};
 use new_file::NewFile;

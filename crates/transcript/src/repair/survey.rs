@@ -11,8 +11,8 @@ use crate::Position;
 use crate::blocks::Buffer;
 use crate::check::links::Links;
 use crate::check::names::NameId;
+use crate::check::other_files::OtherFiles;
 use crate::check::pairing::EntryTools;
-use crate::other_files::OtherFiles;
 use crate::reader::{Content, DamageKind, Reader};
 
 /// The contents of a file, as far as needed for a repair.

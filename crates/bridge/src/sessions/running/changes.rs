@@ -143,8 +143,8 @@ mod tests {
     use tidings_protocol::api::Delivery;
     use tidings_protocol::ui::TurnStarted;
 
-    use crate::sessions::settings::Queued;
     use super::*;
+    use crate::sessions::settings::Queued;
 
     fn queued(id: &str, turn: u64, state: QueueState) -> Queued {
         Queued {

@@ -12,10 +12,10 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::commands::decide::segment;
+use crate::commands::remote::Remote;
 use crate::commands::run::answer::{answers, plan_answers};
 use crate::commands::send::check_length;
 use crate::output::printable;
-use crate::remote::Remote;
 use crate::terminal::ask::{GrantScope, Reply};
 
 /// Pending requests of a session, and the answers being sent.

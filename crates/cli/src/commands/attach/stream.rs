@@ -6,7 +6,7 @@ use reqwest::{Method, Response};
 use tidings_bridge::{Code, Error};
 use tokio::sync::mpsc::{Receiver, channel};
 
-use crate::remote::Remote;
+use crate::commands::remote::Remote;
 
 /// Pause before the second reconnect in a row without an event; each further pause is twice as long.
 const PAUSE_FIRST: Duration = Duration::from_millis(500);

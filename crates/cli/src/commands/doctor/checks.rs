@@ -48,7 +48,7 @@ pub(super) fn all(root: &RootArgs) -> anyhow::Result<Vec<DoctorCheck>> {
     checks.push(settings());
     checks.push(port());
     // Errors in the settings are reported by their own check.
-    let data = serve::usual_data().ok().or_else(RootArgs::data_folder);
+    let data = serve::configured_data().ok().or_else(RootArgs::data_folder);
     checks.push(journal(data.as_deref()));
     checks.push(notifications(data.as_deref()));
     checks.push(writable(DoctorCheck::needed("store"), data, "TIDINGS_DATA_DIR"));
@@ -227,7 +227,7 @@ fn git() -> DoctorCheck {
 /// Validates the server's settings file at its default path.
 fn settings() -> DoctorCheck {
     let check = DoctorCheck::needed("settings");
-    let Some(path) = serve::usual_file().filter(|path| path.exists()) else {
+    let Some(path) = serve::default_file().filter(|path| path.exists()) else {
         return check.found("no file, the defaults are used");
     };
     match serve::check_file(&path) {
@@ -238,7 +238,7 @@ fn settings() -> DoctorCheck {
 
 fn port() -> DoctorCheck {
     let check = DoctorCheck::useful("port");
-    let address = match serve::usual_listen() {
+    let address = match serve::configured_listen() {
         Ok(Some(address)) => address,
         Ok(None) => return check.found("none, the server listens on its socket only"),
         Err(error) => return check.wrong(format!("{error:#}"), crate::error::hint(&error)),

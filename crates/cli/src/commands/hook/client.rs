@@ -13,7 +13,7 @@ use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::{Pid, getppid};
 
-use crate::remote::{BASE_PATH_NOTE, SOCKET, SOCKET_NOTE};
+use crate::commands::remote::{BASE_PATH_NOTE, SOCKET, SOCKET_NOTE};
 
 /// Further time for a reply for each MiB of the request.
 const REPLY_TIME_PER_MIB: Duration = Duration::from_millis(10);

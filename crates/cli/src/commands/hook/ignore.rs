@@ -11,9 +11,9 @@ use tidings_bridge::auth;
 use uuid::Uuid;
 
 use super::{HookIgnore, data_folder};
+use crate::commands::remote::IGNORED_FOLDERS;
 use crate::error::{CannotRun, Exit};
 use crate::output::{Output, printable};
-use crate::remote::IGNORED_FOLDERS;
 
 /// Reads the ignored folders; none if there is no such file.
 pub(super) fn read(data: &Path) -> Vec<PathBuf> {

@@ -162,5 +162,5 @@ impl HookCommand {
 
 /// Data folder of the server: the given one, or the default of `tidings serve`.
 fn data_folder(given: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
-    given.map_or_else(serve::usual_data, |given| Ok(std::path::absolute(given)?))
+    given.map_or_else(serve::configured_data, |given| Ok(std::path::absolute(given)?))
 }

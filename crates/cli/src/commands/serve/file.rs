@@ -7,14 +7,14 @@ use super::settings::Layer;
 use crate::error::CannotRun;
 
 /// Default path of the file.
-pub(super) fn usual() -> Option<PathBuf> {
+pub(super) fn default_path() -> Option<PathBuf> {
     let xdg = env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     Some(xdg.or_else(|| home().map(|home| home.join(".config")))?.join("tidings/serve.toml"))
 }
 
 /// Reads the file at its default path; empty settings if there is none.
-pub(super) fn read_usual() -> anyhow::Result<Layer> {
-    usual().filter(|path| path.exists()).map_or_else(|| Ok(Layer::default()), |path| read(&path))
+pub(super) fn read_default() -> anyhow::Result<Layer> {
+    default_path().filter(|path| path.exists()).map_or_else(|| Ok(Layer::default()), |path| read(&path))
 }
 
 pub(super) fn read(path: &Path) -> anyhow::Result<Layer> {

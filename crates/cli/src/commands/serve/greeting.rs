@@ -9,8 +9,8 @@ use serde::Serialize;
 use tidings_bridge::{Auth, Scope};
 use tidings_protocol::api::NewDevice;
 
+use super::configured_data;
 use super::settings::{LogForm, Settings};
-use super::usual_data;
 use crate::output::{BOLD, Output, PLAIN, YELLOW};
 
 /// Variables that agents often need, and do not receive unless they are named with `--pass-env`.
@@ -97,9 +97,9 @@ pub(super) fn print(
     }
     if let Some(link) = link {
         if settings.log == LogForm::Text {
-            let is_usual = usual_data().is_ok_and(|usual| usual == settings.data);
+            let is_configured = configured_data().is_ok_and(|data| data == settings.data);
             let pair =
-                if is_usual { "tidings pair".to_owned() } else { format!("tidings pair --data {data}") };
+                if is_configured { "tidings pair".to_owned() } else { format!("tidings pair --data {data}") };
             out.note(&format!("Open this link within one minute, on one device (for another: `{pair}`):"))?;
         }
         out.text(&format!("{link}\n"))?;

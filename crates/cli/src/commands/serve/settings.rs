@@ -203,7 +203,7 @@ impl Settings {
     pub(super) fn gather(args: &Serve) -> anyhow::Result<Self> {
         let file = match &args.config {
             Some(path) => file::read(path)?,
-            None => file::read_usual()?,
+            None => file::read_default()?,
         };
         let demo = if args.demo { Some(Demo::new(args.script.clone())?) } else { None };
         Settings::decide(args.settings.clone().or(variables::layer(env::vars_os())?).or(file), demo)

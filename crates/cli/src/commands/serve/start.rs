@@ -21,9 +21,9 @@ use uuid::Uuid;
 use super::demo::Demo;
 use super::settings::{Observed, Settings, TypeInto};
 use crate::commands::backup::JOURNAL;
+use crate::commands::remote::{BASE_PATH_NOTE, IGNORED_FOLDERS, SOCKET, SOCKET_NOTE};
 use crate::commands::sessions::RootArgs;
 use crate::error::CannotRun;
-use crate::remote::{BASE_PATH_NOTE, IGNORED_FOLDERS, SOCKET, SOCKET_NOTE};
 
 /// Upper bound of a socket path's length on Linux, including the terminating zero.
 const SOCKET_PATH_MAX: usize = 108;

@@ -17,7 +17,7 @@ use tidings_bridge::http_client;
 use tidings_bridge::{Code, Error};
 use tidings_protocol::api::Problem;
 
-use crate::commands::serve;
+use super::serve;
 
 /// Name of the server's socket in its data folder, unless the file `SOCKET_NOTE` there names another.
 pub(crate) const SOCKET: &str = "server.sock";
@@ -69,7 +69,7 @@ impl RemoteArgs {
 
     /// Data folder of the server on this machine.
     pub(crate) fn data(&self) -> anyhow::Result<PathBuf> {
-        self.data.clone().map_or_else(serve::usual_data, Ok)
+        self.data.clone().map_or_else(serve::configured_data, Ok)
     }
 
     /// Creates the client of the chosen server. Sends nothing yet.

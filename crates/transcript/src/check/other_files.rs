@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use super::pairing::EntryTools;
 use crate::blocks::Buffer;
-use crate::check::pairing::EntryTools;
 use crate::reader::{Content, Reader};
 use crate::roots::relatives_of;
 
