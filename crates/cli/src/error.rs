@@ -13,18 +13,18 @@ use crate::output::{Output, is_output_closed};
 /// Outcome of a command that could run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Success, exit code 0.
-    Fine,
+    /// Exit code 0.
+    Success,
     /// A check or a turn failed, exit code 1.
-    NotFine,
+    Failure,
     /// A given exit code, for commands that stand in for another program.
     Code(u8),
 }
 
 impl Exit {
-    /// Returns the first of the two that is not `Fine`.
+    /// Returns the first of the two that is not `Success`.
     pub(crate) fn and(self, other: Exit) -> Exit {
-        if self == Exit::Fine { other } else { self }
+        if self == Exit::Success { other } else { self }
     }
 }
 
@@ -59,8 +59,8 @@ pub(crate) fn finish(result: anyhow::Result<Exit>, json: bool, out: &mut Output)
         Ok(exit)
     });
     match result {
-        Ok(Exit::Fine) => ExitCode::SUCCESS,
-        Ok(Exit::NotFine) => ExitCode::from(1),
+        Ok(Exit::Success) => ExitCode::SUCCESS,
+        Ok(Exit::Failure) => ExitCode::from(1),
         Ok(Exit::Code(code)) => ExitCode::from(code),
         Err(error) if is_broken_pipe(&error) && is_output_closed() => ExitCode::SUCCESS,
         Err(error) => {

@@ -209,7 +209,7 @@ fn main() -> ExitCode {
         Some(Command::TerminalHost(args)) => claude::host::run(args),
         Some(Command::Schema(command)) => schema::run(command).and_then(|text| {
             out.text(&text)?;
-            Ok(Exit::Fine)
+            Ok(Exit::Success)
         }),
         None => summary::run(&mut out),
     };

@@ -8,7 +8,7 @@ use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::view::Block;
 
 use crate::Error;
-use crate::belongings::{Belongings, FilePurpose};
+use crate::all_files::{AllFiles, FilePurpose};
 use crate::blocks::Buffer;
 use crate::error::At as _;
 use crate::reader::{Content, Reader};
@@ -43,9 +43,9 @@ pub struct SessionWeight {
 
 /// Sums the sizes of a session's files without reading them.
 pub fn weigh(session: &SessionFiles) -> SessionWeight {
-    let belongings = Belongings::of(session);
-    let mut weight = SessionWeight { unreadable: belongings.unreadable, ..SessionWeight::default() };
-    for file in &belongings.files {
+    let all_files = AllFiles::of(session);
+    let mut weight = SessionWeight { unreadable: all_files.unreadable, ..SessionWeight::default() };
+    for file in &all_files.files {
         weight.total.add(file.bytes);
         weight.parts.entry(file.part).or_default().add(file.bytes);
     }

@@ -13,16 +13,16 @@
 //! - [`counts`] counts turns, tools, errors and branches in one pass.
 //! - [`list`] lists sessions with the details that stand at either end of their files.
 //! - [`manage`] lists, reads, renames, forks and deletes sessions as the official SDKs do.
-//! - [`belongings`] lists all files of a session; [`du`] measures them, [`retention`] computes when Claude
+//! - [`all_files`] lists all files of a session; [`du`] measures them, [`retention`] computes when Claude
 //!   Code will delete them, [`prune`] removes them.
 #![cfg_attr(feature = "archive", doc = "- [`archive`] keeps compressed copies.")]
 #![cfg_attr(feature = "index", doc = "- [`index`] makes searching tens of gigabytes quick.")]
 //!
 //! Nothing here prints, reads the environment or reads a clock: paths, times and ids are parameters.
 
+pub mod all_files;
 #[cfg(feature = "archive")]
 pub mod archive;
-pub mod belongings;
 pub mod blocks;
 pub mod cache;
 pub mod check;

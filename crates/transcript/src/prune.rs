@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::belongings::{Belongings, config_folder};
+use crate::all_files::{AllFiles, config_folder};
 use crate::error::At as _;
 use crate::roots::SessionFiles;
 use crate::{Error, ErrorKind};
@@ -41,7 +41,7 @@ pub struct PrunedSession {
     /// The session.
     pub session: SessionFiles,
     /// All files that are removed with it.
-    pub belongings: Belongings,
+    pub all_files: AllFiles,
 }
 
 /// Reason why a session is kept.
@@ -64,12 +64,12 @@ impl Plan {
         let mut plan = Plan::default();
         let mut staying = HashSet::new();
         for session in sessions {
-            let belongings = Belongings::of(&session);
-            if !choice.fits(&session, &belongings) {
+            let all_files = AllFiles::of(&session);
+            if !choice.fits(&session, &all_files) {
                 staying.insert(session.id);
                 continue;
             }
-            let fresh = || changed(&session, &belongings).is_none_or(|at| at + FRESH > now);
+            let fresh = || changed(&session, &all_files).is_none_or(|at| at + FRESH > now);
             let spared = if running.contains(&session.id) {
                 Some(KeepReason::Running)
             } else if !choice.named.contains(&session.dir()) && fresh() {
@@ -79,35 +79,35 @@ impl Plan {
             };
             match spared {
                 Some(why) => plan.spared.push((session, why)),
-                None => plan.remove.push(PrunedSession { session, belongings }),
+                None => plan.remove.push(PrunedSession { session, all_files }),
             }
         }
         staying.extend(plan.spared.iter().map(|(session, _)| session.id.clone()));
         let mut taken = HashSet::new();
-        for PrunedSession { session, belongings } in &mut plan.remove {
+        for PrunedSession { session, all_files } in &mut plan.remove {
             // A session that moved to another project left a copy behind, and its files elsewhere are still
             // needed there.
             if staying.contains(&session.id) {
-                belongings.retain_below(&session.folder);
+                all_files.retain_below(&session.folder);
             }
             // If both copies are removed, their common files are listed once.
-            belongings.retain_tops(|path| taken.insert(path.to_owned()));
+            all_files.retain_tops(|path| taken.insert(path.to_owned()));
         }
         plan
     }
 
     /// Number of bytes that the plan frees.
     pub fn bytes(&self) -> u64 {
-        self.remove.iter().map(|doomed| doomed.belongings.bytes()).sum()
+        self.remove.iter().map(|doomed| doomed.all_files.bytes()).sum()
     }
 }
 
 impl Choice {
-    fn fits(&self, session: &SessionFiles, belongings: &Belongings) -> bool {
+    fn fits(&self, session: &SessionFiles, all_files: &AllFiles) -> bool {
         let named = self.named.is_empty() || self.named.contains(&session.dir());
         let old = self.before.is_none_or(|before| session.modified().is_some_and(|at| at < before));
         let of_project = self.project.as_deref().is_none_or(|part| in_project(session, part));
-        let large = self.larger_than.is_none_or(|least| belongings.bytes() > least);
+        let large = self.larger_than.is_none_or(|least| all_files.bytes() > least);
         named && old && of_project && large
     }
 }
@@ -129,7 +129,7 @@ impl PrunedSession {
         let root = config_folder(&self.session).unwrap_or_else(|| self.session.folder.clone());
         let root = fs_err::canonicalize(&root).at("look at", &root)?;
         let is_main = |path: &PathBuf| main.is_some_and(|main| main.path == *path);
-        let (last, first): (Vec<_>, Vec<_>) = self.belongings.tops.iter().partition(|path| is_main(path));
+        let (last, first): (Vec<_>, Vec<_>) = self.all_files.tops.iter().partition(|path| is_main(path));
         let paths: Vec<PathBuf> = first.into_iter().chain(last).cloned().collect();
         for path in &paths {
             remove_inside(&root, path)?;
@@ -160,8 +160,8 @@ fn remove_inside(root: &Path, path: &Path) -> Result<(), Error> {
 
 /// Time of the last change to any file of the session: a sub-agent may still write when the main conversation
 /// does not.
-fn changed(session: &SessionFiles, belongings: &Belongings) -> Option<SystemTime> {
-    belongings.files.iter().map(|file| file.modified).max().or_else(|| session.modified())
+fn changed(session: &SessionFiles, all_files: &AllFiles) -> Option<SystemTime> {
+    all_files.files.iter().map(|file| file.modified).max().or_else(|| session.modified())
 }
 
 fn in_project(session: &SessionFiles, part: &str) -> bool {

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
+use tidings_transcript::all_files::{AllFiles, FilePurpose};
 use tidings_transcript::archive::{Archive, CopyOutcome, Returned};
-use tidings_transcript::belongings::{Belongings, FilePurpose};
 use tidings_transcript::blocks::Buffer;
 use tidings_transcript::prune::{Choice, KeepReason, Plan};
 use tidings_transcript::retention::Retention;
@@ -89,8 +89,8 @@ fn at() -> Timestamp {
 #[test]
 fn everything_that_carries_the_name_of_a_session_belongs_to_it() {
     let home = home();
-    let belongings = Belongings::of(&session(home.path(), ID));
-    let found: Vec<(FilePurpose, String)> = belongings
+    let all_files = AllFiles::of(&session(home.path(), ID));
+    let found: Vec<(FilePurpose, String)> = all_files
         .files
         .iter()
         .map(|file| (file.part, file.relative.display().to_string().replace(ID, "ID")))
@@ -127,10 +127,10 @@ fn odd_names_own_nothing_but_their_file() {
         write(path.clone(), "{}\n");
         for session in Roots::new([home.path()]).scan().unwrap().sessions {
             if session.main.as_ref().is_some_and(|main| main.path.ends_with(name)) {
-                assert_eq!(Belongings::of(&session).tops, [fs::canonicalize(&path).unwrap()], "{name}");
+                assert_eq!(AllFiles::of(&session).tops, [fs::canonicalize(&path).unwrap()], "{name}");
             }
         }
-        assert_eq!(Belongings::of(&SessionFiles::of_file(&path).unwrap()).files.len(), 1, "{name}");
+        assert_eq!(AllFiles::of(&SessionFiles::of_file(&path).unwrap()).files.len(), 1, "{name}");
     }
 }
 

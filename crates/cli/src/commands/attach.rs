@@ -132,7 +132,7 @@ impl Attach {
         out: &mut Output,
     ) -> anyhow::Result<Exit> {
         let session = &snapshot.session;
-        let mut last = Exit::Fine;
+        let mut last = Exit::Success;
         for (at, PastEvent { json, decoded }) in past.iter().enumerate() {
             let cursor = Some(snapshot.cursor.as_str()).filter(|_| at + 1 == past.len());
             EventLine { session: &session.key, cursor, event: json }.print(out)?;
@@ -150,7 +150,7 @@ impl Attach {
         let mut signal = std::pin::pin!(signals()?);
         loop {
             let update = tokio::select! {
-                () = &mut signal => return Ok(Exit::Fine),
+                () = &mut signal => return Ok(Exit::Success),
                 update = stream.recv() => update.unwrap_or(Ok(StreamUpdate::Deleted))?,
             };
             match update {
@@ -163,7 +163,7 @@ impl Attach {
                         return Ok(exit);
                     }
                 }
-                StreamUpdate::Deleted => return Ok(Exit::Fine),
+                StreamUpdate::Deleted => return Ok(Exit::Success),
                 StreamUpdate::Disconnected(_) | StreamUpdate::Reconnected => {}
             }
         }
@@ -186,7 +186,7 @@ impl Attach {
         // Opened before the text that invites to type: what is typed from now on is a key, and not echoed.
         let keyboard = if is_interactive() && !is_over { Some(Keyboard::open()?) } else { None };
         view.note(Line::styled(&headline(&snapshot.session), Style::DIM))?;
-        let mut last = Exit::Fine;
+        let mut last = Exit::Success;
         let came = TurnStart::Before(Instant::now());
         for event in past.iter().filter_map(|event| event.decoded.as_ref()) {
             show(&mut view, &mut answers, event, came)?;
@@ -222,9 +222,9 @@ impl Attach {
         loop {
             tokio::select! {
                 biased;
-                () = &mut signal => return Ok(Exit::Fine),
+                () = &mut signal => return Ok(Exit::Success),
                 key = next_key(keyboard.as_mut()) => match key {
-                    Key::Interrupt => return Ok(Exit::Fine),
+                    Key::Interrupt => return Ok(Exit::Success),
                     Key::Resized => {
                         view.resized(size());
                         view.draw(Instant::now())?;
@@ -251,7 +251,7 @@ impl Attach {
                             typed = opened.read(ahead.trim_end_matches('\n').to_owned()) => typed?,
                             () = &mut signal => {
                                 settings.restore();
-                                return Ok(Exit::Fine);
+                                return Ok(Exit::Success);
                             }
                         };
                         editor = Some(typed.0);
@@ -285,7 +285,7 @@ impl Attach {
                     StreamUpdate::Reconnected => view.note(Line::styled("• reconnected", Style::DIM))?,
                     StreamUpdate::Deleted => {
                         view.note(Line::styled("• the session was deleted", Style::YELLOW))?;
-                        return Ok(Exit::Fine);
+                        return Ok(Exit::Success);
                     }
                 },
                 _ = ticks.tick(), if redraws => view.draw(Instant::now())?,
@@ -308,14 +308,14 @@ impl Attach {
     }
 }
 
-fn exit(is_fine: bool) -> Exit {
-    if is_fine { Exit::Fine } else { Exit::NotFine }
+fn exit(is_success: bool) -> Exit {
+    if is_success { Exit::Success } else { Exit::Failure }
 }
 
 /// Outcome of the last turn of a session that is not busy.
 fn ended(session: &SessionView, last: Exit) -> Exit {
     match session.state {
-        ServerPhase::Interrupted | ServerPhase::Failed => Exit::NotFine,
+        ServerPhase::Interrupted | ServerPhase::Failed => Exit::Failure,
         _ => last,
     }
 }

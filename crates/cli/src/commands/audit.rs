@@ -87,7 +87,7 @@ impl AuditCommand {
                     out.bytes(log.buffer())?;
                     log.consume(length);
                 }
-                Ok(Exit::Fine)
+                Ok(Exit::Success)
             }
             AuditCommand::Verify(verify) => verify.run(out),
         }
@@ -158,7 +158,7 @@ impl AuditVerify {
             let line = lines + 1;
             out.note(&format!("Line {line} does not follow from the one before it, or its seal is wrong"))?;
         }
-        Ok(if ok { Exit::Fine } else { Exit::NotFine })
+        Ok(if ok { Exit::Success } else { Exit::Failure })
     }
 }
 

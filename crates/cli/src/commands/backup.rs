@@ -88,7 +88,7 @@ impl Backup {
                 human::bytes(copied.bytes)
             ))?;
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }
 

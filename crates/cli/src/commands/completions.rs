@@ -41,7 +41,7 @@ impl Completions {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "tidings", &mut script);
         out.bytes(&script)?;
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }
 
@@ -50,6 +50,6 @@ impl Man {
         fs_err::create_dir_all(&self.folder)?;
         clap_mangen::generate_to(Cli::command(), &self.folder)?;
         out.note(&format!("Manual pages are in {}", self.folder.display()))?;
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }

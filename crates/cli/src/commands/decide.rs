@@ -141,7 +141,7 @@ impl RequestArgs {
         }
         if confirmation == Confirmation::Ask && !confirm(&question(answer.scope, rules.len()))? {
             out.note("No decision was sent")?;
-            return Ok(Exit::NotFine);
+            return Ok(Exit::Failure);
         }
         // The server accepts the decision only for the request that was shown.
         answer.digest.clone_from(&permission.details.digest);
@@ -153,7 +153,7 @@ impl RequestArgs {
         } else {
             out.note(&format!("{}: {}", printable(&result.tool_use_id), printable(&result.outcome)))?;
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 
     /// Fetches the pending requests of the session, or the named one only.
@@ -187,14 +187,14 @@ impl RequestArgs {
     ) -> anyhow::Result<Exit> {
         if self.remote.json {
             out.json(&PendingList { waiting })?;
-            return Ok(Exit::NotFine);
+            return Ok(Exit::Failure);
         }
         for permission in waiting {
             Self::show(permission, scope, out)?;
         }
         let count = human::plural(waiting.len() as u64, "permission request");
         out.note(&format!("{count} are pending; name one of them"))?;
-        Ok(Exit::NotFine)
+        Ok(Exit::Failure)
     }
 
     /// Prints a request, with the rules that `--always` would add. Returns these rules.

@@ -63,7 +63,7 @@ impl Doctor {
         } else {
             out.text(&text::of(&report.checks))?;
         }
-        Ok(if ok { Exit::Fine } else { Exit::NotFine })
+        Ok(if ok { Exit::Success } else { Exit::Failure })
     }
 }
 

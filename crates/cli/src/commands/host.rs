@@ -32,5 +32,5 @@ pub(crate) fn run(args: &HostArgs) -> anyhow::Result<Exit> {
     runtime
         .block_on(host::run(HostFolder::new(&args.folder), UnixListener::from(socket)))
         .context("The agent host failed")?;
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }

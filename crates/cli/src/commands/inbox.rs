@@ -68,7 +68,7 @@ impl Inbox {
                 out.note(&format!("{more} wait or are unread; `--limit` shows more"))?;
             }
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 
     async fn fetch(&self) -> anyhow::Result<(Vec<InboxItem>, InboxCounts)> {

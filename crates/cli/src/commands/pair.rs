@@ -49,7 +49,7 @@ impl Pair {
         let code: PairingCode = runtime.block_on(remote.post("/v1/pair/codes", &device))?;
         if self.remote.json {
             out.json(&code)?;
-            return Ok(Exit::Fine);
+            return Ok(Exit::Success);
         }
         if !self.no_qr {
             let picture = QrCode::new(&code.link)?.render::<Dense1x2>().quiet_zone(true).build();
@@ -66,6 +66,6 @@ impl Pair {
                 "Only this machine can open it; for phones, start the server with --public-url (see docs/phone.md)",
             )?;
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }

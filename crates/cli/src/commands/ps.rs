@@ -50,7 +50,7 @@ impl Ps {
             for session in &sessions {
                 out.json(session)?;
             }
-            return Ok(Exit::Fine);
+            return Ok(Exit::Success);
         }
         let all = sessions.len();
         sessions.retain(|session| self.all || is_recent(session, now));
@@ -59,7 +59,7 @@ impl Ps {
             let hidden = human::plural((all - sessions.len()) as u64, "older session");
             out.note(&format!("{hidden}; `--all` shows them too"))?;
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }
 

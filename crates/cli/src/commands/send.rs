@@ -70,7 +70,7 @@ impl Send {
                 printable(&self.session)
             ))?;
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }
 

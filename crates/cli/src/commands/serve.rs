@@ -181,7 +181,7 @@ async fn serve(
         ended = server.run(bound, stop) => ended?,
         () = again => return Ok(Exit::Code(130)),
     }
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
 fn auth_settings(settings: &Settings) -> anyhow::Result<auth::Settings> {

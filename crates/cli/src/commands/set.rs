@@ -54,7 +54,7 @@ impl Set {
         })?;
         if self.remote.json {
             out.json(&session)?;
-            return Ok(Exit::Fine);
+            return Ok(Exit::Success);
         }
         let name = printable(&self.session);
         match (&session.continues_at, session.continue_after_limit) {
@@ -62,6 +62,6 @@ impl Set {
             (None, true) => out.note(&format!("Changed: {name}; it continues by itself after a limit"))?,
             (None, false) => out.note(&format!("Changed: {name}"))?,
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }

@@ -157,7 +157,7 @@ impl Start {
             let number = session.handle;
             out.note(&format!("Started session {number}; `tidings attach {number}` shows it"))?;
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 
     async fn session(&self, remote: &Remote, prompt: Option<String>) -> anyhow::Result<CreateSession> {

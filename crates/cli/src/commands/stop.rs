@@ -48,6 +48,6 @@ impl Stop {
             };
             out.note(&format!("{what}: {}", printable(&self.session)))?;
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn run(out: &mut Output) -> anyhow::Result<Exit> {
         let _ = writeln!(text, "  {}  {DIM}{purpose}{PLAIN}", human::padded(command, 29));
     }
     out.text(&text)?;
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
 fn claude() -> String {

@@ -41,6 +41,6 @@ impl TakeOver {
                 "It continues on the server; `tidings resume {name}` continues it in a terminal"
             ))?;
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }

@@ -142,7 +142,7 @@ impl TokenList {
         if list.items.is_empty() && !self.remote.json {
             out.note("No device has a credential; `tidings pair` adds one.")?;
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }
 
@@ -173,7 +173,7 @@ impl TokenCreate {
             out.note(&format!("{} ({}); this is shown once:", printable(&made.device.name), made.device.id))?;
             out.text(&format!("{}\n", made.token.unwrap_or_default()))?;
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }
 
@@ -194,7 +194,7 @@ impl TokenRevoke {
         };
         remote.delete(&format!("/v1/devices/{}", device.id)).await?;
         out.note(&format!("Revoked {} ({})", printable(&device.name), device.id))?;
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }
 
@@ -221,6 +221,6 @@ impl TokenAdmin {
             token.reveal().to_owned()
         };
         out.text(&format!("{line}\n"))?;
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Card {
 /// Outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CardEnd<'a> {
-    Fine,
+    Success,
     /// It failed with this error.
     Failed(&'a str),
 }
@@ -40,7 +40,7 @@ impl Card {
     /// Lines after the tool has ended.
     pub(super) fn ended(&self, end: CardEnd<'_>, elapsed: Option<Duration>, columns: usize) -> Vec<Line> {
         let mark = match end {
-            CardEnd::Fine => Line::styled("✓ ", Style::GREEN),
+            CardEnd::Success => Line::styled("✓ ", Style::GREEN),
             CardEnd::Failed(_) => Line::styled("✗ ", Style::RED),
         };
         let mut lines = vec![self.fitted(mark, elapsed, columns)];
@@ -117,7 +117,7 @@ mod tests {
         for (tool, input) in cases {
             let card = Card::new(tool, &input, Some("/home/ada/demo"));
             let mut lines = vec![card.running('⠋', Some(Duration::from_secs(75)))];
-            lines.extend(card.ended(CardEnd::Fine, Some(Duration::from_millis(340)), 50));
+            lines.extend(card.ended(CardEnd::Success, Some(Duration::from_millis(340)), 50));
             lines.extend(card.ended(CardEnd::Failed("\n no such file\nmore"), None, 50));
             for line in lines {
                 shown += &(line.text() + "\n");

@@ -328,7 +328,7 @@ impl View {
         let details = self.failed_call.take().filter(|(of, _, _)| of == id);
         let failed = details.as_ref().is_some_and(|(_, failed, _)| *failed);
         let end = match (failed, self.stopping) {
-            (false, _) => CardEnd::Fine,
+            (false, _) => CardEnd::Success,
             (true, Stopping::Yes) => CardEnd::Failed("interrupted"),
             (true, Stopping::No) => CardEnd::Failed(result),
         };

@@ -2,7 +2,7 @@
 //!
 //! An archive is a folder with the layout of a configuration folder: `projects/<project>/<session>.jsonl` is
 //! stored as `projects/<project>/<session>.jsonl.zst`, and so is every other file that
-//! [belongs](crate::belongings) to the session. Unpacking all of it (`zstd -dr`) gives a folder that
+//! [belongs](crate::all_files) to the session. Unpacking all of it (`zstd -dr`) gives a folder that
 //! [`Roots`](crate::roots::Roots) reads. `sessions/<project>/<session>.json` holds the size and SHA-256 of
 //! every copy.
 //!

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::copy::{self, Sum};
 use super::{Archive, Manifest, StoredFile, with_zst};
 use crate::Error;
-use crate::belongings::{Belonging, Belongings, config_folder};
+use crate::all_files::{AllFiles, Belonging, config_folder};
 use crate::error::At as _;
 use crate::roots::SessionFiles;
 
@@ -63,14 +63,14 @@ impl Archive {
             archived: now.to_string(),
             files: known.as_ref().map(|known| known.files.clone()).unwrap_or_default(),
         };
-        let mut belongings = Belongings::of(session);
+        let mut all_files = AllFiles::of(session);
         let mut kept = ArchivedSession {
             session: session.id.clone(),
             files: Vec::new(),
-            failed: std::mem::take(&mut belongings.unreadable),
+            failed: std::mem::take(&mut all_files.unreadable),
             stored_bytes: 0,
         };
-        for file in &belongings.files {
+        for file in &all_files.files {
             match self.keep_file(file, manifest.file(&file.relative)) {
                 Ok((stored, done)) => {
                     let (path, bytes) = (file.relative.clone(), file.bytes);

@@ -50,7 +50,7 @@ pub(crate) fn show(
         }
         Left::Detached => {
             out.note(&format!("Detached; it continues. `tidings attach {}` returns to it.", record.id))?;
-            Ok(Exit::Fine)
+            Ok(Exit::Success)
         }
         Left::Lost => {
             let message = "The host of the terminal closed the connection".to_owned();

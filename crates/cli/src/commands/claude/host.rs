@@ -65,7 +65,7 @@ pub(crate) fn run(args: &TerminalHostArgs) -> anyhow::Result<Exit> {
     // One thread is enough, and keeps the memory of a host small.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     match runtime.block_on(terminal::run(start, |record| tell(&Started::Ready(record.clone())))) {
-        Ok(_) => Ok(Exit::Fine),
+        Ok(_) => Ok(Exit::Success),
         Err(error) => {
             tell(&Started::Failed(error.to_string()));
             Err(error.into())

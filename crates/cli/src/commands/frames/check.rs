@@ -61,7 +61,7 @@ pub(crate) fn run(args: &FramesCheck, out: &mut Output) -> anyhow::Result<Exit> 
     if report.session_lines * 2 > report.counts.frames {
         out.note("These are lines of a session file; check them with `tidings sessions check FILE`")?;
     }
-    Ok(if report.counts.invalid > 0 { Exit::NotFine } else { Exit::Fine })
+    Ok(if report.counts.invalid > 0 { Exit::Failure } else { Exit::Success })
 }
 
 #[derive(Debug, Default)]

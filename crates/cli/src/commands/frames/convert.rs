@@ -111,7 +111,7 @@ pub(crate) fn run(args: &Convert, out: &mut Output) -> anyhow::Result<Exit> {
     if left_out > 0 {
         out.note(&format!("{left_out} lines cannot be expressed in this format and were omitted"))?;
     }
-    Ok(if invalid > 0 { Exit::NotFine } else { Exit::Fine })
+    Ok(if invalid > 0 { Exit::Failure } else { Exit::Success })
 }
 
 /// Converts a line; `None` if the output format cannot express it.

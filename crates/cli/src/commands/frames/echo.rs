@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Echo, out: &mut Output) -> anyhow::Result<Exit> {
         }
         Ok(())
     })?;
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
 /// Writes the frame's own bytes between the bytes around it on the line.

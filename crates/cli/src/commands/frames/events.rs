@@ -72,7 +72,7 @@ pub(super) fn run(
         out.bytes(text.as_bytes())?;
     }
     out.flush()?;
-    Ok(if invalid > 0 { Exit::NotFine } else { Exit::Fine })
+    Ok(if invalid > 0 { Exit::Failure } else { Exit::Success })
 }
 
 impl Reader {

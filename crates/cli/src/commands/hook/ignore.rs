@@ -33,18 +33,18 @@ impl HookIgnore {
             folders.retain(|listed| *listed != folder);
             write(&data, &folders)?;
             out.note(&format!("Sessions in `{}` are reported again.", shown(&folder)))?;
-            return Ok(Exit::Fine);
+            return Ok(Exit::Success);
         }
         let folder = fs::canonicalize(&self.folder)?;
         check(&folder)?;
         if folders.contains(&folder) {
             out.note(&format!("`{}` is already ignored.", shown(&folder)))?;
-            return Ok(Exit::Fine);
+            return Ok(Exit::Success);
         }
         folders.push(folder.clone());
         write(&data, &folders)?;
         out.note(&format!("Sessions in `{}` and below are no longer reported.", shown(&folder)))?;
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 
     /// The listed folder to remove, which may no longer exist.

@@ -55,7 +55,7 @@ impl HookInstall {
             "Start the server with `tidings serve` if it does not run, and go on using `claude`. \
              `tidings hook status` checks the hooks.",
         )?;
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }
 
@@ -141,7 +141,7 @@ impl PluginFiles {
             let path = path.join(name);
             out.text(&format!("# {}\n{}", printable(&path.display().to_string()), text))?;
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 
     /// Fills a temporary folder and renames it, so that Claude Code never sees a part of the plugin. It loads

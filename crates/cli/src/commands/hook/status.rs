@@ -95,7 +95,7 @@ impl HookStatus {
         } else {
             out.text(&text::of(&report))?;
         }
-        Ok(if ok { Exit::Fine } else { Exit::NotFine })
+        Ok(if ok { Exit::Success } else { Exit::Failure })
     }
 }
 

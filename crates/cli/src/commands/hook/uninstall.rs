@@ -19,7 +19,7 @@ impl HookUninstall {
             PluginState::Installed { .. } => {}
             PluginState::Absent => {
                 out.note(&format!("The hooks are not installed: there is no `{shown}`."))?;
-                return Ok(Exit::Fine);
+                return Ok(Exit::Success);
             }
             PluginState::Foreign => return Err(foreign(&path).into()),
             PluginState::Link(path) => return Err(link(&path).into()),
@@ -27,7 +27,7 @@ impl HookUninstall {
         if self.target.dry_run {
             out.note("Would remove this folder:")?;
             out.text(&format!("{shown}\n"))?;
-            return Ok(Exit::Fine);
+            return Ok(Exit::Success);
         }
         remove(&folder)?;
         if path.exists() {
@@ -37,7 +37,7 @@ impl HookUninstall {
         } else {
             out.note("Removed the hooks. Running sessions keep theirs until they end.")?;
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }
 

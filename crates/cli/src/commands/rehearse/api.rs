@@ -78,7 +78,7 @@ pub(crate) fn run(args: &ApiArgs, out: &mut Output) -> anyhow::Result<Exit> {
         out.note(&printable_lines(&report.to_string()))?;
     }
     let fine = report.expectations_met() && (args.lenient || report.turns_fit());
-    Ok(if fine { Exit::Fine } else { Exit::NotFine })
+    Ok(if fine { Exit::Success } else { Exit::Failure })
 }
 
 async fn serve(args: &ApiArgs, script: &Script, out: &mut Output) -> anyhow::Result<Report> {

@@ -39,7 +39,7 @@ pub(crate) fn run(command: &RehearseCommand, out: &mut Output) -> anyhow::Result
         RehearseCommand::Schema => {
             let schema = serde_json::to_string_pretty(&Script::json_schema())?;
             out.text(&format!("{schema}\n"))?;
-            Ok(Exit::Fine)
+            Ok(Exit::Success)
         }
     }
 }

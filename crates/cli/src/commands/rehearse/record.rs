@@ -106,8 +106,8 @@ pub(crate) fn run(args: &Record, out: &mut Output) -> anyhow::Result<Exit> {
     out.note(&format!("{lines} recorded{form} in {}", printable(&args.output.display().to_string())))?;
     Ok(match status.success() {
         _ if shutdown.was_requested() => Exit::Code(INTERRUPTED),
-        true => Exit::Fine,
-        false => Exit::NotFine,
+        true => Exit::Success,
+        false => Exit::Failure,
     })
 }
 

@@ -55,10 +55,10 @@ pub(crate) fn run(args: &Replay, out: &mut Output) -> anyhow::Result<Exit> {
             Action::ReadLine => match host.next() {
                 Some(line) => player.accept_line(&line?),
                 // The input has ended, so the CLI would end too.
-                None => return Ok(Exit::Fine),
+                None => return Ok(Exit::Success),
             },
-            Action::Exit(0) => return Ok(Exit::Fine),
-            _ => return Ok(Exit::NotFine),
+            Action::Exit(0) => return Ok(Exit::Success),
+            _ => return Ok(Exit::Failure),
         }
     }
 }

@@ -98,7 +98,7 @@ async fn conversation(turns: &mut Turns) -> anyhow::Result<Exit> {
     if let Some(id) = turns.session_id() {
         turns.note(Line::styled(&format!("To resume: tidings run --resume {id}"), Style::DIM))?;
     }
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
 impl Turns {

@@ -102,7 +102,7 @@ impl Turns {
             interrupted: Interrupted::No,
             exit_at: None,
             origin: TurnOrigin::Prompt,
-            exit: Exit::Fine,
+            exit: Exit::Success,
         })
     }
 
@@ -121,7 +121,7 @@ impl Turns {
 
     pub(super) fn start_turn(&mut self) {
         self.interrupted = Interrupted::No;
-        self.exit = Exit::Fine;
+        self.exit = Exit::Success;
         self.view.start_turn(TurnStart::At(Instant::now()));
     }
 
@@ -144,7 +144,7 @@ impl Turns {
     pub(super) async fn settle(&mut self) -> anyhow::Result<Exit> {
         match self.follow(Until::TurnEnds).await? {
             Exit::Code(code) => Ok(Exit::Code(code)),
-            Exit::Fine | Exit::NotFine => self.follow(Until::AllEnds).await,
+            Exit::Success | Exit::Failure => self.follow(Until::AllEnds).await,
         }
     }
 
@@ -284,8 +284,8 @@ impl Turns {
 /// Outcome of the run if this was its last turn.
 fn outcome(result: &TurnResult, interrupted: Interrupted) -> Exit {
     match interrupted {
-        Interrupted::No if result.is_error => Exit::NotFine,
-        Interrupted::No => Exit::Fine,
+        Interrupted::No if result.is_error => Exit::Failure,
+        Interrupted::No => Exit::Success,
         Interrupted::Once | Interrupted::Twice => Exit::Code(INTERRUPTED),
     }
 }

@@ -7,8 +7,8 @@ use clap::Args;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde::Serialize;
+use tidings_transcript::all_files::config_folder;
 use tidings_transcript::archive::{Archive as Store, ArchivedSession, CopyOutcome, Manifest, Returned};
-use tidings_transcript::belongings::config_folder;
 use tidings_transcript::retention::Retention;
 use tidings_transcript::roots::{Roots, SessionFiles, SessionScan};
 
@@ -145,7 +145,7 @@ impl Archive {
             out.text(&(lines.join("\n") + "\n"))?;
         }
         let fine = report.left.is_empty() && report.failed.is_empty();
-        Ok(if fine { Exit::Fine } else { Exit::NotFine })
+        Ok(if fine { Exit::Success } else { Exit::Failure })
     }
 }
 
@@ -181,7 +181,7 @@ fn keep(sessions: &[SessionFiles], store: &Store, root: &RootArgs, out: &mut Out
         let folder = printable(&store.folder().display().to_string());
         out.note(&format!("{sessions}, {bytes}, stored as {stored_bytes} in {folder}"))?;
     }
-    Ok(if fine { Exit::Fine } else { Exit::NotFine })
+    Ok(if fine { Exit::Success } else { Exit::Failure })
 }
 
 /// JSON line of a session that was archived.
@@ -312,7 +312,7 @@ fn list(store: &Store, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit
         let folder = printable(&store.folder().display().to_string());
         out.note(&format!("{sessions}, {}, in {folder}", human::bytes(bytes)))?;
     }
-    Ok(if contents.unreadable.is_empty() { Exit::Fine } else { Exit::NotFine })
+    Ok(if contents.unreadable.is_empty() { Exit::Success } else { Exit::Failure })
 }
 
 impl ListLine<'_> {

@@ -77,7 +77,7 @@ impl Check {
         drop(progress);
         out.text(&if root.json { json_summary(&total)? } else { summary(&total) })?;
         let wrong = total.errors + if self.strict { total.warnings } else { 0 };
-        Ok(if wrong == 0 { Exit::Fine } else { Exit::NotFine })
+        Ok(if wrong == 0 { Exit::Success } else { Exit::Failure })
     }
 
     fn profile(&self) -> Option<Profile> {

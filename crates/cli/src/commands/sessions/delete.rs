@@ -63,11 +63,11 @@ impl Delete {
             if root.json {
                 deleted.print(out)?;
             }
-            return Ok(Exit::NotFine);
+            return Ok(Exit::Failure);
         }
         for doomed in &plan.remove {
             let removed = doomed.remove()?;
-            deleted.bytes += doomed.belongings.bytes();
+            deleted.bytes += doomed.all_files.bytes();
             deleted.removed.extend(removed.iter().map(|path| path.display().to_string()));
         }
         if root.json {
@@ -78,7 +78,7 @@ impl Delete {
                 out.text(&format!("  {}\n", printable(path)))?;
             }
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use serde::Serialize;
-use tidings_transcript::belongings::FilePurpose;
+use tidings_transcript::all_files::FilePurpose;
 use tidings_transcript::blocks::Buffer;
 use tidings_transcript::du::{Kinds, SessionWeight, Weight, weigh};
 use tidings_transcript::roots::SessionFiles;
@@ -98,7 +98,7 @@ impl Du {
                 out.note(&format!("{YELLOW}warning{PLAIN}: {}", printable(error)))?;
             }
         }
-        Ok(if report.unreadable.is_empty() { Exit::Fine } else { Exit::NotFine })
+        Ok(if report.unreadable.is_empty() { Exit::Success } else { Exit::Failure })
     }
 }
 

@@ -153,7 +153,7 @@ impl Export {
             };
             out.json(&report)?;
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 
     /// Writes the events of one branch, with sub-agents as notes.

@@ -66,6 +66,6 @@ impl Fork {
                 made.id, made.id
             ))?;
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }

@@ -185,7 +185,7 @@ fn dropped(path: &Path, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exi
             printable(&path.to_string_lossy())
         ))?;
     }
-    Ok(Exit::Fine)
+    Ok(Exit::Success)
 }
 
 impl IndexSize {

@@ -63,7 +63,7 @@ impl Info {
                 out.text(&render(info))?;
             }
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }
 

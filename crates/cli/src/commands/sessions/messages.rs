@@ -44,7 +44,7 @@ impl Messages {
             out.bytes(message.to_line().as_bytes())?;
             out.bytes(b"\n")?;
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }
 

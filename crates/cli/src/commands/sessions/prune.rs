@@ -95,14 +95,14 @@ impl Prune {
             out.flush()?;
             if !confirm(&format!("Remove {sum}?"))? {
                 out.note("Nothing was removed")?;
-                return Ok(Exit::NotFine);
+                return Ok(Exit::Failure);
             }
         }
         let removed = self.remove(&plan, root, out)?;
         Ok(removed.and(looked))
     }
 
-    /// Selects the sessions to remove; `NotFine` if some could not be read.
+    /// Selects the sessions to remove; `Failure` if some could not be read.
     fn plan(&self, root: &RootArgs, out: &Output) -> anyhow::Result<(Plan, Exit)> {
         let roots = root.roots()?;
         let mut named = HashSet::new();
@@ -174,7 +174,7 @@ impl Prune {
             let sessions = human::plural(count, "session");
             out.note(&format!("{sessions} removed, {} freed", human::bytes(bytes)))?;
         }
-        Ok(if count == plan.remove.len() as u64 { Exit::Fine } else { Exit::NotFine })
+        Ok(if count == plan.remove.len() as u64 { Exit::Success } else { Exit::Failure })
     }
 }
 
@@ -212,7 +212,7 @@ fn keep(archive: Option<&Archive>, doomed: &PrunedSession) -> anyhow::Result<()>
 }
 
 fn doomed_line(doomed: &PrunedSession) -> PruneLine<'_> {
-    line(&doomed.session, doomed.belongings.files.len(), doomed.belongings.bytes())
+    line(&doomed.session, doomed.all_files.files.len(), doomed.all_files.bytes())
 }
 
 fn line(session: &SessionFiles, files: usize, bytes: u64) -> PruneLine<'_> {

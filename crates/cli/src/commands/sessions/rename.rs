@@ -38,6 +38,6 @@ impl Rename {
         } else {
             out.text(&format!("{} is now titled {BOLD}{}{PLAIN}\n", session.id, printable(title)))?;
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }

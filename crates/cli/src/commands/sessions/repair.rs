@@ -60,7 +60,7 @@ impl Repair {
         } else {
             summary(&self.output, &report)
         })?;
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 
     fn source(&self, root: &RootArgs) -> anyhow::Result<PathBuf> {

@@ -90,7 +90,7 @@ impl Show {
         out.styled(|out| Ok(export(&session, &files, format, &options, redactor.as_mut(), out)?))?;
         announce_hidden(&session, options.branches, out)?;
         report(redactor.as_ref(), out)?;
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }
 

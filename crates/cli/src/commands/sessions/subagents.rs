@@ -34,6 +34,6 @@ impl Subagents {
                 out.text(&format!("{}\n", printable(&id)))?;
             }
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }

@@ -49,6 +49,6 @@ impl Tag {
             };
             out.text(&text)?;
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }

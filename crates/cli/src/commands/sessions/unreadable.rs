@@ -7,13 +7,13 @@ use tidings_transcript::Error;
 use crate::error::Exit;
 use crate::output::{Output, PLAIN, YELLOW, printable};
 
-/// Prints a warning for each error. Returns [`Exit::NotFine`] if there are any, since the result is
+/// Prints a warning for each error. Returns [`Exit::Failure`] if there are any, since the result is
 /// incomplete.
 pub(super) fn warn<'e>(errors: impl IntoIterator<Item = &'e Error>, out: &Output) -> anyhow::Result<Exit> {
-    let mut exit = Exit::Fine;
+    let mut exit = Exit::Success;
     for error in errors {
         out.note(&format!("{YELLOW}warning{PLAIN}: {}", printable(&sentence(error))))?;
-        exit = Exit::NotFine;
+        exit = Exit::Failure;
     }
     Ok(exit)
 }

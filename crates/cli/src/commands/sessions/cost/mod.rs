@@ -119,7 +119,7 @@ impl Cost {
             statusline::print(&root.roots()?, &mut cache, &prices, &query, root, out)?;
             // A failure is not reported here, since the output is one line; other runs report it.
             drop(cache.save());
-            return Ok(Exit::Fine);
+            return Ok(Exit::Success);
         }
         let roots = root.roots()?;
         let found = roots.scan()?;
@@ -133,7 +133,7 @@ impl Cost {
         let memo = self.memo().map(|path| Memo::new(&path, &found, &prices, &query));
         if let Some(report) = memo.as_ref().and_then(|memo| memo.known(&query)) {
             self.report(report, 0, root, out)?;
-            return Ok(Exit::Fine);
+            return Ok(Exit::Success);
         }
         let ledger = self.ledger(&roots, &found, out)?;
         self.require_session(&found, &ledger)?;

@@ -94,11 +94,11 @@ async fn watch(mut follow: Followed, printer: &mut FollowPrinter<'_>) -> anyhow:
             FollowEvent::Poll => follow.look(&mut each)?,
             FollowEvent::Changed(paths) => follow.look_at(&paths, &mut each)?,
             FollowEvent::Interrupted => return Ok(Exit::Code(EXIT_INTERRUPTED)),
-            FollowEvent::OutputClosed => return Ok(Exit::Fine),
+            FollowEvent::OutputClosed => return Ok(Exit::Success),
         };
         if result.is_break() {
             // A closed pipe is not a failure.
-            return printer.failed.take().map_or(Ok(Exit::Fine), |error| Err(error.into()));
+            return printer.failed.take().map_or(Ok(Exit::Success), |error| Err(error.into()));
         }
         printer.out.flush()?;
         event = waiter.next().await;

@@ -62,6 +62,6 @@ impl Tree {
         } else {
             text::print(&session, detail, out)?;
         }
-        Ok(Exit::Fine)
+        Ok(Exit::Success)
     }
 }

@@ -72,7 +72,7 @@ pub struct Belonging {
 
 /// The files of a session.
 #[derive(Debug, Default)]
-pub struct Belongings {
+pub struct AllFiles {
     /// All files, the main one first. Symbolic links are neither followed nor listed.
     pub files: Vec<Belonging>,
     /// Files and folders that belong to this session alone; together they make up the session.
@@ -81,10 +81,10 @@ pub struct Belongings {
     pub unreadable: Vec<Error>,
 }
 
-impl Belongings {
+impl AllFiles {
     /// Finds the files of a session.
     pub fn of(session: &SessionFiles) -> Self {
-        let mut found = Belongings::default();
+        let mut found = AllFiles::default();
         let folder_name = session.folder.file_name().unwrap_or_default();
         let project = Path::new("projects").join(folder_name);
         if let Some(file) = &session.main {
