@@ -14,10 +14,20 @@ const MARKS: [&str; 2] = ["❯", ">"];
 const RULE: &str = "─";
 
 /// A copy of what a terminal shows.
-pub struct ScreenCopy(Parser<Modes>);
+pub struct ScreenCopy {
+    current: Parser<Modes>,
+    /// The copy in the size before the last change. A program that is busy sees nothing of a change that is
+    /// undone at once, and goes on to draw for this one.
+    before: Option<Parser<Modes>>,
+    /// Bytes of output since that change.
+    drawn: usize,
+}
+
+/// Bytes of output after which a program has seen that the size has changed.
+const UNSEEN_CHANGE_BYTES_MAX: usize = 256 << 10;
 
 /// Modes and texts that the parser does not keep.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Modes {
     reports_focus: bool,
     reports_theme: bool,
@@ -48,42 +58,60 @@ const TITLE_BYTES_MAX: usize = 256;
 impl ScreenCopy {
     /// An empty screen.
     pub fn new(size: TerminalSize) -> Self {
-        ScreenCopy(parser(size))
+        ScreenCopy { current: parser(size), before: None, drawn: 0 }
     }
 
     /// Takes output of the program.
     pub fn process(&mut self, bytes: &[u8]) {
         let size = self.size();
         // A defect of the parser costs the copy of the screen, and not the program.
-        if catch_unwind(AssertUnwindSafe(|| self.0.process(bytes))).is_err() {
-            self.0 = parser(size);
+        if catch_unwind(AssertUnwindSafe(|| self.current.process(bytes))).is_err() {
+            self.current = parser(size);
         }
+        self.drawn += bytes.len();
+        let before = self.before.take().filter(|_| self.drawn < UNSEEN_CHANGE_BYTES_MAX);
+        self.before = before.and_then(|mut before| {
+            catch_unwind(AssertUnwindSafe(|| before.process(bytes))).is_ok().then_some(before)
+        });
     }
 
     /// Changes the size.
     pub fn resize(&mut self, size: TerminalSize) {
         let (rows, cols) = dimensions(size);
-        if catch_unwind(AssertUnwindSafe(|| self.0.set_size(rows, cols))).is_err() {
-            self.0 = parser(size);
+        if self.current.screen().size() == (rows, cols) {
+            return;
+        }
+        self.drawn = 0;
+        let kept = self.before.take().filter(|before| before.screen().size() == (rows, cols));
+        if let Some(kept) = kept {
+            self.before = Some(std::mem::replace(&mut self.current, kept));
+            return;
+        }
+        let mut before = parser(self.size());
+        before.screen_mut().clone_from(self.current.screen());
+        before.callbacks_mut().clone_from(self.current.callbacks());
+        self.before = Some(before);
+        if catch_unwind(AssertUnwindSafe(|| self.current.set_size(rows, cols))).is_err() {
+            self.current = parser(size);
         }
     }
 
     /// The size.
     pub fn size(&self) -> TerminalSize {
-        let (rows, cols) = self.0.screen().size();
+        let (rows, cols) = self.current.screen().size();
         TerminalSize { rows: rows.get(), cols: cols.get() }
     }
 
     /// The position of the cursor as the terminal counts it, from 1.
     pub(super) fn cursor(&self) -> (u16, u16) {
-        let (row, col) = self.0.screen().cursor_position();
+        let (row, col) = self.current.screen().cursor_position();
         (row + 1, col + 1)
     }
 
     /// The bytes that draw the screen on a terminal in any state.
     pub fn redraw(&self) -> Vec<u8> {
-        let screen = self.0.screen();
-        let modes = self.0.callbacks();
+        let screen = self.current.screen();
+        let modes = self.current.callbacks();
         let switch = |mode: &str, is_on: bool| format!("\x1b[?{mode}{}", if is_on { 'h' } else { 'l' });
         let mut bytes = b"\x1b[0m\x1b[r\x1b[?6l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l".to_vec();
         bytes.extend(switch("1049", screen.alternate_screen()).bytes());
@@ -100,13 +128,13 @@ impl ScreenCopy {
 
     /// The text, line by line.
     pub fn lines(&self) -> Vec<String> {
-        let screen = self.0.screen();
+        let screen = self.current.screen();
         screen.rows(0, self.size().cols).map(|row| row.trim_end().to_owned()).collect()
     }
 
     /// Whether a prompt can be typed: only into an empty input line for prompts, and as one piece.
     pub fn readiness(&self) -> TypingOutcome {
-        let screen = self.0.screen();
+        let screen = self.current.screen();
         let Some(row) = self.input_row() else { return TypingOutcome::NoInputLine };
         if !screen.bracketed_paste() {
             return TypingOutcome::NoInputLine;
@@ -129,7 +157,7 @@ impl ScreenCopy {
     ///
     /// Dialogs hide the input line, and put the cursor elsewhere.
     fn input_row(&self) -> Option<u16> {
-        let screen = self.0.screen();
+        let screen = self.current.screen();
         let (cursor, _) = screen.cursor_position();
         let begins = |row: &u16| {
             let mark = screen.cell(*row, 0).map(vt100::Cell::contents).unwrap_or_default();
@@ -146,7 +174,8 @@ impl ScreenCopy {
     }
 
     fn is_rule(&self, row: u16) -> bool {
-        let is_part = |col: u16| self.0.screen().cell(row, col).is_some_and(|cell| cell.contents() == RULE);
+        let is_part =
+            |col: u16| self.current.screen().cell(row, col).is_some_and(|cell| cell.contents() == RULE);
         // Its end may contain a label.
         (0..self.size().cols.min(8)).all(is_part)
     }
@@ -229,6 +258,27 @@ mod tests {
         assert_eq!(other.redraw(), screen.redraw());
         assert_eq!(other.cursor(), (2, 4));
         assert!(String::from_utf8_lossy(&other.redraw()).contains("\x1b[?1004h"));
+    }
+
+    #[test]
+    fn a_change_of_the_size_that_the_program_does_not_see_loses_nothing() {
+        let lines: Vec<String> = (0..12).map(|row| format!("{row} {}", "text ".repeat(7))).collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let (mut same, mut changed) = (shown(&lines, (11, 0)), shown(&lines, (11, 0)));
+        changed.resize(TerminalSize { rows: 5, cols: 20 });
+        for screen in [&mut same, &mut changed] {
+            screen.process(b"\x1b[2;30Hfor the old size");
+        }
+        changed.resize(SIZE);
+        assert_eq!(changed.lines(), same.lines());
+        assert_eq!(changed.redraw(), same.redraw());
+        // A program that sees the change draws anew.
+        changed.resize(TerminalSize { rows: 5, cols: 20 });
+        changed.process(b"\x1b[2J\x1b[Hsmall");
+        assert_eq!(changed.lines().concat(), "small");
+        changed.resize(SIZE);
+        changed.process(b"\x1b[2J\x1b[Hlarge");
+        assert_eq!(changed.lines().concat(), "large");
     }
 
     #[test]
