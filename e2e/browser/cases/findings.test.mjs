@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { accessibility, newContext, open, trouble } from "../lib/browser.mjs";
+import { accessibility } from "../lib/browser.mjs";
 import { allow, button, pressUntilGone, stage } from "../lib/setup.mjs";
 
 const WORDS = "It goes on and on, one word after the other. ".repeat(30);
@@ -228,22 +228,6 @@ test("p11 p20 p22 p24 p26 plans are read, outputs say that they are cut, and fai
   await page.getByRole("link", { name: "Fork", exact: true }).click();
   await button(page, "Fork").click();
   await page.locator(".title-button").getByText("Fork of propose it").waitFor();
-});
-
-test("p6 a link that is pasted into a tab which shows the door pairs it", async () => {
-  const context = await newContext(at.browser);
-  const page = await open(context, at.server.address);
-  await page.getByText("This browser is not paired yet").waitFor();
-  const link = await at.server.link();
-  await page.evaluate((hash) => (location.hash = hash), "code=wrong");
-  await page.locator(".pairing [role=alert]").waitFor();
-  assert.deepEqual(await accessibility(page), []);
-  await page.evaluate((to) => (location.href = to), link);
-  await page.locator(".page").waitFor();
-  assert.ok(!page.url().includes("code="));
-  page.wrong = page.wrong.filter((line) => !/ 40[13] /.test(line));
-  assert.deepEqual(await trouble(page), []);
-  await context.close();
 });
 
 test("p27 a device that may only watch is offered no answers", async () => {

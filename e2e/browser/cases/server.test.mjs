@@ -1,8 +1,8 @@
-// The page's server: the agents that it can start, and a full disk.
+// The page's server: the agents that it can start, a full disk, and pairing.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { accessibility } from "../lib/browser.mjs";
+import { accessibility, newContext, open, trouble } from "../lib/browser.mjs";
 import { Server } from "../lib/server.mjs";
 import { button, stage } from "../lib/setup.mjs";
 
@@ -53,4 +53,20 @@ test("k8 the page says that the server's disk is full, and when there is room ag
   assert.deepEqual(await accessibility(page), []);
   full = false;
   await banner.waitFor({ state: "detached" });
+});
+
+test("p6 a link that is pasted into a tab which shows the door pairs it", async () => {
+  const context = await newContext(at.browser);
+  const page = await open(context, at.server.address);
+  await page.getByText("This browser is not paired yet").waitFor();
+  const link = await at.server.link(["admin"], { tries: 2 });
+  await page.evaluate((hash) => (location.hash = hash), "code=wrong");
+  await page.locator(".pairing [role=alert]").waitFor();
+  assert.deepEqual(await accessibility(page), []);
+  await page.evaluate((to) => (location.href = to), link);
+  await page.locator(".page").waitFor();
+  assert.ok(!page.url().includes("code="));
+  page.wrong = page.wrong.filter((line) => !/ 40[13] /.test(line));
+  assert.deepEqual(await trouble(page), []);
+  await context.close();
 });
