@@ -30,10 +30,9 @@
 //!   hold the same bytes.
 //!
 //! Some calls leave no line at all: titles, classifiers, compactions. The client's own cost records include
-//! them where it wrote any; [`books`] compares.
+//! them where it wrote any; [`recorded`] compares.
 
 mod block;
-pub mod books;
 mod calendar;
 mod key;
 mod ledger;
@@ -43,6 +42,7 @@ mod money;
 mod names;
 mod prices;
 mod query;
+pub mod recorded;
 mod report;
 mod rows;
 mod running;

@@ -40,11 +40,13 @@ pub fn forks(sessions: &[&Session]) -> Vec<Fork> {
     by_mark(sessions, &mut pairs);
     let mut best: HashMap<usize, (Fork, usize)> = HashMap::new();
     for ((a, b), shared) in pairs {
-        let (fork, books) = shared.determine_copy(sessions, a, b);
+        let (fork, side_records) = shared.determine_copy(sessions, a, b);
         // Two copies share as much with each other as with the original, but neither has its side records.
-        let worth = |fork: &Fork, books| (fork.by, fork.shared, books, std::cmp::Reverse(fork.original));
-        if best.get(&fork.copy).is_none_or(|(known, kept)| worth(&fork, books) > worth(known, *kept)) {
-            best.insert(fork.copy, (fork, books));
+        let worth = |fork: &Fork, side_records| {
+            (fork.by, fork.shared, side_records, std::cmp::Reverse(fork.original))
+        };
+        if best.get(&fork.copy).is_none_or(|(known, kept)| worth(&fork, side_records) > worth(known, *kept)) {
+            best.insert(fork.copy, (fork, side_records));
         }
     }
     let mut forks: Vec<Fork> = best.into_values().map(|(fork, _)| fork).collect();
@@ -127,8 +129,8 @@ impl Shared {
         let last = self.entries.iter().max_by_key(|(in_a, in_b)| if original == a { *in_b } else { *in_a });
         let (in_a, in_b) = last.copied().unwrap_or((NodeId(0), NodeId(0)));
         let (copy, until, until_in_original) = if original == a { (b, in_b, in_a) } else { (a, in_a, in_b) };
-        let (books, _) = if original == a { sign_of_a } else { sign_of_b };
-        (Fork { copy, original, by, shared: self.entries.len(), until, until_in_original }, books)
+        let (side_records, _) = if original == a { sign_of_a } else { sign_of_b };
+        (Fork { copy, original, by, shared: self.entries.len(), until, until_in_original }, side_records)
     }
 }
 
@@ -139,8 +141,8 @@ fn evidence(session: &Session, shared: &[NodeId]) -> (usize, std::cmp::Reverse<O
     let (first, last) = offsets.fold((u64::MAX, 0), |(first, last), at| (first.min(at), last.max(at)));
     let file = session.lane(LaneId::MAIN).file;
     let records = session.side().records.iter().filter(|record| Some(record.file) == file);
-    let books = records.filter(|record| (first..last).contains(&record.place.offset)).count();
+    let side_records = records.filter(|record| (first..last).contains(&record.place.offset)).count();
     let shared: HashSet<&NodeId> = shared.iter().collect();
     let own = session.lane(LaneId::MAIN).nodes.iter().filter(|id| !shared.contains(id));
-    (books, std::cmp::Reverse(own.filter_map(|id| session.node(*id).at).min()))
+    (side_records, std::cmp::Reverse(own.filter_map(|id| session.node(*id).at).min()))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use tidings_transcript::cost::books::{self, Compared};
+use tidings_transcript::cost::recorded::{self, Compared};
 use tidings_transcript::cost::{Ledger, Prices};
 use tidings_transcript::roots::SessionScan;
 
@@ -20,7 +20,7 @@ pub(super) fn print(
     root: &RootArgs,
     out: &mut Output,
 ) -> anyhow::Result<Exit> {
-    let (compared, unread) = books::compare(found, ledger, prices);
+    let (compared, unread) = recorded::compare(found, ledger, prices);
     let read = unreadable::warn(&unread, out)?;
     if root.json {
         let sessions: Vec<VerifyLine<'_>> = compared.iter().map(VerifyLine::of).collect();
@@ -44,7 +44,8 @@ struct VerifyReport<'a> {
 struct VerifyLine<'a> {
     session: &'a str,
     ours_usd: f64,
-    books_usd: f64,
+    #[serde(rename = "books_usd")]
+    recorded_usd: f64,
     difference_usd: f64,
     reason: &'static str,
 }
@@ -56,7 +57,7 @@ impl<'a> VerifyLine<'a> {
         VerifyLine {
             session: &compared.session,
             ours_usd: compared.ours.dollars(),
-            books_usd: compared.books_usd,
+            recorded_usd: compared.recorded_usd,
             difference_usd: rounded,
             reason: compared.verdict.as_str(),
         }
@@ -79,7 +80,7 @@ fn text(compared: &[Compared]) -> String {
         let difference = (difference * 1e6).round() / 1e6 + 0.0;
         let why = one.verdict.as_str();
         let _ =
-            writeln!(text, "{session}  {ours:>12.6}  {:>12.6}  {difference:>+12.6}  {why}", one.books_usd);
+            writeln!(text, "{session}  {ours:>12.6}  {:>12.6}  {difference:>+12.6}  {why}", one.recorded_usd);
         reasons.insert(why, one.verdict.reason());
     }
     text.push('\n');

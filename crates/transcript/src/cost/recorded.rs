@@ -26,11 +26,11 @@ pub struct Compared {
     /// The session.
     pub session: String,
     /// Cost in the record, in dollars.
-    pub books_usd: f64,
+    pub recorded_usd: f64,
     /// Our cost.
     pub ours: Money,
     /// Tokens in the record.
-    pub books_tokens: Tokens,
+    pub recorded_tokens: Tokens,
     /// Tokens in the lines.
     pub our_tokens: Tokens,
     /// Reason for the difference.
@@ -82,22 +82,22 @@ impl Verdict {
 impl Compared {
     /// Cost in the record minus our cost, in dollars.
     pub fn difference_usd(&self) -> f64 {
-        self.books_usd - self.ours.dollars()
+        self.recorded_usd - self.ours.dollars()
     }
 
-    fn new(session: &str, books: &CostState, ours: Money, our_tokens: Tokens) -> Self {
-        let books_usd = books.total_cost_usd.unwrap_or(0.0);
-        let books_tokens = tokens(books);
-        let verdict = if total(&books_tokens) > total(&our_tokens) {
+    fn new(session: &str, record: &CostState, ours: Money, our_tokens: Tokens) -> Self {
+        let recorded_usd = record.total_cost_usd.unwrap_or(0.0);
+        let recorded_tokens = tokens(record);
+        let verdict = if total(&recorded_tokens) > total(&our_tokens) {
             Verdict::HiddenCalls
-        } else if total(&books_tokens) < total(&our_tokens) {
+        } else if total(&recorded_tokens) < total(&our_tokens) {
             Verdict::LaterCalls
-        } else if (books_usd - ours.dollars()).abs() < 1e-6 {
+        } else if (recorded_usd - ours.dollars()).abs() < 1e-6 {
             Verdict::Same
         } else {
             Verdict::Prices
         };
-        Compared { session: session.to_owned(), books_usd, ours, books_tokens, our_tokens, verdict }
+        Compared { session: session.to_owned(), recorded_usd, ours, recorded_tokens, our_tokens, verdict }
     }
 }
 
@@ -111,12 +111,12 @@ pub fn compare(found: &SessionScan, ledger: &Ledger, prices: &Prices) -> (Vec<Co
     let mut buffer = Buffer::default();
     for session in &found.sessions {
         let Some(main) = &session.main else { continue };
-        match last_books(&main.path, &mut buffer) {
-            Ok(Some(books)) => {
+        match last_record(&main.path, &mut buffer) {
+            Ok(Some(record)) => {
                 let (ours, tokens) = sums.get(session.id.as_str()).copied().unwrap_or_default();
-                let mut one = Compared::new(&session.id, &books, ours, tokens);
+                let mut one = Compared::new(&session.id, &record, ours, tokens);
                 if one.verdict == Verdict::HiddenCalls
-                    && total(&tokens_in(session)) >= total(&one.books_tokens)
+                    && total(&tokens_in(session)) >= total(&one.recorded_tokens)
                 {
                     one.verdict = Verdict::Elsewhere;
                 }
@@ -148,37 +148,37 @@ fn total(tokens: &Tokens) -> u64 {
 }
 
 /// The last cost record in a file: the client writes a new one each time it ends.
-fn last_books(path: &Path, buffer: &mut Buffer) -> io::Result<Option<CostState>> {
+fn last_record(path: &Path, buffer: &mut Buffer) -> io::Result<Option<CostState>> {
     let finder = memmem::FinderRev::new(b"\"cost-state\"");
     let mut last = None;
     let mut blocks = Blocks::new(File::open(path)?, 0, buffer);
     while let Some(block) = blocks.next()? {
         if let Block::Lines { bytes, .. } = block {
-            last = books_in(bytes, &finder).or(last);
+            last = record_in(bytes, &finder).or(last);
         }
     }
     Ok(last)
 }
 
-fn books_in(bytes: &[u8], finder: &memmem::FinderRev<'_>) -> Option<CostState> {
+fn record_in(bytes: &[u8], finder: &memmem::FinderRev<'_>) -> Option<CostState> {
     let mut end = bytes.len();
     while let Some(mark) = finder.rfind(&bytes[..end]) {
         let start = memrchr(b'\n', &bytes[..mark]).map_or(0, |before| before + 1);
         let line_end = memchr(b'\n', &bytes[mark..]).map_or(bytes.len(), |after| mark + after);
         if let Ok(entry) = EntryRef::decode(&bytes[start..line_end])
             && entry.kind() == EntryKind::CostState
-            && let EntryBody::CostState(books) = entry.body()
+            && let EntryBody::CostState(record) = entry.body()
         {
-            return Some(books);
+            return Some(record);
         }
         end = start;
     }
     None
 }
 
-fn tokens(books: &CostState) -> Tokens {
+fn tokens(record: &CostState) -> Tokens {
     let mut sum = Tokens::default();
-    for usage in books.model_usage.iter().flatten().map(|(_, usage)| usage) {
+    for usage in record.model_usage.iter().flatten().map(|(_, usage)| usage) {
         let hour = usage.cache_creation_1h_input_tokens.unwrap_or(0);
         sum.add(&Tokens {
             input: usage.input_tokens,
