@@ -34,6 +34,7 @@ pub mod json;
 pub mod messages;
 pub mod mobile;
 pub mod ndjson;
+mod owned_line;
 pub mod permissions;
 pub mod seed;
 pub mod stream;
