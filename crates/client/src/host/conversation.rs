@@ -3,6 +3,7 @@
 
 use std::collections::{HashSet, VecDeque};
 
+use memchr::{memchr, memmem};
 use tidings_protocol::{FrameRef, Kind};
 
 use super::wire::Novelty;
@@ -27,6 +28,11 @@ pub(super) struct ConversationState {
     init: Option<Vec<u8>>,
     written: HashSet<String>,
     written_in_order: VecDeque<String>,
+}
+
+/// True if a line has the name of a kind that is kept, or an escape that may hide it.
+fn may_be_kept(line: &[u8]) -> bool {
+    [b"control_".as_slice(), b"\"init\"", b"\\u"].iter().any(|mark| memmem::find(line, mark).is_some())
 }
 
 /// An open request of the CLI.
@@ -56,15 +62,21 @@ impl RemovedRequest {
 impl ConversationState {
     /// Processes bytes that the CLI wrote.
     pub(super) fn observe_output(&mut self, mut bytes: &[u8]) {
-        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+        while let Some(end) = memchr(b'\n', bytes) {
             let (rest, after) = bytes.split_at(end + 1);
-            self.buffer(rest);
             self.at += rest.len() as u64;
-            if !std::mem::take(&mut self.skips) {
-                self.observe_line();
+            if self.line.is_empty() && !self.skips && rest.len() <= HOST_LINE_BYTES_MAX {
+                self.observe_line(rest);
+            } else {
+                self.buffer(rest);
+                let mut line = std::mem::take(&mut self.line);
+                if !std::mem::take(&mut self.skips) {
+                    self.observe_line(&line);
+                }
+                line.clear();
+                line.shrink_to(64 << 10);
+                self.line = line;
             }
-            self.line.clear();
-            self.line.shrink_to(64 << 10);
             bytes = after;
         }
         self.buffer(bytes);
@@ -81,14 +93,18 @@ impl ConversationState {
         }
     }
 
-    /// Processes a complete line.
-    fn observe_line(&mut self) {
+    /// Processes a complete line. The server decodes every line; the host decodes only those that can be of a
+    /// kind that it keeps.
+    fn observe_line(&mut self, line: &[u8]) {
+        if !may_be_kept(line) {
+            return;
+        }
         let repaired;
-        let frame = if let Ok(frame) = FrameRef::decode(&self.line) {
+        let frame = if let Ok(frame) = FrameRef::decode(line) {
             frame
         } else {
             // A request that is not valid UTF-8 is a request all the same.
-            repaired = String::from_utf8_lossy(&self.line).into_owned();
+            repaired = String::from_utf8_lossy(line).into_owned();
             let Ok(frame) = FrameRef::from_json(&repaired) else { return };
             frame
         };
@@ -97,7 +113,7 @@ impl ConversationState {
         match frame.kind() {
             Kind::ControlRequest => {
                 let Some(id) = id() else { return };
-                let request = OpenRequest { id, line: self.line.clone(), end: self.at };
+                let request = OpenRequest { id, line: line.to_vec(), end: self.at };
                 self.add_request(request);
             }
             Kind::ControlCancelRequest => {
@@ -106,9 +122,9 @@ impl ConversationState {
                 }
             }
             Kind::ControlResponse if self.handshake.is_some() && self.handshake == id() && succeeded() => {
-                self.initialize = Some(self.line.clone());
+                self.initialize = Some(line.to_vec());
             }
-            Kind::System if frame.subtype().as_deref() == Some("init") => self.init = Some(self.line.clone()),
+            Kind::System if frame.subtype().as_deref() == Some("init") => self.init = Some(line.to_vec()),
             _ => {}
         }
     }
@@ -235,6 +251,16 @@ mod tests {
             conversation.finish_write("answer");
             conversation.observe_output(b"{\"type\":\"control_cancel_request\",\"request_id\":\"a\"}\n");
             assert_eq!(open(&conversation), ["c"]);
+        }
+    }
+
+    /// The names of kinds may be written with escapes, as any text of JSON.
+    #[test]
+    fn f61_a_question_whose_kind_is_written_with_escapes_stays_open() {
+        for kind in [r"control_request", r"\u0063ontrol_request", r"control\u005frequest"] {
+            let mut conversation = ConversationState::default();
+            conversation.observe_output(question("a").replace("control_request", kind).as_bytes());
+            assert_eq!(open(&conversation), ["a"], "{kind}");
         }
     }
 
