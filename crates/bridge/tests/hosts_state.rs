@@ -14,9 +14,9 @@ use tidings_agent::UiMessage;
 use tidings_bridge::auth::{self, Auth, Random};
 use tidings_bridge::broadcast::{Delivery, SubscribeOptions};
 use tidings_bridge::hosts::Hosts;
-use tidings_bridge::journal::{Epoch, Max, MemoryJournal, MemoryStore, Opening, SessionName};
+use tidings_bridge::journal::{Max, MemoryStore, SessionName};
 use tidings_bridge::sessions::Config;
-use tidings_bridge::{Broadcast, Caller, Sessions};
+use tidings_bridge::{Caller, Sessions};
 use tidings_protocol::api::{Budget, CreateSession, Input, Notice, PatchSession, ServerPhase, SessionView};
 use tidings_protocol::ui::Resolution;
 use tokio::sync::broadcast;
@@ -132,8 +132,7 @@ async fn open_server(folder: &Path, store: &MemoryStore, lease: Duration, roots:
     config.claude_args = vec!["claude".to_owned(), path("script.toml"), path("config")];
     let auth = auth::Settings::new(folder.join("guard"), Random::system(), config.clock.clone());
     config.trust = Some(Auth::open(auth).unwrap().trust().clone());
-    let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
-    Sessions::open(Broadcast::new(Arc::new(MemoryJournal::open(store, &opening))), config).await.unwrap()
+    crate::stand_in::open_sessions(store, config).await
 }
 
 /// Processes whose command line contains all of these words.

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-use crate::stand_in;
+use crate::stand_in::{self, HELLO, QUESTION};
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,21 +12,12 @@ use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tidings_bridge::api::{self, Api};
-use tidings_bridge::journal::{Epoch, MemoryJournal, MemoryStore, Opening};
+use tidings_bridge::journal::MemoryStore;
 use tidings_bridge::sessions::{Carrier, Config};
-use tidings_bridge::{Broadcast, Caller, Code, Error, Scope, Sessions};
+use tidings_bridge::{Caller, Code, Error, Scope, Sessions};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
-
-const HELLO: &str = r#"
-    [[turn]]
-    text = "Hello to you."
-    [[turn]]
-    text = "And again."
-    [[turn]]
-    text = "A third time."
-"#;
 
 const ASKS: &str = r#"
     [[turn]]
@@ -39,17 +30,6 @@ const ASKS: &str = r#"
     text = "All is well."
     [[turn]]
     text = "That was all."
-"#;
-
-const QUESTION: &str = r#"
-    [[turn]]
-    [[turn.block]]
-    tool = "AskUserQuestion"
-    input = { questions = [{ question = "Which colour?", header = "Colour", multiSelect = false, options = [{ label = "Red", description = "warm" }, { label = "Blue", description = "cold" }] }] }
-    ask = true
-    result = "Blue"
-    [[turn]]
-    text = "Blue it is."
 "#;
 
 /// A server whose agents play a script. The token `good` has all scopes, `reader` has `read` only.
@@ -71,9 +51,7 @@ impl TestServer {
         config.carrier = carrier;
         config.config_dir = Some(folder.path().to_owned());
         config.roots = vec![folder.path().canonicalize().unwrap()];
-        let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
-        let broadcast = Broadcast::new(Arc::new(MemoryJournal::open(&MemoryStore::default(), &opening)));
-        let sessions = Sessions::open(broadcast, config).await.unwrap();
+        let sessions = stand_in::open_sessions(&MemoryStore::default(), config).await;
         let mut api = Api::new(sessions.clone());
         api.sign_in = Arc::new(|token, _| match token {
             "good" => Ok(Caller::admin("phone")),

@@ -15,10 +15,9 @@ use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
-use tidings_bridge::journal::{Epoch, MemoryJournal, MemoryStore, Opening};
+use tidings_bridge::journal::MemoryStore;
 use tidings_bridge::notify::{Notifier, Occasion, Target, TargetKind};
-use tidings_bridge::sessions::Config;
-use tidings_bridge::{Broadcast, Caller, Sessions};
+use tidings_bridge::{Caller, Sessions};
 use tidings_protocol::api::{
     Choice, CommandRequest, CreateSession, NotifySettings, PermissionAnswer, PermissionScope, SessionCommand,
     SessionView,
@@ -110,12 +109,8 @@ impl Fixture {
 
     async fn with_script(script: &str, targets: Vec<Target>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut config = Config::default();
-        config.carrier = stand_in::playing(script, folder.path());
-        config.config_dir = Some(folder.path().to_owned());
-        let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
-        let broadcast = Broadcast::new(Arc::new(MemoryJournal::open(&MemoryStore::default(), &opening)));
-        let sessions = Sessions::open(broadcast, config).await.unwrap();
+        let config = stand_in::config(script, folder.path());
+        let sessions = stand_in::open_sessions(&MemoryStore::default(), config).await;
         let stopping = CancellationToken::new();
         let soon = NotifySettings { first_after_s: 0, ..NotifySettings::default() };
         let notifier = Notifier::new(targets, Some("https://page.example".to_owned())).unwrap();

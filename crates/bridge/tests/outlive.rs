@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use chance::Chance;
 use tidings_agent::UiMessage;
 use tidings_bridge::broadcast::{Delivery, SubscribeOptions};
-use tidings_bridge::journal::{Epoch, Handle, Journal as _, Max, Opening, SessionName};
+use tidings_bridge::journal::{Handle, Journal as _, Max, SessionName};
 use tidings_bridge::sessions::Config;
 use tidings_bridge::{Broadcast, Caller, Sessions, SqliteJournal};
 use tidings_protocol::api::{CommandRequest, Input, QueueState, ServerPhase, SessionCommand};
@@ -233,8 +233,7 @@ fn prompts_in(events: &[UiMessage]) -> Vec<&str> {
 
 /// A server in this process, without hosts.
 async fn next_server(folder: &Path) -> Sessions {
-    let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
-    let journal = SqliteJournal::open(folder.join("journal.db"), &opening).unwrap();
+    let journal = SqliteJournal::open(folder.join("journal.db"), &crate::stand_in::opening()).unwrap();
     let mut config = Config::default();
     let path = |name: &str| folder.join(name).display().to_string();
     config.claude = Some(program());
@@ -275,8 +274,7 @@ fn complaints(folder: &Path) -> String {
 }
 
 async fn read(folder: &Path) -> Vec<UiMessage> {
-    let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
-    let journal = SqliteJournal::open(folder.join("journal.db"), &opening).unwrap();
+    let journal = SqliteJournal::open(folder.join("journal.db"), &crate::stand_in::opening()).unwrap();
     let session = journal.session(&SessionName::Handle(Handle::new(1))).await.unwrap();
     let mut after = None;
     let mut all = Vec::new();

@@ -1,16 +1,12 @@
 //! Server mode: the requirements for sessions of a server.
 
-#![expect(clippy::unwrap_used, reason = "a failed test panics")]
-
+use crate::sessions::test_server::until_state;
 use crate::stand_in;
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use tidings_bridge::journal::{Epoch, MemoryJournal, MemoryStore, Opening};
-use tidings_bridge::sessions::{Config, Transcript};
-use tidings_bridge::{Broadcast, Caller, Code, Sessions};
-use tidings_protocol::api::{CreateSession, Policy, ServerPhase, SessionView};
+use tidings_bridge::journal::MemoryStore;
+use tidings_bridge::sessions::Transcript;
+use tidings_bridge::{Caller, Code};
+use tidings_protocol::api::{CreateSession, Policy, ServerPhase};
 
 const ASKS: &str = r#"
     [[turn]]
@@ -25,30 +21,13 @@ const ASKS: &str = r#"
     text = "Done."
 "#;
 
-async fn until(sessions: &Sessions, key: &str, wanted: ServerPhase) -> SessionView {
-    let waiting = async {
-        loop {
-            let view = sessions.find(key).await.unwrap();
-            if view.state == wanted {
-                return view;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap()
-}
-
 /// Each session has its own configuration, state and usage. Deleting it removes everything: pending requests,
 /// events and files.
 #[tokio::test(flavor = "multi_thread")]
 async fn s3_35_a_session_is_made_asked_how_it_is_and_removed_with_all_that_is_of_it() {
     let folder = tempfile::tempdir().unwrap();
-    let mut config = Config::default();
-    config.carrier = stand_in::playing(ASKS, folder.path());
-    config.config_dir = Some(folder.path().to_owned());
-    let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
-    let broadcast = Broadcast::new(Arc::new(MemoryJournal::open(&MemoryStore::default(), &opening)));
-    let sessions = Sessions::open(broadcast, config).await.unwrap();
+    let config = stand_in::config(ASKS, folder.path());
+    let sessions = stand_in::open_sessions(&MemoryStore::default(), config).await;
     let me = Caller::admin("me");
     let cwd = folder.path().canonicalize().unwrap().to_str().unwrap().to_owned();
     let new = |prompt: &str, title: &str, policy| CreateSession {
@@ -62,8 +41,8 @@ async fn s3_35_a_session_is_made_asked_how_it_is_and_removed_with_all_that_is_of
     };
     let (one, _) = sessions.create(&me, new("Hi", "one", Policy::Ask)).await.unwrap();
     let (other, _) = sessions.create(&me, new("Hi", "other", Policy::Deny)).await.unwrap();
-    let view = until(&sessions, &one.key, ServerPhase::Idle).await;
-    until(&sessions, &other.key, ServerPhase::Idle).await;
+    let view = until_state(&sessions, &one.key, ServerPhase::Idle).await;
+    until_state(&sessions, &other.key, ServerPhase::Idle).await;
     assert_eq!(
         (view.policy, view.title.as_deref(), &*view.labels["team"]),
         (Policy::Ask, Some("one"), "one")
@@ -78,7 +57,7 @@ async fn s3_35_a_session_is_made_asked_how_it_is_and_removed_with_all_that_is_of
 
     let input = tidings_protocol::api::Input { content: "Test it".to_owned(), ..Default::default() };
     sessions.input(&me, &one.key, input).await.unwrap();
-    until(&sessions, &one.key, ServerPhase::NeedsYou).await;
+    until_state(&sessions, &one.key, ServerPhase::NeedsYou).await;
     assert_eq!(sessions.permissions(None).await.unwrap().len(), 1);
     let cli_session = sessions.find(&one.key).await.unwrap().cli_session_ids.remove(0);
     sessions.delete(&me, &one.key, Transcript::Delete).await.unwrap();

@@ -1,4 +1,4 @@
-//! A stand-in for the agent, in this process.
+//! A stand-in for the agent, in this process, and the sessions of a server around it.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -8,10 +8,53 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures_core::future::BoxFuture;
 use tidings::options::{Arg, Launch};
 use tidings::transport::{Exit, Link, Transport, memory};
-use tidings_bridge::sessions::Carrier;
+use tidings_bridge::journal::{Epoch, MemoryJournal, MemoryStore, Opening};
+use tidings_bridge::sessions::{Carrier, Config};
+use tidings_bridge::{Broadcast, Sessions};
 use tidings_rehearsal::agent::{self, Ids, World};
 use tidings_rehearsal::script::Script;
 use tokio::runtime::Handle;
+
+/// Three turns of text.
+pub(crate) const HELLO: &str = r#"
+    [[turn]]
+    text = "Hello to you."
+    [[turn]]
+    text = "And again."
+    [[turn]]
+    text = "A third time."
+"#;
+
+/// A question with two options, and the turn after it.
+pub(crate) const QUESTION: &str = r#"
+    [[turn]]
+    [[turn.block]]
+    tool = "AskUserQuestion"
+    input = { questions = [{ question = "Which colour?", header = "Colour", multiSelect = false, options = [{ label = "Red", description = "warm" }, { label = "Blue", description = "cold" }] }] }
+    ask = true
+    result = "Blue"
+    [[turn]]
+    text = "Blue it is."
+"#;
+
+/// The same boot and epoch in every test.
+pub(crate) fn opening() -> Opening {
+    Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) }
+}
+
+/// The configuration of a server whose agents play a script, and store their sessions in a folder.
+pub(crate) fn config(script: &str, folder: &Path) -> Config {
+    let mut config = Config::default();
+    config.carrier = playing(script, folder);
+    config.config_dir = Some(folder.to_owned());
+    config
+}
+
+/// The sessions of a journal in memory.
+pub(crate) async fn open_sessions(store: &MemoryStore, config: Config) -> Sessions {
+    let broadcast = Broadcast::new(Arc::new(MemoryJournal::open(store, &opening())));
+    Sessions::open(broadcast, config).await.unwrap()
+}
 
 /// Plays a script in place of a process.
 #[derive(Debug)]

@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use axum::Extension;
@@ -11,9 +10,9 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use tidings_agent::Clock;
 use tidings_bridge::api::{self, Api, Transcripts};
-use tidings_bridge::journal::{Epoch, MemoryJournal, MemoryStore, Opening};
+use tidings_bridge::journal::MemoryStore;
 use tidings_bridge::sessions::Config;
-use tidings_bridge::{Broadcast, Caller, Scope, Sessions};
+use tidings_bridge::{Caller, Scope};
 use tidings_transcript::list::{self, ListFilter};
 use tidings_transcript::roots::Roots;
 
@@ -77,9 +76,7 @@ struct Server {
 
 impl Server {
     async fn start(root: &Path, caller: Caller) -> Self {
-        let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
-        let broadcast = Broadcast::new(Arc::new(MemoryJournal::open(&MemoryStore::default(), &opening)));
-        let sessions = Sessions::open(broadcast, Config::default()).await.unwrap();
+        let sessions = crate::stand_in::open_sessions(&MemoryStore::default(), Config::default()).await;
         let mut api = Api::new(sessions);
         let clock = Clock::from_fn(|| NOW.parse().unwrap());
         api.transcripts = Transcripts::new(vec![root.to_owned()], None, clock, TimeZone::UTC);

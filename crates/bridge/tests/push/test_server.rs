@@ -11,11 +11,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tidings_agent::Clock;
 use tidings_bridge::auth::{Auth, Random, Settings, read_admin_token};
-use tidings_bridge::journal::{Epoch, MemoryJournal, MemoryStore, Opening};
+use tidings_bridge::journal::MemoryStore;
 use tidings_bridge::notify::{Notifier, PushKeys, Target};
 use tidings_bridge::server::{Exposure, Listen, Server, choose_tls};
-use tidings_bridge::sessions::Config;
-use tidings_bridge::{Broadcast, Sessions};
 use tidings_protocol::api::NotifySettings;
 use tokio::sync::oneshot;
 
@@ -93,13 +91,9 @@ impl TestServer {
         let listen = Listen { address, tls: None, exposure: Exposure::Guarded, unix: None };
         let bound = listen.bind().unwrap();
         let address = bound.address().unwrap();
-        let mut config = Config::default();
-        config.carrier = stand_in::playing(script, folder.path());
-        config.config_dir = Some(folder.path().to_owned());
+        let mut config = stand_in::config(script, folder.path());
         config.clock = clock;
-        let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
-        let broadcast = Broadcast::new(Arc::new(MemoryJournal::open(&store, &opening)));
-        let sessions = Sessions::open(broadcast, config).await.unwrap();
+        let sessions = stand_in::open_sessions(&store, config).await;
         let notifier = Notifier::new(targets, Some(format!("http://{address}"))).unwrap();
         let soon = NotifySettings { first_after_s: 3, ..NotifySettings::default() };
         let notifier = notifier.settings(soon).unwrap();

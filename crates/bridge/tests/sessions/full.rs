@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use tidings_bridge::journal::{
-    Class, Draft, Epoch, Fence, Journal, Key, Kind, Max, NewSession, Opening, SqliteJournal,
-};
-use tidings_bridge::sessions::{Config, Transcript};
+use tidings_bridge::journal::{Class, Draft, Fence, Journal, Key, Kind, Max, NewSession, SqliteJournal};
+use tidings_bridge::sessions::Transcript;
 use tidings_bridge::{Broadcast, Code, Sessions};
 use tidings_protocol::api::{
     Choice, CommandRequest, CreateSession, PermissionAnswer, ServerPhase, SessionCommand,
@@ -32,12 +30,10 @@ async fn fill(journal: &dyn Journal, fence: Fence) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn k8_on_a_full_disk_sessions_are_read_denied_interrupted_and_stopped() {
     let folder = tempfile::tempdir().unwrap();
-    let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
     let path = folder.path().join("journal.db");
-    let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open_bounded(&path, &opening, 1 << 20).unwrap());
-    let mut config = Config::default();
-    config.carrier = stand_in::playing(TWO, folder.path());
-    config.config_dir = Some(folder.path().to_owned());
+    let journal: Arc<dyn Journal> =
+        Arc::new(SqliteJournal::open_bounded(&path, &stand_in::opening(), 1 << 20).unwrap());
+    let config = stand_in::config(TWO, folder.path());
     let sessions = Sessions::open(Broadcast::new(Arc::clone(&journal)), config).await.unwrap();
     journal.create(NewSession::new(filler(), "/", jiff::Timestamp::UNIX_EPOCH)).await.unwrap();
     let fence = journal.claim(&filler()).await.unwrap();

@@ -9,7 +9,7 @@ mod full;
 mod limits;
 mod naming;
 mod repeats;
-mod test_server;
+pub(crate) mod test_server;
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,28 +1,19 @@
 //! A server without an API, whose agents play a script.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tempfile::TempDir;
 use tidings_agent::UiMessage;
 use tidings_bridge::broadcast::{Delivery, SubscribeOptions, Subscription};
-use tidings_bridge::journal::{AUDIT_START, Epoch, MemoryJournal, MemoryStore, Opening, verify_audit};
+use tidings_bridge::journal::{AUDIT_START, MemoryStore, verify_audit};
 use tidings_bridge::sessions::Config;
-use tidings_bridge::{Broadcast, Caller, Scope, Sessions};
+use tidings_bridge::{Caller, Scope, Sessions};
 use tidings_protocol::api::{
     Choice, CreateSession, Input, PermissionAnswer, PermissionScope, ServerPhase, SessionView,
 };
 
 use crate::stand_in;
-
-pub(crate) const HELLO: &str = r#"
-    [[turn]]
-    text = "Hello to you."
-    [[turn]]
-    text = "And again."
-    [[turn]]
-    text = "A third time."
-"#;
+pub(crate) use crate::stand_in::{HELLO, QUESTION};
 
 pub(crate) const ASKS: &str = r#"
     [[turn]]
@@ -55,17 +46,6 @@ pub(crate) const TWO: &str = r#"
     text = "Done."
 "#;
 
-pub(crate) const QUESTION: &str = r#"
-    [[turn]]
-    [[turn.block]]
-    tool = "AskUserQuestion"
-    input = { questions = [{ question = "Which colour?", header = "Colour", multiSelect = false, options = [{ label = "Red", description = "warm" }, { label = "Blue", description = "cold" }] }] }
-    ask = true
-    result = "Blue"
-    [[turn]]
-    text = "Blue it is."
-"#;
-
 /// A server without an API, and the folder that its sessions work in.
 pub(crate) struct TestServer {
     pub(crate) sessions: Sessions,
@@ -82,12 +62,10 @@ impl TestServer {
 
     pub(crate) async fn with(script: &str, set: impl FnOnce(&mut Config)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut config = Config::default();
-        config.carrier = stand_in::playing(script, folder.path());
-        config.config_dir = Some(folder.path().to_owned());
+        let mut config = stand_in::config(script, folder.path());
         set(&mut config);
         let store = MemoryStore::default();
-        let sessions = open(&store, &config).await;
+        let sessions = stand_in::open_sessions(&store, config.clone()).await;
         TestServer { sessions, store, script: script.to_owned(), folder, config }
     }
 
@@ -118,7 +96,7 @@ impl TestServer {
 
     /// Another server on the same journal, as if this one had been killed.
     pub(crate) async fn killed_and_started(&self) -> Sessions {
-        open(&self.store, &self.config).await
+        stand_in::open_sessions(&self.store, self.config.clone()).await
     }
 
     /// The decisions in the audit log, without changes of settings.
@@ -132,12 +110,6 @@ impl TestServer {
         verify_audit((0, AUDIT_START), &log).unwrap();
         log.into_iter().map(|line| (line.who, line.decision)).collect()
     }
-}
-
-pub(crate) async fn open(store: &MemoryStore, config: &Config) -> Sessions {
-    let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) };
-    let broadcast = Broadcast::new(Arc::new(MemoryJournal::open(store, &opening)));
-    Sessions::open(broadcast, config.clone()).await.unwrap()
 }
 
 pub(crate) struct TestSubscriber {
