@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tidings::Ids;
-use tidings_agent::{AgentSession, Clock, PermissionRegistry, Setup, UiMessage, UserInteractionRegistry};
+use tidings_agent::{Clock, PermissionRegistry, Setup, UiMessage, UserInteractionRegistry};
 use tidings_protocol::api::{Delivery, Notice, QueueState, ServerPhase, SessionView};
 use tokio::sync::{Notify, broadcast};
 
 use super::Config;
+use super::backends::{Backend, Offer};
 use super::observed::{AgentClaim, ObservedProcess};
 use super::requests::policy::{self, JudgedRequests};
 use super::running::waiters::Waiters;
@@ -57,7 +58,7 @@ pub(super) struct Memory {
     pub(super) row: Session,
     pub(super) settings: SessionSettings,
     /// The agent, while one runs.
-    pub(super) agent: Option<AgentSession>,
+    pub(super) agent: Option<Arc<dyn Backend>>,
     /// The agent slot of the session's agent, present or future.
     pub(super) slot: Option<AgentSlot>,
     /// The host of the agent, if it has one.
@@ -157,7 +158,7 @@ impl Entry {
         self.broadcast.journal()
     }
 
-    pub(super) fn agent(&self) -> Option<AgentSession> {
+    pub(super) fn agent(&self) -> Option<Arc<dyn Backend>> {
         self.memory().agent.clone()
     }
 
@@ -290,7 +291,10 @@ impl Memory {
         let untrusted = self.settings.untrusted && runs;
         let view = SessionView { stalled, untrusted, ..self.settings.view(row, self.pending_counts()) };
         match &self.observed {
-            Some(observed) => observed.limit(view),
+            Some(observed) => {
+                let Offer { capabilities, limited } = observed.offer();
+                SessionView { capabilities, limited, ..view }
+            }
             None => view,
         }
     }
@@ -347,7 +351,7 @@ impl Memory {
     /// True if the agent can be ended without loss: background processes that it has started would end with
     /// it.
     pub(super) fn is_at_rest(&self) -> bool {
-        let rests = |agent: &AgentSession| !agent.client().works_in_background();
+        let rests = |agent: &Arc<dyn Backend>| !agent.works_in_background();
         !self.is_busy() && self.closing.is_none() && self.agent.as_ref().is_some_and(rests)
     }
 

@@ -1,12 +1,14 @@
 //! Sessions that run, as their clients see them.
 //!
 //! The folders are parts of a session's life: `starting`, `running`, `requests`, `surviving`, `reading`, and
-//! `observed` for sessions that people start themselves. `entry` and `settings` have its state.
+//! `observed` for sessions that people start themselves. `backends` has the seam to its agent, `entry` and
+//! `settings` have its state.
 //!
 //! Each session has a task of its own around an agent. Events of the agent are stored in the journal before
 //! they are published, and input of users is stored before it is acknowledged.
 
 mod audit_settings;
+mod backends;
 mod config;
 mod entry;
 pub(crate) mod observed;
@@ -33,6 +35,7 @@ pub use config::{Carrier, Config, Observe, Real};
 pub(crate) use requests::asks::outcome_name;
 pub(crate) use starting::create::first_input_id;
 
+use self::backends::capability_of;
 use self::entry::{Change, Entry};
 use self::observed::ObservedProcesses;
 use self::requests::asks::{PendingRequest, pending_request};
@@ -252,7 +255,7 @@ impl Sessions {
             return Ok(accepted);
         }
         if command != SessionCommand::TakeOver {
-            used.entry.check_hosted()?;
+            used.entry.check_offered(capability_of(command))?;
         }
         let client_id = running::commands::optional_stored_id(caller, request.client_id.as_deref())?;
         let what = running::commands::digest(&(

@@ -10,6 +10,7 @@ use tidings_protocol::api::{
 use tidings_protocol::ui::TurnId;
 use tidings_transcript::manage::prompt_line;
 
+use super::backends::OFFERED;
 use super::entry::Change;
 use super::running::commands;
 use super::surviving::after_limit::AfterLimit;
@@ -238,7 +239,7 @@ impl SessionSettings {
             last_line: self.last_line.clone(),
             demo: self.launch.demo,
             origin: self.origin,
-            capabilities: if self.is_observed { Vec::new() } else { view::HOSTED.to_vec() },
+            capabilities: if self.is_observed { Vec::new() } else { OFFERED.to_vec() },
             limited: self.is_observed.then(|| "It runs outside of this server".to_owned()),
         }
     }

@@ -1,6 +1,6 @@
 //! Parts of the view of a session: its number, its phase, and the numbers of its pending requests.
 
-use tidings_protocol::api::{ServerPhase, SessionCapability};
+use tidings_protocol::api::ServerPhase;
 
 use crate::journal::Handle;
 
@@ -10,19 +10,6 @@ pub(super) struct PendingCounts {
     pub(super) permissions: u64,
     pub(super) questions: u64,
 }
-
-/// Actions on a session whose agent this server runs, or will start for the next prompt.
-pub(super) const HOSTED: [SessionCapability; 9] = [
-    SessionCapability::Prompt,
-    SessionCapability::Interrupt,
-    SessionCapability::Answer,
-    SessionCapability::SetModel,
-    SessionCapability::SetMode,
-    SessionCapability::Rewind,
-    SessionCapability::Compact,
-    SessionCapability::Clear,
-    SessionCapability::Stop,
-];
 
 /// The handle as it is in events.
 pub(super) fn number(handle: Handle) -> i64 {

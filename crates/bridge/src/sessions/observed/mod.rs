@@ -4,6 +4,7 @@
 //! the session file of each into events. `hooks` takes the messages of `tidings hook run`, and holds
 //! permission requests until a person answers them here or in the terminal.
 
+mod backend;
 mod calls;
 mod cost;
 mod follow;
@@ -18,12 +19,12 @@ mod watch;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tidings_agent::UiMessage;
 use tidings_agent::session::{LOCAL_DIALOG, LocalAnswer, ObservedSession};
-use tidings_protocol::api::{SessionCapability, SessionOrigin, SessionView};
+use tidings_protocol::api::SessionOrigin;
 use tidings_protocol::ui::{PermissionResolved, Resolution};
 use tidings_transcript::running::{self, RunningCli};
 use tokio::sync::Notify;
@@ -150,28 +151,6 @@ impl ObservedProcess {
     fn calls(&self) -> MutexGuard<'_, AnnouncedCalls> {
         // The list is consistent whenever the lock is free.
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The view without the actions that this process does not allow.
-    pub(super) fn limit(&self, view: SessionView) -> SessionView {
-        let place = place(self.origin);
-        let (mut capabilities, reason) = if self.has_hooks.load(Ordering::Relaxed) {
-            (vec![SessionCapability::Answer], format!("It runs {place}: prompts are entered there"))
-        } else {
-            let hint = "`tidings hook install` makes such sessions answerable";
-            (Vec::new(), format!("It runs {place}, and is only shown here; {hint}"))
-        };
-        if self.can_be_taken_over() {
-            capabilities.push(SessionCapability::TakeOver);
-        }
-        let typed = self.typed_actions();
-        let reason = if typed.is_empty() {
-            reason
-        } else {
-            format!("It runs {place}: prompts are typed there when its input line is empty")
-        };
-        capabilities.extend_from_slice(typed);
-        SessionView { capabilities, limited: Some(reason), ..view }
     }
 }
 

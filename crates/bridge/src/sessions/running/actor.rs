@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use tidings::Options;
 use tidings::transport::Transport;
-use tidings::{Options, Prompt};
 use tidings_agent::{AgentSession, Command, Setup, UiMessage};
 use tidings_protocol::api::{Accepted, CommandRequest, Delivery, QueueState, ServerPhase, SessionCommand};
 use tidings_protocol::ui::{SessionPhase, SessionStateChanged, SettingsChanged};
@@ -19,9 +19,10 @@ use crate::error::{Code, Error};
 use crate::hosts::FoundHost;
 use crate::journal::{ClientId, Cursor, Session};
 use crate::limits::{COMMAND_WAIT, FULL_COMMAND_WAIT, NAME_BYTES_MAX, RETRY_WHEN_FULL};
+use crate::sessions::backends::{Backend, ClaudeCode, PromptOutcome, Setting};
 use crate::sessions::entry::{Change, Entry};
 use crate::sessions::observed::StartingAgent;
-use crate::sessions::running::prompt::{prompt, shown_prompt};
+use crate::sessions::running::prompt::prompt;
 use crate::sessions::running::sink::{EventSource, JournalSink};
 use crate::sessions::running::turn_time::TurnTime;
 use crate::sessions::settings::{Launch, Queued, SessionSettings};
@@ -123,8 +124,8 @@ impl Actor {
     async fn deliver(&mut self) {
         let mut refusal = None;
         while let Some(queued) = self.next() {
-            let done = match self.sendable(&queued) {
-                Ok(prompt) => self.hand_over(&queued, prompt).await,
+            let done = match self.check_sendable(&queued) {
+                Ok(()) => self.hand_over(&queued).await,
                 // It would be refused the next time, too, and the prompts behind it would never be sent.
                 Err(refused) => {
                     let dropped = self.entry.drop_prompt(&queued, error_text(&refused)).await;
@@ -163,18 +164,17 @@ impl Actor {
         self.entry.memory().next().cloned()
     }
 
-    /// Builds the prompt for the agent, if the budget still allows it: it may be used up since the prompt was
-    /// accepted.
-    fn sendable(&self, queued: &Queued) -> Result<Prompt, Error> {
+    /// Checks that the prompt can be sent: the budget may be used up since it was accepted.
+    fn check_sendable(&self, queued: &Queued) -> Result<(), Error> {
         self.entry.memory().check_budget_for(queued)?;
-        prompt(queued)
+        prompt(queued).map(drop)
     }
 
-    async fn hand_over(&mut self, queued: &Queued, prompt: Prompt) -> Result<(), Error> {
+    async fn hand_over(&mut self, queued: &Queued) -> Result<(), Error> {
         let agent = self.agent().await?;
         if queued.delivery == Delivery::Interrupt && self.entry.memory().is_turn_open {
             // Fails if the turn has ended by itself.
-            drop(agent.client().interrupt().await);
+            drop(agent.interrupt().await);
         }
         // Marked as handed over before it is: after a crash its state is uncertain, and it is never sent
         // twice.
@@ -185,13 +185,18 @@ impl Actor {
             Ok(Change { phase: Some(ServerPhase::Running), ..Change::default() })
         };
         self.entry.change(handed).await?;
-        agent.prompt(prompt, shown_prompt(queued)).await?;
-        Ok(())
+        match agent.prompt(queued).await? {
+            PromptOutcome::Handed => Ok(()),
+            PromptOutcome::NotNow => {
+                let hint = "send the prompt again";
+                Err(Error::new(Code::Conflict, "The agent cannot take a prompt now", hint))
+            }
+        }
     }
 
     /// Returns the agent, and starts one if none runs.
-    async fn agent(&mut self) -> Result<AgentSession, Error> {
-        if let Some(agent) = self.entry.agent().filter(|agent| !agent.client().is_closed()) {
+    async fn agent(&mut self) -> Result<Arc<dyn Backend>, Error> {
+        if let Some(agent) = self.entry.agent().filter(|agent| !agent.is_closed()) {
             return Ok(agent);
         }
         // From here on no process is observed, until the agent runs or has failed to start.
@@ -270,7 +275,7 @@ impl Actor {
         carrier: Box<dyn Transport>,
         options: Options,
         setup: Setup,
-    ) -> Result<AgentSession, Error> {
+    ) -> Result<Arc<dyn Backend>, Error> {
         let sink = JournalSink(Arc::clone(&self.entry), EventSource::Output);
         let started = AgentSession::start_over(carrier, options, setup, Box::new(sink)).await;
         #[cfg(unix)]
@@ -279,17 +284,18 @@ impl Actor {
             self.entry.memory().host = None;
         }
         let agent = started?;
-        self.entry.memory().agent = Some(agent.clone());
+        let backend: Arc<dyn Backend> = Arc::new(ClaudeCode(agent.clone()));
+        self.entry.memory().agent = Some(Arc::clone(&backend));
         #[cfg(unix)]
         crate::sessions::surviving::health::watch(&self.entry);
         if self.entry.memory().settings.launch.keep_frames {
             crate::sessions::running::frames::keep(&self.entry, &agent);
         }
-        Ok(agent)
+        Ok(backend)
     }
 
     /// Returns the agent for a command that is not a prompt.
-    pub(in crate::sessions) async fn idle_agent(&mut self) -> Result<AgentSession, Error> {
+    pub(in crate::sessions) async fn idle_agent(&mut self) -> Result<Arc<dyn Backend>, Error> {
         let agent = match self.agent().await {
             Ok(agent) => agent,
             Err(error) => {
@@ -423,16 +429,16 @@ impl Actor {
         let handle = self.entry.handle;
         match command {
             SessionCommand::Interrupt => match self.entry.agent() {
-                Some(agent) => self.complete(&agent, Command::Interrupt).await,
+                Some(agent) => self.complete(&*agent, Command::Interrupt).await,
                 None => Ok(self.at_head()),
             },
             SessionCommand::Compact => {
                 let agent = self.idle_agent().await?;
-                self.complete(&agent, Command::Compact).await
+                self.complete(&*agent, Command::Compact).await
             }
             SessionCommand::Clear => {
                 let agent = self.idle_agent().await?;
-                self.complete(&agent, Command::Clear).await
+                self.complete(&*agent, Command::Clear).await
             }
             SessionCommand::TakeOver => self.idle_agent().await.map(|_| self.at_head()),
             SessionCommand::Stop => {
@@ -450,7 +456,7 @@ impl Actor {
             SessionCommand::Mode => {
                 let mode = request.mode.ok_or_else(|| missing("mode"))?;
                 if let Some(agent) = self.entry.agent() {
-                    agent.client().set_permission_mode(launch::mode_on_the_wire(&mode)).await?;
+                    agent.set(Setting::Mode(&mode)).await?;
                 }
                 let mut event = SettingsChanged::new(handle);
                 event.permission_mode = Some(mode.clone());
@@ -459,7 +465,7 @@ impl Actor {
             SessionCommand::Model => {
                 check_model(request.model.as_deref())?;
                 if let Some(agent) = self.entry.agent() {
-                    agent.client().set_model(request.model.as_deref()).await?;
+                    agent.set(Setting::Model(request.model.as_deref())).await?;
                 }
                 let mut event = SettingsChanged::new(handle);
                 event.model.clone_from(&request.model);
@@ -487,21 +493,21 @@ impl Actor {
     }
 
     /// Runs a command of the agent, and waits for the event of its completion.
-    async fn complete(&self, agent: &AgentSession, command: Command) -> Result<Accepted, Error> {
+    async fn complete(&self, agent: &dyn Backend, command: Command) -> Result<Accepted, Error> {
         // Compacting takes a while; the caller does not wait for it.
         if command != Command::Interrupt {
-            agent.command(command).await?;
+            agent.run(command).await?;
             return Ok(self.at_head());
         }
         let end = self.entry.memory().commands.wait(command.to_string());
         if self.entry.journal().is_full() {
             // The agent's answer is queued behind events that wait for room. Sending the command is enough.
-            return match tokio::time::timeout(FULL_COMMAND_WAIT, agent.command(command)).await {
-                Ok(sent) => sent.map(|()| self.at_head()).map_err(Error::from),
+            return match tokio::time::timeout(FULL_COMMAND_WAIT, agent.run(command)).await {
+                Ok(sent) => sent.map(|()| self.at_head()),
                 Err(_) => Ok(self.at_head()),
             };
         }
-        agent.command(command).await?;
+        agent.run(command).await?;
         match tokio::time::timeout(COMMAND_WAIT, end).await {
             Ok(Ok(cursor)) => Ok(at_cursor(cursor)),
             _ => Ok(self.at_head()),

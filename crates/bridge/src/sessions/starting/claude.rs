@@ -49,19 +49,13 @@ impl Sessions {
     /// The available models, as listed by a running agent, or by the last one that ran.
     pub(crate) fn models(&self) -> Vec<ModelChoice> {
         let agents: Vec<_> = self.active().values().filter_map(|used| used.entry.agent()).collect();
-        let newest =
-            agents.iter().map(|agent| agent.client().info().models).find(|models| !models.is_empty());
+        let newest = agents.iter().map(|agent| agent.models()).find(|models| !models.is_empty());
         let mut cached = lock(&self.0.claude.models);
         if let Some(models) = newest {
-            *cached = models.into_iter().map(choice).collect();
+            *cached = models;
         }
         cached.clone()
     }
-}
-
-fn choice(model: tidings::control::ModelInfo) -> ModelChoice {
-    let name = if model.display_name.is_empty() { model.value.clone() } else { model.display_name };
-    ModelChoice { value: model.value, name, description: model.description, model: model.resolved_model }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -20,7 +20,6 @@ use crate::journal::AskId;
 use crate::limits::REPEATED_REQUEST_WAIT;
 use crate::sessions::entry::{Change, Entry};
 use crate::sessions::running::actor::Actor;
-use crate::sessions::running::prompt::{prompt, shown_prompt};
 use crate::sessions::settings::{Queued, SessionSettings};
 use crate::sessions::starting::launch;
 
@@ -87,7 +86,7 @@ impl Actor {
         self.set_idle().await?;
         // It is unknown if these arrived. The host knows: it does not write a prompt twice.
         for queued in self.entry.handed() {
-            agent.prompt(prompt(&queued)?, shown_prompt(&queued)).await?;
+            agent.prompt(&queued).await?;
         }
         drop(tokio::spawn(resend_answers(Arc::clone(&self.entry), hosted)));
         Ok(())

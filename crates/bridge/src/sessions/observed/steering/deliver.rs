@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::{BUSY, IDLE, ObservedProcess, Steering};
 use crate::error::Error;
 use crate::limits::{TYPED_SHOWN_WITHIN, TYPING_EVERY};
+use crate::sessions::backends::{Backend, PromptOutcome};
 use crate::sessions::entry::{Change, Entry};
 use crate::sessions::settings::{Queued, SessionSettings};
 
@@ -59,7 +60,7 @@ async fn step(
     let Some(queued) = entry.queued_in(QueueState::Waiting) else { return Ok(()) };
     if !is_idle && queued.delivery == Delivery::Interrupt {
         // It is typed when the turn is over.
-        drop(steering.interrupt().await);
+        drop(process.interrupt().await);
         return Ok(());
     }
     if probe(steering).await != Some(TypingOutcome::Typed) {
@@ -68,10 +69,9 @@ async fn step(
     // Marked before it is typed: after a crash its state is uncertain, and it is never typed twice.
     entry.set_state(&queued, QueueState::Handed).await?;
     *idle_since = None;
-    let text = typed_text(&queued.content);
-    match steering.prompt(&text).await {
-        Ok(TypingOutcome::Typed) => Ok(()),
-        Ok(_) => entry.set_state(&queued, QueueState::Waiting).await,
+    match process.prompt(&queued).await {
+        Ok(PromptOutcome::Handed) => Ok(()),
+        Ok(PromptOutcome::NotNow) => entry.set_state(&queued, QueueState::Waiting).await,
         Err(error) => {
             tracing::warn!(session = %entry.key, %error, "a terminal does not respond");
             entry.set_state(&queued, QueueState::Uncertain).await

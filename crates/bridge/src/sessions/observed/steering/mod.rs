@@ -19,6 +19,7 @@ use super::{ObservedProcess, Sessions};
 use crate::auth::capabilities;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
+use crate::sessions::backends::Backend;
 use crate::sessions::entry::Entry;
 use crate::sessions::running::actor::at_cursor;
 
@@ -33,7 +34,7 @@ pub(crate) enum Steering {
 
 impl Steering {
     /// Types a prompt, if the screen allows it now. An empty one only asks.
-    async fn prompt(&self, text: &str) -> io::Result<TypingOutcome> {
+    pub(super) async fn prompt(&self, text: &str) -> io::Result<TypingOutcome> {
         match self {
             Steering::Terminal(folder, record) => folder.prompt(record, text).await,
             Steering::Tmux(pane) => pane.prompt(text).await,
@@ -41,7 +42,7 @@ impl Steering {
     }
 
     /// Types Esc, if the screen allows it now.
-    async fn interrupt(&self) -> io::Result<TypingOutcome> {
+    pub(super) async fn interrupt(&self) -> io::Result<TypingOutcome> {
         match self {
             Steering::Terminal(folder, record) => folder.interrupt(record).await,
             Steering::Tmux(pane) => pane.interrupt().await,
@@ -76,10 +77,8 @@ impl Sessions {
         input: &Input,
     ) -> Result<Option<Arc<ObservedProcess>>, Error> {
         let observed = entry.memory().observed.clone();
+        entry.check_offered(SessionCapability::Prompt)?;
         let Some(process) = observed else { return Ok(None) };
-        if process.steering.is_none() {
-            entry.check_hosted()?;
-        }
         let text = typed_text(&input.content);
         if text.is_empty() {
             return Err(Error::new(Code::Invalid, "The prompt has no visible text", "send some text"));
@@ -99,19 +98,15 @@ impl Sessions {
     ) -> Result<Option<Accepted>, Error> {
         let observed = entry.memory().observed.clone();
         let Some(process) = observed else { return Ok(None) };
-        let Some(steering) = &process.steering else { return Ok(None) };
+        if process.steering.is_none() {
+            return Ok(None);
+        }
         if entry.status_of(&process).await.as_deref() != Some(BUSY) {
             let message = "The session does not work on a turn, or shows a dialog";
             return Err(Error::new(Code::Conflict, message, "answer the dialog, if there is one"));
         }
-        match steering.interrupt().await {
-            Ok(TypingOutcome::Typed) => Ok(Some(at_cursor(entry.memory().row.head))),
-            Ok(_) => {
-                let message = "The input line is not on the screen of the terminal";
-                Err(Error::new(Code::Conflict, message, "close the menu or the dialog there"))
-            }
-            Err(error) => Err(unreachable(&error)),
-        }
+        process.interrupt().await?;
+        Ok(Some(at_cursor(entry.memory().row.head)))
     }
 
     /// The terminal of a session.
@@ -135,7 +130,7 @@ const BUSY: &str = "busy";
 /// The status of a process that waits for a prompt.
 const IDLE: &str = "idle";
 
-fn unreachable(error: &io::Error) -> Error {
+pub(super) fn unreachable(error: &io::Error) -> Error {
     let message = format!("The terminal of this session does not respond: {error}");
     Error::new(Code::Conflict, message, "the session may have ended")
 }

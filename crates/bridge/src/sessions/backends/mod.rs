@@ -1,0 +1,150 @@
+//! The seam between a session and its agent, wherever the agent lives.
+//!
+//! A session has at most one backend that it may use: Claude Code that this server runs ([`ClaudeCode`]), or
+//! a process outside of it (`ObservedProcess`). API, page and command line ask what it offers, not which kind
+//! it is.
+//!
+//! Events and answers do not pass this trait. A backend hands its events to the `JournalSink` of the session,
+//! and waits for answers in the session's registries of permissions and questions: they outlive it.
+
+mod claude_code;
+
+use futures_core::future::BoxFuture;
+use tidings_agent::Command;
+use tidings_protocol::api::{ModelChoice, Rewound, SessionCapability, SessionCommand};
+
+pub(in crate::sessions) use self::claude_code::{ClaudeCode, OFFERED};
+use super::entry::{Entry, Memory};
+use super::settings::Queued;
+use crate::error::{Code, Error};
+
+/// The result of a call to a backend.
+pub(in crate::sessions) type BackendCall<'a, T> = BoxFuture<'a, Result<T, Error>>;
+
+/// The agent of a session.
+pub(in crate::sessions) trait Backend: Send + Sync {
+    /// The actions that it offers now.
+    fn offer(&self) -> Offer;
+
+    /// Hands it a prompt.
+    fn prompt<'a>(&'a self, queued: &'a Queued) -> BackendCall<'a, PromptOutcome>;
+
+    /// Interrupts the turn. Fails if there is none.
+    fn interrupt(&self) -> BackendCall<'_, ()>;
+
+    /// Ends it, and waits until its last events are stored.
+    fn close(&self) -> BoxFuture<'_, ()>;
+
+    /// True if it has ended, or cannot be reached any more.
+    fn is_closed(&self) -> bool;
+
+    /// True if it works on something without a turn, which would end with it.
+    fn works_in_background(&self) -> bool {
+        false
+    }
+
+    /// Runs a command, whose end an event reports.
+    fn run(&self, command: Command) -> BackendCall<'_, ()> {
+        let capability = match command {
+            Command::Interrupt => SessionCapability::Interrupt,
+            Command::Compact => SessionCapability::Compact,
+            Command::Clear => SessionCapability::Clear,
+            _ => SessionCapability::Stop,
+        };
+        refuse(&self.offer(), capability)
+    }
+
+    /// Changes a setting.
+    fn set<'a>(&'a self, setting: Setting<'a>) -> BackendCall<'a, ()> {
+        let capability = match setting {
+            Setting::Model(_) => SessionCapability::SetModel,
+            Setting::Mode(_) => SessionCapability::SetMode,
+        };
+        refuse(&self.offer(), capability)
+    }
+
+    /// Restores files to their state before a prompt, or only says which ones it would restore.
+    fn rewind<'a>(&'a self, _prompt: &'a str, _dry_run: bool) -> BackendCall<'a, Rewound> {
+        refuse(&self.offer(), SessionCapability::Rewind)
+    }
+
+    /// The models that it can use, if it says so.
+    fn models(&self) -> Vec<ModelChoice> {
+        Vec::new()
+    }
+}
+
+/// Refuses an action that a backend does not offer.
+fn refuse<'a, T: Send + 'a>(offer: &Offer, capability: SessionCapability) -> BackendCall<'a, T> {
+    let refusal = offer.refusal(capability);
+    Box::pin(async move { Err(refusal) })
+}
+
+/// The actions that a backend offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::sessions) struct Offer {
+    pub(in crate::sessions) capabilities: Vec<SessionCapability>,
+    /// The reason why others are missing, for people.
+    pub(in crate::sessions) limited: Option<String>,
+}
+
+/// The result of handing over a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::sessions) enum PromptOutcome {
+    /// The agent has it.
+    Handed,
+    /// The agent cannot take it now, and has seen nothing of it.
+    NotNow,
+}
+
+/// A setting of a running agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::sessions) enum Setting<'a> {
+    /// The model; none for the default.
+    Model(Option<&'a str>),
+    /// The permission mode.
+    Mode(&'a str),
+}
+
+impl Offer {
+    fn refusal(&self, capability: SessionCapability) -> Error {
+        let message = self
+            .limited
+            .clone()
+            .unwrap_or_else(|| format!("The agent of this session does not offer {capability:?}"));
+        Error::new(Code::Conflict, message, "the session's `capabilities` list what it offers now")
+    }
+}
+
+impl Memory {
+    /// What the session's backend offers. Without one, the next prompt starts Claude Code.
+    fn offer(&self) -> Offer {
+        match (&self.observed, &self.agent) {
+            (Some(observed), _) => observed.offer(),
+            (None, Some(agent)) => agent.offer(),
+            (None, None) => ClaudeCode::full_offer(),
+        }
+    }
+}
+
+impl Entry {
+    /// Refuses an action that the session's backend does not offer.
+    pub(in crate::sessions) fn check_offered(&self, capability: SessionCapability) -> Result<(), Error> {
+        let offer = self.memory().offer();
+        if offer.capabilities.contains(&capability) { Ok(()) } else { Err(offer.refusal(capability)) }
+    }
+}
+
+/// The capability that a command needs.
+pub(in crate::sessions) fn capability_of(command: SessionCommand) -> SessionCapability {
+    match command {
+        SessionCommand::Interrupt => SessionCapability::Interrupt,
+        SessionCommand::Compact => SessionCapability::Compact,
+        SessionCommand::Clear => SessionCapability::Clear,
+        SessionCommand::Stop => SessionCapability::Stop,
+        SessionCommand::Mode => SessionCapability::SetMode,
+        SessionCommand::Model => SessionCapability::SetModel,
+        SessionCommand::Rewind => SessionCapability::Rewind,
+        SessionCommand::TakeOver => SessionCapability::TakeOver,
+    }
+}
