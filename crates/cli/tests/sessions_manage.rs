@@ -137,6 +137,26 @@ fn c12_list_filters_by_tag_and_names_the_file() {
     assert!(root.json(&["list", "--tag", "other"]).is_empty());
 }
 
+/// A folder whose name begins like another's is not below it.
+#[test]
+fn list_filters_by_branch_and_by_folder() {
+    let root = TestRoot::new();
+    let fourth = "44444444-4444-4444-8444-444444444444";
+    let in_src = prompt(fourth, "/home/dev/demo/src", "On a branch");
+    let line = in_src.replace("\"isSidechain\"", "\"gitBranch\":\"fix/build\",\"isSidechain\"");
+    assert!(line.contains("gitBranch"), "{line}");
+    root.session("-home-dev-demo-src", fourth, 4, &[&line]);
+    let ids = |args: &[&str]| {
+        let rows = root.json(&[&["list"], args].concat());
+        rows.iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&["--branch", "fix/build"]), [fourth]);
+    assert_eq!(ids(&["--branch", "fix"]), [""; 0]);
+    assert_eq!(ids(&["--path", "/home/dev/demo"]), [fourth, FIRST]);
+    assert_eq!(ids(&["--path", "/home/dev/dem"]), [""; 0]);
+    assert_eq!(ids(&["--path", "/home/dev/demo", "--branch", "main"]), [""; 0]);
+}
+
 #[test]
 fn c11_every_command_counts_the_same_sessions() {
     let root = TestRoot::new();

@@ -65,7 +65,8 @@ impl Memo {
 
 /// A hash of the query; `None` for a time zone without a name, which may be any.
 fn asked(query: &Query) -> Option<u64> {
-    let Query { by, zone, now: _, since, until, project, model, session } = query;
+    // Branches and tags are in the files, whose state is part of the key.
+    let Query { by, zone, now: _, since, until, project, model, session, labels: _ } = query;
     let zone = zone.iana_name()?;
     let version = (VERSION, env!("CARGO_PKG_VERSION"), Prices::as_of());
     let text = format!("{version:?} {by:?} {zone:?} {since:?} {until:?} {project:?} {model:?} {session:?}");

@@ -35,6 +35,7 @@
 mod block;
 mod calendar;
 mod key;
+mod labels;
 mod ledger;
 mod line;
 mod memo;
@@ -54,6 +55,7 @@ mod tokens;
 mod walk;
 
 pub use block::{ActiveBlock, BillingBlock};
+pub use labels::labels;
 pub use ledger::{Ledger, Response};
 pub use memo::Memo;
 pub use money::Money;

@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::str::FromStr;
 
 use jiff::Timestamp;
@@ -24,19 +25,25 @@ pub enum CostBy {
     Project,
     /// A model, as written.
     Model,
+    /// The last git branch of the session; see [`labels`](super::labels()).
+    Branch,
+    /// The tag of the session; see [`labels`](super::labels()).
+    Tag,
     /// A billing block of five hours; see [`BillingBlock`](super::BillingBlock).
     Block,
 }
 
 impl CostBy {
     /// All groupings.
-    pub const ALL: [CostBy; 7] = [
+    pub const ALL: [CostBy; 9] = [
         CostBy::Day,
         CostBy::Week,
         CostBy::Month,
         CostBy::Session,
         CostBy::Project,
         CostBy::Model,
+        CostBy::Branch,
+        CostBy::Tag,
         CostBy::Block,
     ];
 
@@ -49,6 +56,8 @@ impl CostBy {
             CostBy::Session => "session",
             CostBy::Project => "project",
             CostBy::Model => "model",
+            CostBy::Branch => "branch",
+            CostBy::Tag => "tag",
             CostBy::Block => "block",
         }
     }
@@ -64,7 +73,7 @@ impl FromStr for CostBy {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         CostBy::ALL.into_iter().find(|by| by.as_str() == text).ok_or_else(|| {
-            let hint = "use day, week, month, session, project, model or block";
+            let hint = "use day, week, month, session, project, model, branch, tag or block";
             Error::new(ErrorKind::Invalid, format!("Costs cannot be grouped by `{text}`"), hint)
         })
     }
@@ -90,17 +99,20 @@ pub struct Query {
     pub model: Option<String>,
     /// Only sessions whose id begins with this text.
     pub session: Option<String>,
+    /// Branch or tag of each session, by its id, for groupings by them; see [`labels`](super::labels()).
+    pub labels: HashMap<String, String>,
 }
 
 impl Query {
     /// All responses.
     pub fn new(by: CostBy, zone: TimeZone, now: Timestamp) -> Self {
-        Query { by, zone, now, since: None, until: None, project: None, model: None, session: None }
+        let labels = HashMap::new();
+        Query { by, zone, now, since: None, until: None, project: None, model: None, session: None, labels }
     }
 
     /// Returns true if the query selects all responses.
     pub(super) fn is_open(&self) -> bool {
-        let Query { by: _, zone: _, now: _, since, until, project, model, session } = self;
+        let Query { by: _, zone: _, now: _, since, until, project, model, session, labels: _ } = self;
         (since, until, project, model, session) == (&None, &None, &None, &None, &None)
     }
 

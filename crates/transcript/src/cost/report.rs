@@ -113,6 +113,10 @@ struct Sums<'a> {
     needs_project: bool,
     /// The folder in which each session began.
     start_folders: HashMap<TextId, (Millis, TextId)>,
+    /// Branches or tags, each once.
+    labels: Vec<&'a str>,
+    /// Index of each session's label.
+    label_of: HashMap<TextId, Option<usize>>,
     blocks: Vec<BillingBlock>,
     /// By number of the model's name.
     price_of: Vec<Option<Price>>,
@@ -134,6 +138,8 @@ enum Group {
     /// Year and week, or year and month.
     Part(i16, i8),
     Name(TextId),
+    /// Index of a branch or tag.
+    Label(usize),
     Block(Timestamp),
 }
 
@@ -160,6 +166,8 @@ impl<'a> Sums<'a> {
             open: query.is_open(),
             needs_project,
             start_folders,
+            labels: query.labels.values().map(String::as_str).collect::<BTreeSet<_>>().into_iter().collect(),
+            label_of: HashMap::new(),
             blocks,
             price_of: price_of(ledger, prices),
             total: Total::default(),
@@ -203,11 +211,14 @@ impl<'a> Sums<'a> {
             text => text.to_owned(),
         };
         let key = match group {
+            Group::Unknown if self.query.by == CostBy::Tag => "no tag".to_owned(),
+            Group::Unknown if self.query.by == CostBy::Branch => "no branch".to_owned(),
             Group::Unknown => Row::UNKNOWN.to_owned(),
             Group::Date(date) => date.to_string(),
             Group::Part(year, week) if self.query.by == CostBy::Week => format!("{year:04}-W{week:02}"),
             Group::Part(year, month) => format!("{year:04}-{month:02}"),
             Group::Name(name) => text(name),
+            Group::Label(index) => self.labels[index].to_owned(),
             Group::Block(start) => start.to_string(),
         };
         let block = match group {
@@ -260,12 +271,20 @@ impl<'a> Sums<'a> {
             CostBy::Session => Some(Group::Name(row.session)),
             CostBy::Project => Some(Group::Name(project)),
             CostBy::Model => Some(Group::Name(row.model)),
+            CostBy::Branch | CostBy::Tag => self.label(row.session).map(Group::Label),
             CostBy::Block => {
                 let block = response.time.and_then(|time| BillingBlock::at(&self.blocks, time));
                 block.map(|block| Group::Block(block.start))
             }
         };
         group.unwrap_or(Group::Unknown)
+    }
+
+    /// Index of a session's branch or tag.
+    fn label(&mut self, session: TextId) -> Option<usize> {
+        let (query, labels, names) = (self.query, &self.labels, &self.ledger.names);
+        let find = || labels.binary_search(&query.labels.get(names.get(session))?.as_str()).ok();
+        *self.label_of.entry(session).or_insert_with(find)
     }
 
     fn finish(self) -> Report {

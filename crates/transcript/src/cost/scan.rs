@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom};
 use std::num::NonZero;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use memchr::{memchr, memmem, memrchr};
+use parking_lot::Mutex;
 
 use super::line::{MARK, UsageReader};
 use super::rows::Rows;
@@ -67,7 +67,7 @@ pub(super) fn all(mut jobs: Vec<ScanJob<'_>>, progress: &(dyn Fn(Progress) + Syn
     let work = || {
         let mut buffers = Buffers::default();
         let mut results = Vec::new();
-        let next = || jobs.lock().ok().and_then(|mut jobs| jobs.pop());
+        let next = || jobs.lock().pop();
         while let Some(job) = next() {
             results.push(job.run(&mut buffers, &meter));
         }

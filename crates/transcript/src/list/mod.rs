@@ -7,6 +7,7 @@ mod fill;
 mod projects;
 
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use jiff::Timestamp;
@@ -24,6 +25,10 @@ pub struct ListFilter {
     pub project: Option<String>,
     /// Only sessions with this tag.
     pub tag: Option<String>,
+    /// Only sessions whose last git branch is this one.
+    pub branch: Option<String>,
+    /// Only sessions of this folder and of those below it.
+    pub path: Option<PathBuf>,
     /// Only sessions changed since this time.
     pub since: Option<SystemTime>,
     /// Maximum number of sessions.
@@ -79,6 +84,9 @@ pub struct ListedSession {
     pub cost_usd: Option<f64>,
     /// The model that answered last.
     pub model: Option<String>,
+    /// The last git branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
     /// The user's tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
@@ -113,8 +121,13 @@ pub fn list<'f>(found: &'f [SessionFiles], wanted: &ListFilter) -> Vec<(&'f Sess
             break;
         }
         let row = listed(session, &mut reader);
-        let tagged = wanted.tag.as_ref().is_none_or(|tag| row.tag.as_ref() == Some(tag));
-        if tagged && wanted.project.as_deref().is_none_or(|part| projects::fits(&row, part)) {
+        let fits = |filter: &Option<String>, value: &Option<String>| filter.is_none() || filter == value;
+        let inside = |path: &PathBuf| row.cwd.as_ref().is_some_and(|cwd| Path::new(cwd).starts_with(path));
+        let placed = wanted.path.as_ref().is_none_or(inside) && fits(&wanted.branch, &row.branch);
+        if fits(&wanted.tag, &row.tag)
+            && placed
+            && wanted.project.as_deref().is_none_or(|part| projects::fits(&row, part))
+        {
             rows.push((session, row));
         }
     }
@@ -146,6 +159,7 @@ fn listed(session: &SessionFiles, reader: &mut SessionDetailsReader) -> ListedSe
         bytes: session.bytes(),
         cost_usd: None,
         model: facts.and_then(|facts| facts.model.clone()),
+        branch: facts.and_then(|facts| facts.git_branch.clone()),
         tag: facts.and_then(|facts| facts.tag.clone()),
     }
 }

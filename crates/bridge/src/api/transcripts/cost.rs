@@ -70,7 +70,7 @@ pub(crate) struct CostQuery {
     get, path = "/v1/transcripts/cost", tag = "transcripts",
     params(
         ("by" = Option<String>, Query,
-            description = "`day`, `week`, `month`, `session`, `project`, `model` or `block`"),
+            description = "`day`, `week`, `month`, `session`, `project`, `model`, `branch`, `tag` or `block`"),
         ("tz" = Option<String>, Query, description = "The time zone of days, such as Europe/Berlin"),
         ("since" = Option<String>, Query, description = "Only responses from this day or time on"),
         ("until" = Option<String>, Query, description = "Only responses until this day or time; the day is included"),
@@ -100,6 +100,7 @@ pub(crate) async fn transcript_cost(
         query.model = params.model;
         query.session = params.session;
         let found = store.sessions(&caller)?;
+        query.labels = cost::labels(query.by, &found);
         let ledger = store.cache().with(|cache| Ledger::read(&found, cache, &|_| {}));
         let mut report = ledger.report(&Prices::built_in(), &query);
         let limit = params.limit.unwrap_or(LIST_MAX).min(LIST_MAX);

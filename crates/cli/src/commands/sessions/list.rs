@@ -1,5 +1,6 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use jiff::Timestamp;
@@ -26,6 +27,14 @@ pub(crate) struct List {
     /// Only sessions with this tag
     #[arg(long, value_name = "TAG")]
     tag: Option<String>,
+
+    /// Only sessions whose last git branch is this one
+    #[arg(long, value_name = "BRANCH")]
+    branch: Option<String>,
+
+    /// Only sessions of this folder and of those below it
+    #[arg(long, value_name = "FOLDER")]
+    path: Option<PathBuf>,
 
     /// Maximum number of sessions
     #[arg(long, short = 'n', value_name = "N")]
@@ -55,6 +64,7 @@ Examples:
   tidings sessions list --limit 20
   tidings sessions list --project shop --since 7d
   tidings sessions list --tag release
+  tidings sessions list --path . --branch main
   tidings sessions list --sort largest --json | jq -r .path
 
 Exit codes: 0 everything was read, 1 some files could not be read (see the warnings), 2 wrong usage, \
@@ -68,6 +78,8 @@ impl List {
         let wanted = ListFilter {
             project: self.filter.project.clone(),
             tag: self.tag.clone(),
+            branch: self.branch.clone(),
+            path: self.path.as_deref().map(std::path::absolute).transpose()?,
             since: self.filter.since()?,
             limit: self.limit,
             first: match self.sort {

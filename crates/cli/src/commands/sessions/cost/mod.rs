@@ -5,11 +5,11 @@ mod table;
 mod verify;
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
+use parking_lot::Mutex;
 use serde::Serialize;
 use tidings_transcript::cache::Cache;
 use tidings_transcript::cost::{self, CostBy, Ledger, Memo, Prices, Query, Report};
@@ -85,6 +85,8 @@ fn cost_by() -> impl TypedValueParser<Value = CostBy> {
         match by {
             CostBy::Week => value.help("ISO 8601 weeks, beginning on Monday"),
             CostBy::Project => value.help("Folder that sessions were started in"),
+            CostBy::Branch => value.help("Last git branch of each session"),
+            CostBy::Tag => value.help("Tag of each session, as `sessions tag` sets it"),
             CostBy::Block => value.help("Blocks of five hours, from the full hour of the first response"),
             _ => value,
         }
@@ -113,7 +115,7 @@ impl Cost {
         let zone = self.zone()?;
         let now = self.now.unwrap_or_else(Timestamp::now).to_zoned(zone);
         let prices = self.prices()?;
-        let query = self.query(&now)?;
+        let mut query = self.query(&now)?;
         if self.statusline {
             let mut cache = self.cache();
             statusline::print(&root.roots()?, &mut cache, &prices, &query, root, out)?;
@@ -137,6 +139,7 @@ impl Cost {
         }
         let ledger = self.ledger(&roots, &found, out)?;
         self.require_session(&found, &ledger)?;
+        query.labels = cost::labels(query.by, &found);
         let report = ledger.report(&prices, &query);
         if let Some(memo) = memo.filter(|_| ledger.unreadable.is_empty() && ledger.oversized_lines == 0) {
             // A failure only makes the next run slower.
@@ -276,8 +279,7 @@ struct Bar(Mutex<Option<(Progress, u64)>>);
 
 impl Bar {
     fn show(&self, progress: cost::Progress) {
-        // A poisoned lock only affects the bar, so it is ignored.
-        let Ok(mut bar) = self.0.lock() else { return };
+        let mut bar = self.0.lock();
         let (bar, shown) = bar.get_or_insert_with(|| (Progress::bytes("counting", progress.all), 0));
         bar.done(progress.done.saturating_sub(*shown));
         *shown = progress.done.max(*shown);

@@ -119,7 +119,9 @@ fn head(report: &Report) -> String {
         CostBy::Day | CostBy::Week | CostBy::Month | CostBy::Block => {
             format!("{} ({})", report.by.as_str(), report.zone)
         }
-        CostBy::Session | CostBy::Project | CostBy::Model => report.by.as_str().to_owned(),
+        CostBy::Session | CostBy::Project | CostBy::Model | CostBy::Branch | CostBy::Tag => {
+            report.by.as_str().to_owned()
+        }
     }
 }
 
