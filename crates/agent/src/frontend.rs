@@ -1,8 +1,9 @@
 //! Many sessions behind one front end.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use tidings::transport::{Process, Transport};
 use tidings::{Error, Options};
 use tidings_protocol::ui::UiMessage;
@@ -106,8 +107,7 @@ impl Agent {
     }
 
     fn sessions(&self) -> MutexGuard<'_, BTreeMap<i64, AgentSession>> {
-        // Every critical section leaves the map valid, so a poisoned lock is usable.
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock()
     }
 }
 

@@ -3,8 +3,7 @@
 
 #![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
-use std::sync::{Mutex, PoisonError};
-
+use parking_lot::Mutex;
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::{ServerHandler, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
@@ -26,14 +25,14 @@ struct Note {
 impl Notes {
     #[tool(description = "Remembers something, and says how much is remembered")]
     async fn remember(&self, Parameters(Note { text }): Parameters<Note>) -> String {
-        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notes = self.0.lock();
         notes.push(text);
         format!("{} notes", notes.len())
     }
 
     #[tool(description = "Everything that is remembered", annotations(read_only_hint = true))]
     async fn recall(&self) -> String {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
+        self.0.lock().join("\n")
     }
 }
 

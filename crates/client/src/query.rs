@@ -1,11 +1,11 @@
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use futures_core::stream::BoxStream;
+use parking_lot::Mutex;
 use tidings_protocol::json::Raw;
 use tidings_protocol::messages::Message;
 use tidings_protocol::{Frame, Kind, Outcome};
@@ -114,7 +114,7 @@ impl Query {
         if let Poll::Ready(Some(frame)) = self.frames.poll_recv(context) {
             return Poll::Ready(Some(frame));
         }
-        let drive = self.drive.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let drive = self.drive.get_mut();
         if let Some(work) = drive
             && work.as_mut().poll(context).is_ready()
         {

@@ -1,9 +1,9 @@
 //! Decisions while no user is connected.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::ui::PermissionLevel;
@@ -90,7 +90,7 @@ impl Unattended {
         let duration = SignedDuration::try_from(duration).unwrap_or_default();
         let until = now.saturating_add(duration).unwrap_or(now);
         let (session_id, digest) = (ask.key.session_id, ask.digest);
-        let mut cache = self.lock();
+        let mut cache = self.cache.lock();
         cache.retain(|cached| {
             cached.until > now && (cached.session_id, cached.digest) != (session_id, digest)
         });
@@ -112,10 +112,6 @@ impl Unattended {
             TimeoutAction::UseRiskBased => return self.decide(ask, now),
         };
         Decided::new(decision, "timeout", DecisionSource::TimeoutDefault)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<CachedAnswer>> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -142,7 +138,7 @@ impl PermissionPolicy for Unattended {
         let is_same_call = |cached: &&CachedAnswer| {
             cached.until > now && cached.session_id == ask.key.session_id && cached.digest == ask.digest
         };
-        let cached = self.lock().iter().find(is_same_call).map(|cached| cached.is_allowed);
+        let cached = self.cache.lock().iter().find(is_same_call).map(|cached| cached.is_allowed);
         match (cached, ask.risk) {
             (Some(true), _) => {
                 Decided::new(PolicyDecision::Allow, "remembered", DecisionSource::CachedDecision)

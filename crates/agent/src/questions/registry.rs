@@ -1,7 +1,9 @@
 //! Registry of questions to the user, each with exactly one outcome.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
+
+use parking_lot::Mutex;
 
 use super::inquiry::{Inquiry, Replied, Reply};
 use super::validate::Invalid;
@@ -60,13 +62,13 @@ impl UserInteractionRegistry {
         deadline: Option<Instant>,
     ) -> Result<OutcomeFuture<Replied>, InteractionError> {
         let key = inquiry.key.clone();
-        let mut requests = self.lock();
+        let mut requests = self.0.lock();
         requests.open(Arc::new(inquiry), deadline)?;
         let registry = Arc::downgrade(&self.0);
         let abandoned = key.clone();
         let abandon = move || {
             if let Some(requests) = registry.upgrade() {
-                let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut requests = requests.lock();
                 // It may be settled already.
                 drop(requests.settle(&abandoned, Outcome::Disconnected));
             }
@@ -81,7 +83,7 @@ impl UserInteractionRegistry {
         answers: Vec<Reply>,
         by: AnsweredBy,
     ) -> Result<Arc<Inquiry>, InteractionError> {
-        let mut requests = self.lock();
+        let mut requests = self.0.lock();
         if let Some(inquiry) = requests.get(key) {
             let invalid = inquiry.check(&answers);
             if !invalid.is_empty() {
@@ -95,29 +97,29 @@ impl UserInteractionRegistry {
 
     /// Declines to answer.
     pub fn decline(&self, key: &AskKey, by: AnsweredBy) -> Result<Arc<Inquiry>, InteractionError> {
-        let (inquiry, _) = self.lock().settle(key, Outcome::Answered { answer: Replied::Declined, by })?;
+        let (inquiry, _) = self.0.lock().settle(key, Outcome::Answered { answer: Replied::Declined, by })?;
         Ok(inquiry)
     }
 
     /// Withdraws questions: the CLI cancelled them, or the turn ended.
     pub fn cancel(&self, key: &AskKey) -> Result<Arc<Inquiry>, InteractionError> {
-        let (inquiry, _) = self.lock().settle(key, Outcome::Cancelled)?;
+        let (inquiry, _) = self.0.lock().settle(key, Outcome::Cancelled)?;
         Ok(inquiry)
     }
 
     /// Withdraws all questions of a session.
     pub fn cancel_session(&self, session_id: i64) -> Vec<Arc<Inquiry>> {
-        self.lock().settle_session(session_id, &Outcome::Cancelled)
+        self.0.lock().settle_session(session_id, &Outcome::Cancelled)
     }
 
     /// Settles all questions of a session whose CLI has ended.
     pub fn disconnect_session(&self, session_id: i64) -> Vec<Arc<Inquiry>> {
-        self.lock().settle_session(session_id, &Outcome::Disconnected)
+        self.0.lock().settle_session(session_id, &Outcome::Disconnected)
     }
 
     /// Withdraws all questions of a session and forgets its settled ones.
     pub fn clear_session(&self, session_id: i64) -> Vec<Arc<Inquiry>> {
-        let mut requests = self.lock();
+        let mut requests = self.0.lock();
         let ended = requests.settle_session(session_id, &Outcome::Cancelled);
         requests.forget_session(session_id);
         ended
@@ -125,47 +127,42 @@ impl UserInteractionRegistry {
 
     /// Settles all questions whose deadline has passed, and returns them.
     pub fn expire(&self, now: Instant) -> Vec<Arc<Inquiry>> {
-        self.lock().expire(now)
+        self.0.lock().expire(now)
     }
 
     /// The next time at which [`UserInteractionRegistry::expire`] has something to do.
     pub fn next_deadline(&self) -> Option<Instant> {
-        self.lock().next_deadline()
+        self.0.lock().next_deadline()
     }
 
     /// An open question.
     pub fn get(&self, key: &AskKey) -> Option<Arc<Inquiry>> {
-        self.lock().get(key).cloned()
+        self.0.lock().get(key).cloned()
     }
 
     /// The outcome of settled questions, if it is still remembered.
     pub fn outcome(&self, key: &AskKey) -> Option<Outcome<Replied>> {
-        self.lock().settled(key).cloned()
+        self.0.lock().settled(key).cloned()
     }
 
     /// The open questions of a session, oldest first.
     pub fn pending_for_session(&self, session_id: i64) -> Vec<Arc<Inquiry>> {
-        self.lock().session(session_id).cloned().collect()
+        self.0.lock().session(session_id).cloned().collect()
     }
 
     /// The open questions of all sessions, oldest first.
     pub fn pending(&self) -> Vec<Arc<Inquiry>> {
-        self.lock().all().cloned().collect()
+        self.0.lock().all().cloned().collect()
     }
 
     /// True if a session has open questions.
     pub fn has_pending(&self, session_id: i64) -> bool {
-        self.lock().session(session_id).next().is_some()
+        self.0.lock().session(session_id).next().is_some()
     }
 
     /// The number of open questions.
     pub fn pending_count(&self) -> usize {
-        self.lock().len()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, RequestTable<Inquiry, Replied>> {
-        // No critical section panics between related changes, so a poisoned lock is usable.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().len()
     }
 }
 

@@ -5,8 +5,9 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::MutexGuard;
 use tidings::Decision;
 use tidings_protocol::control::CanUseTool;
 use tidings_protocol::entry::EntryRef;
@@ -276,8 +277,7 @@ impl RequestHandler {
     }
 
     fn identical_calls(&self) -> MutexGuard<'_, IdenticalCalls> {
-        // No call can panic halfway through a change.
-        self.identical_calls.lock().unwrap_or_else(PoisonError::into_inner)
+        self.identical_calls.lock()
     }
 
     /// Names the agent's own dialog in the events of requests that were answered there.
@@ -299,8 +299,7 @@ impl RequestHandler {
     }
 
     fn closed_dialogs(&self) -> MutexGuard<'_, HashSet<String>> {
-        // The set is consistent whenever the lock is free.
-        self.closed_dialogs.lock().unwrap_or_else(PoisonError::into_inner)
+        self.closed_dialogs.lock()
     }
 }
 

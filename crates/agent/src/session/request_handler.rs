@@ -1,9 +1,10 @@
 //! Handler of the agent's requests: the policy, a grant or the user answers.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tidings::{Decision, Options, PermissionAsk};
 use tidings_protocol::control::CanUseTool;
 use tidings_protocol::ui::UiMessage;
@@ -67,13 +68,12 @@ impl RequestHandler {
         if let UiMessage::SessionStarted(started) = event
             && let Some(cwd) = &started.cwd
         {
-            *self.folder.lock().unwrap_or_else(PoisonError::into_inner) = Some(cwd.clone());
+            *self.folder.lock() = Some(cwd.clone());
         }
     }
 
     pub(super) fn folder(&self) -> Option<String> {
-        // The value is replaced as a whole, so a poisoned lock is usable.
-        self.folder.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.folder.lock().clone()
     }
 
     /// Decides about a tool call: by the policy, a grant, or the user.

@@ -1,7 +1,6 @@
 //! Status of a session.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
+use parking_lot::Mutex;
 use serde::Serialize;
 use tidings_protocol::ui::{SessionPhase, TurnId, UiMessage};
 
@@ -63,49 +62,44 @@ impl StatusCell {
     }
 
     pub(super) fn get(&self) -> SessionStatus {
-        self.lock().clone()
+        self.0.lock().clone()
     }
 
     /// Updates the status from an event.
     pub(super) fn update_from(&self, event: &UiMessage) {
         match event {
             UiMessage::SessionStarted(started) => {
-                let mut status = self.lock();
+                let mut status = self.0.lock();
                 status.cli_session_id = Some(started.cli_session_id.clone());
                 update(&mut status.model, started.model.as_ref());
                 update(&mut status.cwd, started.cwd.as_ref());
                 update(&mut status.permission_mode, started.permission_mode.as_ref());
             }
-            UiMessage::SessionTitle(title) => self.lock().title = Some(title.title.clone()),
-            UiMessage::SessionStateChanged(changed) => self.lock().phase = changed.state,
+            UiMessage::SessionTitle(title) => self.0.lock().title = Some(title.title.clone()),
+            UiMessage::SessionStateChanged(changed) => self.0.lock().phase = changed.state,
             UiMessage::SettingsChanged(changed) => {
-                let mut status = self.lock();
+                let mut status = self.0.lock();
                 update(&mut status.model, changed.model.as_ref());
                 update(&mut status.permission_mode, changed.permission_mode.as_ref());
             }
-            UiMessage::TurnStarted(started) => self.lock().open_turn = Some(started.turn_id),
+            UiMessage::TurnStarted(started) => self.0.lock().open_turn = Some(started.turn_id),
             UiMessage::TurnResult(result) => {
                 if let Some(cost) = result.cost_usd {
-                    self.lock().cost_usd = cost;
+                    self.0.lock().cost_usd = cost;
                 }
             }
             UiMessage::Complete { .. } => {
-                let mut status = self.lock();
+                let mut status = self.0.lock();
                 status.open_turn = None;
                 status.turns += 1;
             }
             UiMessage::TokenUpdate { input_tokens, output_tokens, .. } => {
-                let mut status = self.lock();
+                let mut status = self.0.lock();
                 status.input_tokens = *input_tokens;
                 status.output_tokens = *output_tokens;
             }
             _ => {}
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, SessionStatus> {
-        // Each change is one assignment, so a poisoned lock is usable.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

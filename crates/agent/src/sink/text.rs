@@ -1,8 +1,9 @@
 use std::fmt;
 use std::io::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
+use parking_lot::Mutex;
 use tidings_protocol::ui::UiMessage;
 
 use super::{EventSink, SendError};
@@ -60,7 +61,7 @@ impl TextStreams {
 
 impl EventSink for TextEventSink {
     fn send(&self, event: UiMessage) -> Result<(), SendError> {
-        let mut streams = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut streams = self.0.lock();
         streams.write(&event).map_err(|_| SendError::Closed(Box::new(event)))
     }
 
@@ -101,7 +102,7 @@ mod tests {
 
     impl Write for SharedBuffer {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
+            self.0.lock().extend_from_slice(bytes);
             Ok(bytes.len())
         }
 
@@ -112,7 +113,7 @@ mod tests {
 
     impl SharedBuffer {
         fn text(&self) -> String {
-            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+            String::from_utf8(self.0.lock().clone()).unwrap()
         }
     }
 

@@ -5,8 +5,9 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tidings_protocol::api::SessionView;
 use tidings_protocol::mobile::MobileMessage;
 
@@ -171,7 +172,7 @@ impl Recovery {
         current: Cursor,
         is_before: impl Fn(&Checkpoint) -> bool,
     ) -> Option<Checkpoint> {
-        let checkpoints = self.checkpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        let checkpoints = self.checkpoints.lock();
         let usable = checkpoints.iter().filter(|checkpoint| {
             checkpoint.key == *key && checkpoint.cursor.epoch == current.epoch && is_before(checkpoint)
         });
@@ -179,7 +180,7 @@ impl Recovery {
     }
 
     fn keep(&self, checkpoint: Checkpoint) {
-        let mut checkpoints = self.checkpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut checkpoints = self.checkpoints.lock();
         checkpoints.retain(|known| known.key != checkpoint.key || known.cursor != checkpoint.cursor);
         if checkpoints.len() >= RECOVERY_CHECKPOINTS_MAX {
             checkpoints.pop_front();

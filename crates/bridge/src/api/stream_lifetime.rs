@@ -1,9 +1,10 @@
 //! The end of a stream from outside: its credential is revoked, or the server stops.
 
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
+use parking_lot::Mutex;
 use tidings::Ids;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio_util::sync::CancellationToken;
@@ -45,7 +46,7 @@ impl StreamLifetime {
 
     /// Binds the stream to the credential of this caller.
     pub(crate) fn bind(&mut self, caller: &Caller) {
-        self.device.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&caller.device);
+        self.device.lock().clone_from(&caller.device);
         if let Some(connection) = &self.connection {
             connection.authenticate();
         }
@@ -69,7 +70,7 @@ async fn wait_for_end(
     let revoked = async {
         loop {
             let revoked = revoked.recv().await;
-            let device = device.lock().unwrap_or_else(PoisonError::into_inner);
+            let device = device.lock();
             match revoked {
                 Ok(revoked) if device.as_ref() == Some(&revoked) => return,
                 // A missed revocation may have been this one, so the client has to authenticate again.

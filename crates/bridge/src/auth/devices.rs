@@ -1,9 +1,9 @@
 //! Devices with credentials: names, scopes, folders, and fingerprints of their secrets.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use subtle::{Choice, ConditionallySelectable as _};
 use tidings_agent::permissions::is_hidden;
@@ -167,7 +167,7 @@ impl Devices {
         };
         let device = known.view();
         {
-            let mut all = self.lock();
+            let mut all = self.state.lock();
             if all.known.len() >= DEVICES_MAX {
                 let hint = "revoke unused devices";
                 return Err(Error::new(Code::TooMany, "There are too many devices", hint));
@@ -176,14 +176,14 @@ impl Devices {
         }
         let saved = self.save(random);
         if saved.is_err() {
-            self.lock().known.retain(|known| known.id != device.id);
+            self.state.lock().known.retain(|known| known.id != device.id);
         }
         saved.map(|()| (device, secret))
     }
 
     /// Removes a device. Its credential is invalid from here on, even if the file cannot be written.
     pub(crate) fn remove(&self, id: &str, random: &Random) -> Result<(), Error> {
-        let mut all = self.lock();
+        let mut all = self.state.lock();
         let count = all.known.len();
         all.known.retain(|known| known.id != id);
         let found = all.known.len() < count;
@@ -196,13 +196,13 @@ impl Devices {
 
     /// The time at which the next device expires.
     pub(crate) fn next_expiry(&self) -> Option<Timestamp> {
-        self.lock().known.iter().filter_map(|known| known.expires).min()
+        self.state.lock().known.iter().filter_map(|known| known.expires).min()
     }
 
     /// Removes expired devices. Returns their ids, and the result of writing the file.
     pub(crate) fn expire(&self, now: Timestamp, random: &Random) -> (Vec<String>, Result<(), Error>) {
         let mut over = Vec::new();
-        self.lock().known.retain(|known| {
+        self.state.lock().known.retain(|known| {
             let alive = known.expires.is_none_or(|expires| now < expires);
             if !alive {
                 over.push(known.id.clone());
@@ -214,12 +214,12 @@ impl Devices {
     }
 
     pub(crate) fn list(&self) -> Vec<Device> {
-        self.lock().known.iter().map(KnownDevice::view).collect()
+        self.state.lock().known.iter().map(KnownDevice::view).collect()
     }
 
     /// The caller with this secret. Every device is compared, so that the time reveals nothing.
     pub(crate) fn caller(&self, secret: &Fingerprint, now: Timestamp) -> Option<Caller> {
-        let mut guard = self.lock();
+        let mut guard = self.state.lock();
         let DeviceState { known: all, seen_since } = &mut *guard;
         let mut found = u64::MAX;
         for (known, place) in all.iter().zip(0_u64..) {
@@ -240,7 +240,7 @@ impl Devices {
 
     /// Writes the file if a `last_seen` time is not saved yet.
     pub(crate) fn save_seen(&self, random: &Random) -> Result<(), Error> {
-        if !std::mem::take(&mut self.lock().seen_since) {
+        if !std::mem::take(&mut self.state.lock().seen_since) {
             return Ok(());
         }
         self.save(random)
@@ -248,17 +248,13 @@ impl Devices {
 
     /// Writes the file, which is read at the next start only.
     fn save(&self, random: &Random) -> Result<(), Error> {
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _writing = self.writing.lock();
         let record = |known: &KnownDevice| Record { device: known.view(), sha256: known.secret.to_string() };
-        let devices = self.lock().known.iter().map(record).collect();
+        let devices = self.state.lock().known.iter().map(record).collect();
         let document = Document { version: 1, devices };
         let text = serde_json::to_vec_pretty(&document)
             .map_err(|error| Error::new(Code::Internal, error.to_string(), ""))?;
         private::replace(&self.path, &text, random)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, DeviceState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -23,10 +23,11 @@ mod secret;
 pub mod trust;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use axum::{Router, middleware};
+use parking_lot::Mutex;
 use tidings::Ids;
 use tidings_agent::Clock;
 use tidings_protocol::api::{Device, NewDevice};
@@ -287,8 +288,8 @@ impl Auth {
         added
     }
 
-    fn codes(&self) -> std::sync::MutexGuard<'_, Codes> {
-        self.0.codes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn codes(&self) -> parking_lot::MutexGuard<'_, Codes> {
+        self.0.codes.lock()
     }
 }
 

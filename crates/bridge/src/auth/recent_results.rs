@@ -1,9 +1,9 @@
 //! Recent results of commands with an id, for clients that repeat a command whose response was lost.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tidings_protocol::api::NewDevice;
 
 use super::secret::Fingerprint;
@@ -42,7 +42,7 @@ impl<T: Clone> RecentResults<T> {
         let what = serde_json::to_string(&wanted).unwrap_or_default();
         let what = Fingerprint::of(&what).to_string();
         // Held while the command runs, so that two concurrent repetitions run it once.
-        let mut all = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.made.lock();
         all.retain(|made| made.at.elapsed() < self.kept_for);
         if let Some(made) = all.iter().find(|made| made.id == id) {
             if made.what != what {

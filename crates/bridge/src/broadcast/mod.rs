@@ -10,13 +10,14 @@ mod tail;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use subscription::{Cut, Delivery, Subscription};
 
 use crate::journal::{Ask, Class, Commit, Cursor, Event, Journal, JournalError, Key, Session, Verdict};
 use crate::limits::{INBOX_BEHIND_MAX, WATCHER_BYTES_UNTAKEN};
+use parking_lot::Mutex;
 use tail::Tail;
 use tokio::sync::broadcast;
 
@@ -172,17 +173,17 @@ impl Broadcast {
     }
 
     fn has_answering_subscriber(&self, key: &Key) -> bool {
-        self.tails.lock().get(key).is_some_and(|shared| shared.answering > 0)
+        self.tails.0.lock().get(key).is_some_and(|shared| shared.answering > 0)
     }
 
     /// Number of sessions with subscribers.
     pub fn subscribed_sessions(&self) -> usize {
-        self.tails.lock().len()
+        self.tails.0.lock().len()
     }
 
     /// Number of subscriptions to all sessions.
     pub fn subscription_count(&self) -> usize {
-        self.tails.lock().values().map(|shared| shared.watchers).sum()
+        self.tails.0.lock().values().map(|shared| shared.watchers).sum()
     }
 
     /// Number of events that were stored and published since the broadcast was created.
@@ -232,7 +233,7 @@ pub(crate) struct TailHandle {
 
 impl Tails {
     fn watch(self: &Arc<Self>, key: &Key, may_answer: bool) -> TailHandle {
-        let mut tails = self.lock();
+        let mut tails = self.0.lock();
         let shared = tails.entry(key.clone()).or_default();
         shared.watchers += 1;
         shared.answering += usize::from(may_answer);
@@ -242,28 +243,24 @@ impl Tails {
     fn publish(&self, commit: Commit<'_>) {
         match commit {
             Commit::Events(key, events) => {
-                let tail = self.lock().get(key).map(|shared| Arc::clone(&shared.tail));
+                let tail = self.0.lock().get(key).map(|shared| Arc::clone(&shared.tail));
                 if let Some(tail) = tail {
                     tail.push(events);
                 }
             }
             Commit::Deleted(key) => {
-                let shared = self.lock().remove(key);
+                let shared = self.0.lock().remove(key);
                 if let Some(shared) = shared {
                     shared.tail.end();
                 }
             }
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, SharedTail>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for TailHandle {
     fn drop(&mut self) {
-        let mut tails = self.tails.lock();
+        let mut tails = self.tails.0.lock();
         // A session of the same key may have been made after this one was deleted; its tail is not ours.
         let Some(shared) = tails.get_mut(&self.key).filter(|shared| Arc::ptr_eq(&shared.tail, &self.tail))
         else {

@@ -1,8 +1,9 @@
 //! The newest events of one session, shared by all its subscribers.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::journal::{Cursor, Event, Max, PageRoom};
@@ -68,7 +69,7 @@ impl Tail {
         let weight: u64 = events.iter().map(|event| event.weight()).sum();
         let long = events.iter().filter(|event| event.body.len() >= LONG_EVENT_BYTES);
         let longest = long.map(|event| event.weight()).max().unwrap_or_default();
-        self.lock().push(events);
+        self.newest.lock().push(events);
         self.progress.send_modify(|progress| {
             progress.head = head;
             progress.bytes += weight;
@@ -82,7 +83,7 @@ impl Tail {
         if event.body.len() < LONG_EVENT_BYTES {
             return event;
         }
-        let mut long = self.long.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut long = self.long.lock();
         let known = long.get(&event.cursor.seq).and_then(Weak::upgrade);
         if let Some(known) = known.filter(|known| known.cursor == event.cursor) {
             return known;
@@ -94,7 +95,7 @@ impl Tail {
 
     /// The long event with this cursor, if another subscriber has it.
     pub(crate) fn long_at(&self, cursor: Cursor) -> Option<Arc<Event>> {
-        let long = self.long.lock().unwrap_or_else(PoisonError::into_inner);
+        let long = self.long.lock();
         long.get(&cursor.seq).and_then(Weak::upgrade).filter(|event| event.cursor == cursor)
     }
 
@@ -113,7 +114,7 @@ impl Tail {
 
     /// Returns some events after a number.
     pub(crate) fn after(&self, seq: u64, max: Max) -> TailLookup {
-        let newest = self.lock();
+        let newest = self.newest.lock();
         let (Some(first), Some(last)) = (newest.events.front(), newest.events.back()) else {
             // An event that is longer than the whole tail is in the journal only.
             return if seq < self.progress.borrow().head { TailLookup::InJournal } else { TailLookup::None };
@@ -126,10 +127,6 @@ impl Tail {
         let mut room = PageRoom::new(max);
         let admitted = newest.events.iter().skip(skipped).take_while(|event| room.admits(event.body.len()));
         TailLookup::Events(admitted.cloned().collect())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, NewestEvents> {
-        self.newest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

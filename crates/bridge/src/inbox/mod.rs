@@ -11,8 +11,9 @@ mod rules;
 mod watch;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use tidings_protocol::api::{InboxCounts, InboxItem, InboxPage, Notice, NotifySettings};
 use tokio::sync::{Notify, OnceCell};
 
@@ -172,8 +173,7 @@ impl Inbox {
     }
 
     fn state(&self) -> MutexGuard<'_, InboxState> {
-        // Each change is complete before the lock is released.
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.state.lock()
     }
 
     /// Tells clients of changes, several at once.

@@ -20,8 +20,9 @@ mod web_push;
 mod webhook;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use tidings_protocol::api::{NotifySettings, TargetSource};
 use tokio::sync::{OnceCell, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -123,8 +124,7 @@ impl Notifications {
     }
 
     fn channels(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Channel>>> {
-        // Each change is complete before the lock is released.
-        self.0.channels.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.channels.lock()
     }
 
     fn channel(&self, id: &str) -> Option<Arc<Channel>> {

@@ -6,8 +6,8 @@ use std::future::{Ready, ready};
 use std::io;
 use std::net::IpAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use axum::extract::Request;
 use axum::middleware::{AddExtension, Next};
 use axum::response::Response;
 use axum_server::accept::Accept;
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
@@ -84,7 +85,7 @@ struct Slot {
 fn connection(in_use: Arc<Mutex<SlotsInUse>>, id: u64, authenticated: Arc<AtomicBool>) -> Connection {
     Connection::new(move || {
         if !authenticated.swap(true, Ordering::Relaxed) {
-            in_use.lock().unwrap_or_else(PoisonError::into_inner).unauthenticated.remove(&id);
+            in_use.lock().unauthenticated.remove(&id);
         }
     })
 }
@@ -181,7 +182,7 @@ impl Slots {
 
     fn acquire(&self, peer: Peer) -> io::Result<Slot> {
         let address = peer.group();
-        let mut in_use = self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut in_use = self.in_use.lock();
         let own = in_use.by_address.get(&address).copied().unwrap_or_default();
         if in_use.total >= self.bounds.connections || own >= self.bounds.address_connections {
             tracing::warn!(%peer, total = in_use.total, own, "too many connections");
@@ -215,7 +216,7 @@ type ConnectedService<S> = AddExtension<AddExtension<S, Peer>, Connection>;
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        let mut in_use = self.slots.in_use.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut in_use = self.slots.in_use.lock();
         in_use.total -= 1;
         in_use.unauthenticated.remove(&self.id);
         if let Some(own) = in_use.by_address.get_mut(&self.address) {
@@ -345,7 +346,7 @@ mod tests {
         assert!(slots.acquire(peer(4)).is_err(), "one more at all");
         drop(acquired);
         assert!(slots.acquire(peer(4)).is_ok());
-        assert_eq!(slots.in_use.lock().unwrap().by_address.len(), 0);
+        assert_eq!(slots.in_use.lock().by_address.len(), 0);
     }
 
     #[test]

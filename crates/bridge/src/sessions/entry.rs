@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use tidings::Ids;
 use tidings_agent::{Clock, PermissionRegistry, Setup, UiMessage, UserInteractionRegistry};
 use tidings_protocol::api::{Delivery, Notice, QueueState, ServerPhase, SessionView};
@@ -150,8 +151,7 @@ impl Entry {
     }
 
     pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
-        // Each change is complete before the lock is released.
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+        self.memory.lock()
     }
 
     pub(super) fn journal(&self) -> &Arc<dyn Journal> {

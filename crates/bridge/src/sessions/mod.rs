@@ -21,8 +21,9 @@ mod surviving;
 mod view;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use tidings_protocol::api::{
     Accepted, AnswerResult, BatchAnswer, BatchAnswered, CommandRequest, Notice, PatchSession,
     PendingPermission, PendingQuestion, PermissionAnswer, QuestionAnswer, ServerPhase, SessionCommand,
@@ -507,8 +508,7 @@ impl Sessions {
     }
 
     fn active(&self) -> MutexGuard<'_, HashMap<Key, ActiveSession>> {
-        // The map is consistent whenever the lock is free.
-        self.0.active.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.active.lock()
     }
 }
 

@@ -1,8 +1,8 @@
 //! Control requests of the CLI to this host. Each gets at most one answer, and none after it was cancelled.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use tidings_protocol::control::Call;
 use tokio_util::sync::CancellationToken;
 
@@ -43,7 +43,7 @@ pub(super) enum RequestRefusal {
 impl CliRequests {
     /// Registers a request of the CLI.
     pub(super) fn open(&self, id: &str, call: Call) -> Result<CancellationToken, RequestRefusal> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         if state.open.contains_key(id) {
             return Err(RequestRefusal::Repeated);
         }
@@ -58,7 +58,7 @@ impl CliRequests {
     /// Claims the right to answer. The first caller gets it; later callers get an error that says what became
     /// of the request.
     pub(super) fn claim(&self, id: &str) -> Result<Call, Error> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         if let Some(open) = state.open.remove(id) {
             state.settled(id, Settlement::Answered);
             return Ok(open.call);
@@ -74,12 +74,12 @@ impl CliRequests {
 
     /// The content of an open request.
     pub(super) fn get(&self, id: &str) -> Option<Call> {
-        self.lock().open.get(id).map(|open| open.call.clone())
+        self.0.lock().open.get(id).map(|open| open.call.clone())
     }
 
     /// Cancels a request on behalf of the CLI.
     pub(super) fn cancel(&self, id: &str) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         if let Some(open) = state.open.remove(id) {
             state.settled(id, Settlement::Cancelled);
             open.cancel.cancel();
@@ -88,23 +88,18 @@ impl CliRequests {
 
     /// Cancels all requests: their answers can no longer be sent.
     pub(super) fn end(&self) {
-        for open in std::mem::take(&mut self.lock().open).into_values() {
+        for open in std::mem::take(&mut self.0.lock().open).into_values() {
             open.cancel.cancel();
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.lock().open.is_empty()
+        self.0.lock().open.is_empty()
     }
 
     /// The open requests, by id.
     pub(super) fn list(&self) -> Vec<(String, Call)> {
-        self.lock().open.iter().map(|(id, open)| (id.clone(), open.call.clone())).collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, RequestsState> {
-        // Nothing panics while it holds this lock, and a panic elsewhere leaves the table consistent.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().open.iter().map(|(id, open)| (id.clone(), open.call.clone())).collect()
     }
 }
 

@@ -1,8 +1,9 @@
 //! The state shared by all handles and tasks of a session.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tidings_protocol::control::{Call, ControlRequest, ControlResponse, InitializeReply, Request, Success};
 use tidings_protocol::json::Raw;
 use tidings_protocol::messages::{ControlCancelRequest, Message};
@@ -105,7 +106,7 @@ impl Core {
     }
 
     pub(super) fn turns(&self) -> MutexGuard<'_, Turns> {
-        lock(&self.turns)
+        self.turns.lock()
     }
 
     /// Sends a request and waits for its answer.
@@ -260,7 +261,7 @@ impl Core {
             kind => kind == Kind::Result,
         };
         if let Some(id) = frame.session_id().filter(|id| names_it && !id.is_empty()) {
-            *lock(&self.session) = Some(id.into_owned());
+            *self.session.lock() = Some(id.into_owned());
         }
     }
 
@@ -275,7 +276,7 @@ impl Core {
             _ => false,
         };
         if !trailing {
-            *lock(&self.last_error) = frame.error_text();
+            *self.last_error.lock() = frame.error_text();
         }
     }
 
@@ -306,7 +307,7 @@ impl Core {
 
     /// The reason of the end, if it was unexpected.
     fn reason(&self, exit: Exit) -> Option<Error> {
-        let text = lock(&self.last_error).take();
+        let text = self.last_error.lock().take();
         let meant = self.writer.has_ended() || self.closing.get().is_some();
         // After an error result the exit code only repeats it.
         let fine = if meant {
@@ -317,7 +318,7 @@ impl Core {
         if fine || self.forced.get().is_some() {
             return None;
         }
-        Some(Error::exited(exit, text.as_deref(), &lock(&self.stderr).text()))
+        Some(Error::exited(exit, text.as_deref(), &self.stderr.lock().text()))
     }
 
     /// Wakes all tasks that wait for a change.
@@ -363,9 +364,4 @@ pub(super) fn reply<R: Request>(success: &Success) -> Result<R::Reply, Error> {
 
 fn answer_line(id: &str, response: ControlResponse) -> String {
     Message::ControlResponse { request_id: id.to_owned(), response }.to_line()
-}
-
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics while it holds one of these locks, and a panic elsewhere leaves the data consistent.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

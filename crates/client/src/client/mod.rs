@@ -126,7 +126,7 @@ impl Client {
 
     /// The id of the conversation, by which it can be resumed; `None` before its first turn.
     pub fn session_id(&self) -> Option<String> {
-        self::core::lock(&self.core.session).clone()
+        self.core.session.lock().clone()
     }
 
     /// Sends a control request and returns its typed reply.
@@ -198,7 +198,7 @@ impl Client {
 
     /// The last part of the CLI's stderr.
     pub fn stderr(&self) -> String {
-        self::core::lock(&self.core.stderr).text()
+        self.core.stderr.lock().text()
     }
 
     /// Closes the session: a running turn is interrupted, then the CLI gets the end of its input, then

@@ -1,8 +1,8 @@
 //! Control requests to the CLI that wait for a reply. Each completes exactly once.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use tidings_protocol::control::{ControlOutcome as Outcome, Success};
 use tokio::sync::oneshot;
 
@@ -27,7 +27,7 @@ impl PendingCalls {
         id: &str,
         subtype: &str,
     ) -> Result<oneshot::Receiver<Result<Success, Error>>, Error> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         if let Some(error) = &state.ended {
             return Err(error.clone());
         }
@@ -39,7 +39,7 @@ impl PendingCalls {
     /// Completes a request. Returns `false` if it is not pending: the CLI can repeat a reply, and a reply can
     /// be late.
     pub(super) fn settle(&self, id: &str, outcome: Outcome) -> bool {
-        let Some((subtype, waiter)) = self.lock().open.remove(id) else {
+        let Some((subtype, waiter)) = self.0.lock().open.remove(id) else {
             return false;
         };
         let result = match outcome {
@@ -58,12 +58,12 @@ impl PendingCalls {
 
     /// Removes a request whose caller has given up.
     pub(super) fn forget(&self, id: &str) {
-        drop(self.lock().open.remove(id));
+        drop(self.0.lock().open.remove(id));
     }
 
     /// Fails the open requests; later ones can still be answered.
     pub(super) fn fail(&self, error: &Error) {
-        let open = std::mem::take(&mut self.lock().open);
+        let open = std::mem::take(&mut self.0.lock().open);
         for (_, waiter) in open.into_values() {
             drop(waiter.send(Err(error.clone())));
         }
@@ -71,12 +71,7 @@ impl PendingCalls {
 
     /// Fails the open requests and all later ones.
     pub(super) fn end(&self, error: &Error) {
-        self.lock().ended.get_or_insert_with(|| error.clone());
+        self.0.lock().ended.get_or_insert_with(|| error.clone());
         self.fail(error);
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, PendingState> {
-        // Nothing panics while it holds this lock, and a panic elsewhere leaves the table consistent.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,7 +10,7 @@ use tidings_protocol::{Frame, Kind};
 use tokio::sync::mpsc;
 use tokio::time::error::Elapsed;
 
-use super::core::{Core, EndOnDrop, lock};
+use super::core::{Core, EndOnDrop};
 use super::event::Event;
 use crate::error::Error;
 use crate::options::StderrHandler;
@@ -49,7 +49,7 @@ pub(super) async fn run(
             }
             Some(Incoming::Stderr(line)) => {
                 tracing::debug!(line, "stderr of Claude Code");
-                lock(&core.stderr).push(&line);
+                core.stderr.lock().push(&line);
                 if let Some(on_stderr) = &on_stderr {
                     call(on_stderr, &line);
                 }

@@ -1,14 +1,13 @@
 //! One span per turn, with the OpenTelemetry attributes for generative models.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 
+use parking_lot::Mutex;
 use tidings_protocol::json::{Raw, Text};
 use tidings_protocol::{Frame, Kind};
 use tracing::Span;
 use tracing::field::Empty;
 
-use super::core::lock;
 use super::event::{TurnEnd, TurnId, TurnOutcome};
 use super::turns::TurnUpdate;
 
@@ -25,17 +24,17 @@ struct SpanState {
 impl Spans {
     /// Records the current span as the parent of the prompt's turn.
     pub(super) fn sent(&self, uuid: &str) {
-        lock(&self.0).senders.insert(uuid.to_owned(), Span::current());
+        self.0.lock().senders.insert(uuid.to_owned(), Span::current());
     }
 
     /// Forgets a prompt that could not be sent.
     pub(super) fn unsent(&self, uuid: &str) {
-        lock(&self.0).senders.remove(uuid);
+        self.0.lock().senders.remove(uuid);
     }
 
     /// Updates the spans for a frame of the conversation.
     pub(super) fn observe(&self, frame: &Frame, update: &TurnUpdate) {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         if let Some((turn, prompts)) = &update.started {
             let sender = prompts.iter().find_map(|prompt| state.senders.get(prompt));
             state.current = Some((*turn, begin(sender.and_then(Span::id))));
@@ -55,7 +54,7 @@ impl Spans {
 
     /// Ends all spans.
     pub(super) fn end(&self) {
-        *lock(&self.0) = SpanState::default();
+        *self.0.lock() = SpanState::default();
     }
 }
 

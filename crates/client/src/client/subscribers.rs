@@ -1,8 +1,10 @@
 //! Subscribers of a session. Their queues are bounded, and only lossless subscribers can delay the session.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
+
+use parking_lot::Mutex;
 
 use super::event::{Event, TurnEnd};
 use crate::error::Error;
@@ -57,7 +59,7 @@ impl Subscribers {
 
     fn register(&self, queue: Queue) -> Subscriber {
         let queue = Arc::new(Mutex::new(queue));
-        let mut all = lock(&self.0);
+        let mut all = self.0.lock();
         all.retain(|other| other.strong_count() > 0);
         all.push(Arc::downgrade(&queue));
         Subscriber { queue }
@@ -127,9 +129,9 @@ impl Subscribers {
     }
 
     fn each(&self, mut visit: impl FnMut(&mut Queue)) {
-        lock(&self.0).retain(|queue| {
+        self.0.lock().retain(|queue| {
             let Some(queue) = queue.upgrade() else { return false };
-            visit(&mut lock(&queue));
+            visit(&mut queue.lock());
             true
         });
     }
@@ -142,7 +144,7 @@ impl Subscriber {
     }
 
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Event>> {
-        let mut queue = lock(&self.queue);
+        let mut queue = self.queue.lock();
         if queue.lost > 0 {
             let lost = std::mem::take(&mut queue.lost);
             return Poll::Ready(Some(Event::Lagged { lost }));
@@ -162,7 +164,7 @@ impl Subscriber {
     /// Waits for the end, and ignores unread events.
     pub(super) async fn end(&self) -> SubscriptionEnd {
         std::future::poll_fn(|context| {
-            let mut queue = lock(&self.queue);
+            let mut queue = self.queue.lock();
             if let Some(end) = &queue.end {
                 return Poll::Ready(end.clone());
             }
@@ -174,14 +176,14 @@ impl Subscriber {
 
     /// The reason of the end, once all events are read.
     pub(super) fn ended(&self) -> Option<SubscriptionEnd> {
-        lock(&self.queue).end.clone()
+        self.queue.lock().end.clone()
     }
 }
 
 impl Drop for Subscriber {
     fn drop(&mut self) {
         // The reader task does not wait for a dropped subscriber.
-        if let Some(reader) = lock(&self.queue).reader.take() {
+        if let Some(reader) = self.queue.lock().reader.take() {
             reader.wake();
         }
     }
@@ -242,11 +244,6 @@ impl Queue {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing panics while it holds one of these locks, and a panic elsewhere leaves the queue consistent.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -264,7 +261,7 @@ mod tests {
             subscribers.publish(&event, &[]);
             assert!(matches!(quick.next().await, Some(Event::Frame { .. })));
         }
-        assert!(lock(&slow.queue).bytes <= QUEUE_BYTES_MAX);
+        assert!(slow.queue.lock().bytes <= QUEUE_BYTES_MAX);
         subscribers.end(&Error::closed());
         let Some(Event::Lagged { lost }) = slow.next().await else { panic!("no Lagged event") };
         let mut left = 0;
@@ -283,7 +280,7 @@ mod tests {
         for _ in 0..QUEUE_FRAMES_MAX + 10 {
             subscribers.publish(&Event::Noise { text: String::new() }, &[]);
         }
-        let queue = lock(&slow.queue);
+        let queue = slow.queue.lock();
         assert_eq!((queue.events.len(), queue.lost), (QUEUE_FRAMES_MAX, 10));
     }
 
@@ -324,6 +321,6 @@ mod tests {
             drop(subscribers.add(None));
         }
         subscribers.publish(&Event::Noise { text: String::new() }, &[]);
-        assert!(lock(&subscribers.0).is_empty());
+        assert!(subscribers.0.lock().is_empty());
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -113,11 +113,6 @@ impl Host {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HostState> {
-        // Nothing panics while it holds this lock, and a panic elsewhere leaves the state consistent.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn touch(&self) {
         self.changed.send_modify(|count| *count = count.wrapping_add(1));
     }
@@ -127,17 +122,17 @@ impl Host {
     }
 
     pub(super) fn is_started(&self) -> bool {
-        self.lock().session.is_some()
+        self.state.lock().session.is_some()
     }
 
     /// Counts a connection that may send the launch request.
     pub(super) fn add_starter(&self) {
-        self.lock().starters += 1;
+        self.state.lock().starters += 1;
     }
 
     /// Uncounts a connection that has sent it, will not send it, or has ended.
     pub(super) fn remove_starter(&self) {
-        self.lock().starters -= 1;
+        self.state.lock().starters -= 1;
         self.touch();
     }
 
@@ -145,7 +140,7 @@ impl Host {
     pub(super) async fn wait_for_starters(&self) {
         let mut changed = self.changed.subscribe();
         let may_come = || {
-            let state = self.lock();
+            let state = self.state.lock();
             state.session.is_none() && state.starters > 0
         };
         while may_come() {
@@ -155,7 +150,7 @@ impl Host {
     }
 
     pub(super) fn cli(&self) -> Option<Cli> {
-        self.lock().session.as_ref().map(|session| session.cli.clone())
+        self.state.lock().session.as_ref().map(|session| session.cli.clone())
     }
 
     /// Stores the started agent. Returns `false` if one was started before.
@@ -166,7 +161,7 @@ impl Host {
         input: mpsc::Sender<CliLine>,
         lease: Duration,
     ) -> bool {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.session.is_some() {
             return false;
         }
@@ -187,7 +182,7 @@ impl Host {
     /// Waits until there is room for more output of the CLI.
     pub(super) async fn wait_for_room(&self) {
         let mut changed = self.changed.subscribe();
-        let has_room = || self.lock().session.as_ref().is_none_or(|session| session.spool.has_room());
+        let has_room = || self.state.lock().session.as_ref().is_none_or(|session| session.spool.has_room());
         while !has_room() {
             // The sender lives as long as the host itself.
             drop(changed.changed().await);
@@ -196,7 +191,7 @@ impl Host {
 
     /// Stores output of the CLI.
     pub(super) fn store_output(&self, bytes: &[u8]) -> io::Result<()> {
-        if let Some(session) = &mut self.lock().session {
+        if let Some(session) = &mut self.state.lock().session {
             session.spool.append(bytes)?;
             session.conversation.observe_output(bytes);
         }
@@ -206,7 +201,7 @@ impl Host {
 
     /// Forwards a line of stderr.
     pub(super) fn store_stderr(&self, line: Vec<u8>) {
-        if let Some(session) = &mut self.lock().session {
+        if let Some(session) = &mut self.state.lock().session {
             session.stderr_bytes += line.len();
             session.stderr.push_back(line);
             while session.stderr_bytes > STDERR_TAIL_BYTES && session.stderr.len() > 1 {
@@ -219,7 +214,7 @@ impl Host {
 
     /// Records the exit of the CLI; all its output is stored.
     pub(super) fn set_exit(&self, exit: Exit) {
-        if let Some(session) = &mut self.lock().session {
+        if let Some(session) = &mut self.state.lock().session {
             session.exit = Some(exit);
             session.input = None;
         }
@@ -227,20 +222,20 @@ impl Host {
     }
 
     pub(super) fn exit(&self) -> Option<Exit> {
-        self.lock().session.as_ref()?.exit
+        self.state.lock().session.as_ref()?.exit
     }
 
     /// Waits until the connected bridge, if any, has received the exit status.
     pub(super) async fn exit_delivered(&self) {
         let mut changed = self.changed.subscribe();
-        while self.lock().connection.as_ref().is_some_and(|connection| !connection.exit_sent) {
+        while self.state.lock().connection.as_ref().is_some_and(|connection| !connection.exit_sent) {
             drop(changed.changed().await);
         }
     }
 
     /// Admits or refuses a bridge. The rules are in the documentation of the module.
     pub(super) fn attach(&self, attach: &Attach) -> Result<Admitted, (Refusal, String)> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let refuse = |reason, message: &str| Err((reason, message.to_owned()));
         if !constant_time_eq(&attach.secret, &self.record.secret) {
             return refuse(Refusal::Stranger, "The secret is wrong");
@@ -305,7 +300,7 @@ impl Host {
 
     /// Handles the end of a connection, which need not be the bridge's.
     pub(super) fn disconnected(&self, id: Option<u64>) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if id.is_some() && state.connection.as_ref().map(|connection| connection.id) == id {
             state.connection = None;
         }
@@ -346,7 +341,7 @@ impl Host {
         if line.contains(&b'\n') || tidings_protocol::FrameRef::decode(&line).is_err() {
             return unwritten(id, "The line is not a JSON object, which would crash the agent");
         }
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let Some(session) = &mut state.session else { return unwritten(id, "No agent was started here") };
         if session.conversation.begin_write(&id, &line) == Novelty::Seen {
             return Some(FromHost::Wrote { id, novelty: Novelty::Seen });
@@ -372,7 +367,7 @@ impl Host {
 
     /// Records the result of writing a line.
     pub(super) fn wrote(&self, id: String, length: u64, result: io::Result<()>) {
-        if let Some(session) = &mut self.lock().session {
+        if let Some(session) = &mut self.state.lock().session {
             session.waiting_bytes = session.waiting_bytes.saturating_sub(length);
             match result {
                 Ok(()) => session.conversation.finish_write(&id),
@@ -388,13 +383,13 @@ impl Host {
 
     /// Ends the input of the CLI.
     pub(super) fn end_input(&self) {
-        if let Some(session) = &mut self.lock().session {
+        if let Some(session) = &mut self.state.lock().session {
             session.input = None;
         }
     }
 
     pub(super) fn forget(&self, offset: u64) {
-        if let Some(session) = &mut self.lock().session {
+        if let Some(session) = &mut self.state.lock().session {
             session.spool.forget(offset);
         }
         self.touch();
@@ -402,12 +397,12 @@ impl Host {
 
     /// True if the connection is that of the current bridge.
     pub(super) fn is_served_by(&self, id: u64) -> bool {
-        self.lock().connection.as_ref().is_some_and(|connection| connection.id == id)
+        self.state.lock().connection.as_ref().is_some_and(|connection| connection.id == id)
     }
 
     /// Sends a message to the connected bridge, if there is one.
     pub(super) fn reply(&self, head: FromHost) {
-        if let Some(connection) = &mut self.lock().connection {
+        if let Some(connection) = &mut self.state.lock().connection {
             connection.replies.push_back(Message::new(head));
             if connection.replies.len() > HOST_REPLIES_MAX {
                 connection.closed.cancel();
@@ -418,7 +413,7 @@ impl Host {
 
     /// Appends the next messages of a connection to `out`.
     pub(super) fn next_for(&self, id: u64, sent: &mut u64, out: &mut Vec<u8>) -> io::Result<NextStep> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let HostState { session, connection, .. } = &mut *state;
         let (Some(session), Some(connection)) = (session, connection) else { return Ok(NextStep::Last) };
         if connection.id != id {

@@ -2,8 +2,9 @@
 //! messages of rmcp go back as their answers or, if they are not answers, as requests of our own.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientJsonRpcMessage,
     ClientNotification, Implementation, InitializeRequestParams, JsonRpcMessage, ProtocolVersion, RequestId,
@@ -138,7 +139,7 @@ impl McpConnection {
     }
 
     fn calls(&self) -> MutexGuard<'_, OpenCalls> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+        self.calls.lock()
     }
 }
 

@@ -1,6 +1,7 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
+use parking_lot::Mutex;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, JsonRpcRequest, RequestId};
 use rmcp::{ErrorData, RoleServer, Service};
 use tidings_protocol::json::Json;
@@ -22,7 +23,7 @@ impl<S: Service<RoleServer>> ServerSession<S> {
     /// The connection that a message belongs to. A handshake opens a new one, as when the CLI reconnects;
     /// without a handshake the CLI uses the server's manifest.
     fn connection(&self, message: &ClientJsonRpcMessage, call: &McpCallContext) -> Arc<McpConnection> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         let opening = match message {
             JsonRpcMessage::Request(JsonRpcRequest {
                 request: ClientRequest::InitializeRequest(_), ..
@@ -64,7 +65,7 @@ impl<S: Service<RoleServer>> McpHandler for ServerSession<S> {
 
 impl<S> Drop for ServerSession<S> {
     fn drop(&mut self) {
-        let open = self.open.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let open = self.open.get_mut();
         if let Some(connection) = open.take() {
             connection.end();
         }

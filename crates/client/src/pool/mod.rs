@@ -4,9 +4,10 @@ mod spares;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 pub use lease::Lease;
@@ -232,12 +233,12 @@ impl PoolInner {
     }
 
     fn slots(&self) -> Vec<Arc<Slot>> {
-        let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let slots = self.slots.lock();
         slots.iter().filter_map(Weak::upgrade).collect()
     }
 
     fn add(&self, slot: &Arc<Slot>) {
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slots = self.slots.lock();
         slots.retain(|slot| slot.strong_count() > 0);
         slots.push(Arc::downgrade(slot));
     }

@@ -1,9 +1,10 @@
 //! Spare processes, started ahead of demand.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -72,7 +73,7 @@ impl Spares {
 
 impl SpareList {
     fn ready(&self) -> MutexGuard<'_, VecDeque<Client>> {
-        self.ready.lock().unwrap_or_else(PoisonError::into_inner)
+        self.ready.lock()
     }
 }
 

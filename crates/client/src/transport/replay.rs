@@ -1,9 +1,10 @@
 use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
+use parking_lot::Mutex;
 use tidings_protocol::json::{Raw, Text, write_string};
 use tidings_protocol::{Frame, FrameRef, Kind};
 use tokio::sync::{mpsc, watch};
@@ -245,8 +246,7 @@ impl Outgoing for ReplayInput {
                 Kind::ControlResponse => input.send_modify(|input| input.answers.push(id)),
                 Kind::ControlRequest => {
                     let subtype = frame.subtype().unwrap_or_default();
-                    let answer =
-                        self.answers.lock().unwrap_or_else(PoisonError::into_inner).take(&id, &subtype);
+                    let answer = self.answers.lock().take(&id, &subtype);
                     if let Ok(frame) = Frame::from_json(&answer) {
                         drop(self.events.send(Incoming::Frame(frame)).await);
                     }

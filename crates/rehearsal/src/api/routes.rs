@@ -1,4 +1,4 @@
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Bytes, to_bytes};
@@ -6,6 +6,7 @@ use axum::extract::{ConnectInfo, Request, State};
 use axum::http::Method;
 use axum::http::request::Parts;
 use axum::response::Response;
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::value::RawValue;
 use tidings_protocol::json::Raw;
 
@@ -31,7 +32,7 @@ impl Shared {
     /// Locks the state; a panic of another request cannot have corrupted it, since it changes in single
     /// steps.
     pub(super) fn state(&self) -> MutexGuard<'_, PlayState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

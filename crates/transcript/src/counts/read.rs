@@ -1,7 +1,8 @@
 use std::fs::File;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+
+use parking_lot::Mutex;
 
 use super::file_counter::{FileCounter, FileOwner};
 use super::{Counts, KIND};
@@ -77,9 +78,7 @@ fn all<'j, 'f>(
         while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
             let counts = of_file(job, &mut buffer);
             done(job.file.bytes);
-            if let Ok(mut results) = results.lock() {
-                results.push((job, counts));
-            }
+            results.lock().push((job, counts));
         }
     };
     thread::scope(|scope| {
@@ -88,7 +87,7 @@ fn all<'j, 'f>(
         }
         work();
     });
-    results.into_inner().unwrap_or_default()
+    results.into_inner()
 }
 
 /// Counts one file. Branches need the whole tree, so a file that grew is read from its beginning.

@@ -27,9 +27,11 @@ mod scan;
 mod texts;
 
 use std::ops::{ControlFlow, Range};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
+
+use parking_lot::Mutex;
 
 pub use hit::{Excerpt, Hit};
 pub use query::{Case, Options, SearchQuery, Sidechains, Syntax, ToolNames};
@@ -151,7 +153,7 @@ pub(crate) fn run_tasks<'f>(
                 break;
             }
         }
-        total.lock().unwrap_or_else(PoisonError::into_inner).add(scan.summary);
+        total.lock().add(scan.summary);
     };
     thread::scope(|scope| {
         for _ in 1..SEARCH_THREADS.min(tasks.len()) {
@@ -159,7 +161,7 @@ pub(crate) fn run_tasks<'f>(
         }
         work();
     });
-    total.into_inner().unwrap_or_else(PoisonError::into_inner)
+    total.into_inner()
 }
 
 impl Summary {

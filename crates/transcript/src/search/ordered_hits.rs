@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Condvar, Mutex};
 
 use super::SearchFlow;
 use super::hit::Hit;
@@ -33,23 +34,23 @@ impl<'f, F: FnMut(Hit<'f>) -> SearchFlow> OrderedHits<'f, F> {
 
     /// Passes on the hits of a task so far, once it is its turn; `Break` if the task can stop.
     pub(super) fn pass(&self, task: usize, hits: &mut Vec<Hit<'f>>) -> ControlFlow<()> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         while state.turn != task && !state.stopped {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut state);
         }
         state.give(hits.drain(..))
     }
 
     /// Returns true if it is the turn of a task.
     pub(super) fn is_turn_of(&self, task: usize) -> bool {
-        self.lock().turn == task
+        self.state.lock().turn == task
     }
 
     /// Ends a task with the rest of its hits. `Break` if no other task needs to start.
     pub(super) fn finish(&self, task: usize, hits: Vec<Hit<'f>>) -> ControlFlow<()> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         while state.turn != task && state.waiting > HITS_WAITING_MAX && !state.stopped {
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut state);
         }
         state.waiting += hits.len();
         state.done.insert(task, hits);
@@ -63,10 +64,6 @@ impl<'f, F: FnMut(Hit<'f>) -> SearchFlow> OrderedHits<'f, F> {
         }
         self.changed.notify_all();
         if state.stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, GateState<'f, F>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

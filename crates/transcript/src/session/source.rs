@@ -1,7 +1,7 @@
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use tidings_protocol::entry::Entry;
 
 use super::FileIndex;
@@ -43,8 +43,7 @@ impl EntryFiles {
     }
 
     fn bytes(&self, index: FileIndex, place: Position) -> io::Result<Vec<u8>> {
-        // Nothing is lost if another reader panicked: the file is opened and positioned anew.
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock();
         let file = match &mut *open {
             Some((open_index, file)) if *open_index == index => file,
             other => &mut other.insert((index, File::open(&self.files[index.index()].path)?)).1,

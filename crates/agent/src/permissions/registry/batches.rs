@@ -116,7 +116,7 @@ impl PermissionRegistry {
         now: Timestamp,
     ) -> Result<RegisteredBatch, RegistryError> {
         let batch_id = batch_id.into();
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         if state.batches.get(&batch_id).is_some() {
             return Err(RegistryError::BatchExists);
         }
@@ -155,7 +155,7 @@ impl PermissionRegistry {
     /// settled.
     pub(crate) fn add_batch(&self, batch_id: &str, asks: &[Arc<Ask>]) {
         let members = asks.iter().map(|ask| ask.key.clone()).collect();
-        self.lock().batches.add(batch_id.to_owned(), members);
+        self.0.lock().batches.add(batch_id.to_owned(), members);
     }
 
     /// Answers some or all requests of a batch.
@@ -165,7 +165,7 @@ impl PermissionRegistry {
         response: BatchResponse,
         now: Timestamp,
     ) -> Result<BatchRecorded, RegistryError> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let members = state.batches.get(batch_id).ok_or(RegistryError::NoBatch)?.to_vec();
         if !members.iter().any(|key| state.requests.get(key).is_some()) {
             return Err(RegistryError::BatchAlreadyProcessed);
@@ -199,14 +199,14 @@ impl PermissionRegistry {
 
     /// Withdraws the open requests of a batch.
     pub fn cancel_batch(&self, batch_id: &str) -> Result<Vec<Arc<Ask>>, RegistryError> {
-        let members = self.lock().batches.get(batch_id).ok_or(RegistryError::NoBatch)?.to_vec();
+        let members = self.0.lock().batches.get(batch_id).ok_or(RegistryError::NoBatch)?.to_vec();
         let withdrawn: Vec<Arc<Ask>> = members.iter().filter_map(|key| self.cancel(key).ok()).collect();
         if withdrawn.is_empty() { Err(RegistryError::BatchAlreadyProcessed) } else { Ok(withdrawn) }
     }
 
     /// The number of batches with open requests.
     pub fn pending_batch_count(&self) -> usize {
-        let state = self.lock();
+        let state = self.0.lock();
         state
             .batches
             .all()

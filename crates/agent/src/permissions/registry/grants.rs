@@ -12,27 +12,27 @@ impl PermissionRegistry {
     /// Adds a grant to a session. A grant with the same id is replaced; the oldest is dropped if there are
     /// too many.
     pub fn add_grant(&self, session_id: i64, grant: Grant) {
-        self.lock().grants.add(session_id, grant);
+        self.0.lock().grants.add(session_id, grant);
     }
 
     /// Revokes a grant, and returns it.
     pub fn revoke_grant(&self, session_id: i64, id: &str) -> Option<Grant> {
-        self.lock().grants.revoke(session_id, id)
+        self.0.lock().grants.revoke(session_id, id)
     }
 
     /// The unexpired grants of a session, oldest first.
     pub fn grants(&self, session_id: i64, now: Timestamp) -> Vec<Grant> {
-        self.lock().grants.of(session_id).iter().filter(|grant| grant.is_live(now)).cloned().collect()
+        self.0.lock().grants.of(session_id).iter().filter(|grant| grant.is_live(now)).cloned().collect()
     }
 
     /// Revokes all grants of a session.
     pub fn clear_grants(&self, session_id: i64) {
-        self.lock().grants.clear(session_id);
+        self.0.lock().grants.clear(session_id);
     }
 
     /// The id of the grant that allows the request; if several allow it together, the first.
     pub fn find_satisfying(&self, ask: &Ask, now: Timestamp) -> Option<String> {
-        self.lock().grants.satisfying(ask, now)
+        self.0.lock().grants.satisfying(ask, now)
     }
 }
 

@@ -5,10 +5,11 @@ mod error;
 mod grants;
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use tidings_protocol::ui::PermissionRequest;
 
 pub use batches::{BatchAnswer, BatchRecorded, BatchResponse, Member, RegisteredBatch};
@@ -122,7 +123,7 @@ impl PermissionRegistry {
         deadline: Option<Instant>,
         now: Timestamp,
     ) -> Result<Requested, RegistryError> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let key = ask.key.clone();
         if let Some(outcome) = state.held.take(&key, ask.digest) {
             return Ok(Requested::Settled(outcome));
@@ -145,7 +146,7 @@ impl PermissionRegistry {
         let abandoned = key.clone();
         let abandon = move || {
             if let Some(state) = registry.upgrade() {
-                let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut state = state.lock();
                 // It may be settled already.
                 drop(state.requests.settle(&abandoned, Outcome::Disconnected));
             }
@@ -158,7 +159,7 @@ impl PermissionRegistry {
     ///
     /// A call that a grant covers is not opened.
     pub fn announce(&self, ask: Ask, now: Timestamp) -> Result<Arc<Ask>, RegistryError> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let ask = Arc::new(ask);
         if state.grants.satisfying(&ask, now).is_none() {
             state.requests.open(Arc::clone(&ask), None)?;
@@ -174,12 +175,12 @@ impl PermissionRegistry {
         response: Response,
         now: Timestamp,
     ) -> Result<Recorded, RegistryError> {
-        self.lock().respond(key, response, now)
+        self.0.lock().respond(key, response, now)
     }
 
     /// Withdraws a request: the CLI cancelled it, or the turn ended.
     pub fn cancel(&self, key: &AskKey) -> Result<Arc<Ask>, RegistryError> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         state.held.remove(key);
         let (ask, _) = state.requests.settle(key, Outcome::Cancelled)?;
         Ok(ask)
@@ -187,17 +188,17 @@ impl PermissionRegistry {
 
     /// Withdraws all requests of a session, and drops the answers that are held for it.
     pub fn cancel_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
-        self.lock().end_session(session_id, &Outcome::Cancelled)
+        self.0.lock().end_session(session_id, &Outcome::Cancelled)
     }
 
     /// Settles all requests of a session whose CLI has ended.
     pub fn disconnect_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
-        self.lock().end_session(session_id, &Outcome::Disconnected)
+        self.0.lock().end_session(session_id, &Outcome::Disconnected)
     }
 
     /// Withdraws all requests of a session and forgets its settled requests, batches and grants.
     pub fn clear_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let ended = state.end_session(session_id, &Outcome::Cancelled);
         state.grants.clear(session_id);
         state.batches.clear(session_id);
@@ -207,47 +208,42 @@ impl PermissionRegistry {
 
     /// Settles every request whose deadline has passed, and returns them.
     pub fn expire(&self, now: Instant) -> Vec<Arc<Ask>> {
-        self.lock().requests.expire(now)
+        self.0.lock().requests.expire(now)
     }
 
     /// The next time at which [`PermissionRegistry::expire`] has something to do.
     pub fn next_deadline(&self) -> Option<Instant> {
-        self.lock().requests.next_deadline()
+        self.0.lock().requests.next_deadline()
     }
 
     /// An open request.
     pub fn get(&self, key: &AskKey) -> Option<Arc<Ask>> {
-        self.lock().requests.get(key).cloned()
+        self.0.lock().requests.get(key).cloned()
     }
 
     /// The outcome of a settled request, if it is still remembered.
     pub fn outcome(&self, key: &AskKey) -> Option<Outcome<Answer>> {
-        self.lock().requests.settled(key).cloned()
+        self.0.lock().requests.settled(key).cloned()
     }
 
     /// The open requests of a session, oldest first, for clients that reconnect.
     pub fn pending_for_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
-        self.lock().requests.session(session_id).cloned().collect()
+        self.0.lock().requests.session(session_id).cloned().collect()
     }
 
     /// The open requests of all sessions, oldest first.
     pub fn pending(&self) -> Vec<Arc<Ask>> {
-        self.lock().requests.all().cloned().collect()
+        self.0.lock().requests.all().cloned().collect()
     }
 
     /// True if a session has an open request.
     pub fn has_pending(&self, session_id: i64) -> bool {
-        self.lock().requests.session(session_id).next().is_some()
+        self.0.lock().requests.session(session_id).next().is_some()
     }
 
     /// The number of open requests.
     pub fn pending_count(&self) -> usize {
-        self.lock().requests.len()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, RegistryState> {
-        // No critical section panics between related changes, so a poisoned lock is usable.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().requests.len()
     }
 }
 

@@ -1,11 +1,12 @@
 //! Access to sessions on disk: folders, cache, index, and the number of concurrent readers.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
+use parking_lot::{Mutex, MutexGuard};
 use tidings_agent::Clock;
 use tidings_transcript::cache::Cache;
 use tidings_transcript::cost::Ledger;
@@ -118,12 +119,12 @@ impl TranscriptStore {
     /// Locks the cache of facts about files. The lock keeps other jobs from reading the same files at the
     /// same time.
     pub(super) fn cache(&self) -> Cached<'_> {
-        self.opened(self.cache.lock().unwrap_or_else(PoisonError::into_inner))
+        self.opened(self.cache.lock())
     }
 
     /// Locks the cache if it is free; `None` while another job fills it.
     pub(super) fn cache_if_free(&self) -> Option<Cached<'_>> {
-        self.cache.try_lock().ok().map(|cache| self.opened(cache))
+        self.cache.try_lock().map(|cache| self.opened(cache))
     }
 
     fn opened<'a>(&self, mut cache: MutexGuard<'a, Option<Cache>>) -> Cached<'a> {

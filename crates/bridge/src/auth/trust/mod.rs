@@ -15,8 +15,9 @@ mod settings;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tidings_protocol::api::{FolderTrust, FoundCommand};
 
@@ -71,7 +72,7 @@ impl Trust {
 
     /// True if exactly this digest of the folder is trusted.
     pub fn is_trusted(&self, folder: &Path, digest: &str) -> bool {
-        let agreed = self.0.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        let agreed = self.0.agreed.lock();
         agreed.folders.get(folder).is_some_and(|agreed| agreed == digest)
     }
 
@@ -108,7 +109,7 @@ impl Trust {
     }
 
     fn change(&self, change: impl FnOnce(&mut BTreeMap<PathBuf, String>)) -> Result<(), Error> {
-        let mut agreed = self.0.agreed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut agreed = self.0.agreed.lock();
         let before = agreed.folders.clone();
         change(&mut agreed.folders);
         let saved = if agreed.folders.len() > TRUSTED_FOLDERS_MAX {

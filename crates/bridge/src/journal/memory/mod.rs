@@ -5,9 +5,10 @@ mod sessions;
 mod state;
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 
 use super::{
     Ask, AskId, AuditDraft, AuditEntry, Call, Changed, ClientId, Counts, Cursor, Document, DocumentChange,
@@ -57,7 +58,7 @@ impl MemoryJournal {
     /// Opens a journal on an existing store. The earlier journal is closed, as if its process had been
     /// killed.
     pub fn open(store: &MemoryStore, opening: &Opening) -> Self {
-        let opened = store.lock().open(opening);
+        let opened = store.0.lock().open(opening);
         MemoryJournal { store: store.clone(), opened }
     }
 
@@ -68,18 +69,13 @@ impl MemoryJournal {
     where
         T: Send + 'static,
     {
-        let mut state = self.store.lock();
+        let mut state = self.store.0.lock();
         let result = if state.is_open(self.opened) { work(&mut state) } else { Err(JournalError::closed()) };
         Box::pin(std::future::ready(result))
     }
 }
 
-impl MemoryStore {
-    fn lock(&self) -> MutexGuard<'_, StoreState> {
-        // Nothing in here panics half-way; if a tap does, the state was consistent before it was called.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl MemoryStore {}
 
 impl Journal for MemoryJournal {
     fn create(&self, new: NewSession) -> Call<'_, (Session, Novelty)> {
@@ -194,7 +190,7 @@ impl Journal for MemoryJournal {
     }
 
     fn tap(&self, tap: Tap) {
-        self.store.lock().set_tap(tap);
+        self.store.0.lock().set_tap(tap);
     }
 
     fn close(&self) -> Call<'_, ()> {

@@ -1,9 +1,10 @@
 //! Events that cannot be read any more: each is replaced alone, and the rest stays readable.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use serde_json::json;
 
 use crate::journal::event_forms::EventForms;
@@ -17,7 +18,7 @@ pub(super) struct Damage(Arc<Mutex<BTreeSet<i64>>>);
 impl Damage {
     /// The number of different damaged events, up to a limit.
     pub(super) fn count(&self) -> u64 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).len() as u64
+        self.0.lock().len() as u64
     }
 
     /// Records a damaged event by its row, and returns a placeholder. Numbers of a session have no holes, so
@@ -25,7 +26,7 @@ impl Damage {
     pub(super) fn replace(&self, row: i64, epoch: Epoch) -> Result<Event, JournalError> {
         let row_bits = row.cast_unsigned();
         let (handle, seq) = (row_bits >> SEQ_BITS, row_bits & SEQ_MAX);
-        let mut rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rows = self.0.lock();
         if rows.len() < DAMAGED_EVENTS_MAX && rows.insert(row) {
             tracing::error!(session = handle, event = seq, "an event of the journal is damaged");
         }

@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -57,7 +58,7 @@ impl Readers {
     pub(super) fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
         self.permits.close();
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.idle.lock().clear();
     }
 
     fn run<R>(&self, work: impl FnOnce(&Connection) -> Result<R, JournalError>) -> Result<R, JournalError> {
@@ -68,7 +69,7 @@ impl Readers {
             Err(error) if error.kind() == ErrorKind::Full => return self.waiting.read_with(work),
             done => done?,
         }
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = self.idle.lock().pop();
         let mut conn = idle.map_or_else(|| open::reader(&self.path), Ok)?;
         let tx = conn.transaction_with_behavior(TransactionBehavior::Deferred).doing("read the journal")?;
         let result = work(&tx);
@@ -76,7 +77,7 @@ impl Readers {
         // A connection that failed may have stale pages in its cache.
         let is_good = !result.as_ref().is_err_and(JournalError::is_engine);
         if is_good && !self.closed.load(Ordering::SeqCst) {
-            self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(conn);
+            self.idle.lock().push(conn);
         }
         result
     }

@@ -10,10 +10,11 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 
+use parking_lot::Mutex;
 use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
@@ -60,7 +61,7 @@ impl UnflushedDeltas {
         if self.count.load(Ordering::Acquire) == 0 {
             return Ok(());
         }
-        lock_state(&self.state).as_mut().map_or(Ok(()), WriterState::flush_deltas)
+        self.state.lock().as_mut().map_or(Ok(()), WriterState::flush_deltas)
     }
 
     /// Reads on the connection that writes, with the deltas in the tables for as long as that takes: a full
@@ -70,7 +71,7 @@ impl UnflushedDeltas {
         &self,
         work: impl FnOnce(&Connection) -> Result<R, JournalError>,
     ) -> Result<R, JournalError> {
-        lock_state(&self.state).as_mut().ok_or_else(JournalError::closed)?.read_with_deltas(work)
+        self.state.lock().as_mut().ok_or_else(JournalError::closed)?.read_with_deltas(work)
     }
 }
 
@@ -186,7 +187,7 @@ impl Writer {
     }
 
     pub(super) fn set_tap(&self, tap: Tap) {
-        *self.tap.lock().unwrap_or_else(PoisonError::into_inner) = Some(tap);
+        *self.tap.lock() = Some(tap);
     }
 
     /// Runs `work` in a transaction, and returns when that is committed. `work` may run more than once, each
@@ -232,11 +233,7 @@ impl Writer {
         fence: Fence,
         drafts: &[Draft],
     ) -> Option<Result<Vec<Stored>, JournalError>> {
-        let mut state = match self.state.try_lock() {
-            Ok(state) => state,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return None,
-        };
+        let mut state = self.state.try_lock()?;
         let state = state.as_mut()?;
         let stored = state.store_deltas(key, fence, drafts);
         if state.uncopied >= CHECKPOINT_BYTES
@@ -248,11 +245,6 @@ impl Writer {
         }
         stored
     }
-}
-
-/// Locks the writer. Work that a panic left half done is rolled back before the next commit.
-fn lock_state(state: &Mutex<Option<WriterState>>) -> MutexGuard<'_, Option<WriterState>> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Writer {
@@ -360,7 +352,7 @@ fn work(
 ) {
     while let Some(first) = jobs.blocking_recv() {
         let is_due = {
-            let mut guard = lock_state(shared);
+            let mut guard = shared.lock();
             let Some(state) = guard.as_mut() else { return };
             if state.serve(first, &mut jobs) == AfterCall::Stop {
                 // The caller of the last call has its result by now, so the lock must not be released in
@@ -376,7 +368,7 @@ fn work(
         }
     }
     drop(checkpointer);
-    drop(lock_state(shared).take());
+    drop(shared.lock().take());
 }
 
 /// Copies the log into the main file while others go on writing, since it waits for the disk. Writers wait
@@ -384,7 +376,7 @@ fn work(
 /// copied.
 fn copy_log(shared: &Mutex<Option<WriterState>>, checkpointer: &Connection) {
     let left = checkpoint(checkpointer, "PASSIVE");
-    let mut state = lock_state(shared);
+    let mut state = shared.lock();
     let Some(state) = state.as_mut() else { return };
     if left.is_some_and(|left| left.log_bytes >= WAL_BYTES_MAX && !left.is_all) {
         checkpoint(&state.conn, "PASSIVE");
@@ -634,7 +626,7 @@ impl WriterState {
     }
 
     fn publish(&mut self, commits: &[OwnedCommit]) {
-        let tap = self.tap.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let tap = self.tap.lock().clone();
         for owned in commits {
             let commit = match owned {
                 OwnedCommit::Events(key, events) => Commit::Events(key, events),

@@ -19,9 +19,10 @@ mod watch;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use tidings_agent::UiMessage;
 use tidings_agent::session::{LOCAL_DIALOG, LocalAnswer, ObservedSession};
 use tidings_protocol::api::SessionOrigin;
@@ -113,7 +114,7 @@ impl ObservedProcess {
     }
 
     fn state(&self) -> ProcessState {
-        self.lock_state().clone()
+        self.state.lock().clone()
     }
 
     /// True if the dialog of a request was closed, so that an answer comes too late. A request that has just
@@ -121,7 +122,7 @@ impl ObservedProcess {
     pub(super) fn has_closed_dialog(&self, config_dir: &Path) -> bool {
         let status = running::status(config_dir, &self.running);
         let is_waiting = status.as_deref().is_none_or(|status| status == WAITING);
-        !is_waiting && self.lock_state().was_waiting
+        !is_waiting && self.state.lock().was_waiting
     }
 
     /// Answers that are on their way to the dialogs of the process.
@@ -138,19 +139,13 @@ impl ObservedProcess {
     }
 
     fn update(&self, change: impl FnOnce(&mut ProcessState)) {
-        change(&mut self.lock_state());
+        change(&mut self.state.lock());
         self.changed.notify_one();
         self.queue_changed.notify_one();
     }
 
-    fn lock_state(&self) -> MutexGuard<'_, ProcessState> {
-        // Each value is replaced as a whole.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn calls(&self) -> MutexGuard<'_, AnnouncedCalls> {
-        // The list is consistent whenever the lock is free.
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+        self.calls.lock()
     }
 }
 
@@ -162,8 +157,7 @@ impl fmt::Debug for ObservedProcess {
 
 impl Sessions {
     fn observed(&self) -> MutexGuard<'_, HashMap<String, Arc<ObservedProcess>>> {
-        // The map is consistent whenever the lock is free.
-        self.0.observed.by_cli_session.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.observed.by_cli_session.lock()
     }
 }
 

@@ -4,8 +4,9 @@
 //! Claude Code locks nothing, so two processes would write one file and mix two conversations.
 
 use std::collections::HashMap;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::MutexGuard;
 use tidings_agent::UiMessage;
 use tidings_protocol::api::ServerPhase;
 use tidings_transcript::roots::Roots;
@@ -68,8 +69,7 @@ impl Sessions {
     }
 
     fn second_writers(&self) -> MutexGuard<'_, HashMap<ProcessId, Arc<Entry>>> {
-        // The map is consistent whenever the lock is free.
-        self.0.observed.second_writers.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.observed.second_writers.lock()
     }
 }
 

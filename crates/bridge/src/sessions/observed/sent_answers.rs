@@ -4,9 +4,9 @@
 //! hook or the rejection of a user into the session file, or runs the tool.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::limits::{ANNOUNCED_CALLS_MAX, APPROVAL_WAIT, DENIAL_WAIT};
@@ -41,7 +41,7 @@ pub(in crate::sessions) struct SentAnswers {
 impl SentAnswers {
     /// Notes an answer that is about to be sent.
     pub(in crate::sessions) fn send(&self, tool_use_id: &str, answer: SentAnswer) {
-        let mut sent = self.lock();
+        let mut sent = self.by_call.lock();
         if sent.len() >= ANNOUNCED_CALLS_MAX {
             sent.clear();
         }
@@ -50,7 +50,7 @@ impl SentAnswers {
 
     /// Notes that the CLI took an answer.
     pub(super) fn take(&self, tool_use_id: &str) {
-        if let Some(state) = self.lock().get_mut(tool_use_id) {
+        if let Some(state) = self.by_call.lock().get_mut(tool_use_id) {
             *state = AnswerState::Taken;
         }
         self.changed.notify_waiters();
@@ -58,7 +58,7 @@ impl SentAnswers {
 
     /// Notes an answer at the keyboard. Returns true if it overrules one that was sent.
     pub(super) fn answered_locally(&self, tool_use_id: &str, local: SentAnswer) -> bool {
-        let is_overruled = match self.lock().get_mut(tool_use_id) {
+        let is_overruled = match self.by_call.lock().get_mut(tool_use_id) {
             Some(state @ AnswerState::Sent(_)) => {
                 let is_same = *state == AnswerState::Sent(local);
                 *state = if is_same { AnswerState::Taken } else { AnswerState::Overruled };
@@ -94,12 +94,7 @@ impl SentAnswers {
     }
 
     fn state(&self, tool_use_id: &str) -> Option<AnswerState> {
-        self.lock().get(tool_use_id).copied()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, AnswerState>> {
-        // The map is consistent whenever the lock is free.
-        self.by_call.lock().unwrap_or_else(PoisonError::into_inner)
+        self.by_call.lock().get(tool_use_id).copied()
     }
 }
 

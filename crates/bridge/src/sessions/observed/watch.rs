@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use tidings_agent::session::ObservedSession;
 use tidings_protocol::api::{Notice, ServerPhase};
@@ -64,7 +64,7 @@ fn wake_on_changes(sessions: &Sessions, config_dir: &Path) -> Option<Wake> {
         if paths.is_none_or(|paths| paths.iter().any(|path| path.starts_with(&processes_folder))) {
             inner.observed.changed.notify_one();
         }
-        let processes = inner.observed.by_cli_session.lock().unwrap_or_else(PoisonError::into_inner);
+        let processes = inner.observed.by_cli_session.lock();
         for (session, process) in &*processes {
             if paths.is_none_or(|paths| paths.iter().any(|path| is_about(path, session))) {
                 process.changed.notify_one();
@@ -121,9 +121,8 @@ impl Sessions {
         Ok(())
     }
 
-    fn refused(&self) -> std::sync::MutexGuard<'_, std::collections::HashSet<(u32, String)>> {
-        // The set is consistent whenever the lock is free.
-        self.0.observed.refused.lock().unwrap_or_else(PoisonError::into_inner)
+    fn refused(&self) -> parking_lot::MutexGuard<'_, std::collections::HashSet<(u32, String)>> {
+        self.0.observed.refused.lock()
     }
 
     async fn observe(&self, process: &RunningCli, config_dir: &Path) -> Result<(), Error> {

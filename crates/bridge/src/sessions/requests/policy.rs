@@ -1,9 +1,10 @@
 //! Policies, which may answer before a user does.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use tidings_agent::permissions::Ask;
 use tidings_agent::policy::{
     AutoApprove, Decided, DenyAll, Interactive, PermissionPolicy, RuleTable, Then, TimeoutAction, Unattended,
@@ -77,20 +78,15 @@ pub(in crate::sessions) struct JudgedRequests(Mutex<VecDeque<(String, String)>>)
 impl JudgedRequests {
     /// The digest of a recently judged tool call.
     pub(in crate::sessions) fn digest_of(&self, tool_use_id: &str) -> Option<String> {
-        self.lock().iter().rev().find(|(id, _)| id == tool_use_id).map(|(_, digest)| digest.clone())
+        self.0.lock().iter().rev().find(|(id, _)| id == tool_use_id).map(|(_, digest)| digest.clone())
     }
 
     fn record(&self, ask: &Ask) {
-        let mut judged = self.lock();
+        let mut judged = self.0.lock();
         if judged.len() >= JUDGED_MAX {
             judged.pop_front();
         }
         judged.push_back((ask.key.tool_use_id.clone(), ask.digest.to_string()));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<(String, String)>> {
-        // The list is consistent whenever the lock is free.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

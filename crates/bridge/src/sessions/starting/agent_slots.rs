@@ -1,7 +1,9 @@
 //! Agent slots: they limit the number of running agents, and lock CLI sessions.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::journal::Key;
 
@@ -70,8 +72,7 @@ impl AgentSlots {
     }
 
     fn taken(&self) -> MutexGuard<'_, HashMap<Key, SlotState>> {
-        // The map is consistent whenever the lock is free.
-        self.0.taken.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.taken.lock()
     }
 }
 

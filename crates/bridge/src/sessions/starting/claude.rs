@@ -1,7 +1,8 @@
 //! Version and models of Claude Code.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tidings_protocol::api::{MetaClaude, ModelChoice};
 
 use crate::sessions::Sessions;
@@ -26,7 +27,7 @@ impl Sessions {
     /// until then.
     pub(crate) fn claude(&self) -> Option<MetaClaude> {
         let program = self.config().real_claude()?.to_owned();
-        let mut version = lock(&self.0.claude.version);
+        let mut version = self.0.claude.version.lock();
         match &*version {
             Version::Known(version) => return Some(MetaClaude { version: Some(version.clone()) }),
             Version::Requested => {}
@@ -35,7 +36,7 @@ impl Sessions {
                 let shared = Arc::clone(&self.0.claude.version);
                 drop(tokio::spawn(async move {
                     match tidings::find::version(&program).await {
-                        Ok(version) => *lock(&shared) = Version::Known(version.to_string()),
+                        Ok(version) => *shared.lock() = Version::Known(version.to_string()),
                         Err(error) => {
                             tracing::warn!(%error, "failed to determine the version of Claude Code");
                         }
@@ -50,15 +51,10 @@ impl Sessions {
     pub(crate) fn models(&self) -> Vec<ModelChoice> {
         let agents: Vec<_> = self.active().values().filter_map(|used| used.entry.agent()).collect();
         let newest = agents.iter().map(|agent| agent.models()).find(|models| !models.is_empty());
-        let mut cached = lock(&self.0.claude.models);
+        let mut cached = self.0.claude.models.lock();
         if let Some(models) = newest {
             *cached = models;
         }
         cached.clone()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The value is consistent whenever the lock is free.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

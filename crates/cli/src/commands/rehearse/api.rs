@@ -1,10 +1,11 @@
 use std::io::{self, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::Args;
+use parking_lot::Mutex;
 use serde_json::json;
 use tidings_rehearsal::api::{Bodies, Entry, Reach, Report, Server, Settings, StartError};
 use tidings_rehearsal::script::Script;
@@ -186,7 +187,7 @@ impl RequestLog {
     }
 
     fn write(&mut self, entry: &Entry) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.lock();
         let state = &mut *state;
         if let (Some(file), None) = (&mut state.file, &state.failed) {
             state.failed = write_line(file, entry).err();
@@ -194,7 +195,7 @@ impl RequestLog {
     }
 
     fn finish(&self) -> anyhow::Result<()> {
-        let failed = self.0.lock().unwrap_or_else(PoisonError::into_inner).failed.take();
+        let failed = self.0.lock().failed.take();
         failed.map_or(Ok(()), Err).context("The log of requests is incomplete")
     }
 }

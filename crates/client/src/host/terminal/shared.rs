@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use rustix::process::{Pid, Signal};
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::Instant;
@@ -76,8 +77,7 @@ impl Terminal {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Each change is complete before the lock is released.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     fn tell(&self, message: &FromTerminal) {

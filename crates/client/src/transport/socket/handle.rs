@@ -1,8 +1,9 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use tidings_protocol::Frame;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -216,11 +217,10 @@ impl Shared {
     }
 
     fn waiting(&self) -> MutexGuard<'_, VecDeque<oneshot::Sender<FromHost>>> {
-        // Nothing panics while it holds this lock.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock()
     }
 
     pub(super) fn silence(&self) -> MutexGuard<'_, Option<mpsc::Sender<Incoming>>> {
-        self.silence.lock().unwrap_or_else(PoisonError::into_inner)
+        self.silence.lock()
     }
 }
