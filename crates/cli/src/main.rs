@@ -18,8 +18,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    attach, audit, backup, completions, decide, doctor, frames, inbox, pair, ps, rehearse, run, schema, send,
-    serve, sessions, set, start, stop, summary, take_over, token,
+    attach, audit, backup, completions, decide, doctor, frames, inbox, installation, pair, ps, rehearse, run,
+    schema, send, serve, sessions, set, start, stop, summary, take_over, token,
 };
 #[cfg(unix)]
 use crate::commands::{claude, hook, host, resume};
@@ -95,6 +95,9 @@ enum Command {
     Hook(Deferred<hook::HookCommand>),
     /// Check what Tidings needs, and report how to fix what is missing
     Doctor(Deferred<doctor::Doctor>),
+    /// Show the version, how it was installed, where its data is, and how to update it
+    #[command(name = "self")]
+    Installation(Deferred<installation::SelfArgs>),
     /// Print a completion script for a shell
     Completions(Deferred<completions::Completions>),
     /// Write manual pages, one for each command
@@ -123,6 +126,7 @@ impl Command {
             }
             Command::Sessions(sessions) => sessions.root.json,
             Command::Doctor(doctor) => doctor.root.json,
+            Command::Installation(installation) => installation.json,
             Command::Serve(serve) => serve.json,
             Command::Ps(ps) => ps.remote.json,
             Command::Inbox(inbox) => inbox.remote.json,
@@ -201,6 +205,7 @@ fn main() -> ExitCode {
         #[cfg(unix)]
         Some(Command::Hook(hook)) => hook.run(&mut out),
         Some(Command::Doctor(doctor)) => doctor.run(&mut out),
+        Some(Command::Installation(installation)) => installation.run(&mut out),
         Some(Command::Completions(completions)) => completions.run(&mut out),
         Some(Command::Man(man)) => man.run(&out),
         #[cfg(unix)]

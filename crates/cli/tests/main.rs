@@ -3,6 +3,7 @@
 mod doctor;
 mod frames;
 mod hook;
+mod installation;
 mod rehearse;
 mod run;
 mod schema;

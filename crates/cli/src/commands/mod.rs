@@ -14,6 +14,7 @@ pub(crate) mod hook;
 #[cfg(unix)]
 pub(crate) mod host;
 pub(crate) mod inbox;
+pub(crate) mod installation;
 pub(crate) mod pair;
 pub(crate) mod ps;
 pub(crate) mod rehearse;

@@ -4,6 +4,7 @@ mod demo;
 mod file;
 mod greeting;
 mod logs;
+mod service;
 mod settings;
 mod start;
 mod variables;
@@ -17,6 +18,7 @@ use tidings_bridge::auth::{Auth, Names, Random, Scheme};
 use tidings_bridge::server::{Exposure, choose_tls};
 use tidings_bridge::{Server, auth};
 
+pub(crate) use self::service::service_file;
 use self::settings::{Layer, Settings};
 use self::start::JournalChoice;
 use crate::error::Exit;
@@ -45,6 +47,10 @@ pub(crate) struct Serve {
     #[arg(long, conflicts_with = "demo")]
     new_journal: bool,
 
+    /// Write a service for the user (systemd or launchd), and start it; its settings come from the file
+    #[arg(long, conflicts_with_all = ["demo", "new_journal", "config"])]
+    install: bool,
+
     /// Accept push services on this machine, also without TLS, for tests: a device could have the server call
     /// programs on its own machine
     #[arg(long, hide = true)]
@@ -66,6 +72,7 @@ Examples:
   tidings serve --listen 0.0.0.0:7717 --tls-cert box.crt --tls-key box.key \\
       --public-url https://box.example:7717
   tidings serve --public-url https://box.example --base-path /tidings    behind a proxy
+  tidings serve --install                       a service that starts with the user's session
 
 Settings are read from the command line, then the environment (TIDINGS_LISTEN for --listen), then the file \
 (listen = \"…\"), then the defaults; the first value found is used.
@@ -74,6 +81,9 @@ SIGTERM, SIGHUP or Ctrl-C shuts the server down gracefully, a second one at once
 
 impl Serve {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
+        if self.install {
+            return service::install(self.json, out);
+        }
         let settings = Settings::gather(self)?;
         logs::start(settings.log, settings.log_level);
         let runtime =
