@@ -1,6 +1,6 @@
 # Entry points for people and CI. The work is done in scripts/, so that it can be run without make.
 .DEFAULT_GOAL := help
-.PHONY: help run page test check shake bench bench-bridge bench-client bench-decode bench-fold bench-hooks bench-hosts bench-page bench-sessions fuzz soak schema
+.PHONY: help run page packages crates semver drift test check shake bench bench-bridge bench-client bench-decode bench-fold bench-hooks bench-hosts bench-page bench-sessions fuzz soak schema
 
 # Seconds that `make fuzz` runs for.
 S ?= 60
@@ -16,6 +16,20 @@ run: ## Build everything and serve the page with a demo; needs no key and no `cl
 
 page: ## Build the page that is embedded in the program; needs Node.js
 	@scripts/page.sh
+
+packages: ## Build and install every package: archive, wheel, npm, deb; takes minutes
+	@scripts/packages.sh
+
+crates: ## Pack every crate as for crates.io, and build each from its package; takes minutes
+	@scripts/crates.sh
+
+semver: ## Compare the public API with a git tag: make semver TAG=v0.1.0
+	@test -n "$(TAG)" || { echo "error: no tag given"; echo "hint: make semver TAG=v0.1.0"; exit 2; } >&2
+	@scripts/crates.sh semver $(TAG)
+
+drift: ## Compare a version of Claude Code with the pinned one: make drift CLI=2.1.x
+	@test -n "$(CLI)" || { echo "error: no version given"; echo "hint: make drift CLI=2.1.325"; exit 2; } >&2
+	@e2e/drift.py $(CLI)
 
 test: ## Run the whole suite, as CI does; installs missing tools
 	@scripts/test.sh

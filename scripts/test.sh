@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 3
 
-all_stages=(install page fmt build tidy tests features docs e2e browser)
+all_stages=(install page fmt build tidy tests features docs packages e2e browser)
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 # One line of JSON per case, of every stage; `scripts/results.py` describes them.
@@ -72,6 +72,9 @@ stage_features() {
 
 # Runs the examples of the documentation and checks its links: `scripts/rustdoc.sh` does both without compiling again.
 stage_docs() { RUSTDOC=$PWD/scripts/rustdoc.sh linted test --quiet --doc --workspace --all-features; }
+
+# Packs the program that the tests use, and installs it as users do: the same scripts as for a release.
+stage_packages() { stage_build && scripts/packages.sh debug; }
 
 # The real CLI, the official SDKs and the browser are fetched once. In a run of several stages that happens beside the build, which
 # waits for the processor and not for the network.

@@ -1,0 +1,1 @@
+"""One module per package format; `program` describes what they pack."""
