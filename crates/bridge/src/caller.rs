@@ -11,6 +11,7 @@ use crate::error::{Code, Error};
 /// One permission of a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Scope {
     /// Read sessions and their events.
     Read,

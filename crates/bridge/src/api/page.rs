@@ -11,7 +11,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use rust_embed::{Embed, EmbeddedFile};
+use rust_embed::EmbeddedFile;
 
 /// The content security policy: only files from this server, nothing inline, and no text that becomes code.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; \
@@ -21,9 +21,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 /// Shown by a program that was built without the page.
 const NO_PAGE: &str = include_str!("no_page.html");
 
-#[derive(Embed)]
-#[folder = "../../web/dist"]
-struct PageAssets;
+include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
 /// The page at `/` and the files that it loads. They are public, since they contain nothing about sessions.
 pub fn page() -> Router {
