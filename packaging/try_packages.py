@@ -35,6 +35,8 @@ class Installed:
     """A program that a package manager has installed."""
 
     command: list[str]
+    # What `tidings self` has to say about it.
+    way: str
     # Files that the package must have installed.
     files: list[Path]
     # Folder for the files of the test, as the test and as the program see it.
@@ -76,7 +78,7 @@ def install_wheel(packages: Path, root: Path) -> Installed:
     run(*pip, "--quiet", "install", "--no-index", "--no-compile", one(packages, "tidings_cli-*.whl"))
     share = root / "venv/share"
     files = [share / "man/man1/tidings.1", share / "bash-completion/completions/tidings"]
-    return Installed([str(root / "venv/bin/tidings")], files, root / "t", root / "t")
+    return Installed([str(root / "venv/bin/tidings")], "pip", files, root / "t", root / "t")
 
 
 def install_npm(packages: Path, root: Path) -> Installed:
@@ -84,7 +86,7 @@ def install_npm(packages: Path, root: Path) -> Installed:
     launcher, platform = one(packages, "tidings-[0-9]*.tgz"), one(packages, "tidings-linux-x64-*.tgz")
     run("npm", "install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error",
         f"--cache={root / 'cache'}", launcher, platform, cwd=root)
-    return Installed([str(root / "node_modules/.bin/tidings")], [], root / "t", root / "t")
+    return Installed([str(root / "node_modules/.bin/tidings")], "npm", [], root / "t", root / "t")
 
 
 def install_deb(packages: Path, root: Path) -> Installed:
@@ -103,7 +105,7 @@ def install_deb(packages: Path, root: Path) -> Installed:
     if os.geteuid() != 0:
         # Only root may change its root folder; the content of the package is checked all the same.
         run("dpkg-deb", "--extract", package, base)
-        return Installed([str(base / "usr/bin/tidings")], share, root / "t", root / "t")
+        return Installed([str(base / "usr/bin/tidings")], "hand", share, root / "t", root / "t")
     version = run("dpkg-query", "--show", "--showformat=${Version}", "libc6")
     (state / "status").write_text(
         f"Package: libc6\nStatus: install ok installed\nArchitecture: amd64\nVersion: {version}\n"
@@ -126,8 +128,8 @@ def install_deb(packages: Path, root: Path) -> Installed:
         run(*enter, "/usr/bin/tidings", "--version")
     except Failed as failed:
         print(f"deb: no chroot here, the program runs outside of one: {failed}", file=sys.stderr)
-        return Installed([str(base / "usr/bin/tidings")], share, root / "t", root / "t")
-    return Installed([*enter, "/usr/bin/tidings"], share, base / "t", Path("/t"))
+        return Installed([str(base / "usr/bin/tidings")], "hand", share, root / "t", root / "t")
+    return Installed([*enter, "/usr/bin/tidings"], "deb", share, base / "t", Path("/t"))
 
 
 def use(installed: Installed) -> None:
@@ -140,7 +142,7 @@ def use(installed: Installed) -> None:
     fetch_page(installed)
     run_command(installed)
     report = json.loads(run(*installed.command, "self", "--json", env=installed.env()))
-    if report.get("version") is None or report.get("installed_by") is None:
+    if report["installed_by"] != installed.way:
         installed.problems.append(f"`tidings self` says {report}")
 
 
@@ -194,7 +196,7 @@ def attempt(name: str, packages: Path, root: Path) -> tuple[str, float, list[str
         installed = WAYS[name](packages, root / name)
         use(installed)
         problems = installed.problems
-    except (Failed, OSError, ValueError, subprocess.TimeoutExpired) as error:
+    except (Failed, KeyError, OSError, ValueError, subprocess.TimeoutExpired) as error:
         problems = [str(error)]
     return name, time.monotonic() - began, problems
 
