@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod desk;
+mod entries;
 mod ignore;
 mod install;
 mod listener;

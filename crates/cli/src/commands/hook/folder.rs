@@ -133,7 +133,7 @@ pub(super) fn link(path: &Path) -> CannotRun {
     }
 }
 
-fn is_link(path: &Path) -> io::Result<bool> {
+pub(super) fn is_link(path: &Path) -> io::Result<bool> {
     match path.symlink_metadata() {
         Ok(found) => Ok(found.is_symlink()),
         Err(error) if is_missing(&error) => Ok(false),

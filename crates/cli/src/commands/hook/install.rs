@@ -6,20 +6,31 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use fs_err as fs;
+use tidings::find::{self, Version};
 use uuid::Uuid;
 
+use super::entries::{EntriesState, SettingsEntries};
 use super::folder::{
     HOOKS, InstallRecord, MANIFEST, PluginFolder, PluginState, RECORD, Scope, foreign, link,
 };
 use super::plugin::{HookProgram, Manifest, NAME};
 use super::settings::{MANAGED, SessionSettings};
-use super::{HookInstall, data_folder};
+use super::status::PLUGIN_FOLDERS_SINCE;
+use super::{HookForm, HookInstall, data_folder};
 use crate::error::{CannotRun, Exit};
 use crate::output::{Output, printable};
+
+/// The oldest version that was seen to run the hooks as entries of the settings and to describe its processes.
+/// 2.0.60 does not, and skips a settings file that has an event which it does not know.
+const ENTRIES_SINCE: Version = Version { major: 2, minor: 1, patch: 112 };
 
 impl HookInstall {
     pub(super) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let folder = PluginFolder::of(self.target.scope)?;
+        let entries = SettingsEntries::of(self.target.scope)?;
+        if self.form()? == HookForm::Settings {
+            return self.run_entries(&entries, &folder, out);
+        }
         let state = folder.state()?;
         let path = folder.path();
         let is_update = match state {
@@ -34,14 +45,21 @@ impl HookInstall {
         if self.target.dry_run {
             return files.print(&path, out);
         }
+        // With both, every event would be reported twice.
+        entries.uninstall()?;
         if is_update {
             files.replace(&path)?;
         } else {
             files.create(&folder)?;
         }
         out.text(&format!("{}\n", printable(&path.display().to_string())))?;
+        self.report(is_update, other, out)
+    }
+
+    /// Says what happens now.
+    fn report(&self, is_update: bool, other: Option<String>, out: &mut Output) -> anyhow::Result<Exit> {
         let done = if is_update { "Updated" } else { "Installed" };
-        let sessions = match folder.scope {
+        let sessions = match self.target.scope {
             Scope::User => "Every session that you start from now on",
             Scope::Project => "Every session that you start in this folder from now on",
         };
@@ -56,6 +74,55 @@ impl HookInstall {
              `tidings hook status` checks the hooks.",
         )?;
         Ok(Exit::Success)
+    }
+
+    /// The form that was asked for, or the one that the installed Claude Code reads.
+    fn form(&self) -> anyhow::Result<HookForm> {
+        let version = || -> anyhow::Result<Option<Version>> {
+            let Ok(program) = find::claude() else { return Ok(None) };
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            Ok(runtime.block_on(find::version(&program)).ok())
+        };
+        let form = match (self.form, version()?) {
+            (Some(form), None) => return Ok(form),
+            (None, Some(version)) if version < PLUGIN_FOLDERS_SINCE => (HookForm::Settings, version),
+            (None, _) => return Ok(HookForm::Plugin),
+            (Some(form), Some(version)) => (form, version),
+        };
+        match form {
+            (HookForm::Settings, version) if version < ENTRIES_SINCE => {
+                let message = format!(
+                    "Claude Code {version} is too old: versions before {ENTRIES_SINCE} do not describe their \
+                     processes, or reject settings with these hooks"
+                );
+                Err(CannotRun { code: "unsupported", message, hint: "run `claude update`" }.into())
+            }
+            (form, _) => Ok(form),
+        }
+    }
+
+    /// Installs the hooks as entries of the settings file.
+    fn run_entries(
+        &self,
+        entries: &SettingsEntries,
+        folder: &PluginFolder,
+        out: &mut Output,
+    ) -> anyhow::Result<Exit> {
+        let hooks = HookProgram { program: program()?, data: data_argument(self.data.as_ref())? };
+        let shown = printable(&entries.path.display().to_string());
+        if self.target.dry_run {
+            out.note("Would write this file, after a copy of it was saved:")?;
+            out.text(&format!("# {shown}\n{}", entries.text_with(&hooks)?))?;
+            return Ok(Exit::Success);
+        }
+        let is_update = entries.state()? != EntriesState::Absent;
+        entries.install(&hooks)?;
+        if matches!(folder.state()?, PluginState::Installed { .. }) {
+            // With both, every event would be reported twice after an update of Claude Code.
+            super::uninstall::remove(folder)?;
+        }
+        out.text(&format!("{shown}\n"))?;
+        self.report(is_update, None, out)
     }
 }
 

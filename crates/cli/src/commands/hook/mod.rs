@@ -4,6 +4,7 @@
 //! event to the server's socket and prints the server's answer.
 
 mod client;
+mod entries;
 mod folder;
 mod ignore;
 pub(crate) mod inline;
@@ -11,12 +12,13 @@ mod install;
 mod plugin;
 mod run;
 mod settings;
+mod settings_text;
 mod status;
 mod uninstall;
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use self::folder::Scope;
 pub(crate) use self::run::run;
@@ -28,9 +30,9 @@ use crate::output::Output;
 #[derive(Debug, Subcommand)]
 #[command(after_help = EXAMPLES)]
 pub(crate) enum HookCommand {
-    /// Install the hooks as a plugin folder of Claude Code; settings files are not touched
+    /// Install the hooks, as a plugin folder of Claude Code
     Install(HookInstall),
-    /// Remove the plugin folder that `install` wrote
+    /// Remove what `install` wrote
     Uninstall(HookUninstall),
     /// Report whether the hooks are installed, and what keeps them from working
     Status(HookStatus),
@@ -49,7 +51,7 @@ After the installation, go on using `claude` as before: its sessions appear in t
 can be answered there or in the terminal; the first answer wins. Without a server the hooks end at once and change \
 nothing.";
 
-/// Install the hooks as a plugin folder of Claude Code; settings files are not touched
+/// Install the hooks, as a plugin folder of Claude Code
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES_OF_INSTALL)]
 pub(crate) struct HookInstall {
@@ -59,6 +61,19 @@ pub(crate) struct HookInstall {
     /// Data folder of the server [default: the default of `tidings serve`]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+
+    /// Form of the hooks [default: settings if `claude` does not load plugin folders, else plugin]
+    #[arg(long = "as", value_name = "FORM")]
+    form: Option<HookForm>,
+}
+
+/// The form in which Claude Code gets the hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum HookForm {
+    /// A plugin folder; settings files are not touched
+    Plugin,
+    /// Entries of the settings file, for Claude Code before 2.1.197
+    Settings,
 }
 
 const EXAMPLES_OF_INSTALL: &str = "\
@@ -70,9 +85,13 @@ Examples:
 
 Writes the folder `skills/tidings` below `$CLAUDE_CONFIG_DIR` or ~/.claude (with --scope project: below .claude in the \
 current folder). Claude Code loads it as a plugin when the next session starts. A second `install` updates the folder; \
-run it again after you moved the program. A folder of that name that Tidings did not write is refused.";
+run it again after you moved the program. A folder of that name that Tidings did not write is refused.
 
-/// Remove the plugin folder that `install` wrote
+Claude Code before 2.1.197 does not load plugin folders: there the hooks become entries of the settings file (with \
+--scope project: of settings.local.json). A copy of the file is saved in the folder `tidings-hooks` beside it, and \
+`uninstall` puts it back, unless the file was edited since.";
+
+/// Remove what `install` wrote
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES_OF_UNINSTALL)]
 pub(crate) struct HookUninstall {
@@ -86,7 +105,8 @@ Examples:
   tidings hook uninstall --scope project
   tidings hook uninstall --dry-run
 
-Running sessions keep their hooks until they end. Only files that `install` wrote are removed.";
+Running sessions keep their hooks until they end. Only files that `install` wrote are removed; a settings file that \
+it extended is put back as it was, and left alone if it was edited since.";
 
 /// Arguments of `install` and `uninstall`.
 #[derive(Debug, Args)]

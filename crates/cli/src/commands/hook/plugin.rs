@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
 
 /// Name of the plugin and of its folder.
 pub(super) const NAME: &str = "tidings";
@@ -98,6 +100,19 @@ impl HookProgram {
         text
     }
 
+    /// The hooks as entries of settings: for each event, a group with one command. Earlier versions of Claude
+    /// Code run commands in a shell only. The program takes the place of the shell, so that its parent is
+    /// Claude Code.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&'static str, Box<RawValue>)> {
+        let data = self.data.as_ref().map(|data| format!(" --data {}", shell_word(data)));
+        let (program, data) = (shell_word(&self.program), data.unwrap_or_default());
+        EVENTS.iter().filter_map(move |(event, timeout_s)| {
+            let command = format!("exec {program} hook run {event}{data}");
+            let hook = json!({"type": "command", "command": command, "timeout": timeout_s});
+            Some((*event, to_raw_value(&json!({"hooks": [hook]})).ok()?))
+        })
+    }
+
     /// Reads the program of the first event back.
     pub(super) fn parse(hooks: &str) -> Option<Self> {
         let value: serde_json::Value = serde_json::from_str(hooks).ok()?;
@@ -109,9 +124,26 @@ impl HookProgram {
     }
 }
 
+/// A text as one word of a shell.
+fn shell_word(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shell_runs_the_entries_as_they_are_meant() {
+        let odd = "/srv/a b\n'c' $(d) \"e\"";
+        let program = HookProgram { program: "printf".to_owned(), data: Some(odd.to_owned()) };
+        let (event, group) = program.entries().next().unwrap();
+        let group: serde_json::Value = serde_json::from_str(group.get()).unwrap();
+        let command = group["hooks"][0]["command"].as_str().unwrap().replace(" hook ", " '<%s>' hook ");
+        let output = std::process::Command::new("sh").args(["-c", &command]).output().unwrap();
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(printed, format!("<hook><run><{event}><--data><{odd}>"));
+    }
 
     #[test]
     fn programs_with_odd_names_are_read_back() {

@@ -10,14 +10,15 @@ use serde::Serialize;
 use tidings::find::{self, Version};
 
 use super::client::{Endpoint, Failure, Hold, Request};
+use super::entries::{EntriesState, SettingsEntries};
 use super::folder::{PluginFolder, PluginState, Scope};
 use super::settings::{HookProblem, MANAGED, SessionSettings};
 use super::{HookStatus, data_folder, ignore};
 use crate::error::Exit;
 use crate::output::Output;
 
-/// The oldest version that was seen to load plugin folders.
-const PLUGIN_FOLDERS_SINCE: Version = Version { major: 2, minor: 1, patch: 197 };
+/// The oldest version that was seen to load plugin folders; 2.1.112 does not.
+pub(super) const PLUGIN_FOLDERS_SINCE: Version = Version { major: 2, minor: 1, patch: 197 };
 
 /// Time for a reply of the server. A hook waits less, and a busy server is still a running one.
 const REPLY_TIME: Duration = Duration::from_secs(2);
@@ -41,7 +42,9 @@ struct ScopeReport {
     scope: Scope,
     folder: PathBuf,
     state: &'static str,
-    /// Version of Tidings that wrote the folder.
+    /// `plugin`, or `settings` for entries of a settings file, which `folder` names then.
+    form: &'static str,
+    /// Version of Tidings that wrote the hooks.
     version: Option<String>,
     /// Program that the hooks run.
     program: Option<String>,
@@ -64,11 +67,15 @@ struct ClaudeReport {
 
 const INSTALLED: &str = "installed";
 
+/// State of entries in settings that were edited since. The hooks may still be in them.
+const EDITED: &str = "edited";
+
 impl HookStatus {
     pub(super) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let mut problems = Vec::new();
         let scopes = scopes(&mut problems)?;
-        let claude = claude(&mut problems)?;
+        let has_entries = scopes.iter().any(|scope| scope.form == "settings");
+        let claude = claude(has_entries, &mut problems)?;
         let config = PluginFolder::of(Scope::User)?.config;
         let settings = SessionSettings::read(Path::new(MANAGED), &config, &env::current_dir()?);
         let marketplace = settings.marketplace_plugin();
@@ -86,7 +93,13 @@ impl HookStatus {
                 stops_hooks: false,
             });
         }
-        let is_installed = installed.is_some() || marketplace.is_some();
+        let is_edited = |scope: &ScopeReport| {
+            scope.state == EDITED
+                && SettingsEntries::of(scope.scope)
+                    .and_then(|entries| entries.has_hooks())
+                    .unwrap_or_default()
+        };
+        let is_installed = installed.is_some() || marketplace.is_some() || scopes.iter().any(is_edited);
         let ok = is_installed && !problems.iter().any(|problem| problem.stops_hooks);
         let ignored = ignore::read(&data);
         let report = HookReport { ok, scopes, marketplace, server: server(data), claude, ignored, problems };
@@ -119,7 +132,16 @@ fn scopes(problems: &mut Vec<HookProblem>) -> anyhow::Result<Vec<ScopeReport>> {
             problems.extend(program_problem(scope, hooks.as_ref().map(|hooks| Path::new(&hooks.program))));
         }
         let (program, data) = hooks.flatten().map(|hooks| (hooks.program, hooks.data)).unzip();
-        scopes.push(ScopeReport { scope, folder: path, state, version, program, data: data.flatten() });
+        let plugin = ScopeReport {
+            scope,
+            folder: path,
+            state,
+            form: "plugin",
+            version,
+            program,
+            data: data.flatten(),
+        };
+        scopes.push(entries(scope, state == INSTALLED, problems)?.unwrap_or(plugin));
     }
     if scopes.iter().filter(|scope| scope.state == INSTALLED).count() > 1 {
         problems.push(HookProblem {
@@ -130,6 +152,45 @@ fn scopes(problems: &mut Vec<HookProblem>) -> anyhow::Result<Vec<ScopeReport>> {
         });
     }
     Ok(scopes)
+}
+
+/// Inspects the entries in the settings of a scope, where they are.
+fn entries(
+    scope: Scope,
+    has_plugin: bool,
+    problems: &mut Vec<HookProblem>,
+) -> anyhow::Result<Option<ScopeReport>> {
+    let entries = SettingsEntries::of(scope)?;
+    let (state, record) = match entries.state()? {
+        EntriesState::Absent => return Ok(None),
+        EntriesState::Installed(record) => (INSTALLED, record),
+        EntriesState::Edited(record) => (EDITED, record),
+    };
+    if state == EDITED {
+        problems.push(HookProblem {
+            message: format!("The settings were edited since the hooks were added: `{}`", entries.path.display()),
+            hint: "`tidings hook uninstall` leaves them alone: remove the hooks with `tidings hook run` yourself"
+                .to_owned(),
+            stops_hooks: false,
+        });
+    }
+    if has_plugin {
+        problems.push(HookProblem {
+            message: format!("The hooks are in the settings and in a plugin: `{}`", entries.path.display()),
+            hint: "run `tidings hook install` again, so that nothing is reported twice".to_owned(),
+            stops_hooks: false,
+        });
+    }
+    problems.extend(program_problem(scope, Some(Path::new(&record.program))));
+    Ok(Some(ScopeReport {
+        scope,
+        folder: entries.path,
+        state,
+        form: "settings",
+        version: Some(record.version),
+        program: Some(record.program),
+        data: record.data,
+    }))
 }
 
 /// Compares the program of the installed hooks with this one.
@@ -150,7 +211,7 @@ fn program_problem(scope: Scope, program: Option<&Path>) -> Option<HookProblem> 
     None
 }
 
-fn claude(problems: &mut Vec<HookProblem>) -> anyhow::Result<ClaudeReport> {
+fn claude(has_entries: bool, problems: &mut Vec<HookProblem>) -> anyhow::Result<ClaudeReport> {
     let mut problem = |message: String, hint: &str| {
         problems.push(HookProblem { message, hint: hint.to_owned(), stops_hooks: false });
     };
@@ -169,11 +230,11 @@ fn claude(problems: &mut Vec<HookProblem>) -> anyhow::Result<ClaudeReport> {
             return Ok(ClaudeReport { program: Some(program), version: None });
         }
     };
-    if version < PLUGIN_FOLDERS_SINCE {
+    if version < PLUGIN_FOLDERS_SINCE && !has_entries {
         let message = format!(
             "Claude Code {version} may not load plugin folders; versions since {PLUGIN_FOLDERS_SINCE} do"
         );
-        problem(message, "run `claude update`");
+        problem(message, "run `tidings hook install` again, or `claude update`");
     }
     Ok(ClaudeReport { program: Some(program), version: Some(version.to_string()) })
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use fs_err as fs;
 
 use super::HookUninstall;
+use super::entries::{EntriesState, SettingsEntries};
 use super::folder::{HOOKS, MANIFEST, PluginFolder, PluginState, RECORD, foreign, link};
 use crate::error::Exit;
 use crate::output::{Output, printable};
@@ -13,10 +14,14 @@ use crate::output::{Output, printable};
 impl HookUninstall {
     pub(super) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let folder = PluginFolder::of(self.target.scope)?;
+        let entries = SettingsEntries::of(self.target.scope)?;
         let path = folder.path();
         let shown = printable(&path.display().to_string());
         match folder.state()? {
             PluginState::Installed { .. } => {}
+            PluginState::Absent if entries.state()? != EntriesState::Absent => {
+                return self.run_entries(&entries, out);
+            }
             PluginState::Absent => {
                 out.note(&format!("The hooks are not installed: there is no `{shown}`."))?;
                 return Ok(Exit::Success);
@@ -37,12 +42,27 @@ impl HookUninstall {
         } else {
             out.note("Removed the hooks. Running sessions keep theirs until they end.")?;
         }
+        if entries.state()? != EntriesState::Absent {
+            return self.run_entries(&entries, out);
+        }
+        Ok(Exit::Success)
+    }
+
+    /// Takes the entries out of the settings.
+    fn run_entries(&self, entries: &SettingsEntries, out: &mut Output) -> anyhow::Result<Exit> {
+        if self.target.dry_run {
+            out.note("Would put this file back as it was:")?;
+            out.text(&format!("{}\n", printable(&entries.path.display().to_string())))?;
+            return Ok(Exit::Success);
+        }
+        entries.uninstall()?;
+        out.note("Removed the hooks from the settings. Running sessions keep theirs until they end.")?;
         Ok(Exit::Success)
     }
 }
 
 /// Removes our files, and the folders that are empty then.
-fn remove(folder: &PluginFolder) -> anyhow::Result<()> {
+pub(super) fn remove(folder: &PluginFolder) -> anyhow::Result<()> {
     let path = folder.path();
     let record = folder.record()?;
     // The manifest is last: it marks the folder as ours if the removal is interrupted.
@@ -64,7 +84,7 @@ fn remove(folder: &PluginFolder) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn remove_if_empty(path: &Path) -> io::Result<()> {
+pub(super) fn remove_if_empty(path: &Path) -> io::Result<()> {
     match fs::remove_dir(path) {
         Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => {
             Err(error)

@@ -79,6 +79,7 @@ fn state_of(scope: &ScopeReport) -> String {
     let folder = scope.folder.display();
     match (scope.state, &scope.version) {
         (INSTALLED, Some(version)) => format!("installed by Tidings {version}, {folder}"),
+        ("edited", Some(version)) => format!("installed by Tidings {version}, edited since, {folder}"),
         ("foreign", _) => format!("another plugin or file has this name, {folder}"),
         ("link", _) => format!("not installed: the path has a symbolic link, {folder}"),
         _ => format!("not installed, {folder}"),
