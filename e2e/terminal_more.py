@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 from collections.abc import Callable
@@ -115,6 +117,27 @@ def _sub_agent(run: Run) -> list[str]:
     return problems + run.differences()
 
 
+def _plan_from_the_keyboard(run: Run) -> list[str]:
+    """A plan that is approved in the terminal; a later answer is told so."""
+    with run.another("--permission-mode", "plan") as terminal:
+        run.say("please [greet]", terminal)
+        terminal.wait_screen(DONE)
+        terminal.wait_status("idle")
+        # The CLI chooses the file of the plan, and tells only the model.
+        path = Path(re.findall(r'[^\s"\\`]*/plans/[^\s"\\`]*\.md', run.api.log.read_text())[-1])
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("# The plan\n\n1. Count to one.\n")
+        run.say("please [plan]", terminal)
+        item, = run.asked("questions", terminal=terminal)
+        terminal.answer("Enter", "Would you like to proceed")
+        screen = terminal.wait_screen(lambda screen: DONE in screen and "Would you like" not in screen)
+        terminal.wait_status("idle")
+        run.asked("questions", count=0, terminal=terminal)
+        status, body = run.reply(item, "Approve")
+    problems = [] if status == 409 and body.get("winner") else [f"a late answer got {status} {body}"]
+    return problems + ([] if "plan mode on" not in screen else [f"still in plan mode:\n{screen}"])
+
+
 def _background(run: Run) -> list[str]:
     """A session of `claude --bg` is shown with its origin, and its requests hold nothing up."""
     known = {row["key"] for row in run.web.call("GET", "/v1/sessions")[1]["items"]}
@@ -134,9 +157,31 @@ def _background(run: Run) -> list[str]:
         _end_background(run)
 
 
-def _claude(run: Run, *args: str) -> str:
+def _growing_file(run: Run) -> list[str]:
+    """A container shares the folder with the session files, and nothing else."""
+    inside = run.place.root / "inside"
+    inside.mkdir()
+    (inside / "projects").symlink_to(run.place.config / "projects")
+    if run.place.programs.uid is not None:
+        shutil.chown(inside, run.place.programs.uid, run.place.programs.gid)
+    known = {row["key"] for row in run.web.call("GET", "/v1/sessions")[1]["items"]}
+    _claude(run, "-p", "please [greet]", *MANUAL, env={"CLAUDE_CONFIG_DIR": str(inside)})
+
+    def look() -> dict[str, Any] | None:
+        rows = run.web.call("GET", "/v1/sessions")[1]["items"]
+        return next((row for row in rows if row["key"] not in known), None)
+
+    row = run.wait(look, "the session of the container")
+    run.wait(lambda: DONE in json.dumps(run.history(row["key"])), "its answer")
+    problems = [] if row["capabilities"] == [] else [f"it can {row['capabilities']}"]
+    problems += [] if "only shown" in row["limited"] else [f"it says {row['limited']!r}"]
+    status, body = run.web.call("POST", f"/v1/sessions/{row['key']}/input", {"content": "please [greet]"})
+    return problems + ([] if status == 409 else [f"a prompt got {status} {body}"])
+
+
+def _claude(run: Run, *args: str, env: dict[str, str] | None = None) -> str:
     done = subprocess.run(
-        [str(run.place.programs.claude), *args], env=run.place.env(run.api.url), cwd=run.place.project,
+        [str(run.place.programs.claude), *args], env=run.place.env(run.api.url, env), cwd=run.place.project,
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS_MAX, check=False,
         **run.place.programs.as_user(),
     )
@@ -158,5 +203,5 @@ def _end_background(run: Run) -> None:
             os.kill(int(process.name), signal.SIGTERM)
 
 
-CASES: list[Callable[[Run], list[str]]] = [_served, _identical_calls, _cleared, _stopped_server]
-LONG_CASES: list[Callable[[Run], list[str]]] = [_sub_agent, _background]
+CASES: list[Callable[[Run], list[str]]] = [_served, _identical_calls, _cleared, _stopped_server, _growing_file]
+LONG_CASES: list[Callable[[Run], list[str]]] = [_sub_agent, _plan_from_the_keyboard, _background]

@@ -391,6 +391,20 @@ export type ErrorMessage = {
   recoverable: boolean,
 };
 
+/** The policy for the sessions that people start themselves in a folder. */
+export type FolderPolicy = {
+  /** The folder. */
+  folder: string,
+  /** Policy of sessions that begin in it or below it. */
+  policy: Policy,
+};
+
+/** Folders with a policy; in all others it is `ask`. */
+export type FolderPolicyList = {
+  /** The folders. */
+  items: Array<FolderPolicy>,
+};
+
 /** Commands and settings of a folder that affect the agent, and their approval. */
 export type FolderTrust = {
   /** The folder. */
@@ -1861,6 +1875,14 @@ export type SessionView = {
   capabilities: Array<SessionCapability>,
   /** Reason why some actions are not possible now. */
   limited?: string,
+};
+
+/** Change of the policy of a folder. */
+export type SetFolderPolicy = {
+  /** The folder. */
+  folder: string,
+  /** Policy from now on. Without one, the folder has none of its own. */
+  policy?: Policy,
 };
 
 /** Settings of a session have changed; absent ones stay as they were. */

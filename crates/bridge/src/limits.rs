@@ -432,6 +432,9 @@ pub(crate) const ADDRESS_UNAUTHENTICATED_MAX: usize = 256;
 /// The longest head of a request. Our own cookies and addresses need a tenth of it.
 pub(crate) const HEAD_BYTES_MAX: usize = 64 << 10;
 
+/// Folders with a policy of their own. Every session that appears is compared with them.
+pub(crate) const FOLDER_POLICIES_MAX: usize = 1000;
+
 /// Folders that users trusted.
 pub(crate) const TRUSTED_FOLDERS_MAX: usize = 10_000;
 
@@ -650,6 +653,31 @@ pub(crate) const TAKE_OVER_WAIT: Duration = Duration::from_secs(10);
 
 /// Time between two searches for processes of the CLI, if nothing reports a change.
 pub(crate) const PROCESSES_EVERY: Duration = Duration::from_secs(1);
+
+/// Longest time for which a starting server waits for its first search for processes: clients see the
+/// sessions that run as they are.
+pub(crate) const FIRST_SEARCH_WAIT: Duration = Duration::from_secs(2);
+
+/// Time for which a session file must be known to grow before its session is shown without a process: one
+/// that has just started describes itself a moment later.
+pub(crate) const GROWING_FOR: Duration = Duration::from_secs(2);
+
+/// Time after the end of a process in which its last entries may still be reported.
+pub(crate) const WRITER_LATE: Duration = Duration::from_secs(10);
+
+/// Age of the newest entry of a growing session file. Older entries were copied or restored.
+pub(crate) const GROWING_ENTRY_AGE_MAX: Duration = Duration::from_secs(60);
+
+/// Session files without a known process that are looked at or followed. People have a few; a synchronised
+/// folder may have thousands.
+pub(crate) const GROWING_FILES_MAX: usize = 64;
+
+/// Bytes at the end of a growing session file in which its writer is looked for.
+pub(crate) const GROWING_TAIL_BYTES: u64 = 256 << 10;
+
+/// Time without growth after which a session without a known process is over. Tools run for up to ten
+/// minutes.
+pub(crate) const GROWING_SETTLES_AFTER: Duration = Duration::from_secs(600);
 
 /// Time without an entry after which a turn of an idle process is over, if its file does not say so.
 pub(crate) const IDLE_AFTER: Duration = Duration::from_secs(3);

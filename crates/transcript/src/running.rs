@@ -44,9 +44,29 @@ pub struct RunningCli {
     /// The dialog that a waiting process shows.
     #[serde(default)]
     pub waiting_for: Option<String>,
+    /// The socket on which it takes messages of other sessions.
+    #[serde(default)]
+    pub messaging_socket_path: Option<PathBuf>,
 }
 
 impl RunningCli {
+    /// The unknown process that writes a session file which grows. Its id is 0, and it is never alive.
+    pub fn unknown(session_id: &str, cwd: PathBuf, entrypoint: Option<String>) -> Self {
+        RunningCli {
+            pid: 0,
+            session_id: session_id.to_owned(),
+            cwd,
+            proc_start: None,
+            version: None,
+            // Files of earlier versions do not name the program.
+            kind: entrypoint.as_deref().is_none_or(|name| name == "cli").then(|| "interactive".to_owned()),
+            entrypoint: Some(entrypoint.unwrap_or_else(|| "cli".to_owned())),
+            status: None,
+            waiting_for: None,
+            messaging_socket_path: None,
+        }
+    }
+
     /// True if the process exists, and is the one that wrote the file. Without `/proc`, existence is not
     /// checked.
     pub fn is_alive(&self) -> bool {

@@ -9,6 +9,7 @@ pub(crate) mod capabilities;
 mod cookie;
 mod devices;
 mod environment;
+pub mod folder_policies;
 mod headers;
 mod hosts;
 mod pairing;
@@ -45,6 +46,7 @@ pub(crate) use secret::Fingerprint;
 pub use secret::{Random, Secret};
 
 use self::devices::{DevicePlan, Devices};
+use self::folder_policies::FolderPolicies;
 use self::pairing::Codes;
 use self::rates::Limiter;
 use self::recent_results::RecentResults;
@@ -104,6 +106,7 @@ struct AuthState {
     made_codes: RecentResults<(Secret, Instant)>,
     limiter: Limiter,
     trust: Trust,
+    policies: FolderPolicies,
     revoked: broadcast::Sender<String>,
     device_added: Notify,
     address: OnceLock<String>,
@@ -118,6 +121,7 @@ impl Auth {
         let admin = Fingerprint::of(admin.reveal());
         let devices = Devices::open(settings.data.join("devices.json"))?;
         let trust = Trust::open(settings.data.join("trust.json"), settings.random.clone())?;
+        let policies = FolderPolicies::open(settings.data.join("policies.json"), settings.random.clone())?;
         // Cookies do not distinguish ports, so two servers on one machine need two cookie names.
         let cookie = format!("tidings-{}", &Fingerprint::of(&admin.to_string()).to_string()[..8]);
         let limiter = Limiter::new(&settings.rates);
@@ -132,6 +136,7 @@ impl Auth {
             made_codes: RecentResults::new(CODE_LIFETIME),
             limiter,
             trust,
+            policies,
             revoked,
             device_added: Notify::new(),
             address: OnceLock::new(),
@@ -176,7 +181,7 @@ impl Auth {
             .layer(middleware::from_fn_with_state(self.clone(), headers::add_security_headers))
     }
 
-    /// The routes for pairing, devices and trust.
+    /// The routes for pairing, devices, trust and policies of folders.
     pub fn routes(&self) -> Router {
         route::router(routes::routes()).with_state(self.clone())
     }
@@ -189,6 +194,11 @@ impl Auth {
     /// Trust in folders that contain commands of their own.
     pub fn trust(&self) -> &Trust {
         &self.0.trust
+    }
+
+    /// Policies for the sessions that people start themselves.
+    pub fn policies(&self) -> &FolderPolicies {
+        &self.0.policies
     }
 
     /// The devices that have credentials.

@@ -1,4 +1,4 @@
-//! Routes for devices, pairing codes and trust.
+//! Routes for devices, pairing codes, trust and policies of folders.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use serde::Deserialize;
 use tidings_protocol::api::{
-    CredentialKind, Device, DeviceList, FolderTrust, NewCredential, NewDevice, PairRequest, PairingCode,
-    TrustRequest,
+    CredentialKind, Device, DeviceList, FolderPolicy, FolderPolicyList, FolderTrust, NewCredential,
+    NewDevice, PairRequest, PairingCode, SetFolderPolicy, TrustRequest,
 };
 
 use super::peer::Peer;
@@ -35,6 +35,8 @@ pub(crate) fn routes() -> Vec<Route<Auth>> {
         needs_later(Scope::Admin, route!(revoke)),
         needs_later(Scope::Admin, route!(show_trust)),
         needs_later(Scope::Admin, route!(set_trust)),
+        needs_later(Scope::Admin, route!(list_policies)),
+        needs_later(Scope::Admin, route!(set_policy)),
     ];
     own.map(|route| route.bounded(DefaultBodyLimit::max(BODY_REQUEST_BYTES_MAX))).into()
 }
@@ -196,6 +198,40 @@ async fn set_trust(
     auth.audit(&caller, done, &view.folder, Some(&view.digest));
     tracing::info!(folder = view.folder, digest = view.digest, trusted = view.trusted, who, "trust");
     Ok(Json(view).into_response())
+}
+
+/// Lists the folders with a policy for the sessions that people start there themselves.
+#[utoipa::path(get, path = "/v1/policies", tag = "trust",
+    responses((status = 200, description = "The policies", body = FolderPolicyList)))]
+async fn list_policies(State(auth): State<Auth>, Admin(caller): Admin) -> AuthResult {
+    let mut items = auth.policies().list();
+    items.retain(|item| caller.sees(&item.folder));
+    Ok(Json(FolderPolicyList { items }).into_response())
+}
+
+/// Sets the policy for the sessions that people start themselves in a folder and below it, or removes it.
+/// Sessions that begin from then on have it; without one it is `ask`.
+#[utoipa::path(put, path = "/v1/policies", tag = "trust", request_body = SetFolderPolicy,
+    responses((status = 200, description = "The policy that applies there now", body = FolderPolicy),
+        (status = 403, description = "The credential has not the scope `admin`")))]
+async fn set_policy(
+    State(auth): State<Auth>,
+    Admin(caller): Admin,
+    Body(request): Body<SetFolderPolicy>,
+) -> AuthResult {
+    let (asked, asks, policy) = (auth.clone(), caller.clone(), request.policy);
+    let set = blocking(move || {
+        let folder = check_folder(&asks, &request.folder)?;
+        asked.policies().set(&folder, policy)
+    })
+    .await?;
+    let done = match policy {
+        Some(_) => format!("policy set to {}", serde_json::to_string(&set.policy).unwrap_or_default()),
+        None => "policy removed".to_owned(),
+    };
+    auth.audit(&caller, &done, &set.folder, None);
+    tracing::info!(folder = set.folder, who = caller.name, done, "policy of a folder");
+    Ok(Json(set).into_response())
 }
 
 /// A device as the caller of an audit log entry.

@@ -13,10 +13,11 @@ use tidings_agent::Clock;
 use tidings_agent::session::Batches;
 
 use super::starting::launch;
+use crate::auth::folder_policies::FolderPolicies;
 use crate::auth::trust::Trust;
 #[cfg(unix)]
 use crate::hosts::Hosts;
-use crate::limits::{ABANDONED_AFTER, LIVE_MAX, PARK_AFTER};
+use crate::limits::{ABANDONED_AFTER, GROWING_SETTLES_AFTER, LIVE_MAX, PARK_AFTER};
 
 /// Configuration of sessions.
 #[derive(Debug, Clone)]
@@ -38,6 +39,8 @@ pub struct Config {
     pub roots: Vec<PathBuf>,
     /// Trusted folders, whose own commands may run; without it, all are trusted.
     pub trust: Option<Trust>,
+    /// Policies for the sessions that people start themselves; without it, all of them ask.
+    pub policies: Option<FolderPolicies>,
     /// Shows the sessions that people start themselves, too.
     pub observe: Option<Observe>,
     /// True if modes that skip permission requests may be used at all.
@@ -64,7 +67,7 @@ pub struct Config {
 }
 
 /// Configuration of sessions that people start themselves.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Observe {
     /// A file with the folders whose sessions are not observed, one per line.
@@ -75,6 +78,23 @@ pub struct Observe {
     pub data: Option<PathBuf>,
     /// True if prompts may be typed into panes of tmux.
     pub type_into_tmux: bool,
+    /// True if prompts may be sent to the messaging sockets of processes.
+    pub send_messages: bool,
+    /// Time without growth after which a session file without a known process counts as left.
+    pub files_settle_after: Duration,
+}
+
+impl Default for Observe {
+    fn default() -> Self {
+        Observe {
+            ignored_folders: None,
+            hold_unattended: false,
+            data: None,
+            type_into_tmux: false,
+            send_messages: false,
+            files_settle_after: GROWING_SETTLES_AFTER,
+        }
+    }
 }
 
 /// A Claude Code program, and its configuration folder.
@@ -168,6 +188,7 @@ impl Default for Config {
             environment: Vec::new(),
             roots: Vec::new(),
             trust: None,
+            policies: None,
             observe: None,
             allow_bypass: false,
             live_max: LIVE_MAX,

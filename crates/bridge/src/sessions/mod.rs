@@ -133,7 +133,7 @@ impl Sessions {
         sessions.recover().await?;
         requests::abandoned::watch(&sessions);
         surviving::after_limit::watch(&sessions);
-        observed::watch(&sessions);
+        observed::watch(&sessions).await;
         Ok(sessions)
     }
 
@@ -149,6 +149,7 @@ impl Sessions {
 
     /// Sessions in the order of their handles, those above `after`.
     pub async fn list(&self, after: Option<Handle>, max: usize) -> Result<Vec<SessionView>, Error> {
+        let _whole = self.0.observed.wait_for_appearing().await;
         let rows = self.0.broadcast.journal().sessions(after, max.min(LIST_MAX)).await?;
         Ok(rows.iter().map(|row| self.view(row)).collect())
     }
@@ -166,6 +167,7 @@ impl Sessions {
 
     /// Returns a session by handle or key.
     pub async fn find(&self, name: &str) -> Result<SessionView, Error> {
+        let _whole = self.0.observed.wait_for_appearing().await;
         let row = self.row(name).await?;
         let used = self.active().get(&row.key).cloned();
         if let Some(used) = used {

@@ -1,6 +1,8 @@
 //! Sessions that people start themselves, in terminals and editors.
 #![cfg(target_os = "linux")]
 
+mod growing;
+mod policies;
 mod take_over;
 mod terminal;
 

@@ -18,6 +18,7 @@ use tidings_bridge::journal::{Epoch, Opening};
 use tidings_bridge::server::{Exposure, Listen, Server};
 use tidings_bridge::sessions::{Config, Observe};
 use tidings_bridge::{Broadcast, Journal, Sessions, SqliteJournal};
+use tidings_protocol::api::NewDevice;
 use tidings_transcript::roots::Roots;
 use tidings_transcript::session::Session;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -34,19 +35,28 @@ pub(crate) struct Terminal {
     pub(crate) folder: TempDir,
     server: Option<(oneshot::Sender<()>, JoinHandle<()>, reqwest::Client, String)>,
     entries: usize,
+    /// Time after which a session without a process is over.
+    pub(crate) files_settle_after: Duration,
+    auth: Option<Auth>,
 }
 
 impl Terminal {
     /// A running server, and a session that has just started.
     pub(crate) async fn new() -> Terminal {
-        let folder = tempfile::tempdir().unwrap();
-        for name in ["project", "config/sessions", "config/projects/-project"] {
-            std::fs::create_dir_all(folder.path().join(name)).unwrap();
-        }
-        let mut terminal = Terminal { folder, server: None, entries: 0 };
+        let mut terminal = Terminal::without_process(&["config/sessions", "config/projects/-project"]);
         terminal.process(SESSION, "idle");
         terminal.start().await;
         terminal
+    }
+
+    /// A configuration folder with these folders. No server runs, and no process is described.
+    pub(crate) fn without_process(folders: &[&str]) -> Terminal {
+        let folder = tempfile::tempdir().unwrap();
+        for name in folders.iter().chain(&["project"]) {
+            std::fs::create_dir_all(folder.path().join(name)).unwrap();
+        }
+        let files_settle_after = Observe::default().files_settle_after;
+        Terminal { folder, server: None, entries: 0, files_settle_after, auth: None }
     }
 
     pub(crate) async fn start(&mut self) {
@@ -60,8 +70,11 @@ impl Terminal {
         let bound = listen.bind().unwrap();
         let mut observe = Observe::default();
         observe.ignored_folders = Some(data.join("ignored-folders"));
+        observe.files_settle_after = self.files_settle_after;
         let mut config = Config::default();
         config.observe = Some(observe);
+        config.policies = Some(auth.policies().clone());
+        self.auth = Some(auth.clone());
         config.config_dir = Some(self.folder.path().join("config"));
         let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(1) };
         let journal: Arc<dyn Journal> =
@@ -115,7 +128,9 @@ impl Terminal {
         for mut entry in entries {
             self.entries += 1;
             entry["sessionId"] = json!(SESSION);
-            entry["cwd"] = json!(self.folder.path().join("project"));
+            if entry.get("cwd").is_none() {
+                entry["cwd"] = json!(self.folder.path().join("project"));
+            }
             entry["uuid"] = json!(format!("00000000-0000-4000-8000-{:012}", self.entries));
             if self.entries > 1 {
                 entry["parentUuid"] = json!(format!("00000000-0000-4000-8000-{:012}", self.entries - 1));
@@ -124,10 +139,31 @@ impl Terminal {
         }
     }
 
+    /// The token of a new device.
+    pub(crate) fn device(&self, wanted: NewDevice) -> String {
+        self.auth.as_ref().unwrap().add_device(wanted).unwrap().1.reveal().to_owned()
+    }
+
     pub(crate) async fn call(&self, method: &str, path: &str, body: Option<Value>) -> (u16, Value) {
-        let (.., client, admin) = self.server.as_ref().unwrap();
+        let (.., admin) = self.server.as_ref().unwrap();
+        self.call_as(Some(admin), method, path, body).await
+    }
+
+    /// The same with a credential, or without one.
+    pub(crate) async fn call_as(
+        &self,
+        token: Option<&str>,
+        method: &str,
+        path: &str,
+        body: Option<Value>,
+    ) -> (u16, Value) {
+        let (.., client, _) = self.server.as_ref().unwrap();
         let url = format!("http://localhost/v1/{path}");
-        let request = client.request(method.parse().unwrap(), url).bearer_auth(admin);
+        let request = client.request(method.parse().unwrap(), url);
+        let request = match token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        };
         let request = match body {
             Some(body) => request.json(&body),
             None => request,

@@ -38,8 +38,8 @@ Examples:
   tidings backup /backup/tidings --data /srv/tidings --json
   tidings serve --data /backup/tidings-monday           start from a copy
 
-The copy is a data folder: the journal with every session, event and decision, the admin token, the devices and the \
-trusted folders. It is as secret as the original, and only its owner can read it. Clients that have seen events newer \
+The copy is a data folder: the journal with every session, event and decision, the admin token, the devices, the \
+trusted folders and the policies of folders. It is as secret as the original, and only its owner can read it. Clients that have seen events newer \
 than the copy resynchronize. Running agents (hosts/) and archived sessions (archive/) are not copied.";
 
 /// Name of the journal in a server's data folder.
@@ -47,7 +47,8 @@ pub(crate) const JOURNAL: &str = "journal.db";
 
 /// Other files of a data folder that are copied. Each may be missing, and the server replaces each
 /// atomically.
-const FILES: [&str; 5] = ["token", "devices.json", "trust.json", "journal.db-audit-key", IGNORED_FOLDERS];
+const FILES: [&str; 6] =
+    ["token", "devices.json", "trust.json", "policies.json", "journal.db-audit-key", IGNORED_FOLDERS];
 
 /// JSON result of a backup.
 #[derive(Serialize)]

@@ -39,10 +39,10 @@ macro_rules! each_api_type {
     ($visit:ident) => {
         $visit! {
             Accepted, AnswerResult, BatchAnswer, BatchAnswered, CommandRequest, Completions, CostReport,
-            CreateSession, DeviceList, FolderTrust, HistoryPage, InboxAct, InboxActed, InboxCounts, InboxPage,
+            CreateSession, DeviceList, FolderPolicyList, FolderTrust, HistoryPage, InboxAct, InboxActed, InboxCounts, InboxPage,
             InboxRead, InboxSeen, InboxVisible, Input, Meta, ModelList, NewCredential, NewDevice,
             NewNotifyTarget, Notice, NotifySettings, NotifyTargets, NotifyTest, PairRequest, PairingCode, PatchSession, PermissionAnswer, PermissionList, Problem, PushMessage, PushState, PushSubscription,
-            QuestionAnswer, QuestionList, QueueList, SessionList, SessionView, Snapshot, SocketMessage,
+            QuestionAnswer, QuestionList, QueueList, SessionList, SessionView, SetFolderPolicy, Snapshot, SocketMessage,
             SocketRequest, Subscribed, Transcript, TranscriptBranches, TranscriptEvents, TranscriptHits,
             TranscriptList, TranscriptStats, TranscriptSummary, TrustRequest, WholeCall,
             WholePrompt, WorkingTree,

@@ -97,7 +97,7 @@ pub(crate) struct Start {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Answering {
+pub(crate) enum Answering {
     /// Ask a person
     Ask,
     /// Ask a person, except for requests that are known to be harmless

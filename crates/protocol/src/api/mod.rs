@@ -48,7 +48,7 @@ pub use transcript::{
     CostReport, CostRow, CostTotal, CostUnpriced, Transcript, TranscriptBranch, TranscriptBranches,
     TranscriptEvents, TranscriptHit, TranscriptHits, TranscriptList, TranscriptStats, TranscriptSummary,
 };
-pub use trust::{FolderTrust, FoundCommand, TrustRequest};
+pub use trust::{FolderPolicy, FolderPolicyList, FolderTrust, FoundCommand, SetFolderPolicy, TrustRequest};
 
 /// Declares types that cross the network: read, written, and described as JSON Schema, TypeScript and
 /// `OpenAPI`.

@@ -1,6 +1,6 @@
-//! Trust in folders that contain commands.
+//! Trust in folders that contain commands, and policies of folders.
 
-use super::shapes;
+use super::{Policy, shapes};
 
 shapes! {
     /// Commands and settings of a folder that affect the agent, and their approval.
@@ -32,5 +32,28 @@ shapes! {
         /// Digest of the commands as shown. Without one, the folder is no longer trusted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub digest: Option<String>,
+    }
+
+    /// The policy for the sessions that people start themselves in a folder.
+    pub struct FolderPolicy {
+        /// The folder.
+        pub folder: String,
+        /// Policy of sessions that begin in it or below it.
+        pub policy: Policy,
+    }
+
+    /// Folders with a policy; in all others it is `ask`.
+    pub struct FolderPolicyList {
+        /// The folders.
+        pub items: Vec<FolderPolicy>,
+    }
+
+    /// Change of the policy of a folder.
+    pub struct SetFolderPolicy {
+        /// The folder.
+        pub folder: String,
+        /// Policy from now on. Without one, the folder has none of its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub policy: Option<Policy>,
     }
 }

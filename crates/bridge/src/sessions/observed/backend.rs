@@ -15,6 +15,11 @@ use crate::sessions::settings::Queued;
 
 impl Backend for ObservedProcess {
     fn offer(&self) -> Offer {
+        if self.is_file_only() {
+            let reason = "Its file grows, and no process on this machine is known to write it: it may run in a \
+                          container, or be an earlier version of Claude Code. It is only shown here";
+            return Offer { capabilities: Vec::new(), limited: Some(reason.to_owned()) };
+        }
         let place = place(self.origin);
         let (mut capabilities, reason) = if self.has_hooks.load(Ordering::Relaxed) {
             (vec![SessionCapability::Answer], format!("It runs {place}: prompts are entered there"))
@@ -28,6 +33,8 @@ impl Backend for ObservedProcess {
         let typed = self.typed_actions();
         let reason = if typed.is_empty() {
             reason
+        } else if self.takes_messages() {
+            format!("It runs {place}: prompts reach it as messages of another Claude session, not as yours")
         } else {
             format!("It runs {place}: prompts are typed there when its input line is empty")
         };
@@ -39,7 +46,7 @@ impl Backend for ObservedProcess {
     fn prompt<'a>(&'a self, queued: &'a Queued) -> BackendCall<'a, PromptOutcome> {
         Box::pin(async move {
             let Some(steering) = &self.steering else { return Ok(PromptOutcome::NotNow) };
-            match steering.prompt(&typed_text(&queued.content)).await {
+            match steering.prompt(&typed_text(&queued.content), &queued.id).await {
                 Ok(TypingOutcome::Typed) => Ok(PromptOutcome::Handed),
                 Ok(_) => Ok(PromptOutcome::NotNow),
                 Err(error) => Err(unreachable(&error)),

@@ -151,7 +151,9 @@ pub(super) async fn follow(
             return entry.stop_observing(&process).await;
         }
         tokio::time::sleep(FOLLOW_PAUSE).await;
-        let pause = if is_idle && quiet_for >= 2 * IDLE_AFTER { FOLLOW_IDLE_EVERY } else { FOLLOW_EVERY };
+        // A session without a known process was found by a report of the system, so reports come here.
+        let is_quiet = (is_idle || process.is_file_only()) && quiet_for >= 2 * IDLE_AFTER;
+        let pause = if is_quiet { FOLLOW_IDLE_EVERY } else { FOLLOW_EVERY };
         tokio::select! {
             () = process.changed.notified() => {}
             () = tokio::time::sleep(pause) => {}

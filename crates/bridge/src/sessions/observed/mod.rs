@@ -8,6 +8,7 @@ mod backend;
 mod calls;
 mod cost;
 mod follow;
+mod growing;
 mod hooks;
 mod process_check;
 mod second_writer;
@@ -21,6 +22,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use parking_lot::{Mutex, MutexGuard};
 use tidings_agent::UiMessage;
@@ -35,6 +37,7 @@ pub(super) use second_writer::{AgentClaim, StartingAgent};
 pub(super) use watch::watch;
 
 use self::calls::AnnouncedCalls;
+use self::growing::GrowingFiles;
 use self::second_writer::ProcessId;
 pub(super) use self::sent_answers::{SentAnswer, SentAnswers};
 use self::steering::Steering;
@@ -57,14 +60,24 @@ pub(super) struct ObservedProcesses {
     refused: Mutex<HashSet<ProcessId>>,
     /// Processes that have opened a session beside this server's agent.
     second_writers: Mutex<HashMap<ProcessId, Arc<Entry>>>,
+    growing: Mutex<GrowingFiles>,
     /// Serializes the end of processes whose sessions are taken over.
     taking_over: tokio::sync::Mutex<()>,
     /// Serializes searches, so that no session is observed twice.
     searching: tokio::sync::Mutex<()>,
     /// Serializes messages of hooks: the announcement of a call comes before the request about it.
     hooks: tokio::sync::Mutex<()>,
+    /// Locked for writing while a session appears: it is listed together with its terminal, or not yet.
+    appearing: tokio::sync::RwLock<()>,
     /// Notified when processes or files may have changed.
     changed: Notify,
+}
+
+impl ObservedProcesses {
+    /// Waits for a session that appears in this moment. No other one appears until the guard is dropped.
+    pub(super) async fn wait_for_appearing(&self) -> tokio::sync::RwLockReadGuard<'_, ()> {
+        self.appearing.read().await
+    }
 }
 
 /// A process of Claude Code outside of this server, with one of its sessions.
@@ -93,6 +106,8 @@ struct ProcessState {
     status: Option<String>,
     /// True if the process has shown a dialog since the newest request came.
     was_waiting: bool,
+    /// The time at which the file of a session without a known process has last grown.
+    grown_at: Option<Instant>,
     is_over: bool,
 }
 
@@ -108,7 +123,11 @@ impl ObservedProcess {
             sent: SentAnswers::default(),
             steering,
             queue_changed: Notify::new(),
-            state: Mutex::new(ProcessState { status: running.status.clone(), ..ProcessState::default() }),
+            state: Mutex::new(ProcessState {
+                status: running.status.clone(),
+                grown_at: Some(Instant::now()),
+                ..ProcessState::default()
+            }),
             changed: Notify::new(),
         }
     }
@@ -166,7 +185,8 @@ impl Entry {
     pub(super) fn check_hosted(&self) -> Result<(), Error> {
         let observed = self.memory().observed.clone();
         let Some(observed) = observed else { return Ok(()) };
-        let message = format!("This session runs {}, outside of this server", place(observed.origin));
+        let place = if observed.is_file_only() { "elsewhere" } else { place(observed.origin) };
+        let message = format!("This session runs {place}, outside of this server");
         Err(Error::new(Code::Conflict, message, "use it there, or close it there and continue here"))
     }
 

@@ -58,6 +58,7 @@ impl ObservedProcess {
             return Ok(());
         }
         let message = match self.origin {
+            _ if self.is_file_only() => "The process of this session is not known".to_owned(),
             SessionOrigin::Terminal => {
                 "The version of Claude Code in the terminal does not report its start time".to_owned()
             }

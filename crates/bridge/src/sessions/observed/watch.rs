@@ -8,36 +8,61 @@ use tidings_agent::session::ObservedSession;
 use tidings_protocol::api::{Notice, ServerPhase};
 use tidings_transcript::follow::{Wake, Woken};
 use tidings_transcript::running::{self, RunningCli};
+use tokio::sync::oneshot;
 
 use super::follow::{self, Known};
+use super::growing::session_of;
 use super::steering::{self, Steering};
 use super::{ObservedProcess, origin};
 use crate::auth::paths;
 use crate::error::Error;
 use crate::files;
 use crate::journal::{ClientId, Key, NewSession, Novelty, Session, SessionChange};
-use crate::limits::{FOLLOW_PAUSE, PRIVATE_FILE_BYTES_MAX, PROCESSES_EVERY};
+use crate::limits::{FIRST_SEARCH_WAIT, FOLLOW_PAUSE, PRIVATE_FILE_BYTES_MAX, PROCESSES_EVERY};
 use crate::sessions::entry::Change;
 use crate::sessions::running::sink::{EventSource, JournalSink};
 use crate::sessions::settings::SessionSettings;
 use crate::sessions::starting::launch::ENTRYPOINT;
 use crate::sessions::{ActiveSession, Sessions, SessionsInner, view};
 
-/// Starts to observe the sessions of the configuration folder, if the server is configured to.
-pub(in crate::sessions) fn watch(sessions: &Sessions) {
+/// The folder in which processes describe themselves.
+const PROCESSES: &str = "sessions";
+
+/// The folder with the session files.
+const PROJECTS: &str = "projects";
+
+/// Starts to observe the sessions of the configuration folder, if the server is configured to. The sessions
+/// that run now are known afterwards, unless the search takes long.
+pub(in crate::sessions) async fn watch(sessions: &Sessions) {
     let Some(config_dir) = sessions.config_dir_to_observe() else { return };
     let shared = Arc::downgrade(&sessions.0);
-    drop(tokio::spawn(run(shared, config_dir)));
+    let (searched, first_search) = oneshot::channel();
+    drop(tokio::spawn(run(shared, config_dir, searched)));
+    drop(tokio::time::timeout(FIRST_SEARCH_WAIT, first_search).await);
 }
 
-async fn run(shared: Weak<SessionsInner>, config_dir: PathBuf) {
+async fn run(shared: Weak<SessionsInner>, config_dir: PathBuf, searched: oneshot::Sender<()>) {
+    let mut searched = Some(searched);
     let mut wake = None;
+    let mut watched = Vec::new();
     while let Some(sessions) = shared.upgrade().map(Sessions) {
-        if wake.is_none() {
-            wake = wake_on_changes(&sessions, &config_dir);
+        // An earlier version of Claude Code has no folder for processes, and a new user has none at all.
+        let folders = [PROCESSES, PROJECTS].map(|name| config_dir.join(name));
+        let folders: Vec<PathBuf> = folders.into_iter().filter(|folder| folder.is_dir()).collect();
+        if wake.is_none() || watched != folders {
+            wake = wake_on_changes(&sessions, &config_dir, &folders);
+            watched = folders;
         }
-        if let Err(error) = sessions.look_for_processes().await {
+        let looked = match sessions.look_for_processes().await {
+            Ok(()) => sessions.look_for_growing_files(&config_dir).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = looked {
             tracing::warn!(%error, "failed to observe a session");
+        }
+        if let Some(searched) = searched.take() {
+            // The server may have stopped to wait.
+            let _ = searched.send(());
         }
         let inner = Arc::clone(&sessions.0);
         drop(sessions);
@@ -50,10 +75,9 @@ async fn run(shared: Weak<SessionsInner>, config_dir: PathBuf) {
 }
 
 /// Watches the folders of the CLI. Where that is not possible, the folders are polled.
-fn wake_on_changes(sessions: &Sessions, config_dir: &Path) -> Option<Wake> {
+fn wake_on_changes(sessions: &Sessions, config_dir: &Path, folders: &[PathBuf]) -> Option<Wake> {
     let shared = Arc::downgrade(&sessions.0);
-    let folders = ["sessions", "projects"].map(|name| config_dir.join(name));
-    let processes_folder = folders[0].clone();
+    let [processes_folder, projects] = [PROCESSES, PROJECTS].map(|name| config_dir.join(name));
     let tell = move |woken: Woken| {
         let Some(inner) = shared.upgrade() else { return };
         let paths = match &woken {
@@ -64,14 +88,22 @@ fn wake_on_changes(sessions: &Sessions, config_dir: &Path) -> Option<Wake> {
         if paths.is_none_or(|paths| paths.iter().any(|path| path.starts_with(&processes_folder))) {
             inner.observed.changed.notify_one();
         }
-        let processes = inner.observed.by_cli_session.lock();
+        let sessions = Sessions(inner);
+        let processes = sessions.observed();
         for (session, process) in &*processes {
             if paths.is_none_or(|paths| paths.iter().any(|path| is_about(path, session))) {
+                process.note_growth();
                 process.changed.notify_one();
             }
         }
+        let grown = paths.into_iter().flatten().filter_map(|path| session_of(&projects, path));
+        let mut unknown = grown.filter(|(session, _)| !processes.contains_key(session)).collect::<Vec<_>>();
+        drop(processes);
+        for (session, main) in unknown.drain(..) {
+            sessions.note_growing(&session, main);
+        }
     };
-    Wake::new(&folders, tell).ok()
+    Wake::new(folders, tell).ok()
 }
 
 /// True if a path is that of a session file, or below the folder of the session.
@@ -106,14 +138,24 @@ impl Sessions {
         let is_there = |session: &str, pid: u32| {
             running.iter().any(|process| process.session_id == session && process.pid == pid)
         };
+        let settles_after = self.config().observe.as_ref().map(|observe| observe.files_settle_after);
+        let is_described = |session: &str| running.iter().any(|process| process.session_id == session);
+        let mut ended = Vec::new();
         self.observed().retain(|session, known| {
-            let stays =
-                is_there(session, known.running.pid) || running::holds_session(&config_dir, &known.running);
+            let stays = if known.is_file_only() {
+                !is_described(session) && settles_after.is_some_and(|after| !known.is_settled(after))
+            } else {
+                is_there(session, known.running.pid) || running::holds_session(&config_dir, &known.running)
+            };
             if !stays {
                 known.update(|state| state.is_over = true);
+                ended.push(session.clone());
             }
             stays
         });
+        for session in ended {
+            self.growing().note_ended(&session);
+        }
         self.refused().retain(|(pid, session)| is_there(session, *pid));
         self.forget_second_writers(|session, pid| {
             is_there(session, pid) && !self.observed().contains_key(session)
@@ -138,18 +180,30 @@ impl Sessions {
             return Ok(());
         }
         let steering = Steering::find(self.config(), process).await;
+        let _appearing = self.0.observed.appearing.write().await;
         let (row, novelty) = self.row_of(process, &cwd).await?;
         let used = self.active_session(&row.key).await?;
         if used.entry.memory().has_agent() {
             return self.yield_to(process, &used.entry).await;
         }
+        let is_followed = |known: &Arc<ObservedProcess>| known.is_file_only();
+        if used.entry.memory().observed.as_ref().is_some_and(is_followed) {
+            // It was followed by its file only. The next search finds the process, when that has ended.
+            return Ok(());
+        }
         self.start_observing((process, steering), &used, config_dir, novelty).await
     }
 
     /// The folder of a session, unless the server does not show its sessions.
-    fn observable_folder(&self, cwd: &Path) -> Option<String> {
+    pub(super) fn observable_folder(&self, cwd: &Path) -> Option<String> {
         let real = paths::inside(&self.config().roots, cwd).ok()?;
-        let ignored = self.config().observe.as_ref()?.ignored_folders.as_deref();
+        if self.is_ignored(&real) { None } else { real.to_str().map(str::to_owned) }
+    }
+
+    /// True if the sessions of a folder are kept out.
+    pub(super) fn is_ignored(&self, folder: &Path) -> bool {
+        let Some(observe) = self.config().observe.as_ref() else { return true };
+        let ignored = observe.ignored_folders.as_deref();
         let ignored = match ignored.map(|path| files::read_text(path, PRIVATE_FILE_BYTES_MAX)) {
             Some(Ok(text)) => text,
             None => String::new(),
@@ -157,21 +211,24 @@ impl Sessions {
             Some(Err(error)) => {
                 // It may name this folder.
                 tracing::warn!(%error, "failed to read the folders whose sessions are not shown");
-                return None;
+                return true;
             }
         };
-        let keeps_out = |line: &str| !line.trim().is_empty() && real.starts_with(line.trim());
-        if ignored.lines().any(keeps_out) { None } else { real.to_str().map(str::to_owned) }
+        let keeps_out = |line: &str| !line.trim().is_empty() && folder.starts_with(line.trim());
+        ignored.lines().any(keeps_out)
     }
 
     /// The session of this server for a CLI session: the one that used it last, or a new one.
-    async fn row_of(&self, process: &RunningCli, cwd: &str) -> Result<(Session, Novelty), Error> {
+    pub(super) async fn row_of(&self, process: &RunningCli, cwd: &str) -> Result<(Session, Novelty), Error> {
         let _importing = self.0.importing.lock().await;
         if let Some(row) = self.owner_of(&process.session_id).await? {
             return Ok((row, Novelty::Seen));
         }
-        let settings =
+        let mut settings =
             SessionSettings { origin: origin(process), is_observed: true, ..SessionSettings::default() };
+        if let Some(policies) = &self.config().policies {
+            settings.launch.policy = policies.of(Path::new(cwd));
+        }
         let row = NewSession {
             settings: settings.text(),
             state: view::phase_name(ServerPhase::Idle).to_owned(),
@@ -186,7 +243,7 @@ impl Sessions {
         Ok((row, novelty))
     }
 
-    async fn start_observing(
+    pub(super) async fn start_observing(
         &self,
         (process, steering): (&RunningCli, Option<Steering>),
         used: &ActiveSession,

@@ -20,8 +20,8 @@ use super::{HookForm, HookInstall, data_folder};
 use crate::error::{CannotRun, Exit};
 use crate::output::{Output, printable};
 
-/// The oldest version that was seen to run the hooks as entries of the settings and to describe its processes.
-/// 2.0.60 does not, and skips a settings file that has an event which it does not know.
+/// The oldest version that was seen to run the hooks as entries of the settings and to describe its
+/// processes. 2.0.60 does not, and skips a settings file that has an event which it does not know.
 const ENTRIES_SINCE: Version = Version { major: 2, minor: 1, patch: 112 };
 
 impl HookInstall {

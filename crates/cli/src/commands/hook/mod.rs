@@ -10,6 +10,7 @@ mod ignore;
 pub(crate) mod inline;
 mod install;
 mod plugin;
+mod policy;
 mod run;
 mod settings;
 mod settings_text;
@@ -22,7 +23,9 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use self::folder::Scope;
 pub(crate) use self::run::run;
+use super::remote::RemoteArgs;
 use super::serve;
+use super::start::Answering;
 use crate::error::Exit;
 use crate::output::Output;
 
@@ -38,6 +41,8 @@ pub(crate) enum HookCommand {
     Status(HookStatus),
     /// Keep the sessions of a folder, and of the folders below it, out of the server
     Ignore(HookIgnore),
+    /// Show or set the policy for the sessions that you start yourself, per folder
+    Policy(HookPolicy),
 }
 
 const EXAMPLES: &str = "\
@@ -165,9 +170,43 @@ Examples:
 
 Takes effect with the next event of a session. `tidings hook status` lists the ignored folders.";
 
+/// Show or set the policy for the sessions that you start yourself, per folder
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES_OF_POLICY)]
+pub(crate) struct HookPolicy {
+    /// Folder; without one, all folders with a policy are listed
+    #[arg(value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+
+    /// Policy for permission requests of sessions in the folder and below it
+    #[arg(value_name = "POLICY", requires = "folder")]
+    policy: Option<Answering>,
+
+    /// Remove the policy of the folder; `ask` applies again
+    #[arg(long, conflicts_with = "policy", requires = "folder")]
+    remove: bool,
+
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+}
+
+const EXAMPLES_OF_POLICY: &str = "\
+Examples:
+  tidings hook policy                           list the folders with a policy
+  tidings hook policy ~/work/site standard      harmless calls run without a question
+  tidings hook policy ~/work/site --remove
+
+Without a policy, every permission request of a session that you start yourself is asked. The server stores the \
+policies outside of the folders, and only a credential with the scope `admin` can change them; changes are in the \
+audit log. They apply to sessions that appear afterwards; those of the server have policies of their own.";
+
 impl HookCommand {
     pub(crate) fn wants_json(&self) -> bool {
-        matches!(self, HookCommand::Status(status) if status.json)
+        match self {
+            HookCommand::Status(status) => status.json,
+            HookCommand::Policy(policy) => policy.remote.json,
+            _ => false,
+        }
     }
 
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
@@ -176,6 +215,7 @@ impl HookCommand {
             HookCommand::Uninstall(uninstall) => uninstall.run(out),
             HookCommand::Status(status) => status.run(out),
             HookCommand::Ignore(ignore) => ignore.run(out),
+            HookCommand::Policy(policy) => policy.run(out),
         }
     }
 }

@@ -41,8 +41,8 @@ pub(super) struct Layer {
     #[arg(long, value_name = "WHICH")]
     pub(super) observe: Option<Observed>,
 
-    /// Type prompts for such sessions into panes of tmux, as if you typed them; sessions of `tidings claude`
-    /// need no flag
+    /// Deliver prompts for such sessions through panes of tmux, as if you typed them, or as messages;
+    /// sessions of `tidings claude` need no flag
     #[arg(long, value_name = "WHERE", value_delimiter = ',')]
     pub(super) type_into: Option<Vec<TypeInto>>,
 
@@ -168,6 +168,8 @@ pub(super) enum Observed {
 pub(super) enum TypeInto {
     /// The pane of tmux in which a `claude` runs
     Tmux,
+    /// The messaging socket of `claude`; the model takes prompts for messages of another Claude session
+    Messages,
 }
 
 /// Settings of a server, merged and validated.

@@ -119,6 +119,7 @@ fn config(settings: &Settings, auth: &Auth) -> anyhow::Result<Config> {
     config.environment = auth::environment(env::vars_os(), &settings.pass_env);
     config.roots.clone_from(&settings.allow_folders);
     config.trust = Some(auth.trust().clone());
+    config.policies = Some(auth.policies().clone());
     config.allow_bypass = settings.allow_bypass;
     if settings.observe != Observed::None {
         let mut observe = Observe::default();
@@ -126,6 +127,7 @@ fn config(settings: &Settings, auth: &Auth) -> anyhow::Result<Config> {
         observe.hold_unattended = settings.observe == Observed::All;
         observe.data = Some(settings.data.clone());
         observe.type_into_tmux = settings.type_into.contains(&TypeInto::Tmux);
+        observe.send_messages = settings.type_into.contains(&TypeInto::Messages);
         config.observe = Some(observe);
     }
     config.live_max = settings.live_max.unwrap_or(config.live_max);

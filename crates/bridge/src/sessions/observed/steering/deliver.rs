@@ -70,6 +70,8 @@ async fn step(
     entry.set_state(&queued, QueueState::Handed).await?;
     *idle_since = None;
     match process.prompt(&queued).await {
+        // The file shows a message as one of another session, and not as this prompt.
+        Ok(PromptOutcome::Handed) if process.takes_messages() => entry.leave_queue(&queued).await,
         Ok(PromptOutcome::Handed) => Ok(()),
         Ok(PromptOutcome::NotNow) => entry.set_state(&queued, QueueState::Waiting).await,
         Err(error) => {
@@ -81,7 +83,7 @@ async fn step(
 
 /// Asks whether a prompt could be typed.
 async fn probe(steering: &Steering) -> Option<TypingOutcome> {
-    steering.prompt("").await.ok()
+    steering.prompt("", "").await.ok()
 }
 
 impl Entry {
@@ -109,7 +111,7 @@ impl Entry {
 
     /// Removes a prompt that was typed, and that the file of the session does not show as one.
     async fn leave_queue(&self, queued: &Queued) -> Result<(), Error> {
-        let mut prompt = tidings_protocol::ui::UserPrompt::new(self.handle, queued.content.as_str());
+        let mut prompt = tidings_protocol::ui::UserPrompt::new(self.handle, typed_text(&queued.content));
         prompt.uuid = Some(queued.id.clone());
         let draft = self.draft(&UiMessage::from(prompt));
         let leave = |settings: &mut SessionSettings, _: &_| {

@@ -1,10 +1,12 @@
-//! Prompts and interrupts for sessions that run in a terminal: they are typed as a person would type them.
+//! Prompts and interrupts for sessions that run in a terminal: they are typed as a person would type them, or
+//! sent as messages where the user allows that.
 //!
 //! A prompt is stored in the queue first. It is typed when the CLI reports that it is idle or busy, and the
 //! input line on its screen is empty. With a dialog or a draft it waits; the ones behind it wait, too.
 
 mod deliver;
 mod find;
+mod messages;
 mod tmux;
 
 use std::io;
@@ -14,6 +16,7 @@ use tidings::host::terminal::{TerminalFolder, TerminalRecord, TypingOutcome, typ
 use tidings_protocol::api::{Accepted, Input, SessionCapability};
 
 pub(super) use self::deliver::deliver;
+use self::messages::MessagingSocket;
 use self::tmux::TmuxPane;
 use super::{ObservedProcess, Sessions};
 use crate::auth::capabilities;
@@ -30,14 +33,17 @@ pub(crate) enum Steering {
     Terminal(TerminalFolder, TerminalRecord),
     /// It runs in a pane of tmux.
     Tmux(TmuxPane),
+    /// It takes messages of other sessions. They are no keys, and start a turn or join one.
+    Messages(MessagingSocket),
 }
 
 impl Steering {
     /// Types a prompt, if the screen allows it now. An empty one only asks.
-    pub(super) async fn prompt(&self, text: &str) -> io::Result<TypingOutcome> {
+    pub(super) async fn prompt(&self, text: &str, id: &str) -> io::Result<TypingOutcome> {
         match self {
             Steering::Terminal(folder, record) => folder.prompt(record, text).await,
             Steering::Tmux(pane) => pane.prompt(text).await,
+            Steering::Messages(socket) => socket.prompt(text, id).await,
         }
     }
 
@@ -46,6 +52,7 @@ impl Steering {
         match self {
             Steering::Terminal(folder, record) => folder.interrupt(record).await,
             Steering::Tmux(pane) => pane.interrupt().await,
+            Steering::Messages(_) => Ok(TypingOutcome::NoInputLine),
         }
     }
 }
@@ -56,12 +63,18 @@ impl ObservedProcess {
         self.queue_changed.notify_one();
     }
 
+    /// True if prompts reach it as messages of another Claude session.
+    pub(super) fn takes_messages(&self) -> bool {
+        matches!(self.steering, Some(Steering::Messages(_)))
+    }
+
     /// The actions that typing makes possible.
     pub(super) fn typed_actions(&self) -> &'static [SessionCapability] {
         use SessionCapability::{Interrupt, Prompt, Terminal};
         match &self.steering {
             Some(Steering::Terminal(..)) => &[Prompt, Interrupt, Terminal],
             Some(Steering::Tmux(_)) => &[Prompt, Interrupt],
+            Some(Steering::Messages(_)) => &[Prompt],
             None => &[],
         }
     }
@@ -100,6 +113,10 @@ impl Sessions {
         let Some(process) = observed else { return Ok(None) };
         if process.steering.is_none() {
             return Ok(None);
+        }
+        if process.takes_messages() {
+            let message = "This session takes messages, and no keys";
+            return Err(Error::new(Code::Conflict, message, "interrupt it where it runs"));
         }
         if entry.status_of(&process).await.as_deref() != Some(BUSY) {
             let message = "The session does not work on a turn, or shows a dialog";
