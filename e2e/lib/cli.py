@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 import shutil
 import subprocess
 import tempfile
@@ -19,6 +20,8 @@ CACHE = E2E / ".cache"
 USER = "rehearse"
 # Path of another version of the CLI than the pinned one, for long runs.
 OTHER_CLAUDE = os.environ.get("OTHER_CLAUDE")
+# Version that `e2e/install.sh` pins.
+PINNED = re.search(r"^cli_version=(\S+)$", (E2E / "install.sh").read_text(), re.MULTILINE)[1]
 
 PROJECT_FILES = {
     "README.md": "# Demo\n\nA small project.\n",
@@ -154,5 +157,6 @@ class Place:
         return env | self.env_extra | (extra or {})
 
     def fill(self, text: str) -> str:
-        """Replaces `@CWD@` in scripts by the project folder, which is new for each run."""
-        return text.replace("@CWD@", str(self.project))
+        """Replaces `@CWD@` by the project folder, which is new for each run, and `@CLI@` by the CLI's version."""
+        version = os.environ.get("OTHER_VERSION", PINNED)
+        return text.replace("@CWD@", str(self.project)).replace("@CLI@", version)
