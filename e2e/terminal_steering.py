@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lib.api import Api
-from lib.cli import Place, Programs
+from lib.cli import OTHER_CLAUDE, Place, Programs
 from lib.terminal import COLUMNS, LINES, SECONDS_MAX, Pane, Terminal
 from lib.web import Socket, Web
 from terminal import DIALOG, DONE, MANUAL, POLL_SECONDS, REPLY_MS, SCRIPT, Run
@@ -159,9 +159,11 @@ def _accepted(answer: tuple[int, dict[str, Any]]) -> list[str]:
 
 def _typed_when_idle(run: SteeredRun) -> list[str]:
     """A prompt of several lines, with control characters and an end mark of a paste inside."""
-    # A session is listed a moment before its terminal is known.
-    run.wait(lambda: {"prompt", "interrupt", "terminal"} <= set(run.row()["capabilities"]), "the terminal")
-    problems = _accepted(run.send("a first \x1b[201~\x03line\r\n\tand \x07another\nplease [greet]"))
+    # It is listed together with its terminal.
+    row = run.row()
+    wanted = {"prompt", "interrupt", "terminal"}
+    problems = [] if wanted <= set(row["capabilities"]) else [f"only {row['capabilities']}"]
+    problems += _accepted(run.send("a first \x1b[201~\x03line\r\n\tand \x07another\nplease [greet]"))
     run.turn("a first line\n    and another\nplease [greet]")
     run.wait(lambda: not run.queued(), "an empty queue")
     return problems + run.differences()
@@ -332,7 +334,9 @@ def _detached_and_attached(run: SteeredRun) -> list[str]:
             for pane in (first, second):
                 pane.wait_screen("❯.two viewers")
             wide = max(map(len, first.screen().splitlines()))
-            problems += [] if wide <= SMALL[0] else [f"the larger terminal shows {wide} columns"]
+            # Earlier versions have no screen of their own: lines that were drawn before keep their width.
+            if wide > SMALL[0] and not OTHER_CLAUDE:
+                problems.append(f"the larger terminal shows {wide} columns")
         # The second one is gone, so the first one has its whole width again.
         first.wait_screen(lambda screen: max(map(len, screen.splitlines())) > SMALL[0])
         first.resize(100, 40)
@@ -358,8 +362,9 @@ def _killed_server(run: SteeredRun) -> list[str]:
     run.kill()
     run.terminal.wait_status("idle")
     run.serve()
-    run.wait(lambda: "terminal" in run.row()["capabilities"], "the terminal")
-    problems = _accepted(run.send("after the restart, please [greet]"))
+    row = run.row()
+    problems = [] if "terminal" in row["capabilities"] else [f"only {row['capabilities']}"]
+    problems += _accepted(run.send("after the restart, please [greet]"))
     run.said_to_model("after the restart, please [greet]")
     return problems
 
@@ -387,6 +392,51 @@ def _tmux_pane(run: SteeredRun) -> list[str]:
         run.wait((run.place.project / "pane.txt").exists, "the file of the shell command")
         prompts = [entry["message"]["content"] for entry in terminal.entries() if entry["type"] == "user"]
     return problems + ([] if "first line\nplease [greet]" in prompts else [f"the prompts are {prompts}"])
+
+
+def _messages(run: SteeredRun) -> list[str]:
+    """A plain `claude`: prompts are messages of another session if the server may send them."""
+    run.leave()
+    run.kill()
+    run.serve(0, "--type-into", "messages")
+    with run.another(*MANUAL) as terminal:
+        row = run.row(terminal)
+        if OTHER_CLAUDE:
+            # Earlier versions have no such socket.
+            return [] if "prompt" not in row["capabilities"] else [f"the capabilities are {row['capabilities']}"]
+        path = f"/v1/sessions/{row['key']}"
+        problems = [] if {"prompt", "interrupt"} & set(row["capabilities"]) == {"prompt"} else [f"it can {row['capabilities']}"]
+        problems += [] if "another Claude session" in row["limited"] else [f"it says {row['limited']!r}"]
+        prompts = run.device("for messages", "read", "prompt")
+        for text in ("!touch sent.txt", "/clear", "#note"):
+            status, body = prompts.call("POST", f"{path}/input", {"content": text})
+            problems += [] if status == 403 else [f"{text!r} got {status} {body}"]
+        # A draft is not touched.
+        terminal.type("a draft")
+        terminal.wait_screen("❯.a draft")
+        problems += _accepted(prompts.call("POST", f"{path}/input", {"content": "first line\n\x1b[201~please [greet]"}))
+        terminal.wait_screen(lambda screen: DONE in screen.rpartition("another Claude session")[2])
+        terminal.wait_status("idle")
+        problems += [] if "a draft" in terminal.screen() else [f"the draft is gone:\n{terminal.screen()}"]
+        terminal.keys(*["BSpace"] * len("a draft"))
+        run.wait(lambda: not run.web.call("GET", f"{path}/queue")[1]["items"], "an empty queue")
+        said = [event["UserPrompt"]["text"] for event in run.history(row["key"]) if "UserPrompt" in event]
+        if said != ["first line\nplease [greet]"]:
+            problems.append(f"the prompts are {said}")
+        # A message does not answer a dialog: it waits.
+        terminal.say("please [count]")
+        terminal.wait_screen(DIALOG)
+        problems += _accepted(run.web.call("POST", f"{path}/input", {"content": "later, please [greet]"}))
+        problems += run.unchanged(lambda screen: DIALOG in screen, terminal)
+        terminal.answer("Enter", DIALOG)
+        terminal.wait_screen(lambda screen: DONE in screen.rpartition("later, please")[2])
+        run.wait(lambda: not run.web.call("GET", f"{path}/queue")[1]["items"], "an empty queue")
+        status, body = run.web.call("POST", f"{path}/interrupt", {})
+        problems += [] if status == 409 else [f"an interrupt got {status} {body}"]
+        said = [event["UserPrompt"]["text"] for event in run.history(row["key"]) if "UserPrompt" in event]
+        if sorted(said) != ["first line\nplease [greet]", "later, please [greet]", "please [count]"]:
+            problems.append(f"the prompts are {said}")
+    return problems
 
 
 def _killed_host(run: SteeredRun) -> list[str]:
@@ -434,4 +484,5 @@ LONG_CASES: list[Callable[[SteeredRun], list[str]]] = [
     _killed_server,
     _killed_cli,
     _tmux_pane,
+    _messages,
 ]

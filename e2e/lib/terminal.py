@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
-from .cli import Place
+from .cli import OTHER_CLAUDE, Place
 
 # Waits end as soon as their condition holds; the limit is for a slow machine.
 SECONDS_MAX = 30
@@ -69,7 +69,11 @@ class Pane:
 
     def exit_status(self) -> str:
         """The exit status of the program; empty while it runs."""
-        return self._tmux("display-message", "-p", "#{pane_dead_status}").strip()
+        dead, _, status = self._tmux("display-message", "-p", "#{pane_dead} #{pane_dead_status}").strip().partition(" ")
+        if dead == "1" and not status:
+            # tmux sometimes misses the signal about the end; that of another child makes it look again.
+            self._tmux("run-shell", "true")
+        return status
 
     def coloured(self) -> str:
         """The same with the codes of its colours."""
@@ -180,8 +184,15 @@ class Terminal(Pane):
     def say(self, prompt: str) -> None:
         """Sends a prompt: pastes it, waits until it is in the input line, and presses Enter."""
         self.paste(prompt)
-        self.wait_screen(lambda screen: prompt.splitlines()[-1] in screen.rpartition("❯")[2])
+        last = prompt.splitlines()[-1]
+        self.wait_screen(lambda screen: last in screen.rpartition("❯")[2])
         self.keys("Enter")
+        # 2.1.197 takes no Enter right after its first paste.
+        until = time.monotonic() + AGAIN_SECONDS
+        while OTHER_CLAUDE and last in self.screen().rpartition("❯")[2]:
+            if time.monotonic() > until:
+                return self.keys("Enter")
+            time.sleep(POLL_SECONDS)
 
     def wait_status(self, status: str, seconds_max: float = SECONDS_MAX) -> dict[str, Any]:
         """Waits for the CLI's own status (`idle`, `busy`, `waiting`); returns its session file."""

@@ -105,6 +105,9 @@ pub(super) async fn follow(
             {
                 entry.note_overruled(&call, Resolution::Denied).await;
             }
+            if let Some(id) = message_id(&line.bytes) {
+                entry.leave_message(&id).await;
+            }
             if line.agent.is_none() {
                 // Files of our agents do not mark the ends of their turns.
                 if was_ours && !is_ours {
@@ -204,6 +207,13 @@ fn rejected_by_user(line: &[u8]) -> Option<String> {
     blocks.iter().find_map(|block| block["tool_use_id"].as_str()).map(str::to_owned)
 }
 
+/// The id of an entry with a message that came from another session.
+fn message_id(line: &[u8]) -> Option<String> {
+    let entry = entry_with(line, b"\"msg_id\"")?;
+    let is_message = entry["type"] == "user" && entry["origin"]["kind"] == "peer";
+    entry["origin"]["msg_id"].as_str().filter(|_| is_message).map(str::to_owned)
+}
+
 /// The tool call of an entry that says that the CLI took the decision of a hook.
 fn decided_by_hook(line: &[u8]) -> Option<String> {
     let entry = entry_with(line, b"\"hook_permission_decision\"")?;
@@ -291,6 +301,15 @@ mod tests {
         let rejected = br#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_1"}]},"toolDenialKind":"user-rejected"}"#;
         assert_eq!(rejected_by_user(rejected).as_deref(), Some("toolu_1"));
         assert_eq!(rejected_by_user(line), None);
+    }
+
+    #[test]
+    fn a_message_of_another_session_is_found_in_the_file() {
+        let line =
+            br#"{"type":"user","isMeta":true,"origin":{"kind":"peer","from":"unknown","msg_id":"m-1"}}"#;
+        assert_eq!(message_id(line).as_deref(), Some("m-1"));
+        let quoted = br#"{"type":"user","message":{"content":"\"msg_id\""},"origin":{"kind":"human"}}"#;
+        assert_eq!(message_id(quoted), None);
     }
 
     #[test]

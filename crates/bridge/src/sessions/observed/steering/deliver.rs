@@ -70,8 +70,6 @@ async fn step(
     entry.set_state(&queued, QueueState::Handed).await?;
     *idle_since = None;
     match process.prompt(&queued).await {
-        // The file shows a message as one of another session, and not as this prompt.
-        Ok(PromptOutcome::Handed) if process.takes_messages() => entry.leave_queue(&queued).await,
         Ok(PromptOutcome::Handed) => Ok(()),
         Ok(PromptOutcome::NotNow) => entry.set_state(&queued, QueueState::Waiting).await,
         Err(error) => {
@@ -121,6 +119,15 @@ impl Entry {
             Ok(Change { event, ..Change::default() })
         };
         self.change(leave).await.map(drop)
+    }
+
+    /// Shows a prompt that was sent as a message: its entry in the session file is not one of a prompt.
+    pub(in crate::sessions::observed) async fn leave_message(&self, id: &str) {
+        let handed = self.queued_in(QueueState::Handed).filter(|queued| queued.id == id);
+        let Some(handed) = handed else { return };
+        if let Err(error) = self.leave_queue(&handed).await {
+            tracing::warn!(session = %self.key, %error, "failed to show a message");
+        }
     }
 
     /// Gives a prompt of the session file the id that it had in the queue.
