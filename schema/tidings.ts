@@ -181,6 +181,20 @@ export type CommandRequest = {
   client_id?: string,
 };
 
+/** A commit that was made. */
+export type CommitMade = {
+  /** Id of the commit. */
+  commit: string,
+  /** Number of files that it changed. */
+  files: number,
+};
+
+/** Request to commit the staged changes. */
+export type CommitRequest = {
+  /** Commit message. */
+  message: string,
+};
+
 /** The history was compacted. */
 export type Compacted = {
   /** Session it belongs to. */
@@ -332,6 +346,11 @@ export type CreateSession = {
   demo?: boolean,
   /** Also stores the CLI's own frames, for the dialect `frames`. */
   keep_frames?: boolean,
+  /**
+   * Makes a git worktree for the session, with a new branch of this name; an empty name chooses one.
+   * Requires the scope `always`.
+   */
+  worktree?: string,
   /** Idempotency key: the same command sent again creates no second session. */
   client_id?: string,
 };
@@ -389,6 +408,46 @@ export type ErrorMessage = {
   details: { [key in string]: JsonValue },
   /** True if the session can continue. */
   recoverable: boolean,
+};
+
+/** One entry of a folder. */
+export type FileItem = {
+  /** Its name. */
+  name: string,
+  /** Its kind. */
+  kind: FileKind,
+  /** Size of a file in bytes. */
+  bytes?: number,
+  /**
+   * True if it has the name of a file or folder of credentials: opening it requires the scope `admin`;
+   * omitted when false.
+   */
+  sensitive?: boolean,
+};
+
+/** Kind of an entry of a folder. */
+export type FileKind = "folder" | "file" | "link" | "other";
+
+/** The entries of a folder of a session. */
+export type FileList = {
+  /** Path below the folder of the session; empty for that folder itself. */
+  path: string,
+  /** The entries: folders first, then by name. */
+  items: Array<FileItem>,
+  /** True if there are more. */
+  more: boolean,
+};
+
+/** A file in the folder of a session. */
+export type FileText = {
+  /** Path below the folder of the session. */
+  path: string,
+  /** Size in bytes. */
+  bytes: number,
+  /** Contents; absent if the file is not text in UTF-8. */
+  text?: string,
+  /** True if `text` is only the beginning. */
+  cut: boolean,
 };
 
 /** The policy for the sessions that people start themselves in a folder. */
@@ -1572,6 +1631,12 @@ export type RawFrame = {
   json: string,
 };
 
+/** Request to remove the git worktree of a session. Its branch stays. */
+export type RemoveWorktree = {
+  /** Removes it even if it has uncommitted changes, which are lost then. */
+  discard?: boolean,
+};
+
 /** Id of a request, repeated in its response. */
 export type RequestId = number | string;
 
@@ -1875,6 +1940,30 @@ export type SessionView = {
   capabilities: Array<SessionCapability>,
   /** Reason why some actions are not possible now. */
   limited?: string,
+  /** Git worktree that was made for the session. */
+  worktree?: SessionWorktree,
+};
+
+/** The git worktree of a session. */
+export type SessionWorktree = {
+  /** Folder of the project that it belongs to. */
+  project: string,
+  /** Top folder of the worktree. */
+  folder: string,
+  /** Branch that was made for it. */
+  branch: string,
+  /** True if it was removed; omitted when false. */
+  removed?: boolean,
+};
+
+/** State of the git worktree of a session. */
+export type SessionWorktreeState = {
+  /** The worktree. */
+  worktree: SessionWorktree,
+  /** Number of files with uncommitted changes, untracked ones included. */
+  changes: number,
+  /** Number of commits of its branch that no other branch has. */
+  commits: number,
 };
 
 /** Change of the policy of a folder. */
@@ -2032,6 +2121,14 @@ export type SocketRequest = { "type": "auth",
 | { "type": "ping",
   /** Id of the request. */
   id?: RequestId,
+};
+
+/** Stages changes for the next commit, or takes them back. */
+export type StageRequest = {
+  /** Files or folders, by their path below the folder of the session. */
+  paths: Array<string>,
+  /** False to take them back. */
+  staged: boolean,
 };
 
 /** State and status line of a session. */
@@ -2766,6 +2863,12 @@ export type WorkingTree = {
   untracked_cut: boolean,
   /** The commit that the folder is compared with; absent if there is none. */
   base?: string,
+  /** Files with staged changes, by their path below the folder. */
+  staged: Array<string>,
+  /** Changed files whose contents are not in the diff because they have the names of credentials. */
+  hidden: Array<string>,
+  /** Current branch; absent if none is checked out. */
+  branch?: string,
 };
 
 /** Handshake: version and features of the server. */

@@ -4,10 +4,14 @@
 //! transport helpers. All of them are switched off here (F120, F124). A repository can also name a work tree
 //! elsewhere; its files are not shown.
 
+mod stage;
+mod worktree;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
 use tidings_agent::permissions::is_sensitive_file;
 use tidings_protocol::api::WorkingTree;
@@ -16,7 +20,11 @@ use tokio::process::Command;
 
 use crate::error::{Code, Error};
 use crate::files;
-use crate::limits::{DIFF_BYTES_MAX, GIT_BYTES_MAX, GIT_WAIT, UNTRACKED_MAX};
+use crate::limits::{
+    DIFF_BYTES_MAX, GIT_BYTES_MAX, GIT_WAIT, GIT_WRITE_WAIT, STAGED_PATHS_MAX, UNTRACKED_MAX,
+};
+
+pub(crate) use self::stage::CommitAuthor;
 
 /// The id of the empty tree, which exists in every repository.
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
@@ -31,6 +39,13 @@ pub(crate) struct Git {
     folder: PathBuf,
     /// Filter settings of this repository, which every run overrides with an empty value.
     unset: BTreeSet<OsString>,
+}
+
+/// Files with the names of credentials in a diff.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Secrets {
+    Show,
+    Hide,
 }
 
 /// The output of a run of `git`.
@@ -101,14 +116,14 @@ impl Git {
     }
 
     /// The differences between the folder and its last commit.
-    pub(crate) async fn working_tree(&self) -> Result<WorkingTree, Error> {
+    pub(crate) async fn working_tree(&self, secrets: Secrets) -> Result<WorkingTree, Error> {
         let base = self.head().await?;
-        self.compare(base).await
+        self.compare(base, secrets).await
     }
 
     /// The differences between the folder and a commit, with the contents of untracked files. If the commit
     /// does not exist any more, the last one takes its place.
-    pub(crate) async fn since(&self, base: Option<&str>) -> Result<WorkingTree, Error> {
+    pub(crate) async fn since(&self, base: Option<&str>, secrets: Secrets) -> Result<WorkingTree, Error> {
         let base = match base.filter(|base| is_commit_id(base)) {
             Some(base) => self.commit(base).await?,
             None => None,
@@ -117,7 +132,7 @@ impl Git {
             Some(base) => Some(base),
             None => self.head().await?,
         };
-        let mut tree = self.compare(base).await?;
+        let mut tree = self.compare(base, secrets).await?;
         let (folder, untracked) = (self.folder.clone(), tree.untracked.clone());
         let room = DIFF_BYTES_MAX.saturating_sub(tree.diff.len());
         let added = tokio::task::spawn_blocking(move || added_files(&folder, &untracked, room)).await;
@@ -128,8 +143,12 @@ impl Git {
         Ok(tree)
     }
 
-    async fn compare(&self, base: Option<String>) -> Result<WorkingTree, Error> {
+    async fn compare(&self, base: Option<String>, secrets: Secrets) -> Result<WorkingTree, Error> {
         let base_tree = base.as_deref().unwrap_or(EMPTY_TREE);
+        let hidden = match secrets {
+            Secrets::Show => Vec::new(),
+            Secrets::Hide => self.changed_secrets(base_tree).await?,
+        };
         let how = [
             "--no-ext-diff",
             "--no-textconv",
@@ -139,8 +158,10 @@ impl Git {
             "--submodule=short",
             "--relative",
         ];
-        let args: Vec<&str> = ["diff"].into_iter().chain(how).chain([base_tree, "--", "."]).collect();
-        let diff = self.run(&args).await?;
+        let excluded: Vec<String> = hidden.iter().map(|name| format!(":(exclude,literal){name}")).collect();
+        let args = [base_tree, "--", "."];
+        let args = ["diff"].into_iter().chain(how).chain(args).chain(excluded.iter().map(String::as_str));
+        let diff = self.run_with_patterns(&args.collect::<Vec<_>>()).await?;
         let others = self.run(&["ls-files", "-z", "--others", "--exclude-standard"]).await?;
         let mut untracked = whole_names(&others);
         let untracked_cut = others.is_cut || untracked.len() > UNTRACKED_MAX;
@@ -153,23 +174,70 @@ impl Git {
             untracked,
             untracked_cut,
             base,
+            staged: self.staged().await?,
+            hidden,
+            branch: self.branch().await?,
         })
     }
 
+    /// Changed files with the names of credentials.
+    async fn changed_secrets(&self, base_tree: &str) -> Result<Vec<String>, Error> {
+        let how = ["diff", "--name-only", "-z", "--no-ext-diff", "--no-textconv", "--no-renames"];
+        let how = how.into_iter().chain(["--ignore-submodules=dirty", "--relative", base_tree, "--", "."]);
+        let changed = self.run(&how.collect::<Vec<_>>()).await?;
+        let secrets: Vec<String> =
+            whole_names(&changed).into_iter().filter(|name| is_sensitive_file(name)).collect();
+        if changed.is_cut || secrets.len() > STAGED_PATHS_MAX {
+            let hint = "run `git` in the folder yourself";
+            return Err(Error::new(Code::TooLarge, "Too many files have changed", hint));
+        }
+        Ok(secrets)
+    }
+
     async fn run(&self, args: &[&str]) -> Result<GitOutput, Error> {
+        let mut command = self.command();
+        command.arg("--literal-pathspecs").args(args);
+        output(command, GIT_WAIT).await
+    }
+
+    /// Runs a command that writes. It has more time, since it leaves locks behind if it is killed.
+    async fn write(&self, args: &[&str], author: Option<&CommitAuthor>) -> Result<GitOutput, Error> {
+        let mut command = self.command();
+        command.arg("--literal-pathspecs").args(args);
+        if let Some(CommitAuthor { name, email }) = author {
+            for who in ["AUTHOR", "COMMITTER"] {
+                command.env(format!("GIT_{who}_NAME"), name).env(format!("GIT_{who}_EMAIL"), email);
+            }
+        }
+        output(command, GIT_WRITE_WAIT).await
+    }
+
+    /// Runs `git` with paths that may be patterns; the caller has quoted them.
+    async fn run_with_patterns(&self, args: &[&str]) -> Result<GitOutput, Error> {
+        let mut command = self.command();
+        command.args(args);
+        output(command, GIT_WAIT).await
+    }
+
+    /// `git` without the programs that the repository or the user configures.
+    fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         for setting in [
             "core.fsmonitor=false",
             "core.hooksPath=/dev/null",
             "diff.external=",
             "core.pager=cat",
+            "core.editor=false",
+            "commit.gpgSign=false",
+            "gc.auto=0",
+            "maintenance.auto=false",
+            "submodule.recurse=false",
             "safe.bareRepository=explicit",
         ] {
             command.args(["-c", setting]);
         }
         command
-            .args(["--no-pager", "--no-optional-locks", "--literal-pathspecs"])
-            .args(args)
+            .args(["--no-pager", "--no-optional-locks"])
             .current_dir(&self.folder)
             .env_clear()
             .envs([
@@ -189,27 +257,32 @@ impl Git {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .kill_on_drop(true);
-        let failed = |error: std::io::Error| {
-            let hint = "check that `git` runs and that the folder exists";
-            Error::new(Code::Internal, format!("Failed to run `git`: {error}"), hint)
-        };
-        let work = async {
-            let mut child = command.spawn()?;
-            let mut bytes = Vec::new();
-            if let Some(stdout) = child.stdout.take() {
-                stdout.take(GIT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).await?;
-            }
-            let is_cut = bytes.len() > GIT_BYTES_MAX;
-            bytes.truncate(GIT_BYTES_MAX);
-            if is_cut {
-                child.kill().await?;
-            }
-            let is_ok = child.wait().await?.success() || is_cut;
-            Ok(GitOutput { bytes, is_cut, is_ok })
-        };
-        let late = |_| Error::new(Code::Timeout, "`git` took too long", "run `git` in the folder yourself");
-        tokio::time::timeout(GIT_WAIT, work).await.map_err(late)?.map_err(failed)
+        command
     }
+}
+
+/// Runs a command to its end, or until it printed too much.
+async fn output(mut command: Command, wait: Duration) -> Result<GitOutput, Error> {
+    let failed = |error: std::io::Error| {
+        let hint = "check that `git` runs and that the folder exists";
+        Error::new(Code::Internal, format!("Failed to run `git`: {error}"), hint)
+    };
+    let work = async {
+        let mut child = command.spawn()?;
+        let mut bytes = Vec::new();
+        if let Some(stdout) = child.stdout.take() {
+            stdout.take(GIT_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).await?;
+        }
+        let is_cut = bytes.len() > GIT_BYTES_MAX;
+        bytes.truncate(GIT_BYTES_MAX);
+        if is_cut {
+            child.kill().await?;
+        }
+        let is_ok = child.wait().await?.success() || is_cut;
+        Ok(GitOutput { bytes, is_cut, is_ok })
+    };
+    let late = |_| Error::new(Code::Timeout, "`git` took too long", "run `git` in the folder yourself");
+    tokio::time::timeout(wait, work).await.map_err(late)?.map_err(failed)
 }
 
 fn is_commit_id(text: &str) -> bool {

@@ -21,6 +21,7 @@ pub mod journal;
 mod limits;
 pub mod notify;
 mod plural;
+mod project_files;
 pub mod server;
 pub mod sessions;
 pub mod snapshot;

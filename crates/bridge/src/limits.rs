@@ -356,8 +356,26 @@ pub(crate) const DIFF_BYTES_MAX: usize = 1 << 20;
 /// Untracked files that are listed.
 pub(crate) const UNTRACKED_MAX: usize = 1000;
 
+/// Entries of a folder in one list of a file browser.
+pub(crate) const FILE_ITEMS_MAX: usize = 2000;
+
+/// Bytes of a file that are shown.
+pub(crate) const FILE_SHOWN_BYTES_MAX: u64 = 512 << 10;
+
+/// Files that are staged, or left out of a diff, at once: their names are arguments of `git`.
+pub(crate) const STAGED_PATHS_MAX: usize = 1000;
+
+/// Bytes of the message of a commit.
+pub(crate) const COMMIT_MESSAGE_BYTES_MAX: usize = 20_000;
+
+/// Bytes of the name of a branch that is made for a session.
+pub(crate) const BRANCH_BYTES_MAX: usize = 100;
+
 /// Time that `git` may take.
 pub(crate) const GIT_WAIT: Duration = Duration::from_secs(10);
+
+/// Time that `git` may take to stage, commit, or make a worktree.
+pub(crate) const GIT_WRITE_WAIT: Duration = Duration::from_secs(120);
 
 /// Folders that are searched for completion where there is no `git`.
 pub(crate) const FOLDERS_MAX: usize = 2000;

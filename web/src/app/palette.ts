@@ -88,6 +88,7 @@ function sessionCommands(): Command[] {
   }
   add("Find in this session", "search", on.find);
   add("Show changed files", "diff", () => on.setPanel("diff"));
+  add("Browse files", "folder", () => on.setPanel("files"));
   add("Show the overview", "list", () => on.setPanel("overview"));
   if (hasScope("admin")) add("Delete the session…", "trash", () => (deleting.value = [session.key]));
   return made;

@@ -123,13 +123,15 @@ function textOf(entry: Entry): (string | undefined)[] {
   return [
     nameOf(session), session.first_prompt ?? undefined, session.cwd, session.last_line ?? undefined, session.error ?? undefined,
     session.state, STATE_WORDS[session.state], session.model ?? undefined, session.model == null ? undefined : modelName(session.model),
-    session.origin === "server" ? undefined : session.origin, session.demo ? "demo" : undefined, fork, `#${session.handle}`,
+    session.origin === "server" ? undefined : session.origin, session.demo ? "demo" : undefined, fork, session.worktree?.branch, `#${session.handle}`,
     ...Object.entries(session.labels).flat(),
   ];
 }
 
 export function folderOf(entry: Entry): string {
-  return entry.kind === "live" ? entry.session.cwd : (entry.file.cwd ?? entry.file.project);
+  if (entry.kind === "disk") return entry.file.cwd ?? entry.file.project;
+  // A worktree belongs to its project.
+  return entry.session.worktree?.project ?? entry.session.cwd;
 }
 
 export function entryName(entry: Entry): string {
@@ -143,7 +145,7 @@ export function entryTime(entry: Entry): string {
 /** Folders in the order of their last use, each once. */
 export function recentFolders(entries: readonly Entry[]): string[] {
   const sorted = [...entries].sort((one, other) => entryTime(other).localeCompare(entryTime(one)));
-  return [...new Set(sorted.map((entry) => (entry.kind === "live" ? entry.session.cwd : (entry.file.cwd ?? ""))))].filter((folder) => folder !== "");
+  return [...new Set(sorted.map((entry) => (entry.kind === "live" ? folderOf(entry) : (entry.file.cwd ?? ""))))].filter((folder) => folder !== "");
 }
 
 

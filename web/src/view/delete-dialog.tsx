@@ -26,6 +26,7 @@ export function DeleteDialog(): VNode | null {
     deleting.value = [];
   };
   const names = keys.map((key) => viewOf(key)).flatMap((session) => (session === undefined ? [] : [nameOf(session)]));
+  const worktrees = keys.map((key) => viewOf(key)?.worktree).filter((worktree) => worktree !== undefined && !worktree.removed).length;
   const run = () => {
     setBusy(true);
     void deleteSessions(keys, transcripts).finally(() => {
@@ -45,6 +46,11 @@ export function DeleteDialog(): VNode | null {
           {names.length > NAMED_MAX && <li class="muted">and {names.length - NAMED_MAX} more</li>}
         </ul>
         <p class="muted">Running agents are stopped, and the events that this server has stored are removed.</p>
+        {worktrees > 0 && (
+          <p class="muted">
+            {worktrees === 1 ? "Its git worktree and branch stay" : "Their git worktrees and branches stay"} on disk. To remove a worktree, open the overview of its session first.
+          </p>
+        )}
         <label class="check">
           <input type="checkbox" checked={transcripts} onChange={(event) => setTranscripts(event.currentTarget.checked)} />
           Delete {keys.length === 1 ? "its transcript" : "their transcripts"} from disk too; this cannot be undone

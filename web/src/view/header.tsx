@@ -24,8 +24,9 @@ import { InOrder } from "./revealed.tsx";
 import { ForkMark } from "./session-card.tsx";
 import { Meters, ModeChoice, ModelChoice, SettingsSheet } from "./session-settings.tsx";
 import { Stalled, StateChip } from "./state.tsx";
+import { WorktreeMark } from "./worktree.tsx";
 
-export type Panel = "none" | "overview" | "diff" | "rewind";
+export type Panel = "none" | "overview" | "diff" | "files" | "rewind";
 
 export function Header({ session, all, panel, setPanel, find }: { session: SessionView; all: Conversation; drawn: number; panel: Panel; setPanel: (panel: Panel) => void; find: () => void }): VNode {
   // The agent reports its models when it starts; a known model means that it was started.
@@ -45,6 +46,7 @@ export function Header({ session, all, panel, setPanel, find }: { session: Sessi
           <StateChip session={session} />
           <OriginMark session={session} />
           <ForkMark session={session} />
+          <WorktreeMark session={session} />
           {session.stalled !== undefined && <Stalled why={session.stalled} />}
           {session.untrusted && (
             <button type="button" class="untrusted" title="This folder configures commands that are not trusted. Press to review them." onClick={() => setPanel("overview")}>
@@ -66,6 +68,9 @@ export function Header({ session, all, panel, setPanel, find }: { session: Sessi
         )}
         <button type="button" class={panel === "diff" ? "ghost on only-wide" : "ghost only-wide"} aria-pressed={panel === "diff"} title="Changes in the working tree" aria-label="Changes in the working tree" onClick={() => setPanel(panel === "diff" ? "none" : "diff")}>
           <Icon name="diff" />
+        </button>
+        <button type="button" class={panel === "files" ? "ghost on only-wide" : "ghost only-wide"} aria-pressed={panel === "files"} title="Files" aria-label="Files" onClick={() => setPanel(panel === "files" ? "none" : "files")}>
+          <Icon name="folder" />
         </button>
         <button type="button" class={panel === "overview" ? "ghost on only-wide" : "ghost only-wide"} aria-pressed={panel === "overview"} title="Overview" aria-label="Overview" onClick={() => setPanel(panel === "overview" ? "none" : "overview")}>
           <Icon name="list" />
@@ -149,6 +154,9 @@ function Menu({ session, setPanel, find }: { session: SessionView; setPanel: (pa
           <>
             <button type="button" onClick={close(() => setPanel("diff"))}>
               <Icon name="diff" /> Changed files
+            </button>
+            <button type="button" onClick={close(() => setPanel("files"))}>
+              <Icon name="folder" /> Files
             </button>
             <button type="button" onClick={close(() => setPanel("overview"))}>
               <Icon name="list" /> Overview

@@ -33,6 +33,7 @@ import { Select } from "./select.tsx";
 import { ServerText } from "./server-text.tsx";
 import { Templates } from "./templates.tsx";
 import { TrustNote } from "./trust.tsx";
+import { WorktreeField } from "./worktree.tsx";
 
 interface Props {
   resume: string | undefined;
@@ -75,6 +76,7 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
   const [model, setModel] = useState(DEFAULT_MODEL);
   const [mode, setMode] = useState("default");
   const [policy, setPolicy] = useState("ask");
+  const [worktree, setWorktree] = useState<string | undefined>(undefined);
   const [budget, setBudget] = useState<BudgetText>(NO_BUDGET);
   // Two agents cannot write one session file: a session that runs here can only be forked.
   const host = resume === undefined ? undefined : hostOf(resume);
@@ -126,6 +128,7 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
       ...limits,
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(resume === undefined ? {} : { resume, fork }),
+      ...(resume === undefined && worktree !== undefined ? { worktree: worktree.trim() } : {}),
       ...(hasDemo.value ? { demo: demo && resume === undefined } : {}),
     };
     const form = JSON.stringify(request);
@@ -244,6 +247,7 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
             </button>
           </div>
         </div>
+        {resume === undefined && hasScope("always") && <WorktreeField value={worktree} change={setWorktree} />}
         {hasScope("admin") && <TrustNote folder={expandHome(folder.trim(), known)} />}
         {hasDemo.value && resume === undefined && (
           <fieldset>

@@ -1,20 +1,14 @@
-// Side panels of a conversation: the overview, and changes in the working tree.
+// Side panels of a conversation: their frame, and the overview.
 
 import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { errorText } from "../app/store.ts";
 import type { Conversation } from "../model/conversation.ts";
-import { getJson } from "../net/api.ts";
-import { parseUnified } from "../text/diff.ts";
 import { compactTokens, duration, limitName, moment } from "../text/format.ts";
-import type { SessionView, WorkingTree } from "../wire.ts";
+import type { SessionView } from "../wire.ts";
 import { ContinuesAt } from "./after-limit.tsx";
-import { commentsHere } from "./comments.tsx";
-import { Diff, DiffCount, DiffSwitch } from "./diff.tsx";
 import { Icon, Spinner } from "./icons.tsx";
-import { ServerText } from "./server-text.tsx";
 import { Todos } from "./todos.tsx";
 import { TrustNote } from "./trust.tsx";
+import { WorktreeSection } from "./worktree.tsx";
 
 export function PanelFrame({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }): VNode {
   return (
@@ -108,6 +102,7 @@ export function Overview({ all, session }: { all: Conversation; drawn: number; s
       )}
       <ContinuesAt session={session} />
       {nothing && <p class="muted">No lists, sub-agents or background work yet.</p>}
+      <WorktreeSection session={session} />
       <section>
         <h4>About</h4>
         <dl class="facts">
@@ -129,48 +124,6 @@ export function Overview({ all, session }: { all: Conversation; drawn: number; s
           )}
         </dl>
       </section>
-    </>
-  );
-}
-
-export function WorkingDiff({ session, revision }: { session: SessionView; revision: number }): VNode {
-  const [tree, setTree] = useState<WorkingTree | undefined>(undefined);
-  const [problem, setProblem] = useState("");
-  useEffect(() => {
-    const abort = new AbortController();
-    getJson<WorkingTree>(`sessions/${encodeURIComponent(session.key)}/diff`, {}, abort.signal).then(setTree, (error: unknown) => {
-      if (!abort.signal.aborted) setProblem(errorText(error));
-    });
-    return () => abort.abort();
-  }, [session.key, revision]);
-  if (problem !== "") return <p class="warn-line"><ServerText text={problem} /></p>;
-  if (tree === undefined) return <p class="muted"><Spinner /> Loading changes</p>;
-  if (!tree.repository) return <p class="muted">This folder is not under version control.</p>;
-  const files = parseUnified(tree.diff);
-  if (files.length === 0 && tree.untracked.length === 0) return <p class="muted">No changes since the last commit.</p>;
-  return (
-    <>
-      <DiffSwitch />
-      {files.map((file) => (
-        <details class="changed-file" open={files.length <= 6}>
-          <summary>
-            <span class="mono">{file.path}</span> <DiffCount hunks={file.hunks} />
-          </summary>
-          {file.note !== undefined && <p class="muted">{file.note}</p>}
-          <Diff hunks={file.hunks} path={file.path} name={`tree-${file.path}`} comments={commentsHere()} />
-        </details>
-      ))}
-      {tree.diff_cut && <p class="muted">The diff is truncated.</p>}
-      {tree.untracked.length > 0 && (
-        <section>
-          <h4>Untracked files</h4>
-          <ul class="plain-list mono">
-            {tree.untracked.map((path) => (
-              <li>{path}</li>
-            ))}
-          </ul>
-        </section>
-      )}
     </>
   );
 }

@@ -19,6 +19,7 @@ import { Icon } from "./icons.tsx";
 import { OriginMark } from "./origin.tsx";
 import { InOrder } from "./revealed.tsx";
 import { Stalled, StateChip } from "./state.tsx";
+import { WorktreeMark } from "./worktree.tsx";
 
 /** Height of the menu, for the choice of its direction. */
 const MENU_PX = 330;
@@ -47,6 +48,7 @@ export function SessionCard({ entry, mixed }: { entry: Live; mixed: boolean }): 
           <StateChip session={session} />
           <OriginMark session={session} />
           <ForkMark session={session} />
+          <WorktreeMark session={session} />
           {session.demo && <span class="demo-mark">DEMO</span>}
           {waits > 1 && <span class="badge" aria-label={`${waits} requests`}>{waits}</span>}
           {mixed && <span class="cut">{baseName(session.cwd)}</span>}

@@ -21,8 +21,11 @@ import { findIn } from "../model/find.ts";
 import { Blank, Bones } from "./blank.tsx";
 import type { RowItem } from "../model/runs.ts";
 import { rowKeyOf, rowPosition, runFold } from "../model/runs.ts";
+import { Changes } from "./changes.tsx";
 import { Composer, Limited } from "./composer.tsx";
 import { CommentBar } from "./comments.tsx";
+import type { FilePlace } from "./files.tsx";
+import { Files, TOP } from "./files.tsx";
 import { FindBar } from "./find-bar.tsx";
 import { openFold } from "./folds.ts";
 import { useJumps, useLinkedMessage, useRows } from "./rows.ts";
@@ -33,7 +36,7 @@ import { Header } from "./header.tsx";
 import { Spinner } from "./icons.tsx";
 import { ItemView, guessHeight } from "./item.tsx";
 import { NeedsYou } from "./needs-you.tsx";
-import { Overview, PanelFrame, WorkingDiff } from "./panels.tsx";
+import { Overview, PanelFrame } from "./panels.tsx";
 import { Queue } from "./queue.tsx";
 import { Rewind } from "./rewind.tsx";
 import { ServerText } from "./server-text.tsx";
@@ -109,6 +112,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
   // The same array while it has the same content, so that the composer is not drawn with every update.
   const capabilities = useMemo(() => session.capabilities, [String(session.capabilities)]);
   const closePanel = () => setPanel("none");
+  const [place, setPlace] = useState<FilePlace>(TOP);
   const [tab, setTab] = useState<SessionTab>("conversation");
   const find = () => {
     setTab("conversation");
@@ -228,7 +232,12 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
         )}
         {panel === "diff" && !outlined && (
           <PanelFrame title="Changes" close={closePanel}>
-            <WorkingDiff session={session} revision={session.totals.turns} />
+            <Changes session={session} revision={session.totals.turns} openFile={(path) => { setPlace({ path, isFile: true }); setPanel("files"); }} />
+          </PanelFrame>
+        )}
+        {panel === "files" && !outlined && (
+          <PanelFrame title="Files" close={closePanel}>
+            <Files session={session} at={place} show={setPlace} />
           </PanelFrame>
         )}
         {panel === "rewind" && !outlined && can(session, "rewind") && (

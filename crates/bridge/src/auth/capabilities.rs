@@ -148,6 +148,8 @@ pub(crate) fn of_create(new: &CreateSession) -> Needs {
         labels: steer,
         demo: steer,
         keep_frames: steer,
+        // It writes to the repository.
+        worktree: |branch: &Option<_>| harmless_or(branch.is_none(), Capability::RunUnasked),
         client_id: steer,
     })
 }

@@ -28,23 +28,47 @@ impl Sessions {
             let Some(value) = request.get(field).filter(|value| !value.is_null()) else { continue };
             // The configuration of MCP servers can hold secrets.
             let is_secret = field == "mcp_config";
-            let text = || value.to_string().chars().take(AUDIT_RULE_CHARS).collect();
-            let draft = AuditDraft {
-                at: self.config().clock.now(),
-                who: caller.name.clone(),
-                device: caller.device.clone(),
-                session: Some(session.to_owned()),
-                ask: None,
-                decision: format!("set {field}"),
-                rule: (!is_secret).then(text),
-                scope: None,
-                digest: is_secret.then(|| commands::digest(value)),
-                changed: None,
-                latency_ms: None,
-            };
-            if let Err(error) = self.broadcast().journal().audit(draft).await {
-                tracing::error!(session, field, %error, "failed to write a change of settings to the audit log");
-            }
+            let digest = is_secret.then(|| commands::digest(value));
+            let text = (!is_secret).then(|| value.to_string());
+            self.audit_line(caller, Some(session), format!("set {field}"), text, digest).await;
+        }
+    }
+
+    /// Records an action on a session, or on files of the server's user.
+    pub(crate) async fn audit_action(
+        &self,
+        caller: &Caller,
+        session: Option<&str>,
+        action: &str,
+        object: &str,
+    ) {
+        self.audit_line(caller, session, action.to_owned(), Some(object.to_owned()), None).await;
+    }
+
+    async fn audit_line(
+        &self,
+        caller: &Caller,
+        session: Option<&str>,
+        decision: String,
+        rule: Option<String>,
+        digest: Option<String>,
+    ) {
+        let draft = AuditDraft {
+            at: self.config().clock.now(),
+            who: caller.name.clone(),
+            device: caller.device.clone(),
+            session: session.map(str::to_owned),
+            ask: None,
+            decision,
+            rule: rule.map(|rule| rule.chars().take(AUDIT_RULE_CHARS).collect()),
+            scope: None,
+            digest,
+            changed: None,
+            latency_ms: None,
+        };
+        let what = draft.decision.clone();
+        if let Err(error) = self.broadcast().journal().audit(draft).await {
+            tracing::error!(session, what, %error, "failed to write to the audit log");
         }
     }
 }

@@ -19,6 +19,7 @@ mod settings;
 pub(crate) mod starting;
 mod surviving;
 mod view;
+pub(crate) mod worktree;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tidings_protocol::api::{
     Accepted, Attachment, Budget, CreateSession, Delivery, PatchSession, Policy, QueueState, QueuedInput,
-    SessionOrigin, SessionView, Totals,
+    SessionOrigin, SessionView, SessionWorktree, Totals,
 };
 use tidings_protocol::ui::TurnId;
 use tidings_transcript::manage::prompt_line;
@@ -66,6 +66,9 @@ pub(super) struct SessionSettings {
     /// The commit that the folder was at when the session began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) base_commit: Option<String>,
+    /// The git worktree that was made for the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) worktree: Option<SessionWorktree>,
     /// The digest of the command that created the session. Sessions of earlier versions have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) made_of: Option<String>,
@@ -241,6 +244,7 @@ impl SessionSettings {
             origin: self.origin,
             capabilities: if self.is_observed { Vec::new() } else { OFFERED.to_vec() },
             limited: self.is_observed.then(|| "It runs outside of this server".to_owned()),
+            worktree: self.worktree.clone(),
         }
     }
 

@@ -91,6 +91,7 @@ fn creating(cwd: &str) -> Vec<Sample> {
         ("labels", json!({"a":"b"}), Prompt),
         ("demo", json!(false), Prompt),
         ("keep_frames", json!(true), Prompt),
+        ("worktree", json!(""), Always),
     ]
 }
 

@@ -8,6 +8,7 @@ mod folders;
 mod limits;
 mod live;
 mod offers;
+mod project;
 mod rest;
 mod server;
 use crate::stories;

@@ -242,5 +242,14 @@ shapes! {
         /// The commit that the folder is compared with; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub base: Option<String>,
+        /// Files with staged changes, by their path below the folder.
+        #[serde(default)]
+        pub staged: Vec<String>,
+        /// Changed files whose contents are not in the diff because they have the names of credentials.
+        #[serde(default)]
+        pub hidden: Vec<String>,
+        /// Current branch; absent if none is checked out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub branch: Option<String>,
     }
 }

@@ -15,6 +15,7 @@ mod socket;
 mod stream;
 mod transcript;
 mod trust;
+mod workspace;
 
 pub use answer::{
     AnswerResult, BatchAnswer, BatchAnswerItem, BatchAnswered, Choice, PendingPermission, PendingQuestion,
@@ -49,6 +50,10 @@ pub use transcript::{
     TranscriptEvents, TranscriptHit, TranscriptHits, TranscriptList, TranscriptStats, TranscriptSummary,
 };
 pub use trust::{FolderPolicy, FolderPolicyList, FolderTrust, FoundCommand, SetFolderPolicy, TrustRequest};
+pub use workspace::{
+    CommitMade, CommitRequest, FileItem, FileKind, FileList, FileText, RemoveWorktree, SessionWorktree,
+    SessionWorktreeState, StageRequest,
+};
 
 /// Declares types that cross the network: read, written, and described as JSON Schema, TypeScript and
 /// `OpenAPI`.

@@ -91,6 +91,9 @@ shapes! {
         /// Reason why some actions are not possible now.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub limited: Option<String>,
+        /// Git worktree that was made for the session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub worktree: Option<super::SessionWorktree>,
     }
 
     /// Resources used by a session.
@@ -195,6 +198,10 @@ shapes! {
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         pub keep_frames: bool,
+        /// Makes a git worktree for the session, with a new branch of this name; an empty name chooses one.
+        /// Requires the scope `always`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub worktree: Option<String>,
         /// Idempotency key: the same command sent again creates no second session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub client_id: Option<String>,

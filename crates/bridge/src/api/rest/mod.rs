@@ -7,6 +7,7 @@ mod history;
 mod hooks;
 mod inbox;
 mod notify;
+mod project;
 mod queue;
 mod server;
 mod sessions;
@@ -60,6 +61,12 @@ pub(crate) fn routes() -> Vec<Route<Api>> {
         needs(Read, route!(workspace::list_commands)),
         needs(Read, route!(workspace::find_files)),
         needs(Read, route!(workspace::get_diff)),
+        needs(Read, route!(project::list_tree)),
+        needs(Read, route!(project::get_file)),
+        needs(Always, route!(project::stage_changes)),
+        needs(Always, route!(project::commit_changes)),
+        needs(Read, route!(project::get_worktree)),
+        needs(Always, route!(project::remove_worktree)),
         needs_process(route!(hooks::post_hook)).bounded(DefaultBodyLimit::max(HOOK_BYTES_MAX)),
         needs(Read, route!(asks::list_permissions)),
         needs(Decide, route!(asks::answer_permission)),

@@ -11,9 +11,9 @@ use tidings_protocol::ui::UiMessage;
 use crate::api::Api;
 use crate::api::visibility;
 use crate::auth::paths;
-use crate::caller::Caller;
+use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
-use crate::git::Git;
+use crate::git::{Git, Secrets};
 use crate::http::{Answer, Path, Query};
 use crate::journal::{Event, Journal, Key, Max};
 use crate::limits::{COMMANDS_PAGES_MAX, COMPLETIONS_MAX, FOLDERS_MAX, PAGE_EVENTS_MAX};
@@ -100,7 +100,7 @@ pub(crate) async fn find_files(
 
 /// Refuses a folder that was replaced after the session was created. A folder that no longer exists has no
 /// files.
-fn check_folder(api: &Api, folder: &str) -> Result<(), Error> {
+pub(super) fn check_folder(api: &Api, folder: &str) -> Result<(), Error> {
     match paths::unchanged(&api.sessions.config().roots, FilePath::new(folder)) {
         Err(error) if error.code() == Code::Invalid => Ok(()),
         checked => checked,
@@ -192,11 +192,12 @@ pub(crate) async fn get_diff(
 ) -> Answer<WorkingTree> {
     let view = visibility::session(&api.sessions, &caller, &id).await?;
     check_folder(&api, &view.cwd)?;
+    let secrets = if caller.scopes.has(Scope::Admin) { Secrets::Show } else { Secrets::Hide };
     let tree = match Git::open(&api.sessions.config().environment, &view.cwd).await? {
         Some(git) if since == Since::Start => {
-            git.since(api.sessions.base_commit(&view.key).await?.as_deref()).await?
+            git.since(api.sessions.base_commit(&view.key).await?.as_deref(), secrets).await?
         }
-        Some(git) => git.working_tree().await?,
+        Some(git) => git.working_tree(secrets).await?,
         None => WorkingTree::default(),
     };
     Ok(Json(tree))

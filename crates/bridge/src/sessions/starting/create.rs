@@ -61,7 +61,9 @@ impl Sessions {
         let is_demo = self.is_demo(&new)?;
         let past = self.past(caller, &mut new, is_demo).await?;
         let key = Key::new(self.config().ids.next())?;
+        let worktree = self.make_worktree(caller, &mut new, &key).await?;
         let settings = SessionSettings {
+            worktree: worktree.clone(),
             made_of: Some(made_of.clone()),
             base_commit: self.commit_of(&new.cwd).await,
             ..SessionSettings::of(&new, is_demo)
@@ -84,7 +86,11 @@ impl Sessions {
             client_id,
             ..NewSession::new(key, new.cwd.as_str(), self.config().clock.now())
         };
-        let (row, novelty) = self.broadcast().journal().create(row).await?;
+        let created = self.broadcast().journal().create(row).await;
+        if let Some(worktree) = worktree.filter(|_| !matches!(created, Ok((_, Novelty::New)))) {
+            self.drop_worktree(&worktree).await;
+        }
+        let (row, novelty) = created?;
         drop(importing);
         if novelty == Novelty::Seen {
             return self.made_before(caller, &new, &row, &made_of).await;
