@@ -255,6 +255,9 @@ async fn t12_no_operation_reaches_a_session_of_another_folder() {
             Some("input") => json!({"content": "hello"}),
             Some("permissions") => json!({"decision": "deny"}),
             Some("permission-batches" | "questions") => json!({"answers": []}),
+            Some("stage") => json!({"paths": ["README.md"], "staged": true}),
+            Some("commit") => json!({"message": "mine"}),
+            Some("worktree") => json!({"discard": true}),
             Some(_) => json!({"mode": "plan", "prompt": "x"}),
         };
     let mut count = 0;
