@@ -178,9 +178,11 @@ impl InstallWay {
     }
 }
 
-/// True below the build folder of a workspace: cargo marks the folder with a file.
+/// True in the build folder of a workspace: cargo leaves a lock beside the program, and marks a folder that it
+/// has created.
 fn is_in_checkout(folder: &Path) -> bool {
-    folder.ancestors().take(3).any(|folder| folder.join("CACHEDIR.TAG").exists())
+    folder.join(".cargo-lock").exists()
+        || folder.ancestors().take(3).any(|folder| folder.join("CACHEDIR.TAG").exists())
 }
 
 /// True in the `bin` of a Python environment in which the wheel is installed.
@@ -222,6 +224,7 @@ mod tests {
                 InstallWay::Pip,
             ),
             ("CACHEDIR.TAG", InstallWay::Checkout),
+            ("bin/.cargo-lock", InstallWay::Checkout),
         ] {
             let root = tempfile::tempdir().unwrap();
             let program = root.path().join("bin/tidings");
