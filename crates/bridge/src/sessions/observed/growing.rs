@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use parking_lot::MutexGuard;
 use serde::Deserialize;
+use tidings_protocol::api::SessionOrigin;
 use tidings_transcript::running::RunningCli;
 
 use super::{ObservedProcess, Sessions};
@@ -148,7 +149,9 @@ impl Sessions {
             let used = self.active_session(&row.key).await?;
             let is_free = {
                 let memory = used.entry.memory();
-                !memory.has_agent() && memory.observed.is_none()
+                // The last entries of this server's own agent may be reported after its end.
+                let is_ours = memory.settings.origin == SessionOrigin::Server;
+                !is_ours && !memory.has_agent() && memory.observed.is_none()
             };
             if is_free {
                 self.start_observing((&process, None), &used, config_dir, novelty).await?;
