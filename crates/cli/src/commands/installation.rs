@@ -178,8 +178,8 @@ impl InstallWay {
     }
 }
 
-/// True in the build folder of a workspace: cargo leaves a lock beside the program, and marks a folder that it
-/// has created.
+/// True in the build folder of a workspace: cargo leaves a lock beside the program, and marks a folder that
+/// it has created.
 fn is_in_checkout(folder: &Path) -> bool {
     folder.join(".cargo-lock").exists()
         || folder.ancestors().take(3).any(|folder| folder.join("CACHEDIR.TAG").exists())
