@@ -27,7 +27,7 @@ pub(in crate::sessions) const OFFERED: [SessionCapability; 9] = [
 ];
 
 impl ClaudeCode {
-    /// What it offers, also before it is started.
+    /// The actions that it offers, which are the same before it is started.
     pub(in crate::sessions) fn full_offer() -> Offer {
         Offer { capabilities: OFFERED.to_vec(), limited: None }
     }

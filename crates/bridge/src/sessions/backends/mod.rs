@@ -117,7 +117,7 @@ impl Offer {
 }
 
 impl Memory {
-    /// What the session's backend offers. Without one, the next prompt starts Claude Code.
+    /// The actions that the session's backend offers. Without one, the next prompt starts Claude Code.
     fn offer(&self) -> Offer {
         match (&self.observed, &self.agent) {
             (Some(observed), _) => observed.offer(),

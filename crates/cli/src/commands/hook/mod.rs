@@ -192,9 +192,9 @@ pub(crate) struct HookPolicy {
 
 const EXAMPLES_OF_POLICY: &str = "\
 Examples:
-  tidings hook policy                           list the folders with a policy
-  tidings hook policy ~/work/site standard      harmless calls run without a question
-  tidings hook policy ~/work/site --remove
+  tidings hook policy                      list the folders with a policy
+  tidings hook policy ~/shop standard      harmless calls run without a question
+  tidings hook policy ~/shop --remove
 
 Without a policy, every permission request of a session that you start yourself is asked. The server stores the \
 policies outside of the folders, and only a credential with the scope `admin` can change them; changes are in the \
