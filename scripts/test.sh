@@ -33,13 +33,11 @@ linted() {
     RUSTC_WORKSPACE_WRAPPER=$PWD/scripts/lint.sh CLIPPY_ARGS="-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__" cargo "$@"
 }
 
-# The tests, and then the programs without tests. One run shows every error.
-stage_build() {
-    linted test --no-run --quiet --no-fail-fast --workspace --all-features &&
-        linted build --quiet --workspace --all-features
-}
+# Tests, programs and examples in one build: a build of the programs alone has other features of a few dependencies, and compiles
+# almost everything a second time. One run shows every error.
+stage_build() { linted build --quiet --keep-going --workspace --all-features --lib --bins --tests --examples; }
 
-stage_tidy() { linted build --quiet --workspace --all-features --bin xtask && "$target/debug/xtask" tidy; }
+stage_tidy() { stage_build && "$target/debug/xtask" tidy; }
 
 # Runs cargo-nextest with `cargo` or `linted`, and stores the result of each test. Tests wait for processes and timers for a third of
 # their time, so two more run than there are cores.
