@@ -12,8 +12,9 @@
 //! - **Every viewer has the same screen.** A new one gets the whole screen first. One that reads too slowly
 //!   skips output, and gets the whole screen again; nothing waits for it, and no buffer grows.
 //! - **The size is the smallest** of all viewers that have told one, so that each shows everything.
-//! - **Prompts are typed as a person types them**, as one paste, and only into an empty input line on the
-//!   screen: with a dialog, a menu or a draft they are refused, and nothing is typed.
+//! - **Prompts are typed as a person types them**, as one paste and Enter, and only into an empty input line
+//!   on the screen: with a dialog, a menu or a draft they are refused, and nothing is typed. Keys of viewers
+//!   wait meanwhile.
 //! - **No process is left behind.** The host ends with the program. If the host is killed, the system hangs
 //!   up the terminal, which ends the program.
 //! - **The program cannot answer its own dialogs.** A process that the program has started is refused, also
@@ -27,6 +28,7 @@ mod record;
 mod run;
 mod screen;
 mod shared;
+mod submit;
 mod text;
 mod viewer;
 mod wire;
@@ -35,5 +37,6 @@ pub use link::{TerminalReader, TerminalWriter};
 pub use record::{TerminalFolder, TerminalRecord};
 pub use run::{TerminalStart, run};
 pub use screen::ScreenCopy;
+pub use submit::{InputLine, submit};
 pub use text::typed_text;
 pub use wire::{FromTerminal, TerminalExit, TerminalRole, TerminalSize, ToTerminal, TypingOutcome};

@@ -153,6 +153,18 @@ impl ScreenCopy {
         }
     }
 
+    /// The text in the input line, with its mark; empty if there is none, and `None` if the line is hidden.
+    pub fn input(&self) -> Option<String> {
+        match self.readiness() {
+            TypingOutcome::NoInputLine => return None,
+            TypingOutcome::Typed => return Some(String::new()),
+            TypingOutcome::Draft | TypingOutcome::JustTyped => {}
+        }
+        let begin = self.input_row()?;
+        let end = (begin + 1..self.size().rows).find(|row| self.is_rule(*row))?;
+        Some(self.lines()[usize::from(begin)..usize::from(end)].join("\n"))
+    }
+
     /// The line in which the input begins: below a rule, and the cursor is in it or below.
     ///
     /// Dialogs hide the input line, and put the cursor elsewhere.
@@ -240,8 +252,14 @@ mod tests {
             ),
             ("nothing", vec![], (0, 0), NoInputLine),
         ] {
-            assert_eq!(shown(&lines, cursor).readiness(), expected, "{what}");
+            let screen = shown(&lines, cursor);
+            assert_eq!(screen.readiness(), expected, "{what}");
+            let input = screen.input();
+            assert_eq!(input.is_none(), expected == NoInputLine, "{what}");
+            assert_eq!(input.is_none_or(|text| text.is_empty()), expected != Draft, "{what}");
         }
+        let long = shown(&[&rule, "❯ first", "  second", &rule, "  hint"], (2, 8));
+        assert_eq!(long.input().as_deref(), Some("❯ first\n  second"));
         let mut suspended = shown(&[&rule, "❯ ", &rule], (1, 2));
         suspended.process(b"\x1b[?2004l");
         assert_eq!(suspended.readiness(), NoInputLine, "without paste, line breaks would send the text");

@@ -1,6 +1,7 @@
 //! The state that the tasks of a terminal host share.
 
 use std::collections::HashMap;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
@@ -12,7 +13,8 @@ use tokio::time::Instant;
 use super::pty;
 use super::queries::{Piece, QueryFilter, Reply};
 use super::screen::ScreenCopy;
-use super::text::{prompt_keys, typed_text};
+use super::submit::{InputLine, submit};
+use super::text::{paste, typed_text};
 use super::wire::{FromTerminal, TerminalExit, TerminalSize, TypingOutcome};
 use crate::limits::{TERMINAL_KEYS_WAITING, TERMINAL_OUTPUTS_WAITING, TYPING_PAUSE};
 
@@ -27,6 +29,8 @@ pub(super) struct Terminal {
     pub(super) keys: mpsc::Sender<Vec<u8>>,
     /// A viewer that is behind by more than this has to draw the screen anew.
     output: broadcast::Sender<Encoded>,
+    /// Held while a prompt is typed, so that no keys of a person come between its text and Enter.
+    typing: tokio::sync::Mutex<()>,
     state: Mutex<State>,
 }
 
@@ -73,7 +77,8 @@ impl Terminal {
             exit: None,
         };
         let output = broadcast::Sender::new(TERMINAL_OUTPUTS_WAITING);
-        (Arc::new(Terminal { master, program, keys, output, state: Mutex::new(state) }), waiting)
+        let typing = tokio::sync::Mutex::default();
+        (Arc::new(Terminal { master, program, keys, output, typing, state: Mutex::new(state) }), waiting)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -165,6 +170,7 @@ impl Terminal {
     /// Passes the keys of a person on.
     pub(super) async fn press(&self, keys: Vec<u8>) {
         self.resume();
+        let _typing = self.typing.lock().await;
         if is_typing(&keys) {
             self.state().keys_at = Some(Instant::now());
         }
@@ -173,7 +179,19 @@ impl Terminal {
     }
 
     /// Types a prompt, if the screen allows it. An empty one only asks.
-    pub(super) fn prompt(&self, text: &str) -> TypingOutcome {
+    pub(super) async fn prompt(&self, text: &str) -> TypingOutcome {
+        let _typing = self.typing.lock().await;
+        let outcome = self.paste(text);
+        if outcome == TypingOutcome::Typed && !typed_text(text).is_empty() {
+            // It does not fail.
+            drop(submit(self).await);
+            self.state().typed_at = Some(Instant::now());
+        }
+        outcome
+    }
+
+    /// Pastes the text of a prompt, if the screen allows it now. An empty one only asks.
+    fn paste(&self, text: &str) -> TypingOutcome {
         let mut state = self.state();
         let now = Instant::now();
         let is_recent = |at: Option<Instant>| at.is_some_and(|at| now.duration_since(at) < TYPING_PAUSE);
@@ -183,7 +201,7 @@ impl Terminal {
         }
         let outcome = state.screen.readiness();
         if outcome == TypingOutcome::Typed && !typed_text(text).is_empty() {
-            if self.keys.try_send(prompt_keys(text)).is_err() {
+            if self.keys.try_send(paste(text)).is_err() {
                 return TypingOutcome::JustTyped;
             }
             (state.typed_at, state.has_reacted) = (Some(now), false);
@@ -193,6 +211,7 @@ impl Terminal {
 
     /// Types Esc, if the input line is on the screen: in a dialog Esc is an answer.
     pub(super) fn interrupt(&self) -> TypingOutcome {
+        let Ok(_typing) = self.typing.try_lock() else { return TypingOutcome::JustTyped };
         let state = self.state();
         if state.screen.readiness() == TypingOutcome::NoInputLine {
             return TypingOutcome::NoInputLine;
@@ -225,6 +244,18 @@ impl Terminal {
     pub(super) fn ended(&self, exit: TerminalExit) {
         self.state().exit = Some(exit);
         self.tell(&FromTerminal::Exited(exit));
+    }
+}
+
+impl InputLine for Terminal {
+    async fn text(&self) -> io::Result<Option<String>> {
+        Ok(self.state().screen.input())
+    }
+
+    async fn enter(&self) -> io::Result<()> {
+        // A program that reads nothing gets one Enter less.
+        drop(self.keys.try_send(b"\r".to_vec()));
+        Ok(())
     }
 }
 

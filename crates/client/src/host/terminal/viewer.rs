@@ -61,7 +61,7 @@ async fn receive(terminal: &Terminal, viewer: u64, role: TerminalRole, read: &mu
 async fn steer(terminal: &Terminal, mut read: OwnedReadHalf, mut write: OwnedWriteHalf) {
     while let Ok(Some(message)) = ToTerminal::read(&mut read).await {
         let outcome = match message {
-            ToTerminal::Prompt(text) => terminal.prompt(&text),
+            ToTerminal::Prompt(text) => terminal.prompt(&text).await,
             ToTerminal::Interrupt => terminal.interrupt(),
             _ => continue,
         };

@@ -4,7 +4,7 @@ use std::io;
 use std::process::Stdio;
 use std::time::Duration;
 
-use tidings::host::terminal::{ScreenCopy, TerminalSize, TypingOutcome, typed_text};
+use tidings::host::terminal::{InputLine, ScreenCopy, TerminalSize, TypingOutcome, submit, typed_text};
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
@@ -19,9 +19,6 @@ pub(crate) struct TmuxPane {
 
 /// Time for tmux to answer.
 const ANSWER_TIME: Duration = Duration::from_secs(5);
-
-/// Time for the CLI to show what was typed.
-const SHOW_TIME: Duration = Duration::from_millis(700);
 
 /// The buffer with the text, beside those of the user.
 const BUFFER: &str = "tidings";
@@ -53,12 +50,10 @@ impl TmuxPane {
         if outcome != TypingOutcome::Typed || text.is_empty() {
             return Ok(outcome);
         }
-        let target = self.pane.as_str();
         let load = ["load-buffer", "-b", BUFFER, "-", ";"];
-        let paste = ["paste-buffer", "-p", "-d", "-b", BUFFER, "-t", target, ";"];
-        let enter = ["send-keys", "-t", target, "Enter"];
-        self.tmux(&[&load[..], &paste, &enter].concat(), Some(&text)).await?;
-        tokio::time::sleep(SHOW_TIME).await;
+        let paste = ["paste-buffer", "-p", "-d", "-b", BUFFER, "-t", &self.pane];
+        self.tmux(&[&load[..], &paste].concat(), Some(&text)).await?;
+        submit(self).await?;
         Ok(outcome)
     }
 
@@ -72,12 +67,17 @@ impl TmuxPane {
     }
 
     async fn readiness(&self) -> io::Result<TypingOutcome> {
+        Ok(self.screen().await?.map_or(TypingOutcome::NoInputLine, |screen| screen.readiness()))
+    }
+
+    /// A copy of the screen; none if the CLI does not have the pane to itself now.
+    async fn screen(&self) -> io::Result<Option<ScreenCopy>> {
         const FACTS: &str = "#{pane_pid} #{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{pane_in_mode} #{pane_input_off}";
         let facts = self.tmux(&["display-message", "-p", "-t", &self.pane, FACTS], None).await?;
         let facts: Vec<u32> = facts.split_whitespace().filter_map(|fact| fact.parse().ok()).collect();
-        let [pane_pid, cols, rows, x, y, 0, 0] = facts[..] else { return Ok(TypingOutcome::NoInputLine) };
+        let [pane_pid, cols, rows, x, y, 0, 0] = facts[..] else { return Ok(None) };
         if !has_terminal(self.pid, pane_pid) {
-            return Ok(TypingOutcome::NoInputLine);
+            return Ok(None);
         }
         let number = |number: u32| u16::try_from(number).unwrap_or(u16::MAX);
         let mut screen = ScreenCopy::new(TerminalSize { rows: number(rows), cols: number(cols) });
@@ -86,7 +86,7 @@ impl TmuxPane {
         screen.process(b"\x1b[?2004h");
         screen.process(text.trim_end_matches('\n').replace('\n', "\r\n").as_bytes());
         screen.process(format!("\x1b[{};{}H", y + 1, x + 1).as_bytes());
-        Ok(screen.readiness())
+        Ok(Some(screen))
     }
 
     async fn tmux(&self, args: &[&str], input: Option<&str>) -> io::Result<String> {
@@ -106,6 +106,16 @@ impl TmuxPane {
             return Err(io::Error::other("tmux does not know the pane any more"));
         }
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+}
+
+impl InputLine for TmuxPane {
+    async fn text(&self) -> io::Result<Option<String>> {
+        Ok(self.screen().await?.and_then(|screen| screen.input()))
+    }
+
+    async fn enter(&self) -> io::Result<()> {
+        self.tmux(&["send-keys", "-t", &self.pane, "Enter"], None).await.map(drop)
     }
 }
 
