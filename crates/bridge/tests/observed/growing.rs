@@ -101,3 +101,30 @@ async fn restored_files_and_those_of_servers_and_of_ignored_folders_are_not_show
         .collect();
     assert_eq!(shown, [other(5).as_str(), SESSION], "{list}");
 }
+
+/// The last lines of an agent can be reported after its end. Another session is shown afterwards, so these
+/// were looked at before.
+#[tokio::test]
+async fn a_session_of_the_server_stays_usable_when_its_file_grows_without_an_agent() {
+    let mut terminal = Terminal::without_process(&["config/sessions", "config/projects/-project"]);
+    terminal.write([prompt("Hello"), said("Good morning."), turn_end()]);
+    terminal.start().await;
+    let cwd = terminal.folder.path().join("project");
+    let (status, made) =
+        terminal.call("POST", "sessions", Some(json!({"cwd": cwd, "resume": SESSION}))).await;
+    assert_eq!((status, &made["origin"]), (201, &json!("server")), "{made}");
+
+    let mut late = now(said("We eat."), "");
+    late.as_object_mut().unwrap().remove("entrypoint");
+    terminal.write([late]);
+    let (id, mut other) = ("7f1c2f7e-7f10-4b58-a0a8-4f9be3f4a102", now(prompt("Hello"), "cli"));
+    other["cwd"] = json!(cwd);
+    let path = format!("config/projects/-project/{id}.jsonl");
+    std::fs::write(terminal.folder.path().join(path), format!("{other}\n")).unwrap();
+    terminal.until_session(id, |_| true).await;
+
+    let (_, session) =
+        terminal.call("GET", &format!("sessions/{}", made["key"].as_str().unwrap()), None).await;
+    assert!(session["capabilities"].to_string().contains("prompt"), "{session}");
+    assert_eq!((session.get("limited"), &session["origin"]), (None, &json!("server")));
+}

@@ -176,12 +176,17 @@ impl Terminal {
 
     /// The session of the server, once it is as wanted.
     pub(crate) async fn until(&self, wanted: impl Fn(&Value) -> bool) -> Value {
+        self.until_session(SESSION, wanted).await
+    }
+
+    /// Another one, once it is as wanted.
+    pub(crate) async fn until_session(&self, id: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let seen = std::cell::RefCell::new(Value::Null);
         let found = async {
             loop {
                 let (_, list) = self.call("GET", "sessions", None).await;
                 seen.replace(list.clone());
-                let of_ours = |session: &&Value| session["cli_session_ids"][0] == SESSION;
+                let of_ours = |session: &&Value| session["cli_session_ids"][0] == id;
                 let session = list["items"].as_array().and_then(|list| list.iter().find(of_ours).cloned());
                 match session {
                     Some(session) if wanted(&session) => return session,
