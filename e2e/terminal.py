@@ -186,6 +186,15 @@ class Run:
         if entry.get("toolDenialKind") == "user-rejected":
             stopped = self.wait(lambda: later() and later()[0], "the entry about the interruption")
             return "both" if "interruptedMessageId" in stopped else "keyboard"
+        if OTHER_CLAUDE:
+            # Earlier versions do not name the source in the result.
+            found = [entry.get("attachment", {}) for entry in self.terminal.entries()]
+            hook = any(
+                each.get("type") == "hook_permission_decision" and each.get("toolUseID") == tool_use_id for each in found
+            )
+            if entry.get("toolUseResult") == "User rejected tool use":
+                return "both" if hook else "keyboard"
+            return "hook" if hook else "keyboard"
         return "hook" if entry.get("permissionDecision", {}).get("source") == "hook" else "keyboard"
 
     def _written(self, tool_use_id: str) -> tuple[dict[str, Any], Callable[[], list[dict[str, Any]]]]:

@@ -710,11 +710,15 @@ pub(crate) const FOLLOWED_BYTES_MAX: u64 = 4 << 20;
 /// afterwards.
 pub(crate) const SUBAGENT_HOLD: Duration = Duration::from_secs(30);
 
-/// Time after a denial within which the CLI reports what it did with it. It takes a fifth of a second.
-pub(crate) const DENIAL_WAIT: Duration = Duration::from_millis(1500);
+/// Time for the CLI to close a dialog that was answered by a hook.
+pub(crate) const DIALOG_CLOSES_WITHIN: Duration = Duration::from_secs(5);
 
-/// Time after an approval within which the CLI reports that it was rejected at the keyboard before.
-pub(crate) const APPROVAL_WAIT: Duration = Duration::from_millis(500);
+/// Time after the end of a dialog within which the CLI reports the answer that it took. It takes a fifth of a
+/// second.
+pub(crate) const REPORT_WAIT: Duration = Duration::from_secs(3);
+
+/// The same after an approval, if the CLI works on: it reports nothing unless it was rejected before.
+pub(crate) const APPROVAL_WAIT: Duration = Duration::from_millis(400);
 
 /// Time in which the head of the response to a hook is sent: half of what the hook waits.
 pub(crate) const HOOK_REPLY: Duration = Duration::from_millis(50);

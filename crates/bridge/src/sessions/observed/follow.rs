@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::cost::ObservedCost;
-use super::{ObservedProcess, SentAnswer};
+use super::{IDLE, ObservedProcess, SentAnswer};
 use crate::limits::{
     FOLLOW_EVERY, FOLLOW_IDLE_EVERY, FOLLOW_PAUSE, FOLLOWED_BYTES_MAX, FOLLOWED_LINES_WAITING, IDLE_AFTER,
 };
@@ -143,7 +143,7 @@ pub(super) async fn follow(
             (last_news, is_ended) = (Instant::now(), false);
         }
         let quiet_for = looked_at.saturating_duration_since(last_news);
-        let is_idle = state.status.as_deref() == Some("idle") && quiet_for >= IDLE_AFTER;
+        let is_idle = state.status.as_deref() == Some(IDLE) && quiet_for >= IDLE_AFTER;
         if let (true, false, Some(position)) = (is_idle, is_ended, last) {
             is_ended = true;
             process.session.observe(Observation::Idle { position }).await;
@@ -194,15 +194,20 @@ impl Authors {
 /// An entry that contains a word, as JSON.
 fn entry_with(line: &[u8], word: &[u8]) -> Option<Value> {
     let has_word = line.windows(word.len()).any(|part| part == word);
-    serde_json::from_slice(line).ok().filter(|_| has_word)
+    has_word.then(|| serde_json::from_slice(line).ok()).flatten()
 }
 
 /// The tool call of an entry that says that the user rejected it in the dialog.
 fn rejected_by_user(line: &[u8]) -> Option<String> {
-    let entry = entry_with(line, b"\"user-rejected\"")?;
-    if entry["toolDenialKind"] != "user-rejected" {
-        return None;
-    }
+    // Versions such as 2.1.197 have no kind of denial.
+    let marks: [(&[u8], _, _); 2] = [
+        (b"\"user-rejected\"", "toolDenialKind", "user-rejected"),
+        (b"\"User rejected tool use\"", "toolUseResult", "User rejected tool use"),
+    ];
+    let of_mark = |(mark, field, text): (&[u8], &str, &str)| {
+        entry_with(line, mark).filter(|entry| entry[field] == text)
+    };
+    let entry = marks.into_iter().find_map(of_mark)?;
     let blocks = entry["message"]["content"].as_array()?;
     blocks.iter().find_map(|block| block["tool_use_id"].as_str()).map(str::to_owned)
 }
@@ -299,6 +304,8 @@ mod tests {
         let quoted = br#"{"type":"user","message":{"content":"\"hook_permission_decision\""}}"#;
         assert_eq!(decided_by_hook(quoted), None);
         let rejected = br#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_1"}]},"toolDenialKind":"user-rejected"}"#;
+        let earlier = br#"{"toolUseResult":"User rejected tool use","message":{"content":[{"tool_use_id":"toolu_2"}]}}"#;
+        assert_eq!(rejected_by_user(earlier).as_deref(), Some("toolu_2"));
         assert_eq!(rejected_by_user(rejected).as_deref(), Some("toolu_1"));
         assert_eq!(rejected_by_user(line), None);
     }

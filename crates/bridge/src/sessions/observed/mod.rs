@@ -49,6 +49,12 @@ use crate::error::{Code, Error};
 use crate::journal::{AskId, Key};
 use crate::limits::{FOLLOW_EVERY, FOLLOW_PAUSE};
 
+/// The status of a process that works on a turn.
+const BUSY: &str = "busy";
+
+/// The status of a process that waits for a prompt.
+const IDLE: &str = "idle";
+
 /// The status of a process that shows a dialog.
 const WAITING: &str = "waiting";
 
@@ -147,6 +153,12 @@ impl ObservedProcess {
     /// Answers that are on their way to the dialogs of the process.
     pub(super) fn sent_answers(&self) -> &SentAnswers {
         &self.sent
+    }
+
+    /// Waits until it is known what the dialog did with an answer that was sent. Returns true if the keyboard
+    /// overruled it.
+    pub(super) async fn is_overruled(&self, tool_use_id: &str) -> bool {
+        self.sent.is_overruled(tool_use_id, || self.state().status).await
     }
 
     /// Notes the status that the process reports.

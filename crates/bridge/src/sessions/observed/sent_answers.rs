@@ -9,7 +9,11 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use crate::limits::{ANNOUNCED_CALLS_MAX, APPROVAL_WAIT, DENIAL_WAIT};
+use super::{IDLE, WAITING};
+use crate::limits::{ANNOUNCED_CALLS_MAX, APPROVAL_WAIT, DIALOG_CLOSES_WITHIN, REPORT_WAIT};
+
+/// Time between two looks at the status.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// An answer to a permission request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,26 +74,41 @@ impl SentAnswers {
         is_overruled
     }
 
-    /// Waits until it is known what the CLI did with an answer, for a limited time. Returns true if the
-    /// keyboard overruled it.
-    pub(in crate::sessions) async fn is_overruled(&self, tool_use_id: &str) -> bool {
-        let known = async {
-            loop {
-                let mut changed = std::pin::pin!(self.changed.notified());
-                changed.as_mut().enable();
-                match self.state(tool_use_id) {
-                    Some(AnswerState::Sent(_)) => changed.await,
-                    state => return state == Some(AnswerState::Overruled),
+    /// Waits until it is known what the CLI did with an answer. Returns true if the keyboard overruled it.
+    ///
+    /// `status` is the status that the CLI reports. What it does not tell for some time after the end of its
+    /// dialog counts as not overruled: a busy machine closes the dialog late, too.
+    pub(in crate::sessions) async fn is_overruled(
+        &self,
+        tool_use_id: &str,
+        status: impl Fn() -> Option<String>,
+    ) -> bool {
+        let is_denial = self.state(tool_use_id) == Some(AnswerState::Sent(SentAnswer::Deny));
+        let over = async {
+            let closed = async {
+                while status().as_deref() == Some(WAITING) {
+                    tokio::time::sleep(LOOK_EVERY).await;
                 }
-            }
+            };
+            drop(tokio::time::timeout(DIALOG_CLOSES_WITHIN, closed).await);
+            // A denial that was taken, and a rejection at the keyboard, are in the file at once.
+            let is_certain_soon = is_denial || status().as_deref() == Some(IDLE);
+            tokio::time::sleep(if is_certain_soon { REPORT_WAIT } else { APPROVAL_WAIT }).await;
         };
-        tokio::time::timeout(self.patience(tool_use_id), known).await.unwrap_or_default()
+        tokio::select! {
+            is_overruled = self.outcome(tool_use_id) => is_overruled,
+            () = over => false,
+        }
     }
 
-    fn patience(&self, tool_use_id: &str) -> Duration {
-        match self.state(tool_use_id) {
-            Some(AnswerState::Sent(SentAnswer::Deny)) => DENIAL_WAIT,
-            _ => APPROVAL_WAIT,
+    async fn outcome(&self, tool_use_id: &str) -> bool {
+        loop {
+            let mut changed = std::pin::pin!(self.changed.notified());
+            changed.as_mut().enable();
+            match self.state(tool_use_id) {
+                Some(AnswerState::Sent(_)) => changed.await,
+                state => return state == Some(AnswerState::Overruled),
+            }
         }
     }
 
@@ -100,24 +119,46 @@ impl SentAnswers {
 
 #[cfg(test)]
 mod tests {
+    use super::super::BUSY;
     use super::*;
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_stands_unless_the_keyboard_said_otherwise_before() {
+        let busy = || Some(BUSY.to_owned());
         let sent = SentAnswers::default();
         for id in ["taken", "late", "ran"] {
             sent.send(id, SentAnswer::Deny);
         }
         sent.send("rejected", SentAnswer::Allow);
         sent.take("taken");
-        assert!(!sent.is_overruled("taken").await);
-        assert!(!sent.is_overruled("late").await, "nothing is known in time");
+        assert!(!sent.is_overruled("taken", busy).await);
+        assert!(!sent.is_overruled("late", busy).await, "nothing is known in time");
         let ran = async { sent.answered_locally("ran", SentAnswer::Allow) };
-        let (is_overruled, is_new) = tokio::join!(sent.is_overruled("ran"), ran);
+        let (is_overruled, is_new) = tokio::join!(sent.is_overruled("ran", busy), ran);
         assert_eq!((is_overruled, is_new), (true, true));
         assert!(sent.answered_locally("rejected", SentAnswer::Deny));
-        assert!(sent.is_overruled("rejected").await);
+        assert!(sent.is_overruled("rejected", busy).await);
         assert!(!sent.answered_locally("taken", SentAnswer::Allow), "it was told before");
         assert!(!sent.answered_locally("another", SentAnswer::Allow));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_counts_from_the_end_of_the_dialog() {
+        let sent = SentAnswers::default();
+        sent.send("call", SentAnswer::Allow);
+        let began = tokio::time::Instant::now();
+        let status =
+            || Some(if began.elapsed() < Duration::from_secs(3) { WAITING } else { IDLE }.to_owned());
+        let rejected = async {
+            tokio::time::sleep(Duration::from_secs(4)).await;
+            sent.answered_locally("call", SentAnswer::Deny)
+        };
+        assert_eq!(tokio::join!(sent.is_overruled("call", status), rejected), (true, true));
+        // An approval that the dialog took is waited for only shortly.
+        let busy = || Some(BUSY.to_owned());
+        sent.send("another", SentAnswer::Allow);
+        let began = tokio::time::Instant::now();
+        assert!(!sent.is_overruled("another", busy).await);
+        assert!(began.elapsed() <= APPROVAL_WAIT + LOOK_EVERY);
     }
 }

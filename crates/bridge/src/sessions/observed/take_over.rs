@@ -130,7 +130,7 @@ fn check_idle(now: Option<&RunningCli>, observed: &RunningCli) -> Result<(), Err
         |now: &&RunningCli| now.session_id == observed.session_id && now.proc_start == observed.proc_start;
     let Some(now) = now.filter(is_same) else { return Err(not_in_terminal()) };
     match now.status.as_deref() {
-        Some("idle") if now.waiting_for.is_none() => Ok(()),
+        Some(super::IDLE) if now.waiting_for.is_none() => Ok(()),
         Some(WAITING) => Err(dialog_open()),
         _ if now.waiting_for.is_some() => Err(dialog_open()),
         None => {

@@ -114,7 +114,7 @@ impl Entry {
             self.follow_rule(before);
         }
         if let Some(observed) = observed
-            && observed.sent_answers().is_overruled(tool_use_id).await
+            && observed.is_overruled(tool_use_id).await
         {
             let (outcome, by) = (outcome_name(local).to_owned(), Some(LOCAL_DIALOG.to_owned()));
             return Err(Error::already_answered(AnswerResult { outcome, by, ..result }));

@@ -18,7 +18,7 @@ use tidings_protocol::api::{Accepted, Input, SessionCapability};
 pub(super) use self::deliver::deliver;
 use self::messages::MessagingSocket;
 use self::tmux::TmuxPane;
-use super::{ObservedProcess, Sessions};
+use super::{BUSY, IDLE, ObservedProcess, Sessions};
 use crate::auth::capabilities;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
@@ -140,12 +140,6 @@ impl Sessions {
         Err(Error::new(Code::Conflict, "This session has no terminal to show", hint))
     }
 }
-
-/// The status of a process that works on a turn.
-const BUSY: &str = "busy";
-
-/// The status of a process that waits for a prompt.
-const IDLE: &str = "idle";
 
 pub(super) fn unreachable(error: &io::Error) -> Error {
     let message = format!("The terminal of this session does not respond: {error}");
