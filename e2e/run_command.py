@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import run_command_console
 from lib.api import Api
 from lib.cli import E2E, Place, Programs
 
@@ -40,7 +41,7 @@ def problems_of(programs: Programs, root: Path) -> list[str]:
             problems += [f"{name}: {problem}" for problem in check(place, api.url)]
             left_over = api.close()
         problems += [f"{name}: {left_over}"] if left_over else []
-    return problems
+    return problems + run_command_console.problems_of(programs, root)
 
 
 def _refused(place: Place, url: str) -> list[str]:

@@ -52,6 +52,18 @@ impl fmt::Display for CannotRun {
 
 impl std::error::Error for CannotRun {}
 
+/// The user left a choice without choosing, exit code 130.
+#[derive(Debug)]
+pub(crate) struct Cancelled;
+
+impl fmt::Display for Cancelled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Nothing was chosen")
+    }
+}
+
+impl std::error::Error for Cancelled {}
+
 /// Prints the error, if any, and returns the exit code. Output whose reader has gone is success.
 pub(crate) fn finish(result: anyhow::Result<Exit>, json: bool, out: &mut Output) -> ExitCode {
     let result = result.and_then(|exit| {
@@ -62,6 +74,7 @@ pub(crate) fn finish(result: anyhow::Result<Exit>, json: bool, out: &mut Output)
         Ok(Exit::Success) => ExitCode::SUCCESS,
         Ok(Exit::Failure) => ExitCode::from(1),
         Ok(Exit::Code(code)) => ExitCode::from(code),
+        Err(error) if error.is::<Cancelled>() => ExitCode::from(130),
         Err(error) if is_broken_pipe(&error) && is_output_closed() => ExitCode::SUCCESS,
         Err(error) => {
             show(&error, json, out);

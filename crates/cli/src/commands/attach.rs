@@ -7,35 +7,33 @@ mod past;
 mod stream;
 
 use std::io::{self, IsTerminal as _};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde::Serialize;
-use tidings_protocol::api::{ServerPhase, SessionView, Snapshot};
+use tidings_protocol::api::{Completions, ServerPhase, SessionView, Snapshot};
 use tidings_protocol::ui::{SessionPhase, UiMessage};
 use tokio::sync::mpsc::Receiver;
 
 use self::answers::Answers;
 use self::past::{Extent, PastEvent};
 use self::stream::{Stream, StreamUpdate};
-use super::run::console::{AnswerText, can_type, size, view};
+use super::console::{AnswerText, Console, UserAction, can_type, view};
 use super::session_lookup;
-use super::sessions::RootArgs;
 use crate::commands::remote::{Remote, RemoteArgs};
 use crate::error::Exit;
 use crate::output::{Output, printable};
-use crate::signals::signals;
-use crate::terminal::{
-    CtrlC, Diffs, Key, Keyboard, Line, PromptEditor, Style, TerminalSettings, Thoughts, TurnStart, Typed,
-    View, prompt_editor,
-};
+use crate::signals::{Signal, Signals, signals};
+use crate::terminal::{CtrlC, Diffs, Line, SlashCommand, Style, Thoughts, TurnStart};
 
 /// Watch a session of the server and answer its requests
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Attach {
-    /// Session number, key or Claude Code session id; a unique prefix of a key or id is enough
-    session: String,
+    /// Session number, key or Claude Code session id, or the first characters of a key or id; without one, a
+    /// list is shown to choose from
+    session: Option<String>,
 
     /// Show the current turn and exit when it ends; if no turn is running, show the last one
     #[arg(long)]
@@ -55,13 +53,15 @@ pub(crate) struct Attach {
 
 const EXAMPLES: &str = "\
 Examples:
+  tidings attach                         # choose from a list
   tidings attach 3
   tidings attach 3 --wait > answer.md    # exit code 1 if the turn failed
   tidings attach 3 --json | jq -c .event
 
-Shows the end of the conversation first, or the whole turn with --wait. Answer permission requests and questions with \
-the keys shown; any other text is sent as a prompt. Ctrl-C detaches, and the session continues. After a lost \
-connection it reconnects without losing or repeating events.
+Shows the end of the conversation first, or the whole turn with --wait. Permission requests, questions, prompts and \
+keys work as in `tidings run`: Ctrl-C clears the line, then interrupts the turn, then detaches; Ctrl-D detaches at \
+once. A session continues without you. With --wait nothing can be typed, and Ctrl-C detaches. After a lost connection \
+it reconnects without losing or repeating events.
 
 With --json each line is {\"session\",\"cursor\",\"event\"}. Past events are merged as in a snapshot: the deltas of \
 one text are one event, and `cursor` is null for all of them but the last.";
@@ -91,18 +91,19 @@ impl<E: Serialize> EventLine<'_, E> {
 impl Attach {
     /// Attaches to a session by its number.
     pub(crate) fn to(number: i64, wait: bool, remote: RemoteArgs) -> Self {
-        Attach { session: number.to_string(), wait, diff: false, verbose: false, remote }
+        Attach { session: Some(number.to_string()), wait, diff: false, verbose: false, remote }
     }
 
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
+        let name = session_lookup::name_or_pick(self.session.as_deref(), &self.remote, out)?;
         #[cfg(unix)]
-        if let Some((folder, terminal)) = self.terminal()? {
+        if let Some((folder, terminal)) = self.terminal(&name)? {
             return super::claude::attached::show(&folder, &terminal, out);
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let remote = self.remote.remote()?;
-            let session = session_lookup::session(&remote, &self.session).await?;
+            let session = session_lookup::session(&remote, &name).await?;
             let limit = if self.wait { String::new() } else { format!("?limit={FIRST_EVENTS}") };
             let path = format!("/v1/sessions/{}/snapshot{limit}", session.handle);
             let mut snapshot: Snapshot = remote.get(&path).await?;
@@ -179,116 +180,106 @@ impl Attach {
     ) -> anyhow::Result<Exit> {
         let diffs = if self.diff { Diffs::Shown } else { Diffs::Hidden };
         let thoughts = if self.verbose { Thoughts::Shown } else { Thoughts::Hidden };
-        let mut view = view(AnswerText::Shown, diffs, thoughts, out);
-        view.ctrl_c(CtrlC::Detaches);
+        let mut console = Console::new(view(AnswerText::Shown, diffs, thoughts, out));
         let mut answers = Answers::new(remote.clone(), snapshot.session.handle);
-        let settings = TerminalSettings::save();
+        let types = is_interactive() && !is_over && !self.wait;
+        console.view.ctrl_c(if types { CtrlC::InterruptsThenDetaches } else { CtrlC::Detaches });
         // Opened before the text that invites to type: what is typed from now on is a key, and not echoed.
-        let keyboard = if is_interactive() && !is_over { Some(Keyboard::open()?) } else { None };
-        view.note(Line::styled(&headline(&snapshot.session), Style::DIM))?;
+        if is_interactive() && !is_over {
+            console.open_keyboard()?;
+        }
+        if types {
+            let commands = commands(remote, snapshot.session.handle).await;
+            console.add_input(Path::new(&snapshot.session.cwd), remote.is_local(), commands);
+        }
+        console.view.note(Line::styled(&headline(&snapshot.session), Style::DIM))?;
+        let keys = if types { "Type a prompt; ? shows the keys, Ctrl-D detaches" } else { "Ctrl-C detaches" };
+        console.view.note(Line::styled(&format!("{keys}, the session continues."), Style::DIM))?;
         let mut last = Exit::Success;
         let came = TurnStart::Before(Instant::now());
         for event in past.iter().filter_map(|event| event.decoded.as_ref()) {
-            show(&mut view, &mut answers, event, came)?;
+            answers.observe(event);
+            console.view.show(event, came, Instant::now())?;
             self.ends(event, &mut last);
         }
         if is_over {
-            view.finish()?;
+            console.view.finish()?;
             return Ok(ended(&snapshot.session, last));
         }
         if snapshot.session.state == ServerPhase::NeedsYou && !is_interactive() {
-            view.note(pending_note(snapshot.session.handle))?;
+            console.view.note(pending_note(snapshot.session.handle))?;
         }
         let handle = snapshot.session.handle;
         let stream = Stream::new(remote.clone(), handle, snapshot.cursor, is_interactive()).start();
-        let exit = self.follow(&mut view, &mut answers, stream, (settings, keyboard), last).await;
-        view.finish()?;
+        let exit = self.follow(&mut console, &mut answers, stream, last).await;
+        console.view.finish()?;
         exit
     }
 
     async fn follow(
         &self,
-        view: &mut View,
+        console: &mut Console,
         answers: &mut Answers,
         mut stream: Receiver<anyhow::Result<StreamUpdate>>,
-        (settings, mut keyboard): (TerminalSettings, Option<Keyboard>),
         mut last: Exit,
     ) -> anyhow::Result<Exit> {
-        let is_interactive = keyboard.is_some();
-        let mut editor: Option<PromptEditor> = None;
-        let mut signal = std::pin::pin!(signals()?);
+        let is_interactive = console.has_keyboard();
+        let mut signals = Signals::catch()?;
         let mut ticks = tokio::time::interval(FRAME);
-        let redraws = view.screen().is_interactive();
+        let redraws = console.view.screen().is_interactive();
+        let mut is_interrupted = false;
         loop {
             tokio::select! {
                 biased;
-                () = &mut signal => return Ok(Exit::Success),
-                key = next_key(keyboard.as_mut()) => match key {
-                    Key::Interrupt => return Ok(Exit::Success),
-                    Key::Resized => {
-                        view.resized(size());
-                        view.draw(Instant::now())?;
+                signal = signals.next() => {
+                    // The key of an editor, which has the terminal.
+                    if signal == Signal::Interrupt && console.is_editing() {
+                        continue;
                     }
-                    // Text typed while no request is shown is a prompt.
-                    Key::Char(first) if !self.wait && !view.is_asking() && !first.is_whitespace() => {
-                        view.screen().clear()?;
-                        // The editor needs exclusive access to the terminal.
-                        let ahead = keyboard.take().map(Keyboard::close).unwrap_or_default();
-                        let ahead = format!("{first}{ahead}");
-                        let (entered, ahead) = ahead.rsplit_once('\r').unwrap_or(("", &ahead));
-                        for prompt in entered.split('\r').filter(|prompt| !prompt.trim().is_empty()) {
-                            answers.prompt(prompt.to_owned());
+                    return Ok(Exit::Success);
+                }
+                input = console.next() => match console.handle(input)? {
+                    Some(UserAction::Leave) => return Ok(Exit::Success),
+                    Some(UserAction::Interrupt) => {
+                        if self.wait || is_interrupted || !console.view.is_in_turn() {
+                            return Ok(Exit::Success);
                         }
-                        if ahead.trim().is_empty() {
-                            keyboard = Some(Keyboard::open()?);
-                            continue;
-                        }
-                        let opened = match editor.take() {
-                            Some(editor) => editor,
-                            None => prompt_editor(RootArgs::data_folder())?,
-                        };
-                        let typed = tokio::select! {
-                            typed = opened.read(ahead.trim_end_matches('\n').to_owned()) => typed?,
-                            () = &mut signal => {
-                                settings.restore();
-                                return Ok(Exit::Success);
-                            }
-                        };
-                        editor = Some(typed.0);
-                        if let Typed::Prompt(prompt) = typed.1 && !prompt.trim().is_empty() {
-                            answers.prompt(prompt);
-                        }
-                        keyboard = Some(Keyboard::open()?);
+                        is_interrupted = true;
+                        console.view.interrupted()?;
+                        answers.interrupt();
                     }
-                    key => {
-                        if let Some((id, reply)) = view.key(key, Instant::now())? {
-                            answers.send(id, reply);
-                        }
-                    }
+                    Some(UserAction::Answer(id, reply)) => answers.send(id, reply),
+                    Some(UserAction::Prompt(draft, delivery)) => answers.prompt(draft, delivery),
+                    None => {}
                 },
-                Some(error) = answers.next_error() => view.note(Line::styled(&format!("  ✗ {error}"), Style::RED))?,
+                Some(error) = answers.next_error() => {
+                    console.view.note(Line::styled(&format!("  ✗ {error}"), Style::RED))?;
+                }
                 update = stream.recv() => match update.unwrap_or(Ok(StreamUpdate::Deleted))? {
                     StreamUpdate::Event { json, .. } => {
                         // Events that only newer servers send are skipped.
                         let Ok(event) = serde_json::from_str::<UiMessage>(&json) else { continue };
-                        show(view, answers, &event, TurnStart::At(Instant::now()))?;
+                        answers.observe(&event);
+                        let now = Instant::now();
+                        console.view.show(&event, TurnStart::At(now), now)?;
+                        is_interrupted &= console.view.is_in_turn();
                         if !is_interactive && asks(&event) {
-                            view.note(pending_note(answers.handle()))?;
+                            console.view.note(pending_note(answers.handle()))?;
                         }
                         if let Some(exit) = self.ends(&event, &mut last) {
                             return Ok(exit);
                         }
                     }
                     StreamUpdate::Disconnected(why) => {
-                        view.note(Line::styled(&format!("• disconnected: {why}"), Style::YELLOW))?;
+                        console.view.note(Line::styled(&format!("• disconnected: {why}"), Style::YELLOW))?;
                     }
-                    StreamUpdate::Reconnected => view.note(Line::styled("• reconnected", Style::DIM))?,
+                    StreamUpdate::Reconnected => console.view.note(Line::styled("• reconnected", Style::DIM))?,
                     StreamUpdate::Deleted => {
-                        view.note(Line::styled("• the session was deleted", Style::YELLOW))?;
+                        console.view.note(Line::styled("• the session was deleted", Style::YELLOW))?;
                         return Ok(Exit::Success);
                     }
                 },
-                _ = ticks.tick(), if redraws => view.draw(Instant::now())?,
+                _ = ticks.tick(), if redraws => console.view.draw(Instant::now())?,
             }
         }
     }
@@ -342,16 +333,11 @@ fn pending_note(handle: i64) -> Line {
     Line::styled(&text, Style::YELLOW)
 }
 
-fn show(view: &mut View, answers: &mut Answers, event: &UiMessage, at: TurnStart) -> anyhow::Result<()> {
-    answers.observe(event);
-    if let UiMessage::UserPrompt(prompt) = event
-        && prompt.origin.is_none()
-    {
-        view.note(Line::styled(&format!("› {}", prompt.text), Style::BOLD))?;
-        view.start_turn(at);
-    }
-    view.event(event, Instant::now())?;
-    Ok(())
+/// Slash commands of a session; none if the server does not know them yet.
+async fn commands(remote: &Remote, handle: i64) -> Vec<SlashCommand> {
+    let found = remote.get::<Completions>(&format!("/v1/sessions/{handle}/commands")).await;
+    let names = found.map(|found| found.items).unwrap_or_default().into_iter();
+    names.map(|name| SlashCommand { name, description: String::new() }).collect()
 }
 
 /// True if a turn runs or is going to run. The event that ends a turn comes before the one that changes the
@@ -367,17 +353,5 @@ fn is_busy(session: &SessionView, is_between_turns: bool) -> bool {
 
 fn headline(session: &SessionView) -> String {
     let title = session_lookup::title(session).unwrap_or("session");
-    format!(
-        "{} {}, {}. Type a prompt; Ctrl-C detaches, the session continues.",
-        session.handle,
-        printable(title),
-        printable(&session.cwd)
-    )
-}
-
-async fn next_key(keyboard: Option<&mut Keyboard>) -> Key {
-    match keyboard {
-        Some(keyboard) => keyboard.next().await,
-        None => std::future::pending().await,
-    }
+    format!("{} {}, {}", session.handle, printable(title), printable(&session.cwd))
 }

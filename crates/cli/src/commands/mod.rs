@@ -6,6 +6,7 @@ pub(crate) mod backup;
 #[cfg(unix)]
 pub(crate) mod claude;
 pub(crate) mod completions;
+mod console;
 pub(crate) mod decide;
 pub(crate) mod doctor;
 pub(crate) mod frames;
@@ -16,6 +17,7 @@ pub(crate) mod host;
 pub(crate) mod inbox;
 pub(crate) mod installation;
 pub(crate) mod pair;
+mod pick;
 pub(crate) mod ps;
 pub(crate) mod rehearse;
 pub(crate) mod remote;

@@ -93,7 +93,7 @@ fn is_recent(session: &SessionView, now: Timestamp) -> bool {
     rank(session.state) < 3 || age.is_ok_and(|age| age < RECENT_SECONDS)
 }
 
-fn label(state: ServerPhase) -> (&'static str, &'static str) {
+pub(super) fn label(state: ServerPhase) -> (&'static str, &'static str) {
     let style = match state {
         ServerPhase::NeedsYou => YELLOW,
         ServerPhase::Failed | ServerPhase::Interrupted => RED,

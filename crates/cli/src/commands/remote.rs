@@ -106,6 +106,11 @@ impl Remote {
         Ok(Remote { client, base, token: token.to_owned(), data: None })
     }
 
+    /// True if the server is on this machine.
+    pub(crate) fn is_local(&self) -> bool {
+        self.data.is_some()
+    }
+
     pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> anyhow::Result<T> {
         Ok(self.send(self.request(Method::GET, path)).await?.json().await?)
     }

@@ -10,8 +10,8 @@ use tidings_protocol::api::{Accepted, CommandRequest, ServerPhase, SessionView};
 use tidings_transcript::list::{self, ListFilter};
 use tidings_transcript::roots::{Roots, SessionFiles};
 
-use super::session_lookup;
 use super::sessions::RootArgs;
+use super::{pick, session_lookup};
 use crate::commands::remote::RemoteArgs;
 use crate::error::{CannotRun, Exit};
 use crate::output::{Output, printable};
@@ -20,7 +20,8 @@ use crate::output::{Output, printable};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Resume {
-    /// Session number, key or Claude Code session id; without one, `claude` lists its sessions
+    /// Session number, key or Claude Code session id, or its first characters; without one, a list is shown
+    /// to choose from
     session: Option<String>,
 
     /// Path of `claude` [default: the usual places]
@@ -39,6 +40,7 @@ const EXAMPLES: &str = "\
 A session that the server runs must be idle; its agent ends first. This command works without a server, too.
 
 Examples:
+  tidings resume                       choose from a list
   tidings resume 3                     the session 3 of `tidings ps`
   tidings resume 4f2c -- --model opus  arguments after `--` are for `claude`";
 
@@ -54,10 +56,15 @@ impl Resume {
         search.program = self.claude_path.clone().or(search.program);
         let mut claude = Command::new(search.find()?);
         claude.arg("--resume");
-        if let Some(name) = &self.session {
-            let Conversation { cli_session, cwd } = self.release(name)?;
-            claude.arg(cli_session).current_dir(cwd);
-        }
+        let name = match &self.session {
+            Some(name) => name.clone(),
+            None if pick::can_pick() => {
+                pick::stored(&Roots::new([RootArgs::config_folder_of_user()]), out)?.id
+            }
+            None => return Err(pick::unnamed().into()),
+        };
+        let Conversation { cli_session, cwd } = self.release(&name)?;
+        claude.arg(cli_session).current_dir(cwd);
         out.flush()?;
         // Set by the server for its own agents; it keeps hooks from reporting a session.
         let failed = claude.args(&self.args).env_remove("TIDINGS_SESSION").exec();

@@ -3,11 +3,16 @@
 use tidings_bridge::{Code, Error};
 use tidings_protocol::api::{SessionList, SessionView};
 
-use crate::commands::remote::Remote;
+use super::pick;
+use crate::commands::remote::{Remote, RemoteArgs};
 use crate::error::CannotRun;
-use crate::output::printable;
+use crate::human;
+use crate::output::{Output, printable};
 
 const NOT_FOUND: &str = "not_found";
+
+/// Maximum number of sessions that an error about a prefix lists.
+const CANDIDATES_MAX: usize = 8;
 
 /// Fetches every session of a server, sorted by number.
 pub(crate) async fn sessions(remote: &Remote) -> anyhow::Result<Vec<SessionView>> {
@@ -19,6 +24,20 @@ pub(crate) async fn sessions(remote: &Remote) -> anyhow::Result<Vec<SessionView>
         after = last.handle;
         all.extend(page.items);
     }
+}
+
+/// Returns the given name of a session. Without one, the user chooses a session in the terminal.
+pub(crate) fn name_or_pick(given: Option<&str>, remote: &RemoteArgs, out: &Output) -> anyhow::Result<String> {
+    if let Some(name) = given {
+        return Ok(name.to_owned());
+    }
+    if remote.json || !pick::can_pick() {
+        return Err(pick::unnamed().into());
+    }
+    pick::block_on(async {
+        let all = sessions(&remote.remote()?).await?;
+        Ok(pick::of_server(all, out).await?.handle.to_string())
+    })
 }
 
 /// Returns the title of a session, or else its first prompt.
@@ -53,11 +72,26 @@ pub(crate) async fn session(remote: &Remote, name: &str) -> anyhow::Result<Sessi
         [session] => return Ok(session.clone()),
         [] => (NOT_FOUND, format!("No such session: `{}`", printable(name)), "`tidings ps` lists them"),
         _ => {
-            let message = format!("`{}` is a prefix of {} sessions", printable(name), fitting.len());
-            ("ambiguous", message, "give a longer prefix, or the number from `tidings ps`")
+            let shown = fitting.iter().take(CANDIDATES_MAX).map(|session| candidate(session));
+            let mut candidates: Vec<String> = shown.collect();
+            if fitting.len() > CANDIDATES_MAX {
+                candidates.push("…".to_owned());
+            }
+            let (name, count) = (printable(name), fitting.len());
+            let message = format!("{count} sessions begin with `{name}`: {}", candidates.join(", "));
+            ("ambiguous", message, "give more characters of the id, or the number")
         }
     };
     Err(CannotRun { code, message, hint }.into())
+}
+
+/// Number, id and title of a session that fits a prefix.
+fn candidate(session: &SessionView) -> String {
+    const TITLE_COLUMNS: usize = 30;
+    let id: String = session.cli_session_ids.last().unwrap_or(&session.key).chars().take(8).collect();
+    let title =
+        title(session).map(|title| format!(" {}", human::fit(&title.replace('\n', " "), TITLE_COLUMNS)));
+    printable(&format!("{} ({id}{})", session.handle, title.unwrap_or_default()))
 }
 
 /// True if a name can be put into a URL path without encoding, as every number, key and id can.

@@ -11,8 +11,9 @@ use crate::output::{Output, printable};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Set {
-    /// Session number, key or Claude Code session id; a unique prefix of a key or id is enough
-    session: String,
+    /// Session number, key or Claude Code session id, or the first characters of a key or id; without one, a
+    /// list is shown to choose from
+    session: Option<String>,
 
     /// Continue by itself, once, when a limit of the plan that ended a turn is reset
     #[arg(long, value_name = "WHEN", num_args = 0..=1, default_missing_value = "on", required_unless_present = "title")]
@@ -40,6 +41,7 @@ Examples:
 
 impl Set {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
+        let name = session_lookup::name_or_pick(self.session.as_deref(), &self.remote, out)?;
         let patch = PatchSession {
             title: self.title.clone(),
             continue_after_limit: self.continue_after_limit.map(|switch| switch == Switch::On),
@@ -49,14 +51,14 @@ impl Set {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let session: SessionView = runtime.block_on(async {
             let remote = self.remote.remote()?;
-            let session = session_lookup::session(&remote, &self.session).await?;
+            let session = session_lookup::session(&remote, &name).await?;
             remote.patch(&format!("/v1/sessions/{}", session.handle), &patch).await
         })?;
         if self.remote.json {
             out.json(&session)?;
             return Ok(Exit::Success);
         }
-        let name = printable(&self.session);
+        let name = printable(&name);
         match (&session.continues_at, session.continue_after_limit) {
             (Some(at), _) => out.note(&format!("Changed: {name}; it continues at {at}"))?,
             (None, true) => out.note(&format!("Changed: {name}; it continues by itself after a limit"))?,

@@ -10,8 +10,9 @@ use crate::output::{Output, printable};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Stop {
-    /// Session number, key or Claude Code session id; a unique prefix of a key or id is enough
-    session: String,
+    /// Session number, key or Claude Code session id, or the first characters of a key or id; without one, a
+    /// list is shown to choose from
+    session: Option<String>,
 
     /// Interrupt the current turn only, and keep the agent running
     #[arg(long)]
@@ -28,10 +29,11 @@ Examples:
 
 impl Stop {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
+        let name = session_lookup::name_or_pick(self.session.as_deref(), &self.remote, out)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (session, accepted): (SessionView, Accepted) = runtime.block_on(async {
             let remote = self.remote.remote()?;
-            let session = session_lookup::session(&remote, &self.session).await?;
+            let session = session_lookup::session(&remote, &name).await?;
             let verb = if self.turn { "interrupt" } else { "stop" };
             // Sent even if no turn seems to be running: one may have begun since.
             let path = format!("/v1/sessions/{}/{verb}", session.handle);
@@ -46,7 +48,7 @@ impl Stop {
                 ServerPhase::Running | ServerPhase::NeedsYou => "Interrupted its turn",
                 _ => "No turn was running",
             };
-            out.note(&format!("{what}: {}", printable(&self.session)))?;
+            out.note(&format!("{what}: {}", printable(&name)))?;
         }
         Ok(Exit::Success)
     }

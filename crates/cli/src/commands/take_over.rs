@@ -10,8 +10,9 @@ use crate::output::{Output, printable};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct TakeOver {
-    /// Session number, key or Claude Code session id; a unique prefix of a key or id is enough
-    session: String,
+    /// Session number, key or Claude Code session id, or the first characters of a key or id; without one, a
+    /// list is shown to choose from
+    session: Option<String>,
 
     #[command(flatten)]
     pub(crate) remote: RemoteArgs,
@@ -26,17 +27,18 @@ Examples:
 
 impl TakeOver {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
+        let name = session_lookup::name_or_pick(self.session.as_deref(), &self.remote, out)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let accepted: Accepted = runtime.block_on(async {
             let remote = self.remote.remote()?;
-            let session = session_lookup::session(&remote, &self.session).await?;
+            let session = session_lookup::session(&remote, &name).await?;
             let path = format!("/v1/sessions/{}/take_over", session.handle);
             remote.post(&path, &CommandRequest::default()).await
         })?;
         if self.remote.json {
             out.text(&format!("{}\n", serde_json::to_string(&accepted)?))?;
         } else {
-            let name = printable(&self.session);
+            let name = printable(&name);
             out.note(&format!(
                 "It continues on the server; `tidings resume {name}` continues it in a terminal"
             ))?;

@@ -1,4 +1,4 @@
-//! Keyboard input during a turn or while a request is pending.
+//! Keyboard input.
 
 use std::io;
 use std::sync::Arc;
@@ -14,13 +14,31 @@ use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// A key that has a function here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Key {
     Char(char),
+    /// Text of a bracketed paste, with `\n` as its line break.
+    Paste(String),
     Enter,
+    /// Alt-Enter, Shift-Enter or Ctrl-J: a line break in a text.
+    Newline,
     Backspace,
+    Delete,
     Escape,
     Tab,
+    BackTab,
+    Left,
+    Right,
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    Home,
+    End,
+    /// Ctrl with a letter, except for those above and below.
+    Ctrl(char),
+    /// Alt with a letter; Alt with an arrow or Backspace is the letter that does the same.
+    Alt(char),
     /// Ctrl-C.
     Interrupt,
     /// The terminal was resized.
@@ -62,32 +80,6 @@ impl Keyboard {
     }
 }
 
-impl Keyboard {
-    /// Restores the terminal, and returns the text that was typed ahead. Enter is `\r` in it; `\n` is from a
-    /// paste.
-    pub(crate) fn close(mut self) -> String {
-        self.stop.store(true, Ordering::Relaxed);
-        let mut keys = Vec::new();
-        while self.reader.as_ref().is_some_and(|reader| !reader.is_finished()) {
-            keys.extend(std::iter::from_fn(|| self.keys.try_recv().ok()));
-            std::thread::sleep(POLL_INTERVAL / 10);
-        }
-        keys.extend(std::iter::from_fn(|| self.keys.try_recv().ok()));
-        let mut text = String::new();
-        for key in keys {
-            match key {
-                Key::Char(c) => text.push(c),
-                Key::Enter => text.push('\r'),
-                Key::Tab => text.push('\t'),
-                Key::Backspace if text.ends_with('\r') => {}
-                Key::Backspace => drop(text.pop()),
-                Key::Escape | Key::Interrupt | Key::Resized => {}
-            }
-        }
-        text
-    }
-}
-
 impl Drop for Keyboard {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
@@ -115,7 +107,7 @@ fn forward(sender: &Sender<Key>, stopped: &AtomicBool) {
             Ok(false) => {}
             Ok(true) => {
                 let Ok(event) = read() else { return };
-                if keys_of(event).into_iter().any(|key| sender.blocking_send(key).is_err()) {
+                if key(event).is_some_and(|key| sender.blocking_send(key).is_err()) {
                     return;
                 }
             }
@@ -124,29 +116,41 @@ fn forward(sender: &Sender<Key>, stopped: &AtomicBool) {
     }
 }
 
-/// The keys of an event; those of a paste are its characters.
-fn keys_of(event: Event) -> Vec<Key> {
-    match event {
-        Event::Paste(text) => text.replace("\r\n", "\n").replace('\r', "\n").chars().map(Key::Char).collect(),
-        event => Vec::from_iter(key(&event)),
-    }
-}
-
-fn key(event: &Event) -> Option<Key> {
+fn key(event: Event) -> Option<Key> {
     match event {
         Event::Resize(..) => Some(Key::Resized),
+        Event::Paste(text) => Some(Key::Paste(text.replace("\r\n", "\n").replace('\r', "\n"))),
         Event::Key(key) if key.kind != KeyEventKind::Release => {
             let control = key.modifiers.contains(KeyModifiers::CONTROL);
-            match key.code {
-                KeyCode::Char('c') if control => Some(Key::Interrupt),
-                KeyCode::Char(_) if control || key.modifiers.contains(KeyModifiers::ALT) => None,
-                KeyCode::Char(c) => Some(Key::Char(c)),
-                KeyCode::Enter => Some(Key::Enter),
-                KeyCode::Backspace => Some(Key::Backspace),
-                KeyCode::Esc => Some(Key::Escape),
-                KeyCode::Tab => Some(Key::Tab),
-                _ => None,
-            }
+            let alt = key.modifiers.contains(KeyModifiers::ALT);
+            let shift = key.modifiers.contains(KeyModifiers::SHIFT);
+            Some(match key.code {
+                KeyCode::Char('c') if control => Key::Interrupt,
+                KeyCode::Char('j') if control => Key::Newline,
+                KeyCode::Char('h') if control => Key::Backspace,
+                KeyCode::Char(c) if control => Key::Ctrl(c.to_ascii_lowercase()),
+                KeyCode::Char(c) if alt => Key::Alt(c),
+                KeyCode::Char(c) => Key::Char(c),
+                KeyCode::Enter if alt || shift => Key::Newline,
+                KeyCode::Enter => Key::Enter,
+                KeyCode::Backspace if alt => Key::Ctrl('w'),
+                KeyCode::Backspace => Key::Backspace,
+                KeyCode::Delete => Key::Delete,
+                KeyCode::Esc => Key::Escape,
+                KeyCode::Tab => Key::Tab,
+                KeyCode::BackTab => Key::BackTab,
+                KeyCode::Left if control || alt => Key::Alt('b'),
+                KeyCode::Right if control || alt => Key::Alt('f'),
+                KeyCode::Left => Key::Left,
+                KeyCode::Right => Key::Right,
+                KeyCode::Up => Key::Up,
+                KeyCode::Down => Key::Down,
+                KeyCode::PageUp => Key::PageUp,
+                KeyCode::PageDown => Key::PageDown,
+                KeyCode::Home => Key::Home,
+                KeyCode::End => Key::End,
+                _ => return None,
+            })
         }
         _ => None,
     }

@@ -6,21 +6,23 @@
 pub(crate) mod ask;
 mod card;
 mod diff;
-mod editor;
 mod keys;
 mod line;
 mod live;
 mod markdown;
+mod picker;
+mod prompt;
 pub(crate) mod safe;
 mod screen;
 mod status;
 mod style;
 mod view;
 
-pub(crate) use editor::{PromptEditor, TerminalSettings, Typed, prompt_editor};
 pub(crate) use keys::{Key, Keyboard};
 pub(crate) use line::Line;
+pub(crate) use picker::{PickItem, Picked, Picker};
+pub(crate) use prompt::{Draft, PromptAction, PromptHistory, PromptInput, SlashCommand};
 pub(crate) use safe::text as safe_text;
 pub(crate) use screen::{Paint, Pane, Screen};
 pub(crate) use style::Style;
-pub(crate) use view::{CtrlC, Diffs, Thoughts, TurnStart, View};
+pub(crate) use view::{CtrlC, Diffs, KeyEffect, Thoughts, TurnStart, View};

@@ -16,15 +16,17 @@ pub(crate) struct Pane {
     out: Box<dyn Write + Send>,
     is_terminal: bool,
     paint: Paint,
+    /// Output that waits while another program has the terminal.
+    held: Option<String>,
 }
 
 impl Pane {
     pub(crate) fn terminal(out: Box<dyn Write + Send>, paint: Paint) -> Self {
-        Pane { out, is_terminal: true, paint }
+        Pane { out, is_terminal: true, paint, held: None }
     }
 
     pub(crate) fn piped(out: Box<dyn Write + Send>, paint: Paint) -> Self {
-        Pane { out, is_terminal: false, paint }
+        Pane { out, is_terminal: false, paint, held: None }
     }
 
     /// Line ending; a terminal in raw mode needs a carriage return.
@@ -42,7 +44,17 @@ impl Pane {
     fn lines(&mut self, lines: &[Line]) -> io::Result<()> {
         let end = self.line_end();
         let text: String = lines.iter().map(|line| self.painted(line) + end).collect();
+        if let Some(held) = &mut self.held {
+            held.push_str(&text);
+            return Ok(());
+        }
         self.out.write_all(text.as_bytes())?;
+        self.out.flush()
+    }
+
+    fn resume(&mut self) -> io::Result<()> {
+        let held = self.held.take().unwrap_or_default();
+        self.out.write_all(held.as_bytes())?;
         self.out.flush()
     }
 }
@@ -55,13 +67,15 @@ pub(crate) struct Screen {
     live: Vec<String>,
     /// Width of the terminal when they were drawn.
     columns: usize,
+    /// Row and column of the cursor among them, if it is not behind the last.
+    cursor: Option<(usize, usize)>,
     /// True if the last byte on standard output was a line break.
     fresh: bool,
 }
 
 impl Screen {
     pub(crate) fn new(data: Pane, notes: Pane) -> Self {
-        Screen { data, notes, live: Vec::new(), columns: 0, fresh: true }
+        Screen { data, notes, live: Vec::new(), columns: 0, cursor: None, fresh: true }
     }
 
     /// True if the answer goes to a terminal, and not to a file or a pipe.
@@ -108,46 +122,80 @@ impl Screen {
         self.notes.lines(lines)
     }
 
-    /// Redraws the live lines. Does nothing without a terminal.
-    pub(crate) fn live(&mut self, lines: &[Line], columns: usize) -> io::Result<()> {
-        if !self.notes.is_terminal {
+    /// Gives the terminal to another program: output waits until [`Screen::resume`].
+    pub(crate) fn suspend(&mut self) -> io::Result<()> {
+        self.clear()?;
+        for pane in [&mut self.data, &mut self.notes] {
+            if pane.is_terminal {
+                pane.held = Some(String::new());
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the terminal back, and writes what has waited.
+    pub(crate) fn resume(&mut self) -> io::Result<()> {
+        self.data.resume()?;
+        self.notes.resume()
+    }
+
+    /// Redraws the live lines, and puts the cursor at a row and column of them, or behind the last. Does
+    /// nothing without a terminal.
+    pub(crate) fn live(
+        &mut self,
+        lines: &[Line],
+        columns: usize,
+        cursor: Option<(usize, usize)>,
+    ) -> io::Result<()> {
+        if !self.notes.is_terminal || self.notes.held.is_some() {
             return Ok(());
         }
         // Keep the last column free, since some terminals wrap as soon as it is written.
         let fitting: Vec<String> =
             lines.iter().map(|line| self.notes.painted(&line.fit(columns.saturating_sub(1)))).collect();
-        if fitting == self.live && columns == self.columns {
+        if fitting == self.live && columns == self.columns && cursor == self.cursor {
             return Ok(());
         }
         // Overwrite line by line in one write, to avoid flicker; clear the rest of each line.
-        let back = match self.live.len() {
-            0 => String::new(),
-            lines => to_first_of(lines),
-        };
+        let back = self.to_first();
         let drawn: Vec<String> = fitting.iter().map(|line| format!("{line}\x1b[K")).collect();
         let rest = if self.live.len() > fitting.len() { "\x1b[J" } else { "" };
+        let place = cursor.map_or_else(String::new, |(row, column)| {
+            let up = match fitting.len().saturating_sub(row + 1) {
+                0 => String::new(),
+                rows => format!("\x1b[{rows}A"),
+            };
+            let right = if column == 0 { String::new() } else { format!("\x1b[{column}C") };
+            format!("\r{up}{right}")
+        });
         self.columns = columns;
+        self.cursor = cursor;
         self.live = fitting;
-        write!(self.notes.out, "{back}{}{rest}", drawn.join("\r\n"))?;
+        write!(self.notes.out, "{back}{}{rest}{place}", drawn.join("\r\n"))?;
         self.notes.out.flush()
     }
 
     /// Removes the live lines.
     pub(crate) fn clear(&mut self) -> io::Result<()> {
-        let lines = std::mem::take(&mut self.live).len();
-        if lines == 0 {
+        if self.live.is_empty() {
             return Ok(());
         }
-        write!(self.notes.out, "{}\x1b[J", to_first_of(lines))?;
+        let back = self.to_first();
+        self.live.clear();
+        self.cursor = None;
+        write!(self.notes.out, "{back}\x1b[J")?;
         self.notes.out.flush()
     }
-}
 
-/// Escape sequence that moves from the last to the start of the first of so many lines.
-fn to_first_of(lines: usize) -> String {
-    match lines {
-        0 | 1 => "\r".to_owned(),
-        lines => format!("\r\x1b[{}A", lines - 1),
+    /// Escape sequence that moves from the cursor to the start of the first live line.
+    fn to_first(&self) -> String {
+        if self.live.is_empty() {
+            return String::new();
+        }
+        match self.cursor.map_or(self.live.len() - 1, |(row, _)| row) {
+            0 => "\r".to_owned(),
+            rows => format!("\r\x1b[{rows}A"),
+        }
     }
 }
 
@@ -185,7 +233,7 @@ mod tests {
             Pane::piped(Box::new(data.clone()), Paint::Plain),
             Pane::piped(Box::new(notes.clone()), Paint::Plain),
         );
-        screen.live(&[Line::plain("spinner")], 80).unwrap();
+        screen.live(&[Line::plain("spinner")], 80, None).unwrap();
         screen.data_text("half a \x1b[31mline").unwrap();
         screen.end_data_line().unwrap();
         screen.end_data_line().unwrap();
@@ -201,15 +249,44 @@ mod tests {
             Pane::terminal(Box::new(notes.clone()), Paint::Styled),
         );
         let live = [Line::plain("one"), Line::styled("two", Style::DIM)];
-        screen.live(&live, 80).unwrap();
-        screen.live(&live, 80).unwrap();
+        screen.live(&live, 80, None).unwrap();
+        screen.live(&live, 80, None).unwrap();
         let drawn = "one\x1b[K\r\n\x1b[2mtwo\x1b[0m\x1b[K";
         assert_eq!(notes.text(), drawn);
-        screen.live(&live[..1], 80).unwrap();
+        screen.live(&live[..1], 80, None).unwrap();
         let shorter = "\r\x1b[1Aone\x1b[K\x1b[J";
         assert_eq!(notes.text(), format!("{drawn}{shorter}"));
         screen.data(&[Line::plain("answer")]).unwrap();
         assert_eq!(notes.text(), format!("{drawn}{shorter}\r\x1b[J"));
         assert_eq!(data.text(), "answer\r\n");
+    }
+
+    #[test]
+    fn the_cursor_is_put_into_a_line_and_comes_back() {
+        let (data, notes) = (SharedBuffer::default(), SharedBuffer::default());
+        let mut screen = Screen::new(
+            Pane::terminal(Box::new(data.clone()), Paint::Plain),
+            Pane::terminal(Box::new(notes.clone()), Paint::Plain),
+        );
+        let live = [Line::plain("one"), Line::plain("› two"), Line::plain("three")];
+        screen.live(&live, 80, Some((1, 5))).unwrap();
+        screen.clear().unwrap();
+        assert_eq!(notes.text(), "one\x1b[K\r\n› two\x1b[K\r\nthree\x1b[K\r\x1b[1A\x1b[5C\r\x1b[1A\x1b[J");
+    }
+
+    #[test]
+    fn output_waits_while_another_program_has_the_terminal() {
+        let (data, notes) = (SharedBuffer::default(), SharedBuffer::default());
+        let mut screen = Screen::new(
+            Pane::terminal(Box::new(data.clone()), Paint::Plain),
+            Pane::terminal(Box::new(notes.clone()), Paint::Plain),
+        );
+        screen.suspend().unwrap();
+        screen.data(&[Line::plain("answer")]).unwrap();
+        screen.notes(&[Line::plain("note")]).unwrap();
+        screen.live(&[Line::plain("spinner")], 80, None).unwrap();
+        assert_eq!((data.text().as_str(), notes.text().as_str()), ("", ""));
+        screen.resume().unwrap();
+        assert_eq!((data.text().as_str(), notes.text().as_str()), ("answer\r\n", "note\r\n"));
     }
 }

@@ -1,6 +1,7 @@
 //! View of a running session: events in, lines out.
 
 mod asking;
+mod prompting;
 mod side_events;
 mod spacing;
 
@@ -18,6 +19,7 @@ use super::keys::Key;
 use super::line::Line;
 use super::live::{Agent, NOTABLE, Running, agent_lines, running_lines, spinner, todo_lines};
 use super::markdown::MarkdownStream;
+use super::prompt::{PromptAction, PromptInput};
 use super::screen::Screen;
 use super::status::{Status, duration};
 use super::style::Style;
@@ -47,8 +49,22 @@ pub(crate) enum TurnStart {
 /// Effect of Ctrl-C during a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CtrlC {
+    /// The turn ends; again, and the program ends.
     Interrupts,
+    /// The turn ends; again, and the program ends without the session.
+    InterruptsThenDetaches,
+    /// The program ends, and the turn continues.
     Detaches,
+}
+
+/// Effect of a key outside of the view.
+#[derive(Debug, PartialEq)]
+pub(crate) enum KeyEffect {
+    None,
+    /// The answer to a request.
+    Answer(String, Reply),
+    /// An effect of the input line.
+    Prompt(PromptAction),
 }
 
 /// Maximum width of text, for readability.
@@ -76,6 +92,12 @@ pub(crate) struct View {
     permissions: Vec<PermissionDetails>,
     questions: Vec<QuestionDetails>,
     asks: Asks,
+    /// Input line; none if no prompts are typed.
+    input: Option<PromptInput>,
+    /// True if a request came while a prompt was typed: keys go to the prompt until Escape or its end.
+    defers_requests: bool,
+    /// Ids and texts of the prompts that wait for the end of the turn.
+    queued: Vec<(String, String)>,
     /// Error that was shown last, so that the same error is not shown twice.
     error: Option<String>,
     stopping: Stopping,
@@ -110,6 +132,9 @@ impl View {
             permissions: Vec::new(),
             questions: Vec::new(),
             asks: Asks::default(),
+            input: None,
+            defers_requests: false,
+            queued: Vec::new(),
             error: None,
             stopping: Stopping::No,
         }
@@ -121,6 +146,11 @@ impl View {
 
     pub(crate) fn resized(&mut self, size: (usize, usize)) {
         self.size = size;
+    }
+
+    /// True while a turn runs.
+    pub(crate) fn is_in_turn(&self) -> bool {
+        self.turn_start.is_some()
     }
 
     /// True if a request is pending.
@@ -144,7 +174,12 @@ impl View {
 
     /// Shows that the user has interrupted the turn.
     pub(crate) fn interrupted(&mut self) -> io::Result<()> {
-        self.note(Line::styled("• interrupted; press Ctrl-C again to exit", Style::YELLOW))?;
+        let leave = match self.ctrl_c {
+            CtrlC::Interrupts => "exit",
+            CtrlC::InterruptsThenDetaches | CtrlC::Detaches => "detach",
+        };
+        let text = format!("• interrupted; press Ctrl-C again to {leave}");
+        self.note(Line::styled(&text, Style::YELLOW))?;
         self.stopping = Stopping::Yes;
         Ok(())
     }
@@ -154,14 +189,8 @@ impl View {
         if !matches!(event, UiMessage::Thinking(_)) {
             self.end_thought()?;
         }
+        self.observe(event);
         match event {
-            UiMessage::SessionStarted(session) => {
-                self.folder.clone_from(&session.cwd);
-                self.status.model.clone_from(&session.model);
-            }
-            UiMessage::SettingsChanged(settings) if settings.model.is_some() => {
-                self.status.model.clone_from(&settings.model);
-            }
             UiMessage::TextChunk { text, .. } => self.text(text)?,
             UiMessage::TextEnded(_) => self.end_text()?,
             UiMessage::Thinking(thought) => self.thinking.push_str(&thought.text),
@@ -220,13 +249,23 @@ impl View {
             lines.push(Line::new());
             lines.extend(self.asks.lines(columns));
         }
+        let mut cursor = None;
+        if let Some((prompt, (row, column))) = self.prompt_lines() {
+            cursor = Some((lines.len() + row, column));
+            lines.extend(prompt);
+        }
         // If the lines do not fit, show the last ones, and keep one row free above them.
         let skipped = lines.len().saturating_sub(rows.saturating_sub(1).max(1));
-        self.screen.live(&lines[skipped..], columns)
+        let cursor = cursor.map(|(row, column)| (row.saturating_sub(skipped), column));
+        self.screen.live(&lines[skipped..], columns, cursor)
     }
 
-    /// Passes a key to the request in front; returns its answer once it is complete.
-    pub(crate) fn key(&mut self, key: Key, now: Instant) -> io::Result<Option<(String, Reply)>> {
+    /// Passes a key to the request in front, or to the input line.
+    pub(crate) fn key(&mut self, key: &Key, now: Instant) -> io::Result<KeyEffect> {
+        if let Some(effect) = self.prompt_key(key) {
+            self.draw(now)?;
+            return Ok(KeyEffect::Prompt(effect));
+        }
         let settled = self.asks.key(key);
         if let Some((id, ask, reply)) = &settled {
             self.settled(ask, reply)?;
@@ -236,13 +275,16 @@ impl View {
             }
         }
         self.draw(now)?;
-        Ok(settled.map(|(id, _, reply)| (id, reply)))
+        Ok(settled.map_or(KeyEffect::None, |(id, _, reply)| KeyEffect::Answer(id, reply)))
     }
 
     /// Shows a note, which is not part of the answer.
     pub(crate) fn note(&mut self, line: Line) -> io::Result<()> {
         self.end_text()?;
-        self.cards(&[line])
+        if !self.screen.is_interactive() {
+            return self.cards(&[line]);
+        }
+        self.cards(&line.wrap(self.card_columns(), 2))
     }
 
     /// Ends the view: shows buffered text, and removes the lines that change.
@@ -368,34 +410,57 @@ impl View {
                 TurnStart::At(at) => Some(now.saturating_duration_since(at)),
                 TurnStart::Before(_) => self.status.took,
             };
-            let mut lines = self.status.line(took).wrap(self.card_columns(), 0);
+            let line = match self.input {
+                // The input line has the rest below it.
+                Some(_) => self.status.turn_line(took),
+                None => self.status.line(took),
+            };
+            let mut lines = line.wrap(self.card_columns(), 0);
             if self.screen.shows_data() {
                 lines.insert(0, Line::new());
             }
             self.screen.notes(&lines)?;
             self.spacing = Spacing::default();
+            if self.input.is_some() {
+                // The next prompt is separated from it.
+                self.spacing.cards_begin();
+            }
         }
         Ok(())
     }
 
-    /// Last line during a turn: activity, duration, context, and the effect of Ctrl-C.
+    /// Last line during a turn: activity, duration, context, and the effect of keys.
     fn waiting_line(&self, spinner: char, now: Instant) -> Option<Line> {
         let began = self.turn_start?;
         let doing = self.doing.as_deref().filter(|_| self.todos.is_empty());
         let doing = if self.thinking.is_empty() { doing } else { Some("thinking") };
-        let mut parts: Vec<String> = doing.map(str::to_owned).into_iter().collect();
-        if let TurnStart::At(at) = began {
-            let took = now.saturating_duration_since(at);
-            parts.push(duration(Duration::from_secs(took.as_secs())).replace(".0s", "s"));
-        }
-        if let Some(context) = self.status.context.filter(|context| *context > 0) {
-            parts.push(format!("{} context", super::status::tokens(context)));
-        }
+        let took = match began {
+            TurnStart::At(at) => {
+                let took = Duration::from_secs(now.saturating_duration_since(at).as_secs());
+                Some(duration(took).replace(".0s", "s"))
+            }
+            TurnStart::Before(_) => None,
+        };
         let ctrl_c = match self.ctrl_c {
-            CtrlC::Interrupts => "Ctrl-C interrupts",
+            CtrlC::Interrupts | CtrlC::InterruptsThenDetaches => "Ctrl-C interrupts",
             CtrlC::Detaches => "Ctrl-C detaches",
         };
-        parts.push(ctrl_c.to_owned());
+        let doing = doing.map(str::to_owned);
+        let parts: Vec<String> = match &self.input {
+            // On a narrow screen the keys matter most.
+            Some(input) if input.is_empty() => {
+                [took, Some(ctrl_c.to_owned()), doing].into_iter().flatten().collect()
+            }
+            Some(_) => {
+                let keys = "Enter queues · Ctrl-S steers".to_owned();
+                [took, Some(keys), doing].into_iter().flatten().collect()
+            }
+            None => {
+                let context = self.status.context.filter(|context| *context > 0);
+                let context = context.map(|context| format!("{} context", super::status::tokens(context)));
+                [doing, took, context, Some(ctrl_c.to_owned())].into_iter().flatten().collect()
+            }
+        };
         Some(Line::styled(&format!("{spinner} {}", parts.join(" · ")), Style::DIM))
     }
 

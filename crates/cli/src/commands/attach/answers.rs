@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use tidings_bridge::{Code, Error};
 use tidings_protocol::api::{
-    Accepted, AnswerResult, Choice, Delivery, Input, PermissionAnswer, PermissionScope, QuestionAnswer,
-    QuestionReply,
+    Accepted, AnswerResult, Choice, CommandRequest, Delivery, Input, PermissionAnswer, PermissionScope,
+    QuestionAnswer, QuestionReply,
 };
 use tidings_protocol::ui::{QuestionKind, UiMessage};
 use tokio::task::JoinSet;
@@ -16,6 +16,7 @@ use crate::commands::remote::Remote;
 use crate::commands::run::answer::{answers, plan_answers};
 use crate::commands::send::check_length;
 use crate::output::printable;
+use crate::terminal::Draft;
 use crate::terminal::ask::{GrantScope, Reply};
 
 /// Pending requests of a session, and the answers being sent.
@@ -70,14 +71,25 @@ impl Answers {
         }
     }
 
-    /// Sends a prompt in the background. The server queues it until the current turn ends.
-    pub(super) fn prompt(&mut self, content: String) {
+    /// Sends a prompt in the background.
+    pub(super) fn prompt(&mut self, draft: Draft, delivery: Delivery) {
         let (remote, handle) = (self.remote.clone(), self.handle);
         let client_id = Some(Uuid::new_v4().to_string());
-        let input = Input { content, delivery: Delivery::Queue, client_id, ..Input::default() };
+        let attachments = draft.images.into_iter().map(|(_, image)| image).collect();
+        let input = Input { content: draft.text, delivery, client_id, attachments, ..Input::default() };
         self.sending.spawn(async move {
             check_length(&input)?;
             remote.post::<Accepted>(&format!("/v1/sessions/{handle}/input"), &input).await.map(drop)
+        });
+    }
+
+    /// Interrupts the turn in the background.
+    pub(super) fn interrupt(&mut self) {
+        let (remote, handle) = (self.remote.clone(), self.handle);
+        let request =
+            CommandRequest { client_id: Some(Uuid::new_v4().to_string()), ..CommandRequest::default() };
+        self.sending.spawn(async move {
+            remote.post::<Accepted>(&format!("/v1/sessions/{handle}/interrupt"), &request).await.map(drop)
         });
     }
 

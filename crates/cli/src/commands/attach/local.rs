@@ -11,14 +11,14 @@ use crate::commands::session_lookup;
 
 impl Attach {
     /// The terminal of the session, if it has one and the user has one too.
-    pub(super) fn terminal(&self) -> anyhow::Result<Option<(TerminalFolder, TerminalRecord)>> {
+    pub(super) fn terminal(&self, name: &str) -> anyhow::Result<Option<(TerminalFolder, TerminalRecord)>> {
         let has_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
         if !has_terminal || self.wait || self.remote.json || self.remote.remote_url().is_some() {
             return Ok(None);
         }
         let data = self.remote.data()?;
         let folder = TerminalFolder::new(&data);
-        if let Some(found) = find::by_name(&data, &self.session) {
+        if let Some(found) = find::by_name(&data, name) {
             return Ok(Some((folder, found)));
         }
         // Without a server there are no other names.
@@ -27,7 +27,7 @@ impl Attach {
             return Ok(None);
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let session = runtime.block_on(session_lookup::session(&remote, &self.session))?;
+        let session = runtime.block_on(session_lookup::session(&remote, name))?;
         if !session.capabilities.contains(&SessionCapability::Terminal) {
             return Ok(None);
         }

@@ -176,10 +176,18 @@ The answer goes to standard output, everything else to standard error.
 requests itself, and the tool's result reports what `--on-ask deny` denied.
 As with `claude -p`, background work is awaited, and the last turn decides the exit code.
 
-A conversation has line editing and a history per folder; several pasted lines are one prompt.
+Keys of a conversation; ? shows them there:
+  Enter                        send; during a turn: queue for after it
+  Ctrl-S                       steer: send into the current turn
+  Alt-Enter, Ctrl-J, \\ Enter  new line; several pasted lines are one prompt
+  Tab                          complete a /command or an @file
+  Up, Down                     earlier prompts of this folder
+  Ctrl-G                       write the prompt in $VISUAL or $EDITOR
+  Ctrl-V                       attach the image in the clipboard; a dragged image is attached too
+  Ctrl-C                       clear the line, then interrupt the turn, then leave
+  Ctrl-D                       leave
 
-Keys: Ctrl-C interrupts the turn, a second Ctrl-C exits; at the prompt it clears the input, and exits if the input is \
-empty. SIGTERM interrupts, and exits within seconds. A permission request is answered with one key, never with Enter:
+SIGTERM interrupts, and exits within seconds. A permission request is answered with one key, never with Enter:
   [y] once   [s] this session   [a] always, with the rule that is shown   [n] no   [e] no, with a reason
 
 Exit codes: 0 success, 1 the turn failed, 2 wrong usage, 3 the command could not run, 4 a person must decide and there \

@@ -1,18 +1,22 @@
+use std::collections::VecDeque;
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
-use tidings::Options;
+use tidings::messages::{Content, ContentBlock, Image, Source};
+use tidings::{Options, Prompt};
 use tidings_agent::policy::{DenyAll, Interactive};
 use tidings_agent::session::{AgentSession, Setup};
-use tidings_agent::{ChannelEventSink, ControllerInputPayload, PermissionPolicy, TurnId};
+use tidings_agent::{ChannelEventSink, PermissionPolicy, fold};
+use tidings_protocol::api::{Attachment, Delivery};
 
-use super::args::{Format, RunArgs};
-use super::console::{Console, OnRequest};
+use super::args::{Format, OnAsk, RunArgs};
 use super::frames::{Frames, Partial};
 use super::prompt::FirstPrompt;
-use super::turn::{INTERRUPTED, Turns};
-use crate::commands::sessions::RootArgs;
+use super::turn::{INTERRUPTED, OnRequest, Turns};
+use crate::commands::console::{AnswerText, Console, can_type, view};
 use crate::error::{CannotRun, Exit};
-use crate::terminal::{Line, Style, TerminalSettings, Typed, prompt_editor};
+use crate::output::Output;
+use crate::terminal::{Diffs, Draft, Line, SlashCommand, Style, Thoughts, View};
 
 /// Capacity of the channel to the screen. When it is full, the agent waits.
 const EVENTS_MAX: usize = 256;
@@ -20,14 +24,36 @@ const EVENTS_MAX: usize = 256;
 /// Number of the only session.
 const HANDLE: i64 = 1;
 
+impl RunArgs {
+    pub(super) fn view(&self, out: &Output) -> View {
+        let diffs = if self.diff { Diffs::Shown } else { Diffs::Hidden };
+        let thoughts = if self.verbose { Thoughts::Shown } else { Thoughts::Hidden };
+        // JSON lines are written without the view.
+        let data = match self.output {
+            Format::Json | Format::StreamJson => AnswerText::Dropped,
+            Format::Text => AnswerText::Shown,
+        };
+        view(data, diffs, thoughts, out)
+    }
+
+    fn on_request(&self) -> OnRequest {
+        match self.on_ask {
+            Some(OnAsk::Deny) => OnRequest::Deny,
+            None if io::stderr().is_terminal() && can_type() => OnRequest::Prompt,
+            Some(OnAsk::Fail) | None => OnRequest::Fail,
+        }
+    }
+}
+
 /// Runs one prompt, or the prompts that the user types.
 pub(super) async fn converse(
     args: &RunArgs,
     options: Options,
     first: FirstPrompt,
-    console: Console,
+    view: View,
 ) -> anyhow::Result<Exit> {
-    let policy: Arc<dyn PermissionPolicy> = match console.on_request {
+    let on_request = args.on_request();
+    let policy: Arc<dyn PermissionPolicy> = match on_request {
         OnRequest::Deny => {
             Arc::new(DenyAll("No user is available to approve this, so it is denied".to_owned()))
         }
@@ -46,7 +72,7 @@ pub(super) async fn converse(
             Some(Frames::all(session.client().subscribe(), partial))
         }
     };
-    let mut turns = Turns::new(session, events, frames, console)?;
+    let mut turns = Turns::new(session, events, frames, Console::new(view), on_request)?;
     let exit = match first {
         FirstPrompt::Given(prompt) => run_prompt(&mut turns, &prompt).await,
         FirstPrompt::Typed => conversation(&mut turns).await,
@@ -56,59 +82,98 @@ pub(super) async fn converse(
 
 /// Runs one prompt, and waits for everything that it starts.
 async fn run_prompt(turns: &mut Turns, prompt: &str) -> anyhow::Result<Exit> {
-    turns.prompt(prompt).await?;
+    turns.start_turn();
+    turns.prompt(&Draft { text: prompt.to_owned(), images: Vec::new() }).await?;
     turns.settle().await
 }
 
-/// Runs the prompts that the user types, until the user exits.
+/// Runs the prompts that the user types, until the user leaves.
 async fn conversation(turns: &mut Turns) -> anyhow::Result<Exit> {
-    turns.note(Line::styled(
-        "Type a prompt. Alt-Enter or a \\ at the end of a line adds a line. /exit or Ctrl-D exits.",
-        Style::DIM,
-    ))?;
-    let settings = TerminalSettings::save();
-    let mut editor = prompt_editor(RootArgs::data_folder())?;
-    loop {
-        let typed = tokio::select! {
-            typed = editor.read(String::new()) => typed,
-            _ = turns.signals.next() => {
-                settings.restore();
-                return Ok(Exit::Code(INTERRUPTED));
-            }
-        };
-        let (back, typed) = typed?;
-        editor = back;
-        let prompt = match typed {
-            Typed::Prompt(prompt) => prompt,
-            Typed::Interrupted => return Ok(Exit::Code(INTERRUPTED)),
-            Typed::End => break,
-        };
-        match prompt.trim() {
-            "/exit" | "/quit" => break,
-            "" => {}
-            prompt => {
-                turns.prompt(prompt).await?;
-                match turns.wait().await? {
-                    Exit::Code(INTERRUPTED) if turns.should_exit() => return Ok(Exit::Code(INTERRUPTED)),
-                    _ => {}
-                }
-            }
-        }
-    }
-    if let Some(id) = turns.session_id() {
+    let commands = turns.session().client().info().commands.into_iter();
+    let commands =
+        commands.map(|command| SlashCommand { name: command.name, description: command.description });
+    turns.console.add_input(&std::env::current_dir()?, true, commands.collect());
+    // Opened before the text that invites to type: what is typed from now on is a key, and not echoed.
+    turns.console.open_keyboard()?;
+    turns.note(Line::styled("Type a prompt; ? shows the keys, Ctrl-D or /exit leaves.", Style::DIM))?;
+    let exit = turns.converse().await;
+    turns.console.view.finish()?;
+    turns.console.close_keyboard();
+    let exit = exit?;
+    if let Some(id) = turns.session_id().filter(|_| exit != Exit::Code(INTERRUPTED)) {
+        let id = id.get(..8).unwrap_or(&id);
         turns.note(Line::styled(&format!("To resume: tidings run --resume {id}"), Style::DIM))?;
     }
-    Ok(Exit::Success)
+    Ok(exit)
+}
+
+/// Prompts that wait for the end of the turn.
+#[derive(Default)]
+pub(super) struct PromptQueue {
+    drafts: VecDeque<(String, Draft)>,
+    last: u64,
 }
 
 impl Turns {
+    /// Sends a prompt, or queues it until the turn ends.
+    pub(super) async fn prompt_typed(&mut self, draft: Draft, delivery: Delivery) -> anyhow::Result<()> {
+        if delivery == Delivery::Queue && self.session().client().is_busy() {
+            self.queue.last += 1;
+            let id = self.queue.last.to_string();
+            self.console.view.queue(&id, &draft.text);
+            self.queue.drafts.push_back((id, draft));
+            return Ok(());
+        }
+        self.prompt(&draft).await
+    }
+
+    /// Sends the next prompt of the queue, unless a turn runs.
+    pub(super) async fn send_queued(&mut self) -> anyhow::Result<()> {
+        if self.queue.drafts.is_empty() || self.session().client().is_busy() {
+            return Ok(());
+        }
+        let Some((id, draft)) = self.queue.drafts.pop_front() else { return Ok(()) };
+        self.console.view.unqueue(&id);
+        self.prompt(&draft).await
+    }
+
+    /// Puts the queued prompts back into the input line, after the turn was interrupted.
+    pub(super) fn put_back_queued(&mut self) {
+        for (id, draft) in std::mem::take(&mut self.queue.drafts).into_iter().rev() {
+            self.console.view.unqueue(&id);
+            if let Some(input) = self.console.view.input() {
+                input.put_back(draft);
+            }
+        }
+    }
+
     /// Sends a prompt.
-    async fn prompt(&mut self, prompt: &str) -> anyhow::Result<()> {
-        let turn = TurnId::new_user_turn(self.next_turn());
-        self.start_turn();
-        self.session().input(ControllerInputPayload::data(HANDLE, prompt, turn)).await?;
+    async fn prompt(&mut self, draft: &Draft) -> anyhow::Result<()> {
+        let mut shown = fold::Prompt::new(draft.text.as_str());
+        shown.attachments = draft.images.iter().map(|_| "image".to_owned()).collect();
+        self.session().prompt(prompt_of(draft), shown).await?;
         Ok(())
     }
+}
+
+/// The prompt for the agent: images first, then the text.
+fn prompt_of(draft: &Draft) -> Prompt {
+    if draft.images.is_empty() {
+        return Prompt::from(draft.text.as_str());
+    }
+    let mut blocks: Vec<ContentBlock> = draft.images.iter().map(|(_, image)| image_block(image)).collect();
+    blocks.push(ContentBlock::Text { text: draft.text.clone() });
+    Prompt::new(Content::blocks(blocks))
+}
+
+fn image_block(attachment: &Attachment) -> ContentBlock {
+    let mut source = Source::default();
+    "base64".clone_into(&mut source.kind);
+    source.media_type = Some(attachment.media_type.clone());
+    source.data = Some(attachment.data.clone());
+    let mut image = Image::default();
+    image.source = source;
+    ContentBlock::Image(image)
 }
 
 /// Replaces the hint on a missing `claude` by one that names the flags of this command.

@@ -2,7 +2,6 @@
 
 pub(crate) mod answer;
 mod args;
-pub(crate) mod console;
 mod converse;
 mod frames;
 mod options;
@@ -25,11 +24,7 @@ impl RunArgs {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let first: FirstPrompt = prompt::first(self.prompt.as_deref(), out)?;
         let options = options::options(&self.claude)?;
-        let console = console::Console::new(self, out);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let exit = runtime.block_on(converse::converse(self, options, first, console));
-        // Do not wait for the thread that may still read a line from the terminal.
-        runtime.shutdown_background();
-        exit
+        runtime.block_on(converse::converse(self, options, first, self.view(out)))
     }
 }

@@ -29,7 +29,7 @@ impl Turns {
         };
         let (hurried, written) = self.close(shutdown).await;
         let written = written.and(self.last_frames().await);
-        let finished = self.view.finish();
+        let finished = self.console.view.finish();
         let exit = exit?;
         written?;
         finished?;
@@ -77,6 +77,6 @@ impl Turns {
             };
             self.frame(&event)?;
         }
-        Ok(self.view.screen().clear()?)
+        Ok(self.console.view.screen().clear()?)
     }
 }

@@ -9,13 +9,14 @@ use tidings_protocol::ui::{SessionPhase, TurnResult};
 use tokio::sync::mpsc::Receiver;
 
 use super::answer::answer;
-use super::console::{Console, OnRequest, size};
-use super::converse::needs_a_person;
+use super::converse::{PromptQueue, needs_a_person};
 use super::frames::Frames;
+use crate::commands::console::{Console, ConsoleInput, UserAction};
 use crate::error::Exit;
 use crate::output::printable;
 use crate::signals::{Signal, Signals};
-use crate::terminal::{Key, Keyboard, Line, Style, TurnStart, View};
+use crate::terminal::ask::Reply;
+use crate::terminal::{Line, Style, TurnStart};
 
 /// Interval between redraws of the terminal.
 const FRAME: Duration = Duration::from_millis(100);
@@ -29,16 +30,27 @@ pub(super) struct Turns {
     pub(super) session: AgentSession,
     pub(super) events: Receiver<UiMessage>,
     pub(super) frames: Option<Frames>,
-    pub(super) view: View,
+    pub(super) console: Console,
     pub(super) signals: Signals,
+    pub(super) queue: PromptQueue,
     on_request: OnRequest,
-    prompts: u64,
     pub(super) interrupted: Interrupted,
     /// Deadline after SIGTERM, at which the run ends even if the turn does not.
     exit_at: Option<tokio::time::Instant>,
     origin: TurnOrigin,
     /// Outcome of the last turn, by prompt or by the agent itself.
     exit: Exit,
+}
+
+/// Handling of permission requests and questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OnRequest {
+    /// Ask the user at the terminal.
+    Prompt,
+    /// End the run.
+    Fail,
+    /// Deny every request.
+    Deny,
 }
 
 /// Origin of a turn that has ended.
@@ -57,6 +69,8 @@ enum Until {
     TurnEnds,
     /// Background work has ended too, and the agent has exited.
     AllEnds,
+    /// The user leaves the conversation.
+    UserLeaves,
 }
 
 /// The exit code after Ctrl-C.
@@ -75,7 +89,7 @@ pub(super) enum Interrupted {
 enum TurnEvent {
     Event(Option<UiMessage>),
     Frame(Event),
-    Key(Key),
+    Input(ConsoleInput),
     Signal(Signal),
     /// The agent did not end its turn before the deadline.
     Late,
@@ -89,16 +103,16 @@ impl Turns {
         events: Receiver<UiMessage>,
         frames: Option<Frames>,
         console: Console,
+        on_request: OnRequest,
     ) -> io::Result<Self> {
-        let Console { view, on_request } = console;
         Ok(Turns {
             session,
             events,
             frames,
-            view,
+            console,
             signals: Signals::catch()?,
+            queue: PromptQueue::default(),
             on_request,
-            prompts: 0,
             interrupted: Interrupted::No,
             exit_at: None,
             origin: TurnOrigin::Prompt,
@@ -114,100 +128,114 @@ impl Turns {
         self.session.client().session_id()
     }
 
-    pub(super) fn next_turn(&mut self) -> u64 {
-        self.prompts += 1;
-        self.prompts
-    }
-
     pub(super) fn start_turn(&mut self) {
         self.interrupted = Interrupted::No;
         self.exit = Exit::Success;
-        self.view.start_turn(TurnStart::At(Instant::now()));
-    }
-
-    /// True if the user or a signal asked the run to end.
-    pub(super) fn should_exit(&self) -> bool {
-        self.interrupted == Interrupted::Twice || self.exit_at.is_some()
+        self.console.view.start_turn(TurnStart::At(Instant::now()));
     }
 
     pub(super) fn note(&mut self, line: Line) -> io::Result<()> {
-        self.view.note(line)
+        self.console.view.note(line)
     }
 
-    /// Waits for the end of the prompt's turn.
-    pub(super) async fn wait(&mut self) -> anyhow::Result<Exit> {
-        self.follow(Until::TurnEnds).await
+    /// Runs prompts until the user leaves.
+    pub(super) async fn converse(&mut self) -> anyhow::Result<Exit> {
+        self.follow(Until::UserLeaves).await
     }
 
     /// Waits for the end of the prompt's turn, then for background work and the turns that it causes, as
     /// `claude -p` does.
     pub(super) async fn settle(&mut self) -> anyhow::Result<Exit> {
-        match self.follow(Until::TurnEnds).await? {
-            Exit::Code(code) => Ok(Exit::Code(code)),
-            Exit::Success | Exit::Failure => self.follow(Until::AllEnds).await,
+        // Raw mode only during the turn: otherwise Ctrl-C would be a key.
+        if self.on_request == OnRequest::Prompt {
+            self.console.open_keyboard()?;
         }
+        let exit = match self.follow(Until::TurnEnds).await {
+            Ok(Exit::Success | Exit::Failure) => self.follow(Until::AllEnds).await,
+            ended => ended,
+        };
+        self.console.close_keyboard();
+        exit
     }
 
     async fn follow(&mut self, until: Until) -> anyhow::Result<Exit> {
-        // Raw mode only during the turn: dropping the keyboard restores the terminal.
-        let mut keyboard = match self.on_request {
-            OnRequest::Prompt => Some(Keyboard::open()?),
-            OnRequest::Fail | OnRequest::Deny => None,
-        };
         let client = self.session.client().clone();
         let mut finished = std::pin::pin!(client.finish());
         let mut is_finishing = until == Until::AllEnds;
         let mut ticks = tokio::time::interval(FRAME);
-        let is_interactive = self.view.screen().is_interactive();
+        let is_interactive = self.console.view.screen().is_interactive();
         loop {
             let event = tokio::select! {
                 biased;
                 signal = self.signals.next() => TurnEvent::Signal(signal),
                 () = wait_until(self.exit_at) => TurnEvent::Late,
-                key = next_key(keyboard.as_mut()) => TurnEvent::Key(key),
+                input = self.console.next() => TurnEvent::Input(input),
                 event = self.events.recv() => TurnEvent::Event(event),
                 event = next_frame(self.frames.as_mut()) => TurnEvent::Frame(event),
                 _ = ticks.tick(), if is_interactive => TurnEvent::Tick,
                 _ = &mut finished, if is_finishing => TurnEvent::Finished,
             };
-            match event {
+            let ended = match event {
                 TurnEvent::Event(Some(event)) => {
-                    self.view.event(&event, Instant::now())?;
-                    if let Some(end) = self.check_event(&event, until)? {
-                        return Ok(end);
+                    let now = Instant::now();
+                    match until {
+                        Until::UserLeaves => self.console.view.show(&event, TurnStart::At(now), now)?,
+                        Until::TurnEnds | Until::AllEnds => self.console.view.event(&event, now)?,
                     }
+                    let ended = self.check_event(&event, until)?;
+                    self.send_queued().await?;
+                    ended
                 }
-                TurnEvent::Event(None) => return Ok(self.exit),
-                TurnEvent::Frame(event) => self.frame(&event)?,
-                TurnEvent::Signal(signal) => {
-                    if self.interrupt(until, signal)? == Interrupted::Twice {
-                        return Ok(Exit::Code(INTERRUPTED));
-                    }
+                TurnEvent::Event(None) => Some(self.exit),
+                TurnEvent::Frame(event) => {
+                    self.frame(&event)?;
+                    None
                 }
-                TurnEvent::Key(Key::Interrupt) => {
-                    if self.interrupt(until, Signal::Interrupt)? == Interrupted::Twice {
-                        return Ok(Exit::Code(INTERRUPTED));
-                    }
-                }
+                // The key of an editor, which has the terminal.
+                TurnEvent::Signal(Signal::Interrupt) if self.console.is_editing() => None,
+                TurnEvent::Signal(signal) => self.interrupt(until, signal)?,
+                TurnEvent::Input(input) => match self.console.handle(input)? {
+                    Some(action) => self.act(action, until).await?,
+                    None => None,
+                },
                 TurnEvent::Late => {
                     self.interrupted = Interrupted::Twice;
-                    return Ok(Exit::Code(INTERRUPTED));
+                    Some(Exit::Code(INTERRUPTED))
                 }
-                TurnEvent::Key(Key::Resized) => {
-                    self.view.resized(size());
-                    self.view.draw(Instant::now())?;
+                TurnEvent::Tick => {
+                    self.console.view.draw(Instant::now())?;
+                    self.send_queued().await?;
+                    None
                 }
-                TurnEvent::Key(key) => self.key(key)?,
-                TurnEvent::Tick => self.view.draw(Instant::now())?,
                 // The last event reports how it ended.
-                TurnEvent::Finished => is_finishing = false,
+                TurnEvent::Finished => {
+                    is_finishing = false;
+                    None
+                }
+            };
+            if let Some(exit) = ended {
+                return Ok(exit);
             }
         }
     }
 
+    /// Does what the user wants; returns the outcome if that ends the run.
+    async fn act(&mut self, action: UserAction, until: Until) -> anyhow::Result<Option<Exit>> {
+        match action {
+            UserAction::Interrupt => return Ok(self.interrupt(until, Signal::Interrupt)?),
+            UserAction::Leave => return Ok(Some(Exit::Success)),
+            UserAction::Answer(id, reply) => self.answer(&id, reply)?,
+            UserAction::Prompt(draft, delivery) => {
+                self.interrupted = Interrupted::No;
+                self.prompt_typed(draft, delivery).await?;
+            }
+        }
+        Ok(None)
+    }
+
     /// Returns the outcome if an event ends the run or the wait.
     fn check_event(&mut self, event: &UiMessage, until: Until) -> anyhow::Result<Option<Exit>> {
-        if self.view.is_asking() && self.on_request == OnRequest::Fail {
+        if self.console.view.is_asking() && self.on_request == OnRequest::Fail {
             return Err(needs_a_person(&printable(&request_text(event))).into());
         }
         match event {
@@ -217,6 +245,10 @@ impl Turns {
             }
             UiMessage::Complete { .. } if self.origin == TurnOrigin::Prompt && until == Until::TurnEnds => {
                 return Ok(Some(self.exit));
+            }
+            UiMessage::Complete { .. } if until == Until::UserLeaves => {
+                self.interrupted = Interrupted::No;
+                return Ok(self.exit_at.map(|_| Exit::Code(INTERRUPTED)));
             }
             UiMessage::SessionStateChanged(state) if state.state == SessionPhase::Ended => {
                 if self.interrupted != Interrupted::No {
@@ -236,38 +268,46 @@ impl Turns {
         Ok(None)
     }
 
-    fn key(&mut self, key: Key) -> anyhow::Result<()> {
-        if let Some((id, reply)) = self.view.key(key, Instant::now())?
-            && let Err(error) = answer(&self.session, &id, reply)
-        {
-            self.view.note(Line::styled(&format!("  ✗ {error}"), Style::RED))?;
+    fn answer(&mut self, id: &str, reply: Reply) -> io::Result<()> {
+        match answer(&self.session, id, reply) {
+            Ok(()) => Ok(()),
+            Err(error) => self.note(Line::styled(&format!("  ✗ {error}"), Style::RED)),
         }
-        Ok(())
     }
 
-    /// Handles Ctrl-C: the first interrupts the turn, the second ends the run. After the prompt's turn, the
-    /// first ends the run.
-    fn interrupt(&mut self, until: Until, signal: Signal) -> io::Result<Interrupted> {
+    /// Handles Ctrl-C: the first interrupts the turn, the second ends the run. Without a turn of a prompt,
+    /// the first ends the run. Returns the outcome if the run ends.
+    fn interrupt(&mut self, until: Until, signal: Signal) -> io::Result<Option<Exit>> {
+        let is_busy = match until {
+            Until::TurnEnds => true,
+            Until::AllEnds => false,
+            Until::UserLeaves => self.session.client().is_busy(),
+        };
         if signal == Signal::Terminate && self.exit_at.is_none() {
             self.exit_at = Some(tokio::time::Instant::now() + INTERRUPT_TIMEOUT);
         }
+        if until == Until::UserLeaves && !is_busy {
+            return Ok(Some(Exit::Code(INTERRUPTED)));
+        }
         self.interrupted = match self.interrupted {
-            Interrupted::No if until == Until::TurnEnds => Interrupted::Once,
+            Interrupted::No if is_busy => Interrupted::Once,
             Interrupted::No | Interrupted::Once | Interrupted::Twice => Interrupted::Twice,
         };
-        if self.interrupted == Interrupted::Once {
-            self.view.interrupted()?;
-            let session = self.session.clone();
-            // The result comes as events.
-            drop(tokio::spawn(async move { session.command(Command::Interrupt).await }));
+        if self.interrupted == Interrupted::Twice {
+            return Ok(Some(Exit::Code(INTERRUPTED)));
         }
-        Ok(self.interrupted)
+        self.console.view.interrupted()?;
+        self.put_back_queued();
+        let session = self.session.clone();
+        // The result comes as events.
+        drop(tokio::spawn(async move { session.command(Command::Interrupt).await }));
+        Ok(None)
     }
 
     pub(super) fn frame(&mut self, event: &Event) -> anyhow::Result<()> {
         match event {
             Event::Frame { frame, .. } => {
-                self.view.screen().clear()?;
+                self.console.view.screen().clear()?;
                 if let Some(frames) = &mut self.frames {
                     frames.take(frame)?;
                 }
@@ -301,13 +341,6 @@ fn request_text(event: &UiMessage) -> String {
             request.questions.first().map(|question| question.text.clone()).unwrap_or_default()
         }
         _ => "a question of the agent".to_owned(),
-    }
-}
-
-async fn next_key(keyboard: Option<&mut Keyboard>) -> Key {
-    match keyboard {
-        Some(keyboard) => keyboard.next().await,
-        None => std::future::pending().await,
     }
 }
 

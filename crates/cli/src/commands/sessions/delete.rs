@@ -23,8 +23,9 @@ use crate::output::{Output, PLAIN, YELLOW, printable};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Delete {
-    /// Session id, a unique prefix of it, or its file to delete this copy only
-    id: OsString,
+    /// Session id, the first characters of it, or its file to delete this copy only; without one, a list is
+    /// shown to choose from
+    id: Option<OsString>,
 
     /// Do not ask for confirmation
     #[arg(long, short)]
@@ -48,7 +49,10 @@ struct Deleted<'a> {
 impl Delete {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let roots = root.roots()?;
-        let copies = roots.find_copies(&self.id)?;
+        let copies = match &self.id {
+            Some(name) => roots.find_copies(name)?,
+            None => roots.find_copies(root.named_session(None, out)?.id)?,
+        };
         let newest = &copies[0];
         if running::ids(&roots).contains(&newest.id) {
             out.note(&format!("{YELLOW}warning{PLAIN}: the session is running and will write more files"))?;

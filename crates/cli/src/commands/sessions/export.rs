@@ -26,7 +26,8 @@ use crate::output::Output;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Export {
-    /// Session id, a unique prefix of it, or a file [default: the newest session]
+    /// Session id, the first characters of it, or a file [default: chosen from a list in a terminal, else
+    /// the newest session]
     id: Option<OsString>,
 
     /// Output format
@@ -76,7 +77,7 @@ impl Export {
         if root.json && self.file().is_none() && matches!(self.to, ExportFormat::Md | ExportFormat::Html) {
             return Err(no_json().into());
         }
-        let files = root.session(self.id.as_deref())?;
+        let files = root.session(self.id.as_deref(), out)?;
         let session = Session::open(&files)?;
         session.require_entries()?;
         if self.to == ExportFormat::Ui {

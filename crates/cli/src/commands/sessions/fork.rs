@@ -1,3 +1,5 @@
+use std::ffi::OsString;
+
 use jiff::Timestamp;
 use serde::Serialize;
 use tidings_transcript::manage::{self, SessionFile, fork_session};
@@ -15,8 +17,8 @@ use crate::output::{BOLD, Output, PLAIN, printable};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Fork {
-    /// Session id, or a unique prefix of it
-    id: String,
+    /// Session id, or the first characters of it; without one, a list is shown to choose from
+    id: Option<OsString>,
 
     /// Last entry to copy; `sessions tree --full` shows the ids
     #[arg(long, value_name = "UUID")]
@@ -43,7 +45,7 @@ struct Forked<'a> {
 
 impl Fork {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
-        let session = SessionFile::of(&root.roots()?.find(&self.id)?)?;
+        let session = SessionFile::of(&root.named_session(self.id.as_deref(), out)?)?;
         let fork = manage::ForkOptions { up_to: self.up_to.as_deref(), title: self.title.as_deref() };
         let made = fork_session(&session, fork, Timestamp::now(), || Uuid::new_v4().to_string())?;
         if root.json {

@@ -1,3 +1,5 @@
+use std::ffi::OsString;
+
 use tidings_transcript::manage::{Page, SessionFile, SessionMessage, session_messages, subagent_messages};
 
 use super::RootArgs;
@@ -11,8 +13,8 @@ use crate::output::Output;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Messages {
-    /// Session id, or a unique prefix of it
-    id: String,
+    /// Session id, or the first characters of it; without one, a list is shown to choose from
+    id: Option<OsString>,
 
     /// Print the conversation of this sub-agent
     #[arg(long, value_name = "ID")]
@@ -34,7 +36,7 @@ Examples:
 
 impl Messages {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
-        let session = SessionFile::of(&root.roots()?.find(&self.id)?)?;
+        let session = SessionFile::of(&root.named_session(self.id.as_deref(), out)?)?;
         let page = Page { offset: self.offset, limit: self.limit };
         let messages: Vec<SessionMessage> = match &self.agent {
             Some(agent) => of_agent(&session, agent, page)?,

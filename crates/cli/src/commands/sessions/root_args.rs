@@ -6,6 +6,7 @@ use clap::Args;
 use tidings_transcript::cache::Cache;
 use tidings_transcript::roots::{Roots, SessionFiles};
 
+use crate::commands::pick;
 use crate::error::CannotRun;
 use crate::output::{Output, PLAIN, YELLOW, printable};
 
@@ -70,12 +71,23 @@ impl RootArgs {
         given.or_else(|| xdg().or_else(home).map(|folder| folder.join("tidings")))
     }
 
-    /// Finds a session by name, or the newest one.
-    pub(crate) fn session(&self, name: Option<&OsStr>) -> anyhow::Result<SessionFiles> {
-        let roots = self.roots()?;
-        if let Some(name) = name {
-            return Ok(roots.find(name)?);
+    /// Finds a session by name. Without one, the user chooses a session in the terminal, and scripts get an
+    /// error.
+    pub(crate) fn named_session(&self, name: Option<&OsStr>, out: &Output) -> anyhow::Result<SessionFiles> {
+        match name {
+            Some(name) => Ok(self.roots()?.find(name)?),
+            None if self.can_pick() => pick::stored(&self.roots()?, out),
+            None => Err(pick::unnamed().into()),
         }
+    }
+
+    /// Finds a session by name. Without one, the user chooses a session in the terminal, and scripts get the
+    /// newest.
+    pub(crate) fn session(&self, name: Option<&OsStr>, out: &Output) -> anyhow::Result<SessionFiles> {
+        if name.is_some() || self.can_pick() {
+            return self.named_session(name, out);
+        }
+        let roots = self.roots()?;
         let newest = roots.scan()?.sessions.into_iter().find(|session| session.main.is_some());
         newest.ok_or_else(|| {
             CannotRun {
@@ -85,6 +97,11 @@ impl RootArgs {
             }
             .into()
         })
+    }
+
+    /// True if the user can choose a session, and no JSON is expected.
+    pub(crate) fn can_pick(&self) -> bool {
+        !self.json && pick::can_pick()
     }
 
     /// Folder of caches and the index: `TIDINGS_CACHE_DIR`, or `tidings` in the user's cache folder.

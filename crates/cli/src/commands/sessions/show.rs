@@ -19,7 +19,8 @@ use crate::output::{BOLD, DIM, Output, PLAIN, RED};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Show {
-    /// Session id, a unique prefix of it, or a file [default: the newest session]
+    /// Session id, the first characters of it, or a file [default: chosen from a list in a terminal, else the
+    /// newest session]
     id: Option<OsString>,
 
     #[command(flatten)]
@@ -64,7 +65,7 @@ enum ViewArg {
 
 const EXAMPLES: &str = "\
 Examples:
-  tidings sessions show                      the newest session
+  tidings sessions show                      choose from a list
   tidings sessions show 5a15c0fc --full      with inputs, outputs and thinking
   tidings sessions show 5a15c0fc --branch 2  an abandoned branch
   tidings sessions show --json | jq -r 'select(.part == \"prompt\") | .text'
@@ -76,7 +77,7 @@ and, if present, \"model\", \"thinking\", \"pictures\" and \"is_error\"";
 
 impl Show {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
-        let files = root.session(self.id.as_deref())?;
+        let files = root.session(self.id.as_deref(), out)?;
         let session = Session::open(&files)?;
         session.require_entries()?;
         let mut options = self.content.options(&session, out)?;

@@ -1,3 +1,5 @@
+use std::ffi::OsString;
+
 use serde::Serialize;
 use tidings_transcript::manage::{SessionFile, list_subagents};
 
@@ -11,8 +13,8 @@ use crate::output::{Output, printable};
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Subagents {
-    /// Session id, or a unique prefix of it
-    id: String,
+    /// Session id, or the first characters of it; without one, a list is shown to choose from
+    id: Option<OsString>,
 }
 
 const EXAMPLES: &str = "\
@@ -26,7 +28,7 @@ struct SubagentLine {
 
 impl Subagents {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
-        let session = SessionFile::of(&root.roots()?.find(&self.id)?)?;
+        let session = SessionFile::of(&root.named_session(self.id.as_deref(), out)?)?;
         for id in list_subagents(&session) {
             if root.json {
                 out.json(&SubagentLine { id })?;

@@ -21,9 +21,13 @@ const CHARS_MAX: usize = 4_000;
 
 impl TextEntry {
     /// Handles a key: Enter submits a text that is not empty, Escape cancels.
-    pub(super) fn key(&mut self, key: Key) -> EntryResult {
+    pub(super) fn key(&mut self, key: &Key) -> EntryResult {
         match key {
-            Key::Char(c) if self.text.chars().count() < CHARS_MAX => self.text.push(c),
+            Key::Char(c) if self.text.chars().count() < CHARS_MAX => self.text.push(*c),
+            Key::Paste(text) => {
+                let room = CHARS_MAX.saturating_sub(self.text.chars().count());
+                self.text.extend(text.chars().take(room));
+            }
             Key::Backspace => drop(self.text.pop()),
             Key::Escape => return EntryResult::Cancelled,
             Key::Enter if !self.text.trim().is_empty() => {

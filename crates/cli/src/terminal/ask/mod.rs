@@ -74,8 +74,8 @@ impl Asks {
     }
 
     /// Passes a key to the request in front. Once it is answered, removes and returns it with the answer.
-    pub(crate) fn key(&mut self, key: Key) -> Option<(String, Ask, Reply)> {
-        if key == Key::Tab && self.open.len() > 1 {
+    pub(crate) fn key(&mut self, key: &Key) -> Option<(String, Ask, Reply)> {
+        if *key == Key::Tab && self.open.len() > 1 {
             self.at = (self.at + 1) % self.open.len();
             return None;
         }

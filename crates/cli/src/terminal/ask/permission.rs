@@ -90,7 +90,7 @@ impl PermissionAsk {
         lines
     }
 
-    pub(super) fn key(&mut self, key: Key) -> Option<Reply> {
+    pub(super) fn key(&mut self, key: &Key) -> Option<Reply> {
         if let Some(ReasonField(entry)) = &mut self.typing {
             match entry.key(key) {
                 EntryResult::Pending => {}

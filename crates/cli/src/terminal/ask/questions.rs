@@ -52,7 +52,7 @@ pub(crate) struct Choice {
 const PREVIEW_LINES_MAX: usize = 8;
 
 impl QuestionsAsk {
-    pub(super) fn key(&mut self, key: Key) -> Option<Reply> {
+    pub(super) fn key(&mut self, key: &Key) -> Option<Reply> {
         let Some(question) = self.questions.get(self.answers.len()) else {
             return Some(Reply::Answers(self.answers.clone()));
         };
@@ -77,7 +77,7 @@ impl QuestionsAsk {
         }
         match key {
             Key::Char(digit @ '1'..='9') => {
-                let at = usize::try_from(u32::from(digit) - u32::from('1')).unwrap_or(usize::MAX);
+                let at = usize::try_from(u32::from(*digit) - u32::from('1')).unwrap_or(usize::MAX);
                 if at >= count {
                     return None;
                 }

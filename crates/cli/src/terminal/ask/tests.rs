@@ -47,7 +47,7 @@ fn typed(asks: &mut Asks, keys: &str) -> Vec<(String, Reply)> {
             '⇥' => Key::Tab,
             c => Key::Char(c),
         };
-        replies.extend(asks.key(key).map(|(id, _, reply)| (id, reply)));
+        replies.extend(asks.key(&key).map(|(id, _, reply)| (id, reply)));
     }
     replies
 }

@@ -68,7 +68,15 @@ impl View {
     ) -> io::Result<()> {
         let ask = PermissionAsk::new(Some(request), details);
         let lines = ask.introduction(self.card_columns());
-        if self.asks.open(id, Ask::Permission(ask)) { self.introduce(&lines) } else { Ok(()) }
+        if self.open_ask(id, Ask::Permission(ask)) { self.introduce(&lines) } else { Ok(()) }
+    }
+
+    /// Adds a request. While a prompt is typed, the next keys are still part of it.
+    fn open_ask(&mut self, id: &str, ask: Ask) -> bool {
+        if self.asks.is_empty() {
+            self.defers_requests = self.input.as_ref().is_some_and(|input| !input.is_empty());
+        }
+        self.asks.open(id, ask)
     }
 
     /// Shows lines after an empty line.
@@ -90,7 +98,7 @@ impl View {
         if details.is_some_and(|details| details.kind == QuestionKind::Plan) {
             let ask = PermissionAsk { tool: "ExitPlanMode".to_owned(), ..PermissionAsk::default() };
             let lines = ask.introduction(self.card_columns());
-            self.asks.open(id, Ask::Permission(ask));
+            self.open_ask(id, Ask::Permission(ask));
             return self.introduce(&lines);
         }
         let questions = request.questions.iter().enumerate().map(|(at, question)| {
@@ -121,7 +129,7 @@ impl View {
             message: details.and_then(|details| details.message.clone()),
             ..QuestionsAsk::default()
         };
-        self.asks.open(id, Ask::Questions(ask));
+        self.open_ask(id, Ask::Questions(ask));
         Ok(())
     }
 

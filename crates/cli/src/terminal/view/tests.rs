@@ -157,9 +157,9 @@ fn a_session_on_a_terminal() {
         }
         all += &buffer.take();
         insta::assert_snapshot!(format!("{name}_while_it_asks"), looks(&all, columns));
-        assert_eq!(view.key(Key::Enter, now).unwrap(), None);
-        let reply = view.key(Key::Char('a'), now).unwrap();
-        assert_eq!(reply, Some(("t5".to_owned(), Reply::Allow(GrantScope::Always))));
+        assert_eq!(view.key(&Key::Enter, now).unwrap(), KeyEffect::None);
+        let reply = view.key(&Key::Char('a'), now).unwrap();
+        assert_eq!(reply, KeyEffect::Answer("t5".to_owned(), Reply::Allow(GrantScope::Always)));
         for event in ended() {
             view.event(&event, now).unwrap();
         }

@@ -30,9 +30,9 @@ compactions and missing parents), lane (0 is the main conversation), agent, bran
 active, actor, part, kind, flow, step, at, file, line, tools (calls with the id of the result's \
 entry), problem, text (its beginning).")]
 pub(crate) struct Tree {
-    /// Session id, a unique prefix of it, or a file
+    /// Session id, the first characters of it, or a file; without one, a list is shown to choose from
     #[arg(value_name = "ID")]
-    session: OsString,
+    session: Option<OsString>,
 
     /// Show every entry instead of folding those between prompts
     #[arg(long)]
@@ -52,7 +52,7 @@ enum Detail {
 
 impl Tree {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
-        let session = Session::open(&root.roots()?.find(&self.session)?)?;
+        let session = Session::open(&root.named_session(self.session.as_deref(), out)?)?;
         session.require_entries()?;
         let detail = if self.full { Detail::Full } else { Detail::Folded };
         if root.json {
