@@ -366,3 +366,27 @@ async fn p1_an_export_shows_the_command_that_ran() {
     assert_eq!(call["tools"][0]["input"]["command"], "rm -rf out", "{call}");
     assert!(call["tools"][0]["changed_input"]["command"].as_str().unwrap().starts_with("ls out"), "{call}");
 }
+
+#[test]
+fn a_project_is_exported_with_a_page_that_lists_its_sessions() {
+    let temp = tempfile::tempdir().unwrap();
+    let pages = temp.path().join("pages");
+    let export = |more: &[&str]| {
+        let mut command = tidings(&fixture("branch"));
+        command.args(["export", "--project", "", "-o", pages.to_str().unwrap()]).args(more);
+        command
+    };
+    let said = stdout(&mut export(&["--to", "html"]));
+    assert!(said.starts_with("1 session: "), "{said}");
+    let index = fs::read_to_string(pages.join("index.html")).unwrap();
+    assert!(index.contains(&format!("<a href=\"{ID}.html\">")) && index.contains("11111111"), "{index}");
+    assert!(!index.contains("<script"), "{index}");
+    assert!(fs::read_to_string(pages.join(format!("{ID}.html"))).unwrap().contains("remember 7"));
+    export(&["--to", "html"]).assert().code(2);
+    export(&["--to", "html", "--force"]).assert().success();
+    export(&["--to", "md", "--force"]).assert().code(2);
+    tidings(&fixture("branch")).args(["export", "--project", "x", "--to", "html"]).assert().code(2);
+    let none = temp.path().join("none");
+    let args = ["export", "--project", "no such project", "--to", "html", "-o", none.to_str().unwrap()];
+    tidings(&fixture("branch")).args(args).assert().code(3);
+}

@@ -286,9 +286,44 @@ fn stats_json_has_the_keys_that_scripts_rely_on() {
 #[test]
 fn stats_text_shows_numbers_and_charts() {
     let root = TestRoot::new();
-    let text = root.run(&["stats"]);
-    for part in ["3  sessions", "1  tool calls", "sessions per day", "███", "Bash"] {
+    let answer = |id: &str, day: u64| {
+        let usage = r#"{"input_tokens":1000,"output_tokens":500}"#;
+        format!(
+            r#"{{"type":"assistant","uuid":"{id}","timestamp":"2023-11-{day}T10:00:00.000Z","message":{{"id":"{id}","model":"claude-opus-4-5","content":[],"usage":{usage}}}}}"#
+        )
+    };
+    root.session("-home-dev-demo", THIRD, 4, &[&answer("a", 14), &answer("b", 16), &answer("c", 16)]);
+    let svg = root.temp.path().join("activity.svg");
+    let text = root.run(&["stats", "--svg", svg.to_str().unwrap()]);
+    for part in ["3  sessions", "1  tool calls", "███", "Bash"] {
         assert!(text.contains(part), "{text}");
+    }
+    for part in ["responses per day  2023-11-14 to 2023-11-16, at most 2", "cost per day", "$0.04", "Nov"] {
+        assert!(text.contains(part), "{text}");
+    }
+    let svg = fs::read_to_string(svg).unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains("2023-11-16: 2"), "{svg}");
+}
+
+#[test]
+fn without_an_id_a_session_is_chosen_from_a_list() {
+    let root = TestRoot::new();
+    for columns in [60, 80, 200] {
+        let (code, text) = root.on_terminal(columns, &["show"], "first two\r");
+        assert_eq!(code, 0, "{text}");
+        assert!(text.contains("22222222") && text.contains("1 of 3"), "{text}");
+        // The list is gone, and the session follows.
+        assert!(text.rsplit("\x1b[J").next().unwrap().contains("First of two"), "{text}");
+    }
+    let (code, text) = root.on_terminal(80, &["fork", "--color", "never"], "\x1b[B\r");
+    assert_eq!((code, text.contains("22222222")), (0, true), "{text}");
+    assert!(!text.contains("\x1b[1m"), "{text}");
+    let (code, _) = root.on_terminal(80, &["delete"], "\x1b");
+    assert_eq!(code, 130);
+    // A script gets an error instead.
+    for command in ["tree", "messages", "subagents", "fork", "delete"] {
+        let text = root.run(&[command]);
+        assert!(text.starts_with("exit: 2") && text.contains("No session was named"), "{command}: {text}");
     }
 }
 

@@ -185,8 +185,8 @@ fn sessions_only_are_printed_once_each() {
     assert_snapshot!(root.run(&["search", "-l", "-s", "needle"]), @r#"
     exit: 0
     --- stdout
-    bbbbbbbb-0000-4000-8000-000000000000  Looking for a "needle"  -home-dev-shop
-    aaaaaaaa-0000-4000-8000-000000000000  please run the needle  /home/dev/parser
+    bbbbbbbb  Looking for a "needle"  -home-dev-shop
+    aaaaaaaa  please run the needle  /home/dev/parser
     --- stderr
     "#);
     assert_snapshot!(root.run(&["--json", "search", "-l", "-s", "needle", "--limit", "1"]), @r#"
@@ -296,4 +296,27 @@ fn the_folder_of_the_index_can_be_missing() {
     let output =
         command.env_remove("TIDINGS_CACHE_DIR").env("HOME", Path::new("/nonexistent")).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "6\n");
+}
+
+#[test]
+fn relevant_sessions_come_first() {
+    let root = TestRoot::new();
+    // The newest session has a single hit, in the output of a tool.
+    let output = format!(
+        r#"{{"type":"user","uuid":"u-9","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t-9","content":"{} needle"}}]}}}}"#,
+        "hay ".repeat(2_000)
+    );
+    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_000_000);
+    root.write("-home-dev-shop/cccccccc-0000-4000-8000-000000000000.jsonl", &(output + "\n"), now);
+    let ids = |args: &[&str]| -> Vec<String> {
+        let text = root.stdout(&[&["search", "-l", "needle"], args].concat());
+        text.lines().map(|line| line[..8].to_owned()).collect()
+    };
+    assert_eq!(ids(&[]), ["cccccccc", "bbbbbbbb", "aaaaaaaa"]);
+    assert_eq!(ids(&["--sort", "relevance"]), ["aaaaaaaa", "bbbbbbbb", "cccccccc"]);
+    assert_eq!(ids(&["--sort", "relevance", "--limit", "1"]), ["aaaaaaaa"]);
+    let lines = |args: &[&str]| root.stdout(&[&["search", "needle"], args].concat()).lines().count();
+    assert_eq!(lines(&["--sort", "relevance"]), lines(&[]));
+    let refused = root.run(&["search", "needle", "--open"]);
+    assert!(refused.starts_with("exit: 2") && refused.contains("--open needs a terminal"), "{refused}");
 }

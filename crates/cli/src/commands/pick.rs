@@ -8,6 +8,7 @@ use serde_json::Value;
 use tidings_protocol::api::SessionView;
 use tidings_transcript::list::{self, ListFilter, ListedSession};
 use tidings_transcript::roots::{Roots, SessionFiles};
+use tidings_transcript::search::{Hit, SessionHits};
 
 use super::console::{AnswerText, size, view};
 use super::session_lookup;
@@ -64,6 +65,33 @@ pub(crate) async fn of_server(mut sessions: Vec<SessionView>, out: &Output) -> a
     let previews = |index: usize| sessions.get(index).map(server_preview).unwrap_or_default();
     let chosen = pick(Picker::new("Sessions of the server", items), previews, out).await?;
     sessions.get(chosen).cloned().ok_or_else(|| Cancelled.into())
+}
+
+/// Lets the user choose one of the sessions that a search found, and returns its index.
+pub(crate) async fn found(sessions: &[SessionHits<'_>], out: &Output) -> anyhow::Result<usize> {
+    let now = Timestamp::now();
+    let items = sessions.iter().map(|found| {
+        let listed = list::list(std::slice::from_ref(found.session), &ListFilter::default()).pop();
+        let count = human::plural(found.hits.len() as u64, "line");
+        let item = listed.map(|(_, session)| stored_item(&session, now));
+        let item = item.unwrap_or_else(|| PickItem { label: found.session.id.clone(), more: String::new() });
+        PickItem { label: format!("{}  ({count})", item.label), ..item }
+    });
+    let previews = |index: usize| {
+        let hits = sessions.get(index).map(|found| found.hits.as_slice()).unwrap_or_default();
+        hits.iter().take(PREVIEW_LINES).map(hit_line).collect()
+    };
+    pick(Picker::new("Found", items.collect()), previews, out).await
+}
+
+fn hit_line(hit: &Hit<'_>) -> Line {
+    let (before, matched, after) = hit.excerpt.parts();
+    // The match stays in sight if what is before it is long.
+    let start = before.char_indices().rev().nth(30).map_or(0, |(at, _)| at);
+    Line::styled(&format!("{:>6}  ", hit.line), Style::DIM)
+        .with(&before[start..], Style::PLAIN)
+        .with(matched, Style::BOLD.and(Style::RED))
+        .with(after, Style::PLAIN)
 }
 
 /// Runs a future that waits for keys.

@@ -42,6 +42,8 @@ use std::path::Path;
 use jiff::tz::TimeZone;
 use tidings_protocol::json::Json;
 
+#[cfg(feature = "html")]
+pub use html::{IndexedSession, index_page};
 pub use json::{EntryJson, ResultJson, ToolJson};
 pub use metadata::SessionMetadata;
 pub use sanitize::safe_text;

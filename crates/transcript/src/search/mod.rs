@@ -23,6 +23,7 @@ mod ordered_hits;
 mod pattern;
 mod prefilter;
 mod query;
+mod rank;
 mod scan;
 mod texts;
 
@@ -35,6 +36,7 @@ use parking_lot::Mutex;
 
 pub use hit::{Excerpt, Hit};
 pub use query::{Case, Options, SearchQuery, Sidechains, Syntax, ToolNames};
+pub use rank::{SessionHits, ranked};
 pub use texts::Role;
 #[cfg(feature = "index")]
 pub(crate) use {

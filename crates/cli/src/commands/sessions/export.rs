@@ -17,8 +17,8 @@ use tidings_transcript::repair::Existing;
 use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::session::{NodeId, Session};
 
-use super::RootArgs;
 use super::show::{ContentArgs, announce_hidden, report};
+use super::{RootArgs, export_project};
 use crate::error::{CannotRun, Exit};
 use crate::output::Output;
 
@@ -26,13 +26,18 @@ use crate::output::Output;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Export {
-    /// Session id, the first characters of it, or a file [default: chosen from a list in a terminal, else
-    /// the newest session]
+    /// Session id, the first characters of it, or a file [default: chosen from a list in a terminal, else the
+    /// newest session]
     id: Option<OsString>,
 
     /// Output format
     #[arg(long, value_name = "FORMAT")]
     to: ExportFormat,
+
+    /// Export all sessions whose project path contains this as HTML, into the folder OUT, with a page that
+    /// lists them
+    #[arg(long, value_name = "PART", conflicts_with = "id", requires = "output")]
+    project: Option<String>,
 
     /// File to write to; `-` is standard output [default: standard output]
     #[arg(short, long, value_name = "OUT")]
@@ -68,6 +73,7 @@ Examples:
   tidings sessions export 5a15c0fc --to json | jq .session
   tidings sessions export 5a15c0fc --to ndjson --redact -o clean.jsonl
   tidings sessions export 5a15c0fc --to ui -o events.ndjson
+  tidings sessions export --project shop --to html --redact -o pages     then open pages/index.html
 
 Long outputs are truncated in html and md, with a note of how much is missing; --full writes all of them. \
 With -o, --json prints what was written: {\"id\",\"to\",\"file\",\"bytes\"}, and with --redact \"redacted\"";
@@ -76,6 +82,13 @@ impl Export {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         if root.json && self.file().is_none() && matches!(self.to, ExportFormat::Md | ExportFormat::Html) {
             return Err(no_json().into());
+        }
+        if let (Some(project), Some(folder)) = (&self.project, &self.output) {
+            if self.to != ExportFormat::Html {
+                return Err(only_html().into());
+            }
+            let existing = if self.force { Existing::Replace } else { Existing::Refuse };
+            return export_project::export(project, folder, existing, &self.content, root, out);
         }
         let files = root.session(self.id.as_deref(), out)?;
         let session = Session::open(&files)?;
@@ -211,6 +224,14 @@ struct ExportReport<'a> {
     redacted: Option<BTreeMap<&'static str, u64>>,
 }
 
+fn only_html() -> CannotRun {
+    CannotRun {
+        code: CannotRun::USAGE,
+        message: "A project is exported as HTML only".to_owned(),
+        hint: "give --to html, or export its sessions one by one",
+    }
+}
+
 fn no_json() -> CannotRun {
     CannotRun {
         code: CannotRun::USAGE,
@@ -228,7 +249,7 @@ fn one_branch() -> CannotRun {
 }
 
 /// Creates the output file; refuses the session's own files, and existing files without `--force`.
-fn create(path: &Path, files: &SessionFiles, existing: Existing) -> anyhow::Result<File> {
+pub(super) fn create(path: &Path, files: &SessionFiles, existing: Existing) -> anyhow::Result<File> {
     let same = |file: &Path| match (path.canonicalize(), file.canonicalize()) {
         (Ok(a), Ok(b)) => a == b,
         _ => false,

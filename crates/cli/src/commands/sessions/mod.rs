@@ -6,6 +6,7 @@ mod cost;
 mod delete;
 mod du;
 mod export;
+mod export_project;
 mod filter;
 mod follow;
 mod fork;

@@ -13,8 +13,9 @@ use tidings_transcript::search::{
     self, Case, Hit, Options, Role, SearchFlow, SearchQuery, Sidechains, Summary, Syntax, ToolNames,
 };
 
-use super::{RootArgs, index, unreadable, when};
-use crate::error::Exit;
+use super::{RootArgs, index, show, unreadable, when};
+use crate::commands::pick;
+use crate::error::{Cancelled, CannotRun, Exit};
 use crate::human;
 use crate::output::{BOLD, DIM, Output, PLAIN, RED, printable};
 
@@ -77,6 +78,14 @@ pub(crate) struct Search {
     #[arg(long, conflicts_with = "sessions_only")]
     count: bool,
 
+    /// Order of the sessions
+    #[arg(long, value_name = "ORDER", default_value = "newest")]
+    sort: SortArg,
+
+    /// Choose one of the sessions from a list, the most relevant first, and show it
+    #[arg(long, conflicts_with_all = ["count", "sessions_only", "json", "limit"])]
+    open: bool,
+
     /// Read the files even if there is an index
     #[arg(long)]
     no_index: bool,
@@ -87,6 +96,8 @@ Examples:
   tidings sessions search 'connection refused' --tool Bash --since 7d
   tidings sessions search -e 'panicked at .*\\.rs:\\d+' --role tool --project parser
   tidings sessions search -i 'flaky test' -l
+  tidings sessions search 'flaky test' --sort relevance --limit 20
+  tidings sessions search 'flaky test' --open
   tidings sessions search --json TODO | jq -r .uuid
 
 Exit codes: 0 everything was searched, with or without a match, 1 some files could not be read (see the warnings), \
@@ -102,6 +113,14 @@ enum RoleArg {
     System,
     /// Results of tools
     Tool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SortArg {
+    /// Last changed first
+    Newest,
+    /// Most relevant first: many hits in a short session, and prompts before the output of tools
+    Relevance,
 }
 
 /// Maximum width of a title.
@@ -153,22 +172,45 @@ impl Search {
         let found = roots.scan()?;
         let looked = unreadable::warn(&found.unreadable, out)?;
         let index = if self.no_index { None } else { up_to_date(&roots, &found.sessions, out)? };
+        let searched = if self.open {
+            open(index.as_ref(), &found.sessions, &query, out)?
+        } else {
+            self.print(index.as_ref(), &found.sessions, &query, root, out)?
+        };
+        Ok(looked.and(searched))
+    }
+
+    fn print(
+        &self,
+        index: Option<&Index>,
+        sessions: &[SessionFiles],
+        query: &SearchQuery,
+        root: &RootArgs,
+        out: &mut Output,
+    ) -> anyhow::Result<Exit> {
         let mut printer =
             HitPrinter { search: self, json: root.json, out, lines: 0, sessions: 0, last: None };
         let mut failed = None;
-        let mut each = |hit: Hit<'_>| {
-            printer.hit(&hit).unwrap_or_else(|error| {
+        let mut hits = Vec::new();
+        let mut print = |hit: &Hit<'_>| {
+            printer.hit(hit).unwrap_or_else(|error| {
                 failed = Some(error);
                 SearchFlow::Stop
             })
         };
-        // An index fails only before the first hit, so no hit is printed twice.
-        let indexed = index.map(|index| index.search(&found.sessions, &query, &mut each)).transpose();
-        let (summary, unusable) = match indexed {
-            Ok(Some(summary)) => (summary, None),
-            Ok(None) => (search::run(&found.sessions, &query, &mut each), None),
-            Err(error) => (search::run(&found.sessions, &query, &mut each), Some(error)),
+        let (summary, unusable) = match self.sort {
+            SortArg::Newest => search_with(index, sessions, query, |hit| print(&hit)),
+            SortArg::Relevance => search_with(index, sessions, query, |hit| {
+                hits.push(hit);
+                SearchFlow::Continue
+            }),
         };
+        for found in search::ranked(hits) {
+            let flow = found.hits.iter().map(&mut print).find(|flow| *flow != SearchFlow::Continue);
+            if flow == Some(SearchFlow::Stop) {
+                break;
+            }
+        }
         if let Some(error) = failed {
             return Err(error);
         }
@@ -176,7 +218,7 @@ impl Search {
         if let Some(error) = unusable {
             without_index(&error, out)?;
         }
-        Ok(looked.and(searched))
+        Ok(searched)
     }
 
     fn options(&self) -> anyhow::Result<Options> {
@@ -197,6 +239,52 @@ impl Search {
             sidechains: if self.no_sidechains { Sidechains::LeaveOut } else { Sidechains::Include },
             tools: if shows_tools { ToolNames::LookUp } else { ToolNames::LeaveOut },
         })
+    }
+}
+
+/// Lets the user choose one of the sessions with hits, and shows it.
+fn open(
+    index: Option<&Index>,
+    sessions: &[SessionFiles],
+    query: &SearchQuery,
+    out: &mut Output,
+) -> anyhow::Result<Exit> {
+    if !pick::can_pick() {
+        let (message, hint) =
+            ("--open needs a terminal".to_owned(), "leave it out, or use -l to list sessions");
+        return Err(CannotRun { code: CannotRun::USAGE, message, hint }.into());
+    }
+    let mut hits = Vec::new();
+    let (summary, unusable) = search_with(index, sessions, query, |hit| {
+        hits.push(hit);
+        SearchFlow::Continue
+    });
+    if let Some(error) = unusable {
+        without_index(&error, out)?;
+    }
+    let searched = unreadable::warn(&summary.unreadable, out)?;
+    let found = search::ranked(hits);
+    if found.is_empty() {
+        out.note("Nothing was found")?;
+        return Ok(searched);
+    }
+    let chosen = pick::block_on(pick::found(&found, out))?;
+    let files = found.get(chosen).map(|found| found.session).ok_or(Cancelled)?;
+    Ok(show::print_session(files, out)?.and(searched))
+}
+
+/// Searches with the index, or without it if it cannot be used; then its error is returned too.
+fn search_with<'f>(
+    index: Option<&Index>,
+    sessions: &'f [SessionFiles],
+    query: &SearchQuery,
+    mut each: impl FnMut(Hit<'f>) -> SearchFlow + Send,
+) -> (Summary, Option<Error>) {
+    // An index fails only before the first hit, so no hit comes twice.
+    match index.map(|index| index.search(sessions, query, &mut each)).transpose() {
+        Ok(Some(summary)) => (summary, None),
+        Ok(None) => (search::run(sessions, query, &mut each), None),
+        Err(error) => (search::run(sessions, query, &mut each), Some(error)),
     }
 }
 
@@ -283,7 +371,8 @@ impl HitPrinter<'_, '_> {
     fn session(&mut self, hit: &Hit<'_>) -> anyhow::Result<()> {
         let session = hit.session;
         if !self.json {
-            let text = format!("{}  {}\n", printable(&session.id), describe(session));
+            let id: String = session.id.chars().take(8).collect();
+            let text = format!("{}  {}\n", printable(&id), describe(session));
             return Ok(self.out.text(&text)?);
         }
         let file = session.files().next().map_or_else(|| session.dir(), |file| file.path.clone());

@@ -8,6 +8,7 @@ use tidings_transcript::export::{
     Agents, Branches, Detail, Format, Options, Style, export, find_branch, hidden_branches,
 };
 use tidings_transcript::redact::Redactor;
+use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::session::{Session, View};
 
 use super::RootArgs;
@@ -93,6 +94,19 @@ impl Show {
         report(redactor.as_ref(), out)?;
         Ok(Exit::Success)
     }
+}
+
+/// Prints the active branch of a session with tools folded.
+pub(crate) fn print_session(files: &SessionFiles, out: &mut Output) -> anyhow::Result<Exit> {
+    let content =
+        ContentArgs { branch: None, all_branches: false, full: false, view: ViewArg::People, redact: false };
+    let session = Session::open(files)?;
+    session.require_entries()?;
+    let options = content.options(&session, out)?;
+    let format = Format::Text(Style { bold: BOLD, dim: DIM, error: RED, plain: PLAIN });
+    out.styled(|out| Ok(export(&session, files, format, &options, None, out)?))?;
+    announce_hidden(&session, options.branches, out)?;
+    Ok(Exit::Success)
 }
 
 impl ContentArgs {

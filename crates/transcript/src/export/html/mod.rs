@@ -2,6 +2,7 @@
 
 mod axis;
 mod escape;
+mod index;
 mod markdown;
 mod page;
 mod timeline;
@@ -12,6 +13,7 @@ use std::io::Write;
 use std::path::Path;
 
 use self::escape::{escaped, text};
+pub use self::index::{IndexedSession, index_page};
 use super::cut::{Cut, CutLimits, cut, size};
 use super::diff::{Diff, DiffLine};
 use super::entry_part::{EntryPart, Head, Outcome, Picture, ToolCall, duration};

@@ -9,7 +9,7 @@ use crate::export::metadata::SessionMetadata;
 use crate::export::text::{counts, period, time};
 
 /// Forbids scripts and fetches, in case that some text escapes its container.
-const POLICY: &str =
+pub(super) const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 impl HtmlSink<'_> {

@@ -10,7 +10,7 @@ use tidings_transcript::cost::{ActiveBlock, BillingBlock, Ledger, Money, Prices,
 use tidings_transcript::roots::{FileInfo, Roots};
 
 use super::super::RootArgs;
-use super::table::NO_PRICE;
+use super::table::{NO_PRICE, few};
 use crate::output::{Output, printable};
 
 /// Fields of the JSON that Claude Code sends to its status line, as far as they are needed.
@@ -19,6 +19,26 @@ use crate::output::{Output, printable};
 struct StatusInput {
     session_id: Option<String>,
     model: Option<Model>,
+    context_window: Option<ContextWindow>,
+}
+
+/// Context of the conversation, as newer versions of Claude Code report it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ContextWindow {
+    context_window_size: Option<u64>,
+    current_usage: Option<CurrentUsage>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct CurrentUsage {
+    #[serde(rename = "input_tokens")]
+    input: u64,
+    #[serde(rename = "cache_creation_input_tokens")]
+    cache_written: u64,
+    #[serde(rename = "cache_read_input_tokens")]
+    cache_read: u64,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -37,6 +57,8 @@ struct StatusLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     block: Option<BlockStatus>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<ContextStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     model: Option<String>,
     /// True if a response came from a model without a price.
     #[serde(skip)]
@@ -47,7 +69,25 @@ struct StatusLine {
 struct BlockStatus {
     cost_usd: Money,
     minutes_left: i64,
+    /// Cost per hour between the first and the last response of the block; none for a single response.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usd_per_hour: Option<f64>,
+    /// Cost at the end of the block, if it goes on like that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    projected_usd: Option<f64>,
 }
+
+/// Size of the conversation, and its share of the model's window.
+#[derive(Debug, PartialEq, Serialize)]
+struct ContextStatus {
+    tokens: u64,
+    window: u64,
+}
+
+/// Window of models whose window is not reported.
+const WINDOW: u64 = 200_000;
+/// Window of models with a long context.
+const LONG_WINDOW: u64 = 1_000_000;
 
 pub(super) fn print(
     roots: &Roots,
@@ -79,6 +119,12 @@ pub(super) fn print(
     }
     // The last pass reads everything, so the block is known.
     let Some(mut line) = line else { return Ok(()) };
+    let reported = input.context_window.and_then(|window| window.status());
+    let is_long = |model: &Model| model.id.as_deref().is_some_and(|id| id.contains("[1m]"));
+    if let (Some(context), true) = (&mut line.context, input.model.as_ref().is_some_and(is_long)) {
+        context.window = LONG_WINDOW;
+    }
+    line.context = reported.or(line.context);
     line.model = input.model.and_then(|model| model.display_name.or(model.id)).or(line.model);
     if root.json { out.json(&line) } else { Ok(out.text(&(line.text() + "\n"))?) }
 }
@@ -140,11 +186,13 @@ impl StatusLine {
             today_usd: Money::ZERO,
             session_usd: session.map(|_| Money::ZERO),
             block: None,
+            context: None,
             model: None,
             unpriced: false,
         };
-        let mut block_cost = Money::ZERO;
+        let mut spent = BlockSpending::default();
         let mut last: Option<(Timestamp, &str)> = None;
+        let mut newest: Option<(Timestamp, u64)> = None;
         let since = block.map_or(today.start, |block| today.start.min(block.start));
         for response in ledger.responses_since(since, session) {
             let cost = prices.cost(&response);
@@ -153,17 +201,24 @@ impl StatusLine {
             if response.time.is_some_and(|time| (today.start..today.end).contains(&time)) {
                 line.today_usd += cost;
             }
-            if block.zip(response.time).is_some_and(|(block, time)| (block.start..block.end).contains(&time))
+            if let Some((block, time)) = block.zip(response.time)
+                && (block.start..block.end).contains(&time)
             {
-                block_cost += cost;
+                spent.add(time, cost);
             }
             if session.is_some_and(|session| response.session.starts_with(session)) {
                 line.session_usd = line.session_usd.map(|sum| sum + cost);
                 last = last.max(response.time.map(|time| (time, response.model)));
+                if !response.sub_agent {
+                    newest = newest.max(response.time.map(|time| (time, response.tokens.prompt())));
+                }
             }
         }
-        line.block =
-            block.map(|block| BlockStatus { cost_usd: block_cost, minutes_left: minutes_left(&block, now) });
+        line.block = block.map(|block| spent.status(&block, now));
+        line.context = newest.map(|(_, tokens)| ContextStatus {
+            tokens,
+            window: if tokens > WINDOW { LONG_WINDOW } else { WINDOW },
+        });
         line.model = last.map(|(_, model)| model.to_owned());
         line
     }
@@ -173,15 +228,62 @@ impl StatusLine {
         let cents = |cost: Money| if is_unknown(cost) { NO_PRICE.to_owned() } else { cost.cents() };
         let mut parts = vec![format!("{} today", cents(self.today_usd))];
         parts.extend(self.session_usd.map(|cost| format!("{} session", cents(cost))));
-        if let Some(BlockStatus { cost_usd, minutes_left }) = &self.block {
-            let (hours, minutes) = (minutes_left / 60, minutes_left % 60);
-            parts.push(format!("{} block, {hours}h {minutes:02}m left", cents(*cost_usd)));
+        if let Some(block) = &self.block {
+            let (hours, minutes) = (block.minutes_left / 60, block.minutes_left % 60);
+            parts.push(format!("{} block, {hours}h {minutes:02}m left", cents(block.cost_usd)));
+            if let (Some(rate), Some(end), false) =
+                (block.usd_per_hour, block.projected_usd, is_unknown(block.cost_usd))
+            {
+                parts.push(format!("${rate:.2}/h, ${end:.2} by its end"));
+            }
         }
+        parts.extend(self.context.as_ref().map(ContextStatus::text));
         parts.extend(self.model.as_deref().map(printable));
         parts.join(" · ")
     }
 }
 
-fn minutes_left(block: &BillingBlock, now: Timestamp) -> i64 {
-    (block.end.as_second() - now.as_second()) / 60
+/// Cost of a block, and the times between which it was spent.
+#[derive(Debug, Default)]
+struct BlockSpending {
+    cost: Money,
+    times: Option<(Timestamp, Timestamp)>,
+}
+
+impl BlockSpending {
+    fn add(&mut self, time: Timestamp, cost: Money) {
+        self.cost += cost;
+        let (first, last) = self.times.unwrap_or((time, time));
+        self.times = Some((first.min(time), last.max(time)));
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a block has 18,000 seconds")]
+    fn status(&self, block: &BillingBlock, now: Timestamp) -> BlockStatus {
+        let seconds = |from: Timestamp, to: Timestamp| (to.as_second() - from.as_second()) as f64;
+        let worked = self.times.map(|(first, last)| seconds(first, last)).filter(|seconds| *seconds > 0.0);
+        let usd_per_hour = worked.map(|worked| self.cost.dollars() / worked * 3_600.0);
+        let left = seconds(now, block.end).max(0.0) / 3_600.0;
+        BlockStatus {
+            cost_usd: self.cost,
+            minutes_left: (block.end.as_second() - now.as_second()) / 60,
+            usd_per_hour,
+            projected_usd: usd_per_hour.map(|rate| self.cost.dollars() + rate * left),
+        }
+    }
+}
+
+impl ContextWindow {
+    fn status(&self) -> Option<ContextStatus> {
+        let (window, usage) =
+            (self.context_window_size.filter(|size| *size > 0)?, self.current_usage.as_ref()?);
+        let cached = usage.cache_written.saturating_add(usage.cache_read);
+        Some(ContextStatus { tokens: usage.input.saturating_add(cached), window })
+    }
+}
+
+impl ContextStatus {
+    fn text(&self) -> String {
+        let share = self.tokens.saturating_mul(100) / self.window.max(1);
+        format!("{} context ({share} %)", few(self.tokens))
+    }
 }

@@ -9,7 +9,7 @@ use crate::human;
 use crate::output::{BOLD, DIM, PLAIN, printable};
 
 /// Text for the cost of a model without a price.
-pub(super) const NO_PRICE: &str = "no price";
+pub(super) const NO_PRICE: &str = "?";
 
 /// Maximum width of a bar.
 const BAR_COLUMNS_MAX: usize = 30;
@@ -175,7 +175,7 @@ fn line(cells: &[String], widths: &[usize]) -> String {
 
 /// Formats a number with three digits: `999`, `1.23k`, `45.6M`.
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
-fn few(number: u64) -> String {
+pub(super) fn few(number: u64) -> String {
     let mut size = number as f64;
     if number < 1000 {
         return number.to_string();

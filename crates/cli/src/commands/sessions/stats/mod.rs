@@ -1,12 +1,21 @@
+//! `tidings sessions stats`: counts sessions and their contents, and draws charts.
+
+mod charts;
+mod days;
+mod svg;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
-use jiff::civil::Date;
-use jiff::{Timestamp, ToSpan as _, Zoned};
+use jiff::{Timestamp, Zoned};
 use tidings_protocol::api::TranscriptStats;
+use tidings_transcript::cost::Ledger;
 use tidings_transcript::counts::{self, Counts};
-use tidings_transcript::list::{self, ListFilter, ListedSession};
-use tidings_transcript::roots::SessionFiles;
+use tidings_transcript::list::{self, ListFilter};
+use tidings_transcript::roots::{SessionFiles, SessionScan};
+
+use self::days::ActiveDay;
 
 use super::filter::Filter;
 use super::{RootArgs, unreadable};
@@ -25,12 +34,17 @@ use crate::progress::Progress;
 pub(crate) struct Stats {
     #[command(flatten)]
     filter: Filter,
+
+    /// Write the charts as SVG to this file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   tidings sessions stats
   tidings sessions stats --project shop --since 30d
+  tidings sessions stats --svg activity.svg
   tidings sessions stats --json | jq .tools
 
 Exit codes: 0 everything was read, 1 some files could not be read (see the warnings), 2 wrong usage, \
@@ -52,21 +66,32 @@ impl Stats {
         let counted = counts::count(&sessions, &mut cache, &|bytes| progress.done(bytes));
         drop(progress);
         let read = unreadable::warn(found.unreadable.iter().chain(&counted.unreadable), out)?;
+        let now = Zoned::now();
+        let days = if root.json && self.svg.is_none() {
+            Vec::new()
+        } else {
+            let mut chosen = SessionScan::default();
+            chosen.sessions = sessions.into_iter().cloned().collect();
+            let ledger = Ledger::read(&chosen, &mut cache, &|_| {});
+            days::active_days(&ledger, &now)
+        };
         RootArgs::save(&mut cache, out)?;
+        if let Some(path) = &self.svg {
+            fs_err::write(path, svg::svg(&days))?;
+        }
         let mut sum = Counts::default();
         counted.sessions.iter().for_each(|counts| sum.add(counts));
         let stats = counts::stats(rows.iter().map(|(_, row)| row.subagents), &sum);
         if root.json {
             out.json(&stats)?;
         } else {
-            let rows: Vec<&ListedSession> = rows.iter().map(|(_, row)| row).collect();
-            out.text(&render(&stats, &sum, &rows, &Zoned::now()))?;
+            out.text(&render(&stats, &sum, &days, &now))?;
         }
         Ok(read)
     }
 }
 
-fn render(stats: &TranscriptStats, sum: &Counts, rows: &[&ListedSession], now: &Zoned) -> String {
+fn render(stats: &TranscriptStats, sum: &Counts, days: &[ActiveDay], now: &Zoned) -> String {
     const TOOLS_SHOWN: usize = 15;
     let mut text = String::new();
     let numbers = [
@@ -88,9 +113,8 @@ fn render(stats: &TranscriptStats, sum: &Counts, rows: &[&ListedSession], now: &
         let day = |time: Timestamp| time.to_zoned(now.time_zone().clone()).date();
         let _ = writeln!(text, "\n{DIM}from {} to {}{PLAIN}", day(first), day(last));
     }
-    if let Some(strip) = strip(rows, now) {
-        text.push_str(&strip);
-    }
+    text.push_str(&charts::heatmap(days, human::columns()));
+    text.push_str(&charts::plot(days, human::columns()));
     text.push_str(&bars("tools", &stats.tools, TOOLS_SHOWN));
     text.push_str(&bars("responses by model", &sum.models, TOOLS_SHOWN));
     text
@@ -124,29 +148,4 @@ fn bars(title: &str, numbers: &BTreeMap<String, u64>, shown: usize) -> String {
         let _ = writeln!(text, "  {DIM}{others} others: {}{PLAIN}", human::count(rest));
     }
     text
-}
-
-/// Formats sessions per day up to the last active day, one column per day.
-fn strip(rows: &[&ListedSession], now: &Zoned) -> Option<String> {
-    const DAYS: i32 = 60;
-    const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let mut days: BTreeMap<Date, u64> = BTreeMap::new();
-    for time in rows.iter().filter_map(|row| row.modified) {
-        *days.entry(time.to_zoned(now.time_zone().clone()).date()).or_default() += 1;
-    }
-    let (&last, _) = days.last_key_value()?;
-    let first = last.checked_sub((DAYS - 1).days()).ok()?;
-    let first = first.max(*days.first_key_value()?.0);
-    let most = days.range(first..).map(|(_, count)| *count).max()?;
-    let line: String = first
-        .series(1.day())
-        .take_while(|day| *day <= last)
-        .map(|day| match days.get(&day) {
-            None => '·',
-            Some(count) => LEVELS[usize::try_from((count * 8).div_ceil(most) - 1).unwrap_or(7).min(7)],
-        })
-        .collect();
-    Some(format!(
-        "\n{BOLD}sessions per day{PLAIN}  {DIM}{first} to {last}, at most {most}{PLAIN}\n  {line}\n"
-    ))
 }
