@@ -21,7 +21,8 @@ const COMPLETIONS: &str = "\
 Examples:
   tidings completions bash > ~/.local/share/bash-completion/completions/tidings
   tidings completions zsh > \"${fpath[1]}/_tidings\"
-  tidings completions fish > ~/.config/fish/completions/tidings.fish";
+  tidings completions fish > ~/.config/fish/completions/tidings.fish
+  tidings completions powershell >> $PROFILE";
 
 /// Write manual pages, one for each command
 #[derive(Debug, Args)]

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use tidings::find::{self, OLDEST};
 use tidings_bridge::SqliteJournal;
+use tidings_transcript::ErrorKind;
 use tidings_transcript::retention::Retention;
 use tidings_transcript::roots::Roots;
 use uuid::Uuid;
@@ -173,13 +174,10 @@ fn has_key(path: &Path, key: &str) -> bool {
 fn config_folder(config: &Path) -> DoctorCheck {
     let check = DoctorCheck::needed("config");
     let shown = config.display();
-    if !config.is_dir() {
-        return check.wrong(
-            format!("the folder {shown} does not exist"),
-            "run `claude` once, or set CLAUDE_CONFIG_DIR",
-        );
-    }
-    match try_to_write(config) {
+    // Claude Code creates the folder when it runs for the first time.
+    let there = config.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
+    match try_to_write(there) {
+        Ok(()) if there != config => check.found(format!("none yet: {shown}")),
         Ok(()) => check.found(shown.to_string()),
         Err(error) => {
             check.wrong(format!("{shown}: {error}"), "make it writable: Claude Code stores its files in it")
@@ -190,6 +188,7 @@ fn config_folder(config: &Path) -> DoctorCheck {
 fn sessions(config: &Path) -> DoctorCheck {
     let check = DoctorCheck::useful("sessions");
     match Roots::new([config]).scan() {
+        Err(error) if error.kind() == ErrorKind::NotFound => check.found("none yet"),
         Err(error) => check.wrong(error.to_string(), error.hint()),
         Ok(found) => {
             let bytes = found.sessions.iter().map(tidings_transcript::roots::SessionFiles::bytes).sum();
