@@ -1,6 +1,6 @@
 """The conversation of `tidings run` and `tidings attach` in tmux, with the real CLI.
 
-One run goes through everything that can be typed; others repeat the drawing at other widths, with and without colour.
+Each width is seen with and without colour: once with everything that can be typed, once with a short conversation.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _run_at(columns: int, colour: bool, play: Callable[[Talk], list[str]]) -> Ca
     return check
 
 
-def _attach_at(columns: int, colour: bool) -> Callable[[Programs, Path, str], list[str]]:
+def _attach_at(columns: int, colour: bool, remote: bool) -> Callable[[Programs, Path, str], list[str]]:
     def check(programs: Programs, root: Path, name: str) -> list[str]:
         place = _place(programs, root, name)
         api = Api(programs, SCRIPT, place.root / "api.ndjson")
@@ -90,8 +90,10 @@ def _attach_at(columns: int, colour: bool) -> Callable[[Programs, Path, str], li
             status, made = server.web.call("POST", "/v1/sessions", new)
             if status not in (200, 201):
                 return [f"no session: {made}"]
-            command = [str(programs.tidings), "attach", "--data", str(place.root / "data")]
-            with Pane(place, api.url, command, _env(place, colour), size=(columns, LINES)) as pane:
+            web, env = server.web, _env(place, colour)
+            where = ["--server", f"http://{web.host}"] if remote else ["--data", str(place.root / "data")]
+            env |= {"TIDINGS_TOKEN": web.token} if remote else {}
+            with Pane(place, api.url, [str(programs.tidings), "attach", *where], env, size=(columns, LINES)) as pane:
                 talk = Talk(place, api, pane)
                 # No session was named: a list is shown, and Enter chooses.
                 pane.wait_screen("Sessions of the server")
@@ -180,7 +182,7 @@ def _short(talk: Talk) -> list[str]:
     pane.wait_screen(r"› /comp\n +/compact")
     pane.keys("C-c")
     pane.type("see @REA")
-    pane.wait_screen("› see @REA")
+    pane.wait_screen(r"› see @REA\n +@README.md")
     pane.keys("Tab")
     pane.wait_screen(r"› see @README.md")
     pane.keys("Enter")
@@ -209,8 +211,23 @@ def _left(talk: Talk) -> list[str]:
     problems = _short(talk)
     talk.pane.keys("C-d")
     status = talk.pane.wait(talk.pane.exit_status, "the end")
-    resume = re.search(r"tidings run --resume [0-9a-f]{8}$", talk.pane.everything(), re.MULTILINE)
-    return problems + ([] if status == "0" else [f"it ended with {status}"]) + ([] if resume else ["no resume hint"])
+    if not re.search(r"tidings run --resume [0-9a-f]{8}$", talk.pane.everything(), re.MULTILINE):
+        problems.append("the hint how to resume is missing")
+    return problems + ([] if status == "0" else [f"it ended with {status}"])
+
+
+def _resumed(talk: Talk) -> list[str]:
+    """The same, continued in the CLI's own terminal."""
+    problems = _left(talk)
+    # The session is chosen from the list, with its last lines as a preview.
+    command = [str(talk.place.programs.tidings), "resume", "--claude-path", str(talk.place.programs.claude)]
+    with Pane(talk.place, talk.api.url, command, _env(talk.place, True), size=(100, LINES)) as pane:
+        pane.wait_screen(r"▸ [0-9a-f]{8}  (.|\n)*Got the queued one\.")
+        pane.type("demo")
+        pane.wait_screen("› demo  1 of 1")
+        pane.keys("Enter")
+        pane.wait_screen(lambda screen: "Got the queued one." in screen and "❯" in screen)
+    return problems
 
 
 def _attached(talk: Talk) -> list[str]:
@@ -237,10 +254,14 @@ def _attached(talk: Talk) -> list[str]:
 
 
 CHECKS = {
+    "60-colour": _run_at(60, True, _everything),
     "60-plain": _run_at(60, False, _left),
-    "80-colour": _run_at(80, True, _everything),
+    "80-colour": _run_at(80, True, _resumed),
+    "80-plain": _run_at(80, False, _everything),
+    "200-colour": _run_at(200, True, _everything),
     "200-plain": _run_at(200, False, _left),
-    "attach-60-colour": _attach_at(60, True),
+    "attach-60-colour": _attach_at(60, True, remote=False),
+    "attach-200-plain": _attach_at(200, False, remote=True),
 }
 
 

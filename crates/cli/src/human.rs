@@ -39,6 +39,11 @@ pub(crate) fn padded(text: &str, columns: usize) -> String {
     format!("{fitting}{}", " ".repeat(gap))
 }
 
+/// Returns the first 8 characters of a session id, which every command accepts.
+pub(crate) fn short_id(id: &str) -> String {
+    id.chars().take(8).collect()
+}
+
 /// Formats bytes in the largest unit that leaves a number above one.
 #[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
 pub(crate) fn bytes(bytes: u64) -> String {

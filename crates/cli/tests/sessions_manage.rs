@@ -333,13 +333,13 @@ fn rename_and_tag_say_what_they_did() {
     assert_snapshot!(root.run(&["rename", "1111", " New\u{1b}[2J title "]), @r"
     exit: 0
     --- stdout
-    11111111-1111-4111-8111-111111111111 is now titled New�[2J title
+    11111111 is now titled New�[2J title
     --- stderr
     ");
     assert_snapshot!(root.run(&["tag", "1111", "ke\u{200b}ep"]), @r"
     exit: 0
     --- stdout
-    11111111-1111-4111-8111-111111111111 is tagged keep
+    11111111 is tagged keep
     --- stderr
     ");
     let row = &root.json(&["list", "--project", "demo"])[0];

@@ -1,6 +1,7 @@
 //! `tidings attach`: shows a session of the server in the terminal.
 
 mod answers;
+mod files;
 #[cfg(unix)]
 mod local;
 mod past;
@@ -17,6 +18,7 @@ use tidings_protocol::ui::{SessionPhase, UiMessage};
 use tokio::sync::mpsc::Receiver;
 
 use self::answers::Answers;
+use self::files::FileSearch;
 use self::past::{Extent, PastEvent};
 use self::stream::{Stream, StreamUpdate};
 use super::console::{AnswerText, Console, UserAction, can_type, view};
@@ -211,7 +213,8 @@ impl Attach {
         }
         let handle = snapshot.session.handle;
         let stream = Stream::new(remote.clone(), handle, snapshot.cursor, is_interactive()).start();
-        let exit = self.follow(&mut console, &mut answers, stream, last).await;
+        let files = FileSearch::new(remote.clone(), handle);
+        let exit = self.follow(&mut console, &mut answers, files, stream, last).await;
         console.view.finish()?;
         exit
     }
@@ -220,6 +223,7 @@ impl Attach {
         &self,
         console: &mut Console,
         answers: &mut Answers,
+        mut files: FileSearch,
         mut stream: Receiver<anyhow::Result<StreamUpdate>>,
         mut last: Exit,
     ) -> anyhow::Result<Exit> {
@@ -229,6 +233,9 @@ impl Attach {
         let redraws = console.view.screen().is_interactive();
         let mut is_interrupted = false;
         loop {
+            if let Some(query) = console.view.input().and_then(|input| input.remote_query()) {
+                files.search(query);
+            }
             tokio::select! {
                 biased;
                 signal = signals.next() => {
@@ -252,6 +259,9 @@ impl Attach {
                     Some(UserAction::Prompt(draft, delivery)) => answers.prompt(draft, delivery),
                     None => {}
                 },
+                (query, found) = files.next() => {
+                    console.with_input(|input| input.set_remote_files(query, found))?;
+                }
                 Some(error) = answers.next_error() => {
                     console.view.note(Line::styled(&format!("  ✗ {error}"), Style::RED))?;
                 }

@@ -88,7 +88,7 @@ pub(crate) async fn session(remote: &Remote, name: &str) -> anyhow::Result<Sessi
 /// Number, id and title of a session that fits a prefix.
 fn candidate(session: &SessionView) -> String {
     const TITLE_COLUMNS: usize = 30;
-    let id: String = session.cli_session_ids.last().unwrap_or(&session.key).chars().take(8).collect();
+    let id = human::short_id(session.cli_session_ids.last().unwrap_or(&session.key));
     let title =
         title(session).map(|title| format!(" {}", human::fit(&title.replace('\n', " "), TITLE_COLUMNS)));
     printable(&format!("{} ({id}{})", session.handle, title.unwrap_or_default()))

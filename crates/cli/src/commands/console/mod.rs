@@ -158,7 +158,8 @@ impl Console {
         Ok(None)
     }
 
-    fn with_input(&mut self, change: impl FnOnce(&mut PromptInput)) -> io::Result<()> {
+    /// Changes the input line, if there is one, and draws it.
+    pub(crate) fn with_input(&mut self, change: impl FnOnce(&mut PromptInput)) -> io::Result<()> {
         self.view.input().map(change);
         self.view.draw(Instant::now())
     }

@@ -15,6 +15,7 @@ use super::prompt::FirstPrompt;
 use super::turn::{INTERRUPTED, OnRequest, Turns};
 use crate::commands::console::{AnswerText, Console, can_type, view};
 use crate::error::{CannotRun, Exit};
+use crate::human;
 use crate::output::Output;
 use crate::terminal::{Diffs, Draft, Line, SlashCommand, Style, Thoughts, View};
 
@@ -101,7 +102,7 @@ async fn conversation(turns: &mut Turns) -> anyhow::Result<Exit> {
     turns.console.close_keyboard();
     let exit = exit?;
     if let Some(id) = turns.session_id().filter(|_| exit != Exit::Code(INTERRUPTED)) {
-        let id = id.get(..8).unwrap_or(&id);
+        let id = human::short_id(&id);
         turns.note(Line::styled(&format!("To resume: tidings run --resume {id}"), Style::DIM))?;
     }
     Ok(exit)

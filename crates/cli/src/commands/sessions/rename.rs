@@ -3,6 +3,7 @@ use tidings_transcript::manage::{SessionFile, rename_session};
 
 use super::RootArgs;
 use crate::error::Exit;
+use crate::human;
 use crate::output::{BOLD, Output, PLAIN, printable};
 
 /// Set the title of a session
@@ -36,7 +37,11 @@ impl Rename {
         if root.json {
             out.json(&Renamed { id: session.id.as_str(), title })?;
         } else {
-            out.text(&format!("{} is now titled {BOLD}{}{PLAIN}\n", session.id, printable(title)))?;
+            out.text(&format!(
+                "{} is now titled {BOLD}{}{PLAIN}\n",
+                human::short_id(session.id.as_str()),
+                printable(title)
+            ))?;
         }
         Ok(Exit::Success)
     }

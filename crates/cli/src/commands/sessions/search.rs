@@ -371,8 +371,7 @@ impl HitPrinter<'_, '_> {
     fn session(&mut self, hit: &Hit<'_>) -> anyhow::Result<()> {
         let session = hit.session;
         if !self.json {
-            let id: String = session.id.chars().take(8).collect();
-            let text = format!("{}  {}\n", printable(&id), describe(session));
+            let text = format!("{}  {}\n", printable(&human::short_id(&session.id)), describe(session));
             return Ok(self.out.text(&text)?);
         }
         let file = session.files().next().map_or_else(|| session.dir(), |file| file.path.clone());
@@ -398,7 +397,7 @@ impl HitPrinter<'_, '_> {
     }
 
     fn heading(&mut self, hit: &Hit<'_>) -> anyhow::Result<()> {
-        let id: String = hit.session.id.chars().take(8).collect();
+        let id = human::short_id(&hit.session.id);
         let gap = if self.sessions > 1 { "\n" } else { "" };
         let text = format!("{gap}{BOLD}{}{PLAIN}  {}\n", printable(&id), describe(hit.session));
         Ok(self.out.text(&text)?)

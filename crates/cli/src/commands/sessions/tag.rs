@@ -3,6 +3,7 @@ use tidings_transcript::manage::{SessionFile, tag_session};
 
 use super::RootArgs;
 use crate::error::Exit;
+use crate::human;
 use crate::output::{BOLD, Output, PLAIN, printable};
 
 /// Set or clear the tag of a session
@@ -43,9 +44,10 @@ impl Tag {
         if root.json {
             out.json(&tagged)?;
         } else {
+            let id = human::short_id(tagged.id);
             let text = match tagged.tag {
-                Some(tag) => format!("{} is tagged {BOLD}{}{PLAIN}\n", session.id, printable(tag)),
-                None => format!("{} has no tag\n", session.id),
+                Some(tag) => format!("{id} is tagged {BOLD}{}{PLAIN}\n", printable(tag)),
+                None => format!("{id} has no tag\n"),
             };
             out.text(&text)?;
         }

@@ -24,6 +24,8 @@ pub(super) struct Completer {
     commands: Vec<SlashCommand>,
     /// Folder of the session; none if its files are on another machine.
     folder: Option<PathBuf>,
+    /// Files on another machine, and the text that they were searched for.
+    remote_files: (String, Vec<String>),
 }
 
 /// Candidates for the word before the cursor.
@@ -48,6 +50,17 @@ impl Completer {
         self.folder = folder;
     }
 
+    /// Sets the files on another machine that were found for a text.
+    pub(super) fn set_remote_files(&mut self, query: String, files: Vec<String>) {
+        self.remote_files = (query, files);
+    }
+
+    /// The text after `@` before the cursor, if its files are on another machine and were not searched yet.
+    pub(super) fn remote_query<'t>(&self, text: &'t str, cursor: usize) -> Option<&'t str> {
+        let query = word(text, cursor).1.strip_prefix('@')?;
+        (self.folder.is_none() && self.remote_files.0 != query).then_some(query)
+    }
+
     /// Sets the commands. Those without a description keep the one that is known.
     pub(super) fn set_commands(&mut self, commands: Vec<SlashCommand>) {
         let known = std::mem::replace(&mut self.commands, commands);
@@ -60,12 +73,7 @@ impl Completer {
 
     /// Candidates for the word before the cursor, if it begins with `/` at the start of the text or with `@`.
     pub(super) fn menu(&self, text: &str, cursor: usize) -> Option<Menu> {
-        let before = &text[..cursor];
-        let start = before.rfind(char::is_whitespace).map_or(0, |at| {
-            let space = before[at..].chars().next().map_or(1, char::len_utf8);
-            at + space
-        });
-        let word = &before[start..];
+        let (start, word) = word(text, cursor);
         let candidates = if let Some(path) = word.strip_prefix('@') {
             self.files(path)
         } else if let Some(name) = word.strip_prefix('/').filter(|_| start == 0) {
@@ -93,9 +101,15 @@ impl Completer {
         found
     }
 
+    fn remote_files(&self, path: &str) -> Vec<Candidate> {
+        let (query, files) = &self.remote_files;
+        let files = files.iter().filter(|file| query == path && !file.contains(char::is_whitespace));
+        files.map(|file| Candidate { text: format!("@{file}"), description: String::new() }).collect()
+    }
+
     /// Files and folders whose path begins with a text. Hidden ones need a dot.
     fn files(&self, path: &str) -> Vec<Candidate> {
-        let Some(folder) = &self.folder else { return Vec::new() };
+        let Some(folder) = &self.folder else { return self.remote_files(path) };
         let (parent, name) = path.rsplit_once('/').map_or(("", path), |(parent, name)| (parent, name));
         let looked = match parent {
             "" if path.starts_with('/') => PathBuf::from("/"),
@@ -120,6 +134,16 @@ impl Completer {
         found.sort_by(|a, b| a.text.cmp(&b.text));
         found
     }
+}
+
+/// Start of the word before the cursor, and the word.
+fn word(text: &str, cursor: usize) -> (usize, &str) {
+    let before = &text[..cursor];
+    let start = before.rfind(char::is_whitespace).map_or(0, |at| {
+        let space = before[at..].chars().next().map_or(1, char::len_utf8);
+        at + space
+    });
+    (start, &before[start..])
 }
 
 fn is_folder(path: &Path) -> bool {
@@ -186,6 +210,11 @@ mod tests {
         }
         let mut completer = Completer::default();
         assert_eq!(completer.menu("@s", 2), None, "no folder is known");
+        assert_eq!(completer.remote_query("see @s", 6), Some("s"));
+        completer.set_remote_files("s".to_owned(), vec!["src/main.rs".to_owned(), "two words".to_owned()]);
+        assert_eq!((completer.remote_query("see @s", 6), completer.remote_query("see", 3)), (None, None));
+        assert_eq!(texts(completer.menu("see @s", 6)), ["@src/main.rs"]);
+        assert_eq!(completer.menu("see @sr", 7), None, "not searched yet");
         completer.set_folder(Some(folder.path().to_owned()));
         assert_eq!(texts(completer.menu("@s", 2)), ["@src/", "@säge"]);
         assert_eq!(texts(completer.menu("see @src/ma and", 11)), ["@src/main.rs", "@src/map.rs"]);

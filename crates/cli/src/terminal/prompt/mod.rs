@@ -99,6 +99,17 @@ impl PromptInput {
         self.completer.set_commands(commands);
     }
 
+    /// The text after `@` before the cursor, if its files are on another machine and were not searched yet.
+    pub(crate) fn remote_query(&self) -> Option<&str> {
+        self.completer.remote_query(self.text.as_str(), self.text.cursor())
+    }
+
+    /// Sets the files on another machine that were found for a text.
+    pub(crate) fn set_remote_files(&mut self, query: String, files: Vec<String>) {
+        self.completer.set_remote_files(query, files);
+        self.menu = self.completer.menu(self.text.as_str(), self.text.cursor());
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }

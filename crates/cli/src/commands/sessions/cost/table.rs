@@ -132,10 +132,7 @@ fn key(row: &Row, zone: &TimeZone) -> String {
             let active = if block.active { " active" } else { "" };
             format!("{}–{}{active}", start.strftime("%F %R"), end.strftime("%R"))
         }
-        (None, Some(project)) => {
-            let id: String = row.key.chars().take(8).collect();
-            printable(&format!("{id}  {project}"))
-        }
+        (None, Some(project)) => printable(&format!("{}  {project}", human::short_id(&row.key))),
         _ => printable(&row.key),
     }
 }
