@@ -253,6 +253,24 @@ def _attached(talk: Talk) -> list[str]:
     return problems + ([] if status == "0" else [f"it ended with {status}"])
 
 
+def _suspended(programs: Programs, root: Path, name: str) -> list[str]:
+    """Ctrl-Z returns to the shell, and `fg` to the conversation."""
+    place = _place(programs, root, name)
+    with Api(programs, SCRIPT, place.root / "api.ndjson") as api:
+        run = f"{programs.tidings} run --claude-path {programs.claude}; stty -a | tr ' ' '\n' | grep icanon; fg"
+        with Pane(place, api.url, ["bash", "--norc", "-ic", run], _env(place, True), size=(80, LINES)) as pane:
+            talk = Talk(place, api, pane)
+            pane.wait_screen(is_idle)
+            pane.type("half")
+            pane.wait_screen("› half")
+            pane.keys("C-z")
+            pane.wait_screen(lambda screen: re.search(r"^icanon$", screen, re.MULTILINE) and "› half" in screen)
+            talk.say(" a prompt", "Got something else.")
+            pane.keys("C-d")
+            status = pane.wait(pane.exit_status, "the end")
+    return [] if status == "0" else [f"it ended with {status}"]
+
+
 CHECKS = {
     "60-colour": _run_at(60, True, _everything),
     "60-plain": _run_at(60, False, _left),
@@ -262,6 +280,7 @@ CHECKS = {
     "200-plain": _run_at(200, False, _left),
     "attach-60-colour": _attach_at(60, True, remote=False),
     "attach-200-plain": _attach_at(200, False, remote=True),
+    "suspended": _suspended,
 }
 
 

@@ -119,6 +119,19 @@ fn c14_a_missing_program_fails_one_check() {
 }
 
 #[test]
+fn folders_that_do_not_exist_yet_do_not_fail() {
+    let machine = Machine::new("2.1.325");
+    fs::remove_dir_all(machine.path("home/.claude")).unwrap();
+    let (code, report) = Machine::report(machine.doctor().env("ANTHROPIC_API_KEY", SECRET));
+    assert_eq!(code, 0, "{report:#}");
+    for name in ["config", "sessions"] {
+        let check = check(&report, name);
+        let found = check["found"].as_str().unwrap();
+        assert!(check["ok"] == true && found.starts_with("none yet"), "{name}: {check}");
+    }
+}
+
+#[test]
 fn every_way_to_log_in_counts_and_none_is_shown() {
     let machine = Machine::new("2.1.325");
     fs::remove_file(machine.path("home/.claude/.credentials.json")).unwrap();

@@ -114,6 +114,16 @@ impl Console {
                 }
                 self.view.draw(now)?;
             }
+            #[cfg(unix)]
+            ConsoleInput::Key(Key::Ctrl('z')) => {
+                self.view.screen().clear()?;
+                self.close_keyboard();
+                // Returns when the shell continues the program.
+                rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP)?;
+                self.open_keyboard()?;
+                self.view.resized(size());
+                self.view.draw(Instant::now())?;
+            }
             ConsoleInput::Key(key) => {
                 return match self.view.key(&key, now)? {
                     KeyEffect::None => Ok(None),

@@ -90,6 +90,11 @@ async fn run_prompt(turns: &mut Turns, prompt: &str) -> anyhow::Result<Exit> {
 
 /// Runs the prompts that the user types, until the user leaves.
 async fn conversation(turns: &mut Turns) -> anyhow::Result<Exit> {
+    if !turns.console.view.screen().is_interactive() {
+        let message = "A conversation needs a terminal, and standard error is not one".to_owned();
+        let hint = "give a prompt, or redirect standard output only";
+        return Err(CannotRun { code: CannotRun::USAGE, message, hint }.into());
+    }
     let commands = turns.session().client().info().commands.into_iter();
     let commands =
         commands.map(|command| SlashCommand { name: command.name, description: command.description });

@@ -62,7 +62,7 @@ pub(crate) struct PromptInput {
 }
 
 /// Keys and their functions, for the user.
-pub(crate) const KEYS: [(&str, &str); 11] = [
+pub(crate) const KEYS: [(&str, &str); 12] = [
     ("Enter", "send; during a turn: queue for after it"),
     ("Ctrl-S", "steer: send into the current turn"),
     ("Alt-Enter, Ctrl-J, \\ Enter", "new line"),
@@ -74,6 +74,7 @@ pub(crate) const KEYS: [(&str, &str); 11] = [
     ("Ctrl-U, Ctrl-K, Ctrl-W, Ctrl-Y", "cut to the start, to the end, a word; insert it again"),
     ("Ctrl-C", "clear the line, then interrupt the turn, then leave"),
     ("Ctrl-D", "leave; a turn on a server continues"),
+    ("Ctrl-Z", "back to the shell; `fg` returns"),
 ];
 
 impl PromptInput {
