@@ -114,6 +114,13 @@ def _everything(talk: Talk) -> list[str]:
     pane.wait_screen(r"› alpha\n  beta\n  gamma")
     pane.keys("Enter")
     talk.answered("Got three lines.")
+    pane.type("alpha")
+    pane.keys("M-Enter")
+    pane.type("beta")
+    pane.keys("C-j")
+    pane.type("gamma")
+    pane.keys("Enter")
+    pane.wait_screen(lambda screen: screen.count("Got three lines.") == 2 and is_idle(screen))
     # The history, and Ctrl-C that clears the line.
     pane.keys("Up")
     pane.wait_screen(lambda screen: re.search(r"› alpha\n  beta\n  gamma\nclaude", screen))

@@ -386,6 +386,19 @@ fn a_project_is_exported_with_a_page_that_lists_its_sessions() {
     export(&["--to", "html", "--force"]).assert().success();
     export(&["--to", "md", "--force"]).assert().code(2);
     tidings(&fixture("branch")).args(["export", "--project", "x", "--to", "html"]).assert().code(2);
+    // Titles are text, and secrets in them are redacted too.
+    let key = format!("sk-ant-api03-{}-{}AA", "a1B2".repeat(23), "x");
+    let title = format!(r#"{{"type":"custom-title","customTitle":"<b>{key}","sessionId":"{ID}"}}"#);
+    let prompt =
+        r#"{"type":"user","uuid":"u","cwd":"/home/dev/shop","message":{"role":"user","content":"hi"}}"#;
+    let folder = temp.path().join("root/projects/-home-dev-shop");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join(format!("{ID}.jsonl")), format!("{prompt}\n{title}\n")).unwrap();
+    let args =
+        ["export", "--project", "shop", "--to", "html", "--redact", "--force", "-o", pages.to_str().unwrap()];
+    stdout(tidings(&temp.path().join("root")).args(args));
+    let index = fs::read_to_string(pages.join("index.html")).unwrap();
+    assert!(index.contains("&lt;b&gt;") && !index.contains("<b>") && !index.contains(&key), "{index}");
     let none = temp.path().join("none");
     let args = ["export", "--project", "no such project", "--to", "html", "-o", none.to_str().unwrap()];
     tidings(&fixture("branch")).args(args).assert().code(3);

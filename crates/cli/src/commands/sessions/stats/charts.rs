@@ -87,8 +87,10 @@ pub(super) fn plot(days: &[ActiveDay], columns: usize) -> String {
         cells[y / 4][x / 2] |= BITS[x % 2][y % 4];
     };
     let height = |x: usize| {
-        let at = x * (days.len() - 1) / (dots - 1);
-        let share = days[at].usd / most;
+        // If a dot stands for several days, the most expensive counts.
+        let (start, end) = (x * days.len() / dots, (x + 1) * days.len() / dots);
+        let highest = days[start..end.max(start + 1)].iter().map(|day| day.usd).fold(0.0, f64::max);
+        let share = highest / most;
         rows - 1 - (share * (rows - 1) as f64).round() as usize
     };
     let mut before = height(0);
