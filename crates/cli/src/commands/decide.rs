@@ -3,7 +3,7 @@
 use clap::Args;
 use serde::Serialize;
 use tidings_protocol::api::{
-    AnswerResult, Choice, PendingPermission, PermissionAnswer, PermissionList, PermissionScope,
+    AnswerResult, Choice, PendingPermission, PermissionAnswer, PermissionList, PermissionScope, SessionView,
 };
 use uuid::Uuid;
 
@@ -54,8 +54,9 @@ pub(crate) struct Deny {
 /// Arguments that select the request.
 #[derive(Debug, Args)]
 pub(crate) struct RequestArgs {
-    /// Session number, key or Claude Code session id; a unique prefix of a key or id is enough
-    session: String,
+    /// Session number, key or Claude Code session id, or the first characters of a key or id; without one, a
+    /// list is shown to choose from
+    session: Option<String>,
 
     /// Request to answer, if several are pending; without it they are listed
     tool_use_id: Option<String>,
@@ -130,9 +131,11 @@ impl RequestArgs {
         confirmation: Confirmation,
         out: &mut Output,
     ) -> anyhow::Result<Exit> {
+        let waits = |session: &SessionView| session.pending_permissions > 0;
+        let name = session_lookup::name_or_pick_from(self.session.as_deref(), &self.remote, waits, out)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let remote = self.remote.remote()?;
-        let waiting = runtime.block_on(self.pending(&remote))?;
+        let waiting = runtime.block_on(self.pending(&remote, &name))?;
         let [permission] = &waiting[..] else { return self.list(&waiting, answer.scope, out) };
         let mut rules = Vec::new();
         // The user must see what they confirm, even if the result is printed as JSON.
@@ -157,8 +160,8 @@ impl RequestArgs {
     }
 
     /// Fetches the pending requests of the session, or the named one only.
-    async fn pending(&self, remote: &Remote) -> anyhow::Result<Vec<PendingPermission>> {
-        let session = session_lookup::session(remote, &self.session).await?;
+    async fn pending(&self, remote: &Remote, name: &str) -> anyhow::Result<Vec<PendingPermission>> {
+        let session = session_lookup::session(remote, name).await?;
         let list: PermissionList = remote.get(&format!("/v1/permissions?session={}", session.key)).await?;
         let mut waiting = list.items;
         if let Some(id) = &self.tool_use_id {

@@ -58,7 +58,8 @@ pub(crate) fn stored(roots: &Roots, out: &Output) -> anyhow::Result<SessionFiles
 pub(crate) async fn of_server(mut sessions: Vec<SessionView>, out: &Output) -> anyhow::Result<SessionView> {
     sessions.reverse();
     if sessions.is_empty() {
-        let (message, hint) = ("The server has no sessions".to_owned(), "start one with `tidings start`");
+        let message = "The server has no session for this command".to_owned();
+        let hint = "`tidings ps` lists sessions, and `tidings start` starts one";
         return Err(CannotRun { code: "not_found", message, hint }.into());
     }
     let items = sessions.iter().map(server_item).collect();

@@ -28,6 +28,16 @@ pub(crate) async fn sessions(remote: &Remote) -> anyhow::Result<Vec<SessionView>
 
 /// Returns the given name of a session. Without one, the user chooses a session in the terminal.
 pub(crate) fn name_or_pick(given: Option<&str>, remote: &RemoteArgs, out: &Output) -> anyhow::Result<String> {
+    name_or_pick_from(given, remote, |_| true, out)
+}
+
+/// Like [`name_or_pick`], with a list of the sessions that fit.
+pub(crate) fn name_or_pick_from(
+    given: Option<&str>,
+    remote: &RemoteArgs,
+    fits: impl Fn(&SessionView) -> bool,
+    out: &Output,
+) -> anyhow::Result<String> {
     if let Some(name) = given {
         return Ok(name.to_owned());
     }
@@ -35,7 +45,8 @@ pub(crate) fn name_or_pick(given: Option<&str>, remote: &RemoteArgs, out: &Outpu
         return Err(pick::unnamed().into());
     }
     pick::block_on(async {
-        let all = sessions(&remote.remote()?).await?;
+        let mut all = sessions(&remote.remote()?).await?;
+        all.retain(&fits);
         Ok(pick::of_server(all, out).await?.handle.to_string())
     })
 }
