@@ -1,5 +1,7 @@
 //! Arrangement of a prompt on the screen.
 
+use std::ops::Range;
+
 use super::super::line::Line;
 use super::super::safe;
 use super::super::style::Style;
@@ -24,6 +26,9 @@ pub(super) struct PromptRows {
 
 /// Arranges a text with the cursor at a position in bytes.
 pub(super) fn rows(text: &str, cursor: usize, columns: usize) -> PromptRows {
+    let near = near_cursor(text, cursor, columns);
+    let (is_cut_before, is_cut_after) = (near.start > 0, near.end < text.len());
+    let (text, cursor) = (&text[near.clone()], cursor - near.start);
     let room = columns.saturating_sub(MARK_COLUMNS + 1).max(4);
     let mut rows = vec![String::new()];
     let (mut used, mut at_cursor) = (0, (0, 0));
@@ -58,7 +63,8 @@ pub(super) fn rows(text: &str, cursor: usize, columns: usize) -> PromptRows {
     let first = (at_cursor.0 + 1).saturating_sub(ROWS_MAX).min(rows.len().saturating_sub(ROWS_MAX));
     let last = (first + ROWS_MAX).min(rows.len());
     let lines = rows[first..last].iter().enumerate().map(|(at, row)| {
-        let is_cut = (at == 0 && first > 0) || (first + at + 1 == last && last < rows.len());
+        let is_cut = (at == 0 && (first > 0 || is_cut_before))
+            || (first + at + 1 == last && (last < rows.len() || is_cut_after));
         let mark = match at {
             _ if is_cut => "⋮ ",
             0 => "› ",
@@ -67,6 +73,25 @@ pub(super) fn rows(text: &str, cursor: usize, columns: usize) -> PromptRows {
         Line::styled(mark, Style::BOLD).with(row, Style::PLAIN)
     });
     PromptRows { lines: lines.collect(), cursor: (at_cursor.0 - first, at_cursor.1 + MARK_COLUMNS) }
+}
+
+/// Part of a text that may be visible, since a long one would take too long to arrange.
+fn near_cursor(text: &str, cursor: usize, columns: usize) -> Range<usize> {
+    /// Bytes of the longest character.
+    const CHAR_BYTES_MAX: usize = 4;
+    let reach = ROWS_MAX * columns * CHAR_BYTES_MAX;
+    let boundary = |mut at: usize| {
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let mut start = boundary(cursor.saturating_sub(reach));
+    if start > 0 {
+        // Rows begin where they would begin in the whole text, unless a line is very long.
+        start += text[start..cursor].find('\n').map_or(0, |at| at + 1);
+    }
+    start..boundary((cursor + reach).min(text.len()))
 }
 
 /// Formats completions around the chosen one.
@@ -120,5 +145,12 @@ mod tests {
         assert_eq!((lines.len(), lines[0].as_str(), lines[9].as_str(), cursor), (10, "⋮ 20", "  29", (9, 4)));
         let (lines, cursor) = shown(&text, 0, 80);
         assert_eq!((lines[0].as_str(), lines[9].as_str(), cursor), ("› 0", "⋮ 9", (0, 2)));
+        let text = "päper\n".repeat(100_000);
+        for (cursor, first, row) in
+            [(0, "› päper", 0), (text.len() / 2 - 3, "⋮ päper", 9), (text.len(), "⋮ päper", 9)]
+        {
+            let (lines, at) = shown(&text, cursor, 80);
+            assert_eq!((lines.len(), lines[0].as_str(), at.0), (10, first, row), "{cursor}");
+        }
     }
 }
