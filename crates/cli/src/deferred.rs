@@ -61,16 +61,35 @@ impl<A: Subcommand> Subcommand for Deferred<A> {
 /// description of the arguments would overwrite.
 fn build(command: Command, augment: fn(Command) -> Command) -> Command {
     let (about, long) = (command.get_about().cloned(), command.get_long_about().cloned());
-    let command = augment(command).long_about(None::<&'static str>);
+    let command = one_column(augment(command).long_about(None::<&'static str>));
     let command = about.into_iter().fold(command, Command::about);
     long.into_iter().fold(command, Command::long_about)
 }
 
+/// Puts the descriptions of arguments below their names: otherwise the layout would change with the length of
+/// the longest name, from section to section. Lists of commands stay tables.
+fn one_column(command: Command) -> Command {
+    if command.has_subcommands() { command.mut_subcommands(one_column) } else { command.next_line_help(true) }
+}
+
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
+    use clap::{Command, CommandFactory as _};
 
     use crate::Cli;
+
+    #[test]
+    fn help_of_every_command_has_one_column() {
+        fn check(command: &Command) {
+            let name = command.get_name();
+            assert_eq!(command.is_next_line_help_set(), !command.has_subcommands(), "{name}");
+            // `help` is clap's own.
+            command.get_subcommands().filter(|command| command.get_name() != "help").for_each(check);
+        }
+        let mut built = Cli::command();
+        built.build();
+        check(&built);
+    }
 
     #[test]
     fn help_of_a_command_begins_with_its_line_in_the_list_of_commands() {
