@@ -214,6 +214,35 @@ fn an_unknown_session_or_server_is_an_error_with_a_hint() {
     assert!(talk.contains("tidings serve"), "it says how to start one: {talk}");
 }
 
+#[test]
+fn a_prefix_of_several_sessions_lists_them() {
+    let server = Demo::start();
+    let mut keys: Vec<String> = Vec::new();
+    let prefix = loop {
+        let mut command = server.machine.tidings(&["start", "--title", "The till", "--json"]);
+        command.arg("--data").arg(&server.server.data).current_dir(server.machine.path("project"));
+        let made: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+        let key = made["key"].as_str().unwrap().to_owned();
+        let first = key[..1].to_owned();
+        let is_taken = keys.iter().any(|other| other.starts_with(&first));
+        keys.push(key);
+        // A digit would be the number of a session.
+        if is_taken && !first.starts_with(|c: char| c.is_ascii_digit()) {
+            break first;
+        }
+        assert!(keys.len() < 200);
+    };
+    let output = server.run(&["stop", &prefix]);
+    let talk = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{talk}");
+    assert!(
+        talk.contains(&format!("sessions begin with `{prefix}`: ")) && talk.contains("The till"),
+        "{talk}"
+    );
+    let fitting = keys.iter().filter(|key| key.starts_with(&prefix)).take(2);
+    fitting.for_each(|key| assert!(talk.contains(&format!("({} The till)", &key[..8])), "{key}: {talk}"));
+}
+
 /// Half of a prompt would be worse than none. Quotes are escaped, which doubles their length.
 #[test]
 fn a_prompt_that_the_server_would_not_take_is_refused_and_never_cut() {
