@@ -140,18 +140,7 @@ def _everything(talk: Talk) -> list[str]:
     talk.say("what is this", "Got two images.")
     if talk.api.log.read_text().count('"image"') < 2:
         problems.append("the model did not receive the images")
-    # Steering: the prompt becomes part of the turn that runs.
-    pane.type("please [long 2]")
-    pane.keys("Enter")
-    pane.wait_screen("Bash.*wait.sh 2")
-    pane.type("be brief")
-    pane.wait_screen("Enter queues · Ctrl-S steers")
-    pane.keys("C-s")
-    pane.wait_screen(r"^› be brief(.|\n)*^›\s*$".replace("^", "(?m:^)").replace("$", "(?m:$)"))
-    talk.go(2)
-    talk.answered("Briefly then.")
-    if "At length." in pane.everything().rpartition("be brief")[2]:
-        problems.append("the prompt did not steer the turn")
+    problems += _steered(talk)
     # A request that comes while a prompt is typed gets no key of it.
     pane.type("please [long 3]")
     pane.keys("Enter")
@@ -179,6 +168,22 @@ def _everything(talk: Talk) -> list[str]:
     if pane.wait(pane.exit_status, "the end") != "130":
         problems.append(f"it ended with {pane.exit_status()}")
     return problems
+
+
+def _steered(talk: Talk) -> list[str]:
+    """Steering: the prompt becomes part of the turn that runs."""
+    pane = talk.pane
+    pane.type("please [long 2]")
+    pane.keys("Enter")
+    pane.wait_screen("Bash.*wait.sh 2")
+    pane.type("be brief")
+    pane.wait_screen("Enter queues · Ctrl-S steers")
+    pane.keys("C-s")
+    pane.wait_screen(r"(?m)^› be brief$(.|\n)*^›$")
+    talk.go(2)
+    talk.answered("Briefly then.")
+    is_late = "At length." in pane.everything().rpartition("be brief")[2]
+    return ["the prompt did not steer the turn"] if is_late else []
 
 
 def _short(talk: Talk) -> list[str]:
@@ -241,7 +246,12 @@ def _attached(talk: Talk) -> list[str]:
     """Typing, deciding and interrupting in a session of the server."""
     pane = talk.pane
     talk.say("hello", "Got something else.")
-    problems = _short(talk)
+    problems = _short(talk) + _steered(talk)
+    pane.paste(f"'{talk.place.root}/dot one.png'")
+    pane.wait_screen(r"› \[image 1: dot one.png\]")
+    talk.say("what is this", "Got two images.")
+    if '"image"' not in talk.api.log.read_text():
+        problems.append("the model did not receive the image")
     talk.go(3)
     pane.type("please [long 3]")
     pane.keys("Enter")
