@@ -195,13 +195,17 @@ text = "Done \u001b[5m."
     window.press("y");
     window.wait_for("Done ␛[5m.");
     assert_eq!(window.ended().0, 0);
-    let bytes = window.bytes();
+    assert_own_sequences(&window.bytes());
+}
+
+/// Checks that only our own sequences were written: styles, moving the cursor, clearing the rest of a line or
+/// of the screen, and bracketed paste.
+#[track_caller]
+fn assert_own_sequences(bytes: &str) {
     for part in bytes.split('\x1b').skip(1) {
-        // The sequences that we write: styles, cursor up, clearing the rest of a line or of the screen, and
-        // bracketed paste.
         let own = part.strip_prefix('[').is_some_and(|rest| {
             let end = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
-            end.starts_with(['m', 'A'])
+            end.starts_with(['m', 'A', 'C'])
                 || rest.starts_with(['J', 'K'])
                 || rest.starts_with("?2004h")
                 || rest.starts_with("?2004l")
@@ -211,6 +215,22 @@ text = "Done \u001b[5m."
     for steering in ['\u{9b}', '\u{202e}', '\u{7}', '\u{200b}'] {
         assert!(!bytes.contains(steering), "{steering:?} got through");
     }
+}
+
+#[test]
+fn f122_what_is_pasted_and_answered_in_a_conversation_does_not_steer_the_terminal() {
+    let hostile = r"Title \u001b]0;owned\u0007 clip \u001b]52;c;ZXZpbA==\u0007 \u009b2J \u202egpj";
+    let sandbox = Sandbox::playing(&format!("[[turn]]\ntext = \"{hostile}\"\n"));
+    let mut window = Window::run(&sandbox, 80, &[]);
+    window.wait_for("›");
+    window.press(&format!("{}say \u{9b}2J \u{202e}gpj\x07 it{}", PASTE.0, PASTE.1));
+    window.wait_for("⟨202E⟩gpj it");
+    window.press(ENTER);
+    window.wait_for("Title ␛]0;owned␇");
+    window.wait_for_times("›", 2);
+    window.press(CTRL_D);
+    assert_eq!(window.ended().0, 0);
+    assert_own_sequences(&window.bytes());
 }
 
 #[test]
