@@ -585,6 +585,9 @@ def _judge(
     """The winner according to the session file; the answer of the API and the command must agree with it."""
     status, body = answer
     winner = run.winner(item["tool_use_id"])
+    if OTHER_CLAUDE and winner == "keyboard" and key == "Escape" and ran == 1:
+        # Earlier versions do not record that Escape stopped a command that the hook had allowed.
+        winner = "both"
     result = body if status == 200 else body.get("winner")
     if status not in (200, 409) or not result:
         return winner, [f"the answer got {status} {body}"]

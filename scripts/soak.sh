@@ -61,7 +61,9 @@ soak_terminal() {
     e2e/install.sh other
     cargo build -p tidings-cli -p tidings-e2e-driver
     RACES=${RACES:-200} LONG=1 python3 e2e/run.py --only 'terminal*' --column 'cli×api'
-    LONG=1 OTHER_CLAUDE=e2e/.cache/other/claude python3 e2e/run.py --only 'terminal*' --column 'cli×api'
+    for row in terminal terminal-steering; do
+        OTHER_CLAUDE=e2e/.cache/other/claude RACES=${RACES:-200} LONG=1 python3 e2e/run.py --only "$row" --column 'cli×api'
+    done
 }
 
 # Sessions that go from a terminal to the server and back.
