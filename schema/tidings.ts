@@ -36,6 +36,76 @@ export type AnswerResult = {
   cursor: string,
 };
 
+/** An archived session. */
+export type ArchiveItem = {
+  /** Session id of the CLI. */
+  session: string,
+  /** Name of the project's folder, as the CLI writes it. */
+  project: string,
+  /** Title of the session when it was copied. */
+  title?: string,
+  /** Folder that it worked in. */
+  cwd?: string,
+  /** True if the CLI has not deleted the session yet; omitted when false. */
+  on_disk?: boolean,
+  /** Time of its last change. */
+  modified?: string,
+  /** Time of the copy. */
+  archived: string,
+  /** Size of its files in bytes. */
+  bytes: number,
+  /** Size of the copies in bytes. */
+  stored_bytes: number,
+};
+
+/** Archived sessions: copies of sessions on disk that Claude Code has deleted, or will delete. */
+export type ArchiveList = {
+  /** The sessions, the newest first. */
+  items: Array<ArchiveItem>,
+  /** True if there are more than these. */
+  more: boolean,
+  /** Size of all copies in bytes. */
+  stored_bytes: number,
+  /** The greatest size of all copies in bytes; a session that does not fit is not archived. */
+  bytes_max: number,
+  /** Number of days without a change after which the CLI deletes a session. */
+  cleanup_days: number,
+  /** Number of days before its deletion at which a session is archived. */
+  margin_days: number,
+  /**
+   * Number of sessions that the CLI may delete soon and that have no copy, because the next round has
+   * not come or the archive is full.
+   */
+  waiting: number,
+};
+
+/** Request to archive sessions now. */
+export type ArchiveRequest = {
+  /** The sessions to copy. */
+  which?: ArchiveWhich,
+};
+
+/** A session that was restored from the archive. */
+export type ArchiveRestored = {
+  /** Session id of the CLI. */
+  session: string,
+  /** Number of its files. */
+  files: number,
+};
+
+/** Result of archiving sessions. */
+export type ArchiveRound = {
+  /** Number of sessions that were copied. */
+  archived: number,
+  /** Number of sessions without a copy because the archive is full. */
+  left_out: number,
+  /** Number of sessions that could not be copied, or not completely. */
+  failed: number,
+};
+
+/** Sessions to archive. */
+export type ArchiveWhich = "due" | "all";
+
 /** The questions of one call, answered together. */
 export type AskUserQuestionsRequest = {
   /** In display order. */
@@ -319,6 +389,8 @@ export type CreateSession = {
   resume?: string,
   /** Forks the resumed session instead of continuing it. */
   fork?: boolean,
+  /** Point in the session up to which it is forked; by default all of it. */
+  fork_at?: ForkPoint,
   /** Its title. */
   title?: string,
   /** Text appended to the system prompt. */
@@ -450,6 +522,27 @@ export type FileText = {
   cut: boolean,
 };
 
+/**
+ * Defaults of new sessions in a folder and below it. Absent ones are those of the folder above, or of
+ * the CLI.
+ */
+export type FolderDefaults = {
+  /** The folder. */
+  folder: string,
+  /** Model. */
+  model?: string,
+  /** Permission mode, in the CLI's spelling. */
+  permission_mode?: string,
+  /** Policy. It is the one of [`FolderPolicy`], which sessions that people start themselves have, too. */
+  policy?: Policy,
+};
+
+/** Folders with defaults. */
+export type FolderDefaultsList = {
+  /** The folders. */
+  items: Array<FolderDefaults>,
+};
+
 /** The policy for the sessions that people start themselves in a folder. */
 export type FolderPolicy = {
   /** The folder. */
@@ -474,6 +567,21 @@ export type FolderTrust = {
   trusted: boolean,
   /** The commands found. */
   commands: Array<FoundCommand>,
+  /** True if the folder does not exist any more; omitted when false. */
+  missing?: boolean,
+};
+
+/** Point in a conversation: before a prompt, or after a block of the answer to it. */
+export type ForkPoint = {
+  /** The `uuid` of the prompt. */
+  prompt: string,
+  /**
+   * Beginning of a text block of the answer: the fork has the conversation up to this block. Without
+   * it, the fork ends before the prompt.
+   */
+  answer?: string,
+  /** Number of blocks that begin with the same text and are passed over. */
+  skip?: number,
 };
 
 /** A setting in a folder that runs programs, or changes the servers that the agent connects to. */
@@ -777,6 +885,10 @@ export type MetaCaller = {
 export type MetaClaude = {
   /** Its version, once known. */
   version?: string,
+  /** Version that all tests of this server run with. */
+  tested: string,
+  /** Other versions that were compared with it, oldest first. */
+  compared: Array<string>,
 };
 
 /** Limits of the server. */
@@ -1071,6 +1183,12 @@ export type PatchSession = {
   client_id?: string,
 };
 
+/** Changes to a session on disk. Absent fields stay as they are. */
+export type PatchTranscript = {
+  /** New title. */
+  title?: string,
+};
+
 /** A pending permission request. */
 export type PendingPermission = {
   /** The key of the session. */
@@ -1267,6 +1385,8 @@ export type Problem = {
   request_id: string,
   /** The earlier answer, if the request was already answered. */
   winner?: AnswerResult,
+  /** Key of the session that stands in the way: it has open what the request wanted to use. */
+  session?: string,
 };
 
 /** Progress of the work. */
@@ -2462,6 +2582,8 @@ export type Transcript = {
   model?: string,
   /** Tag set by the user. */
   tag?: string,
+  /** True if only a copy in the archive is left: resuming the session restores it. Omitted when false. */
+  archived?: boolean,
 };
 
 /** One branch of a session. */
@@ -2494,6 +2616,8 @@ export type TranscriptEvents = {
   from: number,
   /** True if there are earlier events. */
   more: boolean,
+  /** Times of the prompts and tool calls among the events, by `uuid` and `tool_use_id`. */
+  times: { [key in string]: string },
   /**
    * The events, merged as in a snapshot: long tool inputs and outputs lose their middle, with a mark,
    * unless the request wants them in full.
@@ -2523,6 +2647,8 @@ export type TranscriptHit = {
   start: number,
   /** End of the match in `text`, in UTF-16 code units. */
   end: number,
+  /** True if only a copy of the session in the archive is left; omitted when false. */
+  archived?: boolean,
 };
 
 /** Search results in sessions on disk. */
@@ -2602,6 +2728,14 @@ export type TrustRequest = {
   folder: string,
   /** Digest of the commands as shown. Without one, the folder is no longer trusted. */
   digest?: string,
+};
+
+/** Folders whose commands were approved, also if they have changed since or do not exist any more. */
+export type TrustedFolderList = {
+  /** The folders, by name. */
+  items: Array<FolderTrust>,
+  /** True if there are more than these. */
+  more: boolean,
 };
 
 /**

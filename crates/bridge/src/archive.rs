@@ -2,21 +2,26 @@
 //!
 //! Claude Code deletes the files of a session that did not change for a time (`cleanupPeriodDays`, 30 days by
 //! default). The server copies them to an archive in its data folder shortly before; `tidings sessions
-//! archive` reads the same folder.
+//! archive` reads the same folder. `copies` lists, restores and removes the copies, and `unpacked` reads
+//! them.
+
+mod copies;
+mod unpacked;
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use tidings_agent::Clock;
-use tidings_protocol::api::{ArchiveItem, ArchiveList, ArchiveRestored};
+use tidings_protocol::api::{ArchiveRound, ArchiveWhich};
 use tidings_transcript::archive::{Archive as Store, Manifest};
 use tidings_transcript::retention::Retention;
 use tidings_transcript::roots::{Roots, SessionFiles};
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use self::unpacked::SearchExtent;
 use crate::error::{Code, Error};
-use crate::limits::{ARCHIVE_EVERY, ARCHIVE_FIRST_AFTER, ARCHIVE_LIST_MAX, ARCHIVE_MARGIN};
+use crate::limits::{ARCHIVE_EVERY, ARCHIVE_FIRST_AFTER, ARCHIVE_MARGIN};
 
 /// The archive of a server.
 #[derive(Debug, Clone)]
@@ -29,26 +34,19 @@ pub struct Archive {
     pub bytes_max: u64,
 }
 
-/// The result of one round.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Round {
-    archived: usize,
-    /// Sessions without a copy because the archive is full.
-    left_out: usize,
-    failed: usize,
-}
-
 impl Archive {
     /// Archives sessions that are about to be deleted, until the server stops.
     pub(crate) async fn run(self, clock: Clock, stopping: CancellationToken) {
         if self.bytes_max == 0 {
             return;
         }
+        let leftovers = self.clone();
+        drop(tokio::task::spawn_blocking(move || leftovers.remove_unpacked()).await);
         let mut pause = ARCHIVE_FIRST_AFTER;
         while stopping.run_until_cancelled(tokio::time::sleep(pause)).await.is_some() {
             let (archive, now) = (self.clone(), clock.now());
-            match tokio::task::spawn_blocking(move || archive.round(now)).await {
-                Ok(Ok(round)) => round.log(),
+            match tokio::task::spawn_blocking(move || archive.round(now, ArchiveWhich::Due)).await {
+                Ok(Ok(round)) => log(&round),
                 Ok(Err(error)) => tracing::warn!(%error, "failed to archive sessions"),
                 Err(error) => tracing::warn!(%error, "failed to archive sessions"),
             }
@@ -56,44 +54,25 @@ impl Archive {
         }
     }
 
-    /// The archived sessions, the newest first.
-    pub(crate) fn list(&self) -> Result<ArchiveList, Error> {
-        let mut sessions = self.store().contents().map_err(|error| failed(&error))?.sessions;
-        let stored_bytes = sessions.iter().map(Manifest::stored_bytes).sum();
-        sessions.sort_by(|a, b| b.modified().cmp(&a.modified()).then_with(|| a.session.cmp(&b.session)));
-        let more = sessions.len() > ARCHIVE_LIST_MAX;
-        sessions.truncate(ARCHIVE_LIST_MAX);
-        let items = sessions.iter().map(item).collect();
-        Ok(ArchiveList { items, more, stored_bytes, bytes_max: self.bytes_max })
-    }
-
-    /// Restores a session to the configuration folder of the CLI, where it is listed, searched and resumed.
-    pub(crate) fn restore(&self, session: &str) -> Result<ArchiveRestored, Error> {
-        let store = self.store();
-        let found = store.contents().map_err(|error| failed(&error))?.sessions;
-        let manifest = found.into_iter().find(|manifest| manifest.session == session);
-        let manifest = manifest.ok_or_else(|| {
-            let message = format!("The archive has no session `{session}`");
-            Error::new(Code::NotFound, message, "GET /v1/archive lists them")
-        })?;
-        let restored = store.restore(&manifest, &self.config_dir).map_err(|error| failed(&error))?;
-        if let Some(error) = restored.failed.into_iter().next() {
-            return Err(failed(&error));
-        }
-        Ok(ArchiveRestored { session: manifest.session, files: restored.files.len() as u64 })
-    }
-
     fn store(&self) -> Store {
         Store::new(&self.folder)
     }
 
-    /// Archives what is about to be deleted, the next to be deleted first.
-    fn round(&self, now: Timestamp) -> Result<Round, Error> {
+    /// The sessions on disk.
+    fn on_disk(&self) -> Result<Vec<SessionFiles>, Error> {
+        if !self.config_dir.is_dir() {
+            return Ok(Vec::new());
+        }
+        Ok(Roots::new([&self.config_dir]).scan().map_err(|error| failed(&error))?.sessions)
+    }
+
+    /// Archives what is about to be deleted, or everything; the next to be deleted first.
+    pub(crate) fn round(&self, now: Timestamp, which: ArchiveWhich) -> Result<ArchiveRound, Error> {
         let retention = Retention::of(&self.config_dir);
-        let mut due = Roots::new([&self.config_dir]).scan().map_err(|error| failed(&error))?.sessions;
-        due.retain(|session| is_due(session, retention, now.into()));
+        let mut due = self.on_disk()?;
+        due.retain(|session| which == ArchiveWhich::All || is_due(session, retention, now.into()));
         due.sort_by_key(SessionFiles::modified);
-        let (store, mut round) = (self.store(), Round::default());
+        let (store, mut round) = (self.store(), ArchiveRound::default());
         let mut stored = store.contents().map_err(|error| failed(&error))?.sessions;
         let mut bytes: u64 = stored.iter().map(Manifest::stored_bytes).sum();
         for session in &due {
@@ -112,7 +91,7 @@ impl Archive {
                 Ok(kept) => {
                     bytes = bytes.saturating_sub(before).saturating_add(kept.stored_bytes);
                     round.archived += 1;
-                    round.failed += usize::from(!kept.failed.is_empty());
+                    round.failed += u64::from(!kept.failed.is_empty());
                 }
                 Err(error) => {
                     tracing::warn!(session = session.id, %error, "failed to archive a session");
@@ -124,43 +103,34 @@ impl Archive {
     }
 }
 
-impl Round {
-    fn log(&self) {
-        if self.archived > 0 {
-            tracing::info!(sessions = self.archived, "archived sessions that Claude Code will delete");
-        }
-        if self.left_out > 0 {
-            let sessions = self.left_out;
-            tracing::warn!(
-                sessions,
-                "the archive is full; Claude Code will delete these sessions without a copy"
-            );
-        }
-        if self.failed > 0 {
-            tracing::warn!(sessions = self.failed, "failed to archive some sessions");
-        }
+fn log(round: &ArchiveRound) {
+    if round.archived > 0 {
+        tracing::info!(sessions = round.archived, "archived sessions that Claude Code will delete");
+    }
+    if round.left_out > 0 {
+        let sessions = round.left_out;
+        tracing::warn!(
+            sessions,
+            "the archive is full; Claude Code will delete these sessions without a copy"
+        );
+    }
+    if round.failed > 0 {
+        tracing::warn!(sessions = round.failed, "failed to archive some sessions");
     }
 }
 
 /// True if Claude Code may delete the session before a later round has had a chance to copy it.
 fn is_due(session: &SessionFiles, retention: Retention, now: SystemTime) -> bool {
     let Some(modified) = session.modified() else { return false };
-    // With a short period, half of it is the margin.
-    let period = Duration::from_secs(retention.days.saturating_mul(24 * 60 * 60));
-    let margin = ARCHIVE_MARGIN.min(period / 2);
+    let margin = margin(retention);
     retention.until(modified).and_then(|until| until.checked_sub(margin)).is_some_and(|due| due <= now)
 }
 
-fn item(manifest: &Manifest) -> ArchiveItem {
-    let modified = manifest.modified().and_then(|time| Timestamp::try_from(time).ok());
-    ArchiveItem {
-        session: manifest.session.clone(),
-        project: manifest.project.clone(),
-        modified: modified.map(|time| time.to_string()),
-        archived: manifest.archived.clone(),
-        bytes: manifest.bytes(),
-        stored_bytes: manifest.stored_bytes(),
-    }
+/// Time before its deletion at which a session is archived.
+fn margin(retention: Retention) -> Duration {
+    // With a short period, half of it is the margin.
+    let period = Duration::from_secs(retention.days.saturating_mul(24 * 60 * 60));
+    ARCHIVE_MARGIN.min(period / 2)
 }
 
 fn failed(error: &tidings_transcript::Error) -> Error {
@@ -170,6 +140,7 @@ fn failed(error: &tidings_transcript::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::caller::Caller;
 
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -189,6 +160,10 @@ mod tests {
         file.set_modified(now - age).unwrap();
     }
 
+    fn caller() -> Caller {
+        Caller::admin("test")
+    }
+
     fn archive(folder: &std::path::Path, bytes_max: u64) -> Archive {
         Archive { folder: folder.join("archive"), config_dir: folder.join("claude"), bytes_max }
     }
@@ -201,18 +176,25 @@ mod tests {
         let (old, young) = ("11111111-2222-4333-8444-555555555555", "22222222-2222-4333-8444-555555555555");
         write_session(&archive, old, DAY * 24, 1000, now.into());
         write_session(&archive, young, DAY * 22, 1000, now.into());
-        assert_eq!(archive.round(now).unwrap(), Round { archived: 1, ..Round::default() });
-        let list = archive.list().unwrap();
+        assert_eq!(
+            archive.round(now, ArchiveWhich::Due).unwrap(),
+            ArchiveRound { archived: 1, ..ArchiveRound::default() }
+        );
+        let list = archive.list(&caller(), now).unwrap();
         assert_eq!(list.items.iter().map(|item| item.session.as_str()).collect::<Vec<_>>(), [old]);
-        assert_eq!(archive.round(now).unwrap(), Round::default(), "it is not copied twice");
+        assert_eq!(
+            archive.round(now, ArchiveWhich::Due).unwrap(),
+            ArchiveRound::default(),
+            "it is not copied twice"
+        );
 
         // Claude Code deletes it.
         let path = archive.config_dir.join(format!("projects/-home-dev-demo/{old}.jsonl"));
         let before = std::fs::read(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(archive.restore(old).unwrap().files, 1);
+        assert_eq!(archive.restore(&caller(), old).unwrap().files, 1);
         assert_eq!(std::fs::read(&path).unwrap(), before);
-        assert_eq!(archive.restore("unknown").unwrap_err().code(), Code::NotFound);
+        assert_eq!(archive.restore(&caller(), "unknown").unwrap_err().code(), Code::NotFound);
     }
 
     #[test]
@@ -224,11 +206,11 @@ mod tests {
             let id = format!("{number}1111111-2222-4333-8444-555555555555");
             write_session(&archive, &id, DAY * (10 + number), 8000, now.into());
         }
-        assert_eq!(archive.round(now).unwrap(), Round::default(), "there is time");
+        assert_eq!(archive.round(now, ArchiveWhich::Due).unwrap(), ArchiveRound::default(), "there is time");
         std::fs::write(archive.config_dir.join("settings.json"), r#"{"cleanupPeriodDays": 16}"#).unwrap();
-        let round = archive.round(now).unwrap();
+        let round = archive.round(now, ArchiveWhich::Due).unwrap();
         assert!(round.left_out > 0 && round.archived > 0, "{round:?}");
-        let list = archive.list().unwrap();
+        let list = archive.list(&caller(), now).unwrap();
         assert!(list.stored_bytes <= list.bytes_max, "{list:?}");
         let first = list.items.iter().any(|item| item.session.starts_with('4'));
         assert!(first, "the next to be deleted comes first: {list:?}");

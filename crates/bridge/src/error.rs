@@ -11,6 +11,7 @@ pub struct Error {
     hint: Cow<'static, str>,
     retry_after_ms: Option<u64>,
     winner: Option<Box<AnswerResult>>,
+    session: Option<Box<str>>,
 }
 
 macro_rules! codes {
@@ -90,13 +91,27 @@ codes! {
 impl Error {
     /// An error with a message and a hint.
     pub fn new(code: Code, message: impl Into<String>, hint: impl Into<Cow<'static, str>>) -> Self {
-        Error { code, message: message.into(), hint: hint.into(), retry_after_ms: None, winner: None }
+        Error {
+            code,
+            message: message.into(),
+            hint: hint.into(),
+            retry_after_ms: None,
+            winner: None,
+            session: None,
+        }
     }
 
     /// Sets the time after which a retry makes sense.
     #[must_use]
     pub fn retry_after_ms(mut self, ms: u64) -> Self {
         self.retry_after_ms = Some(ms);
+        self
+    }
+
+    /// Names the session that stands in the way.
+    #[must_use]
+    pub(crate) fn about_session(mut self, key: &str) -> Self {
+        self.session = Some(key.into());
         self
     }
 
@@ -135,6 +150,11 @@ impl Error {
     /// The answer that came first.
     pub fn winner(&self) -> Option<&AnswerResult> {
         self.winner.as_deref()
+    }
+
+    /// The key of the session that stands in the way, if the caller may see it.
+    pub fn session(&self) -> Option<&str> {
+        self.session.as_deref()
     }
 
     /// Milliseconds after which a retry makes sense.

@@ -245,6 +245,12 @@ pub(crate) const ARCHIVE_MARGIN: Duration = Duration::from_secs(7 * 24 * 60 * 60
 /// Sessions in one list of the archive.
 pub(crate) const ARCHIVE_LIST_MAX: usize = 1000;
 
+/// Archived sessions that stay unpacked after they were read; the one that was read longest ago goes first.
+pub(crate) const ARCHIVE_UNPACKED_MAX: usize = 8;
+
+/// Bytes of archived sessions that one search unpacks, the newest sessions first: some seconds of work.
+pub(crate) const ARCHIVE_SEARCH_BYTES_MAX: u64 = 1 << 30;
+
 /// Folders in one list for a picker.
 pub(crate) const FOLDER_ITEMS_MAX: usize = 500;
 
@@ -455,6 +461,12 @@ pub(crate) const FOLDER_POLICIES_MAX: usize = 1000;
 
 /// Folders that users trusted.
 pub(crate) const TRUSTED_FOLDERS_MAX: usize = 10_000;
+
+/// Trusted folders in one list: each of them is inspected for it.
+pub(crate) const TRUSTED_LIST_MAX: usize = 200;
+
+/// Length of the name of a default model in bytes.
+pub(crate) const MODEL_NAME_BYTES_MAX: usize = 200;
 
 /// The longest file that is searched for commands. A longer one counts as an unreadable command.
 pub(crate) const TRUST_FILE_BYTES_MAX: u64 = 1 << 20;

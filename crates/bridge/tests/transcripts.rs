@@ -12,7 +12,7 @@ use tidings_agent::Clock;
 use tidings_bridge::api::{self, Api, Transcripts};
 use tidings_bridge::journal::MemoryStore;
 use tidings_bridge::sessions::Config;
-use tidings_bridge::{Caller, Scope};
+use tidings_bridge::{Archive, Caller, Scope};
 use tidings_transcript::list::{self, ListFilter};
 use tidings_transcript::roots::Roots;
 
@@ -80,6 +80,8 @@ impl Server {
         let mut api = Api::new(sessions);
         let clock = Clock::from_fn(|| NOW.parse().unwrap());
         api.transcripts = Transcripts::new(vec![root.to_owned()], None, clock, TimeZone::UTC);
+        let (folder, config_dir) = (root.join("archive"), root.to_owned());
+        api.archive = Some(Archive { folder, config_dir, bytes_max: 1 << 20 });
         let router = api::router(api).layer(Extension(caller));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -88,9 +90,18 @@ impl Server {
     }
 
     async fn get(&self, path: &str) -> (u16, Value) {
-        let answer = self.http.get(format!("{}{path}", self.address)).send().await.unwrap();
+        self.send(self.http.get(format!("{}{path}", self.address))).await
+    }
+
+    async fn call(&self, method: reqwest::Method, path: &str, body: Value) -> (u16, Value) {
+        self.send(self.http.request(method, format!("{}{path}", self.address)).json(&body)).await
+    }
+
+    async fn send(&self, request: reqwest::RequestBuilder) -> (u16, Value) {
+        let answer = request.send().await.unwrap();
         let status = answer.status().as_u16();
-        (status, answer.json().await.unwrap())
+        let body = answer.bytes().await.unwrap();
+        (status, if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap() })
     }
 }
 
@@ -405,4 +416,89 @@ async fn a_credential_for_one_folder_sees_no_other() {
     assert_eq!(report["total"]["responses"], 1);
     let (_, summary) = server.get("/v1/transcripts/summary").await;
     assert_eq!(summary["sessions"], 1);
+}
+
+fn blog_only(scopes: &[Scope]) -> Caller {
+    Caller {
+        name: "phone".to_owned(),
+        device: Some("d1".to_owned()),
+        scopes: scopes.iter().copied().collect(),
+        folders: vec!["/home/dev/blog".to_owned()],
+    }
+}
+
+#[tokio::test]
+async fn an_archived_session_is_listed_read_searched_and_removed() {
+    use reqwest::Method;
+    let root = sessions_on_disk();
+    let server = Server::start(root.path(), Caller::admin("me")).await;
+    let (_, none) = server.call(Method::POST, "/v1/archive", json!({})).await;
+    assert_eq!(none["archived"], 0, "none of them is about to be deleted: {none}");
+    let (_, all) = server.call(Method::POST, "/v1/archive", json!({"which": "all"})).await;
+    assert_eq!((&all["archived"], &all["failed"]), (&json!(2), &json!(0)));
+
+    // Claude Code deletes one of them.
+    std::fs::remove_file(root.path().join(format!("projects/-home-dev-blog/{BLOG}.jsonl"))).unwrap();
+    let (_, list) = server.get("/v1/archive").await;
+    let blog = list["items"].as_array().unwrap().iter().find(|item| item["session"] == BLOG).unwrap();
+    assert_eq!((&blog["title"], &blog["cwd"]), (&json!("Write about tills"), &json!("/home/dev/blog")));
+    assert_eq!((&blog["on_disk"], &list["cleanup_days"]), (&Value::Null, &json!(30)));
+    assert!(list["items"].as_array().unwrap().iter().any(|item| item["on_disk"] == true));
+    let (_, hits) = server.get("/v1/transcripts/search?q=drawer").await;
+    assert_eq!((&hits["items"][0]["session"], &hits["items"][0]["archived"]), (&json!(BLOG), &json!(true)));
+    let (_, hits) = server.get("/v1/transcripts/search?q=till&limit=100").await;
+    let archived = hits["items"].as_array().unwrap().iter().filter(|hit| hit["archived"] == true);
+    assert_eq!(archived.count(), 2, "a session that is still on disk is found there: {hits}");
+    for _ in 0..2 {
+        let (status, events) = server.get(&format!("/v1/transcripts/{BLOG}/events")).await;
+        assert_eq!((status, &events["transcript"]["archived"]), (200, &json!(true)), "{events}");
+        assert!(events.to_string().contains("A till is a drawer for money."));
+        assert_eq!(events["times"]["v1"], "2026-11-14T09:00:00.000Z");
+    }
+    let (status, _) = server.get(&format!("/v1/transcripts/{BLOG}/branches")).await;
+    assert_eq!(status, 200);
+
+    // A credential for a folder sees the copies of its sessions, and archives none.
+    let phone = Server::start(root.path(), blog_only(&[Scope::Read, Scope::Admin])).await;
+    let (_, list) = phone.get("/v1/archive").await;
+    assert_eq!((list["items"].as_array().unwrap().len(), &list["items"][0]["session"]), (1, &json!(BLOG)));
+    assert_eq!(phone.call(Method::POST, "/v1/archive", json!({})).await.0, 403);
+    assert_eq!(phone.call(Method::DELETE, &format!("/v1/archive/{SHOP}"), json!({})).await.0, 404);
+
+    assert_eq!(server.call(Method::DELETE, &format!("/v1/archive/{BLOG}"), json!({})).await.0, 204);
+    assert_eq!(server.get(&format!("/v1/transcripts/{BLOG}/events")).await.0, 404);
+    assert_eq!(server.get(&format!("/v1/transcripts/{SHOP}/events")).await.0, 200);
+}
+
+#[tokio::test]
+async fn a_session_on_disk_is_renamed_and_deleted_with_the_scopes_of_other_sessions() {
+    use reqwest::Method;
+    let root = sessions_on_disk();
+    let path = format!("/v1/transcripts/{SHOP}");
+    let reader = Caller { folders: Vec::new(), ..blog_only(&[Scope::Read]) };
+    let reader = Server::start(root.path(), reader).await;
+    assert_eq!(reader.call(Method::PATCH, &path, json!({"title": "Mine"})).await.0, 403);
+    let writer = Caller { folders: Vec::new(), ..blog_only(&[Scope::Read, Scope::Prompt]) };
+    let writer = Server::start(root.path(), writer).await;
+    let (status, renamed) = writer.call(Method::PATCH, &path, json!({"title": " The red till "})).await;
+    assert_eq!((status, &renamed["title"]), (200, &json!("The red till")));
+    assert_eq!(writer.call(Method::PATCH, &path, json!({"title": " "})).await.0, 400);
+    assert_eq!(writer.call(Method::DELETE, &path, json!({})).await.0, 403);
+    let phone = Server::start(root.path(), blog_only(&[Scope::Read, Scope::Prompt, Scope::Admin])).await;
+    assert_eq!(phone.call(Method::PATCH, &path, json!({"title": "Mine"})).await.0, 404);
+    assert_eq!(phone.call(Method::DELETE, &path, json!({})).await.0, 404);
+
+    let server = Server::start(root.path(), Caller::admin("me")).await;
+    // A process that runs has it open.
+    let running = root.path().join("sessions");
+    std::fs::create_dir_all(&running).unwrap();
+    let file = running.join(format!("{}.json", std::process::id()));
+    let process = json!({"pid": std::process::id(), "sessionId": SHOP, "cwd": "/home/dev/shop"});
+    std::fs::write(&file, process.to_string()).unwrap();
+    let (status, problem) = server.call(Method::DELETE, &path, json!({})).await;
+    assert_eq!((status, &problem["code"]), (409, &json!("conflict")), "{problem}");
+    std::fs::remove_file(file).unwrap();
+    assert_eq!(server.call(Method::DELETE, &path, json!({})).await.0, 204);
+    assert_eq!(server.call(Method::DELETE, &path, json!({})).await.0, 404);
+    assert_eq!(server.get("/v1/transcripts").await.1["items"].as_array().unwrap().len(), 1);
 }

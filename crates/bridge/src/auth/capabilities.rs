@@ -135,6 +135,7 @@ pub(crate) fn of_create(new: &CreateSession) -> Needs {
         policy: |policy: &Option<Policy>| of_policy(policy.as_ref(), Policy::Ask),
         resume: steer,
         fork: steer,
+        fork_at: steer,
         title: steer,
         append_system_prompt: steer,
         allowed_tools: |rules: &Vec<String>| harmless_or(rules.is_empty(), Capability::RunUnasked),

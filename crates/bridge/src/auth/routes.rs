@@ -11,8 +11,9 @@ use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use serde::Deserialize;
 use tidings_protocol::api::{
-    CredentialKind, Device, DeviceList, FolderPolicy, FolderPolicyList, FolderTrust, NewCredential,
-    NewDevice, PairRequest, PairingCode, SetFolderPolicy, TrustRequest,
+    CredentialKind, Device, DeviceList, FolderDefaults, FolderDefaultsList, FolderPolicy, FolderPolicyList,
+    FolderTrust, NewCredential, NewDevice, PairRequest, PairingCode, SetFolderPolicy, TrustRequest,
+    TrustedFolderList,
 };
 
 use super::peer::Peer;
@@ -35,6 +36,9 @@ pub(crate) fn routes() -> Vec<Route<Auth>> {
         needs_later(Scope::Admin, route!(revoke)),
         needs_later(Scope::Admin, route!(show_trust)),
         needs_later(Scope::Admin, route!(set_trust)),
+        needs_later(Scope::Admin, route!(list_trusted)),
+        needs_later(Scope::Prompt, route!(list_defaults)),
+        needs_later(Scope::Admin, route!(set_defaults)),
         needs_later(Scope::Admin, route!(list_policies)),
         needs_later(Scope::Admin, route!(set_policy)),
     ];
@@ -192,12 +196,59 @@ async fn set_trust(
             Some(digest) => asked.trust().agree(&folder, digest)?,
             None => asked.trust().withdraw(&folder)?,
         }
-        asked.trust().view(&folder)
+        Ok(asked.trust().view_or_missing(&folder))
     })
     .await?;
     auth.audit(&caller, done, &view.folder, Some(&view.digest));
     tracing::info!(folder = view.folder, digest = view.digest, trusted = view.trusted, who, "trust");
     Ok(Json(view).into_response())
+}
+
+/// Lists the folders whose commands were approved, with the commands that they have now.
+#[utoipa::path(get, path = "/v1/trust/folders", tag = "trust",
+    responses((status = 200, description = "The folders", body = TrustedFolderList)))]
+async fn list_trusted(State(auth): State<Auth>, Admin(caller): Admin) -> AuthResult {
+    let list = blocking(move || {
+        Ok(auth.trust().list(|folder| folder.to_str().is_some_and(|folder| caller.sees(folder))))
+    });
+    Ok(Json(list.await?).into_response())
+}
+
+/// Lists the folders with defaults of new sessions: model, permission mode and policy.
+#[utoipa::path(get, path = "/v1/defaults", tag = "trust",
+    responses((status = 200, description = "The defaults", body = FolderDefaultsList)))]
+async fn list_defaults(State(auth): State<Auth>, caller: Caller) -> AuthResult {
+    caller.require(Scope::Prompt)?;
+    let mut items = auth.policies().defaults();
+    items.retain(|item| caller.sees(&item.folder));
+    Ok(Json(FolderDefaultsList { items }).into_response())
+}
+
+/// Sets the defaults of new sessions in a folder and below it; absent ones are removed. The policy is also
+/// that of `/v1/policies`.
+#[utoipa::path(put, path = "/v1/defaults", tag = "trust", request_body = FolderDefaults,
+    responses((status = 200, description = "The defaults of the folder", body = FolderDefaults)))]
+async fn set_defaults(
+    State(auth): State<Auth>,
+    Admin(caller): Admin,
+    Body(wanted): Body<FolderDefaults>,
+) -> AuthResult {
+    let (asked, asks) = (auth.clone(), caller.clone());
+    let set = blocking(move || {
+        let folder = check_folder(&asks, &wanted.folder)?.display().to_string();
+        asked.policies().set_defaults(FolderDefaults { folder, ..wanted })
+    })
+    .await?;
+    let of = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
+    let policy = set.policy.map_or_else(
+        || "none".to_owned(),
+        |policy| serde_json::to_string(&policy).unwrap_or_default().replace('"', ""),
+    );
+    let done =
+        format!("defaults set: model {}, mode {}, policy {policy}", of(&set.model), of(&set.permission_mode));
+    auth.audit(&caller, &done, &set.folder, None);
+    tracing::info!(folder = set.folder, who = caller.name, done, "defaults of a folder");
+    Ok(Json(set).into_response())
 }
 
 /// Lists the folders with a policy for the sessions that people start there themselves.

@@ -31,6 +31,7 @@ impl Error {
             retry_after_ms: self.retry_after(),
             request_id: request_id.to_owned(),
             winner: self.winner().cloned(),
+            session: self.session().map(str::to_owned),
         }
     }
 }

@@ -77,6 +77,7 @@ fn creating(cwd: &str) -> Vec<Sample> {
         ("policy", json!("allow"), Admin),
         ("resume", json!("5f8cd0dc-4d43-4d7e-95c4-6a3b4f1f2f10"), Prompt),
         ("fork", json!(false), Prompt),
+        ("fork_at", json!(null), Prompt),
         ("title", json!("a"), Prompt),
         ("append_system_prompt", json!("be kind"), Prompt),
         ("allowed_tools", json!(["Bash"]), Always),

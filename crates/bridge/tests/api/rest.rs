@@ -660,6 +660,43 @@ async fn t15_the_audit_log_is_exported_whole_and_can_be_checked() {
     assert_eq!(rest["number"], 1500);
 }
 
+#[tokio::test]
+async fn the_audit_log_has_pages_and_filters() {
+    let server = Server::start().await;
+    for n in 1..=1200_u64 {
+        let draft = tidings_bridge::journal::AuditDraft {
+            at: jiff::Timestamp::UNIX_EPOCH,
+            who: if n % 2 == 0 { "ada" } else { "bob" }.to_owned(),
+            device: Some("Phone".to_owned()),
+            session: Some(format!("session{}", n % 3)),
+            ask: None,
+            decision: if n % 10 == 0 { "denied" } else { "allowed" }.to_owned(),
+            rule: None,
+            scope: None,
+            changed: None,
+            digest: None,
+            latency_ms: None,
+        };
+        server.journal().audit(draft).await.unwrap();
+    }
+    for (query, wanted) in [
+        ("limit=3", vec![1198, 1199, 1200]),
+        ("limit=2&before=10", vec![8, 9]),
+        ("limit=2&decision=denied", vec![1190, 1200]),
+        ("limit=2&q=BOB%20phone&before=1190", vec![1187, 1189]),
+        ("limit=2&session=session2&before=12", vec![8, 11]),
+        ("limit=2&q=nobody", vec![]),
+        ("q=ada&decision=denied&after=1150&before=1180", vec![1160, 1170]),
+    ] {
+        let url = server.url(&format!("/v1/audit?{query}"));
+        let text = reqwest::Client::new().get(url).bearer_auth("admin").send().await.unwrap();
+        let text = text.text().await.unwrap();
+        let numbers =
+            text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["number"].as_u64());
+        assert_eq!(numbers.collect::<Option<Vec<_>>>().unwrap(), wanted, "{query}");
+    }
+}
+
 /// Each response has a description, as `OpenAPI` requires, and each operation has the error response.
 #[test]
 fn every_operation_describes_its_answers_and_how_it_refuses() {

@@ -20,8 +20,8 @@ use tidings_bridge::journal::{Key, NewSession, Novelty};
 use tidings_bridge::sessions::{Config, Transcript};
 use tidings_bridge::{Caller, Code, Sessions};
 use tidings_protocol::api::{
-    Budget, CommandRequest, CreateSession, Delivery as When, Input, Notice, PatchSession, QueueState,
-    ServerPhase, SessionCommand,
+    Budget, CommandRequest, CreateSession, Delivery as When, ForkPoint, Input, Notice, PatchSession,
+    QueueState, ServerPhase, SessionCommand,
 };
 use tidings_protocol::ui::{Resolution, TurnId};
 
@@ -384,6 +384,60 @@ async fn a_session_on_disk_is_adopted_with_its_past_and_can_be_copied() {
         let new = CreateSession { resume: Some(hostile.to_owned()), ..server.new_session() };
         assert_eq!(server.sessions.create(&me(), new).await.unwrap_err().code(), Code::Invalid, "{hostile}");
     }
+}
+
+#[tokio::test]
+async fn a_session_is_forked_at_any_message() {
+    let server = TestServer::playing(HELLO).await;
+    let first = server.create("hello").await;
+    server.subscribe(&first).await.complete().await;
+    until_state(&server.sessions, &first.key, ServerPhase::Idle).await;
+    server.sessions.input(&me(), &first.key, say("and again")).await.unwrap();
+    let first = loop {
+        let view = until_state(&server.sessions, &first.key, ServerPhase::Idle).await;
+        if view.totals.turns == 2 {
+            break view;
+        }
+        tokio::task::yield_now().await;
+    };
+    let id = first.cli_session_ids[0].clone();
+    let mut prompts = Vec::new();
+    let mut subscriber = server.subscribe(&first).await;
+    while prompts.len() < 2 {
+        let event = subscriber.until(|event| matches!(event, UiMessage::UserPrompt(_))).await;
+        let UiMessage::UserPrompt(prompt) = event else { unreachable!() };
+        prompts.push(prompt.uuid.unwrap());
+    }
+    let fork = async |point: ForkPoint| {
+        let resume = Some(id.clone());
+        let new = CreateSession { resume, fork: true, fork_at: Some(point), ..server.new_session() };
+        server.sessions.create(&me(), new).await
+    };
+    let point = |prompt: &str, answer: Option<&str>| ForkPoint {
+        prompt: prompt.to_owned(),
+        answer: answer.map(str::to_owned),
+        skip: None,
+    };
+    for (point, has_second) in [(point(&prompts[1], None), false), (point(&prompts[1], Some("And")), true)] {
+        let copy = fork(point).await.unwrap().0;
+        let page = server.sessions.snapshot(&copy.key, 1000, 1 << 20).await.unwrap();
+        let text = serde_json::to_string(&page.events).unwrap();
+        let found = ["Hello to you.", "and again", "And again."].map(|words| text.contains(words));
+        assert_eq!(found, [true, has_second, has_second], "{text}");
+    }
+    // A copy continues as any session does.
+    let copy = fork(point(&prompts[0], Some("Hello"))).await.unwrap().0;
+    server.sessions.input(&me(), &copy.key, say("go on")).await.unwrap();
+    server.subscribe(&copy).await.complete().await;
+    let copy = until_state(&server.sessions, &copy.key, ServerPhase::Idle).await;
+    assert_ne!(copy.cli_session_ids, first.cli_session_ids);
+
+    let code = async |point: ForkPoint| fork(point).await.unwrap_err().code();
+    assert_eq!(code(point(&prompts[0], None)).await, Code::Invalid, "nothing comes before it");
+    assert_eq!(code(point(&prompts[0], Some("Never said"))).await, Code::NotFound);
+    assert_eq!(code(point("0b61c3d1-5d0e-4c4e-9a51-3b9a9b1f6c11", None)).await, Code::NotFound);
+    let whole = CreateSession { fork_at: Some(point(&prompts[1], None)), ..server.new_session() };
+    assert_eq!(server.sessions.create(&me(), whole).await.unwrap_err().code(), Code::Invalid);
 }
 
 /// T12: a credential for a folder cannot reach a session of another one by resuming or forking it.

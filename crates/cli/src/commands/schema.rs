@@ -38,13 +38,13 @@ pub(crate) fn run(command: &SchemaCommand) -> anyhow::Result<String> {
 macro_rules! each_api_type {
     ($visit:ident) => {
         $visit! {
-            Accepted, AnswerResult, BatchAnswer, BatchAnswered, CommandRequest, CommitMade, CommitRequest,
-            Completions, CostReport, CreateSession, DeviceList, FileList, FileText, FolderPolicyList, FolderTrust, HistoryPage, InboxAct, InboxActed, InboxCounts, InboxPage,
+            Accepted, AnswerResult, ArchiveList, ArchiveRequest, ArchiveRestored, ArchiveRound, BatchAnswer, BatchAnswered, CommandRequest, CommitMade, CommitRequest,
+            Completions, CostReport, CreateSession, DeviceList, FileList, FileText, FolderDefaultsList, FolderPolicyList, FolderTrust, HistoryPage, InboxAct, InboxActed, InboxCounts, InboxPage,
             InboxRead, InboxSeen, InboxVisible, Input, Meta, ModelList, NewCredential, NewDevice,
-            NewNotifyTarget, Notice, NotifySettings, NotifyTargets, NotifyTest, PairRequest, PairingCode, PatchSession, PermissionAnswer, PermissionList, Problem, PushMessage, PushState, PushSubscription,
+            NewNotifyTarget, Notice, NotifySettings, NotifyTargets, NotifyTest, PairRequest, PairingCode, PatchSession, PatchTranscript, PermissionAnswer, PermissionList, Problem, PushMessage, PushState, PushSubscription,
             QuestionAnswer, QuestionList, QueueList, RemoveWorktree, SessionList, SessionView, SetFolderPolicy, Snapshot, SocketMessage,
             SocketRequest, StageRequest, Subscribed, Transcript, TranscriptBranches, TranscriptEvents, TranscriptHits,
-            TranscriptList, TranscriptStats, TranscriptSummary, TrustRequest, WholeCall,
+            TranscriptList, TranscriptStats, TranscriptSummary, TrustRequest, TrustedFolderList, WholeCall,
             WholePrompt, WorkingTree, SessionWorktreeState,
         }
     };

@@ -1,6 +1,6 @@
 //! Lists and other read-only responses.
 
-use super::{PendingPermission, PendingQuestion, QueuedInput, shapes};
+use super::{PendingPermission, PendingQuestion, QueuedInput, closed_enums, shapes};
 use crate::ui::UiMessage;
 
 shapes! {
@@ -41,6 +41,12 @@ shapes! {
         /// Its version, once known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub version: Option<String>,
+        /// Version that all tests of this server run with.
+        #[serde(default)]
+        pub tested: String,
+        /// Other versions that were compared with it, oldest first.
+        #[serde(default)]
+        pub compared: Vec<String>,
     }
 
     /// Limits of the server.
@@ -146,6 +152,16 @@ shapes! {
         pub stored_bytes: u64,
         /// The greatest size of all copies in bytes; a session that does not fit is not archived.
         pub bytes_max: u64,
+        /// Number of days without a change after which the CLI deletes a session.
+        #[serde(default)]
+        pub cleanup_days: u64,
+        /// Number of days before its deletion at which a session is archived.
+        #[serde(default)]
+        pub margin_days: u64,
+        /// Number of sessions that the CLI may delete soon and that have no copy, because the next round has
+        /// not come or the archive is full.
+        #[serde(default)]
+        pub waiting: u64,
     }
 
     /// An archived session.
@@ -155,6 +171,16 @@ shapes! {
         pub session: String,
         /// Name of the project's folder, as the CLI writes it.
         pub project: String,
+        /// Title of the session when it was copied.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub title: Option<String>,
+        /// Folder that it worked in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub cwd: Option<String>,
+        /// True if the CLI has not deleted the session yet; omitted when false.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        pub on_disk: bool,
         /// Time of its last change.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub modified: Option<String>,
@@ -164,6 +190,26 @@ shapes! {
         pub bytes: u64,
         /// Size of the copies in bytes.
         pub stored_bytes: u64,
+    }
+
+    /// Request to archive sessions now.
+    #[derive(Default)]
+    pub struct ArchiveRequest {
+        /// The sessions to copy.
+        #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<ArchiveWhich>"))]
+        pub which: ArchiveWhich,
+    }
+
+    /// Result of archiving sessions.
+    #[derive(Default)]
+    pub struct ArchiveRound {
+        /// Number of sessions that were copied.
+        pub archived: u64,
+        /// Number of sessions without a copy because the archive is full.
+        pub left_out: u64,
+        /// Number of sessions that could not be copied, or not completely.
+        pub failed: u64,
     }
 
     /// A session that was restored from the archive.
@@ -251,5 +297,17 @@ shapes! {
         /// Current branch; absent if none is checked out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub branch: Option<String>,
+    }
+}
+
+closed_enums! {
+    /// Sessions to archive.
+    #[derive(Default)]
+    pub enum ArchiveWhich {
+        /// Those that the CLI may delete soon.
+        #[default]
+        Due,
+        /// All of them.
+        All,
     }
 }

@@ -30,9 +30,9 @@ pub use input::{
     Accepted, Attachment, CommandRequest, Delivery, INPUT_BYTES_MAX, Input, QueueState, QueuedInput, Rewound,
 };
 pub use list::{
-    ArchiveItem, ArchiveList, ArchiveRestored, Completions, FolderItem, FolderList, HistoryEvent,
-    HistoryPage, Meta, MetaCaller, MetaClaude, MetaLimits, ModelChoice, ModelList, PermissionList,
-    QuestionList, QueueList, WholeCall, WholePrompt, WorkingTree,
+    ArchiveItem, ArchiveList, ArchiveRequest, ArchiveRestored, ArchiveRound, ArchiveWhich, Completions,
+    FolderItem, FolderList, HistoryEvent, HistoryPage, Meta, MetaCaller, MetaClaude, MetaLimits, ModelChoice,
+    ModelList, PermissionList, QuestionList, QueueList, WholeCall, WholePrompt, WorkingTree,
 };
 pub use notify::{
     NewNotifyTarget, NotifySettings, NotifyTarget, NotifyTargets, NotifyTest, PushActions, PushDevice,
@@ -40,16 +40,20 @@ pub use notify::{
 };
 pub use problem::Problem;
 pub use session::{
-    Budget, CreateSession, PatchSession, Policy, ServerPhase, SessionCapability, SessionList, SessionOrigin,
-    SessionView, Totals,
+    Budget, CreateSession, ForkPoint, PatchSession, Policy, ServerPhase, SessionCapability, SessionList,
+    SessionOrigin, SessionView, Totals,
 };
 pub use socket::{RequestId, ResyncReason, SessionCommand, SocketAck, SocketMessage, SocketRequest};
 pub use stream::{Notice, Snapshot, Subscribed, Verdict};
 pub use transcript::{
-    CostReport, CostRow, CostTotal, CostUnpriced, Transcript, TranscriptBranch, TranscriptBranches,
-    TranscriptEvents, TranscriptHit, TranscriptHits, TranscriptList, TranscriptStats, TranscriptSummary,
+    CostReport, CostRow, CostTotal, CostUnpriced, PatchTranscript, Transcript, TranscriptBranch,
+    TranscriptBranches, TranscriptEvents, TranscriptHit, TranscriptHits, TranscriptList, TranscriptStats,
+    TranscriptSummary,
 };
-pub use trust::{FolderPolicy, FolderPolicyList, FolderTrust, FoundCommand, SetFolderPolicy, TrustRequest};
+pub use trust::{
+    FolderDefaults, FolderDefaultsList, FolderPolicy, FolderPolicyList, FolderTrust, FoundCommand,
+    SetFolderPolicy, TrustRequest, TrustedFolderList,
+};
 pub use workspace::{
     CommitMade, CommitRequest, FileItem, FileKind, FileList, FileText, RemoveWorktree, SessionWorktree,
     SessionWorktreeState, StageRequest,

@@ -31,5 +31,8 @@ shapes! {
         /// The earlier answer, if the request was already answered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub winner: Option<AnswerResult>,
+        /// Key of the session that stands in the way: it has open what the request wanted to use.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub session: Option<String>,
     }
 }

@@ -155,6 +155,9 @@ shapes! {
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         pub fork: bool,
+        /// Point in the session up to which it is forked; by default all of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub fork_at: Option<ForkPoint>,
         /// Its title.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub title: Option<String>,
@@ -205,6 +208,20 @@ shapes! {
         /// Idempotency key: the same command sent again creates no second session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub client_id: Option<String>,
+    }
+
+    /// Point in a conversation: before a prompt, or after a block of the answer to it.
+    #[derive(Default)]
+    pub struct ForkPoint {
+        /// The `uuid` of the prompt.
+        pub prompt: String,
+        /// Beginning of a text block of the answer: the fork has the conversation up to this block. Without
+        /// it, the fork ends before the prompt.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub answer: Option<String>,
+        /// Number of blocks that begin with the same text and are passed over.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub skip: Option<u64>,
     }
 
     /// Changes to a session. Absent fields stay as they are.

@@ -38,6 +38,18 @@ shapes! {
         /// Tag set by the user.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub tag: Option<String>,
+        /// True if only a copy in the archive is left: resuming the session restores it. Omitted when false.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        pub archived: bool,
+    }
+
+    /// Changes to a session on disk. Absent fields stay as they are.
+    #[derive(Default)]
+    pub struct PatchTranscript {
+        /// New title.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub title: Option<String>,
     }
 
     /// One page of sessions on disk.
@@ -85,6 +97,9 @@ shapes! {
         pub from: u64,
         /// True if there are earlier events.
         pub more: bool,
+        /// Times of the prompts and tool calls among the events, by `uuid` and `tool_use_id`.
+        #[serde(default)]
+        pub times: BTreeMap<String, String>,
         /// The events, merged as in a snapshot: long tool inputs and outputs lose their middle, with a mark,
         /// unless the request wants them in full.
         #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
@@ -148,6 +163,10 @@ shapes! {
         pub start: u64,
         /// End of the match in `text`, in UTF-16 code units.
         pub end: u64,
+        /// True if only a copy of the session in the archive is left; omitted when false.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        pub archived: bool,
     }
 
     /// Statistics of sessions on disk.

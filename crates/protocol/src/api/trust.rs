@@ -13,6 +13,18 @@ shapes! {
         pub trusted: bool,
         /// The commands found.
         pub commands: Vec<FoundCommand>,
+        /// True if the folder does not exist any more; omitted when false.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        pub missing: bool,
+    }
+
+    /// Folders whose commands were approved, also if they have changed since or do not exist any more.
+    pub struct TrustedFolderList {
+        /// The folders, by name.
+        pub items: Vec<FolderTrust>,
+        /// True if there are more than these.
+        pub more: bool,
     }
 
     /// A setting in a folder that runs programs, or changes the servers that the agent connects to.
@@ -32,6 +44,29 @@ shapes! {
         /// Digest of the commands as shown. Without one, the folder is no longer trusted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub digest: Option<String>,
+    }
+
+    /// Defaults of new sessions in a folder and below it. Absent ones are those of the folder above, or of
+    /// the CLI.
+    #[derive(Default)]
+    pub struct FolderDefaults {
+        /// The folder.
+        pub folder: String,
+        /// Model.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub model: Option<String>,
+        /// Permission mode, in the CLI's spelling.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub permission_mode: Option<String>,
+        /// Policy. It is the one of [`FolderPolicy`], which sessions that people start themselves have, too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub policy: Option<Policy>,
+    }
+
+    /// Folders with defaults.
+    pub struct FolderDefaultsList {
+        /// The folders.
+        pub items: Vec<FolderDefaults>,
     }
 
     /// The policy for the sessions that people start themselves in a folder.

@@ -63,8 +63,22 @@ pub(super) fn sum_of_copy_beginning(copy: &Path, bytes: u64) -> Result<Sum, Erro
     sum(decoder.take(bytes)).at("unpack", copy)
 }
 
+/// Durability of an unpacked file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Durability {
+    /// It is on disk before it is put in place.
+    Synced,
+    /// It is used for a moment, and may be lost.
+    Scratch,
+}
+
 /// Unpacks a copy to `target`, which is put in place only if it has the expected sum.
-pub(super) fn unpack(copy: &Path, target: &Path, expected: &Sum) -> Result<(), Error> {
+pub(super) fn unpack(
+    copy: &Path,
+    target: &Path,
+    expected: &Sum,
+    durability: Durability,
+) -> Result<(), Error> {
     let file = File::open(copy).at("read", copy)?;
     let decoder = zstd::stream::read::Decoder::new(file).at("read", copy)?;
     let (unpacked, part) = create_private(target)?;
@@ -77,7 +91,9 @@ pub(super) fn unpack(copy: &Path, target: &Path, expected: &Sum) -> Result<(), E
         let message = format!("The copy `{}` is not what was archived", copy.display());
         return Err(Error::new(ErrorKind::Io, message, "the archive is damaged; restore it from a backup"));
     }
-    unpacked.sync_all().at("write", &part.path)?;
+    if durability == Durability::Synced {
+        unpacked.sync_all().at("write", &part.path)?;
+    }
     part.put(target)
 }
 
@@ -114,14 +130,19 @@ pub(super) fn create_private(path: &Path) -> Result<(File, PartialFile), Error> 
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = path.with_file_name(name);
+    Ok((open_private(&part).at("write", &part)?, PartialFile { path: part, is_put: false }))
+}
+
+/// Opens an empty file that only its owner may read.
+pub(super) fn open_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    Ok((options.open(&part).at("write", &part)?, PartialFile { path: part, is_put: false }))
+    options.open(path)
 }
 
-fn create_private_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn create_private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

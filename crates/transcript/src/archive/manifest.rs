@@ -21,6 +21,12 @@ pub struct Manifest {
     pub project: String,
     /// The configuration folder that the session was copied from.
     pub root: Option<PathBuf>,
+    /// Title of the session when it was copied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Folder that the session worked in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
     /// Time of the last copy, in ISO 8601.
     pub archived: String,
     /// The copies.

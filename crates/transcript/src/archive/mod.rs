@@ -13,10 +13,13 @@
 mod checksum;
 mod copy;
 mod manifest;
+mod remove;
 mod restore;
+mod unpack;
 mod update;
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 pub use manifest::{Manifest, StoredFile};
@@ -89,6 +92,15 @@ impl Archive {
                 Err(Error::new(ErrorKind::Ambiguous, message, "give more characters of the id"))
             }
         }
+    }
+
+    /// Locks the archive against other writers until the file is dropped.
+    fn lock(&self) -> Result<File, Error> {
+        let path = self.folder.join("lock");
+        copy::create_private_folder(&self.folder).at("create", &self.folder)?;
+        let file = copy::open_private(&path).at("write", &path)?;
+        file.lock().at("lock", &path)?;
+        Ok(file)
     }
 
     fn manifest_path(&self, project: &str, session: &str) -> PathBuf {

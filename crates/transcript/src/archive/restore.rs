@@ -3,7 +3,7 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 
-use super::copy::{self, Sum};
+use super::copy::{self, Durability, Sum};
 use super::{Archive, Manifest, StoredFile};
 use crate::Error;
 use crate::error::At as _;
@@ -68,7 +68,7 @@ fn restore_file(copy: &Path, target: &Path, file: &StoredFile) -> Result<Returne
         Ok(metadata) if metadata.is_file() => metadata,
         Ok(_) => return Ok(Returned::Left),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            copy::unpack(copy, target, &expected)?;
+            copy::unpack(copy, target, &expected, Durability::Synced)?;
             return Ok(Returned::New);
         }
         Err(error) => return Err(Error::io("look at", target, error)),
@@ -82,6 +82,6 @@ fn restore_file(copy: &Path, target: &Path, file: &StoredFile) -> Result<Returne
     if newer || copy::sum_of_copy_beginning(copy, found.bytes)? != found {
         return Ok(Returned::Left);
     }
-    copy::unpack(copy, target, &expected)?;
+    copy::unpack(copy, target, &expected, Durability::Synced)?;
     Ok(Returned::Completed)
 }

@@ -7,6 +7,7 @@ use super::{Archive, Manifest, StoredFile, with_zst};
 use crate::Error;
 use crate::all_files::{AllFiles, Belonging, config_folder};
 use crate::error::At as _;
+use crate::list::{ListFilter, list};
 use crate::roots::SessionFiles;
 
 /// The result of archiving a session.
@@ -50,16 +51,23 @@ pub enum CopyOutcome {
 
 impl Archive {
     /// Creates or updates copies of all files of a session. `now` is recorded with them.
+    ///
+    /// Waits while another process or thread copies a session of this archive.
     pub fn keep(&self, session: &SessionFiles, now: Timestamp) -> Result<ArchivedSession, Error> {
+        let _lock = self.lock()?;
         let project = session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let manifest_path = self.manifest_path(&project, &session.id);
         // An unreadable manifest is rebuilt from the copies themselves.
         let known = Manifest::read(&manifest_path).ok().flatten();
+        let listed = list(std::slice::from_ref(session), &ListFilter::default()).pop().map(|(_, row)| row);
+        let (title, cwd) = listed.map_or((None, None), |row| (row.title, row.cwd));
         let mut manifest = Manifest {
             format: Manifest::FORMAT,
             session: session.id.clone(),
             project,
             root: config_folder(session),
+            title,
+            cwd,
             archived: now.to_string(),
             files: known.as_ref().map(|known| known.files.clone()).unwrap_or_default(),
         };

@@ -2,6 +2,7 @@
 
 mod archive;
 mod asks;
+mod audit;
 mod folders;
 mod history;
 mod hooks;
@@ -29,7 +30,7 @@ pub(crate) fn routes() -> Vec<Route<Api>> {
         needs(Read, route!(server::meta)),
         needs(Read, route!(server::list_models)),
         needs(Read, route!(server::openapi_json)),
-        needs(Admin, route!(server::audit)),
+        needs(Admin, route!(audit::audit)),
         needs(Read, route!(sessions::list_sessions)),
         needs(Prompt, route!(sessions::create_session)).bounded(long()),
         needs(Read, route!(sessions::get_session)),
@@ -57,7 +58,9 @@ pub(crate) fn routes() -> Vec<Route<Api>> {
         needs(Always, route!(steer::take_over)),
         needs(Prompt, route!(folders::list_folders)),
         needs(Read, route!(archive::list_archive)),
+        needs(Admin, route!(archive::archive_now)),
         needs(Prompt, route!(archive::restore_archived)),
+        needs(Admin, route!(archive::remove_archived)),
         needs(Read, route!(workspace::list_commands)),
         needs(Read, route!(workspace::find_files)),
         needs(Read, route!(workspace::get_diff)),

@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use tidings_protocol::api::{Budget, CreateSession, PatchSession, SessionList, SessionView};
 
+use super::archive;
 use crate::api::Api;
 use crate::api::visibility;
 use crate::caller::Caller;
@@ -128,8 +129,16 @@ pub(crate) async fn create_session(
     }
     let CreateSession { max_turns, budget_usd, max_seconds, .. } = new;
     check_budget(&Budget { max_turns, budget_usd, max_seconds })?;
-    let (view, _) = api.sessions.create(&caller, new).await?;
-    Ok((StatusCode::CREATED, Json(view)))
+    let resumed = new.resume.clone().map(|id| (id, new.clone()));
+    let created = match (api.sessions.create(&caller, new).await, resumed) {
+        // The CLI may have deleted it, and the archive may have a copy.
+        (Err(error), Some((id, again))) if error.code() == Code::NotFound => {
+            archive::restore(&api, caller.clone(), id).await.map_err(|_| error)?;
+            api.sessions.create(&caller, again).await
+        }
+        (created, _) => created,
+    };
+    Ok((StatusCode::CREATED, Json(created?.0)))
 }
 
 /// Gets one session, by key or number.

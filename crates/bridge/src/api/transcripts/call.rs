@@ -27,8 +27,9 @@ pub(crate) async fn transcript_call(
     caller: Caller,
     Path((id, tool_use_id)): Path<(String, String)>,
 ) -> Answer<WholeCall> {
+    let archive = api.archive.clone();
     let call = api.transcripts.run(move |store| {
-        let session = Session::open(&store.session(&caller, &id)?)?;
+        let session = Session::open(&store.session_or_copy(archive.as_ref(), &caller, &id)?.files)?;
         call(&session, tool_use_id)
     });
     call.await.map(Json)

@@ -126,5 +126,6 @@ pub(super) fn view(row: ListedSession) -> Transcript {
         cost_usd: row.cost_usd,
         model: row.model,
         tag: row.tag,
+        archived: false,
     }
 }

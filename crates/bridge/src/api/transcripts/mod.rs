@@ -1,9 +1,10 @@
-//! Sessions on disk: list, read, search, count. Nothing here writes to them.
+//! Sessions on disk: list, read, search, count, and in `change` rename and delete.
 //!
 //! Files are read on blocking threads, a few at a time. Input of a client never becomes part of a path: the
 //! session folders are scanned, and the input selects among the sessions that were found.
 
 mod call;
+mod change;
 mod cost;
 mod list;
 mod prompt;
@@ -16,12 +17,12 @@ mod times;
 pub use store::Transcripts;
 
 use super::Api;
-use crate::caller::Scope::Read;
+use crate::caller::Scope::{Admin, Prompt, Read};
 use crate::http::route::{Route, route};
 use crate::http::scope::needs;
 
 /// The routes under `/v1/transcripts`.
-pub(crate) fn routes() -> [Route<Api>; 10] {
+pub(crate) fn routes() -> [Route<Api>; 12] {
     [
         needs(Read, route!(list::list_transcripts)),
         needs(Read, route!(summary::transcript_summary)),
@@ -29,6 +30,8 @@ pub(crate) fn routes() -> [Route<Api>; 10] {
         needs(Read, route!(cost::transcript_stats)),
         needs(Read, route!(cost::transcript_cost)),
         needs(Read, route!(session::get_transcript)),
+        needs(Prompt, route!(change::patch_transcript)),
+        needs(Admin, route!(change::delete_transcript)),
         needs(Read, route!(session::transcript_events)),
         needs(Read, route!(session::transcript_branches)),
         needs(Read, route!(call::transcript_call)),

@@ -23,8 +23,10 @@ pub(crate) async fn transcript_prompt(
     caller: Caller,
     Path((id, prompt)): Path<(String, String)>,
 ) -> Answer<WholePrompt> {
+    let archive = api.archive.clone();
     let read = api.transcripts.run(move |store| {
-        let attachments = attachments::attachments(&store.session(&caller, &id)?, &prompt)?;
+        let found = store.session_or_copy(archive.as_ref(), &caller, &id)?;
+        let attachments = attachments::attachments(&found.files, &prompt)?;
         Ok(WholePrompt { uuid: prompt, attachments })
     });
     read.await.map(Json)

@@ -10,6 +10,7 @@ use tidings_transcript::search::{
 
 use super::times;
 use crate::api::Api;
+use crate::archive::SearchExtent;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::http::{Answer, Query};
@@ -31,7 +32,7 @@ pub(crate) struct SearchQuery {
     limit: Option<usize>,
 }
 
-/// Searches text in all sessions on disk.
+/// Searches text in all sessions on disk, and in those of which the archive has the only copy.
 #[utoipa::path(
     get, path = "/v1/transcripts/search", tag = "transcripts",
     params(
@@ -57,6 +58,7 @@ pub(crate) async fn search_transcripts(
     if params.q.len() > PATTERN_BYTES_MAX {
         return Err(Error::new(Code::TooLarge, "The pattern is too long", "search for a part of it"));
     }
+    let archive = api.archive.clone();
     let hits = api.transcripts.run(move |store| {
         let zone = store.now_in(None)?.time_zone().clone();
         let query = ListFilter::new(Options {
@@ -77,22 +79,33 @@ pub(crate) async fn search_transcripts(
         let limit = params.limit.unwrap_or(LIST_DEFAULT).clamp(1, LIST_MAX);
         let found = store.sessions(&caller)?;
         let mut hits = TranscriptHits { items: Vec::new(), more: false };
-        let mut each = |hit: Hit<'_>| {
-            hits.more = hits.items.len() == limit;
-            if hits.more {
-                return SearchFlow::Stop;
-            }
-            hits.items.push(view(&hit));
-            SearchFlow::Continue
-        };
+        let mut each = |hit: Hit<'_>| add(&mut hits, limit, view(&hit));
         // If the index fails, it fails before the first hit.
         let indexed = store.index().and_then(|index| index.search(&found.sessions, &query, &mut each).ok());
         if indexed.is_none() {
             search::run(&found.sessions, &query, &mut each);
         }
+        if let Some(archive) = archive.filter(|_| !hits.more) {
+            let on_disk = found.sessions.iter().map(|session| session.id.as_str()).collect();
+            let archived =
+                |hit: &Hit<'_>| add(&mut hits, limit, TranscriptHit { archived: true, ..view(hit) });
+            if archive.search(&caller, &on_disk, &query, archived)? == SearchExtent::Cut {
+                hits.more = true;
+            }
+        }
         Ok(hits)
     });
     hits.await.map(Json)
+}
+
+/// Adds a line, unless there are enough.
+fn add(hits: &mut TranscriptHits, limit: usize, hit: TranscriptHit) -> SearchFlow {
+    hits.more = hits.items.len() == limit;
+    if hits.more {
+        return SearchFlow::Stop;
+    }
+    hits.items.push(hit);
+    SearchFlow::Continue
 }
 
 fn roles(text: Option<&str>) -> Result<Vec<Role>, Error> {
@@ -127,6 +140,7 @@ fn view(hit: &Hit<'_>) -> TranscriptHit {
         text: hit.excerpt.text.clone(),
         start,
         end: start + units(matched),
+        archived: false,
     }
 }
 

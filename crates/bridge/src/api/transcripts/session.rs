@@ -1,5 +1,7 @@
 //! `GET /v1/transcripts/{id}`, its events and its branches.
 
+use std::collections::{BTreeMap, HashMap};
+
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
@@ -7,10 +9,10 @@ use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::replay_session;
 use tidings_protocol::api::{Transcript, TranscriptBranch, TranscriptBranches, TranscriptEvents};
 use tidings_protocol::ui::UiMessage;
-use tidings_transcript::roots::SessionFiles;
-use tidings_transcript::session::{Branch, LaneId, Session};
+use tidings_transcript::session::{Branch, LaneId, NodeId, Session};
 
 use super::list::view;
+use super::store::FoundSession;
 use crate::api::Api;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
@@ -33,7 +35,10 @@ pub(crate) async fn get_transcript(
     caller: Caller,
     Path(id): Path<String>,
 ) -> Answer<Transcript> {
-    api.transcripts.run(move |store| about(&store.session(&caller, &id)?)).await.map(Json)
+    let archive = api.archive.clone();
+    let read =
+        api.transcripts.run(move |store| about(&store.session_or_copy(archive.as_ref(), &caller, &id)?));
+    read.await.map(Json)
 }
 
 #[derive(Debug, Deserialize)]
@@ -70,14 +75,16 @@ pub(crate) async fn transcript_events(
     Path(id): Path<String>,
     Query(query): Query<TranscriptEventsQuery>,
 ) -> Answer<TranscriptEvents> {
+    let archive = api.archive.clone();
     let events = api.transcripts.run(move |store| {
-        let files = store.session(&caller, &id)?;
-        let transcript = about(&files)?;
-        let session = Session::open(&files)?;
+        let found = store.session_or_copy(archive.as_ref(), &caller, &id)?;
+        let transcript = about(&found)?;
+        let session = Session::open(&found.files)?;
         let ConversationSnapshot { from, more, events } = read(&session, &query)?;
+        let times = times_of(&session, &events);
         let events = events.iter().map(|(_, event)| serde_json::to_value(event)).collect::<Result<_, _>>();
         let events = events.map_err(|error| Error::new(Code::Internal, error.to_string(), ""))?;
-        Ok(TranscriptEvents { transcript, from, more, events })
+        Ok(TranscriptEvents { transcript, from, more, times, events })
     });
     events.await.map(Json)
 }
@@ -126,6 +133,29 @@ fn read(session: &Session, query: &TranscriptEventsQuery) -> Result<Conversation
     }
 }
 
+/// Times of the prompts and tool calls of the main conversation: events have none.
+fn times_of(session: &Session, events: &[(u64, UiMessage)]) -> BTreeMap<String, String> {
+    let calls: HashMap<&str, NodeId> =
+        session.tools().iter().filter_map(|tool| Some((&*tool.id, tool.call?))).collect();
+    let mut times = BTreeMap::new();
+    for (_, event) in events {
+        let (id, node) = match event {
+            UiMessage::UserPrompt(prompt) => {
+                let Some(uuid) = prompt.uuid.as_deref() else { continue };
+                (uuid, session.by_uuid(LaneId::MAIN, uuid))
+            }
+            UiMessage::ToolExecuting { tool_use_id, .. } => {
+                (tool_use_id.as_str(), calls.get(tool_use_id.as_str()).copied())
+            }
+            _ => continue,
+        };
+        if let Some(at) = node.and_then(|node| session.node(node).at) {
+            times.insert(id.to_owned(), format!("{at:.3}"));
+        }
+    }
+    times
+}
+
 /// Lists the branches of a session on disk.
 #[utoipa::path(
     get, path = "/v1/transcripts/{id}/branches", tag = "transcripts",
@@ -137,8 +167,9 @@ pub(crate) async fn transcript_branches(
     caller: Caller,
     Path(id): Path<String>,
 ) -> Answer<TranscriptBranches> {
+    let archive = api.archive.clone();
     let branches = api.transcripts.run(move |store| {
-        let session = Session::open(&store.session(&caller, &id)?)?;
+        let session = Session::open(&store.session_or_copy(archive.as_ref(), &caller, &id)?.files)?;
         let branches = session.branches(LaneId::MAIN);
         Ok(TranscriptBranches { items: branches.iter().filter_map(|it| branch(&session, it)).collect() })
     });
@@ -162,8 +193,9 @@ fn branch(session: &Session, branch: &Branch) -> Option<TranscriptBranch> {
     })
 }
 
-fn about(files: &SessionFiles) -> Result<Transcript, Error> {
-    listed(files).map(view).ok_or_else(|| {
-        Error::new(Code::NotFound, format!("The session `{}` is empty", files.id), "it may be new")
-    })
+pub(super) fn about(found: &FoundSession) -> Result<Transcript, Error> {
+    let about = listed(&found.files).map(view).ok_or_else(|| {
+        Error::new(Code::NotFound, format!("The session `{}` is empty", found.files.id), "it may be new")
+    })?;
+    Ok(Transcript { archived: found.is_archived, ..about })
 }

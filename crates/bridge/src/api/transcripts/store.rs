@@ -16,6 +16,7 @@ use tidings_transcript::{self as transcript, ErrorKind};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use crate::archive::Archive;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::limits::{TRANSCRIPT_JOBS_MAX, TRANSCRIPT_WAIT};
@@ -116,6 +117,27 @@ impl TranscriptStore {
         })
     }
 
+    /// Finds one session by its full id: on disk, or else in the archive.
+    pub(super) fn session_or_copy(
+        &self,
+        archive: Option<&Archive>,
+        caller: &Caller,
+        id: &str,
+    ) -> Result<FoundSession, Error> {
+        let on_disk = self.session(caller, id).map(|files| FoundSession { files, is_archived: false });
+        match (on_disk, archive) {
+            (Err(error), Some(archive)) if error.code() == Code::NotFound => {
+                let copy = archive.open(caller, id, self.now());
+                match copy {
+                    Ok(files) => Ok(FoundSession { files, is_archived: true }),
+                    Err(missing) if missing.code() == Code::NotFound => Err(error),
+                    Err(failed) => Err(failed),
+                }
+            }
+            (found, _) => found,
+        }
+    }
+
     /// Locks the cache of facts about files. The lock keeps other jobs from reading the same files at the
     /// same time.
     pub(super) fn cache(&self) -> Cached<'_> {
@@ -172,6 +194,13 @@ impl TranscriptStore {
         };
         Ok(self.now().to_zoned(zone))
     }
+}
+
+/// A session that was found by its id.
+pub(super) struct FoundSession {
+    pub(super) files: SessionFiles,
+    /// True if only a copy in the archive is left.
+    pub(super) is_archived: bool,
 }
 
 /// The locked cache, for one job.

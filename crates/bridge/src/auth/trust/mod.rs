@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use tidings_protocol::api::{FolderTrust, FoundCommand};
+use tidings_protocol::api::{FolderTrust, FoundCommand, TrustedFolderList};
 
 pub use inspect::{FolderCommand, Inspection, inspect};
 pub(crate) use rule::{TrustBaseline, TrustChange};
@@ -27,7 +27,7 @@ pub(crate) use rule::{TrustBaseline, TrustChange};
 use super::private;
 use super::secret::Random;
 use crate::error::{Code, Error};
-use crate::limits::TRUSTED_FOLDERS_MAX;
+use crate::limits::{TRUSTED_FOLDERS_MAX, TRUSTED_LIST_MAX};
 
 /// The trusted folders. Handles are cheap to clone.
 #[derive(Debug, Clone)]
@@ -88,11 +88,31 @@ impl Trust {
         })
     }
 
-    /// Withdraws the trust in a folder.
+    /// Withdraws the trust in a folder, which need not exist any more.
     pub fn withdraw(&self, folder: &Path) -> Result<(), Error> {
-        let folder = canonical_folder(folder)?;
+        let folder = canonical_folder(folder).unwrap_or_else(|_| folder.to_owned());
         self.change(|folders| {
             folders.remove(&folder);
+        })
+    }
+
+    /// The folders that users trusted, with what they contain now. Blocks on disk I/O.
+    pub(super) fn list(&self, sees: impl Fn(&Path) -> bool) -> TrustedFolderList {
+        let agreed: Vec<PathBuf> = self.0.agreed.lock().folders.keys().cloned().collect();
+        let mut folders = agreed.into_iter().filter(|folder| sees(folder));
+        let items = folders.by_ref().take(TRUSTED_LIST_MAX).map(|folder| self.view_or_missing(&folder));
+        let items = items.collect();
+        TrustedFolderList { items, more: folders.next().is_some() }
+    }
+
+    /// The same as [`Trust::view`], also of a folder that does not exist.
+    pub(super) fn view_or_missing(&self, folder: &Path) -> FolderTrust {
+        self.view(folder).unwrap_or_else(|_| FolderTrust {
+            folder: folder.display().to_string(),
+            digest: String::new(),
+            trusted: false,
+            commands: Vec::new(),
+            missing: true,
         })
     }
 
@@ -105,6 +125,7 @@ impl Trust {
             digest: found.digest,
             trusted,
             commands: found.commands.into_iter().map(command).collect(),
+            missing: false,
         })
     }
 

@@ -7,6 +7,12 @@ use tidings_protocol::api::{MetaClaude, ModelChoice};
 
 use crate::sessions::Sessions;
 
+/// The version of Claude Code that all tests run with: that of `e2e/install.sh`.
+const TESTED: &str = "2.1.325";
+
+/// Other versions that were compared with it, oldest first: those with a report in `docs/drift`.
+const COMPARED: [&str; 3] = ["2.1.197", "2.1.310", "2.1.326"];
+
 /// Cached facts, for requests while no agent runs.
 #[derive(Debug, Default)]
 pub(in crate::sessions) struct ClaudeFacts {
@@ -29,7 +35,7 @@ impl Sessions {
         let program = self.config().real_claude()?.to_owned();
         let mut version = self.0.claude.version.lock();
         match &*version {
-            Version::Known(version) => return Some(MetaClaude { version: Some(version.clone()) }),
+            Version::Known(version) => return Some(about(Some(version.clone()))),
             Version::Requested => {}
             Version::Unknown => {
                 *version = Version::Requested;
@@ -44,7 +50,7 @@ impl Sessions {
                 }));
             }
         }
-        Some(MetaClaude::default())
+        Some(about(None))
     }
 
     /// The available models, as listed by a running agent, or by the last one that ran.
@@ -56,5 +62,29 @@ impl Sessions {
             *cached = models;
         }
         cached.clone()
+    }
+}
+
+fn about(version: Option<String>) -> MetaClaude {
+    let compared = COMPARED.iter().map(|version| (*version).to_owned()).collect();
+    MetaClaude { version, tested: TESTED.to_owned(), compared }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn the_tested_versions_are_those_of_the_repository() {
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let install = fs_err::read_to_string(repository.join("e2e/install.sh")).unwrap();
+        assert!(install.lines().any(|line| line == format!("cli_version={TESTED}")));
+        let reports = fs_err::read_dir(repository.join("docs/drift")).unwrap();
+        let mut reports: Vec<String> =
+            reports.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        reports.sort();
+        assert_eq!(reports, COMPARED.map(|version| format!("{version}.md")));
     }
 }

@@ -1,9 +1,10 @@
 //! Creation of sessions: new ones, and ones that resume a session on disk.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tidings_protocol::api::{CreateSession, Input, Notice, ServerPhase, SessionView};
 use tidings_transcript::roots::SessionFiles;
+use tidings_transcript::running;
 
 use crate::auth::{capabilities, paths};
 use crate::caller::Caller;
@@ -14,6 +15,7 @@ use crate::limits::BASE_COMMIT_WAIT;
 use crate::sessions::running::commands;
 use crate::sessions::running::input;
 use crate::sessions::settings::SessionSettings;
+use crate::sessions::starting::fork::ForkedFile;
 use crate::sessions::starting::import;
 use crate::sessions::starting::launch;
 use crate::sessions::{Admission, Sessions, check_folder, view};
@@ -33,6 +35,10 @@ impl Sessions {
         if new.fork && new.resume.is_none() {
             let message = "`fork` copies the session that `resume` names, and none is named";
             return Err(Error::new(Code::Invalid, message, "send `resume`, or leave `fork` out"));
+        }
+        if new.fork_at.is_some() && !new.fork {
+            let message = "`fork_at` is a point of the session that is forked, and `fork` is not set";
+            return Err(Error::new(Code::Invalid, message, "send `fork`, or leave `fork_at` out"));
         }
         if *self.0.opening.lock().await == Admission::Closed {
             return Err(Error::new(Code::Unavailable, "The server is stopping", "try again in a moment")
@@ -59,7 +65,8 @@ impl Sessions {
             return self.made_before(caller, &new, &row, &made_of).await;
         }
         let is_demo = self.is_demo(&new)?;
-        let past = self.past(caller, &mut new, is_demo).await?;
+        let mut past = self.past(caller, &mut new, is_demo).await?;
+        let forked = self.fork_part(&mut new, &mut past).await?;
         let key = Key::new(self.config().ids.next())?;
         let worktree = self.make_worktree(caller, &mut new, &key).await?;
         let settings = SessionSettings {
@@ -92,6 +99,9 @@ impl Sessions {
         }
         let (row, novelty) = created?;
         drop(importing);
+        if let Some(forked) = forked.filter(|_| novelty == Novelty::New) {
+            forked.keep();
+        }
         if novelty == Novelty::Seen {
             return self.made_before(caller, &new, &row, &made_of).await;
         }
@@ -206,7 +216,8 @@ impl Sessions {
             }
             if !new.fork {
                 let message = format!("The session `{name}` is session {} already", row.handle);
-                return Err(Error::new(Code::Conflict, message, "send a prompt to that one, or fork it"));
+                let hint = "send a prompt to that one, or fork it";
+                return Err(Error::new(Code::Conflict, message, hint).about_session(row.key.as_str()));
             }
             // An imported session without a start of its own still has the id that it was imported from.
             let taken_over = || SessionSettings::parse(&row.settings).launch.resume;
@@ -223,6 +234,52 @@ impl Sessions {
         let (caller, id) = (caller.clone(), new.resume.clone().unwrap_or(name));
         let found = tokio::task::spawn_blocking(move || import::find(config_dir, &caller, &id)).await;
         found.map_err(|_| Error::new(Code::Internal, "Failed to search for a session", ""))?.map(Some)
+    }
+
+    /// Copies the part of a session that a new one continues, and makes the new one resume the copy.
+    async fn fork_part(
+        &self,
+        new: &mut CreateSession,
+        past: &mut Option<SessionFiles>,
+    ) -> Result<Option<ForkedFile>, Error> {
+        let Some(point) = new.fork_at.take() else { return Ok(None) };
+        let Some(files) = past.take() else {
+            let message = "The file of that session is not known, so that no part of it can be forked";
+            return Err(Error::new(Code::Conflict, message, "fork the whole session"));
+        };
+        let (now, ids) = (self.config().clock.now(), self.config().ids.clone());
+        let copy = tokio::task::spawn_blocking(move || ForkedFile::create(&files, &point, now, &ids)).await;
+        let forked = copy.map_err(|_| Error::new(Code::Internal, "Failed to fork a session", ""))??;
+        *past = Some(forked.files.clone());
+        new.resume = Some(forked.id.clone());
+        new.fork = false;
+        Ok(Some(forked))
+    }
+
+    /// Refuses to change a session on disk that a session of this server continues, or that a process has
+    /// open.
+    pub(crate) async fn check_unused(
+        &self,
+        caller: &Caller,
+        id: &str,
+        config_dirs: Vec<PathBuf>,
+    ) -> Result<(), Error> {
+        if let Some(row) = self.owner_of(id).await? {
+            let message = "A session of this server continues this transcript";
+            let error = Error::new(Code::Conflict, message, "change that session instead");
+            return Err(if caller.sees(&row.cwd) { error.about_session(row.key.as_str()) } else { error });
+        }
+        let wanted = id.to_owned();
+        let is_running = move || {
+            let mut all = config_dirs.iter().flat_map(|folder| running::list(folder));
+            all.any(|process| process.session_id == wanted)
+        };
+        let lost = |_| Error::new(Code::Internal, "Failed to look for processes", "try again");
+        if tokio::task::spawn_blocking(is_running).await.map_err(lost)? {
+            let message = "A process of Claude Code has this session open";
+            return Err(Error::new(Code::Conflict, message, "close it there first"));
+        }
+        Ok(())
     }
 
     /// The session of this server that uses a CLI session now.

@@ -3,5 +3,6 @@
 pub(super) mod agent_slots;
 pub(super) mod claude;
 pub(super) mod create;
+pub(super) mod fork;
 pub(crate) mod import;
 pub(super) mod launch;
