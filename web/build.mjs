@@ -48,7 +48,6 @@ const define = {
   HIGHLIGHT_SCRIPT: JSON.stringify(onDemand.highlight.name),
   MATHS_SCRIPT: JSON.stringify(`./${onDemand.maths.name}`),
   DIAGRAM_SCRIPT: JSON.stringify(`./${onDemand.diagram.name}`),
-  TESTED_CLI: JSON.stringify(await testedCli()),
 };
 const page = await build({ ...common, define, entryPoints: [new URL("src/main.tsx", here).pathname], outdir: "/", jsx: "automatic", jsxImportSource: "preact" });
 const files = new Map(Object.values(onDemand).map(({ name, bytes }) => [name, bytes]));
@@ -83,12 +82,6 @@ console.log(`web/dist: ${files.size} files, ${inBytes(first)} of script compress
 const tooLarge = Object.keys(LIMITS).filter((kind) => sizes[kind] > LIMITS[kind]);
 for (const kind of tooLarge) console.error(`error: the limit for ${kind} is ${inBytes(LIMITS[kind])}`);
 if (tooLarge.length > 0) process.exit(1);
-
-/** Version of the CLI that the end-to-end tests install; empty outside of the repository. */
-async function testedCli() {
-  const script = await readFile(new URL("../e2e/install.sh", here), "utf8").catch(() => "");
-  return /^cli_version=([\d.]+)$/m.exec(script)?.[1] ?? "";
-}
 
 function checksum(bytes) {
   return createHash("sha256").update(bytes).digest("hex").slice(0, 16);

@@ -9,6 +9,7 @@ import { emptyConversation } from "../src/model/conversation.ts";
 import { itemsContaining } from "../src/model/find.ts";
 import { expandHome } from "../src/model/folders.ts";
 import { fold, toolOf } from "../src/model/fold.ts";
+import { forkPointOf } from "../src/model/fork-point.ts";
 import { prepend } from "../src/model/prepend.ts";
 import type { JsonValue, UiMessage } from "../src/wire.ts";
 
@@ -115,4 +116,22 @@ test("p26 the home folder can be written as ~", () => {
   assert.equal(expandHome("~", ["/Users/ada/a"]), "/Users/ada");
   assert.equal(expandHome("/home/b/~x", known), "/home/b/~x");
   assert.equal(expandHome("~/x", ["/srv"]), "~/x");
+});
+
+test("a message forks at its prompt, or at the beginning of its text", () => {
+  const { items } = folded([prompt("one", "p1"), text("Done."), ended, call("c1", {}), text("Done. And more"), ended, text("Done."), ended, prompt("two", "p2"), text("  Later"), ended]);
+  const at = (index: number) => {
+    const item = items[index];
+    assert.ok(item?.kind === "text" || item?.kind === "prompt");
+    return forkPointOf(items, item);
+  };
+  assert.deepEqual(at(0), { prompt: "p1" });
+  assert.deepEqual(at(1), { prompt: "p1", answer: "Done." });
+  assert.deepEqual(at(3), { prompt: "p1", answer: "Done. And more" });
+  assert.deepEqual(at(4), { prompt: "p1", answer: "Done.", skip: 2 });
+  assert.deepEqual(at(6), { prompt: "p2", answer: "Later" });
+  // Its prompt is on a page that is not loaded.
+  const [first] = folded([text("Alone"), ended]).items;
+  assert.ok(first?.kind === "text");
+  assert.equal(forkPointOf([first], first), undefined);
 });

@@ -29,6 +29,13 @@ test("a project with a session that needs the user is first, then pinned session
   assert.deepEqual(shown(groupsOf(all, "all", "", marks(["p"]))), [["shop", "asks", "a", "d"], ["Pinned", "p"], ["me/blog", "b"], ["srv/blog", "e"]]);
 });
 
+test("copies in the archive are listed with archived sessions, each once", () => {
+  const all = entriesOf([session("a", { cli_session_ids: ["hosted"] })], [file("d")], [file("d", { archived: true }), file("hosted", { archived: true }), file("gone", { archived: true })]);
+  assert.deepEqual(shown(groupsOf(all, "all", "", marks())), [["shop", "a", "d"]]);
+  assert.deepEqual(shown(groupsOf(all, "archived", "", marks())), [["shop", "gone"]]);
+  assert.deepEqual(shown(groupsOf(all, "archived", "archived copy", marks())), [["shop", "gone"]]);
+});
+
 test("archived sessions are listed apart, unless they need the user", () => {
   const all = entriesOf([session("asks", { state: "needs_you" }), session("a"), session("old")], [file("d")]);
   const given = marks([], ["old", "asks", "d"]);

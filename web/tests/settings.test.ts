@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { filterAudit, parseAudit } from "../src/model/audit.ts";
+import { parseAudit } from "../src/model/audit.ts";
 import { NO_BUDGET, budgetLine, budgetOf } from "../src/model/choices.ts";
+import { defaultsFor } from "../src/model/defaults.ts";
 import { driftOf } from "../src/model/drift.ts";
 import { isLoopback, linkFor } from "../src/model/pair-link.ts";
 import { sharedPrompt } from "../src/model/share.ts";
@@ -38,24 +39,28 @@ test("a device gets the address of this page if the server knows only its loopba
   assert.equal(linkFor("http://127.0.0.1:7717/#code=A", "http://localhost:7717/"), "http://127.0.0.1:7717/#code=A");
 });
 
-test("the audit log is read line by line, and filtered by decision and words", () => {
+test("the audit log is read line by line, the newest first", () => {
   const line = (number: number, more: object) => JSON.stringify({ number, at_us: number, who: "user", decision: "allowed", ...more });
   const { lines, broken } = parseAudit([line(1, { device: "Phone", session: "k1" }), "half a li", line(2, { decision: "denied", rule: "Bash(make)" }), "null", ""].join("\n"));
   assert.deepEqual([lines.map(({ number }) => number), broken], [[2, 1], 2]);
-  const names = (key: string) => (key === "k1" ? "The build" : key);
-  const found = (decision: string, words: string) => filterAudit(lines, decision, words, names).map(({ number }) => number);
-  assert.deepEqual(found("", ""), [2, 1]);
-  assert.deepEqual(found("denied", ""), [2]);
-  assert.deepEqual(found("", "phone build"), [1]);
-  assert.deepEqual(found("denied", "phone"), []);
 });
 
-test("a CLI of another version is named as newer or older", () => {
-  assert.equal(driftOf("2.1.325 (Claude Code)", "2.1.325")?.tone, "same");
-  assert.equal(driftOf("2.2.0", "2.1.325")?.tone, "newer");
-  assert.equal(driftOf("2.1.99", "2.1.325")?.tone, "older");
-  assert.equal(driftOf(undefined, "2.1.325"), undefined);
-  assert.equal(driftOf("2.1.325", ""), undefined);
+test("a CLI of another version is compared with all versions that were tested", () => {
+  const tone = (installed: string | undefined, tested = "2.1.325") => driftOf(installed, tested, ["2.1.197", "2.1.326"])?.tone;
+  assert.equal(tone("2.1.325 (Claude Code)"), "same");
+  assert.equal(tone("2.1.326"), "known");
+  assert.equal(tone("2.1.300"), "known");
+  assert.equal(tone("2.2.0"), "newer");
+  assert.equal(tone("2.1.99"), "older");
+  assert.equal(tone(undefined), undefined);
+  assert.equal(tone("2.1.325", ""), undefined);
+});
+
+test("a folder has the defaults of the nearest folders above it", () => {
+  const all = [{ folder: "/srv", model: "opus", policy: "deny" as const }, { folder: "/srv/shop", permission_mode: "plan", policy: "standard" as const }, { folder: "/srv/shop-2", model: "haiku" }];
+  assert.deepEqual(defaultsFor("/srv/shop/api", all), { model: "opus", mode: "plan", policy: "standard", from: ["/srv/shop", "/srv"] });
+  assert.deepEqual(defaultsFor("/srv/shop-2", all), { model: "haiku", policy: "deny", from: ["/srv/shop-2", "/srv"] });
+  assert.deepEqual(defaultsFor("/home", all), { from: [] });
 });
 
 test("a budget takes positive numbers only, and is summed up in one line", () => {

@@ -194,7 +194,7 @@ test("messages have times and actions, and a long session has an outline", async
   await last.locator("time").waitFor();
   assert.match(await last.locator("time").innerText(), /\d\d:\d\d/);
 
-  assert.match(await page.getByRole("link", { name: "Fork from here" }).getAttribute("href"), /#\/new\?resume=/);
+  await last.getByRole("button", { name: "Fork from here" }).waitFor();
   await button(page, "Previous prompt").click();
   await page.waitForFunction(() => {
     const edge = document.querySelector(".scroller").getBoundingClientRect().top;

@@ -129,7 +129,7 @@ test("p24 a session on disk is resumed with one press, opened if it is live, and
   await page.goto(`${at.server.address}/#/new`);
   await page.reload();
   await button(page, "Resume Mend the roof").click();
-  await page.waitForURL(`**/#/s/${session.handle}`);
+  await page.waitForURL(`**/#/s/${session.key}`);
   assert.equal((await at.server.call("GET", "sessions")).items.at(-1).key, session.key, "no other session was created");
   page.wrong.splice(0);
   await page.getByLabel("Message to the agent").fill("Go on");

@@ -2,10 +2,11 @@
 
 import { computed, signal } from "@preact/signals";
 import type { Entry, ListScope } from "../model/groups.ts";
-import { RESUME_LABEL, entriesOf, groupsOf, recentFolders } from "../model/groups.ts";
+import { RESUME_LABEL, entriesOf, groupsOf, isCopy, recentFolders } from "../model/groups.ts";
 import { ApiError, postJson, send } from "../net/api.ts";
 import type { SessionView } from "../wire.ts";
 import { newId } from "./browser.ts";
+import { copies, hasCopy, refreshArchive } from "./archive.ts";
 import { filesOnDisk, refreshDisk } from "./disk.ts";
 import { forgetSession, hostOf, remember, sorted } from "./list.ts";
 import { marks } from "./marks.ts";
@@ -17,18 +18,18 @@ export const listFilter = signal("");
 export const listScope = signal<ListScope>("all");
 /** Keys of selected entries; `undefined` if none can be selected. */
 export const selected = signal<ReadonlySet<string> | undefined>(undefined);
-/** Keys of the sessions that the user is asked about before they are deleted. */
+/** Keys of the entries that the user is asked about before they are deleted. */
 export const deleting = signal<readonly string[]>([]);
-/** Key of the session whose title is being edited in the list. */
+/** Key of the entry whose title is being edited in the list. */
 export const renaming = signal<string | undefined>(undefined);
 
-export const entries = computed(() => entriesOf(sorted.value, filesOnDisk.value));
+export const entries = computed(() => entriesOf(sorted.value, filesOnDisk.value, copies.value));
 export const groups = computed(() => groupsOf(entries.value, listScope.value, listFilter.value, marks));
 /** Sessions of the server in the order of the list. */
 export const listed = computed(() => groups.value.flatMap((group) => group.entries).flatMap((entry) => (entry.kind === "live" ? [entry.session] : [])));
 /** Folders of the server's sessions, which exist, unlike some of those of old transcripts. */
 export const liveFolders = computed(() => recentFolders(entries.value.filter(isLive)));
-export const folders = computed(() => recentFolders(entries.value));
+export const folders = computed(() => recentFolders(entries.value.filter((entry) => !isCopy(entry))));
 
 export function toggleSelected(key: string): void {
   const now = new Set(selected.value);
@@ -36,27 +37,33 @@ export function toggleSelected(key: string): void {
   selected.value = now;
 }
 
-export async function rename(session: SessionView, title: string): Promise<void> {
-  await send<SessionView>("PATCH", `sessions/${encodeURIComponent(session.key)}`, { title }).then(
-    (now) => now !== undefined && remember(now),
-    (error: unknown) => showToast("error", errorText(error)),
-  );
+export async function rename(entry: Entry, title: string): Promise<void> {
+  const name = encodeURIComponent(entry.key);
+  const renamed = entry.kind === "live" ? send<SessionView>("PATCH", `sessions/${name}`, { title }).then(remember) : send("PATCH", `transcripts/${name}`, { title }).then(refreshDisk);
+  await renamed.catch(refused);
 }
 
-/** Deletes sessions of the server; returns the number of those that could not be deleted. */
-export async function deleteSessions(keys: readonly string[], transcript: boolean): Promise<number> {
-  let failed = 0;
-  for (const key of keys) {
-    try {
-      await send("DELETE", `sessions/${encodeURIComponent(key)}`, undefined, transcript ? { transcript: true } : {});
-      forgetSession(key);
-    } catch (error) {
-      failed += 1;
-      showToast("error", errorText(error));
-    }
+/** Deletes entries: those of the server with their transcripts if wanted, those on disk and in the archive for ever. */
+export async function deleteEntries(chosen: readonly Entry[], transcript: boolean): Promise<void> {
+  for (const entry of chosen) await deleteEntry(entry, transcript).catch(refused);
+  await Promise.all([refreshDisk(), refreshArchive()]);
+}
+
+async function deleteEntry(entry: Entry, transcript: boolean): Promise<void> {
+  const name = encodeURIComponent(entry.key);
+  if (entry.kind === "live") {
+    await send("DELETE", `sessions/${name}`, undefined, transcript ? { transcript: true } : {});
+    forgetSession(entry.key);
+    return;
   }
-  void refreshDisk();
-  return failed;
+  if (!isCopy(entry)) await send("DELETE", `transcripts/${name}`);
+  if (hasCopy(entry.key)) await send("DELETE", `archive/${name}`);
+}
+
+/** Says why something was refused. A transcript that is open in a session of the server leads there. */
+function refused(error: unknown): void {
+  const session = error instanceof ApiError ? error.problem.session : undefined;
+  showToast("error", errorText(error), session);
 }
 
 /** Ids of resumed files, so that a second press starts no second session. */
@@ -82,7 +89,7 @@ export async function resumeFile(id: string, cwd: string | null | undefined): Pr
     go({ view: "session", id: session.key });
   } catch (error) {
     // Another device may have resumed it since the list was fetched, or it is older than the listed ones.
-    const live = error instanceof ApiError && error.status === 409 ? /\bis session (\d+) already/.exec(error.problem.detail)?.[1] : undefined;
+    const live = error instanceof ApiError && error.status === 409 ? error.problem.session : undefined;
     if (live === undefined) showToast("error", errorText(error));
     else go({ view: "session", id: live });
   } finally {

@@ -6,6 +6,8 @@ export interface Toast {
   id: number;
   tone: "plain" | "error";
   text: string;
+  /** Address of the session that the message is about. */
+  session?: string | undefined;
 }
 
 const SHOWN_MS = 6000;
@@ -14,9 +16,9 @@ const SHOWN_MAX = 3;
 export const toasts = signal<readonly Toast[]>([]);
 let made = 0;
 
-export function showToast(tone: Toast["tone"], text: string): void {
+export function showToast(tone: Toast["tone"], text: string, session?: string): void {
   made += 1;
-  const toast = { id: made, tone, text };
+  const toast = { id: made, tone, text, session };
   toasts.value = [...toasts.value.filter((other) => other.text !== text), toast].slice(-SHOWN_MAX);
   setTimeout(() => dismiss(toast.id), tone === "error" ? SHOWN_MS * 2 : SHOWN_MS);
 }

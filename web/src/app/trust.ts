@@ -1,4 +1,4 @@
-// Trust in the commands of recent folders. The server has no list of trusted folders, so that it is asked for each.
+// Trust in the commands of recent folders: the server is asked about each, since it lists only those that are trusted.
 
 import { useEffect, useState } from "preact/hooks";
 import { getJson } from "../net/api.ts";

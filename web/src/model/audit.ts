@@ -30,13 +30,3 @@ export function parseAudit(text: string): { lines: AuditLine[]; broken: number }
   }
   return { lines: lines.reverse(), broken };
 }
-
-/** The lines of one decision, or all, that contain all words. `names` has the names of sessions. */
-export function filterAudit(lines: readonly AuditLine[], decision: string, filter: string, names: (session: string) => string): AuditLine[] {
-  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  return lines.filter((line) => {
-    if (decision !== "" && line.decision !== decision) return false;
-    const text = [line.who, line.device, line.decision, line.rule, line.scope, line.session, line.session == null ? "" : names(line.session)].join(" ").toLowerCase();
-    return words.every((word) => text.includes(word));
-  });
-}

@@ -1,20 +1,31 @@
-// Comparison of the installed CLI with the version that Tidings is tested with.
+// Comparison of the installed CLI with the versions that Tidings was tested with.
 
 export interface Drift {
-  tone: "same" | "newer" | "older";
+  tone: "same" | "known" | "newer" | "older";
+  /** What the difference means, as a sentence. */
   text: string;
 }
 
-export function driftOf(installed: string | undefined, tested: string): Drift | undefined {
+/** `tested` is the version that all tests run with, `compared` are others that were compared with it. */
+export function driftOf(installed: string | undefined, tested: string, compared: readonly string[]): Drift | undefined {
   const [have, want] = [numbers(installed ?? ""), numbers(tested)];
   if (have === undefined || want === undefined) return undefined;
-  const at = have.findIndex((part, index) => part !== want[index]);
-  if (at === -1) return { tone: "same", text: "the tested version" };
-  const isNewer = (have[at] ?? 0) > (want[at] ?? 0);
-  return { tone: isNewer ? "newer" : "older", text: `${isNewer ? "newer" : "older"} than ${tested}, which Tidings is tested with` };
+  if (order(have, want) === 0) return { tone: "same", text: "It is the version that all tests of Tidings run with." };
+  const others = compared.map(numbers).filter((one) => one !== undefined);
+  if (others.some((one) => order(have, one) === 0)) return { tone: "known", text: `It was compared with ${tested}, the version that all tests run with; the differences are known.` };
+  const all = [want, ...others];
+  if (all.every((one) => order(have, one) > 0)) return { tone: "newer", text: "It is newer than any version that Tidings was tested with. What it sends in addition is kept, and may not be displayed." };
+  if (all.every((one) => order(have, one) < 0)) return { tone: "older", text: "It is older than any version that Tidings was tested with. Some features may be missing; claude update gets the newest one." };
+  return { tone: "known", text: `It lies between versions that Tidings was tested with: all tests run with ${tested}.` };
 }
 
-function numbers(version: string): [number, number, number] | undefined {
+type Version = [number, number, number];
+
+function order(one: Version, other: Version): number {
+  return one[0] - other[0] || one[1] - other[1] || one[2] - other[2];
+}
+
+function numbers(version: string): Version | undefined {
   const found = /(\d+)\.(\d+)\.(\d+)/.exec(version);
   return found === null ? undefined : [Number(found[1]), Number(found[2]), Number(found[3])];
 }

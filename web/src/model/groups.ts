@@ -47,13 +47,20 @@ export function fileOf({ cli_session_ids: ids, labels }: Pick<SessionView, "cli_
   return ids.at(-1) ?? labels[RESUME_LABEL];
 }
 
-/** The sessions of the server, then those on disk that none of them continues. */
-export function entriesOf(sessions: readonly SessionView[], files: readonly Transcript[]): Entry[] {
+/** The sessions of the server, then those on disk and in the archive that none of them continues. */
+export function entriesOf(sessions: readonly SessionView[], files: readonly Transcript[], copies: readonly Transcript[] = []): Entry[] {
   const hosted = new Set(sessions.flatMap((session) => [...session.cli_session_ids, fileOf(session)]));
+  const onDisk = new Set(files.map(({ id }) => id));
+  const others = [...files, ...copies.filter(({ id }) => !onDisk.has(id))];
   return [
     ...sessions.map((session): Entry => ({ kind: "live", key: session.key, session })),
-    ...files.filter(({ id }) => !hosted.has(id)).map((file): Entry => ({ kind: "disk", key: file.id, file })),
+    ...others.filter(({ id }) => !hosted.has(id)).map((file): Entry => ({ kind: "disk", key: file.id, file })),
   ];
+}
+
+/** True if only a copy in the archive is left of a session. */
+export function isCopy(entry: Entry): boolean {
+  return entry.kind === "disk" && entry.file.archived === true;
 }
 
 /**
@@ -90,7 +97,7 @@ function isUrgent(entry: Entry): boolean {
 }
 
 function inScope(entry: Entry, scope: ListScope, marks: Marks): boolean {
-  const archived = marks.archived(entry);
+  const archived = marks.archived(entry) || isCopy(entry);
   // A request must not wait unseen.
   const waits = isUrgent(entry);
   switch (scope) {
@@ -116,7 +123,7 @@ function matches(entry: Entry, words: readonly string[], marks: Marks): boolean 
 function textOf(entry: Entry): (string | undefined)[] {
   if (entry.kind === "disk") {
     const { file } = entry;
-    return [file.title ?? "Untitled session", file.cwd ?? file.project, file.tag ?? undefined, file.model == null ? undefined : modelName(file.model), "on disk", file.id];
+    return [file.title ?? "Untitled session", file.cwd ?? file.project, file.tag ?? undefined, file.model == null ? undefined : modelName(file.model), file.archived === true ? "archived copy" : "on disk", file.id];
   }
   const { session } = entry;
   const fork = FORK_LABEL in session.labels ? "fork" : undefined;

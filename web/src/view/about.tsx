@@ -7,12 +7,10 @@ import { driftOf } from "../model/drift.ts";
 import { bytes } from "../text/format.ts";
 import { InOrder } from "./revealed.tsx";
 
-/** Version of the CLI that this version of Tidings is tested with; set by the build. */
-declare const TESTED_CLI: string;
-
 export function About(): VNode {
   const about = meta.value;
-  const drift = driftOf(about?.claude?.version ?? undefined, TESTED_CLI);
+  const claude = about?.claude;
+  const drift = claude === undefined ? undefined : driftOf(claude.version, claude.tested, claude.compared);
   return (
     <dl class="facts about">
       <dt>Tidings</dt>
@@ -20,8 +18,14 @@ export function About(): VNode {
       <dt>Agent</dt>
       <dd>
         {hasClaude.value ? claudeName.value : "no Claude Code was found"}
-        {drift !== undefined && <span class={drift.tone === "same" ? "chip good" : "chip strong"}>{drift.text}</span>}
+        {drift !== undefined && <span class={drift.tone === "newer" || drift.tone === "older" ? "about-drift warn" : "about-drift"}>{drift.text}</span>}
       </dd>
+      {claude !== undefined && claude.tested !== "" && (
+        <>
+          <dt>Tested with</dt>
+          <dd>Claude Code {claude.tested}{claude.compared.length > 0 && `; compared with ${claude.compared.join(", ")}`}</dd>
+        </>
+      )}
       <dt>Connection</dt>
       <dd>{link.value === "open" ? "connected" : "not connected"}, <code>{location.host}</code></dd>
       <dt>You</dt>

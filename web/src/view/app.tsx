@@ -118,7 +118,9 @@ function Toasts(): VNode {
     <div class="toasts" role="status" aria-live="polite">
       {toasts.value.map((toast) => (
         <div key={toast.id} class={`toast ${toast.tone}`}>
-          <p><ServerText text={toast.text} /></p>
+          <p>
+            <ServerText text={toast.text} /> {toast.session !== undefined && <a href={href({ view: "session", id: toast.session })} onClick={() => dismiss(toast.id)}>Open it</a>}
+          </p>
           <button type="button" class="ghost small" aria-label="Dismiss" onClick={() => dismiss(toast.id)}>
             <Icon name="cross" />
           </button>

@@ -1,14 +1,15 @@
 // The audit log: who decided what, with filters.
 
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { download } from "../app/export.ts";
 import { useTries } from "../app/fetched.ts";
 import { viewOf } from "../app/list.ts";
 import { href } from "../app/route.ts";
 import { errorText } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
 import type { AuditLine } from "../model/audit.ts";
-import { filterAudit, parseAudit } from "../model/audit.ts";
+import { parseAudit } from "../model/audit.ts";
 import { nameOf } from "../model/name.ts";
 import { getText } from "../net/api.ts";
 import { count, duration } from "../text/format.ts";
@@ -16,29 +17,51 @@ import { Bones } from "./blank.tsx";
 import { Failed } from "./failed.tsx";
 import { InOrder } from "./revealed.tsx";
 
-const PAGE = 25;
+const PAGE = 50;
+const TYPING_MS = 250;
 
 export function AuditLog(): VNode {
-  const [text, setText] = useState<string | undefined>(undefined);
+  const [lines, setLines] = useState<AuditLine[] | undefined>(undefined);
+  const [more, setMore] = useState(false);
+  const [broken, setBroken] = useState(0);
   const [problem, setProblem] = useState("");
   const [tries, again] = useTries(problem !== "");
   const [decision, setDecision] = useState("");
   const [filter, setFilter] = useState("");
-  const [shown, setShown] = useState(PAGE);
+  const [words, setWords] = useState("");
+  /** Decisions seen so far, independent of the filter. */
+  const kinds = useRef(new Set<string>());
+  const asked = useRef(0);
   useEffect(() => {
-    getText("audit").then(
-      (log) => {
-        setText(log);
+    const timer = setTimeout(() => setWords(filter.trim()), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [filter]);
+  const load = (before: number | undefined) => {
+    asked.current += 1;
+    const mine = asked.current;
+    getText("audit", { limit: PAGE, before, q: words, decision }).then(
+      (text) => {
+        if (mine !== asked.current) return;
+        const page = parseAudit(text);
+        for (const line of page.lines) kinds.current.add(line.decision);
         setProblem("");
+        setMore(page.lines.length + page.broken >= PAGE);
+        setBroken((known) => (before === undefined ? 0 : known) + page.broken);
+        setLines((known) => (before === undefined ? page.lines : [...(known ?? []), ...page.lines]));
       },
-      (error: unknown) => setProblem(errorText(error)),
+      (error: unknown) => mine === asked.current && setProblem(errorText(error)),
     );
-  }, [tries]);
+  };
+  useEffect(() => load(undefined), [words, decision, tries]);
+  const save = () => {
+    getText("audit").then(
+      (text) => download("audit.ndjson", text, "application/x-ndjson"),
+      (error: unknown) => showToast("error", errorText(error)),
+    );
+  };
   if (problem !== "") return <Failed problem={problem} again={again} />;
-  if (text === undefined) return <Bones count={3} label="Loading the audit log" />;
-  const { lines, broken } = parseAudit(text);
-  const kinds = [...new Set(lines.map((line) => line.decision))].sort();
-  const found = filterAudit(lines, decision, filter, sessionName);
+  if (lines === undefined) return <Bones count={3} label="Loading the audit log" />;
+  const isFiltered = words !== "" || decision !== "";
   return (
     <>
       <div class="audit-tools">
@@ -46,25 +69,25 @@ export function AuditLog(): VNode {
           <span class="sr">Decision</span>
           <select value={decision} onChange={(event) => setDecision(event.currentTarget.value)}>
             <option value="">All decisions</option>
-            {kinds.map((kind) => <option value={kind}>{kind}</option>)}
+            {[...kinds.current].sort().map((kind) => <option value={kind}>{kind}</option>)}
           </select>
         </label>
         <label class="audit-filter">
           <span class="sr">Filter the audit log</span>
           <input type="search" placeholder="Who, device, session or rule" value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
         </label>
-        <button type="button" disabled={lines.length === 0} onClick={() => download("audit.ndjson", text, "application/x-ndjson")}>Save</button>
+        <button type="button" onClick={save}>Save</button>
       </div>
       <p class="muted" role="status">
-        {lines.length === 0 ? "No decision was made yet." : found.length === lines.length ? count(lines.length, "decision") : `${found.length} of ${count(lines.length, "decision")}`}
+        {lines.length === 0 ? (isFiltered ? "No decision fits." : "No decision was made yet.") : `${more ? "The newest " : ""}${count(lines.length, "decision")}${isFiltered ? (lines.length === 1 ? " that fits" : " that fit") : ""}`}
         {broken > 0 && `; ${count(broken, "line")} cannot be read`}
       </p>
       <ul class="audit">
-        {found.slice(0, shown).map((line) => (
+        {lines.map((line) => (
           <Line key={line.number} line={line} />
         ))}
       </ul>
-      {found.length > shown && <button type="button" onClick={() => setShown(shown + PAGE * 4)}>Show more</button>}
+      {more && <button type="button" onClick={() => load(lines.at(-1)?.number)}>Show earlier decisions</button>}
     </>
   );
 }

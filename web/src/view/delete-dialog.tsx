@@ -2,9 +2,9 @@
 
 import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { viewOf } from "../app/list.ts";
-import { deleteSessions, deleting, selected } from "../app/sessions.ts";
-import { nameOf } from "../model/name.ts";
+import { hasCopy, refreshArchive } from "../app/archive.ts";
+import { deleteEntries, deleting, entries, isLive, selected } from "../app/sessions.ts";
+import { entryName, isCopy } from "../model/groups.ts";
 import { count } from "../text/format.ts";
 import { Spinner } from "./icons.tsx";
 import { InOrder } from "./revealed.tsx";
@@ -18,18 +18,26 @@ export function DeleteDialog(): VNode | null {
   const [busy, setBusy] = useState(false);
   const shown = keys.length > 0;
   useLayoutEffect(() => {
-    if (shown) box.current?.showModal();
+    if (shown) {
+      box.current?.showModal();
+      // A copy in the archive is deleted together with its session.
+      void refreshArchive();
+    }
     setTranscripts(false);
   }, [shown]);
   if (!shown) return null;
   const close = () => {
     deleting.value = [];
   };
-  const names = keys.map((key) => viewOf(key)).flatMap((session) => (session === undefined ? [] : [nameOf(session)]));
-  const worktrees = keys.map((key) => viewOf(key)?.worktree).filter((worktree) => worktree !== undefined && !worktree.removed).length;
+  const chosen = entries.value.filter((entry) => keys.includes(entry.key));
+  const names = chosen.map(entryName);
+  const live = chosen.filter(isLive);
+  const onDisk = chosen.filter((entry) => entry.kind === "disk");
+  const copies = onDisk.filter((entry) => isCopy(entry) || hasCopy(entry.key)).length;
+  const worktrees = live.filter(({ session: { worktree } }) => worktree !== undefined && !worktree.removed).length;
   const run = () => {
     setBusy(true);
-    void deleteSessions(keys, transcripts).finally(() => {
+    void deleteEntries(chosen, transcripts).finally(() => {
       setBusy(false);
       selected.value = undefined;
       close();
@@ -45,16 +53,23 @@ export function DeleteDialog(): VNode | null {
           {names.slice(0, NAMED_MAX).map((name) => <li class="cut"><InOrder text={name} /></li>)}
           {names.length > NAMED_MAX && <li class="muted">and {names.length - NAMED_MAX} more</li>}
         </ul>
-        <p class="muted">Running agents are stopped, and the events that this server has stored are removed.</p>
+        {live.length > 0 && <p class="muted">Running agents are stopped, and the events that this server has stored are removed.</p>}
+        {onDisk.length > 0 && (
+          <p class="muted">
+            {live.length > 0 ? `${count(onDisk.length, "session")} only on disk: ` : ""}{onDisk.length === 1 ? "its transcript is" : "their transcripts are"} deleted{copies > 0 ? ", the archived copies too" : ""}; this cannot be undone.
+          </p>
+        )}
         {worktrees > 0 && (
           <p class="muted">
             {worktrees === 1 ? "Its git worktree and branch stay" : "Their git worktrees and branches stay"} on disk. To remove a worktree, open the overview of its session first.
           </p>
         )}
-        <label class="check">
-          <input type="checkbox" checked={transcripts} onChange={(event) => setTranscripts(event.currentTarget.checked)} />
-          Delete {keys.length === 1 ? "its transcript" : "their transcripts"} from disk too; this cannot be undone
-        </label>
+        {live.length > 0 && (
+          <label class="check">
+            <input type="checkbox" checked={transcripts} onChange={(event) => setTranscripts(event.currentTarget.checked)} />
+            Delete {live.length === 1 ? "its transcript" : "their transcripts"} from disk too; this cannot be undone
+          </label>
+        )}
         <div class="dialog-actions">
           <button type="button" onClick={close} disabled={busy}>Cancel</button>
           <button type="button" class="no main" disabled={busy} onClick={run}>

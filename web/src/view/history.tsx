@@ -2,6 +2,7 @@
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { copies, refreshArchive } from "../app/archive.ts";
 import { now } from "../app/clock.ts";
 import { useFetched, useTries } from "../app/fetched.ts";
 import { fileName } from "../app/list.ts";
@@ -153,7 +154,11 @@ function PastCard({ one }: { one: Transcript }): VNode {
 function Hits({ query }: { query: string }): VNode {
   const { value, problem, again } = useFetched<TranscriptHits>("transcripts/search", { q: query, ignore_case: true, limit: 100 });
   const known = useFetched<TranscriptList>("transcripts", { limit: NAMED_MAX }).value;
-  const sessions = new Map(known?.items.map((one) => [one.id, one]));
+  const hasArchived = value?.items.some(({ archived }) => archived === true) === true;
+  useEffect(() => {
+    if (hasArchived) void refreshArchive();
+  }, [hasArchived]);
+  const sessions = new Map([...copies.value, ...(known?.items ?? [])].map((one) => [one.id, one]));
   if (problem !== "") return <Failed problem={problem} again={again} />;
   if (value === undefined) return <p class="muted"><Spinner /> Searching</p>;
   if (value.items.length === 0) return <p class="muted">No session says “{query}”.</p>;
@@ -172,6 +177,7 @@ function Hits({ query }: { query: string }): VNode {
                 <span>{hit.tool ?? hit.role ?? "entry"}</span>
                 <Where session={sessions.get(hit.session)} id={hit.session} />
                 {hit.agent !== undefined && <span>sub-agent</span>}
+                {hit.archived === true && <span>archived copy</span>}
               </span>
               <span class="past-age">{hit.at == null ? "" : age(hit.at, now.value)}</span>
             </a>

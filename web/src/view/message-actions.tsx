@@ -1,6 +1,10 @@
 // Actions of a message: copy, link, fork from here, rewind to here.
 
 import type { VNode } from "preact";
+import { useState } from "preact/hooks";
+import type { ForkSource } from "../app/fork.ts";
+import { forkAt, shownTranscript } from "../app/fork.ts";
+import { hasClaude } from "../app/agents.ts";
 import { rewindTo } from "../app/jumps.ts";
 import { viewOf } from "../app/list.ts";
 import { href, route } from "../app/route.ts";
@@ -9,6 +13,9 @@ import { hasScope, open } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
 import { can } from "../model/capabilities.ts";
 import type { Conversation, PromptItem, TextItem } from "../model/conversation.ts";
+import { forkPointOf } from "../model/fork-point.ts";
+import { fileOf } from "../model/groups.ts";
+import { nameOf } from "../model/name.ts";
 import type { SessionView } from "../wire.ts";
 import { CopyButton } from "./copy.tsx";
 import { Icon } from "./icons.tsx";
@@ -21,7 +28,7 @@ export function MessageActions({ item, all }: { item: PromptItem | TextItem; all
     <div class="message-actions" role="group" aria-label="Actions on this message">
       <CopyButton text={item.text} label="Copy message" />
       {session !== undefined && isMain && <LinkButton session={session} item={item} all={all} />}
-      {session !== undefined && isMain && <ForkLink session={session} item={item} all={all} />}
+      {isMain && <ForkButton source={session === undefined ? shownTranscript.value : sourceOf(session)} item={item} all={all} />}
       {session !== undefined && isMain && item.kind === "prompt" && item.uuid !== undefined && item.origin === undefined && item.dropped === undefined && can(session, "rewind") && hasScope("prompt") && (
         <button type="button" class="ghost small" aria-label="Rewind to here" title="Rewind files to before this prompt" onClick={() => (rewindTo.value = item.uuid)}>
           <Icon name="undo" />
@@ -47,14 +54,25 @@ function LinkButton({ session, item, all }: { session: SessionView; item: Prompt
   );
 }
 
-/** A fork is a copy of the whole session, so only the end of a finished turn offers it. */
-function ForkLink({ session, item, all }: { session: SessionView; item: PromptItem | TextItem; all: Conversation }): VNode | null {
-  const file = session.cli_session_ids.at(-1);
-  const isLast = all.items.findLast((one) => one.kind === "text" && one.text.trim() !== "") === item;
-  if (file === undefined || !isLast || item.kind !== "text" || !hasScope("prompt")) return null;
+/** A session of the server that can be forked; the demo's have no files. */
+function sourceOf(session: SessionView): ForkSource | undefined {
+  const file = fileOf(session);
+  return file === undefined || session.demo ? undefined : { file, cwd: session.cwd, name: nameOf(session) };
+}
+
+function ForkButton({ source, item, all }: { source: ForkSource | undefined; item: PromptItem | TextItem; all: Conversation }): VNode | null {
+  const [busy, setBusy] = useState(false);
+  if (source === undefined || !hasScope("prompt") || !hasClaude.value) return null;
+  const at = forkPointOf(all.items, item);
+  if (at === undefined) return null;
+  const fork = () => {
+    setBusy(true);
+    void forkAt(source, item, at).finally(() => setBusy(false));
+  };
+  const title = item.kind === "prompt" ? "Continue in a copy that ends before this prompt, and change the prompt there" : "Continue in a copy that ends with this message";
   return (
-    <a class="ghost small" href={href({ view: "new", resume: file, cwd: session.cwd, fork: true })} aria-label="Fork from here" title="Continue a copy of this session">
+    <button type="button" class="ghost small" aria-label="Fork from here" title={title} disabled={busy} onClick={fork}>
       <Icon name="branch" />
-    </a>
+    </button>
   );
 }

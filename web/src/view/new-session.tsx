@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { claudeName, hasClaude, hasDemo } from "../app/agents.ts";
 import { newId } from "../app/browser.ts";
 import { draftOf } from "../app/drafts.ts";
+import { useFetched } from "../app/fetched.ts";
 import { isWide } from "../app/initial-view.ts";
 import { fileName, hostOf, remember } from "../app/list.ts";
 import { DEFAULT_MODEL, learnModels, modelLabel, models } from "../app/models.ts";
@@ -18,10 +19,11 @@ import { showToast } from "../app/toasts.ts";
 import { useFolderTrust } from "../app/trust.ts";
 import type { BudgetText } from "../model/choices.ts";
 import { MODES, NO_BUDGET, POLICIES, budgetOf } from "../model/choices.ts";
+import { defaultsFor } from "../model/defaults.ts";
 import { expandHome } from "../model/folders.ts";
 import { FORK_LABEL, RESUME_LABEL } from "../model/groups.ts";
 import { ApiError, postJson } from "../net/api.ts";
-import type { CreateSession, Policy, SessionView } from "../wire.ts";
+import type { CreateSession, FolderDefaultsList, Policy, SessionView } from "../wire.ts";
 import { Blank } from "./blank.tsx";
 import { BudgetFields } from "./budget.tsx";
 import { FolderField } from "./folder-field.tsx";
@@ -64,6 +66,11 @@ export function NewSession(props: Props): VNode {
   return <Form {...props} />;
 }
 
+function maySetPolicy(policy: string): boolean {
+  const bypass = meta.value?.capabilities.includes("bypass") === true;
+  return POLICIES.some(({ value, scope }) => value === policy && (scope === undefined || hasScope(scope)) && (value !== "allow" || bypass));
+}
+
 function Form({ resume, cwd, forks, shared }: Props): VNode {
   const [demo, setDemo] = useState(!hasClaude.value);
   const known = recentFolders.value;
@@ -73,9 +80,15 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
   const trusted = new Set((useFolderTrust(liveFolders.value) ?? []).filter((one) => one.trusted).map((one) => one.folder));
   const draft = draftOf(resume === undefined ? DRAFT : `${DRAFT}.${resume}`);
   const prompt = draft.value;
-  const [model, setModel] = useState(DEFAULT_MODEL);
-  const [mode, setMode] = useState("default");
-  const [policy, setPolicy] = useState("ask");
+  const listed = useFetched<FolderDefaultsList>("defaults").value?.items ?? [];
+  const defaults = defaultsFor(expandHome(folder.trim(), known), listed);
+  const [chosenModel, setModel] = useState<string | undefined>(undefined);
+  const [chosenMode, setMode] = useState<string | undefined>(undefined);
+  const [chosenPolicy, setPolicy] = useState<string | undefined>(undefined);
+  // A default that this device may not choose is not one for it.
+  const model = chosenModel ?? defaults.model ?? DEFAULT_MODEL;
+  const mode = chosenMode ?? (defaults.mode !== undefined && maySetMode(defaults.mode) && defaults.mode !== "bypassPermissions" ? defaults.mode : "default");
+  const policy = chosenPolicy ?? (defaults.policy !== undefined && maySetPolicy(defaults.policy) ? defaults.policy : "ask");
   const [worktree, setWorktree] = useState<string | undefined>(undefined);
   const [budget, setBudget] = useState<BudgetText>(NO_BUDGET);
   // Two agents cannot write one session file: a session that runs here can only be forked.
@@ -152,14 +165,19 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
     if (template.folder !== "") setFolder(template.folder);
     setModel(template.model);
     if (maySetMode(template.mode)) setMode(template.mode);
-    if (POLICIES.some(({ value, scope }) => value === template.policy && (scope === undefined || hasScope(scope)))) setPolicy(template.policy);
+    if (maySetPolicy(template.policy)) setPolicy(template.policy);
     setBudget(template.budget);
     field.current?.focus();
   };
   const isPhone = matchMedia("(pointer: coarse)").matches;
-  const bypass = meta.value?.capabilities.includes("bypass") === true;
-  const policies = POLICIES.filter(({ value, scope }) => (scope === undefined || hasScope(scope)) && (value !== "allow" || bypass));
-  const modelOptions = [{ value: DEFAULT_MODEL, label: "Default model", about: "" }, ...models.value.map((one) => ({ value: one.value, label: modelLabel(one), about: one.description ?? "" }))];
+  const policies = POLICIES.filter(({ value }) => maySetPolicy(value));
+  const knownModels = models.value.map((one) => ({ value: one.value, label: modelLabel(one), about: one.description ?? "" }));
+  const modelOptions = [
+    { value: DEFAULT_MODEL, label: "Default model", about: "" },
+    ...knownModels,
+    // The models are known once an agent ran; the default of a project may be known before.
+    ...(model === DEFAULT_MODEL || knownModels.some(({ value }) => value === model) ? [] : [{ value: model, label: model, about: "" }]),
+  ];
   return (
     <div class="sheet">
       <header class="sheet-head">
@@ -247,6 +265,12 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
             </button>
           </div>
         </div>
+        {defaults.from.length > 0 && (
+          <p class="muted start-defaults">
+            Begins with the defaults of <code><InOrder text={defaults.from.join(", ")} /></code>.{" "}
+            {hasScope("admin") && <a href={href({ view: "settings", section: "defaults" })}>Change them</a>}
+          </p>
+        )}
         {resume === undefined && hasScope("always") && <WorktreeField value={worktree} change={setWorktree} />}
         {hasScope("admin") && <TrustNote folder={expandHome(folder.trim(), known)} />}
         {hasDemo.value && resume === undefined && (

@@ -6,6 +6,7 @@ import { hasClaude } from "../app/agents.ts";
 import { useFetched, useTries } from "../app/fetched.ts";
 import { editedInputs } from "../app/edited.ts";
 import { download, toMarkdown } from "../app/export.ts";
+import { shownTranscript } from "../app/fork.ts";
 import { fileName, hostOf } from "../app/list.ts";
 import { savePosition, savedPosition } from "../app/scroll-positions.ts";
 import { isSideBySide, prefs } from "../app/prefs.ts";
@@ -74,7 +75,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     setProblem("");
     const load = async () => {
       const page = await read(id, { limit: PAGE, leaf });
-      let whole: Past = { about: page.transcript, all: folded(page.events), from: page.from, more: page.more };
+      let whole: Past = { about: page.transcript, all: folded(page), from: page.from, more: page.more };
       if (sought === undefined) return whole;
       // Loads as many pages as needed; a match on another branch is not found.
       let found = findIn(whole.all, sought);
@@ -107,6 +108,14 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     );
   }, [id, host?.key, isRead]);
 
+  const cwd = past?.about.cwd;
+  const title = fileName(id, past?.about.title);
+  useEffect(() => {
+    // An archived session is restored first, so that its messages cannot be forked here.
+    shownTranscript.value = cwd == null || past?.about.archived === true ? undefined : { file: id, cwd, name: title };
+    return () => (shownTranscript.value = undefined);
+  }, [id, cwd, title]);
+
   const found = past?.found;
   useEffect(() => {
     if (found === undefined || sought === undefined) return undefined;
@@ -128,7 +137,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
 
   const older = async (before: Past): Promise<Past> => {
     const page = await read(id, { limit: PAGE, leaf, before: before.from });
-    prepend(before.all, folded(page.events));
+    prepend(before.all, folded(page));
     return { ...before, from: page.from, more: page.more && page.events.length > 0 };
   };
   const showOlder = () => {
@@ -199,6 +208,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     bytes(about.bytes),
     about.cost_usd == null ? undefined : dollars(about.cost_usd),
     about.modified == null ? undefined : about.modified.slice(0, 10),
+    about.archived === true ? "archived copy; Resume restores it" : undefined,
   ].filter((fact) => fact !== undefined);
   return (
     <div class="session">
@@ -308,10 +318,10 @@ function read(id: string, part: Query): Promise<TranscriptEvents> {
 async function readWhole(id: string, leaf: string | undefined): Promise<Past> {
   const part = { limit: FILE_PAGE, leaf, results: "whole" };
   let page = await read(id, part);
-  const all = folded(page.events);
+  const all = folded(page);
   for (let pages = 1; page.more && page.events.length > 0 && pages < FILE_PAGES_MAX; pages += 1) {
     page = await read(id, { ...part, before: page.from });
-    prepend(all, folded(page.events));
+    prepend(all, folded(page));
   }
   return { about: page.transcript, all, from: page.from, more: page.more && page.events.length > 0 };
 }
@@ -321,8 +331,14 @@ function withEvents(all: Conversation, events: readonly UiMessage[]): Conversati
   return all;
 }
 
-function folded(events: readonly unknown[]): Conversation {
+function folded({ events, times }: TranscriptEvents): Conversation {
   const all = emptyConversation();
-  for (const event of events) fold(all, event as UiMessage);
+  for (const event of events as UiMessage[]) fold(all, event, timeOf(event, times));
   return all;
+}
+
+/** The time of a prompt or a tool call; other events on disk have none. */
+function timeOf(event: UiMessage, times: TranscriptEvents["times"]): string | undefined {
+  if ("UserPrompt" in event) return times[event.UserPrompt.uuid ?? ""];
+  return "ToolExecuting" in event ? times[event.ToolExecuting.tool_use_id] : undefined;
 }

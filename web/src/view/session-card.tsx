@@ -10,7 +10,7 @@ import { href } from "../app/route.ts";
 import { deleting, rename, renaming, resumeFile, selected, toggleSelected } from "../app/sessions.ts";
 import { hasScope, open } from "../app/store.ts";
 import type { Entry } from "../model/groups.ts";
-import { FORK_LABEL, entryName, fileOf } from "../model/groups.ts";
+import { FORK_LABEL, entryName, fileOf, isCopy } from "../model/groups.ts";
 import { nameOf } from "../model/name.ts";
 import { summary } from "../model/tools.ts";
 import { age, baseName, count, dollars } from "../text/format.ts";
@@ -32,7 +32,7 @@ export function SessionCard({ entry, mixed }: { entry: Live; mixed: boolean }): 
   const waits = session.pending_permissions + session.pending_questions;
   const current = open.value?.name === session.key || open.value?.name === String(session.handle);
   const unread = !current && isUnread(session);
-  if (renaming.value === session.key) return <li><RenameField session={session} /></li>;
+  if (renaming.value === session.key) return <li><RenameField entry={entry} /></li>;
   return (
     <li class={unread ? "card unread" : "card"}>
       <Selector entry={entry} />
@@ -62,6 +62,7 @@ export function SessionCard({ entry, mixed }: { entry: Live; mixed: boolean }): 
 
 export function DiskCard({ entry, mixed }: { entry: OnDisk; mixed: boolean }): VNode {
   const { file } = entry;
+  if (renaming.value === entry.key) return <li><RenameField entry={entry} /></li>;
   return (
     <li class="card">
       <Selector entry={entry} />
@@ -69,10 +70,14 @@ export function DiskCard({ entry, mixed }: { entry: OnDisk; mixed: boolean }): V
         <span class="card-top">
           {hasMark(entry, "pinned") && <Icon name="pin" />}
           <span class="card-title" id={`card-${entry.key}`}><bdi><InOrder text={entryName(entry)} /></bdi></span>
-          <span class="card-age">{file.modified == null ? "" : age(file.modified, now.value)}</span>
+          {file.modified != null && <time class="card-age" dateTime={file.modified} title={new Date(file.modified).toLocaleString()}>{age(file.modified, now.value)}</time>}
         </span>
         <span class="card-facts">
-          <span class="origin" title="On disk, not open on this server"><Icon name="disk" />On disk</span>
+          {isCopy(entry) ? (
+            <span class="origin" title="Claude Code has deleted this session; the server has a copy, and Resume restores it"><Icon name="archive" />Archived copy</span>
+          ) : (
+            <span class="origin" title="On disk, not open on this server"><Icon name="disk" />On disk</span>
+          )}
           {file.turns != null && <span>{count(file.turns, "turn")}</span>}
           {mixed && <span class="cut">{baseName(file.cwd ?? file.project)}</span>}
           {file.cost_usd != null && file.cost_usd > 0 && <span class="push">{dollars(file.cost_usd)}</span>}
@@ -124,6 +129,7 @@ function CardMenu({ entry }: { entry: Entry }): VNode | null {
   if (entry.kind === "live" && !may) return null;
   const pinned = hasMark(entry, "pinned");
   const archived = hasMark(entry, "archived");
+  const copy = isCopy(entry);
   const file = entry.kind === "live" ? fileOf(entry.session) : entry.key;
   return (
     <div class="card-menu" ref={box}>
@@ -135,20 +141,16 @@ function CardMenu({ entry }: { entry: Entry }): VNode | null {
           {entry.kind === "disk" && may && (
             <button type="button" onClick={run(() => void resumeFile(entry.key, entry.file.cwd))}><Icon name="play" /> Resume</button>
           )}
-          <button type="button" onClick={run(() => void setMark(entry, "pinned", !pinned))}><Icon name="pin" /> {pinned ? "Unpin" : "Pin"}</button>
-          {entry.kind === "live" && (
-            <>
-              <button type="button" onClick={run(() => (renaming.value = entry.key))}><Icon name="pencil" /> Rename</button>
-              {entry.session.totals.turns > 0 && (
-                <button type="button" onClick={run(() => setUnread(entry.session, !isUnread(entry.session)))}><Icon name="bell" /> {isUnread(entry.session) ? "Mark as read" : "Mark as unread"}</button>
-              )}
-            </>
+          {!copy && <button type="button" onClick={run(() => void setMark(entry, "pinned", !pinned))}><Icon name="pin" /> {pinned ? "Unpin" : "Pin"}</button>}
+          {may && !copy && <button type="button" onClick={run(() => (renaming.value = entry.key))}><Icon name="pencil" /> Rename</button>}
+          {entry.kind === "live" && entry.session.totals.turns > 0 && (
+            <button type="button" onClick={run(() => setUnread(entry.session, !isUnread(entry.session)))}><Icon name="bell" /> {isUnread(entry.session) ? "Mark as read" : "Mark as unread"}</button>
           )}
           {file !== undefined && entry.kind === "live" && <a href={href({ view: "history", id: file })} onClick={close}><Icon name="clock" /> Transcript</a>}
           {file !== undefined && may && <a href={href({ view: "new", resume: file, cwd: entry.kind === "live" ? entry.session.cwd : (entry.file.cwd ?? undefined), fork: true })} onClick={close}><Icon name="branch" /> Fork…</a>}
-          <button type="button" onClick={run(() => void setMark(entry, "archived", !archived))}><Icon name="archive" /> {archived ? "Unarchive" : "Archive"}</button>
+          {!copy && <button type="button" onClick={run(() => void setMark(entry, "archived", !archived))}><Icon name="archive" /> {archived ? "Unarchive" : "Archive"}</button>}
           <button type="button" onClick={run(() => (selected.value = new Set([entry.key])))}><Icon name="check" /> Select</button>
-          {entry.kind === "live" && hasScope("admin") && (
+          {hasScope("admin") && (
             <button type="button" class="no" onClick={run(() => (deleting.value = [entry.key]))}><Icon name="trash" /> Delete…</button>
           )}
         </div>
@@ -157,11 +159,12 @@ function CardMenu({ entry }: { entry: Entry }): VNode | null {
   );
 }
 
-function RenameField({ session }: { session: SessionView }): VNode {
-  const name = nameOf(session);
+function RenameField({ entry }: { entry: Entry }): VNode {
+  const name = entryName(entry);
   const save = (text: string) => {
     renaming.value = undefined;
-    if (text !== name) void rename(session, text);
+    // A session on disk cannot be without a title.
+    if (text !== name && (text !== "" || entry.kind === "live")) void rename(entry, text);
   };
   return (
     <input
@@ -172,7 +175,7 @@ function RenameField({ session }: { session: SessionView }): VNode {
       ref={(field: HTMLInputElement | null) => {
         if (field !== null && document.activeElement !== field) field.select();
       }}
-      onBlur={(event) => renaming.value === session.key && save(event.currentTarget.value.trim())}
+      onBlur={(event) => renaming.value === entry.key && save(event.currentTarget.value.trim())}
       onKeyDown={(event) => {
         if (event.key === "Enter") save(event.currentTarget.value.trim());
         if (event.key === "Escape") {

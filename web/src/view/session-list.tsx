@@ -1,7 +1,8 @@
 // The list of all sessions: tabs, groups by project, and actions on selected sessions.
 
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { archive, archiveProblem, hasArchive, refreshArchive } from "../app/archive.ts";
 import { diskLoaded, moreOnDisk, showMoreOnDisk } from "../app/disk.ts";
 import { olderSessions, sessionsLoaded, showOlderSessions } from "../app/list.ts";
 import { setMark } from "../app/marks.ts";
@@ -10,8 +11,8 @@ import { deleting, entries, groups, isLive, listFilter, listScope, selected } fr
 import { errorText, hasScope } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
 import type { Group, ListScope } from "../model/groups.ts";
-import { needsUser } from "../model/groups.ts";
-import { baseName, count } from "../text/format.ts";
+import { isCopy, needsUser } from "../model/groups.ts";
+import { baseName, bytes, count } from "../text/format.ts";
 import { Bones } from "./blank.tsx";
 import { Icon } from "./icons.tsx";
 import { InOrder } from "./revealed.tsx";
@@ -30,11 +31,15 @@ export function SessionList(): VNode {
   const shown = groups.value;
   const filter = listFilter.value;
   const total = entries.value.length;
+  const isArchive = listScope.value === "archived";
+  useEffect(() => {
+    if (isArchive) void refreshArchive();
+  }, [isArchive]);
   if (!sessionsLoaded.value || !diskLoaded.value) return <Bones count={4} label="Loading sessions" />;
   return (
     <>
       {shown.map((group) => (
-        <GroupView key={group.key} group={group} whole={filter !== "" || listScope.value === "disk"} />
+        <GroupView key={group.key} group={group} whole={filter !== "" || isArchive || listScope.value === "disk"} />
       ))}
       {total === 0 && (
         <div class="list-blank">
@@ -48,9 +53,24 @@ export function SessionList(): VNode {
           {filter !== "" && <p><a href={href({ view: "history", id: undefined, wanted: { words: filter } })}>Search the text of all transcripts</a></p>}
         </div>
       )}
+      {isArchive && <ArchiveNote />}
       {olderSessions.value !== undefined && listScope.value !== "disk" && <More label="Show older sessions" load={showOlderSessions} />}
       {moreOnDisk.value !== undefined && listScope.value === "disk" && <More label="Show more on disk" load={showMoreOnDisk} />}
     </>
+  );
+}
+
+/** The server's archive in two sentences, below the archived sessions. */
+function ArchiveNote(): VNode | null {
+  if (!hasArchive.value) return null;
+  const known = archive.value;
+  if (archiveProblem.value !== "") return <p class="list-note" role="alert">The archive cannot be read. {archiveProblem.value}</p>;
+  if (known === undefined) return null;
+  return (
+    <p class="list-note">
+      The server copies sessions before Claude Code deletes them{known.cleanup_days > 0 && ` after ${count(known.cleanup_days, "day")} without a change`}: {count(known.items.length, "copy", "copies")}, {bytes(known.stored_bytes)} of {bytes(known.bytes_max)}.{" "}
+      <a href={href({ view: "settings", section: "archive" })}>Archive settings</a>
+    </p>
   );
 }
 
@@ -70,7 +90,7 @@ export function ScopeTabs(): VNode {
 function empty(scope: ListScope): string {
   switch (scope) {
     case "archived":
-      return "No session is archived. Archive one with the menu of its card.";
+      return "No session is archived. Archive one with the menu of its card; those that Claude Code deletes appear here by themselves.";
     case "disk":
       return "Every session on disk is open on this server.";
     default:
@@ -144,11 +164,11 @@ export function SelectionBar(): VNode | null {
   const keys = selected.value;
   if (keys === undefined) return null;
   const chosen = entries.value.filter((entry) => keys.has(entry.key));
-  const live = chosen.filter(isLive);
+  const onDisk = chosen.filter((entry) => entry.kind === "disk").length;
   const done = () => (selected.value = undefined);
-  const archive = async () => {
+  const mark = async () => {
     const on = listScope.value !== "archived";
-    for (const entry of chosen) await setMark(entry, "archived", on);
+    for (const entry of chosen) if (!isCopy(entry)) await setMark(entry, "archived", on);
     done();
   };
   const all = () => {
@@ -157,15 +177,15 @@ export function SelectionBar(): VNode | null {
   return (
     <div class="selection" role="group" aria-label="Selected sessions">
       <p role="status">
-        {count(chosen.length, "session")} selected{live.length < chosen.length && `, ${chosen.length - live.length} only on disk`}
+        {count(chosen.length, "session")} selected{onDisk > 0 && `, ${onDisk} only on disk`}
       </p>
       <div class="selection-actions">
         <button type="button" class="small" onClick={all}>All</button>
-        <button type="button" class="small" disabled={chosen.length === 0} onClick={() => void archive()}>
+        <button type="button" class="small" disabled={chosen.every(isCopy)} onClick={() => void mark()}>
           {listScope.value === "archived" ? "Unarchive" : "Archive"}
         </button>
         {hasScope("admin") && (
-          <button type="button" class="small no" disabled={live.length === 0} onClick={() => (deleting.value = live.map(({ key }) => key))}>
+          <button type="button" class="small no" disabled={chosen.length === 0} onClick={() => (deleting.value = chosen.map(({ key }) => key))}>
             Delete…
           </button>
         )}

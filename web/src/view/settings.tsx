@@ -1,4 +1,4 @@
-// Settings: appearance, notifications, devices, trusted folders, the audit log, keys, and the server.
+// Settings: appearance, notifications, devices, defaults of projects, trusted folders, the archive, the audit log, keys, and the server.
 
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -10,8 +10,10 @@ import { SECTIONS } from "../app/sections.ts";
 import { hasScope } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
 import { About } from "./about.tsx";
+import { ArchiveSettings } from "./archive.tsx";
 import { AuditLog } from "./audit.tsx";
 import { Bones } from "./blank.tsx";
+import { ProjectDefaults } from "./defaults.tsx";
 import { Devices } from "./devices.tsx";
 import { Icon } from "./icons.tsx";
 import { KeyList } from "./keys.tsx";
@@ -93,8 +95,12 @@ function content(name: string): ComponentChildren {
       return <Notifications />;
     case "devices":
       return <Devices />;
+    case "defaults":
+      return <Later><ProjectDefaults /></Later>;
     case "trust":
       return <Later><TrustedFolders /></Later>;
+    case "archive":
+      return <Later><ArchiveSettings /></Later>;
     case "audit":
       return <Later><AuditLog /></Later>;
     case "keys":
