@@ -5,6 +5,7 @@ import { h } from "preact";
 import { useState } from "preact/hooks";
 import type { Drawing } from "../diagram/diagram.ts";
 import { CopyButton } from "./copy.tsx";
+import { kindOf } from "../diagram/kinds.ts";
 import { InOrder } from "./revealed.tsx";
 
 /** Address of the script, relative to the page. */
@@ -25,7 +26,7 @@ export function Diagram({ text }: { text: string }): VNode {
       <figcaption>
         <span>mermaid</span>
         <span class="diagram-tools">
-          {now === "unknown" && <span role="status">This kind of diagram is shown as text</span>}
+          {now === "unknown" && <span role="status">{kindOf(text)} stays text: flowcharts, state and sequence diagrams are drawn</span>}
           {now === "failed" && <span role="status">The script that draws could not be loaded</span>}
           {now !== "unknown" && (
             <button type="button" class="ghost small" onClick={() => (isDrawn ? setDrawing(undefined) : draw())}>
