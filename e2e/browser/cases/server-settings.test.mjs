@@ -83,6 +83,9 @@ test("the audit log comes in pages that the server filters, and versions are com
   assert.deepEqual(await accessibility(page), []);
 
   const about = page.locator("#settings-about");
-  await about.getByText(/Tested with/).scrollIntoViewIfNeeded();
+  await page.goto(`${at.server.address}/#/settings/about`);
   await about.getByText(/Claude Code \d+\.\d+\.\d+; compared with 2\.1\.197/).waitFor();
+  // The last section comes into view, and the page stays where it is.
+  await page.waitForFunction(() => document.querySelector(".sheet").scrollTop > 0);
+  assert.deepEqual(await page.evaluate(() => [document.documentElement, document.body, document.querySelector(".page")].map((one) => one.scrollTop)), [0, 0, 0]);
 });

@@ -29,7 +29,14 @@ export function Settings({ section }: { section: string | undefined }): VNode {
   const shown = SECTIONS.filter(({ scope }) => scope === undefined || hasScope(scope));
   useEffect(() => {
     if (section === undefined) return undefined;
-    const show = () => document.getElementById(`settings-${section}`)?.scrollIntoView({ block: "start" });
+    const show = () => {
+      const part = document.getElementById(`settings-${section}`);
+      const sheet = part?.closest(".sheet");
+      if (part === null || sheet == null) return;
+      // `scrollIntoView` would also move the page itself, which the user cannot scroll back.
+      const margin = Number.parseFloat(getComputedStyle(part).scrollMarginTop) || 0;
+      sheet.scrollTop += part.getBoundingClientRect().top - sheet.getBoundingClientRect().top - margin;
+    };
     // The sections above are still loading; a user who scrolls meanwhile is not brought back.
     const timers = SHOW_MS.map((ms) => setTimeout(show, ms));
     const stop = () => timers.forEach(clearTimeout);

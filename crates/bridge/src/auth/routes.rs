@@ -244,9 +244,9 @@ async fn set_defaults(
         || "none".to_owned(),
         |policy| serde_json::to_string(&policy).unwrap_or_default().replace('"', ""),
     );
-    let done =
-        format!("defaults set: model {}, mode {}, policy {policy}", of(&set.model), of(&set.permission_mode));
-    auth.audit(&caller, &done, &set.folder, None);
+    let (model, mode) = (of(&set.model), of(&set.permission_mode));
+    let done = format!("{}: model {model}, mode {mode}, policy {policy}", set.folder);
+    auth.audit(&caller, "defaults set", &done, None);
     tracing::info!(folder = set.folder, who = caller.name, done, "defaults of a folder");
     Ok(Json(set).into_response())
 }
