@@ -63,9 +63,13 @@ function sourceOf(session: SessionView): ForkSource | undefined {
 function ForkButton({ source, item, all }: { source: ForkSource | undefined; item: PromptItem | TextItem; all: Conversation }): VNode | null {
   const [busy, setBusy] = useState(false);
   if (source === undefined || !hasScope("prompt") || !hasClaude.value) return null;
-  const at = forkPointOf(all.items, item);
-  if (at === undefined) return null;
+  if (item.kind === "prompt" && (item.uuid === undefined || item.dropped !== undefined)) return null;
   const fork = () => {
+    const at = forkPointOf(all.items, item);
+    if (at === undefined) {
+      showToast("error", "The prompt of this answer is not loaded. Show the earlier messages first.");
+      return;
+    }
     setBusy(true);
     void forkAt(source, item, at).finally(() => setBusy(false));
   };
