@@ -153,5 +153,10 @@ test("every message forks the session: a prompt with the talk before it, an answ
   // The same in a transcript.
   await page.goto(`${at.server.address}/#/history/${original.cli_session_ids.at(-1)}`);
   await row("prompt", "The first prompt").locator("time").waitFor();
+  await button(page, "Outline of prompts").click();
+  await page.locator(".outline li").nth(1).waitFor();
+  assert.deepEqual(await accessibility(page), []);
+  await page.locator(".outline").getByText("Second prompt").click();
+  await button(page, "Start of the session").click();
   await fork(row("answer", "The first answer."));
 });

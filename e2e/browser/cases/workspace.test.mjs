@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { PHONE, accessibility } from "../lib/browser.mjs";
@@ -132,5 +132,28 @@ test("a session gets a git worktree, which is removed after a clear confirmation
   await overview.getByText("Its branch still exists.").waitFor();
   assert.ok(!existsSync(folder));
   assert.notEqual(git(at.server.project, "rev-parse", "try/this"), "");
+  // It goes with its session, too, unless something in it is not committed.
+  const { key } = await at.server.session("Say something", { worktree: "try/that", title: "In a worktree" });
+  const other = join(at.server.project, ".claude/worktrees/try-that");
+  await at.server.until(key, (view) => view.state === "idle" && view.totals.turns === 1);
+  writeFileSync(join(other, "draft.txt"), "Not committed.\n");
+  await page.goto(`${at.server.address}/#/s/${key}`);
+  const remove = async () => {
+    await page.getByLabel("More", { exact: true }).click();
+    await page.locator(".menu-items").getByText("Delete…").click();
+    const question = page.getByRole("dialog", { name: "Delete 1 session?" });
+    await question.getByRole("checkbox", { name: /Remove its git worktree too/ }).check();
+    await settle(page);
+    assert.deepEqual(await accessibility(page), []);
+    await question.getByRole("button", { name: "Delete", exact: true }).click();
+    await question.waitFor({ state: "detached" });
+  };
+  await remove();
+  await page.locator(".toast.error").waitFor();
+  assert.ok(existsSync(other));
+  page.wrong = page.wrong.filter((line) => !/ 409 /.test(line));
+  rmSync(join(other, "draft.txt"));
+  await remove();
+  await page.getByRole("heading", { name: "This session was deleted" }).waitFor();
+  assert.ok(!existsSync(other));
 });
-

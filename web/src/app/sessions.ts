@@ -43,21 +43,33 @@ export async function rename(entry: Entry, title: string): Promise<void> {
   await renamed.catch(refused);
 }
 
-/** Deletes entries: those of the server with their transcripts if wanted, those on disk and in the archive for ever. */
-export async function deleteEntries(chosen: readonly Entry[], transcript: boolean): Promise<void> {
-  for (const entry of chosen) await deleteEntry(entry, transcript).catch(refused);
+/** What is deleted together with sessions of the server. */
+export interface DeleteOptions {
+  transcripts: boolean;
+  worktrees: boolean;
+}
+
+/** Deletes entries: those of the server as wanted, those on disk and in the archive for ever. */
+export async function deleteEntries(chosen: readonly Entry[], options: DeleteOptions): Promise<void> {
+  for (const entry of chosen) await deleteEntry(entry, options).catch(refused);
   await Promise.all([refreshDisk(), refreshArchive()]);
 }
 
-async function deleteEntry(entry: Entry, transcript: boolean): Promise<void> {
+async function deleteEntry(entry: Entry, { transcripts, worktrees }: DeleteOptions): Promise<void> {
   const name = encodeURIComponent(entry.key);
   if (entry.kind === "live") {
-    await send("DELETE", `sessions/${name}`, undefined, transcript ? { transcript: true } : {});
+    // A worktree with uncommitted changes is refused, and then its session stays.
+    if (worktrees && hasWorktree(entry.session)) await postJson(`sessions/${name}/worktree/remove`, {});
+    await send("DELETE", `sessions/${name}`, undefined, transcripts ? { transcript: true } : {});
     forgetSession(entry.key);
     return;
   }
   if (!isCopy(entry)) await send("DELETE", `transcripts/${name}`);
   if (hasCopy(entry.key)) await send("DELETE", `archive/${name}`);
+}
+
+export function hasWorktree({ worktree }: SessionView): boolean {
+  return worktree !== undefined && !worktree.removed;
 }
 
 /** Says why something was refused. A transcript that is open in a session of the server leads there. */

@@ -3,7 +3,7 @@
 import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { hasCopy, refreshArchive } from "../app/archive.ts";
-import { deleteEntries, deleting, entries, isLive, selected } from "../app/sessions.ts";
+import { deleteEntries, deleting, entries, hasWorktree, isLive, selected } from "../app/sessions.ts";
 import { entryName, isCopy } from "../model/groups.ts";
 import { count } from "../text/format.ts";
 import { Spinner } from "./icons.tsx";
@@ -15,6 +15,7 @@ export function DeleteDialog(): VNode | null {
   const keys = deleting.value;
   const box = useRef<HTMLDialogElement>(null);
   const [transcripts, setTranscripts] = useState(false);
+  const [worktrees, setWorktrees] = useState(false);
   const [busy, setBusy] = useState(false);
   const shown = keys.length > 0;
   useLayoutEffect(() => {
@@ -24,6 +25,7 @@ export function DeleteDialog(): VNode | null {
       void refreshArchive();
     }
     setTranscripts(false);
+    setWorktrees(false);
   }, [shown]);
   if (!shown) return null;
   const close = () => {
@@ -34,10 +36,10 @@ export function DeleteDialog(): VNode | null {
   const live = chosen.filter(isLive);
   const onDisk = chosen.filter((entry) => entry.kind === "disk");
   const copies = onDisk.filter((entry) => isCopy(entry) || hasCopy(entry.key)).length;
-  const worktrees = live.filter(({ session: { worktree } }) => worktree !== undefined && !worktree.removed).length;
+  const trees = live.filter(({ session }) => hasWorktree(session)).length;
   const run = () => {
     setBusy(true);
-    void deleteEntries(chosen, transcripts).finally(() => {
+    void deleteEntries(chosen, { transcripts, worktrees }).finally(() => {
       setBusy(false);
       selected.value = undefined;
       close();
@@ -59,10 +61,11 @@ export function DeleteDialog(): VNode | null {
             {live.length > 0 ? `${count(onDisk.length, "session")} only on disk: ` : ""}{onDisk.length === 1 ? "its transcript is" : "their transcripts are"} deleted{copies > 0 ? ", the archived copies too" : ""}; this cannot be undone.
           </p>
         )}
-        {worktrees > 0 && (
-          <p class="muted">
-            {worktrees === 1 ? "Its git worktree and branch stay" : "Their git worktrees and branches stay"} on disk. To remove a worktree, open the overview of its session first.
-          </p>
+        {trees > 0 && (
+          <label class="check">
+            <input type="checkbox" checked={worktrees} onChange={(event) => setWorktrees(event.currentTarget.checked)} />
+            Remove {trees === 1 ? "its git worktree" : "their git worktrees"} too; the {trees === 1 ? "branch stays" : "branches stay"}, and uncommitted changes keep the session from being deleted
+          </label>
         )}
         {live.length > 0 && (
           <label class="check">

@@ -33,6 +33,9 @@ import { markWords, unfold } from "./match.ts";
 import { Blank, Bones } from "./blank.tsx";
 import { Icon } from "./icons.tsx";
 import { ItemView, guessHeight } from "./item.tsx";
+import { PanelFrame } from "./panels.tsx";
+import type { Talk } from "./prompts.tsx";
+import { Outline, PromptNav, promptsOf } from "./prompts.tsx";
 import { InOrder } from "./revealed.tsx";
 import { ServerText } from "./server-text.tsx";
 import { VirtualList } from "./virtual.tsx";
@@ -66,6 +69,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
   const sought = asked.words === undefined || asked.around === undefined ? undefined : { words: asked.words, around: asked.around };
   const name = `past.${id}.${leaf ?? ""}`;
   const [finding, setFinding] = useState(false);
+  const [outlined, setOutlined] = useState(false);
   const [jumped, setJumped] = useState<{ key: string; text: string; count: number } | undefined>(undefined);
 
   useEffect(() => {
@@ -130,7 +134,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     if (jumped === undefined) return undefined;
     const frame = requestAnimationFrame(() => {
       const row = document.querySelector(".row.found");
-      if (row !== null) markWords(row, jumped.text);
+      if (row !== null && jumped.text !== "") markWords(row, jumped.text);
     });
     return () => cancelAnimationFrame(frame);
   }, [jumped]);
@@ -140,17 +144,21 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     prepend(before.all, folded(page));
     return { ...before, from: page.from, more: page.more && page.events.length > 0 };
   };
+  const latest = useRef(past);
+  latest.current = past;
+  const loadOlder = async () => {
+    if (latest.current === undefined) return;
+    latest.current = await older(latest.current);
+    setPast(latest.current);
+  };
   const showOlder = () => {
-    if (past === undefined) return;
     setBusy(true);
-    older(past)
-      .then(setPast, (error: unknown) => setProblem(errorText(error)))
+    loadOlder()
+      .catch((error: unknown) => setProblem(errorText(error)))
       .finally(() => setBusy(false));
   };
   const loadAll = async () => {
-    let whole = past;
-    while (whole?.more === true) whole = await older(whole);
-    if (whole !== undefined) setPast(whole);
+    while (latest.current?.more === true) await loadOlder();
   };
   const save = async (kind: "md" | "json") => {
     setBusy(true);
@@ -200,6 +208,13 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     const row = rowsOf(all.items, (one) => all.asks.has(one)).find((one) => one.key === item.key || (one.kind === "run" && one.calls.some(({ key }) => key === item.key)));
     if (row?.kind === "run") openFold(runFold(row));
     setJumped((before) => ({ key: row?.key ?? item.key, text, count: (before?.count ?? 0) + 1 }));
+  };
+  const talk: Talk = {
+    conversation: all,
+    more: { value: past.more },
+    loadOlder,
+    loadAll,
+    jump: (key) => setJumped((before) => ({ key: rowKeyOf(rows, key), text: "", count: (before?.count ?? 0) + 1 })),
   };
   // Search also matches titles, which stand above the conversation.
   const isInTitle = sought !== undefined && (about.title ?? "").includes(sought.around.trim());
@@ -269,10 +284,11 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
               “{sought.words}” was not found here{branches.length > 1 ? ": it may be on another branch." : "."}
             </p>
           )}
+          {promptsOf(all.items).length > 1 && <PromptNav open={talk} outline={() => setOutlined(!outlined)} />}
           <VirtualList
             key={`${name} ${jumped?.count ?? 0}`}
             begin={jumped !== undefined ? { key: jumped.key, top: FOUND_TOP_PX } : found === undefined ? rowPosition(rows, savedPosition(name, all.items)) : { key: rowKeyOf(rows, found.item.key), top: FOUND_TOP_PX }}
-            marked={jumped?.key ?? (found === undefined ? undefined : rowKeyOf(rows, found.item.key))}
+            marked={jumped !== undefined ? (jumped.text === "" ? undefined : jumped.key) : found === undefined ? undefined : rowKeyOf(rows, found.item.key)}
             moved={(spot) => savePosition(name, all.items, spot)}
             items={rows}
             estimate={guessHeight}
@@ -291,6 +307,11 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
             after={<div class="tail" />}
           />
         </div>
+        {outlined && (
+          <PanelFrame title="Prompts" close={() => setOutlined(false)}>
+            <Outline open={talk} close={() => setOutlined(false)} />
+          </PanelFrame>
+        )}
       </div>
     </div>
   );

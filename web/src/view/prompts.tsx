@@ -3,15 +3,33 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { jumpTo } from "../app/jumps.ts";
-import type { OpenSession } from "../app/session.ts";
 import { errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
-import type { Item, PromptItem } from "../model/conversation.ts";
+import type { Conversation, Item, PromptItem } from "../model/conversation.ts";
 import { Icon, Spinner } from "./icons.tsx";
 import { InOrder } from "./revealed.tsx";
 import { Time } from "./time.tsx";
 
 const LINE_MAX = 160;
+
+/** A conversation with prompts to move between: an open session, or one on disk. */
+export interface Talk {
+  conversation: Conversation;
+  /** True if older events are not loaded yet. */
+  more: { readonly value: boolean };
+  /** Increases with each change; what changes otherwise draws by itself. */
+  drawn?: { readonly value: unknown };
+  loadOlder(): Promise<unknown>;
+  loadAll(): Promise<unknown>;
+  loadTimes?(): Promise<unknown>;
+  /** Shows an item; by default that of the open session. */
+  jump?(key: string): void;
+}
+
+function jump(open: Talk, key: string): void {
+  if (open.jump === undefined) jumpTo.value = { key };
+  else open.jump(key);
+}
 
 /** Prompts of the user. */
 export function promptsOf(items: readonly Item[]): PromptItem[] {
@@ -35,7 +53,7 @@ export function neighbour(items: readonly Item[], inView: string | undefined, by
 }
 
 /** Moves to the previous or next prompt; older ones are loaded if there is none. */
-export async function stepPrompt(open: OpenSession, by: 1 | -1): Promise<void> {
+export async function stepPrompt(open: Talk, by: 1 | -1): Promise<void> {
   const look = () => {
     const key = firstInView();
     const row = key === undefined ? null : document.querySelector(`.row[data-key="${CSS.escape(key)}"]`);
@@ -49,11 +67,11 @@ export async function stepPrompt(open: OpenSession, by: 1 | -1): Promise<void> {
     await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
     found = look();
   }
-  if (found !== undefined) jumpTo.value = { key: found.key };
+  if (found !== undefined) jump(open, found.key);
   else if (by === 1) document.querySelector<HTMLElement>(".to-end button")?.click();
 }
 
-export function PromptNav({ open, outline }: { open: OpenSession; outline: () => void }): VNode {
+export function PromptNav({ open, outline }: { open: Talk; outline: () => void }): VNode {
   const step = (by: 1 | -1) => () => void stepPrompt(open, by).catch((error: unknown) => showToast("error", errorText(error)));
   const [busy, setBusy] = useState(false);
   const toStart = () => {
@@ -62,7 +80,7 @@ export function PromptNav({ open, outline }: { open: OpenSession; outline: () =>
       .loadAll()
       .then(() => {
         const first = open.conversation.items[0];
-        if (first !== undefined) jumpTo.value = { key: first.key };
+        if (first !== undefined) jump(open, first.key);
       })
       .catch((error: unknown) => showToast("error", errorText(error)))
       .finally(() => setBusy(false));
@@ -95,21 +113,21 @@ export function PromptNav({ open, outline }: { open: OpenSession; outline: () =>
 }
 
 /** All prompts of the session, oldest first. Older events are loaded when it opens. */
-export function Outline({ open, close }: { open: OpenSession; close: () => void }): VNode {
+export function Outline({ open, close }: { open: Talk; close: () => void }): VNode {
   const [busy, setBusy] = useState(open.more.value);
   useEffect(() => {
     const load = async () => {
-      await open.loadTimes();
+      await open.loadTimes?.();
       await open.loadAll();
     };
     load().catch((error: unknown) => showToast("error", errorText(error))).finally(() => setBusy(false));
-  }, [open]);
+  }, [open.conversation]);
   // Draws again with each loaded page.
-  void open.drawn.value;
+  void open.drawn?.value;
   const prompts = promptsOf(open.conversation.items);
   const narrow = matchMedia("(max-width: 900px)").matches;
   const show = (key: string) => {
-    jumpTo.value = { key };
+    jump(open, key);
     if (narrow) close();
   };
   return (

@@ -221,6 +221,9 @@ impl Sessions {
             let memory = used.entry.memory();
             (memory.row.cli_sessions.clone(), memory.settings.launch.demo)
         };
+        for id in &ids {
+            self.note_own_writes(id);
+        }
         self.active().remove(&used.entry.key);
         self.0.broadcast.journal().delete(&used.entry.key).await?;
         let (key, handle) = (used.entry.key.to_string(), used.entry.handle);

@@ -35,6 +35,7 @@ pub(crate) async fn patch_transcript(
     Body(patch): Body<PatchTranscript>,
 ) -> Answer<Transcript> {
     check_unused(&api, &caller, &id).await?;
+    api.sessions.note_own_writes(&id);
     let changed = api.transcripts.run(move |store| {
         let files = store.session(&caller, &id)?;
         if let Some(title) = &patch.title {

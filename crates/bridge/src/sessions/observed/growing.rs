@@ -128,6 +128,12 @@ impl Sessions {
         self.growing().note(session, main, Instant::now());
     }
 
+    /// Notes that this server writes to a session file itself, or that its agent did so at its end: such a
+    /// file does not count as one that an unknown process writes.
+    pub(crate) fn note_own_writes(&self, session: &str) {
+        self.growing().note_ended(session);
+    }
+
     /// Shows the sessions whose files grow without a known process.
     pub(super) async fn look_for_growing_files(&self, config_dir: &Path) -> Result<(), Error> {
         let due = self.growing().take_due(Instant::now());
