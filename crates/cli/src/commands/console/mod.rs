@@ -37,7 +37,7 @@ pub(crate) enum ConsoleInput {
     Pasted(Result<Vec<u8>, String>),
 }
 
-/// What the user wants the session to do.
+/// An action that the user asked for.
 #[derive(Debug)]
 pub(crate) enum UserAction {
     /// Answer a request.
