@@ -69,7 +69,7 @@ impl ControlRequest {
             ControlStyle::Nested => self.call.write(frame.key("request")),
             ControlStyle::Flat => self.call.write_members(&mut frame),
         }
-        frame.extra(&self.envelope, |_| false);
+        frame.extra(&self.envelope, &|_| false);
         frame.close();
     }
 }

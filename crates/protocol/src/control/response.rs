@@ -113,7 +113,7 @@ impl ControlResponse {
                 self.outcome.write_members(&mut frame, None);
             }
         }
-        frame.extra(&self.envelope, |_| false);
+        frame.extra(&self.envelope, &|_| false);
         frame.close();
     }
 }

@@ -69,7 +69,7 @@ macro_rules! bodies {
                 match self {
                     $( EntryBody::$Chained(entry) => entry.write_members(out), )+
                     $( EntryBody::$Side(record) => record.write_members(out), )+
-                    EntryBody::Bookkeeping(record) => out.extra(&record.fields, |key| key == "type"),
+                    EntryBody::Bookkeeping(record) => out.extra(&record.fields, &|key| key == "type"),
                     EntryBody::Unknown(_) => {}
                 }
             }

@@ -66,7 +66,7 @@ macro_rules! hook_events {
             pub(super) fn write_members(&self, object: &mut ObjectOut<'_>) {
                 match self {
                     $( HookEventInput::$Input(event) => event.write_members(object), )+
-                    HookEventInput::Unknown(members) => object.extra(members, |_| false),
+                    HookEventInput::Unknown(members) => object.extra(members, &|_| false),
                 }
             }
         }

@@ -87,7 +87,7 @@ impl Extra {
 
     /// Writes all members except those that `taken` names, with a comma before each but the first of the
     /// object.
-    pub(crate) fn write(&self, out: &mut String, first: &mut bool, taken: impl Fn(&str) -> bool) {
+    pub(crate) fn write(&self, out: &mut String, first: &mut bool, taken: &dyn Fn(&str) -> bool) {
         let mut cursor = Cursor::new(&self.text);
         while let Some((name, member)) = cursor.next_member() {
             if taken(&name.get()) {

@@ -1,5 +1,5 @@
 use super::content::Content;
-use crate::json::wire::{ObjectOut, Slot, WireObject};
+use crate::json::wire::{FieldRule, MemberReader, ObjectOut, WireFields, WireObject};
 use crate::json::{Cursor, Extra, Json, Misfit, Reading, object, open_string};
 
 /// A message of the Messages API, as carried by `assistant` and `user` frames.
@@ -35,71 +35,44 @@ impl ApiMessage {
 
 impl WireObject for ApiMessage {
     fn read_members(cursor: &mut Cursor<'_>, reading: &mut Reading, _: &[&str]) -> Result<Self, Misfit> {
-        let mut extra = Extra::default();
-        let (mut role, mut content, mut id, mut model) =
-            (Slot::Absent, Slot::Absent, Slot::Absent, Slot::Absent);
-        let (mut stop_reason, mut stop_sequence, mut usage) = (Slot::Absent, Slot::Absent, Slot::Absent);
-        while let Some(key) = cursor.next_key() {
-            let at = cursor.key_at();
+        const RULES: &[FieldRule] = &[("content", true)];
+        let mut message = ApiMessage::default();
+        let mut role = None;
+        let mut members = MemberReader::new(cursor, reading, &[]);
+        while let Some(key) = members.next_key() {
             match &*key.get() {
-                "role" => role = Slot::take(cursor, reading, "role", at),
-                "content" => content = Slot::take(cursor, reading, "content", at),
-                "id" => id = Slot::take(cursor, reading, "id", at),
-                "model" => model = Slot::take(cursor, reading, "model", at),
-                "stop_reason" => stop_reason = Slot::take(cursor, reading, "stop_reason", at),
-                "stop_sequence" => stop_sequence = Slot::take(cursor, reading, "stop_sequence", at),
-                "usage" => usage = Slot::take(cursor, reading, "usage", at),
-                _ => {
-                    cursor.skip();
-                    extra.keep(cursor.since(at));
-                }
+                "role" => members.optional("role", &mut role),
+                "content" => members.required(RULES, "content", &mut message.content),
+                "id" => members.optional("id", &mut message.id),
+                "model" => members.optional("model", &mut message.model),
+                "stop_reason" => members.optional("stop_reason", &mut message.stop_reason),
+                "stop_sequence" => members.optional("stop_sequence", &mut message.stop_sequence),
+                "usage" => members.optional("usage", &mut message.usage),
+                _ => members.unknown(),
             }
         }
-        let role = role.optional(reading, &mut extra);
-        Ok(ApiMessage {
-            role_implied: role.is_none(),
-            role: role.unwrap_or_default(),
-            content: content.required("content")?,
-            id: id.optional(reading, &mut extra),
-            model: model.optional(reading, &mut extra),
-            stop_reason: stop_reason.optional(reading, &mut extra),
-            stop_sequence: stop_sequence.optional(reading, &mut extra),
-            usage: usage.optional(reading, &mut extra),
-            extra,
-        })
+        message.extra = members.finish(RULES)?;
+        message.role_implied = role.is_none();
+        message.role = role.unwrap_or_default();
+        Ok(message)
     }
 
     fn write_members(&self, out: &mut ObjectOut<'_>) {
-        let ApiMessage { role, content, id, model, stop_reason, stop_sequence, usage, extra, role_implied } =
-            self;
-        for (key, value) in [("id", id), ("model", model)] {
-            if let Some(value) = value {
-                out.field(key, value);
-            }
+        out.fields_and_extra(&[self], &self.extra);
+    }
+}
+
+impl WireFields for ApiMessage {
+    fn write_fields(&self, out: &mut ObjectOut<'_>) {
+        out.optional("id", self.id.as_ref());
+        out.optional("model", self.model.as_ref());
+        if !self.role_implied {
+            out.field("role", &self.role);
         }
-        if !role_implied {
-            out.field("role", role);
-        }
-        out.field("content", content);
-        if let Some(reason) = stop_reason {
-            out.field("stop_reason", reason);
-        }
-        if let Some(sequence) = stop_sequence {
-            out.field("stop_sequence", sequence);
-        }
-        if let Some(usage) = usage {
-            out.field("usage", usage);
-        }
-        out.extra(extra, |key| match key {
-            "role" => !role_implied,
-            "content" => true,
-            "id" => id.is_some(),
-            "model" => model.is_some(),
-            "stop_reason" => stop_reason.is_some(),
-            "stop_sequence" => stop_sequence.is_some(),
-            "usage" => usage.is_some(),
-            _ => false,
-        });
+        out.field("content", &self.content);
+        out.optional("stop_reason", self.stop_reason.as_ref());
+        out.optional("stop_sequence", self.stop_sequence.as_ref());
+        out.optional("usage", self.usage.as_ref());
     }
 }
 

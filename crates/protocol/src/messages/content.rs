@@ -314,17 +314,17 @@ pub(crate) fn write_block(block: &ContentBlock, extra: &Extra, out: &mut String)
     match block {
         ContentBlock::Text { text } => {
             object.field("text", text);
-            object.extra(extra, |key| key == "text");
+            object.extra(extra, &|key| key == "text");
         }
         ContentBlock::Thinking { thinking } => {
             object.field("thinking", thinking);
-            object.extra(extra, |key| key == "thinking");
+            object.extra(extra, &|key| key == "thinking");
         }
         ContentBlock::ToolUse { id, name, input } => {
             object.field("id", id);
             object.field("name", name);
             object.field("input", input);
-            object.extra(extra, |key| matches!(key, "id" | "name" | "input"));
+            object.extra(extra, &|key| matches!(key, "id" | "name" | "input"));
         }
         ContentBlock::ToolResult { tool_use_id, content, is_error } => {
             object.field("tool_use_id", tool_use_id);
@@ -334,7 +334,7 @@ pub(crate) fn write_block(block: &ContentBlock, extra: &Extra, out: &mut String)
             if *is_error {
                 object.field("is_error", is_error);
             }
-            object.extra(extra, |key| match key {
+            object.extra(extra, &|key| match key {
                 "tool_use_id" => true,
                 "content" => !content.is_null(),
                 "is_error" => *is_error,

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::api::{ApiStopReason, ModelUsage, UsageInfo};
 use super::user::Origin;
-use crate::json::wire::{ObjectOut, WireFields, WireObject, read_object};
+use crate::json::wire::{ObjectOut, WireObject, read_object};
 use crate::json::{Cursor, Extra, Json, Misfit, Reading, Wire, object, open_string};
 
 /// Result of a turn. One per turn, so several per process.
@@ -313,9 +313,7 @@ impl ResultMessage {
 impl Shared {
     /// Writes both halves of a result; the extra members are with the details.
     fn write_with(&self, details: &ResultDetails, out: &mut ObjectOut<'_>) {
-        self.write_fields(out);
-        details.write_fields(out);
-        out.extra(&details.extra, |key| self.writes(key) || details.writes(key));
+        out.fields_and_extra(&[self, details], &details.extra);
     }
 }
 

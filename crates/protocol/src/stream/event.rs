@@ -206,12 +206,12 @@ impl Wire for Event {
             Event::ContentBlockStart(body) => {
                 object.field("index", &body.index);
                 write_block(&body.content_block, &body.block_extra, object.key("content_block"));
-                object.extra(&body.extra, |key| matches!(key, "index" | "content_block"));
+                object.extra(&body.extra, &|key| matches!(key, "index" | "content_block"));
             }
             Event::ContentBlockDelta(body) => body.write_members(&mut object),
             Event::ContentBlockStop(body) => body.write_members(&mut object),
             Event::MessageDelta(body) => body.write_members(&mut object),
-            Event::MessageStop(extra) | Event::Ping(extra) => object.extra(extra, |_| false),
+            Event::MessageStop(extra) | Event::Ping(extra) => object.extra(extra, &|_| false),
             Event::Error(body) => body.write_members(&mut object),
             Event::Unknown(_) => {}
         }

@@ -1,21 +1,21 @@
 //! Reading of typed values from checked text, and writing.
 
+mod member_reader;
 mod misfit;
 mod object;
 mod open_string;
 mod out;
-mod slot;
 mod values;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::Cursor;
+pub(crate) use member_reader::{FieldRule, MemberReader};
 pub use misfit::{Misfit, Reading, Refused};
 pub(crate) use object::object;
 pub(crate) use open_string::open_string;
 pub(crate) use out::ObjectOut;
-pub(crate) use slot::Slot;
 
 /// A value that can be read from JSON text and written back.
 pub trait Wire: Sized {
@@ -43,12 +43,9 @@ pub(crate) trait WireObject: Sized {
 }
 
 /// An object whose typed fields can be written separately from its `extra`.
-pub(crate) trait WireFields: WireObject {
+pub(crate) trait WireFields {
     /// Writes the typed fields only.
     fn write_fields(&self, out: &mut ObjectOut<'_>);
-
-    /// True if [`WireFields::write_fields`] writes this key.
-    fn writes(&self, key: &str) -> bool;
 }
 
 /// Reads an object through its members, for the `Wire` implementation of every [`WireObject`].

@@ -22,64 +22,42 @@ macro_rules! object {
             pub extra: $crate::json::Extra,
         }
 
+        impl $Name {
+            const RULES: &'static [$crate::json::wire::FieldRule] = &[
+                $( ($crate::json::object!(@key $field $($key)?), $crate::json::object!(@is_required $mode)), )*
+            ];
+        }
+
         impl $crate::json::wire::WireObject for $Name {
             fn read_members(
                 cursor: &mut $crate::json::Cursor<'_>,
                 reading: &mut $crate::json::Reading,
                 consumed: &[&str],
             ) -> Result<Self, $crate::json::Misfit> {
-                let mut extra = $crate::json::Extra::default();
-                $( let mut $field: $crate::json::wire::Slot<'_, $Type> = $crate::json::wire::Slot::Absent; )*
-                while let Some(key) = cursor.next_key() {
-                    let key_at = cursor.key_at();
+                let mut object = $Name::default();
+                let mut members = $crate::json::wire::MemberReader::new(cursor, reading, consumed);
+                while let Some(key) = members.next_key() {
                     match &*key.get() {
-                        name if consumed.contains(&name) => {
-                            reading.taken += 1;
-                            cursor.skip();
-                        }
                         $(
-                            $crate::json::object!(@key $field $($key)?) => {
-                                $field = $crate::json::wire::Slot::take(
-                                    cursor,
-                                    reading,
-                                    $crate::json::object!(@key $field $($key)?),
-                                    key_at,
-                                );
-                            }
+                            $crate::json::object!(@key $field $($key)?) => $crate::json::object!(
+                                @read $mode members object $field $crate::json::object!(@key $field $($key)?)
+                            ),
                         )*
-                        _ => {
-                            cursor.skip();
-                            extra.keep(cursor.since(key_at));
-                        }
+                        _ => members.unknown(),
                     }
                 }
-                $(
-                    let $field = $crate::json::object!(
-                        @finish $mode $field reading extra $crate::json::object!(@key $field $($key)?)
-                    );
-                )*
-                Ok($Name { $($field,)* extra })
+                object.extra = members.finish($Name::RULES)?;
+                Ok(object)
             }
 
             fn write_members(&self, out: &mut $crate::json::wire::ObjectOut<'_>) {
-                use $crate::json::wire::WireFields as _;
-                self.write_fields(out);
-                out.extra(&self.extra, |key| self.writes(key));
+                out.fields_and_extra(&[self], &self.extra);
             }
         }
 
         impl $crate::json::wire::WireFields for $Name {
-            fn write_fields(&self, out: &mut $crate::json::wire::ObjectOut<'_>) {
-                // An object may have no typed fields.
-                let _ = &out;
-                $( $crate::json::object!(@write $mode self $field out $crate::json::object!(@key $field $($key)?)); )*
-            }
-
-            fn writes(&self, key: &str) -> bool {
-                match key {
-                    $( $crate::json::object!(@key $field $($key)?) => $crate::json::object!(@written $mode self $field), )*
-                    _ => false,
-                }
+            fn write_fields(&self, _out: &mut $crate::json::wire::ObjectOut<'_>) {
+                $( $crate::json::object!(@write $mode self $field _out $crate::json::object!(@key $field $($key)?)); )*
             }
         }
 
@@ -124,25 +102,23 @@ macro_rules! object {
     (@type opt $Type:ty) => { Option<$Type> };
     (@type def $Type:ty) => { $Type };
 
-    (@finish req $field:ident $reading:ident $extra:ident $key:expr) => { $field.required($key)? };
-    (@finish opt $field:ident $reading:ident $extra:ident $key:expr) => { $field.optional($reading, &mut $extra) };
-    (@finish def $field:ident $reading:ident $extra:ident $key:expr) => { $field.or_default($reading, &mut $extra) };
+    (@is_required req) => { true };
+    (@is_required opt) => { false };
+    (@is_required def) => { false };
+
+    (@read req $members:ident $object:ident $field:ident $key:expr) => {
+        $members.required(Self::RULES, $key, &mut $object.$field)
+    };
+    (@read opt $members:ident $object:ident $field:ident $key:expr) => {
+        $members.optional($key, &mut $object.$field)
+    };
+    (@read def $members:ident $object:ident $field:ident $key:expr) => {
+        $members.defaulted($key, &mut $object.$field)
+    };
 
     (@write req $self:ident $field:ident $out:ident $key:expr) => { $out.field($key, &$self.$field) };
-    (@write opt $self:ident $field:ident $out:ident $key:expr) => {
-        if let Some(value) = &$self.$field {
-            $out.field($key, value);
-        }
-    };
-    (@write def $self:ident $field:ident $out:ident $key:expr) => {
-        if !$crate::json::wire::is_default(&$self.$field) {
-            $out.field($key, &$self.$field);
-        }
-    };
-
-    (@written req $self:ident $field:ident) => { true };
-    (@written opt $self:ident $field:ident) => { $self.$field.is_some() };
-    (@written def $self:ident $field:ident) => { !$crate::json::wire::is_default(&$self.$field) };
+    (@write opt $self:ident $field:ident $out:ident $key:expr) => { $out.optional($key, $self.$field.as_ref()) };
+    (@write def $self:ident $field:ident $out:ident $key:expr) => { $out.unless_default($key, &$self.$field) };
 }
 
 pub(crate) use object;
