@@ -14,6 +14,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("crypto-common", "comes with digest"),
     ("digest", "WebSocket handshakes need sha1, and tungstenite's version is older than that of our sha2"),
     ("getrandom", "ring and tungstenite's rand are each a version behind uuid"),
+    ("foldhash", "imara-diff has an older hashbrown than the others"),
     ("hashbrown", "governor keeps its maps in dashmap, and both are behind indexmap"),
     ("r-efi", "comes with getrandom, and is built for firmware only"),
     ("rand_core", "comes with tungstenite's rand"),

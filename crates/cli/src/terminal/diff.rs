@@ -1,7 +1,7 @@
 //! Changes of a tool call to files.
 
 use serde_json::Value;
-use similar::{ChangeTag, TextDiff};
+use tidings_transcript::export::unified_diff;
 
 use super::line::Line;
 use super::style::Style;
@@ -52,26 +52,21 @@ fn reported(result: &Value) -> Option<Vec<Line>> {
             number("newLines")
         );
         lines.push(Line::styled(&header, Style::DIM));
-        for line in hunk.get("lines")?.as_array()?.iter().filter_map(Value::as_str) {
-            let mark = line.chars().next().unwrap_or(' ');
-            lines.push(changed(mark, line.get(mark.len_utf8()..).unwrap_or_default()));
-        }
+        lines.extend(hunk.get("lines")?.as_array()?.iter().filter_map(Value::as_str).map(marked));
     }
     (!lines.is_empty()).then_some(lines)
 }
 
+/// All lines of two texts with their changes, without the headers of a diff.
 fn between(old: &str, new: &str) -> Vec<Line> {
-    let diff = TextDiff::from_lines(old, new);
-    diff.iter_all_changes()
-        .map(|change| {
-            let mark = match change.tag() {
-                ChangeTag::Delete => '-',
-                ChangeTag::Insert => '+',
-                ChangeTag::Equal => ' ',
-            };
-            changed(mark, change.value().trim_end_matches(['\n', '\r']))
-        })
-        .collect()
+    let diff = unified_diff(old, new, u16::MAX);
+    diff.lines().filter(|line| !line.starts_with('@')).map(marked).collect()
+}
+
+/// A line of a diff, which begins with its mark.
+fn marked(line: &str) -> Line {
+    let mark = line.chars().next().unwrap_or(' ');
+    changed(mark, line.get(mark.len_utf8()..).unwrap_or_default())
 }
 
 fn changed(mark: char, text: &str) -> Line {

@@ -19,6 +19,17 @@ pub(super) enum DiffLine {
 }
 
 impl DiffLine {
+    /// A line of a unified diff.
+    fn parse(line: &str) -> Self {
+        match line.split_at_checked(1) {
+            Some(("+", text)) => DiffLine::Added(text.to_owned()),
+            Some(("-", text)) => DiffLine::Removed(text.to_owned()),
+            Some((" ", text)) => DiffLine::Same(text.to_owned()),
+            Some(("@", _)) => DiffLine::Hunk(line.to_owned()),
+            _ => DiffLine::Same(line.to_owned()),
+        }
+    }
+
     /// The sign and the text of the line.
     pub(super) fn parts(&self) -> (&'static str, &str) {
         match self {
@@ -110,14 +121,7 @@ fn of_hunks(path: &str, hunks: &[Hunk]) -> Diff {
             number(hunk.new_start),
             number(hunk.new_lines)
         )));
-        for line in &hunk.lines {
-            lines.push(match line.split_at_checked(1) {
-                Some(("+", text)) => DiffLine::Added(text.to_owned()),
-                Some(("-", text)) => DiffLine::Removed(text.to_owned()),
-                Some((" ", text)) => DiffLine::Same(text.to_owned()),
-                _ => DiffLine::Same(line.clone()),
-            });
-        }
+        lines.extend(hunk.lines.iter().map(|line| DiffLine::parse(line)));
     }
     Diff { path: path.to_owned(), lines }
 }
@@ -128,8 +132,6 @@ fn of_new(path: &str, text: &str) -> Diff {
 
 #[cfg(feature = "html")]
 fn of_texts(path: &str, old: &str, new: &str) -> Diff {
-    use similar::{ChangeTag, TextDiff};
-
     use crate::limits::DIFF_BYTES_MAX;
 
     if old.len() + new.len() > DIFF_BYTES_MAX {
@@ -138,32 +140,22 @@ fn of_texts(path: &str, old: &str, new: &str) -> Diff {
         diff.lines.splice(0..0, removed);
         return diff;
     }
-    let text = TextDiff::from_lines(old, new);
-    let mut lines = Vec::new();
-    for group in text.grouped_ops(3) {
-        if let (Some(first), Some(last)) = (group.first(), group.last()) {
-            let (old, new) = (
-                first.old_range().start..last.old_range().end,
-                first.new_range().start..last.new_range().end,
-            );
-            lines.push(DiffLine::Hunk(format!(
-                "@@ -{},{} +{},{} @@",
-                old.start + 1,
-                old.len(),
-                new.start + 1,
-                new.len()
-            )));
-        }
-        for change in group.iter().flat_map(|op| text.iter_changes(op)) {
-            let line = change.value().trim_end_matches(['\n', '\r']).to_owned();
-            lines.push(match change.tag() {
-                ChangeTag::Equal => DiffLine::Same(line),
-                ChangeTag::Delete => DiffLine::Removed(line),
-                ChangeTag::Insert => DiffLine::Added(line),
-            });
-        }
-    }
+    let lines = unified_diff(old, new, 3).lines().map(DiffLine::parse).collect();
     Diff { path: path.to_owned(), lines }
+}
+
+/// A unified diff of two texts without the names of files. Each change has up to `context` unchanged lines
+/// around it.
+#[cfg(feature = "html")]
+pub fn unified_diff(old: &str, new: &str, context: u16) -> String {
+    use imara_diff::{Algorithm, BasicLineDiffPrinter, InternedInput, UnifiedDiffConfig};
+
+    let input = InternedInput::new(old, new);
+    let mut diff = imara_diff::Diff::compute(Algorithm::Histogram, &input);
+    diff.postprocess_lines(&input);
+    let mut config = UnifiedDiffConfig::default();
+    config.context_len(context.into());
+    diff.unified_diff(&BasicLineDiffPrinter(&input.interner), config, &input).to_string()
 }
 
 #[cfg(not(feature = "html"))]

@@ -43,6 +43,8 @@ use jiff::tz::TimeZone;
 use tidings_protocol::json::Json;
 
 #[cfg(feature = "html")]
+pub use diff::unified_diff;
+#[cfg(feature = "html")]
 pub use html::{IndexedSession, index_page};
 pub use json::{EntryJson, ResultJson, ToolJson};
 pub use metadata::SessionMetadata;
