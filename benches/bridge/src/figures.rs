@@ -82,6 +82,8 @@ pub(crate) struct Ways {
     pub(crate) alone: Way,
     /// Our server, with a host between.
     pub(crate) hosted: Way,
+    /// The same, read over the server's Unix socket, as programs on the same machine do.
+    pub(crate) local: Way,
     pub(crate) peer: Option<Way>,
 }
 

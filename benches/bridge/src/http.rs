@@ -1,7 +1,10 @@
 //! As much HTTP as it takes to talk to a server on this machine.
 
+use std::fs::File;
 use std::io::{BufReader, Read as _, Write as _};
 use std::net::TcpStream;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -47,20 +50,29 @@ pub(crate) fn expect(
     Ok(serde_json::from_str(&text).unwrap_or_default())
 }
 
-/// A connection that has become a WebSocket.
-pub(crate) fn upgrade(address: &str, token: &str) -> Result<TcpStream, Failure> {
-    let mut stream = TcpStream::connect(address)?;
-    stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(Duration::from_secs(30)))?;
+/// A connection that has become a WebSocket: to an address, or to a Unix socket by its path. It does not wait
+/// for data.
+pub(crate) fn upgrade(address: &str, token: &str) -> Result<File, Failure> {
+    let (stream, host): (OwnedFd, &str) = if address.starts_with('/') {
+        (UnixStream::connect(address)?.into(), "localhost")
+    } else {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        (stream.into(), address)
+    };
+    let mut stream = File::from(stream);
     let head = format!(
-        "GET /v1/ws HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: Upgrade\r\n\
+        "GET /v1/ws HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: Upgrade\r\n\
          Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
          Sec-WebSocket-Protocol: tidings.v1\r\n\r\n"
     );
     stream.write_all(head.as_bytes())?;
     // The server says nothing on its own until something is subscribed to, so nothing is read away here.
     match status(&mut BufReader::new(&stream))? {
-        101 => Ok(stream),
+        101 => {
+            rustix::io::ioctl_fionbio(&stream, true)?;
+            Ok(stream)
+        }
         other => Err(format!("the server answers {other} to a WebSocket").into()),
     }
 }

@@ -84,9 +84,8 @@ fn ways(out: &mut String, ways: &Ways) {
         "| way | p50, ms | p90, ms | p99, ms | added, p50, ms | CPU per piece, ms | as fast as it goes: pieces per second | CPU per piece, ms |",
     );
     put(out, "|---|--:|--:|--:|--:|--:|--:|--:|");
-    for way in
-        [&ways.direct, &ways.passed, &ways.least, &ways.alone, &ways.hosted].into_iter().chain(&ways.peer)
-    {
+    let own = [&ways.direct, &ways.passed, &ways.least, &ways.alone, &ways.hosted, &ways.local];
+    for way in own.into_iter().chain(&ways.peer) {
         let at = |of: fn(&Latency) -> f64| ms(median(way.latencies.iter().map(of)));
         let some = |values: &[f64], show: fn(f64) -> String| {
             if values.is_empty() { "–".to_owned() } else { show(median(values.iter().copied())) }
@@ -193,13 +192,22 @@ fn bars(found: &Found) -> Vec<Bar> {
         for (ways, when) in [(awake, "awake"), (asleep, "asleep")] {
             if let Some(peer) = &ways.peer {
                 let share = cpu(&ways.hosted.cpu_us) / cpu(&peer.cpu_us);
-                bars.push(bar(
-                    &format!("CPU with a host, of the adapter's, {agent}, cores {when}"),
-                    1.0,
+                let what = format!("CPU with a host, of the adapter's, {agent}, cores {when}");
+                bars.push(bar(&what, 1.0, share, "×"));
+                let share = cpu(&ways.local.cpu_us) / cpu(&peer.cpu_us);
+                bars.push(wish("the same, over the Unix socket", 0.4, share, "×"));
+                let share = ways.added(&ways.local) / ways.added(peer);
+                bars.push(wish(
+                    "added, p50, with a host over the Unix socket, of the adapter's",
+                    0.75,
                     share,
                     "×",
                 ));
             }
+            let share = cpu(&ways.alone.cpu_us) / cpu(&ways.passed.cpu_us);
+            let what =
+                format!("CPU without a host, of the two programs that only pass on, {agent}, cores {when}");
+            bars.push(wish(&what, 1.6, share, "×"));
         }
     }
     bars.extend([

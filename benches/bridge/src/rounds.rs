@@ -111,6 +111,7 @@ struct Running {
     least: Direct,
     alone: Watched,
     hosted: Watched,
+    local: Watched,
     peer: Option<Adapter>,
 }
 
@@ -121,8 +122,9 @@ impl Running {
             direct: Direct::start(agent)?,
             passed: Direct::passed(agent, scratch)?,
             least: Direct::served(agent, scratch)?,
-            alone: Watched::start(plan, agent, &["--agent-lease", "0"])?,
-            hosted: Watched::start(plan, agent, &[])?,
+            alone: Watched::start(plan, agent, &["--agent-lease", "0"], Reached::Address)?,
+            hosted: Watched::start(plan, agent, &[], Reached::Address)?,
+            local: Watched::start(plan, agent, &[], Reached::Socket)?,
             peer: peer.map(|(node, script)| Adapter::start(node, script, agent, scratch)).transpose()?,
         })
     }
@@ -136,6 +138,7 @@ impl Running {
             least: way("one program on tokio and axum that only does the same, WebSocket"),
             alone: way("`tidings serve --agent-lease 0`, WebSocket"),
             hosted: way("`tidings serve`, a server and a host, WebSocket"),
+            local: way("`tidings serve`, a server and a host, WebSocket on its Unix socket"),
             peer: self.peer.as_ref().map(|_| way("claude-agent-acp, pipe")),
         }
     }
@@ -160,7 +163,12 @@ impl Running {
         for (direct, way) in [(&mut self.passed, &mut ways.passed), (&mut self.least, &mut ways.least)] {
             note(way, passing(direct, paced)?, passing(direct, burst)?);
         }
-        for (server, way) in [(&mut self.alone, &mut ways.alone), (&mut self.hosted, &mut ways.hosted)] {
+        let servers = [
+            (&mut self.alone, &mut ways.alone),
+            (&mut self.hosted, &mut ways.hosted),
+            (&mut self.local, &mut ways.local),
+        ];
+        for (server, way) in servers {
             note(way, server.tell(paced)?, server.tell(burst)?);
         }
         if let (Some(adapter), Some(way)) = (&mut self.peer, &mut ways.peer) {
@@ -168,6 +176,12 @@ impl Running {
         }
         Ok(())
     }
+}
+
+/// How a watcher reaches the server.
+enum Reached {
+    Address,
+    Socket,
 }
 
 /// A server with one session and one who watches it.
@@ -178,11 +192,15 @@ struct Watched {
 }
 
 impl Watched {
-    fn start(plan: &Plan, agent: &Path, arguments: &[&str]) -> Result<Self, Failure> {
+    fn start(plan: &Plan, agent: &Path, arguments: &[&str], reached: Reached) -> Result<Self, Failure> {
         let server = Server::start(&plan.tidings, agent, arguments)?;
+        let place = match reached {
+            Reached::Address => &server.address,
+            Reached::Socket => &server.socket,
+        };
         let session = server.session()?;
         let mut watchers = Watchers::new()?;
-        watchers.join(&server.address, &server.token, &session)?;
+        watchers.join(place, &server.token, &session)?;
         Ok(Watched { server, session, watchers })
     }
 

@@ -17,6 +17,8 @@ use crate::{Failure, http};
 pub(crate) struct Server {
     child: Child,
     pub(crate) address: String,
+    /// The path of its Unix socket.
+    pub(crate) socket: String,
     pub(crate) token: String,
     /// From its start until it answered.
     pub(crate) ready_ms: f64,
@@ -51,6 +53,7 @@ impl Server {
         let said: Value = serde_json::from_str(&said)?;
         let address =
             said["address"].as_str().and_then(|url| url.strip_prefix("http://")).ok_or("no address")?;
+        let socket = said["socket"].as_str().ok_or("no socket")?.to_owned();
         let token = std::fs::read_to_string(data.join("token"))?.trim().to_owned();
         // Ready is who answers, not who says so.
         let (status, text) = http::ask(address, &token, "GET", "/readyz", None)?;
@@ -59,7 +62,16 @@ impl Server {
         if status != 200 {
             return Err(format!("the server is not ready: {status} {text}").into());
         }
-        Ok(Server { address: address.to_owned(), child, token, ready_ms, data, project, _folder: folder })
+        Ok(Server {
+            address: address.to_owned(),
+            socket,
+            child,
+            token,
+            ready_ms,
+            data,
+            project,
+            _folder: folder,
+        })
     }
 
     /// A new session; gives its key.

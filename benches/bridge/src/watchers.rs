@@ -1,7 +1,7 @@
 //! Those who watch: any number of WebSockets in one thread, each piece timed when it is read.
 
+use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
 use std::time::Duration;
 
 use rustix::event::{Timespec, epoll};
@@ -23,7 +23,7 @@ pub(crate) struct Watchers {
 }
 
 struct Socket {
-    stream: TcpStream,
+    stream: File,
     /// What was read of a message that is not complete.
     rest: Vec<u8>,
 }
@@ -42,7 +42,6 @@ impl Watchers {
     /// One more that watches a session, from its newest event on.
     pub(crate) fn join(&mut self, address: &str, token: &str, session: &str) -> Result<(), Failure> {
         let stream = http::upgrade(address, token)?;
-        stream.set_nonblocking(true)?;
         let place = self.sockets.len() as u64;
         epoll::add(&self.poll, &stream, epoll::EventData::new_u64(place), epoll::EventFlags::IN)?;
         let mut socket = Socket { stream, rest: Vec::new() };
@@ -128,7 +127,7 @@ impl Socket {
 }
 
 /// A message to the server. It has to be masked; a mask of zeros is one.
-fn send(stream: &mut TcpStream, code: u8, payload: &[u8]) -> Result<(), Failure> {
+fn send(stream: &mut File, code: u8, payload: &[u8]) -> Result<(), Failure> {
     let length = u16::try_from(payload.len())?;
     let mut frame = vec![0x80 | code];
     if length < 126 {
