@@ -11,7 +11,8 @@ const ROUNDS = Number(process.env.ROUNDS ?? 5);
 const DOC = new URL("../../docs/performance.md", import.meta.url);
 const PATIENCE_MS = 300_000;
 const TASK_MS = 50;
-const QUIET_TRIES = 4;
+/** A run in which more of the tasks were disturbed tells nothing, and is repeated. */
+const LEFT_OUT_MAX = 0.5;
 const LONG = { calls: 1300, events: 10_000 };
 const STREAMED = { calls: 650, events: 5000 };
 
@@ -125,20 +126,23 @@ async function streaming() {
   const trace = await Trace.of(page);
   const found = [];
   for (const name of Object.keys(ANSWERS)) {
-    const worst = { name, cpu: 0, wall: Infinity, shift: 0 };
+    const worst = { name, cpu: NaN, wall: Infinity, shift: 0 };
     // On the clock the quietest run counts, since a task may have had to wait for a core; by CPU the worst does.
-    for (let run = 0; run < QUIET_TRIES && worst.wall > TASK_MS; run += 1) {
+    for (let [run, counted] = [0, 0]; counted < ROUNDS && run < 3 * ROUNDS; run += 1) {
       await page.evaluate(() => (window.shift = 0));
       const turns = (await server.call("GET", `sessions/${key}`)).totals.turns;
       await trace.begin();
       await server.call("POST", `sessions/${key}/input`, { content: name });
       await server.until(key, (view) => view.totals.turns > turns, PATIENCE_MS);
       await page.locator(".session .state.idle").waitFor({ timeout: PATIENCE_MS });
-      const { cpu, wall } = await trace.end();
-      worst.cpu = Math.max(worst.cpu, cpu);
+      const { cpu, wall, stolen, leftOut } = await trace.end();
+      if (leftOut <= LEFT_OUT_MAX) {
+        counted += 1;
+        worst.cpu = counted === 1 ? cpu : Math.max(worst.cpu, cpu);
+      }
       worst.wall = Math.min(worst.wall, wall);
       worst.shift = Math.max(worst.shift, await page.evaluate(() => window.shift));
-      console.log(`# ${name}: longest task ${shown(cpu)} ms of CPU, ${shown(wall)} ms on the clock, load ${loadavg()[0].toFixed(1)}`);
+      console.log(`# ${name}: longest task ${shown(cpu)} ms of CPU, ${shown(wall)} ms on the clock, load ${loadavg()[0].toFixed(1)}, ${stolen} ms stolen with ${(100 * leftOut).toFixed(0)} % of the tasks`);
     }
     found.push(worst);
   }

@@ -162,6 +162,28 @@ test("a closed block is not parsed again", () => {
   }
 });
 
+test("complete rows of a growing table are not parsed again", () => {
+  const table = `| a | b |\n|:--|---|\n${Array.from({ length: 40 }, (_, row) => `| row ${row} | **bold** \\| \`code\` |\n`).join("")}`;
+  const rowsOf = (blocks: readonly Block[]) => (blocks.find((block) => block.type === "table") as { rows?: object[] } | undefined)?.rows ?? [];
+  for (const end of ["", "no pipe\n", "\n| no | row |\n", "\n\nwords", "# Title\n", "---\n| no | row |\n", "> quote\n", "- item\n", "   \nwords\n", "```js\nlet a;\n"]) {
+    const source = table + end;
+    const whole = new Growing().finish(source);
+    for (const step of [1, 5, 13, 700]) {
+      const growing = new Growing();
+      let before: object[] = [];
+      for (let at = step; at < source.length; at += step) {
+        const rows = rowsOf(growing.read(source.slice(0, at)));
+        const repeated = before.slice(0, -1).filter((row, index) => row !== rows[index]).length;
+        assert.equal(repeated, 0, `rows were parsed again, ${JSON.stringify(end)} in steps of ${step}`);
+        before = rows;
+      }
+      const grown = growing.finish(source);
+      assert.deepEqual(shape(grown), shape(whole), `${JSON.stringify(end)} in steps of ${step}`);
+      assert.deepEqual(rowsOf(grown), rowsOf(whole), `${JSON.stringify(end)} in steps of ${step}`);
+    }
+  }
+});
+
 test("a block without an end is cut without loss", () => {
   const cases: [string, string][] = [
     ["word **bold** `code` ".repeat(4000), "paragraph"],

@@ -2,7 +2,7 @@
 // not depend on the length of the text before it.
 
 import { Lexer } from "marked";
-import type { Token } from "marked";
+import type { Token, Tokens } from "marked";
 import { MATHS } from "./maths.ts";
 
 /** A text that is displayed verbatim. */
@@ -27,11 +27,21 @@ const MARK_CHARS_MAX = 11;
 
 const OPTIONS = { gfm: true, breaks: false, extensions: MATHS };
 
+/** The complete rows of a table that may still grow. They are not parsed again. */
+interface OpenTable {
+  /** The two lines before its rows. */
+  head: string;
+  rows: Tokens.TableCell[][];
+  /** Length of the head and of these rows. */
+  chars: number;
+}
+
 export class Growing {
   #text = "";
   #closed: Block[] = [];
   #closedChars = 0;
   #open: Block[] = [];
+  #table: OpenTable | undefined;
 
   /** The blocks of a text. If it continues the previous one, only the part that is not closed is parsed. */
   read(source: string): readonly Block[] {
@@ -40,16 +50,24 @@ export class Growing {
     this.#text = text;
     let reach = OPEN_CHARS_MAX;
     while (this.#closedChars < text.length) {
-      const rest = text.slice(this.#closedChars, this.#closedChars + reach);
-      const isLast = this.#closedChars + rest.length === text.length;
-      const blocks = this.#closedChars >= READ_CHARS_MAX ? [plain(rest)] : lex(rest);
+      const to = this.#closedChars + (this.#table?.chars ?? 0) + reach;
+      const rest = text.slice(this.#closedChars, to);
+      const isLast = to >= text.length;
+      const blocks = this.#closedChars >= READ_CHARS_MAX ? [plain(rest)] : this.#parse(rest);
       const settled = settledOf(blocks);
       this.#close(blocks.slice(0, settled));
+      const grown = this.#keepRows(blocks[settled]);
+      if (this.#table !== undefined && this.#table.chars >= READ_CHARS_MAX) {
+        const { rows, chars } = this.#table;
+        this.#close([{ ...blocks[settled], raw: text.slice(this.#closedChars, this.#closedChars + chars), rows } as Tokens.Table]);
+        this.#open = [];
+        continue;
+      }
       if (isLast) {
         this.#open = blocks.slice(settled);
         break;
       }
-      if (settled > 0) {
+      if (settled > 0 || grown) {
         reach = OPEN_CHARS_MAX;
       } else if (isWhole(blocks) && reach < READ_CHARS_MAX) {
         // It cannot be cut without changing its meaning, and is cheap to parse.
@@ -73,7 +91,38 @@ export class Growing {
     return this.read(source);
   }
 
+  /** Parses the open part; of an open table only the rows that may have changed. */
+  #parse(rest: string): Block[] {
+    const table = this.#table;
+    if (table === undefined) return lex(rest);
+    const blocks = lex(table.head + rest.slice(table.chars));
+    const [more] = blocks;
+    if (more?.type !== "table") return lex(rest);
+    const { raw, rows } = more as Tokens.Table;
+    blocks[0] = { ...more, raw: rest.slice(0, table.chars - table.head.length + raw.length), rows: [...table.rows, ...rows] } as Tokens.Table;
+    return blocks;
+  }
+
+  /** Keeps the complete rows of an open table. Returns true if there are more of them. */
+  #keepRows(block: Block | undefined): boolean {
+    if (block?.type !== "table") {
+      this.#table = undefined;
+      return false;
+    }
+    const { raw, rows } = block as Tokens.Table;
+    const before = this.#table?.chars ?? 0;
+    // Empty lines end it: they are not part of its rows.
+    const lines = raw.replace(/\n+$/, "\n");
+    const chars = lines.lastIndexOf("\n") + 1;
+    const head = /^[^\n]*\n[^\n]*\n/.exec(raw)?.[0];
+    if (head === undefined || chars <= before) return false;
+    const complete = lines.endsWith("\n") ? rows.length : rows.length - 1;
+    this.#table = { head, rows: rows.slice(0, complete), chars };
+    return true;
+  }
+
   #close(blocks: Block[]): void {
+    if (blocks.length > 0) this.#table = undefined;
     for (const block of blocks) {
       this.#closed.push(block);
       this.#closedChars += block.raw.length;
@@ -85,6 +134,7 @@ export class Growing {
     this.#closed = [];
     this.#closedChars = 0;
     this.#open = [];
+    this.#table = undefined;
   }
 }
 

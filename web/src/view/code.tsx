@@ -1,17 +1,19 @@
 // Code with its syntax: plain at first, and with colours once the worker has found them.
 
 import type { VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { findSyntax, knownSyntax } from "../app/highlight.ts";
+import { inTurn } from "../app/turns.ts";
 import { inOrder, revealed } from "../text/hidden.ts";
 import type { Span } from "../text/spans.ts";
-import { segments } from "../text/spans.ts";
+import { segments, spansWithin } from "../text/spans.ts";
 import { Marked } from "./revealed.tsx";
 
 const NONE: readonly Span[] = [];
 /** Time in milliseconds without a change before growing code is looked at. */
 const GROWING_MS = 200;
-const PIECE_CHARS = 3000;
+/** Length of a part of long code. */
+const PIECE_CHARS = 1500;
 
 /** Syntax of a text; empty until it is known. Without a language there is none. */
 export function useSyntax(text: string, language: string | undefined): readonly Span[] {
@@ -43,7 +45,10 @@ export function Segments({ text, layers, from, to, reveal }: { text: string; lay
   );
 }
 
-/** Code in parts that are laid out separately: when it grows, only the last part is laid out again. */
+/**
+ * Code in parts that are laid out separately: when it grows, only the last part is drawn and laid out again.
+ * When its syntax is found, one part after the other gets its colours, so that input is handled in between.
+ */
 export function CodeText({ text, language }: { text: string; language: string | undefined }): VNode {
   const spans = useSyntax(text, language);
   const cuts = [0];
@@ -53,17 +58,24 @@ export function CodeText({ text, language }: { text: string; language: string | 
     from = end + 1;
     cuts.push(from);
   }
-  if (cuts.length === 1) return <Segments text={text} layers={[spans]} />;
+  const isWhole = cuts.length === 1;
   return (
     <>
-      {cuts.map((from, index) => {
-        const next = cuts[index + 1];
-        // Each part ends with a line, and the next part makes its line break. A part of empty lines has its
-        // height.
-        const to = next === undefined ? text.length : next - 1;
-        const isEmpty = to <= from;
-        return <span key={index} class="piece"><Segments text={text} layers={[spans]} from={from} to={to} />{isEmpty || text.slice(from, to).endsWith("\n") ? "\n" : ""}</span>;
-      })}
+      {cuts.map((from, index) => (
+        // Each part ends with a line, and the next part makes its line break.
+        <CodePart key={index} text={text.slice(from, (cuts[index + 1] ?? text.length + 1) - 1)} from={from} spans={spans} isWhole={isWhole} />
+      ))}
     </>
   );
+}
+
+function CodePart({ text, from, spans, isWhole }: { text: string; from: number; spans: readonly Span[]; isWhole: boolean }): VNode {
+  const [drawn, setDrawn] = useState(spans);
+  useEffect(() => (drawn === spans ? undefined : inTurn(() => setDrawn(spans))), [drawn, spans]);
+  // An element that is the same object is not compared with the drawn one.
+  return useMemo(() => {
+    const content = <Segments text={text} layers={[spansWithin(drawn, from, from + text.length)]} />;
+    // A part of empty lines has its height.
+    return isWhole ? content : <span class="piece">{content}{text === "" || text.endsWith("\n") ? "\n" : ""}</span>;
+  }, [text, from, drawn, isWhole]);
 }

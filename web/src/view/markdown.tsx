@@ -141,34 +141,42 @@ function list(token: Tokens.List, depth: number): VNode {
 }
 
 function table(token: Tokens.Table, depth: number): VNode {
-  const cell = (part: Tokens.TableCell, index: number) => ({
-    content: inlines(part.tokens, depth),
-    class: token.align[index] ? `align-${token.align[index]}` : undefined,
-  });
   return (
     <div class="md-table" tabIndex={0} role="group" aria-label="Table">
       <table dir="auto">
         <thead>
           <tr>
-            {token.header.map((part, index) => {
-              const { content, class: name } = cell(part, index);
-              return <th scope="col" class={name}>{content}</th>;
-            })}
+            {token.header.map((part, index) => <th scope="col" class={alignment(token, index)}>{inlines(part.tokens, depth)}</th>)}
           </tr>
         </thead>
         <tbody>
-          {token.rows.map((row) => (
-            <tr>
-              {row.map((part, index) => {
-                const { content, class: name } = cell(part, index);
-                return <td class={name}>{content}</td>;
-              })}
-            </tr>
+          {token.rows.map((row, index) => (
+            <TableRow key={index} row={row} table={token} depth={depth} />
           ))}
         </tbody>
       </table>
     </div>
   );
+}
+
+/** A row that is drawn again only if it was parsed again: of a growing table the last one. */
+class TableRow extends Component<{ row: Tokens.TableCell[]; table: Tokens.Table; depth: number }> {
+  override shouldComponentUpdate(next: { row: Tokens.TableCell[] }): boolean {
+    return next.row !== this.props.row;
+  }
+
+  override render(): VNode {
+    const { row, table, depth } = this.props;
+    return (
+      <tr>
+        {row.map((part, index) => <td class={alignment(table, index)}>{inlines(part.tokens, depth)}</td>)}
+      </tr>
+    );
+  }
+}
+
+function alignment({ align }: Tokens.Table, index: number): string | undefined {
+  return align[index] ? `align-${align[index]}` : undefined;
 }
 
 function inlines(tokens: Token[] | undefined, depth: number): ComponentChildren {
