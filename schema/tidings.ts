@@ -829,6 +829,14 @@ export type Lane = {
   event: UiMessage,
 };
 
+/** Marks of sessions, the same on all devices. */
+export type MarkList = {
+  /** Marked sessions. */
+  items: Array<SessionMarks>,
+  /** Time of the first use of marks: sessions that were not used since, and never shown, count as seen. */
+  since: string,
+};
+
 /** Summary of a message. */
 export type MessageSummary = {
   /** Its id. */
@@ -1060,6 +1068,10 @@ export type Notice = { "type": "session",
   /** Position of its newest item. */
   position: number,
 }
+| { "type": "marks",
+  /** They are now. */
+  marks: SessionMarks,
+}
 | { "type": "resync",
 };
 
@@ -1165,6 +1177,16 @@ export type PairingCode = {
   link: string,
   /** Lifetime of the code in seconds. */
   expires_in_s: number,
+};
+
+/** Changes of the marks of one session. Absent ones stay as they are. */
+export type PatchMarks = {
+  /** Pins it, or not. */
+  pinned?: boolean,
+  /** Lists it with the archived ones, or not. */
+  archived?: boolean,
+  /** Part of it that was shown. */
+  seen?: number,
 };
 
 /** Changes to a session. Absent fields stay as they are. */
@@ -1874,6 +1896,18 @@ export type SessionList = {
   next?: string,
 };
 
+/** Marks of one session. */
+export type SessionMarks = {
+  /** Key of the session, or the id of a session on disk. */
+  session: string,
+  /** True if it is listed first; omitted when false. */
+  pinned?: boolean,
+  /** True if it is listed with the archived ones; omitted when false. */
+  archived?: boolean,
+  /** Part of it that was shown: its turns, or for a session on disk its last change in milliseconds. */
+  seen?: number,
+};
+
 /** Place where a session was started. */
 export type SessionOrigin = "server" | "terminal" | "editor" | "background";
 
@@ -2121,6 +2155,8 @@ export type Snapshot = {
    * and outputs lose their middle, with a mark; `calls/{tool_use_id}` has them in full.
    */
   events: Array<UiMessage>,
+  /** Times of the events, in their order; of a merged event the time of its first delta. */
+  times: Array<string>,
   /** Pending permission requests. */
   pending_permissions: Array<PendingPermission>,
   /** Pending questions. */
@@ -2616,8 +2652,8 @@ export type TranscriptEvents = {
   from: number,
   /** True if there are earlier events. */
   more: boolean,
-  /** Times of the prompts and tool calls among the events, by `uuid` and `tool_use_id`. */
-  times: { [key in string]: string },
+  /** Times of the events, in their order; of a merged event the time of its first delta. */
+  times: Array<string | null>,
   /**
    * The events, merged as in a snapshot: long tool inputs and outputs lose their middle, with a mark,
    * unless the request wants them in full.

@@ -5,21 +5,16 @@ import { test } from "node:test";
 import { commentsText, forgetComments, commentsOf, writeComment } from "../src/app/comments.ts";
 import { linkNameOf, linkedItem } from "../src/app/scroll-positions.ts";
 import { spansOf } from "../src/highlight/worker.ts";
-import { diagramOf } from "../src/diagram/diagram.ts";
-import { flowOf } from "../src/diagram/flow.ts";
 import { mathOf } from "../src/maths/maths.ts";
 import type { Item, ToolItem } from "../src/model/conversation.ts";
-import { emptyConversation } from "../src/model/conversation.ts";
-import { fold } from "../src/model/fold.ts";
 import { rowKeyOf, rowsOf, runText } from "../src/model/runs.ts";
 import { ruleWords, sessionWords } from "../src/model/scope-words.ts";
-import { addTimes } from "../src/model/times.ts";
 import { paintedOutput } from "../src/text/ansi.ts";
 import { Growing } from "../src/text/blocks.ts";
 import { languageOf, languageOfFile } from "../src/text/language.ts";
 import { segments, spansWithin } from "../src/text/spans.ts";
 import { unitsOf } from "../src/text/units.ts";
-import type { HistoryEvent, PermissionDetails, PermissionRequest, UiMessage } from "../src/wire.ts";
+import type { PermissionDetails, PermissionRequest } from "../src/wire.ts";
 
 test("the colours of a terminal become spans, and overwritten lines lose theirs", () => {
   const { text, spans } = paintedOutput("\u001b[1;31merror\u001b[0m: \u001b[38;5;40mfine\u001b[39m\n\u001b[32mhalf\r\u001b[0mdone\n");
@@ -132,20 +127,6 @@ test("the words for a decision say exactly what it covers", () => {
   assert.equal(ruleWords("mcp__a__b"), "every call of mcp__a__b, whatever its input");
 });
 
-test("the history gives a snapshot its times", () => {
-  const prompt = { UserPrompt: { session_id: 1, text: "Hello", uuid: "u", attachments: [] } } as unknown as UiMessage;
-  const all = emptyConversation();
-  fold(all, prompt);
-  assert.equal(all.items[0]?.at, undefined);
-  const events = [{ cursor: "1:1", seq: 1, at: "2026-01-01T10:00:00Z", event: prompt }] as HistoryEvent[];
-  assert.equal(addTimes(all, events), true);
-  assert.equal(all.items[0]?.at, "2026-01-01T10:00:00Z");
-  assert.equal(addTimes(all, events), false);
-  const live = emptyConversation();
-  fold(live, prompt, "2026-01-01T11:00:00Z");
-  assert.equal(live.items[0]?.at, "2026-01-01T11:00:00Z");
-});
-
 test("a link names the nearest item that keeps its name", () => {
   const items = [{ kind: "prompt", key: "p", uuid: "u-1" }, { kind: "text", key: "t" }, call("c", "Read")] as unknown as Item[];
   assert.equal(linkNameOf(items, "t"), "u-1+1");
@@ -155,18 +136,3 @@ test("a link names the nearest item that keeps its name", () => {
   assert.equal(linkedItem(items, "gone"), undefined);
 });
 
-test("flowcharts, states and sequences are drawn; other kinds and unclear text are not", () => {
-  const flow = flowOf(["graph LR", 'A["One, (really)"] -->|yes| B & C', "B -- no --> D{Which?}", "C -.-> D", "D ==> A-1"]);
-  assert.deepEqual(flow?.edges.map(({ from, to, label, look }) => [from, to, label, look]), [["A", "B", "yes", "plain"], ["A", "C", "yes", "plain"], ["B", "D", "no", "plain"], ["C", "D", "", "dotted"], ["D", "A-1", "", "thick"]]);
-  assert.equal(flow?.nodes.get("A")?.label, "One, (really)");
-  assert.equal(flow?.nodes.get("D")?.shape, "diamond");
-  const texts = (source: string) => diagramOf(source)?.shapes.flatMap(({ text }) => text ?? []);
-  assert.deepEqual(texts("stateDiagram-v2\n[*] --> Idle\nIdle --> Busy : prompt"), ["prompt", "Idle", "Busy"]);
-  assert.deepEqual(texts("sequenceDiagram\nA->>B: Hello\nB-->>A: Hi"), ["A", "B", "Hello", "Hi"]);
-  for (const source of ["pie\n \"a\": 1", "graph TD\nA -> B", "graph TD\nA -->", "sequenceDiagram\nwhat is this", "", "flowchart TD"]) assert.equal(diagramOf(source), undefined, source);
-  const shapes = diagramOf("graph TD\nA[<script>alert(1)</script>] --> B")?.shapes ?? [];
-  assert.ok(shapes.every(({ text }) => !text?.includes("<")));
-  // A cycle, a self-reference and a group have places.
-  const { width, height } = diagramOf("graph TD\nsubgraph one [First]\nA --> B\nend\nB --> A\nB --> B") ?? { width: 0, height: 0 };
-  assert.ok(width > 0 && height > 0 && Number.isFinite(width + height));
-});

@@ -19,6 +19,7 @@ mod http;
 mod inbox;
 pub mod journal;
 mod limits;
+mod marks;
 pub mod notify;
 mod plural;
 mod project_files;

@@ -453,7 +453,12 @@ async fn an_archived_session_is_listed_read_searched_and_removed() {
         let (status, events) = server.get(&format!("/v1/transcripts/{BLOG}/events")).await;
         assert_eq!((status, &events["transcript"]["archived"]), (200, &json!(true)), "{events}");
         assert!(events.to_string().contains("A till is a drawer for money."));
-        assert_eq!(events["times"]["v1"], "2026-11-14T09:00:00.000Z");
+        let names = ["UserPrompt", "TextChunk"];
+        let timed = events["events"].as_array().unwrap().iter().zip(events["times"].as_array().unwrap());
+        let times = timed.filter(|(event, _)| names.iter().any(|name| !event[name].is_null()));
+        let times: Vec<_> = times.map(|(_, at)| at.as_str().unwrap()).collect();
+        let expected = ["2026-11-14T09:00:00.000Z", "2026-11-14T09:00:05.000Z"];
+        assert_eq!(times, expected, "of the prompt and of its answer");
     }
     let (status, _) = server.get(&format!("/v1/transcripts/{BLOG}/branches")).await;
     assert_eq!(status, 200);
@@ -468,6 +473,32 @@ async fn an_archived_session_is_listed_read_searched_and_removed() {
     assert_eq!(server.call(Method::DELETE, &format!("/v1/archive/{BLOG}"), json!({})).await.0, 204);
     assert_eq!(server.get(&format!("/v1/transcripts/{BLOG}/events")).await.0, 404);
     assert_eq!(server.get(&format!("/v1/transcripts/{SHOP}/events")).await.0, 200);
+}
+
+#[tokio::test]
+async fn marks_of_sessions_are_kept_for_callers_who_see_them_and_need_the_scope_prompt() {
+    use reqwest::Method;
+    let root = sessions_on_disk();
+    let server = Server::start(root.path(), Caller::admin("me")).await;
+    let (status, none) = server.get("/v1/marks").await;
+    assert_eq!((status, &none["items"]), (200, &json!([])));
+    let path = format!("/v1/marks/{SHOP}");
+    let (status, marks) = server.call(Method::PATCH, &path, json!({"pinned": true, "seen": 7})).await;
+    assert_eq!((status, marks), (200, json!({"session": SHOP, "pinned": true, "seen": 7})));
+    let (_, marks) = server.call(Method::PATCH, &path, json!({"archived": true})).await;
+    assert_eq!(marks, json!({"session": SHOP, "pinned": true, "archived": true, "seen": 7}));
+    let (_, marks) = server.call(Method::PATCH, &path, json!({"pinned": false})).await;
+    assert_eq!(marks, json!({"session": SHOP, "archived": true, "seen": 7}));
+    let (_, list) = server.get("/v1/marks").await;
+    assert_eq!((&list["items"], &list["since"]), (&json!([marks]), &none["since"]));
+    assert_eq!(server.call(Method::PATCH, "/v1/marks/nothing", json!({"pinned": true})).await.0, 404);
+
+    let phone = Server::start(root.path(), blog_only(&[Scope::Read, Scope::Prompt])).await;
+    assert_eq!(phone.call(Method::PATCH, &path, json!({"pinned": true})).await.0, 404, "it does not see it");
+    let blog = format!("/v1/marks/{BLOG}");
+    assert_eq!(phone.call(Method::PATCH, &blog, json!({"pinned": true})).await.0, 200);
+    let reader = Server::start(root.path(), blog_only(&[Scope::Read])).await;
+    assert_eq!(reader.call(Method::PATCH, &blog, json!({"pinned": true})).await.0, 403);
 }
 
 #[tokio::test]

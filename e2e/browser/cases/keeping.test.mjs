@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { accessibility } from "../lib/browser.mjs";
+import { DESKTOP, PHONE, accessibility } from "../lib/browser.mjs";
 import { pastSessions } from "../lib/past.mjs";
 import { button, settle, stage } from "../lib/setup.mjs";
 
@@ -44,9 +44,9 @@ async function act(page, title, action) {
   await card.locator(".pop").getByText(action, { exact: true }).click();
 }
 
-test("a session that Claude Code deletes is in the archive: listed, searched, read and resumed", async () => {
-  const { id, file } = onDisk("Mend the roof");
-  const page = await at.visit({ path: "#/settings/archive" });
+for (const [size, device, title] of [[DESKTOP, "a desktop", "Mend the roof"], [PHONE, "a phone", "Mend the door"]]) test(`a session that Claude Code deletes is in the archive: listed, searched, read and resumed on ${device}`, async () => {
+  const { id, file } = onDisk(title);
+  const page = await at.visit({ ...size, path: "#/settings/archive" });
   const section = page.locator("#settings-archive");
   await section.getByText(/deletes sessions that did not change for 30 days/).waitFor();
   await button(section, "Archive all sessions now").click();
@@ -56,16 +56,16 @@ test("a session that Claude Code deletes is in the archive: listed, searched, re
 
   rmSync(file);
   await page.reload();
-  await section.getByText("1 of them deleted by Claude Code").waitFor();
+  await section.getByText(/1 of them deleted by Claude Code/).waitFor();
   await button(section, "Show archived sessions").click();
-  const card = page.locator(".disk-card", { hasText: "Mend the roof" });
+  const card = page.locator(".disk-card", { hasText: title });
   await card.getByText("Archived copy").waitFor();
   await page.locator(".list-note").getByText(/copies sessions before Claude Code deletes them/).waitFor();
   assert.deepEqual(await accessibility(page), []);
 
   // It is found and read like any other.
   await page.goto(`${at.server.address}/#/history?q=Third%20answer`);
-  await page.locator(".past-card.hit", { hasText: "archived copy" }).filter({ hasText: "Mend the roof" }).first().click();
+  await page.locator(".past-card.hit", { hasText: "archived copy" }).filter({ hasText: title }).first().click();
   await page.locator(".session-facts").getByText(/archived copy; Resume restores it/).waitFor();
   await page.locator(".answer").getByText("Third answer.").first().waitFor();
   assert.ok(!existsSync(file), "reading restores nothing");
@@ -86,6 +86,28 @@ test("sessions on disk are renamed and deleted, many at once, and an open one le
   await page.locator(".disk-card", { hasText: "Worth keeping" }).waitFor();
   const { items } = await at.server.call("GET", "transcripts?limit=1000");
   assert.equal(items.find((item) => item.id === kept.id).title, "Worth keeping");
+
+  // Marks are the same on all devices, at once and later.
+  const phone = await at.visit(PHONE);
+  await phone.locator(".disk-card", { hasText: "Worth keeping" }).waitFor();
+  assert.equal(await phone.getByRole("button", { name: /^Pinned/ }).count(), 0);
+  await act(page, "Worth keeping", "Pin");
+  for (const one of [page, phone]) await one.getByRole("button", { name: /^Pinned/ }).waitFor();
+  await act(page, "Worth keeping", "Mark as read");
+  await phone.locator(".card", { hasText: "Worth keeping" }).getByRole("img", { name: "Unread" }).waitFor({ state: "detached" });
+  await act(page, "Worth keeping", "Mark as unread");
+  await phone.locator(".card", { hasText: "Worth keeping" }).getByRole("img", { name: "Unread" }).waitFor();
+  await act(page, "Old two", "Archive");
+  await phone.locator(".disk-card", { hasText: "Old two" }).waitFor({ state: "detached" });
+  await phone.reload();
+  await phone.getByRole("button", { name: /^Pinned/ }).waitFor();
+  await button(phone, "Archived").click();
+  await phone.locator(".disk-card", { hasText: "Old two" }).waitFor();
+  assert.deepEqual(await accessibility(phone), []);
+  await act(page, "Worth keeping", "Unpin");
+  await button(page, "Archived").click();
+  await act(page, "Old two", "Unarchive");
+  await button(page, "All").click();
 
   await act(page, "Old one", "Select");
   await page.getByLabel("Select Old two").check();

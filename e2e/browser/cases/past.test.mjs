@@ -34,6 +34,27 @@ function threeTurns() {
   return { id, path };
 }
 
+/** A session of 600 turns: more than the page loads at first. */
+function longSession() {
+  const { id, path } = threeTurns();
+  const lines = readFileSync(path, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
+  const said = lines.find((line) => line.type === "user" && line.message?.content === "two");
+  const replied = lines.find((line) => line.parentUuid === said.uuid);
+  let parentUuid = lines.filter(({ uuid }) => uuid !== undefined).at(-1).uuid;
+  const more = Array.from({ length: 600 }, (_, at) => {
+    const [prompt, answer] = [randomUUID(), randomUUID()];
+    const time = { timestamp: new Date(Date.parse(said.timestamp) + at * 1000).toISOString() };
+    const both = [
+      { ...said, ...time, uuid: prompt, parentUuid, message: { role: "user", content: `Prompt ${at + 1}` } },
+      { ...replied, ...time, uuid: answer, parentUuid: prompt, message: { ...replied.message, id: `msg_${at}`, content: [{ type: "text", text: `Answer ${at + 1}.` }] } },
+    ];
+    parentUuid = answer;
+    return both;
+  });
+  writeFileSync(path, `${[...lines, ...more.flat()].map((line) => JSON.stringify(line)).join("\n")}\n`);
+  return { id };
+}
+
 test("a session continues in a fork, and stays unchanged", async () => {
   const { id, path } = threeTurns();
   const before = readFileSync(path, "utf8");
@@ -54,6 +75,29 @@ test("a session continues in a fork, and stays unchanged", async () => {
   await page.locator(".menu summary").click();
   await page.getByRole("button", { name: "Compact" }).click();
   await page.locator(".mark-line").getByText("The conversation was compacted on request").waitFor();
+});
+
+test("a message of a session on disk has a time and a link, which leads there on its branch, also if it is not loaded", async () => {
+  const { id } = longSession();
+  const page = await at.visit({ path: `#/history/${id}` });
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.locator(".answer").getByText("Answer 600.").waitFor();
+  await button(page, "Start of the session").click();
+  const answer = page.locator(".answer", { hasText: "Answer 2." });
+  await answer.hover();
+  assert.match(await answer.locator("time").innerText(), /\d/);
+  await button(answer, "Copy link").click();
+  await page.locator(".toast").getByText("The link to this message was copied.").waitFor();
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  assert.match(link, /\/history\/.*message=/);
+
+  await page.goto("about:blank");
+  await page.goto(link);
+  const shown = page.locator(".row.found", { hasText: "Answer 2." });
+  await shown.waitFor();
+  assert.ok(await shown.isVisible());
+  await page.goto(`${at.server.address}/#/history/${id}?message=nothing`);
+  await page.locator(".toast").getByText("The message of this link is not in the session").waitFor();
 });
 
 test("the branches of a session can be selected", async () => {

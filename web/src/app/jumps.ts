@@ -3,7 +3,13 @@
 import { signal } from "@preact/signals";
 
 /** The item to scroll to; each request is a new object. */
-export const jumpTo = signal<{ key: string } | undefined>(undefined);
+export const jumpTo = signal<Jump | undefined>(undefined);
+
+export interface Jump {
+  key: string;
+  /** True if a link led there: the item is marked. */
+  isLinked?: boolean;
+}
 
 /** The prompt to rewind to, for the panel. */
 export const rewindTo = signal<string | undefined>(undefined);

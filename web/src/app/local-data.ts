@@ -6,8 +6,8 @@ import type { CommandStore } from "../net/outbox.ts";
 const DRAFT = "tidings.draft.";
 const COMMAND_PREFIX = "tidings.letter.";
 const DEVICE = "tidings.device";
-/** What the user of this browser has marked, seen and saved. */
-const OWN = ["tidings.marks", "tidings.seen", "tidings.templates"];
+/** What the user of this browser has saved. */
+const OWN = ["tidings.templates"];
 
 export function loadDraft(session: string): string {
   return localStorage.getItem(DRAFT + session) ?? "";

@@ -11,13 +11,17 @@ export type Route =
   | { view: "cost" }
   | { view: "settings"; /** Name of a section. */ section?: string | undefined };
 
-/** Search of the sessions on disk. */
+/** Search of the sessions on disk, and the displayed part of one of them. */
 export interface Wanted {
   words?: string | undefined;
   /** The matching line in a session. */
   around?: string | undefined;
   project?: string | undefined;
   sort?: string | undefined;
+  /** The message that a link is about. */
+  message?: string | undefined;
+  /** The last entry of the displayed branch. */
+  leaf?: string | undefined;
 }
 
 export const route = signal<Route>(parse(location.hash));
@@ -39,8 +43,8 @@ export function href(to: Route): string {
     case "new":
       return `#/new${queryOf({ resume: to.resume, cwd: to.cwd, fork: to.fork ? "1" : undefined, shared: to.shared ? "1" : undefined })}`;
     case "history": {
-      const { words, around, project, sort } = to.wanted ?? {};
-      return `#/history${to.id === undefined ? "" : `/${encodeURIComponent(to.id)}`}${queryOf({ q: words, at: around, project, sort })}`;
+      const { words, around, project, sort, message, leaf } = to.wanted ?? {};
+      return `#/history${to.id === undefined ? "" : `/${encodeURIComponent(to.id)}`}${queryOf({ q: words, at: around, project, sort, leaf, message })}`;
     }
     case "cost":
       return "#/cost";
@@ -75,7 +79,7 @@ function parse(hash: string): Route {
   if (view === "s" && name !== undefined) return { view: "session", id: name, ask: given("ask"), at: given("at") };
   if (view === "inbox") return { view: "inbox", state: given("state") ?? "all", kind: given("kind") };
   if (view === "new") return { view: "new", resume: given("resume"), cwd: given("cwd"), fork: given("fork") === "1", shared: given("shared") === "1" };
-  if (view === "history") return { view: "history", id: name, wanted: { words: given("q"), around: given("at"), project: given("project"), sort: given("sort") } };
+  if (view === "history") return { view: "history", id: name, wanted: { words: given("q"), around: given("at"), project: given("project"), sort: given("sort"), message: given("message"), leaf: given("leaf") } };
   if (view === "cost") return { view: "cost" };
   if (view === "settings") return { view: "settings", section: name };
   return { view: "home" };

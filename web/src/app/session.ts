@@ -6,7 +6,6 @@ import type { Ask, Conversation } from "../model/conversation.ts";
 import { emptyConversation } from "../model/conversation.ts";
 import { fold } from "../model/fold.ts";
 import { prepend } from "../model/prepend.ts";
-import { addTimes } from "../model/times.ts";
 import { getJson } from "../net/api.ts";
 import { isPositionMissing } from "./scroll-positions.ts";
 
@@ -38,8 +37,6 @@ export class OpenSession {
   watching: Promise<void> = Promise.resolve();
   #before: string | undefined;
   #planned = false;
-  /** The conversation whose times were fetched. */
-  #timed: Conversation | undefined;
   /** True if the events that arrive continue the conversation. */
   #live = false;
 
@@ -54,7 +51,7 @@ export class OpenSession {
   async load(): Promise<SessionView> {
     const snapshot = await getJson<Snapshot>(`sessions/${encodeURIComponent(this.name)}/snapshot`, { limit: SNAPSHOT_EVENTS, bytes: SNAPSHOT_BYTES });
     const conversation = emptyConversation();
-    for (const event of snapshot.events) fold(conversation, event as UiMessage);
+    snapshot.events.forEach((event, index) => fold(conversation, event, snapshot.times[index]));
     this.conversation = conversation;
     this.cursor = snapshot.cursor;
     this.more.value = snapshot.more;
@@ -101,15 +98,6 @@ export class OpenSession {
     this.#before = page.prev;
     this.more.value = page.prev !== undefined && page.items.length > 0;
     this.#plan();
-  }
-
-  /** Fetches the times of the newest events, which a snapshot does not have. */
-  async loadTimes(): Promise<void> {
-    if (this.#timed === this.conversation || this.conversation.items.length === 0) return;
-    const conversation = this.conversation;
-    this.#timed = conversation;
-    const page = await getJson<HistoryPage>(`sessions/${encodeURIComponent(this.name)}/history`, { limit: HISTORY_PAGE });
-    if (conversation === this.conversation && addTimes(conversation, page.items)) this.#plan();
   }
 
   /** Loads everything up to the first event. */

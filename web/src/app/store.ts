@@ -21,6 +21,7 @@ import { newId, surroundings } from "./browser.ts";
 import { forgetDrafts } from "./drafts.ts";
 import { followCommandStore, clearLocalData, saveDevice, commandStore } from "./local-data.ts";
 import { addWaiting, forgetSession, refreshList, remember, sessions, settled } from "./list.ts";
+import { refreshMarks, takeMarks } from "./mark-list.ts";
 import { notifyAsk, notifyTurn } from "./notify.ts";
 import { prefs } from "./prefs.ts";
 import { route } from "./route.ts";
@@ -163,6 +164,7 @@ async function refresh(): Promise<void> {
     // The version of Claude Code is known only some time after the start of the server.
     meta.value?.claude?.version === undefined ? getJson<Meta>("meta") : Promise.resolve(meta.value),
     refreshList(open.value?.name),
+    refreshMarks(),
   ]);
   meta.value = about;
   // A request that arrived while disconnected needs a notification as well.
@@ -278,6 +280,9 @@ function noticed(notice: Notice): void {
       break;
     case "turn_ended":
       notifyTurn(sessions.value.get(notice.session), notice.interrupted === true ? "interrupted" : notice.is_error ? "failed" : "done", notice.last_line ?? undefined);
+      break;
+    case "marks":
+      takeMarks(notice.marks);
       break;
     case "resync":
       refresh().catch(() => undefined);

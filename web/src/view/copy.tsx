@@ -1,11 +1,12 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import { copyText } from "../app/clipboard.ts";
 import { Icon } from "./icons.tsx";
 
 export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }): VNode {
   const [done, setDone] = useState(false);
   const copy = () => {
-    navigator.clipboard?.writeText(text).then(
+    copyText(text).then(
       () => {
         setDone(true);
         setTimeout(() => setDone(false), 1500);

@@ -5,8 +5,10 @@ import { useState } from "preact/hooks";
 import type { ForkSource } from "../app/fork.ts";
 import { forkAt, shownTranscript } from "../app/fork.ts";
 import { hasClaude } from "../app/agents.ts";
+import { copyText } from "../app/clipboard.ts";
 import { rewindTo } from "../app/jumps.ts";
 import { viewOf } from "../app/list.ts";
+import type { Route } from "../app/route.ts";
 import { href, route } from "../app/route.ts";
 import { linkNameOf } from "../app/scroll-positions.ts";
 import { hasScope, open } from "../app/store.ts";
@@ -19,6 +21,7 @@ import { nameOf } from "../model/name.ts";
 import type { SessionView } from "../wire.ts";
 import { CopyButton } from "./copy.tsx";
 import { Icon } from "./icons.tsx";
+import { Time } from "./time.tsx";
 
 /** `item` is a prompt, or a block of an answer. Messages of sub-agents have no place of their own. */
 export function MessageActions({ item, all }: { item: PromptItem | TextItem; all: Conversation }): VNode {
@@ -26,8 +29,10 @@ export function MessageActions({ item, all }: { item: PromptItem | TextItem; all
   const isMain = all.items.includes(item);
   return (
     <div class="message-actions" role="group" aria-label="Actions on this message">
+      {/* A prompt has its time beside its author. */}
+      {item.kind === "text" && <Time at={item.at} />}
       <CopyButton text={item.text} label="Copy message" />
-      {session !== undefined && isMain && <LinkButton session={session} item={item} all={all} />}
+      {isMain && <LinkButton session={session} item={item} all={all} />}
       {isMain && <ForkButton source={session === undefined ? shownTranscript.value : sourceOf(session)} item={item} all={all} />}
       {session !== undefined && isMain && item.kind === "prompt" && item.uuid !== undefined && item.origin === undefined && item.dropped === undefined && can(session, "rewind") && hasScope("prompt") && (
         <button type="button" class="ghost small" aria-label="Rewind to here" title="Rewind files to before this prompt" onClick={() => (rewindTo.value = item.uuid)}>
@@ -38,11 +43,14 @@ export function MessageActions({ item, all }: { item: PromptItem | TextItem; all
   );
 }
 
-function LinkButton({ session, item, all }: { session: SessionView; item: PromptItem | TextItem; all: Conversation }): VNode {
+/** Without a session of the server the link leads to the displayed transcript. */
+function LinkButton({ session, item, all }: { session: SessionView | undefined; item: PromptItem | TextItem; all: Conversation }): VNode | null {
+  const shown = route.value;
+  if (session === undefined && shown.view !== "history") return null;
   const copy = () => {
-    const at = linkNameOf(all.items, item.key);
-    const url = new URL(href({ view: "session", id: session.key, at }), location.href).href;
-    navigator.clipboard?.writeText(url).then(
+    const name = linkNameOf(all.items, item.key);
+    const to: Route = shown.view === "history" ? { view: "history", id: shown.id, wanted: { leaf: shown.wanted?.leaf, message: name } } : { view: "session", id: session?.key ?? "", at: name };
+    copyText(new URL(href(to), location.href).href).then(
       () => showToast("plain", "The link to this message was copied."),
       () => showToast("error", "The browser does not allow copying here."),
     );

@@ -8,10 +8,10 @@ import { editedInputs } from "../app/edited.ts";
 import { download, toMarkdown } from "../app/export.ts";
 import { shownTranscript } from "../app/fork.ts";
 import { fileName, hostOf } from "../app/list.ts";
-import { savePosition, savedPosition } from "../app/scroll-positions.ts";
+import { linkedItem, savePosition, savedPosition } from "../app/scroll-positions.ts";
 import { isSideBySide, prefs } from "../app/prefs.ts";
 import type { Wanted } from "../app/route.ts";
-import { href } from "../app/route.ts";
+import { amend, href } from "../app/route.ts";
 import { resumeFile } from "../app/sessions.ts";
 import { hasScope, errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
@@ -37,6 +37,7 @@ import { PanelFrame } from "./panels.tsx";
 import type { Talk } from "./prompts.tsx";
 import { Outline, PromptNav, promptsOf } from "./prompts.tsx";
 import { InOrder } from "./revealed.tsx";
+import { NO_MESSAGE } from "./rows.ts";
 import { ServerText } from "./server-text.tsx";
 import { VirtualList } from "./virtual.tsx";
 
@@ -59,7 +60,7 @@ interface Past {
 }
 
 export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted }): VNode {
-  const [leaf, setLeaf] = useState<string | undefined>(undefined);
+  const { leaf, message } = asked;
   const [past, setPast] = useState<Past | undefined>(undefined);
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
@@ -70,7 +71,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
   const name = `past.${id}.${leaf ?? ""}`;
   const [finding, setFinding] = useState(false);
   const [outlined, setOutlined] = useState(false);
-  const [jumped, setJumped] = useState<{ key: string; text: string; count: number } | undefined>(undefined);
+  const [jumped, setJumped] = useState<{ key: string; text: string; isMarked: boolean; count: number } | undefined>(undefined);
 
   useEffect(() => {
     wanted.current += 1;
@@ -96,10 +97,14 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
       return { ...whole, found };
     };
     load().then(
-      (whole) => mine === wanted.current && setPast(whole),
+      (whole) => {
+        if (mine !== wanted.current) return;
+        setPast(whole);
+        if (message !== undefined) void showLinked(whole, mine);
+      },
       (error: unknown) => mine === wanted.current && setProblem(errorText(error)),
     );
-  }, [id, leaf, tries]);
+  }, [id, leaf, message, tries]);
 
   // The list of sessions may arrive after the file.
   const host = hostOf(id);
@@ -176,7 +181,25 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     }
   };
 
-  const back = href({ view: "history", id: undefined, wanted: { ...asked, around: undefined } });
+  /** Shows the message that the address names, which may be among events that are not loaded. */
+  const showLinked = async (read: Past, mine: number) => {
+    latest.current = read;
+    try {
+      let item = linkedItem(read.all.items, message ?? "");
+      while (item === undefined && latest.current.more && mine === wanted.current) {
+        await loadOlder();
+        item = linkedItem(latest.current.all.items, message ?? "");
+      }
+      if (mine !== wanted.current) return;
+      const key = item?.key;
+      if (key === undefined) showToast("error", NO_MESSAGE);
+      else setJumped((before) => ({ key: rowKeyOf(rowsOf(read.all.items, () => false), key), text: "", isMarked: true, count: (before?.count ?? 0) + 1 }));
+    } catch (error) {
+      showToast("error", errorText(error));
+    }
+  };
+
+  const back = href({ view: "history", id: undefined, wanted: { ...asked, around: undefined, message: undefined, leaf: undefined } });
   if (problem !== "") {
     return (
       <Blank
@@ -207,14 +230,14 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
     // Older events may have been loaded meanwhile.
     const row = rowsOf(all.items, (one) => all.asks.has(one)).find((one) => one.key === item.key || (one.kind === "run" && one.calls.some(({ key }) => key === item.key)));
     if (row?.kind === "run") openFold(runFold(row));
-    setJumped((before) => ({ key: row?.key ?? item.key, text, count: (before?.count ?? 0) + 1 }));
+    setJumped((before) => ({ key: row?.key ?? item.key, text, isMarked: true, count: (before?.count ?? 0) + 1 }));
   };
   const talk: Talk = {
     conversation: all,
     more: { value: past.more },
     loadOlder,
     loadAll,
-    jump: (key) => setJumped((before) => ({ key: rowKeyOf(rows, key), text: "", count: (before?.count ?? 0) + 1 })),
+    jump: (key) => setJumped((before) => ({ key: rowKeyOf(rows, key), text: "", isMarked: false, count: (before?.count ?? 0) + 1 })),
   };
   // Search also matches titles, which stand above the conversation.
   const isInTitle = sought !== undefined && (about.title ?? "").includes(sought.around.trim());
@@ -244,7 +267,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
           {branches.length > 1 && (
             <label class="pick">
               <span class="sr">Branch</span>
-              <select value={leaf ?? ""} onChange={(event) => setLeaf(event.currentTarget.value === "" ? undefined : event.currentTarget.value)}>
+              <select value={leaf ?? ""} onChange={(event) => amend({ view: "history", id, wanted: { ...asked, message: undefined, leaf: event.currentTarget.value === "" ? undefined : event.currentTarget.value } })}>
                 <option value="">Newest branch</option>
                 {branches.map((branch, index) => (
                   <option value={branch.leaf}>
@@ -288,7 +311,7 @@ export function PastSession({ id, wanted: asked }: { id: string; wanted: Wanted 
           <VirtualList
             key={`${name} ${jumped?.count ?? 0}`}
             begin={jumped !== undefined ? { key: jumped.key, top: FOUND_TOP_PX } : found === undefined ? rowPosition(rows, savedPosition(name, all.items)) : { key: rowKeyOf(rows, found.item.key), top: FOUND_TOP_PX }}
-            marked={jumped !== undefined ? (jumped.text === "" ? undefined : jumped.key) : found === undefined ? undefined : rowKeyOf(rows, found.item.key)}
+            marked={jumped !== undefined ? (jumped.isMarked ? jumped.key : undefined) : found === undefined ? undefined : rowKeyOf(rows, found.item.key)}
             moved={(spot) => savePosition(name, all.items, spot)}
             items={rows}
             estimate={guessHeight}
@@ -354,12 +377,6 @@ function withEvents(all: Conversation, events: readonly UiMessage[]): Conversati
 
 function folded({ events, times }: TranscriptEvents): Conversation {
   const all = emptyConversation();
-  for (const event of events as UiMessage[]) fold(all, event, timeOf(event, times));
+  (events as UiMessage[]).forEach((event, index) => fold(all, event, times[index] ?? undefined));
   return all;
-}
-
-/** The time of a prompt or a tool call; other events on disk have none. */
-function timeOf(event: UiMessage, times: TranscriptEvents["times"]): string | undefined {
-  if ("UserPrompt" in event) return times[event.UserPrompt.uuid ?? ""];
-  return "ToolExecuting" in event ? times[event.ToolExecuting.tool_use_id] : undefined;
 }

@@ -21,7 +21,6 @@ export interface Talk {
   drawn?: { readonly value: unknown };
   loadOlder(): Promise<unknown>;
   loadAll(): Promise<unknown>;
-  loadTimes?(): Promise<unknown>;
   /** Shows an item; by default that of the open session. */
   jump?(key: string): void;
 }
@@ -116,11 +115,7 @@ export function PromptNav({ open, outline }: { open: Talk; outline: () => void }
 export function Outline({ open, close }: { open: Talk; close: () => void }): VNode {
   const [busy, setBusy] = useState(open.more.value);
   useEffect(() => {
-    const load = async () => {
-      await open.loadTimes?.();
-      await open.loadAll();
-    };
-    load().catch((error: unknown) => showToast("error", errorText(error))).finally(() => setBusy(false));
+    open.loadAll().catch((error: unknown) => showToast("error", errorText(error))).finally(() => setBusy(false));
   }, [open.conversation]);
   // Draws again with each loaded page.
   void open.drawn?.value;

@@ -1,6 +1,7 @@
 // Hooks of a conversation: its rows, and jumps to one of them.
 
 import { useEffect, useRef } from "preact/hooks";
+import type { Jump } from "../app/jumps.ts";
 import { jumpTo } from "../app/jumps.ts";
 import { route } from "../app/route.ts";
 import { linkedItem } from "../app/scroll-positions.ts";
@@ -11,6 +12,9 @@ import type { Conversation } from "../model/conversation.ts";
 import type { RowItem } from "../model/runs.ts";
 import { rowsOf } from "../model/runs.ts";
 
+/** Said if a link names a message that does not exist any more. */
+export const NO_MESSAGE = "The message of this link is not in the session";
+
 /** The rows of a conversation; rows that did not change stay the same objects. */
 export function useRows(all: Conversation): RowItem[] {
   const before = useRef<RowItem[]>([]);
@@ -18,13 +22,13 @@ export function useRows(all: Conversation): RowItem[] {
   return before.current;
 }
 
-/** Calls `show` with the key of each requested item. */
-export function useJumps(open: OpenSession, show: (key: string) => void): void {
+/** Calls `show` with each requested item. */
+export function useJumps(open: OpenSession, show: (jump: Jump) => void): void {
   const wanted = jumpTo.value;
   useEffect(() => {
     if (wanted === undefined) return;
     jumpTo.value = undefined;
-    show(wanted.key);
+    show(wanted);
   }, [wanted, open]);
 }
 
@@ -39,8 +43,8 @@ export function useLinkedMessage(open: OpenSession): void {
         await open.loadOlder();
         item = linkedItem(open.conversation.items, link);
       }
-      if (item === undefined) showToast("error", "The message of this link is not in the session");
-      else jumpTo.value = { key: item.key };
+      if (item === undefined) showToast("error", NO_MESSAGE);
+      else jumpTo.value = { key: item.key, isLinked: true };
     };
     find().catch((error: unknown) => showToast("error", errorText(error)));
   }, [open, link]);

@@ -31,7 +31,7 @@ export function SessionCard({ entry, mixed }: { entry: Live; mixed: boolean }): 
   const { session } = entry;
   const waits = session.pending_permissions + session.pending_questions;
   const current = open.value?.name === session.key || open.value?.name === String(session.handle);
-  const unread = !current && isUnread(session);
+  const unread = !current && isUnread(entry);
   if (renaming.value === session.key) return <li><RenameField entry={entry} /></li>;
   return (
     <li class={unread ? "card unread" : "card"}>
@@ -64,10 +64,11 @@ export function DiskCard({ entry, mixed }: { entry: OnDisk; mixed: boolean }): V
   const { file } = entry;
   if (renaming.value === entry.key) return <li><RenameField entry={entry} /></li>;
   return (
-    <li class="card">
+    <li class={isUnread(entry) ? "card unread" : "card"}>
       <Selector entry={entry} />
       <a class="disk-card" href={href({ view: "history", id: file.id })}>
         <span class="card-top">
+          {isUnread(entry) && <span class="unread-dot" role="img" aria-label="Unread" />}
           {hasMark(entry, "pinned") && <Icon name="pin" />}
           <span class="card-title" id={`card-${entry.key}`}><bdi><InOrder text={entryName(entry)} /></bdi></span>
           {file.modified != null && <time class="card-age" dateTime={file.modified} title={new Date(file.modified).toLocaleString()}>{age(file.modified, now.value)}</time>}
@@ -141,14 +142,14 @@ function CardMenu({ entry }: { entry: Entry }): VNode | null {
           {entry.kind === "disk" && may && (
             <button type="button" onClick={run(() => void resumeFile(entry.key, entry.file.cwd))}><Icon name="play" /> Resume</button>
           )}
-          {!copy && <button type="button" onClick={run(() => void setMark(entry, "pinned", !pinned))}><Icon name="pin" /> {pinned ? "Unpin" : "Pin"}</button>}
+          {may && !copy && <button type="button" onClick={run(() => void setMark(entry, "pinned", !pinned))}><Icon name="pin" /> {pinned ? "Unpin" : "Pin"}</button>}
           {may && !copy && <button type="button" onClick={run(() => (renaming.value = entry.key))}><Icon name="pencil" /> Rename</button>}
-          {entry.kind === "live" && entry.session.totals.turns > 0 && (
-            <button type="button" onClick={run(() => setUnread(entry.session, !isUnread(entry.session)))}><Icon name="bell" /> {isUnread(entry.session) ? "Mark as read" : "Mark as unread"}</button>
+          {may && !copy && (entry.kind === "disk" || entry.session.totals.turns > 0) && (
+            <button type="button" onClick={run(() => setUnread(entry, !isUnread(entry)))}><Icon name="bell" /> {isUnread(entry) ? "Mark as read" : "Mark as unread"}</button>
           )}
           {file !== undefined && entry.kind === "live" && <a href={href({ view: "history", id: file })} onClick={close}><Icon name="clock" /> Transcript</a>}
           {file !== undefined && may && <a href={href({ view: "new", resume: file, cwd: entry.kind === "live" ? entry.session.cwd : (entry.file.cwd ?? undefined), fork: true })} onClick={close}><Icon name="branch" /> Fork…</a>}
-          {!copy && <button type="button" onClick={run(() => void setMark(entry, "archived", !archived))}><Icon name="archive" /> {archived ? "Unarchive" : "Archive"}</button>}
+          {may && !copy && <button type="button" onClick={run(() => void setMark(entry, "archived", !archived))}><Icon name="archive" /> {archived ? "Unarchive" : "Archive"}</button>}
           <button type="button" onClick={run(() => (selected.value = new Set([entry.key])))}><Icon name="check" /> Select</button>
           {hasScope("admin") && (
             <button type="button" class="no" onClick={run(() => (deleting.value = [entry.key]))}><Icon name="trash" /> Delete…</button>
@@ -188,7 +189,12 @@ function RenameField({ entry }: { entry: Entry }): VNode {
 }
 
 function line(session: SessionView): string {
-  return session.error ?? wants(session) ?? session.last_line ?? (session.state === "running" ? "Working" : session.cwd);
+  return session.error ?? wants(session) ?? lastWords(session) ?? (session.state === "running" ? "Working" : session.cwd);
+}
+
+/** The last line of the answer; one without words, such as the end of a formula, tells nothing. */
+function lastWords({ last_line: text, first_prompt: prompt }: SessionView): string | undefined {
+  return text === undefined || /[\p{L}\p{N}]/u.test(text) ? text : prompt;
 }
 
 /** The session's pending request in one line. */

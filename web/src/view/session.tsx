@@ -127,19 +127,17 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
   const [finding, setFinding] = useState(false);
   const rows = useRows(all);
   const [outlined, setOutlined] = useState(false);
-  const [found, setFound] = useState<{ key: string; text: string; count: number } | undefined>(undefined);
+  const [found, setFound] = useState<{ key: string; text: string; isMarked: boolean; count: number } | undefined>(undefined);
   const showFound = (item: Item, text: string) => {
     const inside = findIn(all, { words: text, around: text });
     if (inside !== undefined && inside.item.key === item.key) unfold(inside);
     const key = rowKeyOf(rows, item.key);
     const run = rows.find((row) => row.key === key);
     if (run?.kind === "run") openFold(runFold(run));
-    setFound({ key, text, count: (found?.count ?? 0) + 1 });
+    setFound({ key, text, isMarked: true, count: (found?.count ?? 0) + 1 });
   };
-  useJumps(open, (key) => setFound((before) => ({ key: rowKeyOf(rows, key), text: "", count: (before?.count ?? 0) + 1 })));
+  useJumps(open, ({ key, isLinked }) => setFound((before) => ({ key: rowKeyOf(rows, key), text: "", isMarked: isLinked === true, count: (before?.count ?? 0) + 1 })));
   useLinkedMessage(open);
-  // Times are not needed to read: they are fetched when the user points at the conversation.
-  const loadTimes = () => void open.loadTimes().catch(() => undefined);
   useEffect(() => {
     if (rewindTo.value !== undefined) setPanel("rewind");
   }, [rewindTo.value]);
@@ -180,14 +178,14 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
     <div class="session" data-state={session.state}>
       <Header session={session} all={all} drawn={drawn} panel={panel} setPanel={setPanel} find={find} />
       <div class="session-middle">
-        <div class="talk" onPointerOver={loadTimes} onPointerDown={loadTimes}>
+        <div class="talk">
           {hasTerminal && <SessionTabs tab={tab} setTab={setTab} />}
           {finding && <FindBar open={open} show={showFound} close={() => { setFinding(false); setFound(undefined); }} />}
           {promptsOf(all.items).length > 1 && tab === "conversation" && <PromptNav open={open} outline={() => setOutlined(!outlined)} />}
           {hasTerminal && tab === "terminal" ? <TerminalView key={open.name} session={session} /> : <VirtualList
             key={`${open.name} ${found?.count ?? 0}`}
             begin={found === undefined ? rowPosition(rows, savedPosition(open.name, all.items)) : { key: found.key, top: found.text === "" ? JUMPED_TOP_PX : FOUND_TOP_PX }}
-            marked={found === undefined || found.text === "" ? undefined : found.key}
+            marked={found?.isMarked === true ? found.key : undefined}
             moved={(spot) => savePosition(open.name, open.conversation.items, spot)}
             items={rows}
             estimate={guessHeight}

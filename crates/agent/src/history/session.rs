@@ -1,5 +1,6 @@
 //! A complete session from disk as events.
 
+use jiff::Timestamp;
 use tidings_protocol::ui::UiMessage;
 use tidings_transcript::Error;
 use tidings_transcript::session::{LaneId, NodeId, Session, View};
@@ -7,8 +8,8 @@ use tidings_transcript::session::{LaneId, NodeId, Session, View};
 use super::Replay;
 use crate::fold::FoldOptions;
 
-/// Passes the events of a session to `each`, with those of sub-agents at the calls that started them.
-/// The branch is the one that ends at `leaf`, or the active one.
+/// Passes the events of a session to `each`, with the time of their entry if it has one, and those of
+/// sub-agents at the calls that started them. The branch is the one that ends at `leaf`, or the active one.
 ///
 /// Only one entry and its events are held in memory at a time.
 pub fn replay_session<E: From<Error>>(
@@ -16,10 +17,10 @@ pub fn replay_session<E: From<Error>>(
     leaf: Option<NodeId>,
     handle: i64,
     options: FoldOptions,
-    mut each: impl FnMut(&[UiMessage]) -> Result<(), E>,
+    mut each: impl FnMut(&[UiMessage], Option<Timestamp>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut replay = Replay::new(handle, options);
-    let mut events = Vec::new();
+    let (mut events, mut at) = (Vec::new(), None);
     // Sub-agents are inserted at the call that started them. A stack of lanes replaces recursion.
     let leaf = leaf.or_else(|| session.active_leaf(LaneId::MAIN));
     let mut stack = vec![RemainingLane::of(session, LaneId::MAIN, leaf)];
@@ -31,7 +32,8 @@ pub fn replay_session<E: From<Error>>(
         let entry = session.entry(node)?;
         replay.entry(&entry.as_ref(), lane.agent.as_deref(), &mut events);
         if !events.is_empty() {
-            each(&events)?;
+            at = session.node(node).at.or(at);
+            each(&events, at)?;
             events.clear();
         }
         let depth = stack.len();
@@ -45,7 +47,7 @@ pub fn replay_session<E: From<Error>>(
         stack[depth..].reverse();
     }
     replay.finish(&mut events);
-    each(&events)
+    each(&events, at)
 }
 
 /// A lane, with its entries that were not read yet.

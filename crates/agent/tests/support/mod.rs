@@ -80,7 +80,7 @@ pub(crate) fn from_files(name: &str) -> Vec<UiMessage> {
     let mut events = Vec::new();
     for files in &found.sessions {
         let session = Session::open(files).unwrap();
-        let each = |some: &[UiMessage]| {
+        let each = |some: &[UiMessage], _| {
             events.extend_from_slice(some);
             Ok::<(), Error>(())
         };

@@ -40,6 +40,7 @@ use crate::caller::Caller;
 use crate::error::Error;
 use crate::http::{name_requests, route, unauthorized};
 use crate::limits::{BODY_REQUEST_BYTES_MAX, REVOCATIONS_MAX, SOCKETS_MAX};
+use crate::marks::Marks;
 use crate::notify::{Notifications, Notifier};
 use crate::sessions::Sessions;
 
@@ -72,6 +73,8 @@ pub struct Api {
     pub sockets: Arc<Semaphore>,
     /// The inbox and its notifications.
     pub(crate) notifications: Notifications,
+    /// Marks of sessions.
+    pub(crate) marks: Marks,
     /// Positions of subscribers to the phone dialect.
     pub(crate) recovery: Arc<recovery::Recovery>,
 }
@@ -82,6 +85,7 @@ impl Api {
         let recovery = Arc::new(recovery::Recovery::new(Arc::clone(sessions.broadcast().journal())));
         Api {
             notifications: Notifications::new(sessions.clone(), Notifier::default()),
+            marks: Marks::new(Arc::clone(sessions.broadcast().journal())),
             recovery,
             sessions,
             sign_in: Arc::new(|_, _| Err(unauthorized())),

@@ -402,6 +402,7 @@ fn write_notice(notice: &Notice, out: &mut String) {
         Notice::Settled { .. } => "settled",
         Notice::TurnEnded { .. } => "turn_ended",
         Notice::Inbox { .. } => "inbox",
+        Notice::Marks { .. } => "marks",
         Notice::Resync {} => "resync",
     };
     block(out, name, None, &serde_json::to_string(notice).unwrap_or_default());

@@ -66,6 +66,8 @@ impl Visibility {
             Notice::Settled { session, .. } | Notice::TurnEnded { session, .. } => {
                 self.sees_session(sessions, session).await
             }
+            // It may be about a session on disk, whose folder is not known here.
+            Notice::Marks { .. } => self.caller.folders.is_empty(),
             Notice::Inbox { .. } | Notice::Resync {} => true,
         }
     }

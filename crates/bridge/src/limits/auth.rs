@@ -30,6 +30,9 @@ pub(crate) const RATE_ADDRESSES_MAX: usize = 4096;
 /// Folders with a policy of their own. Every session that appears is compared with them.
 pub(crate) const FOLDER_POLICIES_MAX: usize = 1000;
 
+/// Sessions with marks. Each session that was shown has one, so that the oldest give way.
+pub(crate) const MARKS_MAX: usize = 10_000;
+
 /// Folders that users trusted.
 pub(crate) const TRUSTED_FOLDERS_MAX: usize = 10_000;
 

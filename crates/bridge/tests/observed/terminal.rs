@@ -235,7 +235,7 @@ impl Terminal {
         let files = Roots::new([self.folder.path().join("config")]).find(SESSION).unwrap();
         let session = Session::open(&files).unwrap();
         let mut found = Vec::new();
-        let take = |events: &[tidings_agent::UiMessage]| {
+        let take = |events: &[tidings_agent::UiMessage], _| {
             found.extend(events.iter().map(|event| serde_json::to_value(event).unwrap()));
             Ok::<_, tidings_transcript::Error>(())
         };

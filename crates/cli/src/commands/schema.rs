@@ -40,8 +40,8 @@ macro_rules! each_api_type {
         $visit! {
             Accepted, AnswerResult, ArchiveList, ArchiveRequest, ArchiveRestored, ArchiveRound, BatchAnswer, BatchAnswered, CommandRequest, CommitMade, CommitRequest,
             Completions, CostReport, CreateSession, DeviceList, FileList, FileText, FolderDefaultsList, FolderPolicyList, FolderTrust, HistoryPage, InboxAct, InboxActed, InboxCounts, InboxPage,
-            InboxRead, InboxSeen, InboxVisible, Input, Meta, ModelList, NewCredential, NewDevice,
-            NewNotifyTarget, Notice, NotifySettings, NotifyTargets, NotifyTest, PairRequest, PairingCode, PatchSession, PatchTranscript, PermissionAnswer, PermissionList, Problem, PushMessage, PushState, PushSubscription,
+            InboxRead, InboxSeen, InboxVisible, Input, MarkList, Meta, ModelList, NewCredential, NewDevice,
+            NewNotifyTarget, Notice, NotifySettings, NotifyTargets, NotifyTest, PairRequest, PairingCode, PatchMarks, PatchSession, PatchTranscript, PermissionAnswer, PermissionList, Problem, PushMessage, PushState, PushSubscription,
             QuestionAnswer, QuestionList, QueueList, RemoveWorktree, SessionList, SessionView, SetFolderPolicy, Snapshot, SocketMessage,
             SocketRequest, StageRequest, Subscribed, Transcript, TranscriptBranches, TranscriptEvents, TranscriptHits,
             TranscriptList, TranscriptStats, TranscriptSummary, TrustRequest, TrustedFolderList, WholeCall,

@@ -8,6 +8,7 @@ mod device;
 mod inbox;
 mod input;
 mod list;
+mod marks;
 mod notify;
 mod problem;
 mod session;
@@ -34,6 +35,7 @@ pub use list::{
     FolderItem, FolderList, HistoryEvent, HistoryPage, Meta, MetaCaller, MetaClaude, MetaLimits, ModelChoice,
     ModelList, PermissionList, QuestionList, QueueList, WholeCall, WholePrompt, WorkingTree,
 };
+pub use marks::{MarkList, PatchMarks, SessionMarks};
 pub use notify::{
     NewNotifyTarget, NotifySettings, NotifyTarget, NotifyTargets, NotifyTest, PushActions, PushDevice,
     PushKeys, PushMessage, PushState, PushSubscription, QuietHours, TargetSource, TargetState,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{PendingPermission, PendingQuestion, SessionView, closed_enums, shapes};
+use super::{PendingPermission, PendingQuestion, SessionMarks, SessionView, closed_enums, shapes};
 
 shapes! {
     /// First message of a subscription.
@@ -37,6 +37,9 @@ shapes! {
         #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::ui::UiMessage>"))]
         #[cfg_attr(feature = "typescript", ts(as = "Vec<crate::ui::UiMessage>"))]
         pub events: Vec<Value>,
+        /// Times of the events, in their order; of a merged event the time of its first delta.
+        #[serde(default)]
+        pub times: Vec<String>,
         /// Pending permission requests.
         pub pending_permissions: Vec<PendingPermission>,
         /// Pending questions.
@@ -112,6 +115,11 @@ pub enum Notice {
     Inbox {
         /// Position of its newest item.
         position: u64,
+    },
+    /// The marks of a session have changed.
+    Marks {
+        /// They are now.
+        marks: SessionMarks,
     },
     /// Notices were dropped: list the sessions again.
     Resync {},

@@ -97,9 +97,9 @@ shapes! {
         pub from: u64,
         /// True if there are earlier events.
         pub more: bool,
-        /// Times of the prompts and tool calls among the events, by `uuid` and `tool_use_id`.
+        /// Times of the events, in their order; of a merged event the time of its first delta.
         #[serde(default)]
-        pub times: BTreeMap<String, String>,
+        pub times: Vec<Option<String>>,
         /// The events, merged as in a snapshot: long tool inputs and outputs lose their middle, with a mark,
         /// unless the request wants them in full.
         #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]

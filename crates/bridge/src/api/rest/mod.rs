@@ -7,6 +7,7 @@ mod folders;
 mod history;
 mod hooks;
 mod inbox;
+mod marks;
 mod notify;
 mod project;
 mod queue;
@@ -80,6 +81,8 @@ pub(crate) fn routes() -> Vec<Route<Api>> {
         needs(Read, route!(inbox::read_inbox)),
         needs(Read, route!(inbox::visible_inbox)),
         needs(Decide, route!(inbox::act_inbox)),
+        needs(Read, route!(marks::list_marks)),
+        needs(Prompt, route!(marks::patch_marks)),
         needs(Read, route!(notify::get_push)),
         needs(Read, route!(notify::put_push)),
         needs(Read, route!(notify::delete_push)),

@@ -14,6 +14,7 @@ mod store;
 mod summary;
 mod times;
 
+pub(super) use session::folder_of;
 pub use store::Transcripts;
 
 use super::Api;

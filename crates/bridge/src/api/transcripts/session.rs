@@ -1,15 +1,14 @@
 //! `GET /v1/transcripts/{id}`, its events and its branches.
 
-use std::collections::{BTreeMap, HashMap};
-
 use axum::Json;
 use axum::extract::State;
+use jiff::Timestamp;
 use serde::Deserialize;
 use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::replay_session;
 use tidings_protocol::api::{Transcript, TranscriptBranch, TranscriptBranches, TranscriptEvents};
 use tidings_protocol::ui::UiMessage;
-use tidings_transcript::session::{Branch, LaneId, NodeId, Session};
+use tidings_transcript::session::{Branch, LaneId, Session};
 
 use super::list::view;
 use super::store::FoundSession;
@@ -80,8 +79,7 @@ pub(crate) async fn transcript_events(
         let found = store.session_or_copy(archive.as_ref(), &caller, &id)?;
         let transcript = about(&found)?;
         let session = Session::open(&found.files)?;
-        let ConversationSnapshot { from, more, events } = read(&session, &query)?;
-        let times = times_of(&session, &events);
+        let (ConversationSnapshot { from, more, events }, times) = read(&session, &query)?;
         let events = events.iter().map(|(_, event)| serde_json::to_value(event)).collect::<Result<_, _>>();
         let events = events.map_err(|error| Error::new(Code::Internal, error.to_string(), ""))?;
         Ok(TranscriptEvents { transcript, from, more, times, events })
@@ -102,7 +100,11 @@ impl From<tidings_transcript::Error> for ReplayStop {
     }
 }
 
-fn read(session: &Session, query: &TranscriptEventsQuery) -> Result<ConversationSnapshot, Error> {
+/// The events, and their times.
+fn read(
+    session: &Session,
+    query: &TranscriptEventsQuery,
+) -> Result<(ConversationSnapshot, Vec<Option<String>>), Error> {
     let leaf = match &query.leaf {
         None => None,
         Some(uuid) => Some(session.by_uuid(LaneId::MAIN, uuid).ok_or_else(|| {
@@ -116,44 +118,28 @@ fn read(session: &Session, query: &TranscriptEventsQuery) -> Result<Conversation
     };
     let events_max = query.limit.unwrap_or(LIST_DEFAULT).clamp(1, SNAPSHOT_EVENTS_MAX);
     let mut compactor = SnapshotBuilder::new(Budget { events_max, bytes_max, result_bytes_max });
-    let mut seq = 0;
-    let each = |events: &[UiMessage]| {
+    let mut times = Vec::new();
+    let each = |events: &[UiMessage], at: Option<Timestamp>| {
         for event in events {
-            seq += 1;
+            let seq = times.len() as u64 + 1;
             if query.before.is_some_and(|before| seq >= before) {
                 return Err(ReplayStop::Reached);
             }
+            times.push(at);
             compactor.take(seq, event.clone());
         }
         Ok(())
     };
-    match replay_session(session, leaf, 0, FoldOptions::default(), each) {
-        Ok(()) | Err(ReplayStop::Reached) => Ok(compactor.finish()),
-        Err(ReplayStop::Failed(error)) => Err(error),
+    if let Err(ReplayStop::Failed(error)) = replay_session(session, leaf, 0, FoldOptions::default(), each) {
+        return Err(error);
     }
-}
-
-/// Times of the prompts and tool calls of the main conversation: events have none.
-fn times_of(session: &Session, events: &[(u64, UiMessage)]) -> BTreeMap<String, String> {
-    let calls: HashMap<&str, NodeId> =
-        session.tools().iter().filter_map(|tool| Some((&*tool.id, tool.call?))).collect();
-    let mut times = BTreeMap::new();
-    for (_, event) in events {
-        let (id, node) = match event {
-            UiMessage::UserPrompt(prompt) => {
-                let Some(uuid) = prompt.uuid.as_deref() else { continue };
-                (uuid, session.by_uuid(LaneId::MAIN, uuid))
-            }
-            UiMessage::ToolExecuting { tool_use_id, .. } => {
-                (tool_use_id.as_str(), calls.get(tool_use_id.as_str()).copied())
-            }
-            _ => continue,
-        };
-        if let Some(at) = node.and_then(|node| session.node(node).at) {
-            times.insert(id.to_owned(), format!("{at:.3}"));
-        }
-    }
-    times
+    let snapshot = compactor.finish();
+    let time = |(seq, _): &(u64, UiMessage)| {
+        let index = usize::try_from(seq.checked_sub(1)?).ok()?;
+        times.get(index).copied().flatten().map(|at| format!("{at:.3}"))
+    };
+    let times = snapshot.events.iter().map(time).collect();
+    Ok((snapshot, times))
 }
 
 /// Lists the branches of a session on disk.
@@ -191,6 +177,16 @@ fn branch(session: &Session, branch: &Branch) -> Option<TranscriptBranch> {
         at: session.node(branch.leaf).at.map(|at| format!("{at:.3}")),
         prompt: words.map(|words| words.chars().take(PROMPT_SHOWN_CHARS).collect()),
     })
+}
+
+/// The folder of a session on disk or in the archive that the caller may see; empty if it is not known.
+pub(in crate::api) async fn folder_of(api: &Api, caller: &Caller, id: &str) -> Result<String, Error> {
+    let (archive, caller, id) = (api.archive.clone(), caller.clone(), id.to_owned());
+    let found = api.transcripts.run(move |store| {
+        let about = about(&store.session_or_copy(archive.as_ref(), &caller, &id)?)?;
+        Ok(about.cwd.unwrap_or_default())
+    });
+    found.await
 }
 
 pub(super) fn about(found: &FoundSession) -> Result<Transcript, Error> {

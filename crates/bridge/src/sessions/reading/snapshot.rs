@@ -35,13 +35,16 @@ impl Sessions {
             let _permit = permit;
             build(&read, budget)
         };
-        let snapshot = tokio::task::spawn_blocking(work).await.map_err(lost)?;
-        let events = snapshot.events.iter().filter_map(|(_, event)| serde_json::to_value(event).ok());
+        let (snapshot, times) = tokio::task::spawn_blocking(work).await.map_err(lost)?;
+        let timed = snapshot.events.iter().zip(times);
+        let (events, times) =
+            timed.filter_map(|((_, event), at)| Some((serde_json::to_value(event).ok()?, at))).unzip();
         Ok(Snapshot {
             cursor: subscribed.head,
             from: snapshot.from,
             more: snapshot.more || !is_all,
-            events: events.collect(),
+            events,
+            times,
             session,
             pending_permissions,
             pending_questions,
@@ -63,13 +66,20 @@ impl Sessions {
     }
 }
 
-fn build(events: &[Arc<Event>], budget: Budget) -> ConversationSnapshot {
+/// The snapshot, and the times of its events.
+fn build(events: &[Arc<Event>], budget: Budget) -> (ConversationSnapshot, Vec<String>) {
     let shown = events.iter().filter(|event| event.kind.as_str() != FRAME);
     let messages = shown.filter_map(|event| {
         let message: UiMessage = serde_json::from_slice(&event.body).ok()?;
         Some((event.cursor.seq, message))
     });
-    take_snapshot(messages, budget)
+    let snapshot = take_snapshot(messages, budget);
+    let time = |(seq, _): &(u64, UiMessage)| {
+        let found = events.binary_search_by_key(seq, |event| event.cursor.seq).ok();
+        found.and_then(|index| events.get(index)).map_or_else(String::new, |event| format!("{:.3}", event.at))
+    };
+    let times = snapshot.events.iter().map(time).collect();
+    (snapshot, times)
 }
 
 fn lost(error: impl std::fmt::Display) -> Error {

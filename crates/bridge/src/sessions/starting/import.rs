@@ -95,7 +95,7 @@ fn newest_events(files: &SessionFiles, handle: i64, now: jiff::Timestamp) -> Res
     let mut bytes = 0;
     let mut is_cut = false;
     let (mut first_prompt, mut last_turn, mut last_answer) = (None, 0, 0);
-    let take = |events: &[UiMessage]| -> Result<(), tidings_transcript::Error> {
+    let take = |events: &[UiMessage], at: Option<jiff::Timestamp>| -> Result<(), tidings_transcript::Error> {
         for event in events {
             if let UiMessage::UserPrompt(prompt) = event {
                 if prompt.origin.is_none() && first_prompt.is_none() {
@@ -108,7 +108,7 @@ fn newest_events(files: &SessionFiles, handle: i64, now: jiff::Timestamp) -> Res
                 last_answer = started.turn_id.sequence.max(last_answer);
             }
             // It is on disk already, so it need not be durable before it is published.
-            let draft = Draft { class: Class::Delta, ..draft(event, now) };
+            let draft = Draft { class: Class::Delta, ..draft(event, at.unwrap_or(now)) };
             bytes += draft.body.len();
             drafts.push_back(draft);
             while drafts.len() > IMPORTED_EVENTS_MAX || bytes > IMPORTED_BYTES_MAX {

@@ -183,7 +183,7 @@ impl Export {
         let mut lines = Lines::new(Dialect::Ui);
         let mut text = String::new();
         let written = self.write(files, out, |writer| {
-            replay_session(session, leaf, 1, FoldOptions::default(), |events| {
+            replay_session(session, leaf, 1, FoldOptions::default(), |events, _| {
                 text.clear();
                 lines.write(events, &mut text)?;
                 for line in text.lines() {
