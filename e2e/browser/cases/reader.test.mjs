@@ -14,7 +14,7 @@ const COMMAND = Array.from({ length: 60 }, (_, at) => `echo "step ${at + 1}" && 
 const LINES = Array.from({ length: 20_000 }, (_, at) => `line ${at + 1} of many`).join("\n");
 const FLOW = "flowchart TD\n  A[Request] --> B{Allowed?}\n  B -->|yes| C([Run it])\n  B -- no --> D[Tell the model]\n  subgraph Server\n    C -.-> E[(Journal)]\n  end\n  D & E ==> F((Done))";
 const SEQUENCE = "sequenceDiagram\n  participant P as Phone\n  participant S as Server\n  P->>S: Answer the request\n  loop until it arrives\n    S-->>P: Sending\n  end\n  Note over P,S: exactly one answer\n  S->>S: Store it";
-const DRAWN = `Two diagrams, and one of another kind:\n\n\`\`\`mermaid\n${FLOW}\n\`\`\`\n\n\`\`\`mermaid\n${SEQUENCE}\n\`\`\`\n\n\`\`\`mermaid\npie\n  "a": 1\n\`\`\`\n`;
+const DRAWN = `Three diagrams, and one with a mistake:\n\n\`\`\`mermaid\n${FLOW}\n\`\`\`\n\n\`\`\`mermaid\n${SEQUENCE}\n\`\`\`\n\n\`\`\`mermaid\npie\n  "a": 1\n  "b": 2\n\`\`\`\n\n\`\`\`mermaid\nsequenceDiagram\nwhat is this\n\`\`\`\n`;
 const SCRIPT = `
 [[turn]]
 when = { last_contains = "show code" }
@@ -166,11 +166,20 @@ test("code, files, diffs and output have colours, and calls that only look are o
   await at.server.until(two.key, (view) => view.state === "idle" && view.totals.turns === 1);
   await show(page, two.key);
   const diagrams = page.locator(".diagram");
-  await diagrams.nth(2).waitFor();
-  for (const at of [0, 1, 2]) await button(diagrams.nth(at), "Draw").click();
-  await diagrams.nth(0).locator("svg text", { hasText: "Allowed?" }).waitFor();
-  await diagrams.nth(1).locator("svg text", { hasText: "exactly one answer" }).waitFor();
-  await diagrams.nth(2).getByText(/^A pie chart stays text/).waitFor();
+  await diagrams.nth(3).waitFor();
+  for (const at of [0, 1, 2, 3]) await button(diagrams.nth(at), "Draw").click();
+  const drawn = (at) => diagrams.nth(at).frameLocator("iframe");
+  await drawn(0).getByText("Allowed?").waitFor();
+  await drawn(1).getByText("exactly one answer").waitFor();
+  await drawn(2).locator("svg .pieCircle").first().waitFor();
+  await diagrams.nth(3).getByText(/^This cannot be drawn: /).waitFor();
+  // The frame has no origin: it reaches neither the page nor the server.
+  const frame = page.frames().find((one) => one !== page.mainFrame());
+  assert.deepEqual(await frame.evaluate(async () => {
+    const reached = (look) => Promise.resolve().then(look).then(() => true, () => false);
+    return [origin, await reached(() => parent.document.title), await reached(() => localStorage.length), await reached(() => fetch("v1/meta"))];
+  }), ["null", false, false, false]);
+  page.wrong = page.wrong.filter((line) => !/v1\/meta/.test(line));
   for (const colorScheme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme });
     assert.deepEqual(await accessibility(page), [], colorScheme);

@@ -2,6 +2,7 @@
 
 import { readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
+import { gunzipSync } from "node:zlib";
 
 const require = createRequire(new URL("../../.cache/browser/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
@@ -21,7 +22,11 @@ const FLAGS = [
 export const DESKTOP = { viewport: { width: 1440, height: 900 } };
 export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, deviceScaleFactor: 2 };
 
-const FULL = { executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS };
+/** Screenshots have a font like those of most systems; that of a bare Debian is wider. */
+const FONTS = new URL("fonts.conf", import.meta.url).pathname;
+const env = process.env.SCREENSHOTS ? { ...process.env, FONTCONFIG_FILE: FONTS } : process.env;
+
+const FULL = { executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS, env };
 /** The same engine without windows, tabs and notifications. It takes half the time of the processor. */
 const SHELL = { ...FULL, executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium-headless-shell" };
 
@@ -69,6 +74,11 @@ async function freshPage(context) {
   await context.grantPermissions(["local-network-access"]);
   const manifest = new URL("manifest.webmanifest", dist).pathname;
   await context.route(/\/manifest\.webmanifest$/, (route) => route.fulfill({ path: manifest, contentType: "application/manifest+json" }));
+  await context.route(/\/page-diagram-\w+\.html$/, (route) => {
+    const body = gunzipSync(readFileSync(new URL(`${route.request().url().split("/").pop()}.gz`, dist)));
+    const headers = { "content-security-policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; sandbox allow-scripts" };
+    return route.fulfill({ body, contentType: "text/html", headers });
+  });
   await context.route(/\/(page-[\w-]+\.(js|css)|sw\.js)$/, (route) => {
     const [wanted, kind] = [route.request().url().split("/").pop(), route.request().url().split(".").pop()];
     const files = readdirSync(dist);

@@ -6,7 +6,7 @@ use axum::Router;
 use axum::extract::Path;
 use axum::http::header::{
     ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
-    IF_NONE_MATCH, VARY,
+    IF_NONE_MATCH, VARY, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -15,8 +15,13 @@ use rust_embed::EmbeddedFile;
 
 /// The content security policy: only files from this server, nothing inline, and no text that becomes code.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; \
-     connect-src 'self'; manifest-src 'self'; worker-src 'self'; frame-ancestors 'none'; base-uri 'none'; \
+     connect-src 'self'; manifest-src 'self'; worker-src 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; \
      form-action 'none'; require-trusted-types-for 'script'; trusted-types tidings";
+
+/// The policy of the frame in which Mermaid draws. Its document has one script, whose checksum it names itself; it has
+/// no origin, so that it reaches neither the page nor the server, and it loads nothing.
+const FRAME_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+     frame-ancestors 'self'; base-uri 'none'; form-action 'none'; sandbox allow-scripts";
 
 /// Shown by a program that was built without the page.
 const NO_PAGE: &str = include_str!("no_page.html");
@@ -86,8 +91,18 @@ impl PageFile {
         if let (Some(encoding), false) = (self.encoding, unchanged) {
             fields.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
         }
+        if is_frame(name) {
+            fields.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(FRAME_POLICY));
+            fields.insert(X_FRAME_OPTIONS, HeaderValue::from_static("SAMEORIGIN"));
+            return response;
+        }
         with_policy(response)
     }
+}
+
+/// True for the document of the frame in which diagrams are drawn.
+fn is_frame(name: &str) -> bool {
+    name.starts_with("page-diagram-") && name.ends_with(".html")
 }
 
 /// The content type of a file by its extension; files with other extensions are not served.
@@ -132,6 +147,24 @@ mod tests {
             let policy = answer.headers()[CONTENT_SECURITY_POLICY].to_str().unwrap();
             assert!(policy.starts_with("default-src 'none'"), "{path}");
             assert!(!policy.contains("unsafe"), "{path}");
+        }
+    }
+
+    #[tokio::test]
+    async fn t7_only_the_frame_of_diagrams_allows_inline_code_and_it_has_no_origin() {
+        let Some(name) = PageAssets::iter().find(|name| name.starts_with("page-diagram-")) else {
+            return;
+        };
+        let name = name.trim_end_matches(".br").trim_end_matches(".gz");
+        let answer = get_page(&format!("/{name}"), &[(ACCEPT_ENCODING, "br")]).await;
+        assert_eq!(answer.status(), StatusCode::OK);
+        let policy = answer.headers()[CONTENT_SECURITY_POLICY].to_str().unwrap();
+        assert!(policy.starts_with("default-src 'none'") && policy.ends_with("sandbox allow-scripts"));
+        assert!(!policy.contains("allow-same-origin"));
+        for other in PageAssets::iter().filter(|name| !name.starts_with("page-diagram-")) {
+            let answer = get_page(&format!("/{other}"), &[]).await;
+            let policy = answer.headers()[CONTENT_SECURITY_POLICY].to_str().unwrap().to_owned();
+            assert!(!policy.contains("unsafe"), "{other}");
         }
     }
 
