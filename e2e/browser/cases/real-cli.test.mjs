@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { accessibility } from "../lib/browser.mjs";
+import { PHONE, accessibility } from "../lib/browser.mjs";
 import { allow, button, stage } from "../lib/setup.mjs";
 
 const SCRIPT = `
@@ -42,6 +42,18 @@ optional = true
 text = "The note is there."
 
 [[turn]]
+when = { last_contains = "Count the third", contains = "Count the first", lacks = "Count the second" }
+repeat = true
+optional = true
+text = "I know the first, and not the second."
+
+[[turn]]
+when = { last_contains = "Count the" }
+repeat = true
+optional = true
+text = "Counted."
+
+[[turn]]
 when = { last_contains = "Leave it" }
 repeat = true
 optional = true
@@ -74,6 +86,27 @@ test("the real CLI runs what was allowed on the page", async () => {
   await page.locator(".answer").getByText("It is written.").waitFor({ timeout: 60_000 });
   assert.ok(existsSync(join(at.server.project, "made.txt")));
   assert.match(await page.locator(".tool[data-tool=Bash] .output").innerText(), /it-was-made/);
+});
+
+test("the real CLI continues a fork from a message, and knows only what came before it", async () => {
+  const page = await at.visit(PHONE);
+  const one = await at.server.session("Count the first", { title: "To be forked" });
+  await at.server.until(one.key, (view) => view.state === "idle" && view.totals.turns === 1, 90_000);
+  await at.server.call("POST", `sessions/${one.key}/input`, { content: "Count the second" });
+  await at.server.until(one.key, (view) => view.state === "idle" && view.totals.turns === 2, 90_000);
+  await page.goto(`${at.server.address}/#/s/${one.key}`);
+  const answers = page.locator(".answer");
+  await answers.nth(1).waitFor();
+  await answers.first().getByRole("button", { name: "Fork from here" }).click();
+  await page.waitForURL((url) => url.hash.startsWith("#/s/") && !url.hash.includes(one.key));
+  await page.locator(".prompt", { hasText: "the first" }).waitFor();
+  assert.equal(await page.locator(".prompt", { hasText: "the second" }).count(), 0);
+  await page.getByLabel("Message to the agent").fill("Count the third");
+  await button(page, "Send").click();
+  await answers.getByText("I know the first, and not the second.").waitFor({ timeout: 90_000 });
+  const [fork] = (await at.server.call("GET", "sessions")).items.filter(({ labels }) => labels.forked_from !== undefined);
+  assert.notEqual(fork.cli_session_ids.at(-1), (await at.server.call("GET", `sessions/${one.key}`)).cli_session_ids.at(-1));
+  assert.deepEqual(await accessibility(page), []);
 });
 
 test("files are rewound after a preview", async () => {
