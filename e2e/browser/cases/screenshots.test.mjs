@@ -77,6 +77,17 @@ test("the views of a desk", async () => {
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();
   await counted(page);
   await picture(page, "desk-permission");
+  // Open menus, which are not in the docs.
+  await page.locator(".session .menu summary").click();
+  await page.getByRole("button", { name: "Find in this session…" }).waitFor();
+  await look(page, "menu of a session");
+  await page.keyboard.press("Escape");
+  const card = page.locator(".card", { hasText: "Write the release notes" }).first();
+  await card.hover();
+  await card.getByRole("button", { name: /^Actions/ }).click();
+  await card.locator(".pop").waitFor();
+  await look(page, "menu of a card");
+  await page.keyboard.press("Escape");
   const one = await at.server.session("The total of an invoice is off by a cent. Please find out why and fix it.", { title: "Check the invoices" });
   await page.goto(`${at.server.address}/#/s/${one.key}`);
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();

@@ -150,7 +150,8 @@ export function parseUnified(text: string): { path: string; hunks: Hunk[]; note:
       lines.push(line);
     } else if (/^(new|deleted) file|^Binary|^rename/.test(line)) {
       const file = files.at(-1);
-      if (file !== undefined) file.note = line;
+      // The mode of a file says something only if it is not the usual one.
+      if (file !== undefined) file.note = line.replace(/^(new|deleted) file mode 100644$/, (_, kind: string) => (kind === "new" ? "New file" : "Deleted"));
     }
   }
   flush();

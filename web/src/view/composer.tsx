@@ -179,7 +179,7 @@ export function Composer({ session, capabilities, all, busy }: Props): VNode {
   const mayInterrupt = can({ capabilities }, "interrupt");
   const deliveries: Delivery[] = mayInterrupt ? ["queue", "steer", "interrupt"] : ["queue", "steer"];
   const suggestion = all.suggestion ?? "";
-  const asked = isWide() ? "Write to the agent; / for commands, @ for files" : "Write to the agent";
+  const asked = isWide() ? "Write to the agent: / commands, @ files" : "Write to the agent";
   return (
     <form
       class="composer"

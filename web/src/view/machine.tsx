@@ -1,4 +1,4 @@
-// Summary of the sessions on disk, in four figures.
+// Summary of the sessions on disk, in three figures.
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -34,13 +34,9 @@ export function MachineCard(): VNode | null {
   return (
     <section class="machine" aria-label="Sessions on this machine">
       <dl>
-        <div title={found && `In ${found.projects} ${found.projects === 1 ? "project" : "projects"}`}>
+        <div title={found && `In ${found.projects} ${found.projects === 1 ? "project" : "projects"}, ${bytes(found.bytes)} on disk`}>
           <dt>sessions</dt>
           <dd>{found?.sessions.toLocaleString("en-GB") ?? "…"}</dd>
-        </div>
-        <div>
-          <dt>on disk</dt>
-          <dd>{found === undefined ? "…" : bytes(found.bytes)}</dd>
         </div>
         <div title="At list prices">
           <dt>this month</dt>

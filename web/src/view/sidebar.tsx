@@ -47,7 +47,8 @@ export function Sidebar(): VNode {
           )}
           <label class="filter">
             <span class="sr">Filter sessions</span>
-            <input type="search" placeholder="Filter" value={listFilter.value} onInput={(event) => (listFilter.value = event.currentTarget.value)} />
+            <Icon name="search" />
+            <input type="search" placeholder="Filter sessions" value={listFilter.value} onInput={(event) => (listFilter.value = event.currentTarget.value)} />
           </label>
         </div>
         <ScopeTabs />
