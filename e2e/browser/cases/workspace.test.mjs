@@ -13,12 +13,32 @@ const DAILY = ["read", "prompt", "decide", "edit", "always"];
 const git = (folder, ...args) =>
   execFileSync("git", ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...args], { cwd: folder, encoding: "utf8" }).trim();
 
+/** A source file, as it was and as it is after the change. */
+const tides = (period) => `/** Hours from one high tide to the next. */
+const PERIOD = ${period};
+
+export type Phase = "rising" | "falling";
+
+/** Hours since the last high tide. */
+export function tide(hours: number): number {
+  return hours % PERIOD;
+}
+
+export function phase(hours: number): Phase {
+  return tide(hours) < PERIOD / 2 ? "falling" : "rising";
+}
+
+export function nextHigh(hours: number): number {
+  return hours + PERIOD - tide(hours);
+}
+`;
+
 /** A repository with a file of credentials, a link, and a user who may commit. */
 function prepare(server) {
   writeFileSync(join(server.folder, ".gitconfig"), "[user]\n\tname = Ada\n\temail = ada@example.org\n");
   const at = (name) => join(server.project, name);
   mkdirSync(at("src"));
-  writeFileSync(at("src/tide.ts"), "export function tide(hours: number): number {\n  return hours % 12;\n}\n");
+  writeFileSync(at("src/tide.ts"), tides("12"));
   writeFileSync(at("README.md"), "# Tides\n");
   writeFileSync(at(".env"), "KEY=1\n");
   symlinkSync("/etc", at("outside"));
@@ -27,7 +47,8 @@ function prepare(server) {
   git(server.project, "commit", "-q", "-m", "Begin");
 }
 
-const at = stage({ script: asksAndSays("make", "It is done."), begin: prepare });
+const SAID = "The moon comes back after 24 hours and 50 minutes, so two high tides are **12.42** hours apart. `tide`, `phase` and `nextHigh` count with it now, and the tests pass.";
+const at = stage({ script: asksAndSays("make", SAID), begin: prepare });
 
 async function pictures(page, name) {
   for (const colorScheme of ["dark", "light"]) {
@@ -39,22 +60,22 @@ async function pictures(page, name) {
 
 /** A session that has changed some files. */
 async function changed(name) {
-  const session = await at.server.session("Say something", { title: name });
+  const session = await at.server.session("The tide tables drift by an hour every day. Please find out why.", { title: name });
   await at.server.until(session.key, (view) => view.totals.turns === 1);
-  writeFileSync(join(session.cwd, "src/tide.ts"), "export function tide(hours: number): number {\n  return hours % 12.42;\n}\n");
+  writeFileSync(join(session.cwd, "src/tide.ts"), tides("12.42"));
   writeFileSync(join(session.cwd, "notes.txt"), "The moon.\n");
   return session;
 }
 
 test("files of the project are browsed, and neither links nor credentials are opened", async () => {
-  const session = await changed("The browser");
+  const session = await changed("Correct the tide tables");
   const page = await at.visit({ path: `#/s/${session.key}`, scopes: DAILY });
   await button(page, "Files").click();
   const panel = page.getByRole("complementary", { name: "Files" });
   await panel.getByRole("button", { name: /^src/ }).click();
   await panel.getByRole("button", { name: /^tide\.ts/ }).click();
   await panel.locator(".file-text .hl-keyword, .file-text [class*=keyword]").first().waitFor();
-  assert.match(await panel.locator(".file-text").innerText(), /hours % 12\.42/);
+  assert.match(await panel.locator(".file-text").innerText(), /PERIOD = 12\.42/);
   await pictures(page, "desk-files");
   assert.deepEqual(await accessibility(page), []);
   await panel.getByRole("button", { name: "Project" }).click();
@@ -66,19 +87,19 @@ test("files of the project are browsed, and neither links nor credentials are op
 });
 
 test("changes are staged and committed, and stay visible since the session began", async () => {
-  const session = await changed("The committer");
+  const session = await changed("Correct the tides");
   const page = await at.visit({ path: `#/s/${session.key}` });
   await button(page, "Changes in the working tree").click();
   const panel = page.getByRole("complementary", { name: "Changes" });
   await panel.getByRole("checkbox", { name: "Stage src/tide.ts" }).check();
   await panel.getByRole("checkbox", { name: "Stage notes.txt" }).check();
-  await panel.getByLabel("Commit message").fill("Count the tides");
+  await panel.getByLabel("Commit message").fill("Count the tides by the moon");
   await panel.locator("button:enabled", { hasText: "Commit 2 files" }).waitFor();
   await pictures(page, "desk-changes");
   assert.deepEqual(await accessibility(page), []);
   await panel.getByRole("button", { name: "Commit 2 files" }).click();
   await panel.getByText("No changes since the last commit.").waitFor();
-  assert.equal(git(at.server.project, "log", "-1", "--format=%s by %an"), "Count the tides by Ada");
+  assert.equal(git(at.server.project, "log", "-1", "--format=%s by %an"), "Count the tides by the moon by Ada");
   await panel.getByRole("button", { name: "Since the session began" }).click();
   await panel.getByText("src/tide.ts").waitFor();
   await panel.getByText("notes.txt").waitFor();
@@ -113,7 +134,7 @@ test("a session gets a git worktree, which is removed after a clear confirmation
   assert.deepEqual(await accessibility(page), []);
   await page.getByRole("textbox", { name: "Branch" }).press("Control+Enter");
   await page.locator(".session-head").getByText("try/this").waitFor();
-  await page.locator(".talk").getByText("It is done.").waitFor();
+  await page.locator(".talk").getByText("The moon comes back").waitFor();
   const folder = join(at.server.project, ".claude/worktrees/try-this");
   assert.ok(existsSync(join(folder, "src/tide.ts")));
   writeFileSync(join(folder, "notes.txt"), "Not committed.\n");

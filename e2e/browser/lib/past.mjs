@@ -33,7 +33,7 @@ const TITLES = [
   "Check the licences", "Make the build reproducible", "Cache the thumbnails", "Parse dates without a library", "Split the large component",
   "Test the backup", "Answer the issue about fonts", "Trim the Docker image", "Log slow queries", "Validate the webhook signature",
 ];
-const PROJECTS = ["shop", "shop", "api", "website", "api", "tools", "shop"];
+const PROJECTS = ["store", "store", "api", "docs", "api", "tools", "store"];
 
 /** The same as a month of work: other titles and projects, spread over days, with larger costs. */
 export function pastMonth() {

@@ -35,17 +35,19 @@ export function MachineCard(): VNode | null {
     <section class="machine" aria-label="Sessions on this machine">
       <dl>
         <div title={found && `In ${found.projects} ${found.projects === 1 ? "project" : "projects"}, ${bytes(found.bytes)} on disk`}>
-          <dt>sessions</dt>
+          <dt>{found?.sessions === 1 ? "session" : "sessions"}</dt>
           <dd>{found?.sessions.toLocaleString("en-GB") ?? "…"}</dd>
         </div>
         <div title="At list prices">
           <dt>this month</dt>
           <dd>{found?.month_cost_usd === undefined ? "…" : dollars(found.month_cost_usd)}</dd>
         </div>
-        <div title={found && `Within a week. The CLI deletes sessions that were not changed for ${found.cleanup_days} days`}>
-          <dt>expire soon</dt>
-          <dd class={found !== undefined && found.cleanup_sessions > 0 ? "warn" : undefined}>{found?.cleanup_sessions.toLocaleString("en-GB") ?? "…"}</dd>
-        </div>
+        {found !== undefined && found.cleanup_sessions > 0 && (
+          <div title={`Within a week. The CLI deletes sessions that were not changed for ${found.cleanup_days} days`}>
+            <dt>expire soon</dt>
+            <dd class="warn">{found.cleanup_sessions.toLocaleString("en-GB")}</dd>
+          </div>
+        )}
       </dl>
     </section>
   );
