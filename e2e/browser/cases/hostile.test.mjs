@@ -33,7 +33,7 @@ const ATTACKS = [
   "javascript:window.pwned=1",
   "$\\href{javascript:window.pwned=1}{x} = 1$ and $\\includegraphics{https://attacker.example/x.png} + 1$",
   "$$\\htmlStyle{background:url(https://attacker.example/x)}{x}$$",
-  "```mermaid\ngraph TD\nA[<img src=x onerror=window.pwned=1>] -->|<script>window.pwned=1</script>| B[\"<a href='javascript:window.pwned=1'>x</a>\"]\nclick A \"javascript:window.pwned=1\"\n```",
+  "```mermaid\ngraph TD\nA[\"<img src=x onerror=window.pwned=1>\"] -->|\"<script>window.pwned=1</script>\"| B[\"<a href='javascript:window.pwned=1'>x</a>\"]\nclick A \"javascript:window.pwned=1\"\n```",
   "```html\n<script>window.pwned=1</script><img src=https://attacker.example/y.png>\n```",
 ];
 const quoted = (text) => JSON.stringify(text);
@@ -136,7 +136,8 @@ test("t7_nothing_that_is_said_runs_or_loads_anywhere_on_the_page", async () => {
   const folds = page.locator("[aria-expanded=false]");
   while ((await folds.count()) > 0) await folds.first().click();
   for (const draw of await page.getByRole("button", { name: "Draw", exact: true }).all()) await draw.click();
-  await page.locator(".drawing svg").first().waitFor();
+  await page.frameLocator(".drawing iframe").first().locator("svg", { hasText: "<img src=x" }).first().waitFor();
+  for (const frame of page.frames()) assert.equal(await frame.evaluate(() => window.pwned), undefined);
   await allow(page);
 
   await page.getByRole("heading", { name: "The agent asks you" }).waitFor();

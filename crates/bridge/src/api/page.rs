@@ -18,8 +18,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
      connect-src 'self'; manifest-src 'self'; worker-src 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; \
      form-action 'none'; require-trusted-types-for 'script'; trusted-types tidings";
 
-/// The policy of the frame in which Mermaid draws. Its document has one script, whose checksum it names itself; it has
-/// no origin, so that it reaches neither the page nor the server, and it loads nothing.
+/// The policy of the frame in which Mermaid draws. Its document has one script, whose checksum it names
+/// itself; it has no origin, so that it reaches neither the page nor the server, and it loads nothing.
 const FRAME_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
      frame-ancestors 'self'; base-uri 'none'; form-action 'none'; sandbox allow-scripts";
 
