@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod acp;
 mod api;
 mod auth;
 #[cfg(feature = "conformance")]

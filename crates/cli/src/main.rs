@@ -18,8 +18,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    attach, audit, backup, completions, decide, doctor, frames, inbox, installation, pair, ps, rehearse, run,
-    schema, send, serve, sessions, set, start, stop, summary, take_over, token,
+    acp, attach, audit, backup, completions, decide, doctor, frames, inbox, installation, pair, ps, rehearse,
+    run, schema, send, serve, sessions, set, start, stop, summary, take_over, token,
 };
 #[cfg(unix)]
 use crate::commands::{claude, hook, host, resume};
@@ -48,6 +48,8 @@ enum Command {
     Claude(Deferred<claude::Claude>),
     /// Serve sessions to browsers, phones and scripts
     Serve(Box<Deferred<serve::Serve>>),
+    /// Serve Claude Code to an editor, in the Agent Client Protocol on standard input and output
+    Acp(Deferred<acp::Acp>),
     /// List the server's sessions; those that need you come first
     Ps(Deferred<ps::Ps>),
     /// List what waits for you, and what happened since you last looked
@@ -183,6 +185,7 @@ fn main() -> ExitCode {
         #[cfg(unix)]
         Some(Command::Claude(claude)) => claude.run(&mut out),
         Some(Command::Serve(serve)) => serve.run(&mut out),
+        Some(Command::Acp(acp)) => acp.run(),
         Some(Command::Ps(ps)) => ps.run(&mut out),
         Some(Command::Inbox(inbox)) => inbox.run(&mut out),
         Some(Command::Start(start)) => start.run(&mut out),

@@ -9,8 +9,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("tidings-transcript", &["tidings-protocol"]),
     ("tidings", &["tidings-protocol", "tidings-transcript"]),
     ("tidings-agent", &["tidings", "tidings-protocol", "tidings-transcript"]),
-    ("tidings-bridge", &["tidings", "tidings-agent", "tidings-protocol", "tidings-transcript"]),
-    ("tidings-acp", &["tidings", "tidings-agent", "tidings-protocol", "tidings-transcript"]),
+    ("tidings-acp", &["tidings-protocol"]),
+    (
+        "tidings-bridge",
+        &["tidings", "tidings-acp", "tidings-agent", "tidings-protocol", "tidings-transcript"],
+    ),
     ("tidings-rehearsal", &["tidings-protocol"]),
     (
         "tidings-cli",

@@ -58,6 +58,12 @@ impl<E: Encoder> Feed<E> {
         Feed { events, encoder, deltas, held: None, end: None }
     }
 
+    /// Continues with another subscription, after the end of the one before.
+    pub(crate) fn renew(&mut self, events: Subscription) {
+        self.events = events;
+        self.end = None;
+    }
+
     /// Waits for one event, and adds the events that are already available. Cancel safe.
     ///
     /// Events before the end are returned first, and the end with the next call.

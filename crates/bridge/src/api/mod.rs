@@ -4,6 +4,7 @@
 //! of a route is declared together with the route in `rest::routes`; the `OpenAPI` document is made from the
 //! same declarations.
 
+mod acp;
 mod deltas;
 mod feed;
 mod future_set;

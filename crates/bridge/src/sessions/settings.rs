@@ -112,6 +112,9 @@ pub(super) struct Launch {
     pub(super) fork: bool,
     pub(super) keep_frames: bool,
     pub(super) demo: bool,
+    /// The id that the CLI session gets on the first start; by default one that the CLI chooses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cli_session: Option<String>,
 }
 
 /// A prompt in the queue.
@@ -149,6 +152,7 @@ impl Default for Launch {
             fork: false,
             keep_frames: false,
             demo: false,
+            cli_session: None,
         }
     }
 }
@@ -191,6 +195,7 @@ impl SessionSettings {
             fork: new.fork,
             keep_frames: new.keep_frames,
             demo,
+            cli_session: None,
         };
         let budget =
             Budget { max_turns: new.max_turns, budget_usd: new.budget_usd, max_seconds: new.max_seconds };

@@ -10,6 +10,6 @@ mod live;
 mod offers;
 mod project;
 mod rest;
-mod server;
+pub(crate) mod server;
 use crate::stories;
 mod streams;

@@ -1,5 +1,6 @@
 //! One module per command, laid out as the command line is.
 
+pub(crate) mod acp;
 pub(crate) mod attach;
 pub(crate) mod audit;
 pub(crate) mod backup;

@@ -144,6 +144,10 @@ impl Remote {
     /// Sends a request; the server's problem report becomes the error.
     pub(crate) async fn send(&self, request: RequestBuilder) -> anyhow::Result<Response> {
         let response = request.send().await.map_err(|error| self.unreachable(&error))?;
+        Self::checked(response).await
+    }
+
+    async fn checked(response: Response) -> anyhow::Result<Response> {
         if response.status().is_success() {
             return Ok(response);
         }
@@ -155,6 +159,12 @@ impl Remote {
         let code =
             Code::ALL.iter().copied().find(|code| code.as_str() == problem.code).unwrap_or(Code::Internal);
         Err(Error::new(code, problem.detail, problem.hint).into())
+    }
+
+    /// Sends a request that asks for another protocol; the server's problem report becomes the error.
+    pub(crate) async fn send_upgrade(&self, request: RequestBuilder) -> anyhow::Result<Response> {
+        let response = request.send().await.map_err(|error| self.unreachable(&error))?;
+        if response.status().is_informational() { Ok(response) } else { Self::checked(response).await }
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Error {

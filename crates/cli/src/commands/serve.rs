@@ -1,6 +1,7 @@
 //! `tidings serve`: serves sessions to browsers, phones and scripts.
 
 mod demo;
+pub(crate) mod embedded;
 mod file;
 mod greeting;
 mod logs;

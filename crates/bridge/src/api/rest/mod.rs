@@ -14,11 +14,11 @@ mod queue;
 mod server;
 mod sessions;
 mod steer;
-mod workspace;
+pub(crate) mod workspace;
 
 use axum::extract::DefaultBodyLimit;
 
-use super::{Api, mobile, sse, transcripts, ws};
+use super::{Api, acp, mobile, sse, transcripts, ws};
 use crate::caller::Scope::{Admin, Always, Decide, Prompt, Read};
 use crate::http::route::{Route, route};
 use crate::http::scope::{needs, needs_later, needs_process, needs_token};
@@ -40,6 +40,7 @@ pub(crate) fn routes() -> Vec<Route<Api>> {
         needs_later(Read, route!(ws::websocket)),
         needs(Read, route!(@ [ws::terminal::] terminal)),
         needs_later(Read, route!(mobile::mobile)),
+        needs(Read, route!(acp::acp_socket)),
         needs(Read, route!(sse::all_events)),
         needs(Read, route!(sse::session_events)),
         needs(Read, route!(history::get_snapshot)),

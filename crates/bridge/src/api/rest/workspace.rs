@@ -35,7 +35,7 @@ pub(crate) async fn list_commands(
 }
 
 /// The newest list of commands. The CLI sends one when it starts and when its commands change.
-async fn newest_commands(journal: &dyn Journal, key: &Key) -> Result<Vec<String>, Error> {
+pub(crate) async fn newest_commands(journal: &dyn Journal, key: &Key) -> Result<Vec<String>, Error> {
     let mut before = None;
     for _ in 0..COMMANDS_PAGES_MAX {
         let page = journal.history(key, before, Max::events(PAGE_EVENTS_MAX)).await?;

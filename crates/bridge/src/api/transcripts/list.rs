@@ -84,6 +84,25 @@ pub(crate) async fn list_transcripts(
     list.await.map(Json)
 }
 
+/// The newest sessions on disk.
+pub(crate) async fn newest_transcripts(
+    api: &Api,
+    caller: &Caller,
+    limit: usize,
+) -> Result<Vec<Transcript>, Error> {
+    let caller = caller.clone();
+    let list = api.transcripts.run(move |store| {
+        let found = store.sessions(&caller)?;
+        let mut rows = list::list(&found.sessions, &ListFilter::default());
+        rows.truncate(limit);
+        if let Some(cache) = store.cache_if_free() {
+            cache.with(|cache| list::fill(&found, &mut rows, cache, Effort::Little, &|_| {}));
+        }
+        Ok(rows.into_iter().map(|(_, row)| view(row)).collect())
+    });
+    list.await
+}
+
 /// The start and end of the requested part of a list.
 fn range(ids: &[&str], query: &TranscriptsQuery) -> Result<(usize, usize), Error> {
     let limit = query.limit.unwrap_or(LIST_DEFAULT).clamp(1, LIST_MAX);

@@ -14,6 +14,8 @@ mod store;
 mod summary;
 mod times;
 
+pub(crate) use change::delete_transcript;
+pub(crate) use list::newest_transcripts;
 pub(super) use session::folder_of;
 pub use store::Transcripts;
 

@@ -67,13 +67,24 @@ pub(crate) fn upgrade<F: Future<Output = ()> + Send + 'static>(
     protocol: Option<HeaderValue>,
     serve: impl FnOnce(WebSocket) -> F + Send + 'static,
 ) -> Result<Response, Error> {
+    upgrade_with(extensions, headers, protocol, MESSAGE_BYTES_MAX, serve)
+}
+
+/// The same with another limit on the bytes of a client's message.
+pub(crate) fn upgrade_with<F: Future<Output = ()> + Send + 'static>(
+    extensions: &Extensions,
+    headers: &HeaderMap,
+    protocol: Option<HeaderValue>,
+    message_bytes_max: usize,
+    serve: impl FnOnce(WebSocket) -> F + Send + 'static,
+) -> Result<Response, Error> {
     let refused = || Error::new(Code::Invalid, "The connection cannot become a WebSocket", "use HTTP/1.1");
     let on_upgrade = extensions.get::<OnUpgrade>().cloned().ok_or_else(refused)?;
     let key = headers.get(header::SEC_WEBSOCKET_KEY).ok_or_else(refused)?;
     let accept = derive_accept_key(key.as_bytes());
     let config = WebSocketConfig::default()
-        .max_message_size(Some(MESSAGE_BYTES_MAX))
-        .max_frame_size(Some(MESSAGE_BYTES_MAX))
+        .max_message_size(Some(message_bytes_max))
+        .max_frame_size(Some(message_bytes_max))
         .read_buffer_size(SOCKET_READ_BYTES)
         .write_buffer_size(CHUNK_BYTES);
     drop(tokio::spawn(async move {

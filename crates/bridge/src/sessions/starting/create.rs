@@ -23,13 +23,37 @@ use crate::sessions::{Admission, Sessions, check_folder, view};
 const INSTALL: &str =
     "install it (`curl -fsSL https://claude.ai/install.sh | bash`) and start the server again";
 
+/// The id that Claude Code gives a new session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CliSessionId {
+    /// One of its own.
+    Own,
+    /// The key of the session.
+    Key,
+}
+
 impl Sessions {
     /// Creates a session, and sends its prompt if there is one. The same client id again returns the same
     /// session.
-    pub async fn create(
+    pub async fn create(&self, caller: &Caller, new: CreateSession) -> Result<(SessionView, Novelty), Error> {
+        self.create_as(caller, new, CliSessionId::Own).await
+    }
+
+    /// Creates a session that Claude Code knows by the same id: an editor finds it by that id after the server
+    /// and its journal are gone.
+    pub(crate) async fn create_for_editor(
+        &self,
+        caller: &Caller,
+        new: CreateSession,
+    ) -> Result<(SessionView, Novelty), Error> {
+        self.create_as(caller, new, CliSessionId::Key).await
+    }
+
+    async fn create_as(
         &self,
         caller: &Caller,
         mut new: CreateSession,
+        cli_session: CliSessionId,
     ) -> Result<(SessionView, Novelty), Error> {
         self.require(caller, &capabilities::of_create(&new)?)?;
         if new.fork && new.resume.is_none() {
@@ -69,12 +93,15 @@ impl Sessions {
         let forked = self.fork_part(&mut new, &mut past).await?;
         let key = Key::new(self.config().ids.next())?;
         let worktree = self.make_worktree(caller, &mut new, &key).await?;
-        let settings = SessionSettings {
+        let mut settings = SessionSettings {
             worktree: worktree.clone(),
             made_of: Some(made_of.clone()),
             base_commit: self.commit_of(&new.cwd).await,
             ..SessionSettings::of(&new, is_demo)
         };
+        if cli_session == CliSessionId::Key {
+            settings.launch.cli_session = Some(key.to_string());
+        }
         settings.check_length()?;
         // A prompt that would be refused must not leave an empty session behind.
         let _slot = match first_input(&new) {

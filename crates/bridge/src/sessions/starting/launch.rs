@@ -51,6 +51,8 @@ pub(in crate::sessions) fn options(
         if row.cli_sessions.is_empty() && launch.fork {
             options = options.fork_session();
         }
+    } else if let Some(id) = &launch.cli_session {
+        options = options.session_id(id);
     }
     if let Some(model) = &launch.model {
         options = options.model(model);

@@ -198,6 +198,8 @@ pub(super) struct Settings {
     pub(super) log: LogForm,
     pub(super) log_level: LogLevel,
     pub(super) demo: Option<Demo>,
+    /// True if agents use the settings and commands of every folder: the user has opened it elsewhere.
+    pub(super) trusts_folders: bool,
 }
 
 impl Settings {
@@ -211,7 +213,7 @@ impl Settings {
         Settings::decide(args.settings.clone().or(variables::layer(env::vars_os())?).or(file), demo)
     }
 
-    fn decide(layer: Layer, demo: Option<Demo>) -> anyhow::Result<Self> {
+    pub(super) fn decide(layer: Layer, demo: Option<Demo>) -> anyhow::Result<Self> {
         let usage = |message: String, hint: &'static str| CannotRun { code: CannotRun::USAGE, message, hint };
         let listen = listen(layer.listen.as_deref())?;
         let tls = match (layer.tls_cert, layer.tls_key) {
@@ -261,6 +263,7 @@ impl Settings {
             log: layer.log.unwrap_or_default(),
             log_level: layer.log_level.unwrap_or_default(),
             demo,
+            trusts_folders: false,
         })
     }
 }

@@ -118,7 +118,7 @@ fn config(settings: &Settings, auth: &Auth) -> anyhow::Result<Config> {
     let mut config = Config::default();
     config.environment = auth::environment(env::vars_os(), &settings.pass_env);
     config.roots.clone_from(&settings.allow_folders);
-    config.trust = Some(auth.trust().clone());
+    config.trust = (!settings.trusts_folders).then(|| auth.trust().clone());
     config.policies = Some(auth.policies().clone());
     config.allow_bypass = settings.allow_bypass;
     if settings.observe != Observed::None {

@@ -1,0 +1,150 @@
+//! Content of prompts and updates.
+
+use agent_client_protocol_schema::v1 as acp;
+use tidings_protocol::api::{Attachment, Input};
+
+use crate::limits::TEXT_BYTES_MAX;
+use crate::rpc::RpcError;
+
+/// The prompt of an editor as ours: text with mentions of files, contexts after it, and attachments.
+pub(super) fn input(blocks: &[acp::ContentBlock]) -> Result<Input, RpcError> {
+    let (mut text, mut contexts, mut attachments) = (String::new(), String::new(), Vec::new());
+    for block in blocks {
+        match block {
+            acp::ContentBlock::Text(block) => text.push_str(&block.text),
+            acp::ContentBlock::ResourceLink(link) => text.push_str(&mention(&link.uri, &link.name)),
+            acp::ContentBlock::Image(image) => attachments.push(Attachment {
+                media_type: image.mime_type.clone(),
+                data: image.data.clone(),
+                name: image.uri.as_deref().map(|uri| file_name(uri).to_owned()),
+            }),
+            acp::ContentBlock::Resource(resource) => match &resource.resource {
+                acp::EmbeddedResourceResource::TextResourceContents(contents) => {
+                    text.push_str(&mention(&contents.uri, file_name(&contents.uri)));
+                    let (uri, inner) = (&contents.uri, &contents.text);
+                    contexts.push_str(&format!("\n<context ref=\"{uri}\">\n{inner}\n</context>"));
+                }
+                acp::EmbeddedResourceResource::BlobResourceContents(contents) => {
+                    text.push_str(&mention(&contents.uri, file_name(&contents.uri)));
+                    attachments.push(Attachment {
+                        media_type: contents
+                            .mime_type
+                            .clone()
+                            .unwrap_or_else(|| "application/octet-stream".to_owned()),
+                        data: contents.blob.clone(),
+                        name: Some(file_name(&contents.uri).to_owned()),
+                    });
+                }
+                _ => return Err(unsupported("this kind of resource")),
+            },
+            acp::ContentBlock::Audio(_) => return Err(unsupported("audio")),
+            _ => return Err(unsupported("this kind of block")),
+        }
+    }
+    text.push_str(&contexts);
+    Ok(Input { content: text, attachments, ..Input::default() })
+}
+
+fn unsupported(what: &str) -> RpcError {
+    let message = format!("A prompt cannot contain {what}");
+    RpcError::new(
+        RpcError::INVALID_PARAMS,
+        message,
+        "see `promptCapabilities` in the response to `initialize`",
+    )
+}
+
+/// A file as the CLI reads it in a prompt, or a link.
+fn mention(uri: &str, name: &str) -> String {
+    match path_of(uri) {
+        Some(path) if !path.contains(char::is_whitespace) => format!("@{path}"),
+        Some(path) => format!("@\"{path}\""),
+        None => format!("[{name}]({uri})"),
+    }
+}
+
+/// The path of a `file://` address, decoded.
+fn path_of(uri: &str) -> Option<String> {
+    let path = uri.strip_prefix("file://")?;
+    // A fragment names lines, as in `#L10:20`.
+    let path = path.split_once('#').map_or(path, |(path, _)| path);
+    let (mut bytes, mut rest) = (Vec::new(), path.as_bytes());
+    while let [first, tail @ ..] = rest {
+        let escaped = match (first, tail) {
+            (b'%', [high, low, ..]) => {
+                let digit =
+                    |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+                digit(high).zip(digit(low)).map(|(high, low)| high << 4 | low)
+            }
+            _ => None,
+        };
+        bytes.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() { &tail[2..] } else { tail };
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn file_name(uri: &str) -> &str {
+    uri.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(uri)
+}
+
+/// Text of bounded length: the middle of a longer one is left out, with a mark.
+pub(super) fn bounded(text: &str) -> String {
+    if text.len() <= TEXT_BYTES_MAX {
+        return text.to_owned();
+    }
+    let half = TEXT_BYTES_MAX / 2;
+    let head = (0..=half).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let tail = (text.len() - half..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
+    format!("{}\n… {} bytes left out …\n{}", &text[..head], tail - head, &text[tail..])
+}
+
+/// A block of text.
+pub(super) fn text_block(text: impl Into<String>) -> acp::ContentBlock {
+    acp::ContentBlock::Text(acp::TextContent::new(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn read(blocks: serde_json::Value) -> Result<Input, RpcError> {
+        input(&serde_json::from_value::<Vec<acp::ContentBlock>>(blocks).unwrap())
+    }
+
+    #[test]
+    fn files_become_mentions_and_embedded_texts_contexts() {
+        let input = read(json!([
+            {"type": "text", "text": "Look at "},
+            {"type": "resource_link", "uri": "file:///src/a%20b.rs#L1:9", "name": "a b.rs"},
+            {"type": "text", "text": " and "},
+            {"type": "resource", "resource": {"uri": "file:///src/c.rs", "text": "fn c() {}"}},
+            {"type": "resource_link", "uri": "https://example.org/x", "name": "x"},
+            {"type": "image", "data": "AAAA", "mimeType": "image/png"},
+        ]))
+        .unwrap();
+        assert_eq!(
+            input.content,
+            "Look at @\"/src/a b.rs\" and @/src/c.rs[x](https://example.org/x)\n\
+             <context ref=\"file:///src/c.rs\">\nfn c() {}\n</context>"
+        );
+        assert_eq!(input.attachments.len(), 1);
+        assert_eq!(input.attachments[0].media_type, "image/png");
+    }
+
+    #[test]
+    fn audio_is_refused() {
+        let error = read(json!([{"type": "audio", "data": "AAAA", "mimeType": "audio/wav"}])).unwrap_err();
+        assert_eq!(error.code, RpcError::INVALID_PARAMS);
+    }
+
+    #[test]
+    fn long_texts_lose_their_middle_at_a_character() {
+        let long = "é".repeat(TEXT_BYTES_MAX);
+        let cut = bounded(&long);
+        assert!(cut.len() < TEXT_BYTES_MAX + 100);
+        assert!(cut.contains("bytes left out"));
+    }
+}

@@ -1,0 +1,402 @@
+//! Pending requests of a session as requests to an editor, and its answers.
+
+use agent_client_protocol_schema::v1 as acp;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use tidings_protocol::api::{
+    Choice, PendingPermission, PendingQuestion, PermissionAnswer, PermissionScope, QuestionAnswer,
+    QuestionReply,
+};
+use tidings_protocol::ui::{
+    AskUserQuestionsRequest, PermissionDetails, Question, QuestionDetails, QuestionKind, QuestionType,
+};
+
+use super::calls::ClientFeatures;
+use super::content::text_block;
+use super::tools::{self, IntoContent as _};
+use crate::rpc::{Id, RpcError};
+
+/// A pending request of a session.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PendingAsk {
+    /// A permission request.
+    Permission(Box<PermissionDetails>),
+    /// Questions, a plan or a form.
+    Question {
+        /// The questions.
+        request: AskUserQuestionsRequest,
+        /// Their details.
+        details: Box<QuestionDetails>,
+        /// The plan that waits for approval.
+        plan: Option<String>,
+    },
+}
+
+/// A request to an editor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AskedRequest {
+    /// Its id, which is the same on every connection.
+    pub id: Id,
+    /// The method.
+    pub method: &'static str,
+    /// The parameters.
+    pub params: Value,
+    /// The request of the session.
+    pub ask: PendingAsk,
+}
+
+/// The answer of an editor.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EditorAnswer {
+    /// To a permission request.
+    Permission(PermissionAnswer),
+    /// To questions.
+    Question(QuestionAnswer),
+    /// None: the editor cannot answer it, and others may.
+    None,
+}
+
+const ALLOW: &str = "allow_once";
+const ALLOW_SESSION: &str = "allow_session";
+const ALLOW_ALWAYS: &str = "allow_always";
+const REJECT: &str = "reject_once";
+
+/// Name of the field for an own answer, after that of the question.
+const OTHER: &str = "_other";
+
+/// Answers to a plan, as the session names them, with their kind.
+const PLAN_ANSWERS: [(&str, acp::PermissionOptionKind); 3] = [
+    ("Approve and accept edits", acp::PermissionOptionKind::AllowAlways),
+    ("Approve", acp::PermissionOptionKind::AllowOnce),
+    ("Keep planning", acp::PermissionOptionKind::RejectOnce),
+];
+
+impl From<PendingPermission> for PendingAsk {
+    fn from(pending: PendingPermission) -> Self {
+        PendingAsk::Permission(Box::new(pending.details))
+    }
+}
+
+impl From<PendingQuestion> for PendingAsk {
+    fn from(pending: PendingQuestion) -> Self {
+        PendingAsk::Question {
+            request: pending.request,
+            details: Box::new(pending.details),
+            plan: pending.plan,
+        }
+    }
+}
+
+impl PendingAsk {
+    /// Id of the request in its session.
+    pub fn tool_use_id(&self) -> &str {
+        match self {
+            PendingAsk::Permission(details) => &details.tool_use_id,
+            PendingAsk::Question { details, .. } => &details.tool_use_id,
+        }
+    }
+
+    /// Id of the request to an editor.
+    pub fn id(&self, session: &str) -> Id {
+        Id::of_text(&format!("{session}/{}", self.tool_use_id()))
+    }
+
+    /// The request to an editor; `None` if the editor cannot show it. `may_always` offers answers for later
+    /// calls too.
+    pub fn to_editor(
+        self,
+        session: &str,
+        features: &ClientFeatures,
+        may_always: bool,
+    ) -> Option<AskedRequest> {
+        let id = self.id(session);
+        let (method, params) = match &self {
+            PendingAsk::Permission(details) => {
+                ("session/request_permission", permission(session, details, may_always))
+            }
+            PendingAsk::Question { request, details, plan } => match details.kind {
+                QuestionKind::Plan => (
+                    "session/request_permission",
+                    plan_request(session, request, details, plan.as_deref(), may_always)?,
+                ),
+                QuestionKind::Elicitation if details.url.is_some() => {
+                    ("elicitation/create", features.urls.then(|| page(session, details))?)
+                }
+                QuestionKind::Elicitation => {
+                    ("elicitation/create", features.forms.then(|| mcp_form(session, request, details))?)
+                }
+                QuestionKind::Questions if features.forms => {
+                    ("elicitation/create", form(session, request, details))
+                }
+                _ => ("session/request_permission", single_choice(session, request, details)?),
+            },
+        };
+        Some(AskedRequest { id, method, params, ask: self })
+    }
+
+    /// The editor's response as an answer.
+    pub fn answer(&self, method: &str, response: &Result<Box<RawValue>, RpcError>) -> EditorAnswer {
+        let Ok(response) = response else { return EditorAnswer::None };
+        if method == "elicitation/create" {
+            let Ok(response) = serde_json::from_str::<acp::CreateElicitationResponse>(response.get()) else {
+                return EditorAnswer::None;
+            };
+            return self.elicited(&response.action);
+        }
+        let Ok(response) = serde_json::from_str::<acp::RequestPermissionResponse>(response.get()) else {
+            return EditorAnswer::None;
+        };
+        let chosen = match &response.outcome {
+            acp::RequestPermissionOutcome::Selected(chosen) => Some(chosen.option_id.to_string()),
+            _ => None,
+        };
+        match self {
+            PendingAsk::Permission(details) => permission_answer(details, chosen.as_deref()),
+            PendingAsk::Question { request, .. } => choice_answer(request, chosen),
+        }
+    }
+
+    fn elicited(&self, action: &acp::ElicitationAction) -> EditorAnswer {
+        let PendingAsk::Question { request, details, .. } = self else { return EditorAnswer::None };
+        let content = match action {
+            acp::ElicitationAction::Accept(accepted) => accepted.content.clone().unwrap_or_default(),
+            acp::ElicitationAction::Decline | acp::ElicitationAction::Cancel => return cancelled(),
+            _ => return EditorAnswer::None,
+        };
+        let texts = |key: &str| -> Vec<String> {
+            match content.get(key) {
+                Some(acp::ElicitationContentValue::StringArray(texts)) => texts.clone(),
+                Some(acp::ElicitationContentValue::String(text)) if text.is_empty() => Vec::new(),
+                Some(value) => vec![match value {
+                    acp::ElicitationContentValue::String(text) => text.clone(),
+                    value => serde_json::to_string(value).unwrap_or_default(),
+                }],
+                None => Vec::new(),
+            }
+        };
+        let is_form = details.kind == QuestionKind::Elicitation;
+        let answers = request.questions.iter().enumerate().filter_map(|(index, question)| {
+            let key = if is_form { question.id.clone() } else { format!("question_{index}") };
+            let own = texts(&format!("{key}{OTHER}"));
+            let mut answer = texts(&key);
+            if question.question_type == QuestionType::MultiChoice {
+                answer.extend(own);
+            } else if !own.is_empty() {
+                answer = own;
+            }
+            (!answer.is_empty()).then(|| QuestionReply { question_id: question.id.clone(), answer })
+        });
+        EditorAnswer::Question(QuestionAnswer { answers: answers.collect(), ..QuestionAnswer::default() })
+    }
+}
+
+fn permission(session: &str, details: &PermissionDetails, may_always: bool) -> Value {
+    let shown = tools::shown(&details.tool_name, &details.input);
+    let mut content = shown.content;
+    if let Some(reason) = details.decision_reason.as_ref().or(details.description.as_ref()) {
+        content.push(text_block(reason.clone()).into_content());
+    }
+    let mut fields = acp::ToolCallUpdateFields::new()
+        .title(details.title.clone().unwrap_or(shown.title))
+        .kind(shown.kind)
+        .status(acp::ToolCallStatus::Pending)
+        .locations(shown.locations)
+        .raw_input(details.input.clone());
+    if !content.is_empty() {
+        fields = fields.content(content);
+    }
+    let mut options = vec![option(ALLOW, "Allow", acp::PermissionOptionKind::AllowOnce)];
+    if may_always {
+        options.push(option(ALLOW_SESSION, "Allow for this session", acp::PermissionOptionKind::AllowAlways));
+        if let Some(rules) = details.suggestions.as_ref().and_then(rules) {
+            let name = format!("Always allow {rules}");
+            options.push(option(ALLOW_ALWAYS, &name, acp::PermissionOptionKind::AllowAlways));
+        }
+    }
+    options.push(option(REJECT, "Reject", acp::PermissionOptionKind::RejectOnce));
+    let call = acp::ToolCallUpdate::new(details.tool_use_id.clone(), fields);
+    to_value(&acp::RequestPermissionRequest::new(session.to_owned(), call, options))
+}
+
+/// The rules that an approval may add, as text.
+fn rules(suggestions: &Value) -> Option<String> {
+    let rule = |rule: &Value| {
+        let tool = rule["toolName"].as_str()?;
+        Some(
+            rule["ruleContent"]
+                .as_str()
+                .map_or_else(|| tool.to_owned(), |content| format!("{tool}({content})")),
+        )
+    };
+    let updates = suggestions.as_array()?.iter();
+    let added = updates.filter(|update| update["type"] == "addRules");
+    let rules: Vec<String> =
+        added.filter_map(|update| update["rules"].as_array()).flatten().filter_map(rule).collect();
+    (!rules.is_empty()).then(|| rules.join(", "))
+}
+
+fn permission_answer(details: &PermissionDetails, chosen: Option<&str>) -> EditorAnswer {
+    let (decision, scope) = match chosen {
+        Some(ALLOW) => (Choice::Allow, PermissionScope::Once),
+        Some(ALLOW_SESSION) => (Choice::Allow, PermissionScope::Session),
+        Some(ALLOW_ALWAYS) => (Choice::Allow, PermissionScope::Always),
+        // An option that was not offered is not an approval, and neither is a closed dialog.
+        _ => (Choice::Deny, PermissionScope::Once),
+    };
+    EditorAnswer::Permission(PermissionAnswer {
+        decision,
+        scope,
+        updated_input: None,
+        message: None,
+        interrupt: chosen.is_none(),
+        digest: details.digest.clone(),
+        client_id: None,
+    })
+}
+
+fn plan_request(
+    session: &str,
+    request: &AskUserQuestionsRequest,
+    details: &QuestionDetails,
+    plan: Option<&str>,
+    may_always: bool,
+) -> Option<Value> {
+    let offered = request.questions.first()?.options.as_ref()?;
+    let options = PLAN_ANSWERS
+        .into_iter()
+        .filter(|(answer, kind)| {
+            offered.iter().any(|offer| offer == answer)
+                && (may_always || *kind != acp::PermissionOptionKind::AllowAlways)
+        })
+        .map(|(answer, kind)| option(answer, answer, kind))
+        .collect();
+    let text = plan.map_or_else(|| request.questions[0].text.clone(), str::to_owned);
+    let fields = acp::ToolCallUpdateFields::new()
+        .title("Ready to code?".to_owned())
+        .kind(acp::ToolKind::SwitchMode)
+        .status(acp::ToolCallStatus::Pending)
+        .content(vec![text_block(text).into_content()]);
+    let call = acp::ToolCallUpdate::new(details.tool_use_id.clone(), fields);
+    Some(to_value(&acp::RequestPermissionRequest::new(session.to_owned(), call, options)))
+}
+
+/// One question with one choice, for an editor without forms.
+fn single_choice(
+    session: &str,
+    request: &AskUserQuestionsRequest,
+    details: &QuestionDetails,
+) -> Option<Value> {
+    let [question] = request.questions.as_slice() else { return None };
+    if question.question_type != QuestionType::SingleChoice {
+        return None;
+    }
+    let options = question.options.as_ref()?.iter();
+    let options = options.map(|label| option(label, label, acp::PermissionOptionKind::AllowOnce)).collect();
+    let fields = acp::ToolCallUpdateFields::new()
+        .title(question.text.clone())
+        .kind(acp::ToolKind::Other)
+        .status(acp::ToolCallStatus::Pending);
+    let call = acp::ToolCallUpdate::new(details.tool_use_id.clone(), fields);
+    Some(to_value(&acp::RequestPermissionRequest::new(session.to_owned(), call, options)))
+}
+
+fn choice_answer(request: &AskUserQuestionsRequest, chosen: Option<String>) -> EditorAnswer {
+    let offered = |question: &&Question| {
+        let options = question.options.iter().flatten();
+        chosen.as_ref().is_some_and(|chosen| options.into_iter().any(|option| option == chosen))
+    };
+    match (request.questions.first().filter(offered), chosen) {
+        (Some(question), Some(chosen)) => EditorAnswer::Question(QuestionAnswer {
+            answers: vec![QuestionReply { question_id: question.id.clone(), answer: vec![chosen] }],
+            ..QuestionAnswer::default()
+        }),
+        _ => cancelled(),
+    }
+}
+
+fn cancelled() -> EditorAnswer {
+    EditorAnswer::Question(QuestionAnswer { cancel: true, ..QuestionAnswer::default() })
+}
+
+/// A form with one field per question, and one for an own answer to each.
+fn form(session: &str, request: &AskUserQuestionsRequest, details: &QuestionDetails) -> Value {
+    let mut properties = Map::new();
+    for (index, question) in request.questions.iter().enumerate() {
+        let note = details.questions.iter().find(|note| note.id == question.id);
+        let title = note.and_then(|note| note.header.clone());
+        let choices: Vec<Value> = question
+            .options
+            .iter()
+            .flatten()
+            .enumerate()
+            .map(|(at, label)| {
+                let about =
+                    note.and_then(|note| note.options.get(at)).and_then(|option| option.description.clone());
+                about.map_or_else(
+                    || json!({"const": label, "title": label}),
+                    |about| json!({"const": label, "title": label, "description": about}),
+                )
+            })
+            .collect();
+        let mut field = match question.question_type {
+            QuestionType::SingleChoice => json!({"type": "string", "oneOf": choices}),
+            QuestionType::MultiChoice => json!({"type": "array", "items": {"anyOf": choices}}),
+            _ => json!({"type": "string"}),
+        };
+        field["description"] = question.text.clone().into();
+        if let Some(title) = title {
+            field["title"] = title.into();
+        }
+        let key = format!("question_{index}");
+        if question.question_type != QuestionType::FreeText {
+            let other = json!({"type": "string", "title": "Other", "description": "An answer of your own"});
+            properties.insert(format!("{key}{OTHER}"), other);
+        }
+        properties.insert(key, field);
+    }
+    let message =
+        details.message.clone().or_else(|| request.questions.first().map(|question| question.text.clone()));
+    elicitation(session, details, message, json!({"type": "object", "properties": properties}))
+}
+
+/// The form of an MCP server, as the server wrote it.
+fn mcp_form(session: &str, request: &AskUserQuestionsRequest, details: &QuestionDetails) -> Value {
+    let schema = details.schema.clone().filter(Value::is_object).unwrap_or_else(|| {
+        let fields = request
+            .questions
+            .iter()
+            .map(|question| (question.id.clone(), json!({"type": "string", "description": question.text})));
+        json!({"type": "object", "properties": fields.collect::<Map<_, _>>()})
+    });
+    elicitation(session, details, details.message.clone(), schema)
+}
+
+fn elicitation(session: &str, details: &QuestionDetails, message: Option<String>, schema: Value) -> Value {
+    json!({
+        "sessionId": session,
+        "toolCallId": details.tool_use_id,
+        "mode": "form",
+        "message": message.unwrap_or_else(|| "The agent has a question".to_owned()),
+        "requestedSchema": schema,
+    })
+}
+
+/// A question that is asked on a web page.
+fn page(session: &str, details: &QuestionDetails) -> Value {
+    json!({
+        "sessionId": session,
+        "mode": "url",
+        "message": details.message.clone().unwrap_or_default(),
+        "url": details.url,
+        "elicitationId": details.tool_use_id,
+    })
+}
+
+fn option(id: &str, name: &str, kind: acp::PermissionOptionKind) -> acp::PermissionOption {
+    acp::PermissionOption::new(id.to_owned(), name, kind)
+}
+
+fn to_value(request: &impl Serialize) -> Value {
+    serde_json::to_value(request).unwrap_or_else(|_| json!({}))
+}

@@ -1,0 +1,32 @@
+//! Limits of the protocol, each with its reason.
+
+/// Bytes of a message from an editor: a prompt with images in base64, and the JSON around it.
+pub const MESSAGE_BYTES_MAX: usize = 4 << 20;
+
+/// Bytes of a message from a server: an event wraps a line of the CLI, which may have 64 MiB.
+pub const SERVER_MESSAGE_BYTES_MAX: usize = 72 << 20;
+
+/// Messages of one connection that wait to be written. Sessions wait when it is full.
+pub const MESSAGES_WAITING_MAX: usize = 64;
+
+/// Commands of an editor that wait for one session.
+pub const COMMANDS_WAITING_MAX: usize = 64;
+
+/// Sessions that one connection may have open.
+pub const SESSIONS_MAX: usize = 64;
+
+/// Prompts of one session that wait for their turn to end.
+pub const PROMPTS_MAX: usize = 32;
+
+/// Events before a cursor from which the state of a resumed connection is computed: more than any turn has
+/// between two boundaries of a text.
+pub const EVENTS_BEFORE_CURSOR: u64 = 2000;
+
+/// Sessions on one page of a list.
+pub const LIST_PAGE: usize = 50;
+
+/// Requests of an editor that a relay keeps for a server that restarts.
+pub const CALLS_KEPT_MAX: usize = 64;
+
+/// Bytes of text in one update; longer output of a tool is cut in the middle.
+pub const TEXT_BYTES_MAX: usize = 256 << 10;

@@ -1,0 +1,5 @@
+//! All tests of this crate in one program.
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
+mod agent;
+mod relay;

@@ -1,0 +1,508 @@
+//! One session that an editor has open: its updates in order, its prompts, and requests that wait for the
+//! editor.
+
+use std::collections::HashMap;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tidings_acp::agent::{
+    AskedRequest, ClientFeatures, EditorAnswer, PendingAsk, PromptEnd, SessionState, Translator, opened,
+    options_set, stopped,
+};
+use tidings_acp::limits::{COMMANDS_WAITING_MAX, EVENTS_BEFORE_CURSOR, PROMPTS_MAX};
+use tidings_acp::rpc::{self, Id, RpcError};
+use tidings_protocol::api::{CommandRequest, Input, ServerPhase, SessionCommand, Subscribed, Verdict};
+use tidings_protocol::ui::UiMessage;
+use tokio::sync::mpsc;
+
+use super::encoder::{EditorBatch, EditorEncoder, EditorItem};
+use super::{open, rpc_error};
+use crate::api::deltas::Deltas;
+use crate::api::feed::{Encoder as _, Feed, FeedEnd};
+use crate::api::{Api, visibility};
+use crate::broadcast::{Cut, Delivery, SubscribeOptions, Subscription};
+use crate::caller::{Caller, Scope};
+use crate::error::{Code, Error};
+use crate::journal::{Cursor, Event};
+use crate::limits::COALESCED_BYTES_MAX;
+use crate::sessions::running::frames::FRAME;
+
+/// A command of the editor for one session.
+pub(super) enum EditorCommand {
+    Prompt { id: Id, input: Box<Input> },
+    Cancel,
+    CancelRequest(Id),
+    SetMode { id: Id, mode: String },
+    SetOption { id: Id, option: String, value: String },
+    Answer(Id, Result<Box<RawValue>, RpcError>),
+    Close(Id),
+}
+
+/// The way in which an editor opens a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Opening {
+    /// It is new.
+    New,
+    /// Everything that happened is replayed before the response.
+    Load,
+    /// Nothing is replayed, or what happened after a cursor.
+    Resume { after: Option<String> },
+}
+
+pub(super) struct EditorSession {
+    api: Api,
+    caller: Caller,
+    /// The session, as the editor names it.
+    name: String,
+    key: String,
+    features: ClientFeatures,
+    opening: Opening,
+    lines: mpsc::Sender<String>,
+    feed: Feed<EditorEncoder>,
+    /// The head at the time of opening, and the requests that were pending then.
+    head: Cursor,
+    pending: Vec<PendingAsk>,
+    /// A notice for the editor about its cursor.
+    lost: Option<&'static str>,
+    /// Requests that the editor has.
+    asked: HashMap<Id, AskedRequest>,
+}
+
+/// The editor is gone, or the session is.
+struct Detached;
+
+type Step = Result<(), Detached>;
+
+impl EditorSession {
+    /// Subscribes to a session.
+    pub(super) async fn attach(
+        (api, caller): (Api, Caller),
+        (name, key): (String, String),
+        features: ClientFeatures,
+        opening: Opening,
+        lines: mpsc::Sender<String>,
+    ) -> Result<Self, Error> {
+        let view = visibility::session(&api.sessions, &caller, &key).await?;
+        let state = open::state(&api, &caller, &view).await?;
+        let mut encoder = EditorEncoder::new(Translator::new(&name, &view.cwd, features.clone(), state));
+        let after: Option<Cursor> = match &opening {
+            Opening::Resume { after: Some(after) } => Some(after.parse()?),
+            Opening::Resume { after: None } => Some(view.cursor.parse()?),
+            Opening::New | Opening::Load => None,
+        };
+        let may_answer = caller.scopes.has(Scope::Decide);
+        let mut lost = None;
+        let (subscribed, events) = match after {
+            Some(after) => {
+                let (subscribed, events, is_lost) =
+                    primed(&api, &key, after, may_answer, &mut encoder).await?;
+                lost =
+                    is_lost.then_some("Some updates of this session are missing; load it again to see them");
+                (subscribed, events)
+            }
+            None => api.sessions.subscribe(&key, options(None, may_answer)).await?,
+        };
+        let head = subscribed.head.parse()?;
+        let asks = subscribed.pending_permissions.into_iter().map(PendingAsk::from);
+        let pending = asks.chain(subscribed.pending_questions.into_iter().map(PendingAsk::from)).collect();
+        let feed = Feed::new(events, encoder, Deltas::All);
+        let asked = HashMap::new();
+        Ok(EditorSession {
+            api,
+            caller,
+            name,
+            key,
+            features,
+            opening,
+            lines,
+            feed,
+            head,
+            pending,
+            lost,
+            asked,
+        })
+    }
+
+    /// Starts the task, which responds to the request that opened the session.
+    pub(super) fn start(self, id: Id) -> mpsc::Sender<EditorCommand> {
+        let (sender, commands) = mpsc::channel(COMMANDS_WAITING_MAX);
+        drop(tokio::spawn(async move {
+            // The end of either side ends it; the agent goes on.
+            let _: Step = self.run(id, commands).await;
+        }));
+        sender
+    }
+
+    async fn run(mut self, id: Id, mut commands: mpsc::Receiver<EditorCommand>) -> Step {
+        if self.opening == Opening::Load {
+            self.replay().await?;
+        }
+        self.respond_opened(&id).await?;
+        loop {
+            tokio::select! {
+                biased;
+                command = commands.recv() => match command {
+                    Some(command) => self.command(command).await?,
+                    None => return Err(Detached),
+                },
+                batch = self.feed.next() => match batch {
+                    Ok(batch) => self.forward(batch).await?,
+                    Err(end) => self.subscribe_again(end).await?,
+                },
+            }
+        }
+    }
+
+    /// Sends everything up to the head, with the deltas of each text as one.
+    async fn replay(&mut self) -> Step {
+        let mut held: Option<(UiMessage, Event)> = None;
+        while self.feed.events.cursor().seq < self.head.seq {
+            let Ok(Delivery::Event(event)) = self.feed.events.next().await else { break };
+            if event.kind.as_str() == FRAME {
+                continue;
+            }
+            let message = event.message().filter(|message| message.is_mergeable());
+            if let (Some((text, last)), Some(next)) = (&mut held, &message)
+                && text.append(next, COALESCED_BYTES_MAX)
+            {
+                *last = Event::clone(&event);
+                continue;
+            }
+            self.replay_held(held.take()).await?;
+            match message {
+                Some(message) => held = Some((UiMessage::clone(&message), Event::clone(&event))),
+                None => self.replay_event(&event).await?,
+            }
+        }
+        self.replay_held(held).await
+    }
+
+    async fn replay_held(&mut self, held: Option<(UiMessage, Event)>) -> Step {
+        let Some((message, event)) = held else { return Ok(()) };
+        let cursor = event.cursor;
+        let lines = self.feed.encoder.translator.translate(&message, &cursor.to_string(), cursor.seq);
+        for line in lines {
+            self.send(line).await?;
+        }
+        Ok(())
+    }
+
+    async fn replay_event(&mut self, event: &Event) -> Step {
+        let mut batch = EditorBatch::default();
+        self.feed.encoder.encode(event, &mut batch);
+        for item in batch.items {
+            if let EditorItem::Line(line) = item {
+                self.send(line).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Responds to the request that opened the session, and asks what is pending.
+    async fn respond_opened(&mut self, id: &Id) -> Step {
+        let pending = std::mem::take(&mut self.pending);
+        let requests: Vec<AskedRequest> = pending.into_iter().filter_map(|ask| self.to_editor(ask)).collect();
+        let ids: Vec<Id> = requests.iter().map(|request| request.id.clone()).collect();
+        let cursor = match &self.opening {
+            Opening::Resume { .. } => self.feed.events.cursor(),
+            Opening::New | Opening::Load => self.head,
+        };
+        let state = self.feed.encoder.translator.state();
+        let response = opened(&self.name, state, &cursor.to_string(), &ids);
+        self.send(rpc::response(Some(id), &Ok(response))).await?;
+        for line in self.feed.encoder.translator.first_updates() {
+            self.send(line).await?;
+        }
+        if let Some(lost) = self.lost {
+            let line = self.feed.encoder.translator.notice("warning", lost);
+            self.send(line).await?;
+        }
+        for request in requests {
+            self.ask(request).await?;
+        }
+        Ok(())
+    }
+
+    fn to_editor(&self, ask: PendingAsk) -> Option<AskedRequest> {
+        if !self.caller.scopes.has(Scope::Decide) {
+            return None;
+        }
+        ask.to_editor(&self.name, &self.features, self.caller.scopes.has(Scope::Always))
+    }
+
+    async fn ask(&mut self, request: AskedRequest) -> Step {
+        let line = rpc::request(&request.id, request.method, &request.params);
+        self.asked.insert(request.id.clone(), request);
+        self.send(line).await
+    }
+
+    async fn send(&self, line: String) -> Step {
+        self.lines.send(line).await.map_err(|_| Detached)
+    }
+
+    async fn respond(&self, id: &Id, result: &Result<Value, RpcError>) -> Step {
+        self.send(rpc::response(Some(id), result)).await
+    }
+
+    async fn forward(&mut self, batch: EditorBatch) -> Step {
+        for item in batch.items {
+            match item {
+                EditorItem::Line(line) => self.send(line).await?,
+                // Requests from before the head were pending then, or are resolved.
+                EditorItem::Ask(_, seq) if seq <= self.head.seq => {}
+                EditorItem::Ask(ask, _) => match self.to_editor(ask) {
+                    Some(request) => self.ask(request).await?,
+                    None => {
+                        let text = "The agent waits for an answer that this editor cannot give; \
+                                    answer it on the page or with `tidings attach`";
+                        let line = self.feed.encoder.translator.notice("warning", text);
+                        self.send(line).await?;
+                    }
+                },
+                EditorItem::Settled(tool_use_id) => {
+                    let id = Id::of_text(&format!("{}/{tool_use_id}", self.name));
+                    if self.asked.remove(&id).is_some() {
+                        self.send(rpc::cancel_request(&id)).await?;
+                    }
+                }
+                EditorItem::Ended(id, end, cursor) => self.respond(&id, &stopped(&end, &cursor)).await?,
+                EditorItem::Interrupt => self.interrupt(),
+                EditorItem::CheckAgent => self.check_agent().await?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the open prompts if the agent has ended without an end of their turns (F57).
+    async fn check_agent(&mut self) -> Step {
+        if self.feed.encoder.prompts.is_empty() {
+            return Ok(());
+        }
+        let Ok(view) = self.api.sessions.find(&self.key).await else { return Ok(()) };
+        let is_over = match view.state {
+            ServerPhase::Failed | ServerPhase::Interrupted | ServerPhase::Stopped => true,
+            // A prompt in the queue starts it again.
+            ServerPhase::Parked => view.queued == 0,
+            _ => false,
+        };
+        if !is_over {
+            return Ok(());
+        }
+        let message = view.error.unwrap_or_else(|| "The agent ended before it had answered".to_owned());
+        self.end_prompts(&PromptEnd::Failed(message)).await
+    }
+
+    async fn end_prompts(&mut self, end: &PromptEnd) -> Step {
+        let cursor = self.feed.events.cursor().to_string();
+        for (id, end) in self.feed.encoder.prompts.take_all(end) {
+            self.respond(&id, &stopped(&end, &cursor)).await?;
+        }
+        Ok(())
+    }
+
+    async fn subscribe_again(&mut self, end: FeedEnd) -> Step {
+        let after = match end {
+            FeedEnd::Cut(Cut::Resync(_) | Cut::Gap(_), cursor) => cursor,
+            FeedEnd::Cut(Cut::Deleted, _) => {
+                self.end_prompts(&PromptEnd::Failed("The session was deleted".to_owned())).await?;
+                return Err(Detached);
+            }
+            FeedEnd::Failed(error) => {
+                self.end_prompts(&PromptEnd::Failed(Error::from(error).to_string())).await?;
+                return Err(Detached);
+            }
+        };
+        let may_answer = self.caller.scopes.has(Scope::Decide);
+        match self.api.sessions.subscribe(&self.key, options(Some(after), may_answer)).await {
+            Ok((_, events)) => {
+                self.feed.renew(events);
+                Ok(())
+            }
+            Err(error) => {
+                self.end_prompts(&PromptEnd::Failed(error.to_string())).await?;
+                Err(Detached)
+            }
+        }
+    }
+
+    async fn command(&mut self, command: EditorCommand) -> Step {
+        match command {
+            EditorCommand::Prompt { id, input } => self.prompt(id, *input).await,
+            EditorCommand::Cancel => {
+                self.cancel().await;
+                Ok(())
+            }
+            EditorCommand::CancelRequest(request) => {
+                let cancelled = self.feed.encoder.prompts.take(|id| *id == request);
+                if cancelled.is_empty() {
+                    return Ok(());
+                }
+                self.cancel().await;
+                let error = RpcError::new(RpcError::CANCELLED, "The request was cancelled", "");
+                self.respond(&request, &Err(error)).await
+            }
+            EditorCommand::SetMode { id, mode } => {
+                let done = self.set_mode(mode).await.map(|()| json!({}));
+                self.respond(&id, &done.map_err(|error| rpc_error(&error))).await
+            }
+            EditorCommand::SetOption { id, option, value } => {
+                let done = self.set_option(&option, value).await;
+                let state = self.feed.encoder.translator.state();
+                let done = done.map(|()| options_set(state)).map_err(|error| rpc_error(&error));
+                self.respond(&id, &done).await
+            }
+            EditorCommand::Answer(id, result) => self.answer(&id, &result).await,
+            EditorCommand::Close(id) => {
+                self.cancel().await;
+                self.end_prompts(&PromptEnd::Cancelled).await?;
+                self.respond(&id, &Ok(json!({}))).await?;
+                Err(Detached)
+            }
+        }
+    }
+
+    async fn prompt(&mut self, id: Id, mut input: Input) -> Step {
+        if self.feed.encoder.prompts.len() >= PROMPTS_MAX {
+            let error = RpcError::new(RpcError::INTERNAL, "Too many prompts wait", "wait for some of them");
+            return self.respond(&id, &Err(error)).await;
+        }
+        input.session_id = None;
+        let accepted = match self.api.sessions.input(&self.caller, &self.key, input).await {
+            Ok(accepted) => accepted,
+            Err(error) => return self.respond(&id, &Err(rpc_error(&error))).await,
+        };
+        self.feed.encoder.prompts.add(id, accepted.seq);
+        let position = self.feed.events.cursor();
+        if accepted.seq > position.seq {
+            return Ok(());
+        }
+        // A prompt from an earlier connection: its turn may have ended meanwhile.
+        let before = Cursor::new(position.epoch, accepted.seq.saturating_sub(1));
+        let Ok((_, mut events)) = self.api.sessions.subscribe(&self.key, options(Some(before), false)).await
+        else {
+            return Ok(());
+        };
+        let mut ended = Vec::new();
+        while events.cursor().seq < position.seq {
+            let Ok(Delivery::Event(event)) = events.next().await else { break };
+            if let Some(message) = event.message() {
+                let done = self.feed.encoder.prompts.observe(event.cursor.seq, &message);
+                ended.extend(done.into_iter().map(|(id, end)| (id, end, event.cursor.to_string())));
+            }
+        }
+        for (id, end, cursor) in ended {
+            self.respond(&id, &stopped(&end, &cursor)).await?;
+        }
+        self.check_agent().await
+    }
+
+    /// Cancels the prompts of this editor, and the turn that runs for them.
+    async fn cancel(&mut self) {
+        let prompts = &mut self.feed.encoder.prompts;
+        let is_own = prompts.is_empty() || prompts.has_running();
+        let queued = prompts.cancel();
+        for uuid in queued {
+            // One that the agent has is interrupted when its turn begins.
+            drop(self.api.sessions.cancel(&self.caller, &self.key, &uuid).await);
+        }
+        if is_own {
+            self.interrupt();
+        }
+    }
+
+    /// Interrupts the turn. The session goes on meanwhile, since the agent's last events come first.
+    fn interrupt(&self) {
+        let (sessions, caller, key) = (self.api.sessions.clone(), self.caller.clone(), self.key.clone());
+        drop(tokio::spawn(async move {
+            let request = CommandRequest::default();
+            if let Err(error) = sessions.command(&caller, &key, SessionCommand::Interrupt, request).await {
+                tracing::debug!(session = key, %error, "failed to interrupt a turn for an editor");
+            }
+        }));
+    }
+
+    async fn set_mode(&mut self, mode: String) -> Result<(), Error> {
+        let request = CommandRequest { mode: Some(mode.clone()), ..CommandRequest::default() };
+        self.api.sessions.command(&self.caller, &self.key, SessionCommand::Mode, request).await?;
+        self.feed.encoder.translator.state_mut().mode = mode;
+        Ok(())
+    }
+
+    async fn set_option(&mut self, option: &str, value: String) -> Result<(), Error> {
+        match option {
+            "mode" => self.set_mode(value).await,
+            "model" => {
+                let model = SessionState::model_of(&value);
+                let request = CommandRequest { model: model.clone(), ..CommandRequest::default() };
+                self.api.sessions.command(&self.caller, &self.key, SessionCommand::Model, request).await?;
+                self.feed.encoder.translator.state_mut().model = model;
+                Ok(())
+            }
+            _ => {
+                let message = format!("There is no option `{option}`");
+                Err(Error::new(Code::Invalid, message, "the options are `mode` and `model`"))
+            }
+        }
+    }
+
+    async fn answer(&mut self, id: &Id, result: &Result<Box<RawValue>, RpcError>) -> Step {
+        let Some(request) = self.asked.remove(id) else { return Ok(()) };
+        let to = request.ask.tool_use_id().to_owned();
+        let (caller, key, sessions) = (&self.caller, self.key.as_str(), &self.api.sessions);
+        let is_cancelling = self.feed.encoder.prompts.is_cancelling();
+        let answered = match request.ask.answer(request.method, result) {
+            // A cancelled turn withdraws its requests by itself.
+            EditorAnswer::Permission(answer) if answer.interrupt && is_cancelling => return Ok(()),
+            EditorAnswer::Question(answer) if answer.cancel && is_cancelling => return Ok(()),
+            EditorAnswer::Permission(answer) => {
+                sessions.answer_permission(caller, key, &to, answer).await.map(drop)
+            }
+            EditorAnswer::Question(answer) => {
+                sessions.answer_question(caller, key, &to, answer).await.map(drop)
+            }
+            EditorAnswer::None => {
+                let text =
+                    "The editor did not answer a request; answer it on the page or with `tidings attach`";
+                Err(Error::new(Code::Unprocessable, text, ""))
+            }
+        };
+        match answered {
+            // Another client was faster.
+            Err(error) if matches!(error.code(), Code::AlreadyAnswered | Code::NotFound | Code::Gone) => {
+                Ok(())
+            }
+            Err(error) => {
+                let line = self.feed.encoder.translator.notice("warning", error.message());
+                self.send(line).await
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+}
+
+/// A subscription after a cursor, with a translator that has seen the events before it. True if the cursor is
+/// not known any more; then it starts at the head.
+async fn primed(
+    api: &Api,
+    key: &str,
+    after: Cursor,
+    may_answer: bool,
+    encoder: &mut EditorEncoder,
+) -> Result<(Subscribed, Subscription, bool), Error> {
+    let (checked, _) = api.sessions.subscribe(key, options(Some(after), false)).await?;
+    let is_lost = checked.verdict != Verdict::Ok;
+    let after = if is_lost { checked.head.parse()? } else { after };
+    let before = Cursor::new(after.epoch, after.seq.saturating_sub(EVENTS_BEFORE_CURSOR));
+    let (subscribed, mut events) = api.sessions.subscribe(key, options(Some(before), may_answer)).await?;
+    let mut unsent = EditorBatch::default();
+    while events.cursor().seq < after.seq {
+        let Ok(Delivery::Event(event)) = events.next().await else { break };
+        encoder.encode(&event, &mut unsent);
+        unsent.items.clear();
+    }
+    Ok((subscribed, events, is_lost))
+}
+
+fn options(after: Option<Cursor>, may_answer: bool) -> SubscribeOptions {
+    SubscribeOptions { may_answer, ..SubscribeOptions::after(after) }
+}

@@ -1,0 +1,190 @@
+//! An editor on a WebSocket, and a server whose agents play a script.
+
+use std::sync::Arc;
+
+use futures_util::SinkExt as _;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tidings_bridge::Sessions;
+use tidings_bridge::journal::{MemoryStore, Opening};
+use tidings_bridge::{Broadcast, MemoryJournal};
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+
+use crate::api::server::{Server, Socket, receive};
+use crate::stand_in;
+
+/// A server on a socket.
+pub(crate) struct TestServer {
+    pub(crate) sessions: Sessions,
+    pub(crate) address: String,
+    store: MemoryStore,
+    script: String,
+    folder: Arc<TempDir>,
+}
+
+impl TestServer {
+    pub(crate) async fn playing(script: &str) -> Self {
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        Self::on(MemoryStore::default(), script, folder).await
+    }
+
+    async fn on(store: MemoryStore, script: &str, folder: Arc<TempDir>) -> Self {
+        let opening: Opening = stand_in::opening();
+        let journal = Arc::new(MemoryJournal::open(&store, &opening));
+        let sessions =
+            Sessions::open(Broadcast::new(journal), stand_in::config(script, folder.path())).await.unwrap();
+        let address = Server::serve(sessions.clone()).await.to_string();
+        TestServer { sessions, address, store, script: script.to_owned(), folder }
+    }
+
+    /// Another server on the same journal, after this one has stopped.
+    pub(crate) async fn restarted(self) -> Self {
+        self.sessions.drain().await;
+        Self::on(self.store, &self.script, self.folder).await
+    }
+
+    /// Another server on an empty journal, after this one has stopped.
+    pub(crate) async fn without_journal(self) -> Self {
+        self.sessions.drain().await;
+        Self::on(MemoryStore::default(), &self.script, self.folder).await
+    }
+
+    pub(crate) fn cwd(&self) -> String {
+        self.folder.path().canonicalize().unwrap().to_str().unwrap().to_owned()
+    }
+}
+
+/// An editor.
+pub(crate) struct Editor {
+    socket: Socket,
+    next_id: u64,
+    /// The updates, in their order.
+    pub(crate) updates: Vec<Value>,
+    /// Cursors of the updates.
+    pub(crate) cursors: Vec<String>,
+    /// Messages that no one has waited for yet.
+    unread: Vec<Value>,
+    /// The response to the request that opened the session.
+    pub(crate) opened: Value,
+}
+
+impl Editor {
+    pub(crate) async fn connect(server: &TestServer, scopes: &str) -> Self {
+        let mut request = format!("ws://{}/v1/acp", server.address).into_client_request().unwrap();
+        request.headers_mut().insert("authorization", format!("Bearer {scopes}").parse().unwrap());
+        let (socket, _) = tokio_tungstenite::connect_async(request).await.unwrap();
+        let (updates, cursors, unread, opened) = (Vec::new(), Vec::new(), Vec::new(), Value::Null);
+        Editor { socket, next_id: 0, updates, cursors, unread, opened }
+    }
+
+    /// An editor with a new session.
+    pub(crate) async fn open(server: &TestServer) -> (Self, String) {
+        let mut editor = Self::connect(server, "admin").await;
+        editor.initialize(json!({})).await;
+        let session = editor.new_session(server).await;
+        (editor, session)
+    }
+
+    pub(crate) async fn initialize(&mut self, capabilities: Value) -> Value {
+        self.call("initialize", json!({"protocolVersion": 1, "clientCapabilities": capabilities})).await
+    }
+
+    pub(crate) async fn new_session(&mut self, server: &TestServer) -> String {
+        self.opened = self.call("session/new", json!({"cwd": server.cwd(), "mcpServers": []})).await;
+        self.opened["sessionId"].as_str().unwrap().to_owned()
+    }
+
+    pub(crate) async fn send_line(&mut self, line: &str) {
+        self.socket.send(Message::text(line)).await.unwrap();
+    }
+
+    pub(crate) async fn start(&mut self, method: &str, params: Value) -> u64 {
+        self.next_id += 1;
+        let id = self.next_id;
+        self.send_line(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string())
+            .await;
+        id
+    }
+
+    pub(crate) async fn start_prompt(&mut self, session: &str, text: &str) -> u64 {
+        let prompt = json!([{"type": "text", "text": text}]);
+        self.start("session/prompt", json!({"sessionId": session, "prompt": prompt})).await
+    }
+
+    pub(crate) async fn prompt(&mut self, session: &str, text: &str) -> Value {
+        let id = self.start_prompt(session, text).await;
+        self.response(id).await
+    }
+
+    pub(crate) async fn call(&mut self, method: &str, params: Value) -> Value {
+        let id = self.start(method, params).await;
+        self.response(id).await
+    }
+
+    pub(crate) async fn response(&mut self, id: u64) -> Value {
+        let mut message = self.wait(|message| message["id"] == id && message.get("method").is_none()).await;
+        assert!(message.get("error").is_none(), "{message}");
+        message["result"].take()
+    }
+
+    /// The error of a request.
+    pub(crate) async fn refused(&mut self, method: &str, params: Value) -> Value {
+        let id = self.start(method, params).await;
+        let mut message = self.wait(|message| message["id"] == id).await;
+        assert!(message.get("error").is_some(), "{message}");
+        message["error"].take()
+    }
+
+    /// The next request of the agent.
+    pub(crate) async fn request(&mut self) -> Value {
+        self.wait(|message| message.get("method").is_some() && message.get("id").is_some()).await
+    }
+
+    pub(crate) async fn notification(&mut self, method: &str) -> Value {
+        self.wait(|message| message["method"] == method).await["params"].take()
+    }
+
+    pub(crate) async fn answer(&mut self, request: &Value, result: Value) {
+        self.send_line(&json!({"jsonrpc": "2.0", "id": request["id"], "result": result}).to_string()).await;
+    }
+
+    pub(crate) async fn notify(&mut self, method: &str, params: Value) {
+        self.send_line(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string()).await;
+    }
+
+    /// Waits for one more update.
+    pub(crate) async fn next_update(&mut self) {
+        let seen = self.updates.len();
+        while self.updates.len() == seen {
+            let message = receive(&mut self.socket).await.unwrap();
+            self.take(message);
+        }
+    }
+
+    pub(crate) async fn wait(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
+        loop {
+            if let Some(at) = self.unread.iter().position(&wanted) {
+                return self.unread.remove(at);
+            }
+            let message = receive(&mut self.socket).await.unwrap();
+            self.take(message);
+        }
+    }
+
+    fn take(&mut self, mut message: Value) {
+        if message["method"] != "session/update" {
+            return self.unread.push(message);
+        }
+        if let Some(cursor) = message["params"]["_meta"]["tidings"]["cursor"].as_str() {
+            self.cursors.push(cursor.to_owned());
+        }
+        self.updates.push(message["params"]["update"].take());
+    }
+
+    /// The text of the agent.
+    pub(crate) fn text(&self) -> String {
+        let chunks = self.updates.iter().filter(|update| update["sessionUpdate"] == "agent_message_chunk");
+        chunks.map(|update| update["content"]["text"].as_str().unwrap()).collect()
+    }
+}

@@ -1,0 +1,267 @@
+//! `tidings acp`: Claude Code for editors, in the Agent Client Protocol on standard input and output.
+
+mod connection;
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use tidings_acp::limits::MESSAGE_BYTES_MAX;
+use tidings_acp::relay::{Relay, RelayOutput};
+use tidings_acp::rpc::{self, RpcError};
+use tidings_bridge::server::choose_tls;
+use tidings_protocol::ndjson::{Line, Splitter};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::sync::oneshot;
+
+use self::connection::Connection;
+use crate::commands::remote::{Remote, RemoteArgs};
+use crate::commands::serve::embedded;
+use crate::error::Exit;
+
+/// Serve Claude Code to an editor, in the Agent Client Protocol on standard input and output
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Acp {
+    /// Data folder of a server on this machine [default: the default of `tidings serve`]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+
+    /// Address of a remote server; its token is read from `TIDINGS_TOKEN` [env: `TIDINGS_SERVER`]
+    #[arg(long, value_name = "URL", conflicts_with = "data")]
+    server: Option<String>,
+
+    /// Run by itself, although a server runs; sessions end with the editor
+    #[arg(long, conflicts_with_all = ["data", "server"])]
+    standalone: bool,
+
+    /// `claude` program to run without a server [default: found automatically]
+    #[arg(long, value_name = "PATH")]
+    claude_path: Option<PathBuf>,
+}
+
+const EXAMPLES: &str = "\
+Editors start it by themselves; docs/editors.md has the settings for Zed, JetBrains, Neovim and Emacs.
+
+If `tidings serve` runs, sessions live there: they are on the page and the phone at the same time, the first answer to \
+a request wins, and they go on when the editor is closed. Without a server it runs by itself, and its sessions end \
+with the editor; Claude Code keeps them on disk, and the editor can load them again.";
+
+/// Bytes read from the editor at once.
+const READ_BYTES: usize = 64 << 10;
+
+impl Acp {
+    pub(crate) fn run(&self) -> anyhow::Result<Exit> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        let done = runtime.block_on(self.serve());
+        // A read of standard input cannot be interrupted.
+        runtime.shutdown_background();
+        done
+    }
+
+    async fn serve(&self) -> anyhow::Result<Exit> {
+        choose_tls();
+        match self.remote().await? {
+            Some(remote) => {
+                relay(&remote, Lost::Reconnect).await?;
+            }
+            None => self.standalone().await?,
+        }
+        Ok(Exit::Success)
+    }
+
+    /// The server that runs; none if there is none and none was named.
+    async fn remote(&self) -> anyhow::Result<Option<Remote>> {
+        if self.standalone {
+            return Ok(None);
+        }
+        let args = RemoteArgs { data: self.data.clone(), server: self.server.clone(), json: false };
+        let is_named = args.data.is_some() || args.remote_url().is_some();
+        let found = match args.remote() {
+            Ok(remote) => remote.get::<serde_json::Value>("/v1/meta").await.map(|_| remote),
+            Err(error) => Err(error),
+        };
+        match found {
+            Ok(remote) => Ok(Some(remote)),
+            Err(error) if is_named => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Runs a server in this process, on a socket that only this user can open.
+    async fn standalone(&self) -> anyhow::Result<()> {
+        let folder = tempfile::Builder::new().prefix("tidings-acp-").tempdir()?;
+        let (stop, stopped) = oneshot::channel::<()>();
+        let server = embedded::Embedded::open(folder.path(), self.claude_path.clone()).await?;
+        let args = RemoteArgs { data: Some(folder.path().to_owned()), server: None, json: false };
+        let remote = args.remote()?;
+        let serving = tokio::spawn(server.run(async move { drop(stopped.await) }));
+        let done = relay(&remote, Lost::End).await;
+        drop(stop);
+        serving.await.context("The server of this process failed")??;
+        done
+    }
+}
+
+/// What happens when the connection is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lost {
+    /// The server may restart.
+    Reconnect,
+    /// The server is in this process.
+    End,
+}
+
+/// Relays between the editor and a server until the editor leaves.
+async fn relay(remote: &Remote, lost: Lost) -> anyhow::Result<()> {
+    let mut relay = Relay::new(&uuid::Uuid::new_v4().to_string());
+    let mut editor = Editor::new();
+    let mut first = Some(Connection::open(remote).await?);
+    loop {
+        let mut connection = match first.take() {
+            Some(connection) => connection,
+            None if lost == Lost::End => return Ok(()),
+            None => match editor.wait_for_server(&mut relay, remote).await? {
+                Some(connection) => connection,
+                None => return Ok(()),
+            },
+        };
+        let output = relay.connected();
+        if connection.send_all(output.to_server).await.is_ok()
+            && pass(&mut relay, &mut editor, &mut connection).await? == End::Editor
+        {
+            connection.close().await;
+            return Ok(());
+        }
+        relay.disconnected();
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum End {
+    Editor,
+    Server,
+}
+
+/// Passes lines in both directions until one side ends.
+async fn pass(relay: &mut Relay, editor: &mut Editor, connection: &mut Connection) -> anyhow::Result<End> {
+    loop {
+        tokio::select! {
+            biased;
+            line = connection.next() => {
+                let Some(line) = line else { return Ok(End::Server) };
+                let mut output = relay.from_server(&line);
+                // Deltas that are ready are written together.
+                while let Some(line) = connection.ready() {
+                    output.to_editor.append(&mut relay.from_server(&line).to_editor);
+                }
+                editor.write(&output.to_editor).await?;
+            }
+            lines = editor.read() => {
+                let Some(lines) = lines? else { return Ok(End::Editor) };
+                for line in lines {
+                    let RelayOutput { to_server, to_editor } = line.pass(relay);
+                    editor.write(&to_editor).await?;
+                    if connection.send_all(to_server).await.is_err() {
+                        relay.disconnected();
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The editor at the other end of the standard streams.
+struct Editor {
+    stdin: tokio::io::Stdin,
+    stdout: tokio::io::Stdout,
+    splitter: Splitter,
+    buffer: Vec<u8>,
+}
+
+/// A line of the editor.
+enum EditorLine {
+    Whole(String),
+    TooLong(u64),
+}
+
+impl EditorLine {
+    fn pass(&self, relay: &mut Relay) -> RelayOutput {
+        let length = match self {
+            EditorLine::Whole(line) => return relay.from_editor(line),
+            EditorLine::TooLong(length) => length,
+        };
+        let message = format!("A message of {length} bytes is longer than {MESSAGE_BYTES_MAX}");
+        let error = RpcError::new(RpcError::INVALID_REQUEST, message, "put large files into the folder");
+        RelayOutput { to_editor: vec![rpc::response(None, &Err(error))], ..RelayOutput::default() }
+    }
+}
+
+impl Editor {
+    fn new() -> Self {
+        let (stdin, stdout) = (tokio::io::stdin(), tokio::io::stdout());
+        Editor { stdin, stdout, splitter: Splitter::new(MESSAGE_BYTES_MAX), buffer: vec![0; READ_BYTES] }
+    }
+
+    /// The next lines; `None` at the end. Cancel safe.
+    async fn read(&mut self) -> anyhow::Result<Option<Vec<EditorLine>>> {
+        let count = self.stdin.read(&mut self.buffer).await?;
+        if count == 0 {
+            return Ok(None);
+        }
+        self.splitter.push(&self.buffer[..count]);
+        let mut lines = Vec::new();
+        while let Some(line) = self.splitter.next() {
+            match line {
+                Line::Json(line) | Line::Noise(line) => {
+                    lines.push(EditorLine::Whole(String::from_utf8_lossy(line).trim().to_owned()));
+                }
+                Line::Oversized { len, .. } => lines.push(EditorLine::TooLong(len)),
+                _ => {}
+            }
+        }
+        Ok(Some(lines))
+    }
+
+    async fn write(&mut self, lines: &[String]) -> anyhow::Result<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let mut bytes = Vec::with_capacity(lines.iter().map(|line| line.len() + 1).sum());
+        for line in lines {
+            bytes.extend_from_slice(line.as_bytes());
+            bytes.push(b'\n');
+        }
+        self.stdout.write_all(&bytes).await?;
+        Ok(self.stdout.flush().await?)
+    }
+
+    /// Waits until the server is back, and reads the editor meanwhile. `None` if the editor leaves.
+    async fn wait_for_server(
+        &mut self,
+        relay: &mut Relay,
+        remote: &Remote,
+    ) -> anyhow::Result<Option<Connection>> {
+        let opening = connection::open_again(remote);
+        tokio::pin!(opening);
+        let patience = tokio::time::sleep(connection::PATIENCE);
+        tokio::pin!(patience);
+        let mut has_given_up = false;
+        loop {
+            tokio::select! {
+                opened = &mut opening => return opened.map(Some),
+                () = &mut patience, if !has_given_up => {
+                    has_given_up = true;
+                    self.write(&relay.give_up("The server does not come back")).await?;
+                }
+                lines = self.read() => {
+                    let Some(lines) = lines? else { return Ok(None) };
+                    for line in lines {
+                        let output = line.pass(relay);
+                        self.write(&output.to_editor).await?;
+                    }
+                }
+            }
+        }
+    }
+}
