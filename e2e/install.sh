@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Downloads the programs for the end-to-end tests into .cache/: the real CLI and the two official SDKs,
-# pinned.
+# Downloads the programs for the end-to-end tests into .cache/: the real CLI, the two official SDKs, and the
+# SDK of the Agent Client Protocol, pinned.
 # Existing parts are skipped; a part that cannot be downloaded ends the run.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -110,6 +110,14 @@ install_ts() {
     fi
 }
 
+install_acp() {
+    local pins=(acp/package.json acp/package-lock.json)
+    if ! current acp "${pins[@]}"; then
+        npm_part acp "the SDK of the Agent Client Protocol" --omit=optional
+        stamp acp "${pins[@]}"
+    fi
+}
+
 install_py() {
     local pins=(requirements.txt requirements-sdk.txt)
     if ! current py "${pins[@]}" || ! "$cache/venv/bin/python" -c 'import claude_agent_sdk' 2>/dev/null; then
@@ -131,4 +139,5 @@ unprivileged_user
 install_cli
 [ "${1:-}" != other ] || install_other
 install_ts
+install_acp
 install_py

@@ -24,6 +24,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.dont_write_bytecode = True
 
+import acp  # noqa: E402
 import outlive  # noqa: E402
 import readme  # noqa: E402
 import run_command  # noqa: E402
@@ -107,6 +108,10 @@ class Run:
     def terminal_steering(self) -> Row:
         """Sessions of `tidings claude`, and prompts that are typed into them."""
         return self._counted(terminal_steering.NAME, terminal_steering.play)
+
+    def acp(self) -> Row:
+        """Editors, in the Agent Client Protocol."""
+        return self._counted(acp.NAME, acp.play)
 
     def take_over(self) -> Row:
         """Sessions that go from a terminal to the server and back."""
@@ -248,13 +253,14 @@ def main() -> int:
     opts.terminal_more = "cli×api" in opts.column and _wanted(opts, terminal_more.NAME)
     opts.terminal_steering = "cli×api" in opts.column and _wanted(opts, terminal_steering.NAME)
     opts.take_over = "cli×api" in opts.column and _wanted(opts, take_over.NAME)
+    opts.acp = "cli×api" in opts.column and _wanted(opts, acp.NAME)
     opts.made = "sessions" in opts.column and _wanted(opts, MADE)
     opts.readme = "rs-sdk" in opts.column and _wanted(opts, readme.NAME)
     names = [each.name for each in scenarios]
     names += [outlive.NAME] * opts.outlive + [upgrade.NAME] * opts.upgrade + [terminal.NAME] * opts.terminal
     names += [server.NAME] * opts.server + [run_command.NAME] * opts.command + [sessions_repair.NAME] * opts.repair
     names += [MADE] * opts.made + [readme.NAME] * opts.readme + [take_over.NAME] * opts.take_over
-    names += [terminal_more.NAME] * opts.terminal_more + [terminal_steering.NAME] * opts.terminal_steering
+    names += [acp.NAME] * opts.acp + [terminal_more.NAME] * opts.terminal_more + [terminal_steering.NAME] * opts.terminal_steering
     if opts.list or not names:
         print("\n".join(names) or "error: no such scenario")
         return 0 if names else 2
@@ -308,6 +314,7 @@ def played(opts: argparse.Namespace, scenarios: list[Scenario], run: Run) -> lis
         extra += [run.readme] * opts.readme + [run.outlive] * opts.outlive + [run.server] * opts.server
         extra += [run.run_command] * opts.command + [run.sessions_repair] * opts.repair + [run.made] * opts.made
         extra += [run.upgrade] * opts.upgrade + [run.take_over] * opts.take_over + [run.terminal_more] * opts.terminal_more
+        extra += [run.acp] * opts.acp
         plays = extra + [partial(run.scenario, scenario) for scenario in scenarios]
         rows = sorted(pool.map(one, plays), key=lambda row: row.name)
     return [row for row in rows if row.cells]

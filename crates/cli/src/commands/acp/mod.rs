@@ -47,6 +47,9 @@ If `tidings serve` runs, sessions live there: they are on the page and the phone
 a request wins, and they go on when the editor is closed. Without a server it runs by itself, and its sessions end \
 with the editor; Claude Code keeps them on disk, and the editor can load them again.";
 
+/// Lines that are written to the editor together.
+const LINES_TOGETHER_MAX: usize = 64;
+
 /// Bytes read from the editor at once.
 const READ_BYTES: usize = 64 << 10;
 
@@ -152,7 +155,8 @@ async fn pass(relay: &mut Relay, editor: &mut Editor, connection: &mut Connectio
                 let Some(line) = line else { return Ok(End::Server) };
                 let mut output = relay.from_server(&line);
                 // Deltas that are ready are written together.
-                while let Some(line) = connection.ready() {
+                for _ in 0..LINES_TOGETHER_MAX {
+                    let Some(line) = connection.ready() else { break };
                     output.to_editor.append(&mut relay.from_server(&line).to_editor);
                 }
                 editor.write(&output.to_editor).await?;
