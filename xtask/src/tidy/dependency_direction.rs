@@ -10,9 +10,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("tidings", &["tidings-protocol", "tidings-transcript"]),
     ("tidings-agent", &["tidings", "tidings-protocol", "tidings-transcript"]),
     ("tidings-acp", &["tidings-protocol"]),
+    ("tidings-fleet", &[]),
     (
         "tidings-bridge",
-        &["tidings", "tidings-acp", "tidings-agent", "tidings-protocol", "tidings-transcript"],
+        &["tidings", "tidings-acp", "tidings-agent", "tidings-fleet", "tidings-protocol", "tidings-transcript"],
     ),
     ("tidings-rehearsal", &["tidings-protocol"]),
     (
@@ -22,6 +23,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "tidings-acp",
             "tidings-agent",
             "tidings-bridge",
+            "tidings-fleet",
             "tidings-protocol",
             "tidings-rehearsal",
             "tidings-transcript",

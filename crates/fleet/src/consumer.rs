@@ -1,0 +1,271 @@
+//! Takes the units of all other nodes, verified and in the order of the stream.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use async_nats::jetstream::Message;
+use async_nats::jetstream::consumer::DeliverPolicy;
+use async_nats::jetstream::consumer::pull::OrderedConfig;
+use async_nats::jetstream::stream::Stream;
+use futures_util::StreamExt as _;
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::Call;
+use crate::error::{ErrorKind, FleetError};
+use crate::keys::random_name;
+use crate::limits::{CALL_MAX, CHECKPOINT_EVERY, MEMBERSHIP_WAIT, PULL_MAX, RETRY_MAX};
+use crate::link::{Link, bounded};
+use crate::names::{self, Name, node_of, session_token};
+use crate::replicator::CLAIM;
+use crate::roster::Roster;
+use crate::unit::{Claim, Unit, decode};
+
+/// A position in the stream of a fleet.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Checkpoint {
+    /// The stream: another one begins at its start.
+    pub stream: String,
+    /// The last message that was taken.
+    pub seq: u64,
+}
+
+/// The receiver of units.
+pub trait Sink: Send + Sync + 'static {
+    /// Stores a unit of another node. A unit may come again after a restart.
+    fn apply<'a>(&'a self, node: &'a Name, unit: Unit) -> Call<'a, ()>;
+
+    /// Stores a position, after everything that was applied before.
+    fn save(&self, checkpoint: Checkpoint) -> Call<'_, ()>;
+
+    /// The stored position.
+    fn load(&self) -> Call<'_, Option<Checkpoint>>;
+}
+
+/// The reader of a fleet's stream: one for all sessions.
+pub struct Consumer {
+    link: Link,
+    roster: Roster,
+    sink: Arc<dyn Sink>,
+    /// The first parts of units, by subject.
+    parts: HashMap<String, (Claim, Vec<u8>)>,
+    /// The last message of each subject that was taken since this start.
+    taken: HashMap<String, u64>,
+    stream: Option<Stream>,
+    checkpoint: Checkpoint,
+    saved: Checkpoint,
+    saved_at: Instant,
+}
+
+impl Consumer {
+    /// A reader that hands units to `sink`.
+    pub fn new(link: Link, roster: Roster, sink: Arc<dyn Sink>) -> Self {
+        Consumer {
+            link,
+            roster,
+            sink,
+            parts: HashMap::new(),
+            taken: HashMap::new(),
+            stream: None,
+            checkpoint: Checkpoint::default(),
+            saved: Checkpoint::default(),
+            saved_at: Instant::now(),
+        }
+    }
+
+    /// Reads until it is stopped.
+    pub async fn run(mut self, stop: CancellationToken) {
+        let read = async {
+            self.checkpoint = self.load().await;
+            self.saved = self.checkpoint.clone();
+            loop {
+                self.link.connected().await;
+                if let Err(error) = self.read().await {
+                    tracing::debug!(%error, "reading the fleet is interrupted");
+                }
+                // The parts before the position are read again with the unit.
+                self.parts.clear();
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }
+        };
+        tokio::select! {
+            () = read => {}
+            () = stop.cancelled() => {}
+        }
+        self.save().await;
+    }
+
+    async fn load(&self) -> Checkpoint {
+        loop {
+            match self.sink.load().await {
+                Ok(checkpoint) => return checkpoint.unwrap_or_default(),
+                Err(error) => tracing::warn!(%error, "failed to read the position in the fleet"),
+            }
+            tokio::time::sleep(RETRY_MAX).await;
+        }
+    }
+
+    /// Reads until the connection fails.
+    async fn read(&mut self) -> Result<(), FleetError> {
+        let doing = "read the fleet";
+        let disconnected = self.link.disconnected();
+        tokio::pin!(disconnected);
+        let stream = self.link.stream().await?;
+        let info = stream.cached_info();
+        let name = format!("{} {}", info.config.name, info.created);
+        if self.checkpoint.stream != name || self.checkpoint.seq > info.state.last_sequence {
+            self.checkpoint = Checkpoint { stream: name, seq: 0 };
+            self.taken.clear();
+        }
+        self.stream = Some(stream.clone());
+        let config = OrderedConfig {
+            name: Some(format!("{}_{}", self.link.identity().node, random_name()?)),
+            filter_subject: names::all_events(&self.link.identity().fleet),
+            deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: self.checkpoint.seq + 1 },
+            max_expires: PULL_MAX,
+            ..OrderedConfig::default()
+        };
+        let consumer = bounded(doing, CALL_MAX, stream.create_consumer(config)).await?;
+        let consumer = consumer.map_err(|error| FleetError::server(doing, error))?;
+        let messages = bounded(doing, CALL_MAX, consumer.messages()).await?;
+        let mut messages = messages.map_err(|error| FleetError::server(doing, error))?;
+        loop {
+            let wait = self.saved_at + CHECKPOINT_EVERY;
+            tokio::select! {
+                message = messages.next() => match message {
+                    Some(Ok(message)) => self.take(&message).await?,
+                    Some(Err(error)) => return Err(FleetError::server(doing, error)),
+                    None => return Err(FleetError::disconnected()),
+                },
+                () = tokio::time::sleep_until(wait) => self.save().await,
+                () = &mut disconnected => return Err(FleetError::disconnected()),
+            }
+        }
+    }
+
+    async fn save(&mut self) {
+        self.saved_at = Instant::now();
+        if self.saved == self.checkpoint {
+            return;
+        }
+        match self.sink.save(self.checkpoint.clone()).await {
+            Ok(()) => self.saved = self.checkpoint.clone(),
+            Err(error) => tracing::warn!(%error, "failed to store the position in the fleet"),
+        }
+    }
+
+    async fn take(&mut self, message: &Message) -> Result<(), FleetError> {
+        let (seq, pending) = {
+            let info = message.info().map_err(|error| {
+                FleetError::new(ErrorKind::Server, format!("A message has no position: {error}"), "")
+            })?;
+            (info.stream_sequence, info.pending)
+        };
+        self.link.counters().lag.store(pending, Ordering::Relaxed);
+        match self.unit_of(message, seq).await {
+            Ok(Some((node, unit))) => {
+                let counters = Arc::clone(self.link.counters());
+                let events = unit.events.len() as u64;
+                // The caller's journal may be full for a moment. Nothing is skipped.
+                let mut pause = Duration::from_millis(50);
+                while let Err(error) = self.sink.apply(&node, unit.clone()).await {
+                    if error.kind() != ErrorKind::Local {
+                        self.refuse(message, &error);
+                        break;
+                    }
+                    tracing::warn!(%error, "failed to store events of another node");
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(RETRY_MAX);
+                }
+                counters.units_taken.fetch_add(1, Ordering::Relaxed);
+                counters.events_taken.fetch_add(events, Ordering::Relaxed);
+            }
+            Ok(None) => {}
+            // Not a fault of the message: it is read again.
+            Err(error) if error.kind() != ErrorKind::Refused => return Err(error),
+            Err(error) => self.refuse(message, &error),
+        }
+        // The parts of an open unit are read again after a restart.
+        if self.parts.is_empty() {
+            self.checkpoint.seq = seq;
+        }
+        Ok(())
+    }
+
+    fn refuse(&self, message: &Message, error: &FleetError) {
+        self.link.counters().refused.fetch_add(1, Ordering::Relaxed);
+        tracing::warn!(subject = message.subject.as_str(), %error, "a message of the fleet is refused");
+    }
+
+    /// The unit that a message completes. None for own messages, and for parts of longer units.
+    async fn unit_of(&mut self, message: &Message, seq: u64) -> Result<Option<(Name, Unit)>, FleetError> {
+        let identity = Arc::clone(self.link.identity());
+        let subject = message.subject.as_str();
+        let refused = |why: &str| FleetError::new(ErrorKind::Refused, why, "it was not written by a node");
+        let node = node_of(&identity.fleet, subject).ok_or_else(|| refused("An unknown subject"))?;
+        if node == identity.node {
+            return Ok(None);
+        }
+        let token = subject.rsplit('.').next().unwrap_or_default();
+        let claim = message.headers.as_ref().and_then(|headers| headers.get(CLAIM));
+        let claim = claim.and_then(|claim| Claim::parse(claim.as_str()));
+        let claim = claim.ok_or_else(|| refused("A message without a claim"))?;
+        let key = self.roster.key_of(&node, MEMBERSHIP_WAIT).await;
+        let key = key.ok_or_else(|| refused("The node is not a member of the fleet"))?;
+        claim.verify(&identity.fleet, &node, token, &key)?;
+        if claim.part == 0 {
+            self.check_place(subject, &claim, seq).await?;
+        }
+        let payload = match self.parts.remove(subject) {
+            Some((before, mut payload)) if before.is_same_unit(&claim) && before.part + 1 == claim.part => {
+                payload.extend_from_slice(&message.payload);
+                payload
+            }
+            _ if claim.part == 0 => message.payload.to_vec(),
+            _ => return Err(refused("A part of a unit whose beginning is missing")),
+        };
+        if claim.part + 1 < claim.parts {
+            self.parts.insert(subject.to_owned(), (claim, payload));
+            return Ok(None);
+        }
+        self.taken.insert(subject.to_owned(), seq);
+        let unit = decode(&identity, &claim, &payload)?;
+        if session_token(&unit.session) != token {
+            return Err(refused("The session of a unit is not that of its subject"));
+        }
+        Ok(Some((node, unit)))
+    }
+
+    /// Refuses a copy of an earlier message: its node published it after another one than the last.
+    async fn check_place(&self, subject: &str, claim: &Claim, seq: u64) -> Result<(), FleetError> {
+        let follows = match (self.taken.get(subject), &self.stream) {
+            (Some(taken), _) => claim.after >= *taken,
+            (None, None) => false,
+            (None, Some(stream)) => {
+                let doing = "look for the message before a unit";
+                let next =
+                    stream.raw_message_builder().sequence(claim.after + 1).next_by_subject(subject).send();
+                let next = bounded(doing, CALL_MAX, next).await?;
+                next.map_err(|error| FleetError::server(doing, error))?.sequence == seq
+            }
+        };
+        if follows {
+            return Ok(());
+        }
+        Err(FleetError::new(
+            ErrorKind::Refused,
+            "A copy of an earlier message",
+            "it was not written by a node",
+        ))
+    }
+}
+
+impl fmt::Debug for Consumer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Consumer").field("checkpoint", &self.checkpoint).finish_non_exhaustive()
+    }
+}

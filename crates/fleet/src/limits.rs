@@ -1,0 +1,72 @@
+//! Limits and times of a fleet, each with its reason.
+
+use std::time::Duration;
+
+/// Events in one unit: enough to make the cost of a unit small, and few enough for a reader to apply at once.
+pub const UNIT_EVENTS_MAX: usize = 1000;
+
+/// Bytes of events in one unit, unless one event alone is longer.
+pub const UNIT_BYTES_MAX: usize = 384 << 10;
+
+/// Bytes of one message. Servers accept 1 MiB by default, headers included.
+pub const PART_BYTES_MAX: usize = 512 << 10;
+
+/// Messages of one atomic batch; the limit of the server.
+pub const PARTS_MAX: usize = 1000;
+
+/// Bytes of a request to another node: one message, with room for its headers.
+pub const REQUEST_BYTES_MAX: usize = 900 << 10;
+
+/// Bytes of a reply, in as many messages as it needs.
+pub const REPLY_BYTES_MAX: usize = 64 << 20;
+
+/// Interval of pings to the server: a stopped server is noticed after two of them.
+pub const PING_EVERY: Duration = Duration::from_secs(1);
+
+/// Time for one call to the server. A new leader of a cluster needs about 5 seconds, in several attempts.
+pub const CALL_MAX: Duration = Duration::from_secs(3);
+
+/// Time for connecting.
+pub const CONNECT_MAX: Duration = Duration::from_secs(5);
+
+/// Longest pause between two attempts.
+pub const RETRY_MAX: Duration = Duration::from_secs(2);
+
+/// Pause before another attempt while the storage is full.
+pub const FULL_RETRY: Duration = Duration::from_secs(1);
+
+/// Interval of heartbeats.
+pub const BEAT_EVERY: Duration = Duration::from_secs(1);
+
+/// Time without a heartbeat after which a node is unreachable.
+pub const BEAT_LOST: Duration = Duration::from_secs(5);
+
+/// Time for a command that the owner has to answer.
+pub const COMMAND_MAX: Duration = Duration::from_secs(30);
+
+/// Interval in which a reader stores its position in the stream.
+pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(2);
+
+/// Lifetime of a request for messages: a reader that the server has lost is noticed after it.
+pub const PULL_MAX: Duration = Duration::from_secs(4);
+
+/// Time for which a unit of an unknown node waits for the node's membership, which comes on another way.
+pub const MEMBERSHIP_WAIT: Duration = Duration::from_secs(1);
+
+/// Sessions that are published at the same time.
+pub const REPLICATION_TASKS: usize = 4;
+
+/// Requests of other nodes that are handled at the same time.
+pub const REQUESTS_AT_ONCE: usize = 64;
+
+/// Numbers of requests that are remembered for each sender, against repeated ones.
+pub const REQUEST_WINDOW: u64 = 4096;
+
+/// Runs of senders that are remembered.
+pub const SENDERS_MAX: usize = 10_000;
+
+/// Members and devices of a fleet.
+pub const RECORDS_MAX: usize = 100_000;
+
+/// Time for which an invitation is valid.
+pub const INVITE_LIFETIME: Duration = Duration::from_secs(15 * 60);

@@ -1,0 +1,110 @@
+//! What arrives is exact, once and in order, with one server and with three, whatever fails meanwhile.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use bytes::Bytes;
+
+use super::support::{Fleet, Server, until};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_arrive_once_and_in_order_across_restarts_of_both_sides() {
+    let server = Server::alone();
+    let fleet = Fleet::new(server.url());
+    let (one, two) = (fleet.node("one").await, fleet.node("two").await);
+    two.consume();
+    one.source.count("a", 3500);
+    // Longer than a message of the server may be.
+    one.source.append("b", [Bytes::from("short"), Bytes::from(vec![7; 1_600_000]), Bytes::from("end")]);
+    let replicator = one.replicate();
+    two.has_all_of(&one).await;
+    for _ in 0..50 {
+        one.source.count("a", 3);
+        replicator.mark("a");
+    }
+    two.has_all_of(&one).await;
+    // The other side is started again: it goes on from its position, and a new one reads everything.
+    two.stop.cancel();
+    one.source.count("c", 10);
+    one.source.delete("b");
+    ["b", "c"].iter().for_each(|session| replicator.mark(session));
+    let mut again = fleet.node("four").await;
+    again.sink = Arc::clone(&two.sink);
+    again.consume();
+    let three = fleet.node("three").await;
+    three.consume();
+    again.has_all_of(&one).await;
+    three.has_all_of(&one).await;
+    // The publisher is started again: it finds its position in the stream, and repeats nothing.
+    one.stop.cancel();
+    let sent = one.link.counters().units_sent.load(Ordering::Relaxed);
+    assert!(sent >= 7, "{sent}");
+    assert_eq!((two.refused(), three.refused()), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_outage_and_a_full_storage_only_delay_events() {
+    let mut server = Server::alone();
+    let fleet = Fleet { bytes_max: 2_000_000, ..Fleet::new(server.url()) };
+    let (one, two) = (fleet.node("one").await, fleet.node("two").await);
+    two.consume();
+    one.source.count("a", 100);
+    let replicator = one.replicate();
+    two.has_all_of(&one).await;
+    server.kill();
+    one.source.count("a", 500);
+    replicator.mark("a");
+    server.start();
+    two.has_all_of(&one).await;
+    // More than there is room for: replication pauses and says so, and goes on when there is room.
+    for _ in 0..30 {
+        one.source.append("a", [Bytes::from(vec![b'x'; 100_000])]);
+    }
+    replicator.mark("a");
+    let full = &one.link.counters().full;
+    until(async || full.load(Ordering::Relaxed)).await;
+    let context = async_nats::jetstream::new(async_nats::connect(server.url()).await.unwrap());
+    let mut config = context.get_stream("TIDINGS_f").await.unwrap().cached_info().config.clone();
+    config.max_bytes = 50_000_000;
+    context.update_stream(config).await.unwrap();
+    two.has_all_of(&one).await;
+    until(async || !full.load(Ordering::Relaxed)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_three_servers_one_may_be_killed() {
+    let mut servers = Server::cluster();
+    let urls: Vec<String> = servers.iter().map(Server::url).collect();
+    let fleet = Fleet { replicas: 3, ..Fleet::new(urls.join(",")) };
+    let (one, two) = (fleet.node("one").await, fleet.node("two").await);
+    two.consume();
+    one.source.count("a", 1);
+    let replicator = one.replicate();
+    two.has_all_of(&one).await;
+    let context = async_nats::jetstream::new(async_nats::connect(urls.clone()).await.unwrap());
+    let leader = context.get_stream("TIDINGS_f").await.unwrap().cached_info().cluster.clone();
+    let leader: usize = leader.unwrap().leader.unwrap()[1..].parse().unwrap();
+    let send = |rounds: u64| {
+        for _ in 0..rounds {
+            for session in ["a", "b", "c"] {
+                one.source.count(session, 7);
+                replicator.mark(session);
+            }
+        }
+    };
+    let writing = async {
+        for round in 0..200 {
+            send(1);
+            if round == 20 {
+                servers[leader].kill();
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    writing.await;
+    two.has_all_of(&one).await;
+    servers[leader].start();
+    send(20);
+    two.has_all_of(&one).await;
+    assert_eq!(two.refused(), 0);
+}

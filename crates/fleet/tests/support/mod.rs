@@ -1,0 +1,333 @@
+//! NATS servers on loopback, nodes in memory, and a checker of what readers receive.
+
+use std::collections::HashMap;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use tempfile::TempDir;
+use tidings_fleet::{
+    Access, Admin, Beat, Call, Checkpoint, Consumer, FleetError, Identity, Link, LinkOptions, Member,
+    MemberKind, Name, Replicator, Roster, SigningKey, Sink, Source, SourcePage, Unit, UnitEvent,
+};
+use tokio_util::sync::CancellationToken;
+
+/// A deadline that only limits a hang.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
+
+pub(crate) struct Server {
+    child: Option<Child>,
+    args: Vec<String>,
+    pub(crate) port: u16,
+    _folder: TempDir,
+}
+
+/// A port below those that the system gives out by itself, and of this process alone: a server that is started
+/// again needs the same one.
+pub(crate) fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    loop {
+        let next = u32::from(NEXT.fetch_add(1, Ordering::Relaxed));
+        let port = 10_000 + (std::process::id() * 20 + next) % 20_000;
+        let port = u16::try_from(port).unwrap();
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
+
+fn program() -> PathBuf {
+    let cached = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../e2e/.cache/nats-server");
+    assert!(cached.exists(), "nats-server is missing: run e2e/install.sh nats");
+    cached
+}
+
+impl Server {
+    /// A server alone.
+    pub(crate) fn alone() -> Self {
+        Server::with(&[])
+    }
+
+    fn with(more: &[String]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let port = free_port();
+        let mut args: Vec<String> = ["-a", "127.0.0.1", "-js", "-sd"].map(str::to_owned).to_vec();
+        args.push(folder.path().display().to_string());
+        args.extend(["-p".to_owned(), port.to_string()]);
+        args.extend_from_slice(more);
+        let mut server = Server { child: None, args, port, _folder: folder };
+        server.start();
+        server
+    }
+
+    /// Three servers as one cluster.
+    pub(crate) fn cluster() -> Vec<Self> {
+        let routes: Vec<u16> = (0..3).map(|_| free_port()).collect();
+        let all: Vec<String> = routes.iter().map(|port| format!("nats://127.0.0.1:{port}")).collect();
+        let start = |(number, port): (usize, &u16)| {
+            let own = format!("nats://127.0.0.1:{port}");
+            let more = [
+                "-n",
+                &format!("s{number}"),
+                "--cluster_name",
+                "c",
+                "--cluster",
+                &own,
+                "--routes",
+                &all.join(","),
+            ];
+            Server::with(&more.map(str::to_owned))
+        };
+        routes.iter().enumerate().map(start).collect()
+    }
+
+    pub(crate) fn start(&mut self) {
+        let mut command = Command::new(program());
+        command.args(&self.args).stdout(Stdio::null()).stderr(Stdio::null());
+        self.child = Some(command.spawn().unwrap());
+    }
+
+    /// Ends it as `kill -9` does.
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// A fleet with its admin's key.
+pub(crate) struct Fleet {
+    pub(crate) url: String,
+    pub(crate) admin: Admin,
+    pub(crate) replicas: usize,
+    pub(crate) bytes_max: i64,
+}
+
+impl Fleet {
+    pub(crate) fn new(url: String) -> Self {
+        let admin = Admin(Arc::new(SigningKey::generate().unwrap()));
+        Fleet { url, admin, replicas: 1, bytes_max: -1 }
+    }
+
+    /// A node that is a member.
+    pub(crate) async fn node(&self, name: &str) -> Node {
+        let node = self.stranger(name).await;
+        let key = node.link.identity().key.public();
+        let member =
+            Member { node: Name::new(name).unwrap(), key, kind: MemberKind::Node, scopes: Vec::new() };
+        until(async || node.roster.put_member(&self.admin, &member).await.is_ok()).await;
+        node
+    }
+
+    /// A node with access to the server that is not a member.
+    pub(crate) async fn stranger(&self, name: &str) -> Node {
+        let identity = Identity {
+            fleet: Name::new("f").unwrap(),
+            node: Name::new(name).unwrap(),
+            key: SigningKey::generate().unwrap(),
+            admin: self.admin.0.public(),
+            secret: None,
+        };
+        let options = LinkOptions {
+            url: self.url.clone(),
+            access: Access::default(),
+            replicas: self.replicas,
+            stream_bytes_max: self.bytes_max,
+        };
+        let link = Link::open(Arc::new(identity), options).await.unwrap();
+        let roster = Roster::new(link.clone()).unwrap();
+        let stop = CancellationToken::new();
+        let (following, stopping) = (roster.clone(), stop.clone());
+        tokio::spawn(async move { following.run(stopping).await });
+        let (beating, stopping) = (roster.clone(), stop.clone());
+        tokio::spawn(async move { beating.beat(Beat::default, stopping).await });
+        Node { link, roster, stop, source: Arc::default(), sink: Arc::default() }
+    }
+}
+
+pub(crate) struct Node {
+    pub(crate) link: Link,
+    pub(crate) roster: Roster,
+    pub(crate) stop: CancellationToken,
+    pub(crate) source: Arc<Sessions>,
+    pub(crate) sink: Arc<Replicas>,
+}
+
+impl Node {
+    pub(crate) fn replicate(&self) -> Replicator {
+        let replicator = Replicator::new(self.link.clone(), Arc::clone(&self.source) as _);
+        let (running, stop) = (replicator.clone(), self.stop.clone());
+        tokio::spawn(async move { running.run(stop).await });
+        replicator
+    }
+
+    pub(crate) fn consume(&self) {
+        let consumer = Consumer::new(self.link.clone(), self.roster.clone(), Arc::clone(&self.sink) as _);
+        tokio::spawn(consumer.run(self.stop.clone()));
+    }
+
+    pub(crate) fn refused(&self) -> u64 {
+        self.link.counters().refused.load(Ordering::Relaxed)
+    }
+
+    /// Waits until this node has all events of another.
+    pub(crate) async fn has_all_of(&self, other: &Node) {
+        until(async || self.sink.bodies() == other.source.bodies()).await;
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+/// Waits for a condition.
+pub(crate) async fn until(mut is_so: impl AsyncFnMut() -> bool) {
+    let wait = async {
+        while !is_so().await {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(LONG, wait).await.expect("it happens in time");
+}
+
+type Bodies = HashMap<String, Vec<Bytes>>;
+
+/// The sessions of a node, in memory.
+#[derive(Default)]
+pub(crate) struct Sessions(Mutex<Bodies>);
+
+impl Sessions {
+    pub(crate) fn append(&self, session: &str, bodies: impl IntoIterator<Item = Bytes>) {
+        self.0.lock().entry(session.to_owned()).or_default().extend(bodies);
+    }
+
+    /// Appends numbers as events.
+    pub(crate) fn count(&self, session: &str, events: u64) {
+        let mut all = self.0.lock();
+        let all = all.entry(session.to_owned()).or_default();
+        for _ in 0..events {
+            all.push(Bytes::from(format!("{session} {}", all.len())));
+        }
+    }
+
+    pub(crate) fn delete(&self, session: &str) {
+        self.0.lock().remove(session);
+    }
+
+    pub(crate) fn bodies(&self) -> Bodies {
+        self.0.lock().clone()
+    }
+}
+
+pub(crate) const EPOCH: u64 = 7;
+
+impl Source for Sessions {
+    fn sessions(&self) -> Call<'_, Vec<String>> {
+        Box::pin(async { Ok(self.0.lock().keys().cloned().collect()) })
+    }
+
+    fn read<'a>(&'a self, session: &'a str, after: Option<(u64, u64)>) -> Call<'a, Option<SourcePage>> {
+        Box::pin(async move {
+            let all = self.0.lock();
+            let Some(bodies) = all.get(session) else { return Ok(None) };
+            let from = after.filter(|(epoch, seq)| *epoch == EPOCH && *seq <= bodies.len() as u64);
+            let start = from.map_or(0, |(_, seq)| usize::try_from(seq).unwrap());
+            let mut events = Vec::new();
+            let mut bytes = 0;
+            for body in &bodies[start..] {
+                bytes += body.len();
+                if events.len() == 1000 || (bytes > 300_000 && !events.is_empty()) {
+                    break;
+                }
+                events.push(UnitEvent {
+                    at_us: 1,
+                    durable: true,
+                    kind: "k".into(),
+                    client_id: None,
+                    body: body.clone(),
+                });
+            }
+            Ok(Some(SourcePage {
+                restart: from.is_none(),
+                epoch: EPOCH,
+                first: start as u64 + 1,
+                more: start + events.len() < bodies.len(),
+                row: Some(Bytes::from(format!("row of {session}"))),
+                events,
+                ..SourcePage::default()
+            }))
+        })
+    }
+}
+
+/// Replicas of the sessions of other nodes. Panics if events are lost, repeated or out of order.
+#[derive(Default)]
+pub(crate) struct Replicas {
+    pub(crate) sessions: Mutex<Bodies>,
+    checkpoint: Mutex<Option<Checkpoint>>,
+}
+
+impl Replicas {
+    pub(crate) fn bodies(&self) -> Bodies {
+        self.sessions.lock().clone()
+    }
+}
+
+impl Sink for Replicas {
+    fn apply<'a>(&'a self, _: &'a Name, unit: Unit) -> Call<'a, ()> {
+        Box::pin(async move {
+            let mut all = self.sessions.lock();
+            if unit.deleted {
+                all.remove(&unit.session);
+                return Ok::<(), FleetError>(());
+            }
+            let bodies = all.entry(unit.session.clone()).or_default();
+            if unit.restart {
+                bodies.clear();
+            }
+            let head = bodies.len() as u64;
+            assert!(
+                unit.first <= head + 1,
+                "events of {} are missing: {} after {head}",
+                unit.session,
+                unit.first
+            );
+            for (seq, event) in (unit.first..).zip(unit.events) {
+                if seq > head {
+                    bodies.push(event.body);
+                } else {
+                    assert_eq!(bodies[usize::try_from(seq - 1).unwrap()], event.body, "another event {seq}");
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn save(&self, checkpoint: Checkpoint) -> Call<'_, ()> {
+        *self.checkpoint.lock() = Some(checkpoint);
+        Box::pin(async { Ok(()) })
+    }
+
+    fn load(&self) -> Call<'_, Option<Checkpoint>> {
+        let checkpoint = self.checkpoint.lock().clone();
+        Box::pin(async move { Ok(checkpoint) })
+    }
+}
