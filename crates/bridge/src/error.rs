@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use tidings_protocol::api::AnswerResult;
+use tidings_protocol::api::{AnswerResult, Problem};
 
 /// An error: a code to branch on, a message to show and a hint to act on.
 #[derive(Debug, Clone)]
@@ -130,6 +130,19 @@ impl Error {
         let mut error = Error::new(Code::AlreadyAnswered, message, "nothing is left to do");
         error.winner = Some(Box::new(winner));
         error
+    }
+
+    /// The error that another server has sent.
+    pub(crate) fn from_problem(problem: Problem) -> Self {
+        let code = Code::ALL.iter().copied().find(|code| code.as_str() == problem.code);
+        Error {
+            code: code.unwrap_or(Code::Internal),
+            message: problem.detail,
+            hint: problem.hint.into(),
+            retry_after_ms: problem.retry_after_ms,
+            winner: problem.winner.map(Box::new),
+            session: problem.session.map(String::into_boxed_str),
+        }
     }
 
     /// The code, to branch on.

@@ -11,6 +11,7 @@ pub mod broadcast;
 mod caller;
 mod error;
 mod files;
+pub mod fleet;
 mod git;
 mod hmac;
 #[cfg(unix)]

@@ -31,6 +31,7 @@ use crate::api::{self, Api, Transcripts};
 use crate::archive::Archive;
 use crate::auth::Auth;
 use crate::error::Error;
+use crate::fleet::Fleet;
 use crate::http::route;
 use crate::limits::{DRAIN_MAX, DRAIN_REQUESTS_MAX, SWEEP_EVERY};
 use crate::notify::{Notifications, Notifier};
@@ -47,6 +48,7 @@ pub struct Server {
     bounds: Bounds,
     retention: Retention,
     archive: Option<Archive>,
+    fleet: Option<Fleet>,
 }
 
 impl Server {
@@ -61,6 +63,7 @@ impl Server {
             bounds: Bounds::default(),
             retention: Retention::default(),
             archive: None,
+            fleet: None,
         }
     }
 
@@ -68,6 +71,14 @@ impl Server {
     #[must_use]
     pub fn archive(mut self, archive: Archive) -> Self {
         self.archive = Some(archive);
+        self
+    }
+
+    /// Makes it one of a fleet.
+    #[must_use]
+    pub fn fleet(mut self, fleet: Fleet) -> Self {
+        fleet.attach(&self.sessions);
+        self.fleet = Some(fleet);
         self
     }
 
@@ -104,8 +115,27 @@ impl Server {
         self.build_router(&Arc::default())
     }
 
-    fn build_router(&self, metrics: &Arc<Metrics>) -> Router {
+    /// The routes of sessions behind authentication, for requests of other servers.
+    fn api_router(&self) -> Router {
+        api::router(self.api())
+    }
+
+    fn api(&self) -> Api {
         let mut api = Api::new(self.sessions.clone());
+        let auth = self.auth.clone();
+        api.sign_in = Arc::new(move |token, peer| auth.sign_in(token, peer));
+        api.revoked = self.auth.revoked().clone();
+        api.stopping = self.stopping.clone();
+        api.transcripts = self.transcripts.clone();
+        api.archive.clone_from(&self.archive);
+        api.fleet.clone_from(&self.fleet);
+        api.notifications = self.notifications.clone();
+        api.base_path.clone_from(&self.auth.settings().base_path);
+        api
+    }
+
+    fn build_router(&self, metrics: &Arc<Metrics>) -> Router {
+        let api = self.api();
         let journal = Arc::clone(self.sessions.broadcast().journal());
         self.auth.audit_to(Arc::new(move |draft| {
             let journal = Arc::clone(&journal);
@@ -115,19 +145,12 @@ impl Server {
                 }
             }));
         }));
-        let auth = self.auth.clone();
-        api.sign_in = Arc::new(move |token, peer| auth.sign_in(token, peer));
-        api.revoked = self.auth.revoked().clone();
-        api.stopping = self.stopping.clone();
-        api.transcripts = self.transcripts.clone();
-        api.archive.clone_from(&self.archive);
-        api.notifications = self.notifications.clone();
-        api.base_path.clone_from(&self.auth.settings().base_path);
         let health = Health {
             sessions: self.sessions.clone(),
             stopping: self.stopping.clone(),
             metrics: Arc::clone(metrics),
             notifications: self.notifications.clone(),
+            fleet: self.fleet.clone(),
         };
         let inside = api::router(api)
             .merge(api::page())
@@ -154,6 +177,10 @@ impl Server {
         tokio::spawn(notifications.run(Some(self.auth.clone()), self.stopping.clone()));
         tokio::spawn(inspection::inspect(self.sessions.clone(), self.stopping.clone()));
         tokio::spawn(retention::retain(self.sessions.clone(), self.retention, self.stopping.clone()));
+        let fleet = self.fleet.clone().map(|fleet| {
+            let (sessions, auth) = (self.sessions.clone(), self.auth.clone());
+            tokio::spawn(fleet.run(sessions, auth, self.api_router(), self.stopping.clone()))
+        });
         if let Some(archive) = &self.archive {
             let clock = self.sessions.config().clock.clone();
             tokio::spawn(archive.clone().run(clock, self.stopping.clone()));
@@ -170,6 +197,9 @@ impl Server {
             tcp.graceful_shutdown(Some(DRAIN_REQUESTS_MAX));
             unix.graceful_shutdown(Some(DRAIN_REQUESTS_MAX));
             let ((), served) = tokio::join!(self.sessions.drain(), &mut serving);
+            if let Some(fleet) = fleet {
+                drop(fleet.await);
+            }
             self.sessions.broadcast().journal().close().await?;
             served
         });

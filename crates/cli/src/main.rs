@@ -18,8 +18,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    acp, attach, audit, backup, completions, decide, doctor, frames, inbox, installation, pair, ps, rehearse,
-    run, schema, send, serve, sessions, set, start, stop, summary, take_over, token,
+    acp, attach, audit, backup, completions, decide, doctor, fleet, frames, inbox, installation, pair, ps,
+    rehearse, run, schema, send, serve, sessions, set, start, stop, summary, take_over, token,
 };
 #[cfg(unix)]
 use crate::commands::{claude, hook, host, resume};
@@ -50,6 +50,10 @@ enum Command {
     Serve(Box<Deferred<serve::Serve>>),
     /// Serve Claude Code to an editor, in the Agent Client Protocol on standard input and output
     Acp(Deferred<acp::Acp>),
+    /// Serve the sessions of a fleet's other servers, without agents of its own
+    Hub(Box<Deferred<serve::Serve>>),
+    /// Connect several servers, so that each shows the sessions of all
+    Fleet(Deferred<fleet::FleetArgs>),
     /// List the server's sessions; those that need you come first
     Ps(Deferred<ps::Ps>),
     /// List what waits for you, and what happened since you last looked
@@ -129,7 +133,8 @@ impl Command {
             Command::Sessions(sessions) => sessions.root.json,
             Command::Doctor(doctor) => doctor.root.json,
             Command::Installation(installation) => installation.json,
-            Command::Serve(serve) => serve.json,
+            Command::Serve(serve) | Command::Hub(serve) => serve.json,
+            Command::Fleet(fleet) => fleet.remote.json,
             Command::Ps(ps) => ps.remote.json,
             Command::Inbox(inbox) => inbox.remote.json,
             Command::Start(start) => start.remote.json,
@@ -186,6 +191,8 @@ fn main() -> ExitCode {
         Some(Command::Claude(claude)) => claude.run(&mut out),
         Some(Command::Serve(serve)) => serve.run(&mut out),
         Some(Command::Acp(acp)) => acp.run(),
+        Some(Command::Hub(serve)) => serve.run_hub(&mut out),
+        Some(Command::Fleet(fleet)) => fleet.run(&mut out),
         Some(Command::Ps(ps)) => ps.run(&mut out),
         Some(Command::Inbox(inbox)) => inbox.run(&mut out),
         Some(Command::Start(start)) => start.run(&mut out),

@@ -23,7 +23,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "tidings-acp",
             "tidings-agent",
             "tidings-bridge",
-            "tidings-fleet",
             "tidings-protocol",
             "tidings-rehearsal",
             "tidings-transcript",

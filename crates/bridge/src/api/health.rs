@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::metrics::Metrics;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
+use crate::fleet::Fleet;
 use crate::http::route::{Route, route};
 use crate::http::scope::needs_later;
 use crate::notify::Notifications;
@@ -23,6 +24,7 @@ pub(crate) struct Health {
     pub(crate) stopping: CancellationToken,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) notifications: Notifications,
+    pub(crate) fleet: Option<Fleet>,
 }
 
 /// The routes for monitoring.
@@ -68,6 +70,6 @@ async fn metrics(State(health): State<Health>, caller: Caller) -> Result<Respons
         let message = "The metrics cover all sessions, and this credential is limited to folders";
         return Err(Error::new(Code::Forbidden, message, "use one without folders, with the scope `read`"));
     }
-    let text = health.metrics.text(&health.sessions, &health.notifications).await?;
+    let text = health.metrics.text(&health.sessions, &health.notifications, health.fleet.as_ref()).await?;
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }

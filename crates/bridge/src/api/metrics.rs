@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use crate::caller::Caller;
 use crate::error::Error;
+use crate::fleet::Fleet;
 use crate::notify::Notifications;
 use crate::sessions::Sessions;
 
@@ -72,6 +73,7 @@ impl Metrics {
         &self,
         sessions: &Sessions,
         notifications: &Notifications,
+        fleet: Option<&Fleet>,
     ) -> Result<String, Error> {
         let mut text = MetricsText(String::new());
         let full = u8::from(sessions.broadcast().journal().is_full());
@@ -101,6 +103,9 @@ impl Metrics {
         let help = "Events of the journal that cannot be read.";
         text.single("tidings_journal_damaged_events", "gauge", help, broadcast.journal().damaged_events());
         inbox(&mut text, notifications).await?;
+        if let Some(fleet) = fleet {
+            self::fleet(&mut text, fleet);
+        }
         self.requests(&mut text);
         Ok(text.0)
     }
@@ -146,6 +151,33 @@ async fn inbox(text: &mut MetricsText, notifications: &Notifications) -> Result<
         text.line(&format!("tidings_notify_target_failures{{{label}}}"), target.failures);
     }
     Ok(())
+}
+
+/// The connection to the fleet.
+fn fleet(text: &mut MetricsText, fleet: &Fleet) {
+    let counters = fleet.counters();
+    let value = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let full = u8::from(counters.full.load(Ordering::Relaxed));
+    text.single("tidings_fleet_storage_full", "gauge", "Whether the storage of the fleet is full.", full);
+    for (name, help, number) in [
+        ("events_sent_total", "Events that were published to the fleet.", &counters.events_sent),
+        ("units_sent_total", "Units of events that were published to the fleet.", &counters.units_sent),
+        ("retries_total", "Publications that were tried again.", &counters.retries),
+        ("events_taken_total", "Events of other servers that were stored.", &counters.events_taken),
+        ("units_taken_total", "Units of events of other servers that were stored.", &counters.units_taken),
+        ("refused_total", "Messages of the fleet that were refused.", &counters.refused),
+        ("connects_total", "Connections to the NATS server.", &counters.connects),
+    ] {
+        text.single(&format!("tidings_fleet_{name}"), "counter", help, value(number));
+    }
+    let help = "Sessions with events that are not published yet.";
+    text.single("tidings_fleet_sessions_behind", "gauge", help, value(&counters.behind));
+    let help = "Messages of the fleet that are not read yet.";
+    text.single("tidings_fleet_messages_behind", "gauge", help, value(&counters.lag));
+    text.metric("tidings_fleet_node_up", "gauge", "Whether a server of the fleet is connected.");
+    for node in fleet.status().nodes {
+        text.line(&format!("tidings_fleet_node_up{{node=\"{}\"}}", node.name), u8::from(node.is_reachable));
+    }
 }
 
 struct MetricsText(String);

@@ -7,6 +7,7 @@
 mod acp;
 mod deltas;
 mod feed;
+mod forward;
 mod future_set;
 pub(crate) mod health;
 pub(crate) mod metrics;
@@ -39,6 +40,7 @@ use crate::archive::Archive;
 use crate::auth::Peer;
 use crate::caller::Caller;
 use crate::error::Error;
+use crate::fleet::Fleet;
 use crate::http::{name_requests, route, unauthorized};
 use crate::limits::{BODY_REQUEST_BYTES_MAX, REVOCATIONS_MAX, SOCKETS_MAX};
 use crate::marks::Marks;
@@ -72,6 +74,8 @@ pub struct Api {
     pub base_path: String,
     /// One permit for each WebSocket that may be open.
     pub sockets: Arc<Semaphore>,
+    /// The fleet of this server; none by default.
+    pub(crate) fleet: Option<Fleet>,
     /// The inbox and its notifications.
     pub(crate) notifications: Notifications,
     /// Marks of sessions.
@@ -94,6 +98,7 @@ impl Api {
             stopping: CancellationToken::new(),
             transcripts: Transcripts::default(),
             archive: None,
+            fleet: None,
             base_path: String::new(),
             sockets: Arc::new(Semaphore::new(SOCKETS_MAX)),
         }
@@ -110,6 +115,7 @@ impl fmt::Debug for Api {
 pub fn router(api: Api) -> Router {
     let ids = api.sessions.config().ids.clone();
     route::router(rest::routes())
+        .layer(middleware::from_fn_with_state(api.clone(), forward::forward))
         .layer(DefaultBodyLimit::max(BODY_REQUEST_BYTES_MAX))
         .layer(middleware::from_fn_with_state(ids, name_requests))
         .with_state(api)

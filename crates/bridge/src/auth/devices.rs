@@ -30,6 +30,8 @@ pub(crate) struct Devices {
 #[derive(Debug, Default)]
 struct DeviceState {
     known: Vec<KnownDevice>,
+    /// Devices of the fleet, which its admin signed.
+    shared: Vec<KnownDevice>,
     /// True if a `last_seen` time is not saved yet.
     seen_since: bool,
 }
@@ -143,7 +145,7 @@ impl Devices {
                 known.ok_or_else(|| damaged("a device is incomplete"))?
             }
         };
-        let state = Mutex::new(DeviceState { known, seen_since: false });
+        let state = Mutex::new(DeviceState { known, ..DeviceState::default() });
         Ok(Devices { path, state, writing: Mutex::new(()) })
     }
 
@@ -213,14 +215,66 @@ impl Devices {
         (over, saved)
     }
 
+    /// All devices, those of the fleet too.
     pub(crate) fn list(&self) -> Vec<Device> {
-        self.state.lock().known.iter().map(KnownDevice::view).collect()
+        let all = self.state.lock();
+        let others = all.shared.iter().filter(|shared| !all.known.iter().any(|known| known.id == shared.id));
+        all.known.iter().chain(others).map(KnownDevice::view).collect()
+    }
+
+    /// The devices of this server, with the fingerprints of their secrets, by id.
+    pub(crate) fn records(&self) -> Vec<(String, serde_json::Value)> {
+        let record = |known: &KnownDevice| {
+            let record = Record { device: known.view(), sha256: known.secret.to_string() };
+            (known.id.clone(), serde_json::to_value(record).unwrap_or_default())
+        };
+        self.state.lock().known.iter().map(record).collect()
+    }
+
+    /// Sets the devices of the fleet, and returns the ids of those that are not valid any more.
+    pub(crate) fn set_shared(&self, known: Vec<serde_json::Value>, removed: &[String]) -> Vec<String> {
+        let read = |record: serde_json::Value| KnownDevice::read(serde_json::from_value(record).ok()?);
+        let shared: Vec<KnownDevice> = known.into_iter().filter_map(read).take(DEVICES_MAX).collect();
+        let mut state = self.state.lock();
+        let before = std::mem::replace(&mut state.shared, shared);
+        let is_gone = |id: &String| !state.shared.iter().any(|device| device.id == *id);
+        let mut gone: Vec<String> = before.into_iter().map(|device| device.id).filter(is_gone).collect();
+        let here = removed.iter().filter(|id| state.known.iter().any(|device| device.id == **id));
+        gone.extend(here.cloned());
+        gone.dedup();
+        gone
+    }
+
+    /// The caller with this secret among the devices of the fleet.
+    pub(crate) fn shared_caller(&self, secret: &Fingerprint, now: Timestamp) -> Option<Caller> {
+        let state = self.state.lock();
+        let mut found = u64::MAX;
+        for (known, place) in state.shared.iter().zip(0_u64..) {
+            found.conditional_assign(&place, known.secret.same(secret));
+        }
+        let known = state.shared.get(usize::try_from(found).ok()?)?;
+        known.expires.is_none_or(|expires| now < expires).then(|| known.caller())
+    }
+
+    /// A device of the fleet, as a caller.
+    pub(crate) fn shared_device(&self, id: &str, now: Timestamp) -> Option<Caller> {
+        let state = self.state.lock();
+        let known = state.shared.iter().find(|device| device.id == id)?;
+        known.expires.is_none_or(|expires| now < expires).then(|| known.caller())
+    }
+
+    /// Forgets a device of the fleet; true if there was one.
+    pub(crate) fn remove_shared(&self, id: &str) -> bool {
+        let mut state = self.state.lock();
+        let count = state.shared.len();
+        state.shared.retain(|device| device.id != id);
+        state.shared.len() < count
     }
 
     /// The caller with this secret. Every device is compared, so that the time reveals nothing.
     pub(crate) fn caller(&self, secret: &Fingerprint, now: Timestamp) -> Option<Caller> {
         let mut guard = self.state.lock();
-        let DeviceState { known: all, seen_since } = &mut *guard;
+        let DeviceState { known: all, seen_since, .. } = &mut *guard;
         let mut found = u64::MAX;
         for (known, place) in all.iter().zip(0_u64..) {
             let same: Choice = known.secret.same(secret);

@@ -32,7 +32,7 @@ use parking_lot::Mutex;
 use tidings::Ids;
 use tidings_agent::Clock;
 use tidings_protocol::api::{Device, NewDevice};
-use tokio::sync::{Notify, broadcast};
+use tokio::sync::{Notify, broadcast, watch};
 
 pub use audit::AuditSink;
 pub use environment::environment;
@@ -109,6 +109,7 @@ struct AuthState {
     policies: FolderPolicies,
     revoked: broadcast::Sender<String>,
     device_added: Notify,
+    device_changes: watch::Sender<u64>,
     address: OnceLock<String>,
     audit_slot: audit::AuditSlot,
 }
@@ -139,6 +140,7 @@ impl Auth {
             policies,
             revoked,
             device_added: Notify::new(),
+            device_changes: watch::Sender::new(0),
             address: OnceLock::new(),
             audit_slot: audit::AuditSlot::default(),
         })))
@@ -150,7 +152,8 @@ impl Auth {
         if bool::from(self.0.admin.same(&print)) {
             return Ok(Caller::admin("admin"));
         }
-        let known = self.0.devices.caller(&print, self.0.settings.clock.now());
+        let now = self.0.settings.clock.now();
+        let known = self.0.devices.caller(&print, now).or_else(|| self.0.devices.shared_caller(&print, now));
         known.ok_or_else(|| {
             let hint = "pair the device again with `tidings pair`";
             Error::new(Code::Unauthorized, "The credential is unknown or was revoked", hint)
@@ -219,10 +222,41 @@ impl Auth {
 
     /// Revokes the credential of a device. Blocks on disk I/O.
     pub fn revoke(&self, id: &str) -> Result<(), Error> {
-        let removed = self.0.devices.remove(id, &self.0.settings.random);
+        let shared = self.0.devices.remove_shared(id);
+        let removed = match self.0.devices.remove(id, &self.0.settings.random) {
+            Err(error) if error.code() == Code::NotFound && shared => Ok(()),
+            removed => removed,
+        };
         // There may be no receiver. A device that could not be removed from the file is revoked all the same.
         drop(self.0.revoked.send(id.to_owned()));
         removed
+    }
+
+    /// Changes whenever a device is added.
+    pub(crate) fn device_changes(&self) -> watch::Receiver<u64> {
+        self.0.device_changes.subscribe()
+    }
+
+    /// The devices of this server with the fingerprints of their secrets, by id, for the fleet.
+    pub(crate) fn device_records(&self) -> Vec<(String, serde_json::Value)> {
+        self.0.devices.records()
+    }
+
+    /// Sets the devices of the fleet. Those that were removed are revoked here, too.
+    pub(crate) fn set_shared(&self, known: Vec<serde_json::Value>, removed: &[String]) {
+        for id in self.0.devices.set_shared(known, removed) {
+            if let Err(error) = self.0.devices.remove(&id, &self.0.settings.random)
+                && error.code() != Code::NotFound
+            {
+                tracing::warn!(%error, id, "failed to remove a revoked device from its file");
+            }
+            drop(self.0.revoked.send(id));
+        }
+    }
+
+    /// A device of the fleet, as a caller.
+    pub(crate) fn shared_device(&self, id: &str) -> Option<Caller> {
+        self.0.devices.shared_device(id, self.0.settings.clock.now())
     }
 
     /// Creates a pairing code for one device. It expires after a minute.
@@ -295,6 +329,7 @@ impl Auth {
     fn add(&self, plan: DevicePlan) -> Result<(Device, Secret), Error> {
         let added = self.0.devices.add(plan, self.0.settings.clock.now(), &self.0.settings.random);
         self.0.device_added.notify_one();
+        self.0.device_changes.send_modify(|count| *count += 1);
         added
     }
 

@@ -10,7 +10,7 @@ mod tail;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 pub use subscription::{Cut, Delivery, Subscription};
@@ -30,7 +30,11 @@ pub struct Broadcast {
     news: broadcast::Sender<News>,
     /// Devices that are notified of requests and can answer them.
     reachable: Arc<AtomicUsize>,
+    observer: Arc<OnceLock<Observer>>,
 }
+
+/// A callback for the commits of all sessions. It runs on the writing thread, so it must not block.
+pub(crate) type Observer = Box<dyn Fn(Commit<'_>) + Send + Sync>;
 
 /// Events of these kinds concern people who are not subscribed to their session.
 const NEWS_KINDS: [&str; 8] = [
@@ -110,6 +114,8 @@ impl Broadcast {
         let counted = Arc::clone(&published);
         let news = broadcast::Sender::new(INBOX_BEHIND_MAX);
         let tap_news = news.clone();
+        let observer = Arc::<OnceLock<Observer>>::default();
+        let observing = Arc::clone(&observer);
         journal.tap(Arc::new(move |commit| {
             if let Commit::Events(_, events) = commit {
                 counted.fetch_add(events.len() as u64, Ordering::Relaxed);
@@ -118,8 +124,11 @@ impl Broadcast {
                 tell(&tap_news, commit);
             }
             tap_tails.publish(commit);
+            if let Some(observe) = observing.get() {
+                observe(commit);
+            }
         }));
-        Broadcast { journal, tails, published, news, reachable: Arc::default() }
+        Broadcast { journal, tails, published, news, reachable: Arc::default(), observer }
     }
 
     /// The journal behind it. Events that are appended there are published here.
@@ -162,6 +171,11 @@ impl Broadcast {
         self.news.subscribe()
     }
 
+    /// Calls `observer` with every commit, after it was published. Only the first call counts.
+    pub(crate) fn observe(&self, observer: Observer) {
+        drop(self.observer.set(observer));
+    }
+
     /// Sets the number of devices that are notified of every request and can answer it.
     pub(crate) fn set_reachable(&self, devices: usize) {
         self.reachable.store(devices, Ordering::Relaxed);
@@ -200,6 +214,7 @@ fn tell(news: &broadcast::Sender<News>, commit: Commit<'_>) {
                 drop(news.send(News::Event(key.clone(), Arc::clone(event))));
             }
         }
+        Commit::Restarted(_) => {}
         Commit::Deleted(key) => drop(news.send(News::Deleted(key.clone()))),
     }
 }
@@ -246,6 +261,12 @@ impl Tails {
                 let tail = self.0.lock().get(key).map(|shared| Arc::clone(&shared.tail));
                 if let Some(tail) = tail {
                     tail.push(events);
+                }
+            }
+            Commit::Restarted(key) => {
+                let shared = self.0.lock().remove(key);
+                if let Some(shared) = shared {
+                    shared.tail.restart();
                 }
             }
             Commit::Deleted(key) => {

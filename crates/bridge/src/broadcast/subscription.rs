@@ -162,6 +162,8 @@ impl Subscription {
         }
         if progress.ended {
             self.cut = Some(Cut::Deleted);
+        } else if progress.restarted {
+            self.cut.get_or_insert(Cut::Gap(self.cursor));
         } else if progress.bytes - self.taken_bytes > self.bytes_untaken_max.saturating_add(progress.longest)
         {
             // One event that is longer than the bound does not cut off subscribers that are about to take it.

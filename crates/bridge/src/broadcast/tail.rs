@@ -31,6 +31,8 @@ pub(crate) struct TailProgress {
     pub(crate) longest: u64,
     /// True after the session was deleted.
     pub(crate) ended: bool,
+    /// True after its events became void.
+    pub(crate) restarted: bool,
 }
 
 /// Result of looking for the events after a position in the tail.
@@ -106,6 +108,10 @@ impl Tail {
 
     pub(crate) fn end(&self) {
         self.progress.send_modify(|progress| progress.ended = true);
+    }
+
+    pub(crate) fn restart(&self) {
+        self.progress.send_modify(|progress| progress.restarted = true);
     }
 
     pub(crate) fn progress(&self) -> watch::Receiver<TailProgress> {

@@ -27,6 +27,11 @@ impl Epoch {
         Epoch(mixed ^ (mixed >> 31))
     }
 
+    /// The number.
+    pub fn number(self) -> u64 {
+        self.0
+    }
+
     /// The signed number that `SQLite` stores.
     pub(crate) fn to_stored(self) -> i64 {
         self.0.cast_signed()

@@ -21,6 +21,7 @@ mod names;
 mod opening;
 mod page;
 mod project;
+mod replica;
 mod retention;
 mod session;
 mod sqlite;
@@ -42,6 +43,7 @@ pub use names::{AskId, ClientId, Key, Kind};
 pub use opening::Opening;
 pub use page::{Max, Page, Resume, Verdict};
 pub use project::{Project, ProjectFolder};
+pub use replica::{Replica, ReplicaRow};
 pub use retention::{Keep, Rest, Retained};
 pub use session::{Changed, Counts, Fence, Handle, NewSession, Session, SessionChange, SessionName};
 pub use sqlite::SqliteJournal;
@@ -93,6 +95,10 @@ pub trait Journal: fmt::Debug + Send + Sync {
 
     /// Everything that a subscriber starts with, from one moment.
     fn resume(&self, key: &Key, after: Option<Cursor>, max: Max) -> Call<'_, Resume>;
+
+    /// Stores events of a session that another server owns, with their own numbers; creates the session if it
+    /// is new. Events that are there already are skipped, and missing ones leave a gap.
+    fn replicate(&self, replica: Replica) -> Call<'_, Session>;
 
     /// Opens an ask and appends its event. An ask that is open already is not opened again.
     fn ask(&self, key: &Key, fence: Fence, ask: NewAsk) -> Call<'_, Stored>;
@@ -172,6 +178,8 @@ pub type Tap = Arc<dyn Fn(Commit<'_>) + Send + Sync>;
 pub enum Commit<'a> {
     /// Consecutive events of a session.
     Events(&'a Key, &'a [Arc<Event>]),
+    /// Earlier events of the session are void: another epoch begins, or some are missing.
+    Restarted(&'a Key),
     /// The session was deleted.
     Deleted(&'a Key),
 }

@@ -87,6 +87,8 @@ pub struct Resume {
     pub pending: Vec<Ask>,
     /// The session, with its state.
     pub session: Session,
+    /// Epochs that ended, each with its last surviving number.
+    pub past: Vec<(Epoch, u64)>,
 }
 
 /// Range of a session's events, from which verdicts are computed.

@@ -123,6 +123,8 @@ pub struct Session {
     pub bytes: u64,
     /// Offset up to which the spool of its host is stored.
     pub host_offset: Option<u64>,
+    /// The server of the fleet that owns it; none if this one does.
+    pub node: Option<String>,
 }
 
 impl Session {
@@ -144,6 +146,7 @@ impl Session {
             floor: 1,
             bytes: 0,
             host_offset: None,
+            node: None,
         }
     }
 }

@@ -13,6 +13,7 @@ mod config;
 mod entry;
 pub(crate) mod observed;
 pub(crate) mod reading;
+pub(crate) mod remote;
 mod requests;
 pub(crate) mod running;
 mod settings;
@@ -22,7 +23,7 @@ mod view;
 pub(crate) mod worktree;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, MutexGuard};
 use tidings_protocol::api::{
@@ -34,6 +35,7 @@ use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
 use tokio::time::Instant;
 
 pub use config::{Carrier, Config, Observe, Real};
+pub(crate) use remote::replica_settings;
 pub(crate) use requests::asks::outcome_name;
 pub(crate) use starting::create::first_input_id;
 
@@ -89,6 +91,8 @@ struct SessionsInner {
     snapshots: Arc<Semaphore>,
     claude: ClaudeFacts,
     observed: ObservedProcesses,
+    /// Other servers of the fleet, if there is one.
+    remote: OnceLock<Arc<dyn remote::Remote>>,
 }
 
 /// State of the server: sessions may be opened, or not any more.
@@ -130,6 +134,7 @@ impl Sessions {
             snapshots: Arc::new(Semaphore::new(SNAPSHOTS_AT_ONCE)),
             claude: ClaudeFacts::default(),
             observed: ObservedProcesses::default(),
+            remote: OnceLock::new(),
         }));
         sessions.recover().await?;
         requests::abandoned::watch(&sessions);
@@ -249,6 +254,9 @@ impl Sessions {
         command: SessionCommand,
         mut request: CommandRequest,
     ) -> Result<Accepted, Error> {
+        if let Some(accepted) = self.at_owner(caller, name, command.as_str(), &request).await? {
+            return Ok(accepted);
+        }
         if command == SessionCommand::TakeOver {
             // It ends a process of the user's, and uses none of the fields.
             caller.require(Scope::Always)?;
@@ -331,6 +339,10 @@ impl Sessions {
         tool_use_id: &str,
         answer: PermissionAnswer,
     ) -> Result<AnswerResult, Error> {
+        let path = format!("permissions/{tool_use_id}");
+        if let Some(answered) = self.at_owner(caller, name, &path, &answer).await? {
+            return Ok(answered);
+        }
         self.active_for(caller, name).await?.entry.answer_permission(caller, tool_use_id, answer).await
     }
 
@@ -342,6 +354,10 @@ impl Sessions {
         batch_id: &str,
         answer: BatchAnswer,
     ) -> Result<BatchAnswered, Error> {
+        let path = format!("permission-batches/{batch_id}");
+        if let Some(answered) = self.at_owner(caller, name, &path, &answer).await? {
+            return Ok(answered);
+        }
         self.active_for(caller, name).await?.entry.answer_batch(caller, batch_id, answer).await
     }
 
@@ -353,6 +369,10 @@ impl Sessions {
         tool_use_id: &str,
         answer: QuestionAnswer,
     ) -> Result<AnswerResult, Error> {
+        let path = format!("questions/{tool_use_id}");
+        if let Some(answered) = self.at_owner(caller, name, &path, &answer).await? {
+            return Ok(answered);
+        }
         self.active_for(caller, name).await?.entry.answer_question(caller, tool_use_id, answer).await
     }
 
@@ -402,6 +422,16 @@ impl Sessions {
         drop(self.0.notices.send(Arc::new(notice)));
     }
 
+    /// The view of a row.
+    pub(crate) fn view_of_row(&self, row: &journal::Session) -> SessionView {
+        self.view(row)
+    }
+
+    /// Number of agents that run now.
+    pub(crate) fn running_agents(&self) -> usize {
+        self.active().values().filter(|used| used.entry.agent().is_some()).count()
+    }
+
     /// Ends all agents, or detaches from them if hosts keep them. Nothing is started afterwards.
     pub async fn drain(&self) {
         *self.0.opening.lock().await = Admission::Closed;
@@ -438,10 +468,11 @@ impl Sessions {
 
     fn view(&self, row: &journal::Session) -> SessionView {
         let used = self.active().get(&row.key).cloned();
-        used.map_or_else(
+        let view = used.map_or_else(
             || SessionSettings::parse(&row.settings).view(row, PendingCounts::default()),
             |used| used.entry.view_of(row),
-        )
+        );
+        self.with_reach(view)
     }
 
     async fn settings(&self, row: &journal::Session) -> SessionSettings {
@@ -464,6 +495,9 @@ impl Sessions {
     async fn active_for(&self, caller: &Caller, name: &str) -> Result<ActiveSession, Error> {
         let row = self.row(name).await?;
         check_folder(caller, &row.cwd)?;
+        if let Some(node) = &row.node {
+            return Err(remote::belongs_to(node));
+        }
         self.active_session(&row.key).await
     }
 

@@ -12,6 +12,7 @@ use tidings_transcript::manage::prompt_line;
 
 use super::backends::OFFERED;
 use super::entry::Change;
+use super::remote::RemoteSession;
 use super::running::commands;
 use super::surviving::after_limit::AfterLimit;
 use super::view::{self, PendingCounts};
@@ -72,6 +73,9 @@ pub(super) struct SessionSettings {
     /// The digest of the command that created the session. Sessions of earlier versions have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) made_of: Option<String>,
+    /// The session as its owner describes it, if that is another server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) remote: Option<RemoteSession>,
 }
 
 /// A file of an observed session.
@@ -216,6 +220,18 @@ impl SessionSettings {
 
     /// The session as clients see it.
     pub(super) fn view(&self, row: &Session, pending: PendingCounts) -> SessionView {
+        if let Some(remote) = &self.remote {
+            return SessionView {
+                handle: view::number(row.handle),
+                key: row.key.to_string(),
+                active: row.active.to_string(),
+                cursor: row.head.to_string(),
+                head: row.head.seq,
+                floor: row.floor,
+                node: Some(remote.node.clone()),
+                ..remote.view.clone()
+            };
+        }
         SessionView {
             handle: view::number(row.handle),
             key: row.key.to_string(),
@@ -250,6 +266,8 @@ impl SessionSettings {
             capabilities: if self.is_observed { Vec::new() } else { OFFERED.to_vec() },
             limited: self.is_observed.then(|| "It runs outside of this server".to_owned()),
             worktree: self.worktree.clone(),
+            node: row.node.clone(),
+            unreachable: None,
         }
     }
 

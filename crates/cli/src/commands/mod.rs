@@ -10,6 +10,7 @@ pub(crate) mod completions;
 mod console;
 pub(crate) mod decide;
 pub(crate) mod doctor;
+pub(crate) mod fleet;
 pub(crate) mod frames;
 #[cfg(unix)]
 pub(crate) mod hook;

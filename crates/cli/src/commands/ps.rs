@@ -154,7 +154,11 @@ fn table(
         };
         let continues =
             session.continues_at.as_ref().map_or_else(String::new, |at| format!("(continues at {at}) "));
-        let line = format!("{waiting}{origin}{untrusted}{continues}{}", line.replace('\n', " "));
+        let node = session.node.as_ref().map_or_else(String::new, |node| match &session.unreachable {
+            Some(_) => format!("({node}, unreachable) "),
+            None => format!("({node}) "),
+        });
+        let line = format!("{waiting}{node}{origin}{untrusted}{continues}{}", line.replace('\n', " "));
         let line = human::fit(&printable(&line), room);
         // Writing into a String cannot fail.
         let _ = writeln!(
@@ -197,6 +201,8 @@ mod tests {
                 json!({"continues_at": "2026-01-01T05:00:30Z"}),
                 "(continues at 2026-01-01T05:00:30Z) The build",
             ),
+            (json!({"node": "box"}), "(box) The build"),
+            (json!({"node": "box", "unreachable": ""}), "(box, unreachable) The build"),
             (json!({"stalled": "The budget is used up"}), "The budget is used up"),
             (json!({"first_prompt": "Mend it", "last_line": "Done."}), "The build"),
             (json!({"title": null, "first_prompt": "Mend it", "last_line": "Done."}), "Mend it"),

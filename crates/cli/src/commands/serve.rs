@@ -3,6 +3,7 @@
 mod demo;
 pub(crate) mod embedded;
 mod file;
+mod fleet;
 mod greeting;
 mod logs;
 mod service;
@@ -81,11 +82,25 @@ The first start prints a link that is valid for one device and one minute; `tidi
 SIGTERM, SIGHUP or Ctrl-C shuts the server down gracefully, a second one at once; under nohup, SIGHUP is ignored.";
 
 impl Serve {
+    /// Serves the sessions of other servers only.
+    pub(crate) fn run_hub(&self, out: &mut Output) -> anyhow::Result<Exit> {
+        let mut settings = Settings::gather(self)?;
+        fleet::as_hub(&mut settings)?;
+        self.run_with(settings, out)
+    }
+
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         if self.install {
             return service::install(self.json, out);
         }
-        let settings = Settings::gather(self)?;
+        let mut settings = Settings::gather(self)?;
+        if fleet::is_hub(&settings.data)? {
+            fleet::as_hub(&mut settings)?;
+        }
+        self.run_with(settings, out)
+    }
+
+    fn run_with(&self, settings: Settings, out: &mut Output) -> anyhow::Result<Exit> {
         logs::start(settings.log, settings.log_level);
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(workers()).enable_all().build()?;
@@ -171,6 +186,10 @@ async fn serve(
         .notifier(start::notifier(settings, address.as_deref(), args.push_on_loopback)?);
     let server = match start::archive(settings) {
         Some(archive) => server.archive(archive),
+        None => server,
+    };
+    let server = match fleet::open(settings).await? {
+        Some(fleet) => server.fleet(fleet),
         None => server,
     };
     greeting::print(settings, &auth, &addresses, args.json, out)?;

@@ -5,6 +5,7 @@
 
 mod answer;
 mod device;
+mod fleet;
 mod inbox;
 mod input;
 mod list;
@@ -23,6 +24,7 @@ pub use answer::{
     PermissionAnswer, PermissionScope, QuestionAnswer, QuestionReply,
 };
 pub use device::{CredentialKind, Device, DeviceList, NewCredential, NewDevice, PairRequest, PairingCode};
+pub use fleet::{FleetDrain, FleetInvite, FleetInviteRequest, FleetNode, FleetStatus};
 pub use inbox::{
     DeliveryState, InboxAct, InboxActed, InboxCounts, InboxDelivery, InboxItem, InboxKind, InboxPage,
     InboxRead, InboxRequest, InboxSeen, InboxVisible, NotifyKind,

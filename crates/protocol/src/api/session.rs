@@ -94,6 +94,13 @@ shapes! {
         /// Git worktree that was made for the session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub worktree: Option<super::SessionWorktree>,
+        /// Server of the fleet that the session runs on; omitted if it is the one that answers.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub node: Option<String>,
+        /// Time at which the session's server was last heard of, while it is not connected; empty if it never
+        /// was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub unreachable: Option<String>,
     }
 
     /// Resources used by a session.

@@ -3,6 +3,7 @@
 mod archive;
 mod asks;
 mod audit;
+mod fleet;
 mod folders;
 mod history;
 mod hooks;
@@ -32,6 +33,10 @@ pub(crate) fn routes() -> Vec<Route<Api>> {
         needs(Read, route!(server::list_models)),
         needs(Read, route!(server::openapi_json)),
         needs(Admin, route!(audit::audit)),
+        needs(Read, route!(fleet::get_fleet)),
+        needs(Admin, route!(fleet::invite_server)),
+        needs(Admin, route!(fleet::remove_server)),
+        needs(Admin, route!(fleet::drain_server)),
         needs(Read, route!(sessions::list_sessions)),
         needs(Prompt, route!(sessions::create_session)).bounded(long()),
         needs(Read, route!(sessions::get_session)),

@@ -7,6 +7,7 @@
 mod asks;
 mod events;
 mod ledgers;
+mod replicas;
 mod restarts;
 mod retention;
 mod sessions;
@@ -77,6 +78,10 @@ const CHECKS: &[(&str, Check)] = checks![
     retention::an_open_ask_is_kept,
     retention::bytes_and_age_are_bounds_too,
     retention::the_id_of_a_command_outlives_its_event,
+    replicas::a_replica_keeps_its_numbers_and_takes_each_event_once,
+    replicas::missing_events_are_a_gap_and_another_epoch_is_judged_as_by_its_owner,
+    replicas::the_row_and_the_asks_of_a_replica_are_those_of_its_owner,
+    replicas::a_replica_keeps_its_epoch_when_the_machine_goes_down,
     restarts::f103_everything_is_there_after_a_restart,
     restarts::a_kill_keeps_the_epoch_and_a_lost_machine_does_not,
     restarts::an_earlier_epoch_is_good_as_far_as_it_got,

@@ -1,6 +1,7 @@
 //! A journal in memory: for demos and tests, and as a second implementation to compare with.
 
 mod asks;
+mod replicas;
 mod sessions;
 mod state;
 
@@ -13,7 +14,7 @@ use parking_lot::Mutex;
 use super::{
     Ask, AskId, AuditDraft, AuditEntry, Call, Changed, ClientId, Counts, Cursor, Document, DocumentChange,
     Draft, Fence, Handle, Journal, JournalError, Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page,
-    Project, ProjectFolder, Resume, Retained, Session, SessionChange, SessionName, Settle, Settled,
+    Project, ProjectFolder, Replica, Resume, Retained, Session, SessionChange, SessionName, Settle, Settled,
     Settlement, Stored, Tap,
 };
 use state::StoreState;
@@ -125,8 +126,13 @@ impl Journal for MemoryJournal {
     fn resume(&self, key: &Key, after: Option<Cursor>, max: Max) -> Call<'_, Resume> {
         self.with(|state| {
             let session = state.session(&SessionName::Key(key.clone()))?;
-            Ok(Resume { page: state.read(key, after, max)?, pending: state.asks(Some(key))?, session })
+            let (page, pending) = (state.read(key, after, max)?, state.asks(Some(key))?);
+            Ok(Resume { page, pending, session, past: state.find(key)?.past.clone() })
         })
+    }
+
+    fn replicate(&self, replica: Replica) -> Call<'_, Session> {
+        self.with(|state| state.replicate(&replica))
     }
 
     fn ask(&self, key: &Key, fence: Fence, ask: NewAsk) -> Call<'_, Stored> {

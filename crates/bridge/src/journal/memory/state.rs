@@ -54,7 +54,9 @@ impl StoreState {
         self.epoch.get_or_insert(fresh);
         if opening.may_have_lost(stop, &self.boot_id) {
             self.epoch = Some(fresh);
-            self.sessions.values_mut().for_each(|record| record.begin(fresh));
+            // A replica has the epoch of its owner.
+            let own = self.sessions.values_mut().filter(|record| record.row.node.is_none());
+            own.for_each(|record| record.begin(fresh));
         }
         self.boot_id.clone_from(&opening.boot_id);
         self.openings += 1;
@@ -145,6 +147,10 @@ impl StoreState {
         }
     }
 
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     pub(super) fn forget_bytes(&mut self, bytes: u64) {
         self.bytes -= bytes;
     }
@@ -200,7 +206,14 @@ impl SessionRecord {
         self.past.push((self.row.head.epoch, self.row.head.seq));
         let surplus = self.past.len().saturating_sub(PAST_EPOCHS_MAX);
         self.past.drain(..surplus);
-        let epoch = journal.of_session(self.row.handle);
+        self.begin_as(journal.of_session(self.row.handle));
+    }
+
+    /// Gives everything that is stored another epoch.
+    pub(super) fn begin_as(&mut self, epoch: Epoch) {
+        if self.row.head.epoch == epoch {
+            return;
+        }
         self.row.head.epoch = epoch;
         for event in &mut self.events {
             Arc::make_mut(event).cursor.epoch = epoch;

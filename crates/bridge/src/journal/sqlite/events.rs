@@ -25,8 +25,8 @@ pub(super) struct SessionRow {
     pub(super) handle: Handle,
     pub(super) epoch: Epoch,
     pub(super) head: u64,
-    floor: u64,
-    bytes: u64,
+    pub(super) floor: u64,
+    pub(super) bytes: u64,
     fence: u64,
     pub(super) active: Timestamp,
     host_offset: Option<u64>,
@@ -288,7 +288,7 @@ impl SessionRow {
         Ok(())
     }
 
-    fn extent(&self, conn: &Connection) -> Result<Extent, JournalError> {
+    pub(super) fn extent(&self, conn: &Connection) -> Result<Extent, JournalError> {
         let doing = "read the epochs of a session";
         let sql = "SELECT epoch, last FROM past_epochs WHERE session = ?1";
         let mut find = conn.prepare_cached(sql).doing(doing)?;

@@ -18,6 +18,7 @@ mod open;
 mod pending_deltas;
 mod projects;
 mod readers;
+mod replicas;
 mod schema;
 mod sessions;
 mod sweep;
@@ -37,7 +38,7 @@ use super::event::{check_drafts, class_of, weight};
 use super::{
     Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Class, ClientId, Counts, Cursor, Document,
     DocumentChange, Draft, Fence, Handle, Journal, JournalError, Keep, Key, Max, NewAsk, NewSession, Novelty,
-    Opening, Page, Project, ProjectFolder, Resume, Retained, Session, SessionChange, SessionName, Settle,
+    Opening, Page, Project, ProjectFolder, Replica, Resume, Retained, Session, SessionChange, SessionName, Settle,
     Settled, Settlement, Stored, Tap,
 };
 use crate::limits::{DELTA_BYTES_MAX, JOURNAL_BYTES_MAX, LIST_MAX};
@@ -217,7 +218,19 @@ impl Journal for SqliteJournal {
         self.readers.call(move |conn| {
             let page = events::read(conn, &key, after, max, &damage)?;
             let pending = asks::list(conn, Some(&key))?;
-            Ok(Resume { page, pending, session: sessions::find(conn, &SessionName::Key(key))? })
+            let past = events::SessionRow::find(conn, &key)?.extent(conn)?.past;
+            Ok(Resume { page, pending, session: sessions::find(conn, &SessionName::Key(key))?, past })
+        })
+    }
+
+    fn replicate(&self, replica: Replica) -> Call<'_, Session> {
+        Box::pin(async move {
+            replica.check()?;
+            let bytes: u64 = replica.events.iter().map(|event| weight(event.body.len())).sum();
+            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+            // The owner and the fleet have the events too, so the disk need not have them at once.
+            let load = Load { class: Class::Delta, bytes, makes_room: false };
+            self.writer.call(load, move |tx| replicas::store(tx, &replica)).await
         })
     }
 

@@ -262,16 +262,17 @@ pub(super) fn put_aside(path: &Path) -> Result<Option<PathBuf>, JournalError> {
     }
 }
 
+/// Begins another epoch for the sessions of this server; a replica has the epoch of its owner.
 fn begin_epoch(conn: &Connection, fresh: Epoch) -> Result<(), JournalError> {
     let doing = "begin another epoch of the journal";
     let past = "INSERT INTO past_epochs (session, place, epoch, last)
         SELECT handle, 1 + coalesce((SELECT max(place) FROM past_epochs WHERE session = handle), 0), epoch, head
-        FROM sessions";
+        FROM sessions WHERE node IS NULL";
     conn.execute(past, []).doing(doing)?;
     let forget = "DELETE FROM past_epochs WHERE place <=
         (SELECT max(place) FROM past_epochs AS newer WHERE newer.session = past_epochs.session) - ?1";
     conn.execute(forget, [PAST_EPOCHS_MAX]).doing(doing)?;
-    let mut handles = conn.prepare("SELECT handle FROM sessions").doing(doing)?;
+    let mut handles = conn.prepare("SELECT handle FROM sessions WHERE node IS NULL").doing(doing)?;
     let handles: Result<Vec<u64>, _> = handles.query_map([], |row| row.get(0)).doing(doing)?.collect();
     let mut set = conn.prepare("UPDATE sessions SET epoch = ?2 WHERE handle = ?1").doing(doing)?;
     for handle in handles.doing(doing)? {

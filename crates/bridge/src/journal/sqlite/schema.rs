@@ -9,8 +9,12 @@ use crate::journal::{ErrorKind, JournalError};
 const APPLICATION_ID: i32 = 0x7469_646a;
 
 /// Each migration leads from the version of its index to the next. A released migration is never changed.
-const MIGRATIONS: &[&str] =
-    &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// The first version that has documents.
 pub(super) const WITH_DOCUMENTS: usize = 3;

@@ -15,7 +15,7 @@ use crate::journal::{
 use crate::limits::{CLI_SESSIONS_MAX, HANDLE_MAX, LIST_MAX};
 
 const COLUMNS: &str = "handle, key, cwd, title, labels, settings, state, created, active, epoch, head, floor, \
-                       bytes, host_offset";
+                       bytes, host_offset, node";
 
 pub(super) fn create(tx: &mut Tx<'_>, new: &NewSession) -> Result<(Session, Novelty), JournalError> {
     let doing = "make a session";
@@ -181,10 +181,11 @@ fn session(conn: &Connection, row: &Row<'_>) -> Result<Session, JournalError> {
         floor: row.get(11).doing(doing)?,
         bytes: row.get(12).doing(doing)?,
         host_offset: row.get(13).doing(doing)?,
+        node: row.get(14).doing(doing)?,
     })
 }
 
 /// Labels as JSON. A map of texts can always be written.
-fn labels_text(labels: &BTreeMap<String, String>) -> String {
+pub(super) fn labels_text(labels: &BTreeMap<String, String>) -> String {
     serde_json::to_string(labels).unwrap_or_else(|_| "{}".to_owned())
 }

@@ -108,6 +108,7 @@ impl Tx<'_> {
 
 pub(super) enum OwnedCommit {
     Events(Key, Vec<Arc<Event>>),
+    Restarted(Key),
     Deleted(Key),
 }
 
@@ -630,6 +631,7 @@ impl WriterState {
         for owned in commits {
             let commit = match owned {
                 OwnedCommit::Events(key, events) => Commit::Events(key, events),
+                OwnedCommit::Restarted(key) => Commit::Restarted(key),
                 OwnedCommit::Deleted(key) => {
                     self.sweeping = true;
                     self.deltas.forget(key);

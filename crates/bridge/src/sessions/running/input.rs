@@ -51,6 +51,9 @@ impl Sessions {
     /// Sends a prompt to a session. The same client id again returns the same response, and the prompt is
     /// sent once.
     pub async fn input(&self, caller: &Caller, name: &str, input: Input) -> Result<Accepted, Error> {
+        if let Some(accepted) = self.at_owner(caller, name, "input", &input).await? {
+            return Ok(accepted);
+        }
         self.require(caller, &capabilities::of_input(&input)?)?;
         let used = self.active_for(caller, name).await?;
         check_session(&input, &used.entry)?;

@@ -317,7 +317,8 @@ impl Sessions {
             let Some(last) = rows.last() else { return Ok(None) };
             after = Some(last.handle);
             let is_it = |row: &Session| {
-                launch::cli_session_of(row, &SessionSettings::parse(&row.settings).launch)
+                row.node.is_none()
+                    && launch::cli_session_of(row, &SessionSettings::parse(&row.settings).launch)
                     == Some(cli_session)
             };
             if let Some(row) = rows.into_iter().find(is_it) {

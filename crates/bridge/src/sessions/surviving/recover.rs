@@ -44,7 +44,7 @@ impl Sessions {
             let rows = self.broadcast().journal().sessions(after, LIST_MAX).await?;
             let Some(last) = rows.last() else { break };
             after = Some(last.handle);
-            for row in &rows {
+            for row in rows.iter().filter(|row| row.node.is_none()) {
                 if let Err(error) = self.backfill_first_prompt(row).await {
                     tracing::warn!(session = %row.key, %error, "failed to look up the first prompt of a session");
                 }
@@ -211,6 +211,9 @@ impl Sessions {
 /// True if the session has something to do without a client: prompts that wait, an agent, or a limit after
 /// which it continues.
 fn needs_actor(row: &Session) -> bool {
+    if row.node.is_some() {
+        return false;
+    }
     let settings = SessionSettings::parse(&row.settings);
     settings.has_waiting() || settings.after_limit.continues_at().is_some() || was_running(row)
 }

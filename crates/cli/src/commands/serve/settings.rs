@@ -1,6 +1,7 @@
 //! Settings of a server, merged from the command line, the environment and the file, in this order of
 //! precedence.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::num::{NonZeroU32, NonZeroU64};
@@ -112,6 +113,26 @@ pub(super) struct Layer {
     #[arg(long, value_name = "MIB")]
     pub(super) archive_mib: Option<u32>,
 
+    /// Address of the fleet's NATS server, if it differs from that of `tidings fleet init` or `join`
+    #[arg(long, value_name = "URL")]
+    pub(super) fleet: Option<String>,
+
+    /// Credentials for the NATS server: a `.creds` file
+    #[arg(long, value_name = "FILE")]
+    pub(super) fleet_creds: Option<PathBuf>,
+
+    /// File with the seed of an nkey for the NATS server
+    #[arg(long, value_name = "FILE")]
+    pub(super) fleet_nkey: Option<PathBuf>,
+
+    /// Certificates to trust for TLS to the NATS server, as PEM
+    #[arg(long, value_name = "FILE")]
+    pub(super) fleet_ca: Option<PathBuf>,
+
+    /// Label of this server in its fleet, such as `gpu=yes`; can be given several times
+    #[arg(long = "fleet-label", value_name = "NAME=VALUE")]
+    pub(super) fleet_labels: Option<Vec<String>>,
+
     /// Targets of notifications when a session needs a person. Set in the file only, since the addresses may
     /// be secrets.
     #[arg(skip)]
@@ -194,12 +215,23 @@ pub(super) struct Settings {
     pub(super) ask_limit: Option<Duration>,
     pub(super) retention: Retention,
     pub(super) archive_bytes: u64,
+    pub(super) fleet: FleetSettings,
     pub(super) notify: Vec<Target>,
     pub(super) log: LogForm,
     pub(super) log_level: LogLevel,
     pub(super) demo: Option<Demo>,
     /// True if agents use the settings and commands of every folder: the user has opened it elsewhere.
     pub(super) trusts_folders: bool,
+}
+
+/// Settings of the connection to the fleet.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FleetSettings {
+    pub(super) url: Option<String>,
+    pub(super) creds: Option<PathBuf>,
+    pub(super) nkey: Option<PathBuf>,
+    pub(super) ca: Option<PathBuf>,
+    pub(super) labels: BTreeMap<String, String>,
 }
 
 impl Settings {
@@ -259,6 +291,13 @@ impl Settings {
                 bytes: layer.keep_mib.map(|mib| u64::from(mib.get()) << 20),
             },
             archive_bytes: u64::from(layer.archive_mib.unwrap_or(ARCHIVE_MIB)) << 20,
+            fleet: FleetSettings {
+                url: layer.fleet,
+                creds: layer.fleet_creds,
+                nkey: layer.fleet_nkey,
+                ca: layer.fleet_ca,
+                labels: labels(layer.fleet_labels.unwrap_or_default())?,
+            },
             notify: layer.notify.unwrap_or_default(),
             log: layer.log.unwrap_or_default(),
             log_level: layer.log_level.unwrap_or_default(),
@@ -305,11 +344,28 @@ impl Layer {
             keep_events: self.keep_events.or(other.keep_events),
             keep_mib: self.keep_mib.or(other.keep_mib),
             archive_mib: self.archive_mib.or(other.archive_mib),
+            fleet: self.fleet.or(other.fleet),
+            fleet_creds: self.fleet_creds.or(other.fleet_creds),
+            fleet_nkey: self.fleet_nkey.or(other.fleet_nkey),
+            fleet_ca: self.fleet_ca.or(other.fleet_ca),
+            fleet_labels: self.fleet_labels.or(other.fleet_labels),
             notify: self.notify.or(other.notify),
             log: self.log.or(other.log),
             log_level: self.log_level.or(other.log_level),
         }
     }
+}
+
+/// Parses labels.
+fn labels(texts: Vec<String>) -> Result<BTreeMap<String, String>, CannotRun> {
+    let pair = |text: String| match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => {
+            let message = format!("Not a label: `{text}`");
+            Err(CannotRun { code: CannotRun::USAGE, message, hint: "give a label such as `gpu=yes`" })
+        }
+    };
+    texts.into_iter().map(pair).collect()
 }
 
 /// Default data folder.

@@ -32,6 +32,11 @@ const VARIABLES: &[(&str, &str, Kind)] = &[
     ("TIDINGS_KEEP_EVENTS", "--keep-events", Kind::One),
     ("TIDINGS_KEEP_MIB", "--keep-mib", Kind::One),
     ("TIDINGS_ARCHIVE_MIB", "--archive-mib", Kind::One),
+    ("TIDINGS_FLEET", "--fleet", Kind::One),
+    ("TIDINGS_FLEET_CREDS", "--fleet-creds", Kind::One),
+    ("TIDINGS_FLEET_NKEY", "--fleet-nkey", Kind::One),
+    ("TIDINGS_FLEET_CA", "--fleet-ca", Kind::One),
+    ("TIDINGS_FLEET_LABELS", "--fleet-label", Kind::List(',')),
     ("TIDINGS_LOG", "--log", Kind::One),
     ("TIDINGS_LOG_LEVEL", "--log-level", Kind::One),
 ];

@@ -1,0 +1,114 @@
+//! Forwards requests about sessions of other servers to their owners.
+//!
+//! Events, histories and lists are read here, from the replica. Everything that changes a session or reads
+//! its folder goes to the owner, whatever the route.
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+use super::Api;
+use crate::caller::Caller;
+use crate::error::{Code, Error};
+use crate::fleet::Forwarded;
+use crate::limits::INPUT_BYTES_MAX;
+use crate::sessions::remote::{ForwardedRequest, ForwardedResponse};
+
+/// Routes below a session that read its folder or the memory of its server.
+const AT_OWNER: [&str; 7] = ["diff", "file", "files", "prompts", "queue", "tree", "worktree"];
+
+/// Headers that a forwarded request keeps.
+const KEPT: [&str; 5] = ["accept", "content-type", "idempotency-key", "if-none-match", "range"];
+
+/// Middleware that forwards a request, if another server has to answer it.
+pub(crate) async fn forward(State(api): State<Api>, request: Request, next: Next) -> Response {
+    // A borrowed request could not be held while the journal is read.
+    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let forwarded = request.extensions().get::<Forwarded>().copied();
+    match destination(&api, &method, &uri, forwarded).await {
+        Ok(None) => next.run(request).await,
+        Ok(Some((node, path))) => match send(&api, node, path, request).await {
+            Ok(response) => response,
+            Err(error) => error.into_response(),
+        },
+        Err(error) => error.into_response(),
+    }
+}
+
+/// The server that has to answer a request, and the path there. None if it is this one.
+async fn destination(
+    api: &Api,
+    method: &Method,
+    uri: &Uri,
+    forwarded: Option<Forwarded>,
+) -> Result<Option<(String, String)>, Error> {
+    let Some(rest) = uri.path().strip_prefix("/v1/sessions") else { return Ok(None) };
+    let query = uri.query();
+    let Some(rest) = rest.strip_prefix('/').filter(|rest| !rest.is_empty()) else {
+        return chosen(api, method, query);
+    };
+    let (id, below) = rest.split_once('/').map_or((rest, None), |(id, below)| (id, Some(below)));
+    let first = below.and_then(|below| below.split('/').next());
+    let reads_folder = first.is_some_and(|first| AT_OWNER.contains(&first));
+    if method.is_safe() && !reads_folder {
+        return Ok(None);
+    }
+    // A session that is unknown here is for the route to report.
+    let Ok(Some((node, key))) = api.sessions.owner(id).await else { return Ok(None) };
+    if forwarded.is_some() {
+        let message = format!("The session belongs to `{node}`, and not to this server");
+        return Err(Error::new(Code::Conflict, message, "list the sessions again"));
+    }
+    let below = below.map(|below| format!("/{below}")).unwrap_or_default();
+    let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+    Ok(Some((node, format!("/v1/sessions/{key}{below}{query}"))))
+}
+
+/// The server on which a new session is wanted. Refuses it if this server takes none.
+fn chosen(api: &Api, method: &Method, query: Option<&str>) -> Result<Option<(String, String)>, Error> {
+    let (Some(fleet), &Method::POST) = (&api.fleet, method) else { return Ok(None) };
+    let node = query.and_then(|query| query.split('&').find_map(|part| part.strip_prefix("node=")));
+    match node {
+        Some(node) if node != fleet.node().as_str() => {
+            Ok(Some((node.to_owned(), "/v1/sessions".to_owned())))
+        }
+        _ if fleet.is_hub() => {
+            let hint = "choose a server of the fleet with `?node=NAME`";
+            Err(Error::new(Code::Conflict, "This server is a hub, and runs no agents", hint))
+        }
+        _ if fleet.is_draining() => {
+            let hint = "start it on another server, or end draining with `tidings fleet drain --off`";
+            Err(Error::new(Code::Unavailable, "This server takes no new sessions now", hint))
+        }
+        _ => Ok(None),
+    }
+}
+
+async fn send(api: &Api, node: String, path: String, request: Request) -> Result<Response, Error> {
+    let caller = request.extensions().get::<Caller>().cloned();
+    let caller = caller.ok_or_else(crate::http::unauthorized)?;
+    let (parts, body) = request.into_parts();
+    let text = |name: &str| Some((name.to_owned(), parts.headers.get(name)?.to_str().ok()?.to_owned()));
+    let body = to_bytes(body, INPUT_BYTES_MAX).await.map_err(|_| {
+        Error::new(Code::TooLarge, "The body is too long", "send less at once; see /v1/meta")
+    })?;
+    let method = parts.method.to_string();
+    let headers = KEPT.iter().filter_map(|name| text(name)).collect();
+    let request = ForwardedRequest { caller, method, path, headers, body };
+    Ok(response_of(api.sessions.forward(node, request).await?))
+}
+
+fn response_of(answer: ForwardedResponse) -> Response {
+    let mut response = Body::from(answer.body).into_response();
+    *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::BAD_GATEWAY);
+    response.headers_mut().remove(header::CONTENT_TYPE);
+    for (name, value) in answer.headers {
+        let header = (header::HeaderName::try_from(name), HeaderValue::try_from(value));
+        if let (Ok(name), Ok(value)) = header {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    response
+}

@@ -1,0 +1,76 @@
+//! The fleet of this server: its state, invitations, and servers that leave.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use tidings_fleet::MemberKind;
+use tidings_protocol::api::{FleetDrain, FleetInvite, FleetInviteRequest, FleetStatus};
+
+use crate::api::Api;
+use crate::caller::{Caller, Scope};
+use crate::error::{Code, Error};
+use crate::fleet::Fleet;
+use crate::http::{Answer, Body, Path};
+
+/// Gets the state of the fleet.
+#[utoipa::path(get, path = "/v1/fleet", tag = "fleet",
+    responses((status = 200, description = "The fleet", body = FleetStatus)))]
+pub(crate) async fn get_fleet(State(api): State<Api>) -> Answer<FleetStatus> {
+    Ok(Json(fleet(&api)?.status()))
+}
+
+/// Invites one server to the fleet.
+#[utoipa::path(post, path = "/v1/fleet/invites", tag = "fleet", request_body = FleetInviteRequest,
+    responses((status = 200, description = "The invitation", body = FleetInvite)))]
+pub(crate) async fn invite_server(
+    State(api): State<Api>,
+    caller: Caller,
+    Body(request): Body<FleetInviteRequest>,
+) -> Answer<FleetInvite> {
+    let kind = if request.hub { MemberKind::Hub } else { MemberKind::Node };
+    let usual = || {
+        let all = Scope::ALL.into_iter().filter(|scope| *scope != Scope::Admin);
+        all.map(|scope| scope.as_str().to_owned()).collect()
+    };
+    let scopes: Vec<String> = request.scopes.unwrap_or_else(usual);
+    scopes.iter().try_for_each(|scope| scope.parse::<Scope>().map(drop))?;
+    let code = fleet(&api)?.invite(kind, scopes)?;
+    api.sessions.audit_action(&caller, None, "invited a server to the fleet", "").await;
+    Ok(Json(FleetInvite { code }))
+}
+
+/// Removes a server from the fleet: its key is refused from now on.
+#[utoipa::path(delete, path = "/v1/fleet/nodes/{node}", tag = "fleet",
+    params(("node" = String, Path, description = "The name of the server")),
+    responses((status = 204, description = "The server is removed")))]
+pub(crate) async fn remove_server(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(node): Path<String>,
+) -> Result<StatusCode, Error> {
+    fleet(&api)?.remove(&node).await?;
+    api.sessions.audit_action(&caller, None, "removed a server from the fleet", &node).await;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Takes no new sessions on this server, or takes them again. Running ones go on.
+#[utoipa::path(post, path = "/v1/fleet/drain", tag = "fleet", request_body = FleetDrain,
+    responses((status = 200, description = "The fleet", body = FleetStatus)))]
+pub(crate) async fn drain_server(
+    State(api): State<Api>,
+    caller: Caller,
+    Body(request): Body<FleetDrain>,
+) -> Answer<FleetStatus> {
+    let fleet = fleet(&api)?;
+    fleet.drain(request.draining);
+    let what = if request.draining { "drained the server" } else { "ended draining the server" };
+    api.sessions.audit_action(&caller, None, what, fleet.node().as_str()).await;
+    Ok(Json(fleet.status()))
+}
+
+fn fleet(api: &Api) -> Result<&Fleet, Error> {
+    api.fleet.as_ref().ok_or_else(|| {
+        let hint = "`tidings fleet init` creates one, and `tidings fleet join` joins one";
+        Error::new(Code::NotFound, "This server is in no fleet", hint)
+    })
+}

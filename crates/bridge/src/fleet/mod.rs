@@ -1,0 +1,329 @@
+//! This server as one of a fleet.
+//!
+//! The crate `tidings-fleet` moves events, requests and records; this module connects it with the journal, the
+//! sessions, the devices and the routes. Sessions of other servers are replicas in the journal: every endpoint
+//! reads them as it reads its own, and requests that need the agent go to the owner.
+
+mod devices;
+mod file;
+mod incoming;
+mod outgoing;
+mod replicas;
+mod row;
+mod source;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use axum::Router;
+use jiff::Timestamp;
+use tidings_fleet::{
+    Admin, Beat, Commands, Consumer, Counters, FleetError, Invite, JoinService, Link, LinkOptions, LinkStatus,
+    Replicator, Roster,
+};
+use tidings_protocol::api::{FleetNode, FleetStatus};
+use tokio_util::sync::CancellationToken;
+
+pub use file::FleetFile;
+pub use tidings_fleet::{Access, MemberKind, Name};
+
+pub(crate) use self::incoming::Forwarded;
+use self::incoming::IncomingRequests;
+use self::outgoing::OtherServers;
+use self::replicas::Replicas;
+use self::source::OwnSessions;
+use crate::auth::Auth;
+use crate::error::{Code, Error};
+use crate::journal::Commit;
+use crate::sessions::Sessions;
+
+/// Bytes of the stream if this server creates it: ten gibibytes.
+pub const STREAM_BYTES_MAX: i64 = 10 << 30;
+
+/// This server's place in its fleet. Handles are cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Fleet(Arc<FleetInner>);
+
+#[derive(Debug)]
+struct FleetInner {
+    file: FleetFile,
+    labels: BTreeMap<String, String>,
+    link: Link,
+    roster: Roster,
+    commands: Commands,
+    join: Option<JoinService>,
+    draining: AtomicBool,
+    started: Timestamp,
+}
+
+impl Fleet {
+    /// Connects to the fleet of a data folder, in the background.
+    pub async fn open(
+        file: FleetFile,
+        access: Access,
+        labels: BTreeMap<String, String>,
+        now: Timestamp,
+    ) -> Result<Self, Error> {
+        let options = LinkOptions {
+            url: file.url.clone(),
+            access,
+            replicas: file.replicas.max(1),
+            stream_bytes_max: STREAM_BYTES_MAX,
+        };
+        let link = Link::open(Arc::new(file.identity()?), options).await?;
+        let roster = Roster::new(link.clone())?;
+        let commands = Commands::new(link.clone(), roster.clone());
+        let join = file.admin_key()?.map(|key| JoinService::new(link.clone(), roster.clone(), Admin(Arc::new(key))));
+        let draining = AtomicBool::new(false);
+        Ok(Fleet(Arc::new(FleetInner { file, labels, link, roster, commands, join, draining, started: now })))
+    }
+
+    /// The name of this server in the fleet.
+    pub fn node(&self) -> &Name {
+        &self.0.link.identity().node
+    }
+
+    /// Counts of the connection, for metrics.
+    pub(crate) fn counters(&self) -> &Arc<Counters> {
+        self.0.link.counters()
+    }
+
+    pub(crate) fn roster(&self) -> &Roster {
+        &self.0.roster
+    }
+
+    /// True if this server runs no agents.
+    pub(crate) fn is_hub(&self) -> bool {
+        self.0.file.kind == MemberKind::Hub
+    }
+
+    /// True while this server takes no new sessions.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.0.draining.load(Ordering::Relaxed)
+    }
+
+    /// Takes no new sessions, or takes them again.
+    pub(crate) fn drain(&self, draining: bool) {
+        self.0.draining.store(draining, Ordering::Relaxed);
+    }
+
+    /// Lets sessions find the way to other servers.
+    pub(crate) fn attach(&self, sessions: &Sessions) {
+        sessions.set_remote(Arc::new(OtherServers(self.clone())));
+    }
+
+    /// Replicates, reads and answers until it is stopped. `router` has the routes behind authentication.
+    pub(crate) async fn run(self, sessions: Sessions, auth: Auth, router: Router, stop: CancellationToken) {
+        let FleetInner { link, roster, commands, join, .. } = &*self.0;
+        self.add_itself().await;
+        let replicas = Arc::new(Replicas::new(sessions.clone()));
+        let consumer = Consumer::new(link.clone(), roster.clone(), replicas);
+        let handler = Arc::new(IncomingRequests::new(self.clone(), auth.clone(), router));
+        let counted = sessions.clone();
+        let beat = || self.beat(&counted);
+        let replicate = async {
+            if self.0.file.kind == MemberKind::Node {
+                let source = Arc::new(OwnSessions::new(sessions.clone()));
+                let replicator = Replicator::new(link.clone(), Arc::clone(&source) as _);
+                self.observe(&sessions, &source, &replicator);
+                tokio::join!(replicator.run(stop.clone()), mark_changed(&sessions, &replicator, &stop));
+            }
+        };
+        let redeem = async {
+            if let Some(join) = join {
+                join.run(stop.clone()).await;
+            }
+        };
+        tokio::join!(
+            roster.run(stop.clone()),
+            roster.beat(beat, stop.clone()),
+            consumer.run(stop.clone()),
+            commands.serve(handler, stop.clone()),
+            replicate,
+            redeem,
+            devices::share(&self, &auth, &stop),
+            self.watch_nodes(&sessions, &stop),
+        );
+    }
+
+    /// The state of the fleet as this server sees it.
+    pub(crate) fn status(&self) -> FleetStatus {
+        let FleetInner { file, link, roster, .. } = &*self.0;
+        let counters = link.counters();
+        let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+        let node = |member: tidings_fleet::Member| {
+            let alive = roster.liveness(&member.node);
+            let beat = alive.as_ref().map(|alive| alive.beat.clone()).unwrap_or_default();
+            FleetNode {
+                is_reachable: alive.as_ref().is_some_and(|alive| alive.is_reachable),
+                last_heard: alive.as_ref().and_then(heard).map(|heard| heard.to_string()),
+                is_hub: member.kind == MemberKind::Hub,
+                key: member.key.to_string(),
+                scopes: member.scopes,
+                version: Some(beat.version).filter(|version| !version.is_empty()),
+                labels: beat.labels,
+                running: beat.running,
+                draining: beat.draining,
+                name: member.node.to_string(),
+            }
+        };
+        FleetStatus {
+            fleet: file.fleet.to_string(),
+            node: file.node.to_string(),
+            url: file.url.clone(),
+            is_connected: link.status() == LinkStatus::Connected,
+            storage_full: counters.full.load(Ordering::Relaxed),
+            encrypted: file.secret.is_some(),
+            may_invite: file.admin_seed.is_some(),
+            sessions_behind: count(&counters.behind),
+            messages_behind: count(&counters.lag),
+            events_sent: count(&counters.events_sent),
+            events_taken: count(&counters.events_taken),
+            refused: count(&counters.refused),
+            nodes: roster.members().into_iter().map(node).collect(),
+        }
+    }
+
+    /// Makes a code with which one server can join.
+    pub(crate) fn invite(&self, kind: MemberKind, scopes: Vec<String>) -> Result<String, Error> {
+        Ok(self.join()?.invite(&self.0.file.url, kind, scopes)?.code())
+    }
+
+    /// Removes a server: its key is refused from now on.
+    pub(crate) async fn remove(&self, node: &str) -> Result<(), Error> {
+        let admin = self.join()?.admin().clone();
+        Ok(self.0.roster.remove_member(&admin, &Name::new(node)?).await?)
+    }
+
+    fn join(&self) -> Result<&JoinService, Error> {
+        self.0.join.as_ref().ok_or_else(|| {
+            let hint = "do it on the server that has created the fleet";
+            Error::new(Code::Conflict, "This server does not have the key of the fleet's admin", hint)
+        })
+    }
+
+    fn beat(&self, sessions: &Sessions) -> Beat {
+        Beat {
+            started_ms: self.0.started.as_millisecond(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            labels: self.0.labels.clone(),
+            running: sessions.running_agents() as u64,
+            draining: self.is_draining(),
+            ..Beat::default()
+        }
+    }
+
+    /// Makes the server that created the fleet a member of it.
+    async fn add_itself(&self) {
+        let FleetInner { link, roster, join, file, .. } = &*self.0;
+        let Some(join) = join else { return };
+        let all = crate::caller::Scope::ALL.map(|scope| scope.as_str().to_owned()).to_vec();
+        let (node, key) = (self.node().clone(), link.identity().key.public());
+        let member = tidings_fleet::Member { node, key, kind: file.kind, scopes: all };
+        let add = async {
+            loop {
+                link.connected().await;
+                match roster.put_member(join.admin(), &member).await {
+                    Ok(_) => return,
+                    Err(error) => tracing::debug!(%error, "failed to add this server to its fleet"),
+                }
+                tokio::time::sleep(tidings_fleet::limits::RETRY_MAX).await;
+            }
+        };
+        // The journal and the page work without the network.
+        drop(tokio::time::timeout(tidings_fleet::limits::CONNECT_MAX, add).await);
+    }
+
+    /// Notes every commit of this server's own sessions for replication.
+    fn observe(&self, sessions: &Sessions, source: &Arc<OwnSessions>, replicator: &Replicator) {
+        let (source, replicator) = (Arc::clone(source), replicator.clone());
+        sessions.broadcast().observe(Box::new(move |commit| match commit {
+            Commit::Events(key, events) => {
+                source.note(key, events);
+                replicator.mark(key.as_str());
+            }
+            Commit::Deleted(key) => replicator.mark(key.as_str()),
+            Commit::Restarted(_) => {}
+        }));
+    }
+
+    /// Notifies clients when a server becomes reachable or unreachable.
+    async fn watch_nodes(&self, sessions: &Sessions, stop: &CancellationToken) {
+        let mut known = BTreeMap::new();
+        while !stop.is_cancelled() {
+            for member in self.0.roster.members() {
+                let alive = self.0.roster.liveness(&member.node).is_some_and(|alive| alive.is_reachable);
+                if known.insert(member.node.clone(), alive).is_some_and(|before| before != alive) {
+                    tracing::info!(node = %member.node, alive, "a server of the fleet came or went");
+                    if let Err(error) = sessions.notify_of_node(member.node.as_str()).await {
+                        tracing::debug!(%error, "failed to notify clients of a server");
+                    }
+                }
+            }
+            tokio::select! {
+                () = tokio::time::sleep(tidings_fleet::limits::BEAT_EVERY) => {}
+                () = stop.cancelled() => {}
+            }
+        }
+    }
+}
+
+/// Joins a fleet with a code, and returns the file for the data folder.
+pub async fn join(code: &str, node: Name, url: Option<String>, access: Access) -> Result<FleetFile, Error> {
+    let mut invite = Invite::parse(code)?;
+    invite.url = url.unwrap_or(invite.url);
+    let mut file = FleetFile::invited(&invite, node, MemberKind::Node)?;
+    let stream_bytes_max = STREAM_BYTES_MAX;
+    let options = LinkOptions { url: file.url.clone(), access, replicas: 1, stream_bytes_max };
+    let link = Link::open(Arc::new(file.identity()?), options).await?;
+    tokio::time::timeout(tidings_fleet::limits::CONNECT_MAX, link.connected()).await.map_err(|_| {
+        let hint = "check the address, the credentials, and that the server has JetStream";
+        Error::new(Code::Unavailable, "The NATS server of the fleet does not answer", hint)
+    })?;
+    let roster = Roster::new(link.clone())?;
+    file.kind = tidings_fleet::join(&link, &roster, &invite).await?.kind;
+    Ok(file)
+}
+
+/// Marks sessions whose row has changed without an event.
+async fn mark_changed(sessions: &Sessions, replicator: &Replicator, stop: &CancellationToken) {
+    use tidings_protocol::api::Notice;
+    use tokio::sync::broadcast::error::RecvError;
+    let mut notices = sessions.notices();
+    loop {
+        let notice = tokio::select! {
+            notice = notices.recv() => notice,
+            () = stop.cancelled() => return,
+        };
+        match notice {
+            Ok(notice) => match &*notice {
+                Notice::Session { session } if session.node.is_none() => replicator.mark(&session.key),
+                _ => {}
+            },
+            // A row that was missed is sent with the next event.
+            Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+fn heard(alive: &tidings_fleet::Liveness) -> Option<Timestamp> {
+    Timestamp::from_millisecond(alive.heard_ms).ok()
+}
+
+impl From<FleetError> for Error {
+    fn from(error: FleetError) -> Self {
+        use tidings_fleet::ErrorKind as Kind;
+        let code = match error.kind() {
+            Kind::Invalid => Code::Invalid,
+            Kind::Refused => Code::Forbidden,
+            Kind::TooLarge => Code::TooLarge,
+            Kind::Conflict => Code::Conflict,
+            Kind::Timeout => Code::Timeout,
+            _ => Code::Unavailable,
+        };
+        let told = Error::new(code, error.to_string(), error.hint());
+        if code == Code::Unavailable { told.retry_after_ms(2000) } else { told }
+    }
+}

@@ -1,0 +1,89 @@
+//! Requests to other servers of the fleet.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use futures_core::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use tidings_fleet::Name;
+use tidings_fleet::limits::COMMAND_MAX;
+
+use super::{Fleet, heard};
+use crate::error::{Code, Error};
+use crate::sessions::remote::{ForwardedRequest, ForwardedResponse, Reach, Remote};
+
+/// A request between servers.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum ServerRequest {
+    /// A request of a client, for the router of the receiver.
+    Http {
+        /// The device of the client; none for the admin token of the sender.
+        device: Option<String>,
+        /// The name of the client, for people.
+        name: String,
+        method: String,
+        path: String,
+        headers: Vec<(String, String)>,
+        body: String,
+    },
+    /// A device that was paired with the sender.
+    AddDevice { device: serde_json::Value },
+    /// A device that was revoked at the sender.
+    RevokeDevice { id: String },
+}
+
+/// The reply to it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct ServerResponse {
+    pub(super) status: u16,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: String,
+}
+
+/// The other servers of a fleet.
+#[derive(Debug)]
+pub(super) struct OtherServers(pub(super) Fleet);
+
+impl Remote for OtherServers {
+    fn forward(
+        &self,
+        node: String,
+        request: ForwardedRequest,
+    ) -> BoxFuture<'_, Result<ForwardedResponse, Error>> {
+        Box::pin(async move {
+            let request = ServerRequest::Http {
+                device: request.caller.device,
+                name: request.caller.name,
+                method: request.method,
+                path: request.path,
+                headers: request.headers,
+                body: STANDARD.encode(&request.body),
+            };
+            let response = self.0.ask(&Name::new(&node)?, &request).await?;
+            let body = STANDARD.decode(&response.body).map_err(|_| unreadable(&node))?;
+            Ok(ForwardedResponse { status: response.status, headers: response.headers, body: body.into() })
+        })
+    }
+
+    fn reach(&self, node: &str) -> Reach {
+        let Ok(name) = Name::new(node) else { return Reach::Unreachable(None) };
+        match self.0.roster().liveness(&name) {
+            Some(alive) if alive.is_reachable => Reach::Reachable,
+            alive => Reach::Unreachable(alive.as_ref().and_then(heard)),
+        }
+    }
+}
+
+impl Fleet {
+    /// Sends a request to another server.
+    pub(super) async fn ask(&self, node: &Name, request: &ServerRequest) -> Result<ServerResponse, Error> {
+        let body = serde_json::to_vec(request).map_err(|_| unreadable(node.as_str()))?;
+        let reply = self.0.commands.call(node, &body, COMMAND_MAX).await?;
+        serde_json::from_slice(&reply).map_err(|_| unreadable(node.as_str()))
+    }
+}
+
+fn unreadable(node: &str) -> Error {
+    let message = format!("The response of the server `{node}` cannot be read");
+    Error::new(Code::Internal, message, "it may have another version")
+}

@@ -1,0 +1,266 @@
+//! `tidings fleet`: several servers as one.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+use tidings_bridge::auth::data_folder;
+use tidings_bridge::fleet::{self, Access, FleetFile, MemberKind, Name};
+use tidings_protocol::api::{FleetDrain, FleetInvite, FleetInviteRequest, FleetStatus};
+
+use super::remote::RemoteArgs;
+use crate::error::Exit;
+use crate::output::{BOLD, Output, PLAIN, RED, printable};
+
+/// Connect several servers, so that each shows the sessions of all
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct FleetArgs {
+    #[command(subcommand)]
+    command: FleetCommand,
+
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum FleetCommand {
+    /// Create a fleet with this server as its first
+    Init(Init),
+    /// Print a code with which one more server can join; valid once, for 15 minutes
+    Invite(InviteArgs),
+    /// Join a fleet with the code of an invitation
+    Join(Join),
+    /// Leave the fleet; the server does so when it is started again
+    Leave,
+    /// Show the servers of the fleet, and how far this one is behind
+    Status,
+    /// Take no new sessions on this server; running ones go on
+    Drain(Drain),
+    /// Remove a server from the fleet: what it signs is refused from now on
+    Remove(Remove),
+}
+
+#[derive(Debug, Args)]
+struct Init {
+    /// Address of the NATS server, such as `nats://box.example:4222`; several with commas
+    url: String,
+
+    /// Name of the fleet
+    #[arg(long, value_name = "NAME", default_value = "home")]
+    fleet: String,
+
+    /// Name of this server [default: the name of the machine]
+    #[arg(long, value_name = "NAME")]
+    node: Option<String>,
+
+    /// Encrypt events and requests, so that the NATS server cannot read them
+    #[arg(long)]
+    encrypt: bool,
+
+    /// Run no agents on this server
+    #[arg(long)]
+    hub: bool,
+
+    /// Copies of the fleet's data in a cluster of NATS servers
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    replicas: usize,
+}
+
+#[derive(Debug, Args)]
+struct InviteArgs {
+    /// Invite a hub, which runs no agents
+    #[arg(long)]
+    hub: bool,
+
+    /// Right of the new server's own admin on other servers; can be given several times [default: all but
+    /// `admin`]
+    #[arg(long = "scope", value_name = "SCOPE")]
+    scopes: Option<Vec<String>>,
+}
+
+#[derive(Debug, Args)]
+struct Join {
+    /// Code of `tidings fleet invite`
+    code: String,
+
+    /// Name of this server [default: the name of the machine]
+    #[arg(long, value_name = "NAME")]
+    node: Option<String>,
+
+    /// Address of the NATS server, if it is another one from here
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+
+    /// Credentials for the NATS server: a `.creds` file
+    #[arg(long, value_name = "FILE")]
+    creds: Option<PathBuf>,
+
+    /// Certificates to trust for TLS to the NATS server, as PEM
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct Drain {
+    /// Take new sessions again
+    #[arg(long)]
+    off: bool,
+}
+
+#[derive(Debug, Args)]
+struct Remove {
+    /// Name of the server
+    node: String,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  nats-server -js                                   the NATS server that the fleet needs, 2.12 or newer
+  tidings fleet init nats://127.0.0.1:4222          on the first server, before it is started again
+  tidings fleet invite                              there; prints a code
+  tidings fleet join CODE                           on the second server, before it is started again
+  tidings fleet status                              on any of them
+
+docs/scaling.md explains it.";
+
+impl FleetArgs {
+    pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        match &self.command {
+            FleetCommand::Init(init) => self.init(init, out)?,
+            FleetCommand::Join(join) => runtime.block_on(self.join(join, out))?,
+            FleetCommand::Leave => {
+                FleetFile::remove(&self.remote.data()?)?;
+                out.note("This server has left the fleet; start it again. On the first server: `tidings fleet remove`")?;
+            }
+            FleetCommand::Invite(args) => {
+                let remote = self.remote.remote()?;
+                let request = FleetInviteRequest { hub: args.hub, scopes: args.scopes.clone() };
+                let invite: FleetInvite = runtime.block_on(remote.post("/v1/fleet/invites", &request))?;
+                if self.remote.json {
+                    out.json(&invite)?;
+                } else {
+                    out.note("Within 15 minutes, on the other server: `tidings fleet join CODE` with this secret code:")?;
+                    out.text(&format!("{}\n", printable(&invite.code)))?;
+                }
+            }
+            FleetCommand::Status => {
+                let remote = self.remote.remote()?;
+                let status: FleetStatus = runtime.block_on(remote.get("/v1/fleet"))?;
+                self.show(&status, out)?;
+            }
+            FleetCommand::Drain(drain) => {
+                let remote = self.remote.remote()?;
+                let request = FleetDrain { draining: !drain.off };
+                let status: FleetStatus = runtime.block_on(remote.post("/v1/fleet/drain", &request))?;
+                self.show(&status, out)?;
+            }
+            FleetCommand::Remove(remove) => {
+                let remote = self.remote.remote()?;
+                runtime.block_on(remote.delete(&format!("/v1/fleet/nodes/{}", remove.node)))?;
+                out.note(&format!("`{}` is removed", printable(&remove.node)))?;
+            }
+        }
+        Ok(Exit::Success)
+    }
+
+    fn init(&self, init: &Init, out: &mut Output) -> anyhow::Result<()> {
+        let data = self.remote.data()?;
+        data_folder(&data)?;
+        let kind = if init.hub { MemberKind::Hub } else { MemberKind::Node };
+        let (fleet, node) = (Name::new(&init.fleet)?, node_name(init.node.as_deref())?);
+        let mut file = FleetFile::create(&init.url, fleet, node, kind, init.encrypt)?;
+        file.replicas = init.replicas;
+        file.write(&data)?;
+        self.written(&file, out)
+    }
+
+    async fn join(&self, join: &Join, out: &mut Output) -> anyhow::Result<()> {
+        let data = self.remote.data()?;
+        data_folder(&data)?;
+        if FleetFile::read(&data)?.is_some() {
+            anyhow::bail!("This server is in a fleet already; `tidings fleet leave` leaves it");
+        }
+        let access =
+            Access { credentials: join.creds.clone(), tls_ca: join.ca.clone(), ..Access::default() };
+        let node = node_name(join.node.as_deref())?;
+        let file = fleet::join(&join.code, node, join.url.clone(), access).await?;
+        file.write(&data)?;
+        self.written(&file, out)
+    }
+
+    fn written(&self, file: &FleetFile, out: &mut Output) -> anyhow::Result<()> {
+        let is_hub = file.kind == MemberKind::Hub;
+        if self.remote.json {
+            out.json(&json!({ "fleet": file.fleet.as_str(), "node": file.node.as_str(), "is_hub": is_hub }))?;
+            return Ok(());
+        }
+        let start = if is_hub { "tidings hub" } else { "tidings serve" };
+        let (node, fleet) = (&file.node, &file.fleet);
+        out.note(&format!("This server is `{node}` in the fleet `{fleet}`; start it again with `{start}`"))?;
+        Ok(())
+    }
+
+    fn show(&self, status: &FleetStatus, out: &mut Output) -> anyhow::Result<()> {
+        if self.remote.json {
+            out.json(status)?;
+        } else {
+            out.text(&text(status))?;
+        }
+        Ok(())
+    }
+}
+
+fn text(status: &FleetStatus) -> String {
+    let connected = if status.is_connected { "connected".to_owned() } else { format!("{RED}not connected{PLAIN}") };
+    let encrypted = if status.encrypted { ", encrypted" } else { "" };
+    let mut text = format!(
+        "{BOLD}{}{PLAIN} at {}: {connected}{encrypted}\n",
+        printable(&status.fleet),
+        printable(&status.url)
+    );
+    if status.storage_full {
+        let _ = writeln!(text, "{RED}The storage of the fleet is full: events wait on their servers{PLAIN}");
+    }
+    let _ = writeln!(
+        text,
+        "published {} events, {} sessions behind; read {} events, {} messages behind; refused {}\n",
+        status.events_sent,
+        status.sessions_behind,
+        status.events_taken,
+        status.messages_behind,
+        status.refused
+    );
+    for node in &status.nodes {
+        let here = if node.name == status.node { " (this server)" } else { "" };
+        let state = match (&node.last_heard, node.is_reachable) {
+            (_, true) if node.draining => "draining".to_owned(),
+            (_, true) => "connected".to_owned(),
+            (Some(heard), false) => format!("{RED}unreachable{PLAIN}, last heard of at {heard}"),
+            (None, false) => format!("{RED}never heard of{PLAIN}"),
+        };
+        let kind = if node.is_hub { "hub" } else { "node" };
+        let labels: Vec<String> = node.labels.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+        let _ = writeln!(
+            text,
+            "{:<16} {kind:<5} {:>3} agents  {state}{}{here}",
+            printable(&node.name),
+            node.running,
+            printable(&labels.concat()),
+        );
+    }
+    text
+}
+
+/// A given name, or that of the machine with `-` for everything that names do not have.
+fn node_name(given: Option<&str>) -> anyhow::Result<Name> {
+    let machine = || {
+        let found = fs_err::read_to_string("/proc/sys/kernel/hostname").or_else(|_| fs_err::read_to_string("/etc/hostname"));
+        let found = found.unwrap_or_else(|_| "server".to_owned());
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+        found.trim().chars().take(32).map(plain).collect::<String>()
+    };
+    Ok(Name::new(&given.map_or_else(machine, str::to_owned)).map_err(tidings_bridge::Error::from)?)
+}

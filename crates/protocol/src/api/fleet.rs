@@ -1,0 +1,87 @@
+//! The fleet: several servers that show each other's sessions.
+
+use std::collections::BTreeMap;
+
+use super::shapes;
+
+shapes! {
+    /// The fleet as one of its servers sees it.
+    pub struct FleetStatus {
+        /// Name of the fleet.
+        pub fleet: String,
+        /// Name of the server that answers.
+        pub node: String,
+        /// Addresses of the NATS servers.
+        pub url: String,
+        /// True if the NATS server is connected.
+        pub is_connected: bool,
+        /// True if the storage of the fleet is full: events wait on their servers.
+        pub storage_full: bool,
+        /// True if events and requests are encrypted.
+        pub encrypted: bool,
+        /// True if this server can invite and remove others.
+        pub may_invite: bool,
+        /// Sessions of this server with events that are not published yet.
+        pub sessions_behind: u64,
+        /// Messages of other servers that are not read yet.
+        pub messages_behind: u64,
+        /// Events of this server that were published since it started.
+        pub events_sent: u64,
+        /// Events of other servers that were read since it started.
+        pub events_taken: u64,
+        /// Messages that were refused since it started: wrong signatures, unknown servers, copies.
+        pub refused: u64,
+        /// The servers of the fleet, by name.
+        pub nodes: Vec<FleetNode>,
+    }
+
+    /// A server of the fleet.
+    pub struct FleetNode {
+        /// Its name.
+        pub name: String,
+        /// True if it only serves sessions of others.
+        pub is_hub: bool,
+        /// True if it was heard of within the last five seconds.
+        pub is_reachable: bool,
+        /// Time at which it was last heard of, by the clock of the NATS server.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub last_heard: Option<String>,
+        /// Its public key.
+        pub key: String,
+        /// Rights of its admin token on other servers.
+        pub scopes: Vec<String>,
+        /// Version of its program.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub version: Option<String>,
+        /// Labels to choose it by.
+        pub labels: BTreeMap<String, String>,
+        /// Number of agents that run there.
+        pub running: u64,
+        /// True if it takes no new sessions.
+        pub draining: bool,
+    }
+
+    /// Request for an invitation.
+    #[derive(Default)]
+    pub struct FleetInviteRequest {
+        /// True for a server that only serves sessions of others.
+        #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        pub hub: bool,
+        /// Rights of the new server's admin token on other servers; by default all but `admin`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scopes: Option<Vec<String>>,
+    }
+
+    /// Invitation for one server.
+    pub struct FleetInvite {
+        /// Code for `tidings fleet join`; valid once, for 15 minutes.
+        pub code: String,
+    }
+
+    /// Request to take no new sessions, or to take them again.
+    pub struct FleetDrain {
+        /// True to take none.
+        pub draining: bool,
+    }
+}
