@@ -13,7 +13,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("tidings-fleet", &[]),
     (
         "tidings-bridge",
-        &["tidings", "tidings-acp", "tidings-agent", "tidings-fleet", "tidings-protocol", "tidings-transcript"],
+        &[
+            "tidings",
+            "tidings-acp",
+            "tidings-agent",
+            "tidings-fleet",
+            "tidings-protocol",
+            "tidings-transcript",
+        ],
     ),
     ("tidings-rehearsal", &["tidings-protocol"]),
     (

@@ -71,9 +71,7 @@ fn chosen(api: &Api, method: &Method, query: Option<&str>) -> Result<Option<(Str
     let (Some(fleet), &Method::POST) = (&api.fleet, method) else { return Ok(None) };
     let node = query.and_then(|query| query.split('&').find_map(|part| part.strip_prefix("node=")));
     match node {
-        Some(node) if node != fleet.node().as_str() => {
-            Ok(Some((node.to_owned(), "/v1/sessions".to_owned())))
-        }
+        Some(node) if node != fleet.node().as_str() => Ok(Some((node.to_owned(), "/v1/sessions".to_owned()))),
         _ if fleet.is_hub() => {
             let hint = "choose a server of the fleet with `?node=NAME`";
             Err(Error::new(Code::Conflict, "This server is a hub, and runs no agents", hint))
@@ -91,9 +89,9 @@ async fn send(api: &Api, node: String, path: String, request: Request) -> Result
     let caller = caller.ok_or_else(crate::http::unauthorized)?;
     let (parts, body) = request.into_parts();
     let text = |name: &str| Some((name.to_owned(), parts.headers.get(name)?.to_str().ok()?.to_owned()));
-    let body = to_bytes(body, INPUT_BYTES_MAX).await.map_err(|_| {
-        Error::new(Code::TooLarge, "The body is too long", "send less at once; see /v1/meta")
-    })?;
+    let body = to_bytes(body, INPUT_BYTES_MAX)
+        .await
+        .map_err(|_| Error::new(Code::TooLarge, "The body is too long", "send less at once; see /v1/meta"))?;
     let method = parts.method.to_string();
     let headers = KEPT.iter().filter_map(|name| text(name)).collect();
     let request = ForwardedRequest { caller, method, path, headers, body };

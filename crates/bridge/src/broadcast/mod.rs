@@ -10,8 +10,8 @@ mod tail;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 pub use subscription::{Cut, Delivery, Subscription};
 

@@ -26,9 +26,12 @@ pub(super) async fn share(fleet: &Fleet, auth: &Auth, stop: &CancellationToken) 
     while !stop.is_cancelled() {
         take(fleet, auth);
         if is_behind {
-            is_behind = publish(fleet, auth).await.inspect_err(|error| {
-                tracing::debug!(%error, "the devices of this server are not shared yet");
-            }).is_err();
+            is_behind = publish(fleet, auth)
+                .await
+                .inspect_err(|error| {
+                    tracing::debug!(%error, "the devices of this server are not shared yet");
+                })
+                .is_err();
         }
         tokio::select! {
             _ = records.changed() => {}
@@ -113,7 +116,9 @@ async fn ask_admin(fleet: &Fleet, request: &ServerRequest) -> Result<(), Error> 
     for node in admins {
         match fleet.ask(&node, request).await {
             Ok(reply) if reply.status < 300 => return Ok(()),
-            Ok(reply) => refused = Error::new(Code::Forbidden, format!("`{node}` refused: {}", reply.status), ""),
+            Ok(reply) => {
+                refused = Error::new(Code::Forbidden, format!("`{node}` refused: {}", reply.status), "")
+            }
             Err(error) => refused = error,
         }
     }

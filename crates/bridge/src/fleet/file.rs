@@ -36,7 +36,13 @@ pub struct FleetFile {
 
 impl FleetFile {
     /// A new fleet, with this server as its admin.
-    pub fn create(url: &str, fleet: Name, node: Name, kind: MemberKind, encrypted: bool) -> Result<Self, Error> {
+    pub fn create(
+        url: &str,
+        fleet: Name,
+        node: Name,
+        kind: MemberKind,
+        encrypted: bool,
+    ) -> Result<Self, Error> {
         let (key, admin) = (SigningKey::generate()?, SigningKey::generate()?);
         let secret = if encrypted { Some(FleetSecret::generate()?.to_text()) } else { None };
         Ok(FleetFile {
@@ -81,7 +87,11 @@ impl FleetFile {
         let text = serde_json::to_vec_pretty(self).unwrap_or_default();
         create_private(&data.join(NAME), &text).map_err(|error| {
             let message = format!("Failed to write `{}`: {error}", data.join(NAME).display());
-            Error::new(Code::Conflict, message, "`tidings fleet leave` leaves the fleet that this server is in")
+            Error::new(
+                Code::Conflict,
+                message,
+                "`tidings fleet leave` leaves the fleet that this server is in",
+            )
         })
     }
 
@@ -109,6 +119,9 @@ impl FleetFile {
 
 impl std::fmt::Debug for FleetFile {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FleetFile").field("fleet", &self.fleet).field("node", &self.node).finish_non_exhaustive()
+        f.debug_struct("FleetFile")
+            .field("fleet", &self.fleet)
+            .field("node", &self.node)
+            .finish_non_exhaustive()
     }
 }

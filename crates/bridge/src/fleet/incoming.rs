@@ -36,7 +36,11 @@ impl IncomingRequests {
 
     async fn answer(&self, incoming: Incoming) -> Result<ServerResponse, Error> {
         let request: ServerRequest = serde_json::from_slice(&incoming.body).map_err(|error| {
-            Error::new(Code::Invalid, format!("The request cannot be read: {error}"), "the versions may differ")
+            Error::new(
+                Code::Invalid,
+                format!("The request cannot be read: {error}"),
+                "the versions may differ",
+            )
         })?;
         match request {
             ServerRequest::Http { device, name, method, path, headers, body } => {
@@ -46,7 +50,8 @@ impl IncomingRequests {
                     return Err(Error::new(Code::Forbidden, message, "do this on that server"));
                 }
                 let invalid = |_| Error::new(Code::Invalid, "The request cannot be read", "");
-                let body = STANDARD.decode(body).map_err(|_| Error::new(Code::Invalid, "Invalid body", ""))?;
+                let body =
+                    STANDARD.decode(body).map_err(|_| Error::new(Code::Invalid, "Invalid body", ""))?;
                 let request = Request::builder().method(method.as_str()).uri(path);
                 let mut request = request.body(Body::from(body)).map_err(invalid)?;
                 for (name, value) in headers {
@@ -92,7 +97,9 @@ impl IncomingRequests {
         let text = |name: &str| Some((name.to_owned(), parts.headers.get(name)?.to_str().ok()?.to_owned()));
         let headers = kept.iter().filter_map(|name| text(name)).collect();
         match to_bytes(body, REPLY_BYTES_MAX / 2).await {
-            Ok(body) => ServerResponse { status: parts.status.as_u16(), headers, body: STANDARD.encode(&body) },
+            Ok(body) => {
+                ServerResponse { status: parts.status.as_u16(), headers, body: STANDARD.encode(&body) }
+            }
             Err(_) => refusal(&Error::new(Code::TooLarge, "The response is too long for the fleet", "")),
         }
     }

@@ -19,8 +19,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use axum::Router;
 use jiff::Timestamp;
 use tidings_fleet::{
-    Admin, Beat, Commands, Consumer, Counters, FleetError, Invite, JoinService, Link, LinkOptions, LinkStatus,
-    Replicator, Roster,
+    Admin, Beat, Commands, Consumer, Counters, FleetError, Invite, JoinService, Link, LinkOptions,
+    LinkStatus, Replicator, Roster,
 };
 use tidings_protocol::api::{FleetNode, FleetStatus};
 use tokio_util::sync::CancellationToken;
@@ -74,7 +74,8 @@ impl Fleet {
         let link = Link::open(Arc::new(file.identity()?), options).await?;
         let roster = Roster::new(link.clone())?;
         let commands = Commands::new(link.clone(), roster.clone());
-        let join = file.admin_key()?.map(|key| JoinService::new(link.clone(), roster.clone(), Admin(Arc::new(key))));
+        let join =
+            file.admin_key()?.map(|key| JoinService::new(link.clone(), roster.clone(), Admin(Arc::new(key))));
         let draining = AtomicBool::new(false);
         Ok(Fleet(Arc::new(FleetInner { file, labels, link, roster, commands, join, draining, started: now })))
     }

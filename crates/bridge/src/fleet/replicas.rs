@@ -7,7 +7,9 @@ use tidings_fleet::{Call, Checkpoint, ErrorKind, FleetError, Name, Sink, Unit, U
 
 use super::row::TravellingRow;
 use super::source::local;
-use crate::journal::{Class, ClientId, Cursor, DocumentChange, Draft, Epoch, Event, JournalError, Key, Kind, Replica};
+use crate::journal::{
+    Class, ClientId, Cursor, DocumentChange, Draft, Epoch, Event, JournalError, Key, Kind, Replica,
+};
 use crate::sessions::Sessions;
 
 /// The kind and the id of the document with the position in the stream.
@@ -46,7 +48,8 @@ impl Sink for Replicas {
     fn save(&self, checkpoint: Checkpoint) -> Call<'_, ()> {
         Box::pin(async move {
             let body = serde_json::to_vec(&checkpoint).unwrap_or_default();
-            let change = DocumentChange { kind: DOCUMENT, id: POSITION.to_owned(), body: Some(Arc::from(body)) };
+            let change =
+                DocumentChange { kind: DOCUMENT, id: POSITION.to_owned(), body: Some(Arc::from(body)) };
             self.sessions.broadcast().journal().change_documents(vec![change]).await.map_err(local)
         })
     }
@@ -66,14 +69,20 @@ fn replica(node: &Name, key: Key, unit: Unit) -> Result<Replica, JournalError> {
         Some(row) => {
             let row: TravellingRow = serde_json::from_slice(&row).map_err(|error| {
                 let message = format!("The row of a session cannot be read: {error}");
-                JournalError::new(crate::journal::ErrorKind::Invalid, message, "the node may have another version")
+                JournalError::new(
+                    crate::journal::ErrorKind::Invalid,
+                    message,
+                    "the node may have another version",
+                )
             })?;
             Some(row.into_replica(node.as_str(), &key, epoch)?)
         }
         None => None,
     };
-    let events: Result<Vec<Event>, JournalError> =
-        (unit.first..).zip(unit.events).map(|(seq, event)| event_of(event, Cursor::new(epoch, seq))).collect();
+    let events: Result<Vec<Event>, JournalError> = (unit.first..)
+        .zip(unit.events)
+        .map(|(seq, event)| event_of(event, Cursor::new(epoch, seq)))
+        .collect();
     Ok(Replica {
         key,
         node: node.to_string(),

@@ -42,7 +42,12 @@ impl TravellingRow {
         TravellingRow { view, state, created_us: created.as_microsecond(), asks }
     }
 
-    pub(super) fn into_replica(self, node: &str, key: &Key, epoch: Epoch) -> Result<ReplicaRow, JournalError> {
+    pub(super) fn into_replica(
+        self,
+        node: &str,
+        key: &Key,
+        epoch: Epoch,
+    ) -> Result<ReplicaRow, JournalError> {
         let asks: Result<Vec<Ask>, JournalError> =
             self.asks.into_iter().map(|ask| ask.into_ask(key, epoch)).collect();
         let view = self.view;

@@ -87,7 +87,8 @@ impl OwnSessions {
             _ => page.floor - 1,
         };
         let last = page.events.last().map_or(from, |event| event.cursor.seq);
-        let is_durable = page.events.is_empty() || page.events.iter().any(|event| event.class == Class::Durable);
+        let is_durable =
+            page.events.is_empty() || page.events.iter().any(|event| event.class == Class::Durable);
         let row = (restart || is_durable).then(|| {
             let view = self.sessions.view_of_row(&session);
             let row = TravellingRow::new(view, session.state.clone(), session.created, &resumed.pending);
@@ -110,7 +111,8 @@ impl Source for OwnSessions {
         Box::pin(async move {
             let (mut all, mut after) = (Vec::new(), None);
             loop {
-                let rows = self.sessions.broadcast().journal().sessions(after, LIST_MAX).await.map_err(local)?;
+                let rows =
+                    self.sessions.broadcast().journal().sessions(after, LIST_MAX).await.map_err(local)?;
                 let Some(last) = rows.last() else { return Ok(all) };
                 after = Some(last.handle);
                 all.extend(rows.iter().filter(|row| row.node.is_none()).map(|row| row.key.to_string()));

@@ -118,7 +118,8 @@ impl Sessions {
         let journal = self.broadcast().journal();
         let key = replica.key.clone();
         let changes_row = replica.row.is_some();
-        let before = if changes_row { journal.asks(Some(&key)).await.unwrap_or_default() } else { Vec::new() };
+        let before =
+            if changes_row { journal.asks(Some(&key)).await.unwrap_or_default() } else { Vec::new() };
         let row = journal.replicate(replica).await?;
         if changes_row {
             let after = journal.asks(Some(&key)).await?;
@@ -157,7 +158,9 @@ impl Sessions {
         let is_in = |asks: &[Ask], ask: &Ask| asks.iter().any(|other| other.id == ask.id);
         for ask in after.iter().filter(|ask| !is_in(before, ask)) {
             match pending_request(ask, handle) {
-                Some(PendingRequest::Permission(permission)) => self.notify(Notice::Permission { permission }),
+                Some(PendingRequest::Permission(permission)) => {
+                    self.notify(Notice::Permission { permission })
+                }
                 Some(PendingRequest::Question(question)) => self.notify(Notice::Question { question }),
                 None => {}
             }
@@ -195,7 +198,8 @@ pub(in crate::sessions) fn belongs_to(node: &str) -> Error {
 }
 
 fn not_in_a_fleet(node: &str) -> Error {
-    let message = format!("The session belongs to the server `{node}`, and this server is not in its fleet now");
+    let message =
+        format!("The session belongs to the server `{node}`, and this server is not in its fleet now");
     Error::new(Code::Unavailable, message, "start this server with its fleet, or use that one")
 }
 

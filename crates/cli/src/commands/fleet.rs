@@ -183,8 +183,7 @@ impl FleetArgs {
         if FleetFile::read(&data)?.is_some() {
             anyhow::bail!("This server is in a fleet already; `tidings fleet leave` leaves it");
         }
-        let access =
-            Access { credentials: join.creds.clone(), tls_ca: join.ca.clone(), ..Access::default() };
+        let access = Access { credentials: join.creds.clone(), tls_ca: join.ca.clone(), ..Access::default() };
         let node = node_name(join.node.as_deref())?;
         let file = fleet::join(&join.code, node, join.url.clone(), access).await?;
         file.write(&data)?;
@@ -214,7 +213,8 @@ impl FleetArgs {
 }
 
 fn text(status: &FleetStatus) -> String {
-    let connected = if status.is_connected { "connected".to_owned() } else { format!("{RED}not connected{PLAIN}") };
+    let connected =
+        if status.is_connected { "connected".to_owned() } else { format!("{RED}not connected{PLAIN}") };
     let encrypted = if status.encrypted { ", encrypted" } else { "" };
     let mut text = format!(
         "{BOLD}{}{PLAIN} at {}: {connected}{encrypted}\n",
@@ -242,7 +242,8 @@ fn text(status: &FleetStatus) -> String {
             (None, false) => format!("{RED}never heard of{PLAIN}"),
         };
         let kind = if node.is_hub { "hub" } else { "node" };
-        let labels: Vec<String> = node.labels.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+        let labels: Vec<String> =
+            node.labels.iter().map(|(name, value)| format!(" {name}={value}")).collect();
         let _ = writeln!(
             text,
             "{:<16} {kind:<5} {:>3} agents  {state}{}{here}",
@@ -257,7 +258,8 @@ fn text(status: &FleetStatus) -> String {
 /// A given name, or that of the machine with `-` for everything that names do not have.
 fn node_name(given: Option<&str>) -> anyhow::Result<Name> {
     let machine = || {
-        let found = fs_err::read_to_string("/proc/sys/kernel/hostname").or_else(|_| fs_err::read_to_string("/etc/hostname"));
+        let found = fs_err::read_to_string("/proc/sys/kernel/hostname")
+            .or_else(|_| fs_err::read_to_string("/etc/hostname"));
         let found = found.unwrap_or_else(|_| "server".to_owned());
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
         found.trim().chars().take(32).map(plain).collect::<String>()

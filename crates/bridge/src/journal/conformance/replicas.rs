@@ -106,7 +106,10 @@ pub(super) async fn missing_events_are_a_gap_and_another_epoch_is_judged_as_by_i
     assert_eq!(verdict(&stage, &key("r"), cursor(TWO, 5)).await, (Verdict::Ok, 2));
     // Retention and deletion are those of any session.
     stage.journal.delete(&key("r")).await.unwrap();
-    assert_eq!(stage.journal.read(&key("r"), None, Max::default()).await.unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(
+        stage.journal.read(&key("r"), None, Max::default()).await.unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
 }
 
 pub(super) async fn the_row_and_the_asks_of_a_replica_are_those_of_its_owner(stage: Stage<'_>) {

@@ -57,7 +57,9 @@ impl StoreState {
             record.events.push_back(Arc::clone(&event));
             appended.push(event);
         }
-        if let Some(ReplicaRow { cwd, title, labels, settings, state, cli_sessions, created, asks }) = &replica.row {
+        if let Some(ReplicaRow { cwd, title, labels, settings, state, cli_sessions, created, asks }) =
+            &replica.row
+        {
             let row = &mut record.row;
             row.cwd.clone_from(cwd);
             row.title.clone_from(title);

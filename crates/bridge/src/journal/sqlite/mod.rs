@@ -38,8 +38,8 @@ use super::event::{check_drafts, class_of, weight};
 use super::{
     Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Class, ClientId, Counts, Cursor, Document,
     DocumentChange, Draft, Fence, Handle, Journal, JournalError, Keep, Key, Max, NewAsk, NewSession, Novelty,
-    Opening, Page, Project, ProjectFolder, Replica, Resume, Retained, Session, SessionChange, SessionName, Settle,
-    Settled, Settlement, Stored, Tap,
+    Opening, Page, Project, ProjectFolder, Replica, Resume, Retained, Session, SessionChange, SessionName,
+    Settle, Settled, Settlement, Stored, Tap,
 };
 use crate::limits::{DELTA_BYTES_MAX, JOURNAL_BYTES_MAX, LIST_MAX};
 

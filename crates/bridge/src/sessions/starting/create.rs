@@ -319,7 +319,7 @@ impl Sessions {
             let is_it = |row: &Session| {
                 row.node.is_none()
                     && launch::cli_session_of(row, &SessionSettings::parse(&row.settings).launch)
-                    == Some(cli_session)
+                        == Some(cli_session)
             };
             if let Some(row) = rows.into_iter().find(is_it) {
                 return Ok(Some(row));

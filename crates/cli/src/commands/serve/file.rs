@@ -48,7 +48,11 @@ fn absolute_paths(mut layer: Layer, home: Option<&Path>) -> Result<Layer, String
     let single =
         [&mut layer.data, &mut layer.unix, &mut layer.claude_path, &mut layer.tls_cert, &mut layer.tls_key];
     let fleet = [&mut layer.fleet_creds, &mut layer.fleet_nkey, &mut layer.fleet_ca];
-    let paths = fleet.into_iter().flatten().chain(single.into_iter().flatten()).chain(layer.allow_folders.iter_mut().flatten());
+    let paths = fleet
+        .into_iter()
+        .flatten()
+        .chain(single.into_iter().flatten())
+        .chain(layer.allow_folders.iter_mut().flatten());
     for path in paths {
         if let Ok(rest) = path.strip_prefix("~") {
             *path = home.ok_or("there is no home folder for `~`")?.join(rest);

@@ -26,7 +26,8 @@ pub(super) async fn open(settings: &Settings) -> anyhow::Result<Option<Fleet>> {
 pub(super) fn as_hub(settings: &mut Settings) -> anyhow::Result<()> {
     if !is_hub(&settings.data)? {
         let message = "This data folder is not that of a hub".to_owned();
-        let hint = "join as a hub: `tidings fleet invite --hub` on the first server, `tidings fleet join CODE` here";
+        let hint =
+            "join as a hub: `tidings fleet invite --hub` on the first server, `tidings fleet join CODE` here";
         return Err(CannotRun { code: CannotRun::USAGE, message, hint }.into());
     }
     settings.observe = Observed::None;
