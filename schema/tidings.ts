@@ -522,6 +522,80 @@ export type FileText = {
   cut: boolean,
 };
 
+/** Request to take no new sessions, or to take them again. */
+export type FleetDrain = {
+  /** True to take none. */
+  draining: boolean,
+};
+
+/** Invitation for one server. */
+export type FleetInvite = {
+  /** Code for `tidings fleet join`; valid once, for 15 minutes. */
+  code: string,
+};
+
+/** Request for an invitation. */
+export type FleetInviteRequest = {
+  /** True for a server that only serves sessions of others. */
+  hub?: boolean,
+  /** Rights of the new server's admin token on other servers; by default all but `admin`. */
+  scopes?: Array<string>,
+};
+
+/** A server of the fleet. */
+export type FleetNode = {
+  /** Its name. */
+  name: string,
+  /** True if it only serves sessions of others. */
+  is_hub: boolean,
+  /** True if it was heard of within the last five seconds. */
+  is_reachable: boolean,
+  /** Time at which it was last heard of, by the clock of the NATS server. */
+  last_heard?: string,
+  /** Its public key. */
+  key: string,
+  /** Rights of its admin token on other servers. */
+  scopes: Array<string>,
+  /** Version of its program. */
+  version?: string,
+  /** Labels to choose it by. */
+  labels: { [key in string]: string },
+  /** Number of agents that run there. */
+  running: number,
+  /** True if it takes no new sessions. */
+  draining: boolean,
+};
+
+/** The fleet as one of its servers sees it. */
+export type FleetStatus = {
+  /** Name of the fleet. */
+  fleet: string,
+  /** Name of the server that answers. */
+  node: string,
+  /** Addresses of the NATS servers. */
+  url: string,
+  /** True if the NATS server is connected. */
+  is_connected: boolean,
+  /** True if the storage of the fleet is full: events wait on their servers. */
+  storage_full: boolean,
+  /** True if events and requests are encrypted. */
+  encrypted: boolean,
+  /** True if this server can invite and remove others. */
+  may_invite: boolean,
+  /** Sessions of this server with events that are not published yet. */
+  sessions_behind: number,
+  /** Messages of other servers that are not read yet. */
+  messages_behind: number,
+  /** Events of this server that were published since it started. */
+  events_sent: number,
+  /** Events of other servers that were read since it started. */
+  events_taken: number,
+  /** Messages that were refused since it started: wrong signatures, unknown servers, copies. */
+  refused: number,
+  /** The servers of the fleet, by name. */
+  nodes: Array<FleetNode>,
+};
+
 /**
  * Defaults of new sessions in a folder and below it. Absent ones are those of the folder above, or of
  * the CLI.
@@ -2096,6 +2170,13 @@ export type SessionView = {
   limited?: string,
   /** Git worktree that was made for the session. */
   worktree?: SessionWorktree,
+  /** Server of the fleet that the session runs on; omitted if it is the one that answers. */
+  node?: string,
+  /**
+   * Time at which the session's server was last heard of, while it is not connected; empty if it never
+   * was.
+   */
+  unreachable?: string,
 };
 
 /** The git worktree of a session. */

@@ -92,8 +92,8 @@ impl Relay {
     pub fn from_editor(&mut self, line: &str) -> RelayOutput {
         let message = match Message::read(line) {
             Ok(message) => message,
-            Err((id, error)) => {
-                let answer = rpc::response(id.as_ref(), &Err(error));
+            Err(error) => {
+                let answer = rpc::response(None, &Err(error));
                 return RelayOutput { to_editor: vec![answer], ..RelayOutput::default() };
             }
         };

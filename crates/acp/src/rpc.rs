@@ -132,26 +132,27 @@ struct Envelope<'a> {
 }
 
 impl Message {
-    /// Reads a message. The error is for the sender, with the id if it is readable.
-    pub fn read(line: &str) -> Result<Message, (Option<Id>, RpcError)> {
-        let wrong = |id, message: &str, hint| (id, RpcError::new(RpcError::INVALID_REQUEST, message, hint));
+    /// Reads a message. The error is for the sender; the id of such a message is unknown.
+    pub fn read(line: &str) -> Result<Message, RpcError> {
+        let wrong = |message: &str| RpcError::new(RpcError::INVALID_REQUEST, message, "");
         let envelope: Envelope<'_> = match serde_json::from_str(line) {
             Ok(envelope) => envelope,
             Err(error) if error.is_data() => {
                 let hint = "send one JSON-RPC message per line; there are no batches";
-                return Err((
-                    None,
-                    RpcError::new(RpcError::INVALID_REQUEST, format!("Not a message: {error}"), hint),
+                return Err(RpcError::new(
+                    RpcError::INVALID_REQUEST,
+                    format!("Not a message: {error}"),
+                    hint,
                 ));
             }
             Err(error) => {
                 let hint = "send one JSON object per line";
-                return Err((None, RpcError::new(RpcError::PARSE, format!("Not JSON: {error}"), hint)));
+                return Err(RpcError::new(RpcError::PARSE, format!("Not JSON: {error}"), hint));
             }
         };
         // `"id": null` is read as no id, so a request with one is a notification.
         let id = match envelope.id.map(Id::read) {
-            Some(None) => return Err(wrong(None, "The id is neither a number nor a string", "")),
+            Some(None) => return Err(wrong("The id is neither a number nor a string")),
             Some(id) => id,
             None => None,
         };
@@ -168,7 +169,7 @@ impl Message {
                 };
                 Ok(Message::Response { id, result })
             }
-            (None, None) => Err(wrong(None, "The message has neither a method nor an id", "")),
+            (None, None) => Err(wrong("The message has neither a method nor an id")),
         }
     }
 }
@@ -211,7 +212,7 @@ mod tests {
 
     #[test]
     fn lines_that_are_no_messages_get_an_error_with_a_code() {
-        let code = |line: &str| Message::read(line).unwrap_err().1.code;
+        let code = |line: &str| Message::read(line).unwrap_err().code;
         assert_eq!(code("not json"), RpcError::PARSE);
         assert_eq!(code(r#"{"jsonrpc":"2.0","id":1,"method":"#), RpcError::PARSE);
         assert_eq!(code("[]"), RpcError::INVALID_REQUEST);

@@ -454,9 +454,9 @@ async fn an_archived_session_is_listed_read_searched_and_removed() {
         assert_eq!((status, &events["transcript"]["archived"]), (200, &json!(true)), "{events}");
         assert!(events.to_string().contains("A till is a drawer for money."));
         let names = ["UserPrompt", "TextChunk"];
-        let timed = events["events"].as_array().unwrap().iter().zip(events["times"].as_array().unwrap());
-        let times = timed.filter(|(event, _)| names.iter().any(|name| !event[name].is_null()));
-        let times: Vec<_> = times.map(|(_, at)| at.as_str().unwrap()).collect();
+        let with_times = events["events"].as_array().unwrap().iter().zip(events["times"].as_array().unwrap());
+        let of_messages = with_times.filter(|(event, _)| names.iter().any(|name| !event[name].is_null()));
+        let times: Vec<_> = of_messages.map(|(_, at)| at.as_str().unwrap()).collect();
         let expected = ["2026-11-14T09:00:00.000Z", "2026-11-14T09:00:05.000Z"];
         assert_eq!(times, expected, "of the prompt and of its answer");
     }

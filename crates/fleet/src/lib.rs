@@ -1,9 +1,9 @@
-//! Several servers as one fleet, over NATS JetStream.
+//! Several servers as one fleet, over NATS `JetStream`.
 //!
-//! Every node is the owner of its sessions, and its journal is the source of truth. A [`Replicator`] publishes
-//! the events of a node's sessions in signed [`Unit`]s, and a [`Consumer`] hands the units of all other nodes to
-//! the caller, verified and in order. [`Roster`] holds the state that all nodes share: members, heartbeats and
-//! devices. [`Commands`] sends signed requests to the owner of a session.
+//! Every node is the owner of its sessions, and its journal is the source of truth. A [`Replicator`]
+//! publishes the events of a node's sessions in signed [`Unit`]s, and a [`Consumer`] hands the units of all
+//! other nodes to the caller, verified and in order. [`Roster`] holds the state that all nodes share:
+//! members, heartbeats and devices. [`Commands`] sends signed requests to the owner of a session.
 //!
 //! The crate is the only one that names NATS, and it knows nothing of HTTP and of sessions.
 

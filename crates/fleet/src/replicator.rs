@@ -1,8 +1,8 @@
 //! Publishes the events of a node's sessions, each of them once and in order.
 //!
-//! A session has one unit in flight. A unit names the stream's last message of its session, so that a repeated
-//! or late one is refused by the server. After a refusal or a timeout the last message is read from the leader,
-//! and its signed claim says from where to go on: nothing is remembered between two starts.
+//! A session has one unit in flight. A unit names the stream's last message of its session, so that a
+//! repeated or late one is refused by the server. After a refusal or a timeout the last message is read from
+//! the leader, and its signed claim says from where to go on: nothing is remembered between two starts.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;

@@ -1,9 +1,9 @@
 //! The state that all nodes of a fleet share: members, heartbeats and records such as devices.
 //!
 //! It lives in a key-value bucket. Subject permissions do not keep a node from writing there, so every value
-//! carries a signature: the fleet's admin signs members and records, and each node its own heartbeat. A record
-//! has a version that only grows, and it is removed by a newer record that says so; a deleted key changes
-//! nothing.
+//! carries a signature: the fleet's admin signs members and records, and each node its own heartbeat. A
+//! record has a version that only grows, and it is removed by a newer record that says so; a deleted key
+//! changes nothing.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -198,8 +198,8 @@ impl Roster {
                 // A removed member stays removed.
                 return member(&record).filter(|_| !record.removed).map(|member| member.key);
             }
-            let changed = tokio::time::timeout_at(deadline, changes.changed()).await;
-            changed.ok()?.ok()?;
+            let waited = tokio::time::timeout_at(deadline, changes.changed()).await;
+            waited.ok()?.ok()?;
         }
     }
 
@@ -297,7 +297,7 @@ impl Roster {
                     return Ok(sealed);
                 }
                 Err(error) => {
-                    tracing::debug!(%error, key, "a record of the fleet was changed by another node")
+                    tracing::debug!(%error, key, "a record of the fleet was changed by another node");
                 }
             }
         }

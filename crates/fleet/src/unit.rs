@@ -1,8 +1,8 @@
 //! Units: consecutive events of a session that are published together, under one signature.
 //!
-//! A unit is one message, or several in an atomic batch if it is long. The claim in the header of each message
-//! names the range of events and the hash of the whole unit, and the node signs it: one message is enough to
-//! know how far a session was published, and all of them to trust the events.
+//! A unit is one message, or several in an atomic batch if it is long. The claim in the header of each
+//! message names the range of events and the hash of the whole unit, and the node signs it: one message is
+//! enough to know how far a session was published, and all of them to trust the events.
 
 use std::fmt;
 
@@ -97,8 +97,8 @@ pub(crate) struct Claim {
     pub(crate) last: u64,
     /// The hash of the row that readers have after the unit; of nothing if they have none.
     pub(crate) row: u64,
-    /// The number in the stream of the session's message before this unit: a copy that is published later does
-    /// not follow it.
+    /// The number in the stream of the session's message before this unit: a copy that is published later
+    /// does not follow it.
     pub(crate) after: u64,
     pub(crate) part: usize,
     pub(crate) parts: usize,

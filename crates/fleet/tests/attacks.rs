@@ -93,7 +93,8 @@ async fn shared_state_that_the_admin_did_not_sign_is_refused() {
     let signed = store.get("device.d1").await.unwrap().unwrap();
     one.roster.put(&fleet.admin, "device", "d1", None).await.unwrap();
     until(async || two.roster.record("device", "d1").is_some_and(|record| record.removed)).await;
-    // The old record again, the same under another name, a foreign value, and the acknowledgement of a message.
+    // The old record again, the same under another name, a foreign value, and the acknowledgement of a
+    // message.
     let before = two.refused();
     store.put("device.d1", signed.clone()).await.unwrap();
     store.put("device.d2", signed.clone()).await.unwrap();

@@ -1,5 +1,7 @@
 //! Tests against real NATS servers, which `e2e/install.sh nats` downloads.
 
+#![expect(clippy::unwrap_used, reason = "a failed test panics")]
+
 mod attacks;
 mod commands;
 mod replication;

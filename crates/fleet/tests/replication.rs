@@ -27,7 +27,9 @@ async fn events_arrive_once_and_in_order_across_restarts_of_both_sides() {
     two.stop.cancel();
     one.source.count("c", 10);
     one.source.delete("b");
-    ["b", "c"].iter().for_each(|session| replicator.mark(session));
+    for session in ["b", "c"] {
+        replicator.mark(session);
+    }
     let mut again = fleet.node("four").await;
     again.sink = Arc::clone(&two.sink);
     again.consume();

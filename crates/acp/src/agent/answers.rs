@@ -92,10 +92,10 @@ impl SessionState {
             .collect();
         let mode = acp::SessionConfigOption::select("mode", "Mode", self.mode.clone(), modes)
             .category(acp::SessionConfigOptionCategory::Mode);
-        let model =
+        let model_option =
             acp::SessionConfigOption::select("model", "Model", self.model_value(), self.model_choices())
                 .category(acp::SessionConfigOptionCategory::Model);
-        vec![mode, model]
+        vec![mode, model_option]
     }
 
     /// The value of the current model: the choice that resolves to it, if there is one.

@@ -1,5 +1,7 @@
 //! Content of prompts and updates.
 
+use std::fmt::Write as _;
+
 use agent_client_protocol_schema::v1 as acp;
 use tidings_protocol::api::{Attachment, Input};
 
@@ -18,21 +20,21 @@ pub(super) fn input(blocks: &[acp::ContentBlock]) -> Result<Input, RpcError> {
                 data: image.data.clone(),
                 name: image.uri.as_deref().map(|uri| file_name(uri).to_owned()),
             }),
-            acp::ContentBlock::Resource(resource) => match &resource.resource {
-                acp::EmbeddedResourceResource::TextResourceContents(contents) => {
-                    text.push_str(&mention(&contents.uri, file_name(&contents.uri)));
-                    let (uri, inner) = (&contents.uri, &contents.text);
-                    contexts.push_str(&format!("\n<context ref=\"{uri}\">\n{inner}\n</context>"));
+            acp::ContentBlock::Resource(embedded) => match &embedded.resource {
+                acp::EmbeddedResourceResource::TextResourceContents(resource) => {
+                    text.push_str(&mention(&resource.uri, file_name(&resource.uri)));
+                    let (uri, inner) = (&resource.uri, &resource.text);
+                    let _ = write!(contexts, "\n<context ref=\"{uri}\">\n{inner}\n</context>");
                 }
-                acp::EmbeddedResourceResource::BlobResourceContents(contents) => {
-                    text.push_str(&mention(&contents.uri, file_name(&contents.uri)));
+                acp::EmbeddedResourceResource::BlobResourceContents(resource) => {
+                    text.push_str(&mention(&resource.uri, file_name(&resource.uri)));
                     attachments.push(Attachment {
-                        media_type: contents
+                        media_type: resource
                             .mime_type
                             .clone()
                             .unwrap_or_else(|| "application/octet-stream".to_owned()),
-                        data: contents.blob.clone(),
-                        name: Some(file_name(&contents.uri).to_owned()),
+                        data: resource.blob.clone(),
+                        name: Some(file_name(&resource.uri).to_owned()),
                     });
                 }
                 _ => return Err(unsupported("this kind of resource")),

@@ -357,7 +357,7 @@ fn form(session: &str, request: &AskUserQuestionsRequest, details: &QuestionDeta
     }
     let message =
         details.message.clone().or_else(|| request.questions.first().map(|question| question.text.clone()));
-    elicitation(session, details, message, json!({"type": "object", "properties": properties}))
+    elicitation(session, details, message, &json!({"type": "object", "properties": properties}))
 }
 
 /// The form of an MCP server, as the server wrote it.
@@ -369,10 +369,10 @@ fn mcp_form(session: &str, request: &AskUserQuestionsRequest, details: &Question
             .map(|question| (question.id.clone(), json!({"type": "string", "description": question.text})));
         json!({"type": "object", "properties": fields.collect::<Map<_, _>>()})
     });
-    elicitation(session, details, details.message.clone(), schema)
+    elicitation(session, details, details.message.clone(), &schema)
 }
 
-fn elicitation(session: &str, details: &QuestionDetails, message: Option<String>, schema: Value) -> Value {
+fn elicitation(session: &str, details: &QuestionDetails, message: Option<String>, schema: &Value) -> Value {
     json!({
         "sessionId": session,
         "toolCallId": details.tool_use_id,

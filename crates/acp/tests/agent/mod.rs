@@ -177,8 +177,8 @@ fn permission() -> PendingAsk {
     PendingAsk::Permission(Box::new(serde_json::from_value(details).unwrap()))
 }
 
-fn answer(ask: &PendingAsk, method: &str, result: Value) -> EditorAnswer {
-    ask.answer(method, &Ok(serde_json::value::to_raw_value(&result).unwrap()))
+fn answer(ask: &PendingAsk, method: &str, result: &Value) -> EditorAnswer {
+    ask.answer(method, &Ok(serde_json::value::to_raw_value(result).unwrap()))
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn permission_options_have_the_kinds_of_the_protocol() {
 #[test]
 fn only_an_offered_approval_is_an_approval() {
     let method = "session/request_permission";
-    let decision = |outcome: Value| match answer(&permission(), method, json!({"outcome": outcome})) {
+    let decision = |outcome: Value| match answer(&permission(), method, &json!({"outcome": outcome})) {
         EditorAnswer::Permission(answer) => (answer.decision, answer.scope, answer.interrupt),
         other => panic!("{other:?}"),
     };
@@ -221,8 +221,8 @@ fn only_an_offered_approval_is_an_approval() {
     assert_eq!(decision(selected("reject_once")), (Choice::Deny, PermissionScope::Once, false));
     assert_eq!(decision(selected("allow everything")), (Choice::Deny, PermissionScope::Once, false));
     assert_eq!(decision(json!({"outcome": "cancelled"})), (Choice::Deny, PermissionScope::Once, true));
-    assert_eq!(answer(&permission(), method, json!({"outcome": "yes"})), EditorAnswer::None);
-    assert_eq!(answer(&permission(), method, json!(null)), EditorAnswer::None);
+    assert_eq!(answer(&permission(), method, &json!({"outcome": "yes"})), EditorAnswer::None);
+    assert_eq!(answer(&permission(), method, &json!(null)), EditorAnswer::None);
 }
 
 fn questions(kind: &str, types: &[&str]) -> PendingAsk {
@@ -262,17 +262,17 @@ fn questions_are_a_form_or_a_choice_or_left_to_others() {
         other => panic!("{other:?}"),
     };
     let accepted = json!({"action": "accept", "content": {"question_0": "A", "question_0_other": "C", "question_1": ["A", "B"]}});
-    let (given, _) = replies(answer(&both(), "elicitation/create", accepted));
+    let (given, _) = replies(answer(&both(), "elicitation/create", &accepted));
     assert_eq!(given[0], ("q0".to_owned(), vec!["C".to_owned()]), "an own answer counts");
     assert_eq!(given[1], ("q1".to_owned(), vec!["A".to_owned(), "B".to_owned()]));
-    assert!(replies(answer(&both(), "elicitation/create", json!({"action": "decline"}))).1);
+    assert!(replies(answer(&both(), "elicitation/create", &json!({"action": "decline"}))).1);
     let chosen = json!({"outcome": {"outcome": "selected", "optionId": "B"}});
     assert_eq!(
-        replies(answer(&one, "session/request_permission", chosen)).0,
+        replies(answer(&one, "session/request_permission", &chosen)).0,
         [("q0".to_owned(), vec!["B".to_owned()])]
     );
     let unknown = json!({"outcome": {"outcome": "selected", "optionId": "Z"}});
-    assert!(replies(answer(&one, "session/request_permission", unknown)).1);
+    assert!(replies(answer(&one, "session/request_permission", &unknown)).1);
 }
 
 /// F47: the agent starts turns by itself, and merges prompts.

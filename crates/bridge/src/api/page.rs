@@ -102,7 +102,7 @@ impl PageFile {
 
 /// True for the document of the frame in which diagrams are drawn.
 fn is_frame(name: &str) -> bool {
-    name.starts_with("page-diagram-") && name.ends_with(".html")
+    name.strip_suffix(".html").is_some_and(|name| name.starts_with("page-diagram-"))
 }
 
 /// The content type of a file by its extension; files with other extensions are not served.

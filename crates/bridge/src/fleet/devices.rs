@@ -117,7 +117,7 @@ async fn ask_admin(fleet: &Fleet, request: &ServerRequest) -> Result<(), Error> 
         match fleet.ask(&node, request).await {
             Ok(reply) if reply.status < 300 => return Ok(()),
             Ok(reply) => {
-                refused = Error::new(Code::Forbidden, format!("`{node}` refused: {}", reply.status), "")
+                refused = Error::new(Code::Forbidden, format!("`{node}` refused: {}", reply.status), "");
             }
             Err(error) => refused = error,
         }

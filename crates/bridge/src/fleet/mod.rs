@@ -1,8 +1,8 @@
 //! This server as one of a fleet.
 //!
-//! The crate `tidings-fleet` moves events, requests and records; this module connects it with the journal, the
-//! sessions, the devices and the routes. Sessions of other servers are replicas in the journal: every endpoint
-//! reads them as it reads its own, and requests that need the agent go to the owner.
+//! The crate `tidings-fleet` moves events, requests and records; this module connects it with the journal,
+//! the sessions, the devices and the routes. Sessions of other servers are replicas in the journal: every
+//! endpoint reads them as it reads its own, and requests that need the agent go to the owner.
 
 mod devices;
 mod file;
@@ -127,7 +127,7 @@ impl Fleet {
             if self.0.file.kind == MemberKind::Node {
                 let source = Arc::new(OwnSessions::new(sessions.clone()));
                 let replicator = Replicator::new(link.clone(), Arc::clone(&source) as _);
-                self.observe(&sessions, &source, &replicator);
+                replicate_commits(&sessions, &source, &replicator);
                 tokio::join!(replicator.run(stop.clone()), mark_changed(&sessions, &replicator, &stop));
             }
         };
@@ -236,19 +236,6 @@ impl Fleet {
         drop(tokio::time::timeout(tidings_fleet::limits::CONNECT_MAX, add).await);
     }
 
-    /// Notes every commit of this server's own sessions for replication.
-    fn observe(&self, sessions: &Sessions, source: &Arc<OwnSessions>, replicator: &Replicator) {
-        let (source, replicator) = (Arc::clone(source), replicator.clone());
-        sessions.broadcast().observe(Box::new(move |commit| match commit {
-            Commit::Events(key, events) => {
-                source.note(key, events);
-                replicator.mark(key.as_str());
-            }
-            Commit::Deleted(key) => replicator.mark(key.as_str()),
-            Commit::Restarted(_) => {}
-        }));
-    }
-
     /// Notifies clients when a server becomes reachable or unreachable.
     async fn watch_nodes(&self, sessions: &Sessions, stop: &CancellationToken) {
         let mut known = BTreeMap::new();
@@ -268,6 +255,19 @@ impl Fleet {
             }
         }
     }
+}
+
+/// Notes every commit of this server's own sessions for replication.
+fn replicate_commits(sessions: &Sessions, source: &Arc<OwnSessions>, replicator: &Replicator) {
+    let (source, replicator) = (Arc::clone(source), replicator.clone());
+    sessions.broadcast().observe(Box::new(move |commit| match commit {
+        Commit::Events(key, events) => {
+            source.note(key, events);
+            replicator.mark(key.as_str());
+        }
+        Commit::Deleted(key) => replicator.mark(key.as_str()),
+        Commit::Restarted(_) => {}
+    }));
 }
 
 /// Joins a fleet with a code, and returns the file for the data folder.

@@ -9,7 +9,7 @@ use tidings_fleet::limits::COMMAND_MAX;
 
 use super::{Fleet, heard};
 use crate::error::{Code, Error};
-use crate::sessions::remote::{ForwardedRequest, ForwardedResponse, Reach, Remote};
+use crate::sessions::remote::{ForwardedRequest, ForwardedResponse, NodeState, Remote};
 
 /// A request between servers.
 #[derive(Debug, Serialize, Deserialize)]
@@ -65,11 +65,11 @@ impl Remote for OtherServers {
         })
     }
 
-    fn reach(&self, node: &str) -> Reach {
-        let Ok(name) = Name::new(node) else { return Reach::Unreachable(None) };
+    fn state_of(&self, node: &str) -> NodeState {
+        let Ok(name) = Name::new(node) else { return NodeState::Unreachable(None) };
         match self.0.roster().liveness(&name) {
-            Some(alive) if alive.is_reachable => Reach::Reachable,
-            alive => Reach::Unreachable(alive.as_ref().and_then(heard)),
+            Some(alive) if alive.is_reachable => NodeState::Reachable,
+            alive => NodeState::Unreachable(alive.as_ref().and_then(heard)),
         }
     }
 }

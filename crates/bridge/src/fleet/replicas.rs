@@ -26,11 +26,11 @@ impl Replicas {
     }
 
     async fn store(&self, node: &Name, unit: Unit) -> Result<(), FleetError> {
-        let key = Key::new(&unit.session).map_err(invalid)?;
+        let key = Key::new(&unit.session).map_err(|error| invalid(&error))?;
         let stored = if unit.deleted {
             self.sessions.remove_replica(node.as_str(), &key).await
         } else {
-            self.sessions.replicate(replica(node, key, unit).map_err(invalid)?).await
+            self.sessions.replicate(replica(node, key, unit).map_err(|error| invalid(&error))?).await
         };
         stored.map_err(|error| {
             let is_local = error.code().is_retryable();
@@ -50,13 +50,24 @@ impl Sink for Replicas {
             let body = serde_json::to_vec(&checkpoint).unwrap_or_default();
             let change =
                 DocumentChange { kind: DOCUMENT, id: POSITION.to_owned(), body: Some(Arc::from(body)) };
-            self.sessions.broadcast().journal().change_documents(vec![change]).await.map_err(local)
+            self.sessions
+                .broadcast()
+                .journal()
+                .change_documents(vec![change])
+                .await
+                .map_err(|error| local(&error))
         })
     }
 
     fn load(&self) -> Call<'_, Option<Checkpoint>> {
         Box::pin(async move {
-            let found = self.sessions.broadcast().journal().documents(DOCUMENT).await.map_err(local)?;
+            let found = self
+                .sessions
+                .broadcast()
+                .journal()
+                .documents(DOCUMENT)
+                .await
+                .map_err(|error| local(&error))?;
             let found = found.iter().find(|document| document.id == POSITION);
             Ok(found.and_then(|document| serde_json::from_slice(&document.body).ok()))
         })
@@ -103,6 +114,6 @@ fn event_of(event: UnitEvent, cursor: Cursor) -> Result<Event, JournalError> {
     Ok(Event::of(&Draft { client_id, ..draft }, cursor))
 }
 
-fn invalid(error: JournalError) -> FleetError {
+fn invalid(error: &JournalError) -> FleetError {
     FleetError::new(ErrorKind::Refused, error.to_string(), error.hint())
 }

@@ -111,8 +111,13 @@ impl Source for OwnSessions {
         Box::pin(async move {
             let (mut all, mut after) = (Vec::new(), None);
             loop {
-                let rows =
-                    self.sessions.broadcast().journal().sessions(after, LIST_MAX).await.map_err(local)?;
+                let rows = self
+                    .sessions
+                    .broadcast()
+                    .journal()
+                    .sessions(after, LIST_MAX)
+                    .await
+                    .map_err(|error| local(&error))?;
                 let Some(last) = rows.last() else { return Ok(all) };
                 after = Some(last.handle);
                 all.extend(rows.iter().filter(|row| row.node.is_none()).map(|row| row.key.to_string()));
@@ -122,9 +127,9 @@ impl Source for OwnSessions {
 
     fn read<'a>(&'a self, session: &'a str, after: Option<(u64, u64)>) -> Call<'a, Option<SourcePage>> {
         Box::pin(async move {
-            let key = Key::new(session).map_err(local)?;
+            let key = Key::new(session).map_err(|error| local(&error))?;
             let after = after.map(|(epoch, seq)| Cursor::new(Epoch::from_random(epoch), seq));
-            self.page(&key, after).await.map_err(local)
+            self.page(&key, after).await.map_err(|error| local(&error))
         })
     }
 }
@@ -139,6 +144,6 @@ fn unit_event(event: &Event) -> UnitEvent {
     }
 }
 
-pub(super) fn local(error: JournalError) -> FleetError {
+pub(super) fn local(error: &JournalError) -> FleetError {
     FleetError::new(tidings_fleet::ErrorKind::Local, error.to_string(), error.hint())
 }

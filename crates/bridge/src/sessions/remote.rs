@@ -28,12 +28,12 @@ pub(crate) trait Remote: Send + Sync + fmt::Debug {
     ) -> BoxFuture<'_, Result<ForwardedResponse, Error>>;
 
     /// State of the connection to a server.
-    fn reach(&self, node: &str) -> Reach;
+    fn state_of(&self, node: &str) -> NodeState;
 }
 
 /// State of the connection to another server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum NodeState {
     /// It answers.
     Reachable,
     /// It does not; it was last heard of at this time.
@@ -159,7 +159,7 @@ impl Sessions {
         for ask in after.iter().filter(|ask| !is_in(before, ask)) {
             match pending_request(ask, handle) {
                 Some(PendingRequest::Permission(permission)) => {
-                    self.notify(Notice::Permission { permission })
+                    self.notify(Notice::Permission { permission });
                 }
                 Some(PendingRequest::Question(question)) => self.notify(Notice::Question { question }),
                 None => {}
@@ -174,8 +174,8 @@ impl Sessions {
     /// Adds the state of its server to the view of a remote session.
     pub(in crate::sessions) fn with_reach(&self, view: SessionView) -> SessionView {
         let Some(node) = &view.node else { return view };
-        let reach = self.0.remote.get().map_or(Reach::Unreachable(None), |remote| remote.reach(node));
-        let Reach::Unreachable(heard) = reach else { return view };
+        let state = self.0.remote.get().map_or(NodeState::Unreachable(None), |remote| remote.state_of(node));
+        let NodeState::Unreachable(heard) = state else { return view };
         let since = heard.map(|heard| heard.to_string()).unwrap_or_default();
         let limited = match heard {
             Some(heard) => format!("Its server `{node}` is not connected; it was last heard of at {heard}"),

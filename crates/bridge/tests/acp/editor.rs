@@ -34,7 +34,7 @@ impl TestServer {
         let journal = Arc::new(MemoryJournal::open(&store, &opening));
         let sessions =
             Sessions::open(Broadcast::new(journal), stand_in::config(script, folder.path())).await.unwrap();
-        let address = Server::serve(sessions.clone()).await.to_string();
+        let address = Server::serve(sessions.clone()).to_string();
         TestServer { sessions, address, store, script: script.to_owned(), folder }
     }
 

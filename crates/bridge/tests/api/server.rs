@@ -70,16 +70,16 @@ impl Server {
         let sessions = Sessions::open(Broadcast::new(Arc::clone(&journal)), config).await.unwrap();
         journal.create(NewSession::new(key(), cwd, Timestamp::UNIX_EPOCH)).await.unwrap();
         let fence = journal.claim(&key()).await.unwrap();
-        let (address, api) = Server::serve_api(sessions, set_api).await;
+        let (address, api) = Server::serve_api(sessions, set_api);
         Server { address, api, fence }
     }
 
     /// Serves sessions on a socket.
-    pub(crate) async fn serve(sessions: Sessions) -> SocketAddr {
-        Server::serve_api(sessions, |_| {}).await.0
+    pub(crate) fn serve(sessions: Sessions) -> SocketAddr {
+        Server::serve_api(sessions, |_| {}).0
     }
 
-    async fn serve_api(sessions: Sessions, set_api: impl FnOnce(&mut Api)) -> (SocketAddr, Api) {
+    fn serve_api(sessions: Sessions, set_api: impl FnOnce(&mut Api)) -> (SocketAddr, Api) {
         let mut api = Api::new(sessions);
         api.sign_in = Arc::new(|token, _| {
             caller(token).ok_or_else(|| Error::new(Code::Unauthorized, "Unknown credential", ""))

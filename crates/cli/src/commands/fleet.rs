@@ -157,10 +157,10 @@ impl FleetArgs {
                 let status: FleetStatus = runtime.block_on(remote.post("/v1/fleet/drain", &request))?;
                 self.show(&status, out)?;
             }
-            FleetCommand::Remove(remove) => {
+            FleetCommand::Remove(Remove { node }) => {
                 let remote = self.remote.remote()?;
-                runtime.block_on(remote.delete(&format!("/v1/fleet/nodes/{}", remove.node)))?;
-                out.note(&format!("`{}` is removed", printable(&remove.node)))?;
+                runtime.block_on(remote.delete(&format!("/v1/fleet/nodes/{node}")))?;
+                out.note(&format!("`{}` is removed", printable(node)))?;
             }
         }
         Ok(Exit::Success)

@@ -86,7 +86,7 @@ impl Serve {
     pub(crate) fn run_hub(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let mut settings = Settings::gather(self)?;
         fleet::as_hub(&mut settings)?;
-        self.run_with(settings, out)
+        self.run_with(&settings, out)
     }
 
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
@@ -97,15 +97,15 @@ impl Serve {
         if fleet::is_hub(&settings.data)? {
             fleet::as_hub(&mut settings)?;
         }
-        self.run_with(settings, out)
+        self.run_with(&settings, out)
     }
 
-    fn run_with(&self, settings: Settings, out: &mut Output) -> anyhow::Result<Exit> {
+    fn run_with(&self, settings: &Settings, out: &mut Output) -> anyhow::Result<Exit> {
         logs::start(settings.log, settings.log_level);
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(workers()).enable_all().build()?;
         let journal = if self.new_journal { JournalChoice::NewIfMissing } else { JournalChoice::Existing };
-        let exit = runtime.block_on(serve(&settings, journal, self, out));
+        let exit = runtime.block_on(serve(settings, journal, self, out));
         // Do not wait for blocking tasks; the graceful shutdown is over.
         runtime.shutdown_background();
         if let Some(demo) = &settings.demo {

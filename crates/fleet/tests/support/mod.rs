@@ -27,8 +27,8 @@ pub(crate) struct Server {
     _folder: TempDir,
 }
 
-/// A port below those that the system gives out by itself, and of this process alone: a server that is started
-/// again needs the same one.
+/// A port below those that the system gives out by itself, and of this process alone: a server that is
+/// started again needs the same one.
 pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     loop {

@@ -10,7 +10,7 @@ use tidings_acp::rpc::{self, Id, Message as RpcMessage, RpcError};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
-use super::session::{EditorCommand, EditorSession, Opening};
+use super::session::{EditorCommand, EditorSession, OpenMode};
 use super::{open, rpc_error};
 use crate::api::Api;
 use crate::api::stream_lifetime::{StreamLifetime, retry_ms};
@@ -146,17 +146,19 @@ impl EditorConnection {
                 let session = id.text().and_then(|text| Some(text.split_once('/')?.0.to_owned()));
                 session.map_or(Ok(()), |session| self.pass(&session, EditorCommand::Answer(id, result)))
             }
-            Err((id, error)) => self.respond(id.as_ref(), &Err(error)).await,
+            Err(error) => self.respond(None, &Err(error)).await,
         }
     }
 
     /// Passes a command to a session, if it is open. A queue that is full belongs to an editor that does not
     /// read.
     fn pass(&mut self, session: &str, command: EditorCommand) -> Result<(), Close> {
-        match self.sessions.get(session).map(|commands| commands.try_send(command)) {
-            Some(Err(mpsc::error::TrySendError::Full(_))) => Err(Close::Behind),
-            _ => Ok(()),
+        if let Some(commands) = self.sessions.get(session)
+            && let Err(mpsc::error::TrySendError::Full(_)) = commands.try_send(command)
+        {
+            return Err(Close::Behind);
         }
+        Ok(())
     }
 
     async fn call(&mut self, id: Id, call: AgentCall) -> Result<(), Close> {
@@ -190,13 +192,13 @@ impl EditorConnection {
                 deleted.map(|()| json!({})).map_err(|error| rpc_error(&error))
             }
             AgentCall::New(wanted) => match open::create(&self.api, &self.caller, wanted).await {
-                Ok(view) => return self.open(id, view.key.clone(), view.key, features, Opening::New).await,
+                Ok(view) => return self.open(id, view.key.clone(), view.key, features, OpenMode::New).await,
                 Err(error) => Err(rpc_error(&error)),
             },
             AgentCall::Load(wanted) => {
                 let name = wanted.session.clone();
                 match open::find(&self.api, &self.caller, wanted).await {
-                    Ok(view) => return self.open(id, name, view.key, features, Opening::Load).await,
+                    Ok(view) => return self.open(id, name, view.key, features, OpenMode::Load).await,
                     Err(error) => Err(rpc_error(&error)),
                 }
             }
@@ -204,7 +206,7 @@ impl EditorConnection {
                 let (name, after) = (wanted.session.clone(), wanted.after.clone());
                 match open::find(&self.api, &self.caller, wanted).await {
                     Ok(view) => {
-                        return self.open(id, name, view.key, features, Opening::Resume { after }).await;
+                        return self.open(id, name, view.key, features, OpenMode::Resume { after }).await;
                     }
                     Err(error) => Err(rpc_error(&error)),
                 }
@@ -250,7 +252,7 @@ impl EditorConnection {
         name: String,
         key: String,
         features: ClientFeatures,
-        opening: Opening,
+        opening: OpenMode,
     ) -> Result<(), Close> {
         self.sessions.retain(|_, commands| !commands.is_closed());
         if self.sessions.len() >= SESSIONS_MAX && !self.sessions.contains_key(&name) {

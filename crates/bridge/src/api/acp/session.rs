@@ -40,7 +40,7 @@ pub(super) enum EditorCommand {
 
 /// The way in which an editor opens a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Opening {
+pub(super) enum OpenMode {
     /// It is new.
     New,
     /// Everything that happened is replayed before the response.
@@ -56,7 +56,7 @@ pub(super) struct EditorSession {
     name: String,
     key: String,
     features: ClientFeatures,
-    opening: Opening,
+    opening: OpenMode,
     lines: mpsc::Sender<String>,
     feed: Feed<EditorEncoder>,
     /// The head at the time of opening, and the requests that were pending then.
@@ -79,16 +79,16 @@ impl EditorSession {
         (api, caller): (Api, Caller),
         (name, key): (String, String),
         features: ClientFeatures,
-        opening: Opening,
+        opening: OpenMode,
         lines: mpsc::Sender<String>,
     ) -> Result<Self, Error> {
         let view = visibility::session(&api.sessions, &caller, &key).await?;
         let state = open::state(&api, &caller, &view).await?;
         let mut encoder = EditorEncoder::new(Translator::new(&name, &view.cwd, features.clone(), state));
         let after: Option<Cursor> = match &opening {
-            Opening::Resume { after: Some(after) } => Some(after.parse()?),
-            Opening::Resume { after: None } => Some(view.cursor.parse()?),
-            Opening::New | Opening::Load => None,
+            OpenMode::Resume { after: Some(after) } => Some(after.parse()?),
+            OpenMode::Resume { after: None } => Some(view.cursor.parse()?),
+            OpenMode::New | OpenMode::Load => None,
         };
         let may_answer = caller.scopes.has(Scope::Decide);
         let mut lost = None;
@@ -134,7 +134,7 @@ impl EditorSession {
     }
 
     async fn run(mut self, id: Id, mut commands: mpsc::Receiver<EditorCommand>) -> Step {
-        if self.opening == Opening::Load {
+        if self.opening == OpenMode::Load {
             self.replay().await?;
         }
         self.respond_opened(&id).await?;
@@ -204,8 +204,8 @@ impl EditorSession {
         let requests: Vec<AskedRequest> = pending.into_iter().filter_map(|ask| self.to_editor(ask)).collect();
         let ids: Vec<Id> = requests.iter().map(|request| request.id.clone()).collect();
         let cursor = match &self.opening {
-            Opening::Resume { .. } => self.feed.events.cursor(),
-            Opening::New | Opening::Load => self.head,
+            OpenMode::Resume { .. } => self.feed.events.cursor(),
+            OpenMode::New | OpenMode::Load => self.head,
         };
         let state = self.feed.encoder.translator.state();
         let response = opened(&self.name, state, &cursor.to_string(), &ids);
@@ -250,15 +250,16 @@ impl EditorSession {
                 EditorItem::Line(line) => self.send(line).await?,
                 // Requests from before the head were pending then, or are resolved.
                 EditorItem::Ask(_, seq) if seq <= self.head.seq => {}
-                EditorItem::Ask(ask, _) => match self.to_editor(ask) {
-                    Some(request) => self.ask(request).await?,
-                    None => {
+                EditorItem::Ask(ask, _) => {
+                    if let Some(request) = self.to_editor(ask) {
+                        self.ask(request).await?;
+                    } else {
                         let text = "The agent waits for an answer that this editor cannot give; \
                                     answer it on the page or with `tidings attach`";
                         let line = self.feed.encoder.translator.notice("warning", text);
                         self.send(line).await?;
                     }
-                },
+                }
                 EditorItem::Settled(tool_use_id) => {
                     let id = Id::of_text(&format!("{}/{tool_use_id}", self.name));
                     if self.asked.remove(&id).is_some() {

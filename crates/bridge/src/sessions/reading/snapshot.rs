@@ -36,9 +36,9 @@ impl Sessions {
             build(&read, budget)
         };
         let (snapshot, times) = tokio::task::spawn_blocking(work).await.map_err(lost)?;
-        let timed = snapshot.events.iter().zip(times);
+        let with_times = snapshot.events.iter().zip(times);
         let (events, times) =
-            timed.filter_map(|((_, event), at)| Some((serde_json::to_value(event).ok()?, at))).unzip();
+            with_times.filter_map(|((_, event), at)| Some((serde_json::to_value(event).ok()?, at))).unzip();
         Ok(Snapshot {
             cursor: subscribed.head,
             from: snapshot.from,

@@ -39,8 +39,8 @@ impl Sessions {
         self.create_as(caller, new, CliSessionId::Own).await
     }
 
-    /// Creates a session that Claude Code knows by the same id: an editor finds it by that id after the server
-    /// and its journal are gone.
+    /// Creates a session that Claude Code knows by the same id: an editor finds it by that id after the
+    /// server and its journal are gone.
     pub(crate) async fn create_for_editor(
         &self,
         caller: &Caller,
