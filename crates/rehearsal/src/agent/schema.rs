@@ -219,8 +219,8 @@ mod tests {
         let schema = json!({
             "type": "object",
             "properties": {
-                "name": {"type": "string", "minLength": 1},
                 "count": {"type": "integer", "minimum": 1},
+                "name": {"type": "string", "minLength": 1},
                 "kind": {"enum": ["a", "b"]},
                 "code": {"type": "string", "pattern": "^[a-z]{2}$"},
                 "other": {"type": "string", "pattern": "(?=x)"},
