@@ -70,6 +70,10 @@ pub(crate) enum KeyEffect {
 /// Maximum width of text, for readability.
 const TEXT_COLUMNS_MAX: usize = 100;
 
+/// Time after a request opens in which letters still go to the input line: nobody has read the request by
+/// then, and a letter that was meant for a prompt must not answer it.
+const REQUEST_GRACE: Duration = Duration::from_millis(400);
+
 /// View of a session on a screen.
 pub(crate) struct View {
     screen: Screen,
@@ -96,6 +100,8 @@ pub(crate) struct View {
     input: Option<PromptInput>,
     /// True if a request came while a prompt was typed: keys go to the prompt until Escape or its end.
     defers_requests: bool,
+    /// Time at which the first of the pending requests opened.
+    asked_at: Option<Instant>,
     /// Ids and texts of the prompts that wait for the end of the turn.
     queued: Vec<(String, String)>,
     /// Error that was shown last, so that the same error is not shown twice.
@@ -134,6 +140,7 @@ impl View {
             asks: Asks::default(),
             input: None,
             defers_requests: false,
+            asked_at: None,
             queued: Vec::new(),
             error: None,
             stopping: Stopping::No,
@@ -190,6 +197,7 @@ impl View {
             self.end_thought()?;
         }
         self.observe(event);
+        let was_asking = self.is_asking();
         match event {
             UiMessage::TextChunk { text, .. } => self.text(text)?,
             UiMessage::TextEnded(_) => self.end_text()?,
@@ -222,6 +230,9 @@ impl View {
             UiMessage::Complete { .. } => self.turn_ended(now)?,
             _ => self.side_event(event, now)?,
         }
+        if self.is_asking() && !was_asking {
+            self.asked_at = Some(now);
+        }
         self.draw(now)
     }
 
@@ -247,10 +258,12 @@ impl View {
             lines.extend(self.waiting_line(spinner, now));
         } else {
             lines.push(Line::new());
-            lines.extend(self.asks.lines(columns));
+            if !self.is_in_grace(now) {
+                lines.extend(self.asks.lines(columns));
+            }
         }
         let mut cursor = None;
-        if let Some((prompt, (row, column))) = self.prompt_lines() {
+        if let Some((prompt, (row, column))) = self.prompt_lines(now) {
             cursor = Some((lines.len() + row, column));
             lines.extend(prompt);
         }
@@ -262,7 +275,7 @@ impl View {
 
     /// Passes a key to the request in front, or to the input line.
     pub(crate) fn key(&mut self, key: &Key, now: Instant) -> io::Result<KeyEffect> {
-        if let Some(effect) = self.prompt_key(key) {
+        if let Some(effect) = self.prompt_key(key, now) {
             self.draw(now)?;
             return Ok(KeyEffect::Prompt(effect));
         }

@@ -7,7 +7,7 @@ use super::super::keys::Key;
 use super::super::line::Line;
 use super::super::prompt::{KEYS, PromptAction, PromptInput, SlashCommand};
 use super::super::style::Style;
-use super::{TurnStart, View};
+use super::{REQUEST_GRACE, TurnStart, View};
 
 /// Maximum number of waiting prompts that are shown.
 const QUEUED_MAX: usize = 3;
@@ -102,7 +102,11 @@ impl View {
     }
 
     /// Passes a key to the input line, unless a request gets it.
-    pub(super) fn prompt_key(&mut self, key: &Key) -> Option<PromptAction> {
+    pub(super) fn prompt_key(&mut self, key: &Key, now: Instant) -> Option<PromptAction> {
+        if self.is_in_grace(now) && matches!(key, Key::Char(_) | Key::Paste(_)) {
+            self.defers_requests = true;
+            return self.input.as_mut().map(|input| input.key(key));
+        }
         let request_first = !self.asks.is_empty() && !self.is_deferring();
         let input = self.input.as_mut().filter(|_| !request_first)?;
         if *key == Key::Escape && !self.asks.is_empty() {
@@ -113,9 +117,9 @@ impl View {
     }
 
     /// Lines of the input line and below it, and the cursor; none if a request gets the keys.
-    pub(super) fn prompt_lines(&self) -> Option<(Vec<Line>, (usize, usize))> {
+    pub(super) fn prompt_lines(&self, now: Instant) -> Option<(Vec<Line>, (usize, usize))> {
         let input = self.input.as_ref()?;
-        if !self.asks.is_empty() && !self.is_deferring() {
+        if !self.asks.is_empty() && !self.is_deferring() && !self.is_in_grace(now) {
             return None;
         }
         let mut lines = Vec::new();
@@ -125,7 +129,7 @@ impl View {
         if let Some(more @ 1..) = self.queued.len().checked_sub(QUEUED_MAX) {
             lines.push(Line::styled(&format!("⋯ {more} more queued"), Style::DIM));
         }
-        if !self.asks.is_empty() {
+        if self.is_deferring() && !self.asks.is_empty() {
             lines.push(Line::styled("[Esc]", Style::BOLD).with(" answer the request first", Style::PLAIN));
         }
         if !self.is_in_turn() {
@@ -142,6 +146,12 @@ impl View {
     /// True if keys go to the prompt although a request is pending.
     fn is_deferring(&self) -> bool {
         self.defers_requests && self.input.as_ref().is_some_and(|input| !input.is_empty())
+    }
+
+    /// True if a request has just opened above an input line.
+    pub(super) fn is_in_grace(&self, now: Instant) -> bool {
+        let is_new = |at| now.saturating_duration_since(at) < REQUEST_GRACE;
+        !self.asks.is_empty() && self.input.is_some() && self.asked_at.is_some_and(is_new)
     }
 
     fn prompt_sent(&mut self, text: &str, at: TurnStart) -> io::Result<()> {

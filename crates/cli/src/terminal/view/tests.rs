@@ -1,5 +1,6 @@
 use std::io::Write;
 use std::num::NonZero;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
@@ -11,6 +12,7 @@ use tidings_protocol::ui::{
 };
 
 use super::*;
+use crate::terminal::PromptHistory;
 use crate::terminal::ask::GrantScope;
 use crate::terminal::screen::{Paint, Pane};
 
@@ -166,6 +168,35 @@ fn a_session_on_a_terminal() {
         view.finish().unwrap();
         all += &buffer.take();
         insta::assert_snapshot!(format!("{name}_in_the_end"), looks(&all, columns));
+    }
+}
+
+/// A letter of a prompt that is being typed does not answer a request that opens in that moment.
+#[test]
+fn letters_typed_in_the_moment_a_request_opens_go_to_the_input_line() {
+    let later = |millis| Duration::from_millis(millis);
+    for (after, answers) in [(0, false), (399, false), (400, true)] {
+        let (buffer, now) = (SharedBuffer::default(), Instant::now());
+        let mut view = view(&buffer, 80);
+        view.set_input(PromptInput::new(PromptHistory::of_project(None, Path::new("/project"))));
+        view.start_turn(TurnStart::At(now));
+        for event in asks("t5") {
+            view.event(&event, now).unwrap();
+        }
+        assert!(!looks(&buffer.take(), 80).contains("[y]"), "no key answers it yet");
+        let pressed = now + later(after);
+        view.draw(pressed).unwrap();
+        let effect = view.key(&Key::Char('a'), pressed).unwrap();
+        assert_eq!(matches!(effect, KeyEffect::Answer(..)), answers, "{after} ms: {effect:?}");
+        assert_eq!(view.input().unwrap().is_empty(), answers, "{after} ms");
+        if !answers {
+            // What was begun is finished first, and Escape goes to the request.
+            let typed = view.key(&Key::Char('y'), pressed + later(5_000)).unwrap();
+            assert_eq!(typed, KeyEffect::Prompt(PromptAction::None));
+            view.key(&Key::Escape, pressed + later(5_000)).unwrap();
+            let reply = view.key(&Key::Char('a'), pressed + later(5_000)).unwrap();
+            assert_eq!(reply, KeyEffect::Answer("t5".to_owned(), Reply::Allow(GrantScope::Always)));
+        }
     }
 }
 
