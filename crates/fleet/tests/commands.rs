@@ -54,7 +54,8 @@ async fn a_request_gets_its_reply_and_a_copy_of_it_gets_none() {
     // Someone records a request and sends it again.
     let client = async_nats::connect(server.url()).await.unwrap();
     let mut requests = client.subscribe("tidings.f.request.two").await.unwrap();
-    client.flush().await.unwrap();
+    // The answer that nobody listens here comes after the subscription.
+    client.request("tidings.f.nobody", "".into()).await.unwrap_err();
     commands.call(&name, b"\x01once", LONG).await.unwrap();
     let recorded = requests.next().await.unwrap();
     let handled = echo.0.load(Ordering::Relaxed);
