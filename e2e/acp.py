@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lib.api import Api
-from lib.cli import CACHE, E2E, Place, Programs
+from lib.cli import CACHE, E2E, Place, Programs, reachable_folder
 from lib.serve import Server
 
 NAME = "acp"
@@ -137,7 +137,8 @@ def _restart(programs: Programs, root: Path) -> list[str]:
 def _theirs(programs: Programs, root: Path) -> tuple[list[str], dict[str, Any]]:
     """The same conversation through claude-agent-acp."""
     place = Place.make(programs, root, f"{NAME}-theirs")
-    entry = CACHE / "acp/node_modules/@agentclientprotocol/claude-agent-acp/dist/index.js"
+    packages = reachable_folder(CACHE / "acp/node_modules", place.root / "node_modules")
+    entry = packages / "@agentclientprotocol/claude-agent-acp/dist/index.js"
     with Api(programs, SCRIPT, place.root / "api.ndjson") as api:
         env = place.env(api.url, {"CLAUDE_CODE_EXECUTABLE": str(programs.claude)})
         # Its replay may lack what the CLI has not written yet, so it is not loaded.

@@ -80,14 +80,23 @@ class Programs:
         return ["setpriv", f"--reuid={self.uid}", f"--regid={self.gid}", "--clear-groups"]
 
 
-def _reachable(source: Path, target: Path) -> Path:
+def _link(source: str | Path, target: str | Path) -> None:
     """A hard link if possible; a copy across file systems."""
     try:
         os.link(source, target)
     except OSError:
         shutil.copy2(source, target)
+
+
+def _reachable(source: Path, target: Path) -> Path:
+    _link(source, target)
     target.chmod(0o755)
     return target
+
+
+def reachable_folder(source: Path, target: Path) -> Path:
+    """A copy of a folder that the unprivileged user can reach."""
+    return Path(shutil.copytree(source, target, symlinks=True, copy_function=_link))
 
 
 @dataclass
