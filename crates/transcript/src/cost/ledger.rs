@@ -10,6 +10,7 @@ use super::money::Money;
 use super::names::{TextId, TextTable};
 use super::prices::Prices;
 use super::query::Query;
+use super::recorded_usage::ResponseUsage;
 use super::report::{self, Report};
 use super::rows::{LedgerRow, Rows, USAGE};
 use super::scan::{self, Progress, ScanJob, ScanResult};
@@ -28,6 +29,8 @@ pub struct Ledger {
     pub unreadable: Vec<Error>,
     /// Number of lines that are too long to read and may contain usage.
     pub oversized_lines: u64,
+    /// Responses of other agents, with the cost that the agent recorded, if any.
+    pub(super) recorded: KeyMap<Option<Money>>,
 }
 
 /// An API response.
@@ -106,6 +109,17 @@ impl Ledger {
             cache.keep(file, USAGE, mark, facts);
         }
         ledger
+    }
+
+    /// Adds the responses of a session of another agent. A response with the same id counts once.
+    pub fn add_recorded(&mut self, session: &str, cwd: &str, responses: &[ResponseUsage]) {
+        for response in responses {
+            let key = response.key(session);
+            if self.recorded.insert(key, response.cost).is_none() {
+                let row = response.row(key, session, cwd, &mut self.names);
+                self.rows.push(row);
+            }
+        }
     }
 
     /// Number of bytes that [`Ledger::read`] would have to read.

@@ -34,6 +34,17 @@ impl Money {
         Money(parts)
     }
 
+    /// An amount in dollars; `None` if it is negative or not finite.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "the amount is checked, and a saturating cast is right beyond the range"
+    )]
+    pub fn from_dollars(dollars: f64) -> Option<Self> {
+        (dollars.is_finite() && dollars >= 0.0).then(|| Money((dollars * DOLLAR as f64).round() as u128))
+    }
+
     /// The nearest double. It prints as the exact amount up to 15 digits.
     pub fn dollars(self) -> f64 {
         self.to_string().parse().unwrap_or(f64::MAX)

@@ -93,11 +93,11 @@ pub(super) fn build(ledger: &Ledger, prices: &Prices, query: &Query) -> Report {
 }
 
 /// The price of each model that occurs, by number of its name.
-fn price_of(ledger: &Ledger, prices: &Prices) -> Vec<Option<Price>> {
+fn price_of(ledger: &Ledger, price: impl Fn(&str) -> Option<Price>) -> Vec<Option<Price>> {
     let models: BTreeSet<TextId> = ledger.rows.iter().map(|row| row.model).collect();
     let mut price_of = vec![None; ledger.names.len()];
     for model in models {
-        price_of[model.0 as usize] = prices.of(ledger.names.get(model));
+        price_of[model.0 as usize] = price(ledger.names.get(model));
     }
     price_of
 }
@@ -120,6 +120,8 @@ struct Sums<'a> {
     blocks: Vec<BillingBlock>,
     /// By number of the model's name.
     price_of: Vec<Option<Price>>,
+    /// The same with the user's own prices only.
+    own_price_of: Vec<Option<Price>>,
     total: Total,
     rows: Vec<Row>,
     /// First and last time of each row.
@@ -169,7 +171,8 @@ impl<'a> Sums<'a> {
             labels: query.labels.values().map(String::as_str).collect::<BTreeSet<_>>().into_iter().collect(),
             label_of: HashMap::new(),
             blocks,
-            price_of: price_of(ledger, prices),
+            price_of: price_of(ledger, |model| prices.of(model)),
+            own_price_of: price_of(ledger, |model| prices.own(model)),
             total: Total::default(),
             rows: Vec::new(),
             spans: Vec::new(),
@@ -249,7 +252,15 @@ impl<'a> Sums<'a> {
     }
 
     fn cost(&mut self, row: &LedgerRow, response: &Response<'_>) -> Money {
-        let price = self.price_of[row.model.0 as usize].as_ref();
+        let recorded = self.ledger.recorded.get(&row.key);
+        if let Some(Some(cost)) = recorded {
+            return *cost;
+        }
+        // Another agent's response is priced only by the user's own prices.
+        let price = match recorded {
+            Some(None) => self.own_price_of[row.model.0 as usize].as_ref(),
+            _ => self.price_of[row.model.0 as usize].as_ref(),
+        };
         if let Some(cost) = price.and_then(|price| price.cost(&response.tokens, response.fast)) {
             return cost;
         }

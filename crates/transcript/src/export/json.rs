@@ -60,6 +60,9 @@ pub struct EntryJson<'a> {
     /// True for an error.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
+    /// A record of another agent whose kind is unknown, as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub record: Option<Box<RawValue>>,
 }
 
 /// A tool call.
@@ -261,6 +264,7 @@ fn entry_json<'s>(source: &mut ExportSource<'s>, id: NodeId, entry: &EntryRef<'_
         results: Vec::new(),
         pictures: Vec::new(),
         is_error: node.is_error(),
+        record: entry.get("record").filter(|_| session.is_converted()).and_then(raw_value),
     };
     for block in entry.content_blocks() {
         match block {

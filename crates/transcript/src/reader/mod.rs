@@ -22,6 +22,7 @@
 //! Memory is bounded whatever the size of the file, and a damaged line does not affect the others.
 
 mod damage;
+mod entry_lines;
 mod salvage;
 
 use std::io::{self, Read};
@@ -31,6 +32,7 @@ use memchr::memchr;
 use tidings_protocol::entry::EntryRef;
 
 pub use damage::{Damage, DamageKind, Salvaged};
+pub use entry_lines::EntryLines;
 pub(crate) use salvage::read as read_line;
 
 use crate::blocks::{Block, Blocks, Buffer};

@@ -17,6 +17,7 @@
 //! however it is escaped in the file, and in damaged lines too. `texts` defines the searched text.
 
 mod calls;
+mod entries;
 mod hit;
 mod literals;
 mod ordered_hits;
@@ -34,6 +35,7 @@ use std::thread;
 
 use parking_lot::Mutex;
 
+pub use entries::search_entries;
 pub use hit::{Excerpt, Hit};
 pub use query::{Case, Options, SearchQuery, Sidechains, Syntax, ToolNames};
 pub use rank::{SessionHits, ranked};

@@ -311,7 +311,7 @@ pub(super) fn first_cwd(path: &Path) -> Option<String> {
     None
 }
 
-fn time_of(text: &str) -> Option<Timestamp> {
+pub(super) fn time_of(text: &str) -> Option<Timestamp> {
     match text.parse::<i64>() {
         Ok(millis) => Timestamp::from_millisecond(millis).ok(),
         Err(_) => text.parse().ok(),

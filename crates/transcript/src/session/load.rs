@@ -134,9 +134,19 @@ impl LoadedEntries {
         lines: LineOwner,
         source: &EntryFiles,
     ) -> Result<(), Error> {
-        let path = &source.files()[file.index()].path;
-        let opened = std::fs::File::open(path).at("read", path)?;
         self.by_uuid.push(HashMap::new());
+        let path = &source.files()[file.index()].path;
+        if let Some(entries) = source.memory() {
+            let mut adding =
+                FileLoader { loaded: self, session_id, file, lines, source, tail: FileTail::default() };
+            for (place, entry) in entries.iter() {
+                adding.loaded.counts.lines += 1;
+                adding.loaded.counts.entries += 1;
+                adding.add(&entry, place, LineOrigin::WholeLine)?;
+            }
+            return Ok(());
+        }
+        let opened = std::fs::File::open(path).at("read", path)?;
         let mut buffer = Buffer::default();
         let mut reader = Reader::new(opened, &mut buffer);
         let mut adding =

@@ -58,7 +58,8 @@ pub use tools::ToolUse;
 
 use crate::error::At as _;
 use crate::manage::{SessionDetails, SessionDetailsReader};
-use crate::roots::{FileInfo, SessionFiles};
+use crate::reader::EntryLines;
+use crate::roots::{FileInfo, SessionFiles, no_such_session};
 use crate::{Error, ErrorKind, Finding, Position, encoding};
 use load::{LineOwner, LoadedEntries, Parent};
 use source::EntryFiles;
@@ -110,7 +111,22 @@ impl Session {
     ///
     /// Damage inside them is not an error but a [`Finding`].
     pub fn open(files: &SessionFiles) -> Result<Session, Error> {
-        let source = EntryFiles::new(files.files().cloned().collect());
+        Session::load(files, EntryFiles::new(files.files().cloned().collect()), Vec::new())
+    }
+
+    /// A session of another agent: its main file, and the entries that were made from it.
+    ///
+    /// `findings` are about lines of the file that could not be read.
+    pub fn of_lines(
+        files: &SessionFiles,
+        lines: EntryLines,
+        findings: Vec<Finding>,
+    ) -> Result<Session, Error> {
+        let Some(main) = &files.main else { return Err(no_such_session(&files.id)) };
+        Session::load(files, EntryFiles::in_memory(main.clone(), lines), findings)
+    }
+
+    fn load(files: &SessionFiles, source: EntryFiles, findings: Vec<Finding>) -> Result<Session, Error> {
         let main = files.main.is_some().then_some(FileIndex(0));
         let mut loaded = LoadedEntries::default();
         for index in 0..u32::try_from(source.files().len()).unwrap_or(u32::MAX) {
@@ -118,6 +134,9 @@ impl Session {
             let lines = if Some(file) == main { LineOwner::OfMain } else { LineOwner::OfAgent };
             loaded.read(&files.id, file, lines, &source)?;
         }
+        loaded.counts.lines += findings.len() as u64;
+        loaded.counts.damaged += findings.len() as u64;
+        loaded.findings.extend(findings.into_iter().map(|finding| (FileIndex(0), finding)));
         loaded.settle();
         parents::resolve(&mut loaded);
         let agents: Vec<Box<str>> = files.agents.iter().map(|agent| agent.agent_id.as_str().into()).collect();
@@ -174,10 +193,20 @@ impl Session {
 
     /// The session's title as lists show it: its title, the last prompt, a summary or the first prompt.
     pub fn title(&self) -> Option<String> {
-        let main = self.lane(LaneId::MAIN).file.map(|file| self.files()[file.index()].path.as_path());
+        let is_in_file = self.source.memory().is_none();
+        let main = self
+            .lane(LaneId::MAIN)
+            .file
+            .filter(|_| is_in_file)
+            .map(|file| self.files()[file.index()].path.as_path());
         let facts = main.and_then(|path| SessionDetailsReader::default().read(path).ok().flatten());
         let name = facts.as_ref().and_then(SessionDetails::name).or_else(|| self.side.title());
         name.filter(|title| !title.trim().is_empty()).map(str::to_owned)
+    }
+
+    /// Returns true for a session of another agent, whose entries are not the lines of its files.
+    pub fn is_converted(&self) -> bool {
+        self.source.memory().is_some()
     }
 
     /// Its files, the main one first.

@@ -7,6 +7,7 @@ use tidings_protocol::entry::Entry;
 use super::FileIndex;
 use crate::error::At as _;
 use crate::limits::LINE_BYTES_MAX;
+use crate::reader::EntryLines;
 use crate::roots::FileInfo;
 use crate::{Error, ErrorKind, Position};
 
@@ -17,11 +18,23 @@ pub(super) struct EntryFiles {
     /// The file read last stays open: neighbouring entries are read one after the other, and a session may
     /// have more files than a process may open.
     open: Mutex<Option<(FileIndex, File)>>,
+    /// Entries that are not in the files as they are: those of another agent.
+    memory: Option<EntryLines>,
 }
 
 impl EntryFiles {
     pub(super) fn new(files: Vec<FileInfo>) -> Self {
-        EntryFiles { files, open: Mutex::new(None) }
+        EntryFiles { files, open: Mutex::new(None), memory: None }
+    }
+
+    /// Entries made from a file of another agent.
+    pub(super) fn in_memory(file: FileInfo, lines: EntryLines) -> Self {
+        EntryFiles { files: vec![file], open: Mutex::new(None), memory: Some(lines) }
+    }
+
+    /// The entries, if they are in memory.
+    pub(super) fn memory(&self) -> Option<&EntryLines> {
+        self.memory.as_ref()
     }
 
     pub(super) fn files(&self) -> &[FileInfo] {
@@ -30,6 +43,9 @@ impl EntryFiles {
 
     /// Reads the entry at a position.
     pub(super) fn read(&self, file: FileIndex, place: Position) -> Result<Entry, Error> {
+        if let Some(lines) = &self.memory {
+            return lines.read(place).ok_or_else(|| self.changed(file, place));
+        }
         let path = &self.files[file.index()].path;
         let bytes = self.bytes(file, place).at("read", path)?;
         Entry::decode_lossy(&bytes).map_err(|_| self.changed(file, place))

@@ -86,6 +86,11 @@ impl Prices {
         self.of(model)?.cost(&usage.tokens(), usage.fast)
     }
 
+    /// The price of a model in the price file.
+    pub(super) fn own(&self, model: &str) -> Option<Price> {
+        self.own.get(&*model::plain(model)).copied()
+    }
+
     /// The price of a model, by any spelling of its name: with or without a date, a provider or a window.
     pub(super) fn of(&self, model: &str) -> Option<Price> {
         let plain = model::plain(model);
