@@ -13,6 +13,7 @@
 //! - [`counts`] counts turns, tools, errors and branches in one pass.
 //! - [`list`] lists sessions with the details that stand at either end of their files.
 //! - [`manage`] lists, reads, renames, forks and deletes sessions as the official SDKs do.
+//! - [`agents`] reads the sessions of Codex, Gemini CLI and opencode.
 //! - [`all_files`] lists all files of a session; [`du`] measures them, [`retention`] computes when Claude
 //!   Code will delete them, [`prune`] removes them.
 #![cfg_attr(feature = "archive", doc = "- [`archive`] keeps compressed copies.")]
@@ -20,6 +21,7 @@
 //!
 //! Nothing here prints, reads the environment or reads a clock: paths, times and ids are parameters.
 
+pub mod agents;
 pub mod all_files;
 #[cfg(feature = "archive")]
 pub mod archive;

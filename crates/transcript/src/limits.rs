@@ -136,3 +136,23 @@ pub(crate) const ALTERNATIVES_MAX: usize = 32;
 
 /// Bytes of a running process's description of itself.
 pub(crate) const RUNNING_FILE_BYTES_MAX: u64 = 64 << 10;
+
+/// Bytes of the entries that are made from one session of another agent, and of a file that has to be read as
+/// a whole. They are held in memory.
+pub const CONVERTED_BYTES_MAX: usize = 512 << 20;
+
+/// Number of files and folders below the root of another agent that are looked at. An agent writes one file
+/// per session, so more of them are not sessions.
+pub const AGENT_FILES_MAX: usize = 1 << 20;
+
+/// Number of damaged lines of one session of another agent that are reported one by one.
+pub const DAMAGED_REPORTED_MAX: usize = 1024;
+
+/// Number of unknown kinds of records that are counted one by one; the others are counted together.
+pub const UNKNOWN_KINDS_MAX: usize = 256;
+
+/// Bytes of a small file of another agent, such as a list of projects.
+pub const AGENT_INDEX_BYTES_MAX: u64 = 16 << 20;
+
+/// Number of attempts to read a database that another process changes while it is read.
+pub const DATABASE_READS_MAX: usize = 4;

@@ -1,5 +1,6 @@
 //! The integration tests of the crate, as one program.
 
+mod agents;
 mod check;
 mod export;
 mod follow;

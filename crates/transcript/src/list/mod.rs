@@ -5,6 +5,7 @@
 
 mod fill;
 mod projects;
+mod stored;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 
 pub use fill::{Effort, Filled, fill};
+pub use stored::{fill_stored, list_stored};
 
 use crate::manage::{SessionDetails, SessionDetailsReader};
 use crate::roots::SessionFiles;
@@ -90,6 +92,15 @@ pub struct ListedSession {
     /// The user's tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
+    /// Name of the agent, in lists of several agents.
+    #[serde(rename = "backend", skip_serializing_if = "Option::is_none")]
+    pub agent: Option<&'static str>,
+    /// Version of the other agent that began the session, if it is recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// The session of the other agent that started this one as a sub-agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
 }
 
 /// Number of sessions in a list: a session in several folders counts once, empty files do not count.
@@ -161,6 +172,9 @@ fn listed(session: &SessionFiles, reader: &mut SessionDetailsReader) -> ListedSe
         model: facts.and_then(|facts| facts.model.clone()),
         branch: facts.and_then(|facts| facts.git_branch.clone()),
         tag: facts.and_then(|facts| facts.tag.clone()),
+        agent: None,
+        version: None,
+        parent: None,
     }
 }
 
