@@ -14,6 +14,7 @@ mod sessions_export;
 mod sessions_follow;
 mod sessions_keep;
 mod sessions_manage;
+mod sessions_others;
 mod sessions_search;
 mod sessions_tree;
 mod sessions_unreadable;

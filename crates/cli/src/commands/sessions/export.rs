@@ -11,12 +11,14 @@ use tidings_agent::dialect::{Dialect, Lines};
 use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::replay_session;
 use tidings_transcript::Error;
+use tidings_transcript::agents::{AgentStore, StoredSession};
 use tidings_transcript::export::{Branches, Format, export};
 use tidings_transcript::redact::Redactor;
 use tidings_transcript::repair::Existing;
 use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::session::{NodeId, Session};
 
+use super::backend::{self, BackendArgs};
 use super::show::{ContentArgs, announce_hidden, report};
 use super::{RootArgs, export_project};
 use crate::error::{CannotRun, Exit};
@@ -60,7 +62,8 @@ enum ExportFormat {
     Html,
     /// One document: metadata of the session, and its entries
     Json,
-    /// The lines of the session file, byte for byte; with --full those of its sub-agents too
+    /// The lines of the session file, byte for byte; with --full those of its sub-agents too. Rows of a
+    /// database become one object each
     Ndjson,
     /// Events of the server protocol, one per line, as a client would have received them
     Ui,
@@ -73,6 +76,7 @@ Examples:
   tidings sessions export 5a15c0fc --to json | jq .session
   tidings sessions export 5a15c0fc --to ndjson --redact -o clean.jsonl
   tidings sessions export 5a15c0fc --to ui -o events.ndjson
+  tidings sessions export --backend opencode --to md
   tidings sessions export --project shop --to html --redact -o pages     then open pages/index.html
 
 Long outputs are truncated in html and md, with a note of how much is missing; --full writes all of them. \
@@ -93,15 +97,57 @@ impl Export {
         let files = root.session(self.id.as_deref(), out)?;
         let session = Session::open(&files)?;
         session.require_entries()?;
+        self.export(&session, &files, root, out)
+    }
+
+    /// Exports a session of another agent.
+    pub(crate) fn run_others(
+        &self,
+        backend: &BackendArgs,
+        root: &RootArgs,
+        out: &mut Output,
+    ) -> anyhow::Result<Exit> {
+        if self.project.is_some() {
+            return Err(backend::only_claude("--project").into());
+        }
+        if root.json && self.file().is_none() && matches!(self.to, ExportFormat::Md | ExportFormat::Html) {
+            return Err(no_json().into());
+        }
+        let found = backend.scan(root, out)?;
+        let Some(opened) = backend.open(&found, self.id.as_deref(), root)? else {
+            return self.run(root, out);
+        };
+        let files = &opened.stored.files;
+        let session = opened.conversation.session(files)?;
+        let exported = if self.to == ExportFormat::Ndjson {
+            let mut redactor = self.content.redactor();
+            let written = self.write(files, out, |out| {
+                write_records(opened.store, opened.stored, redactor.as_mut(), out)
+            })?;
+            self.report(written, &session, redactor.as_ref(), root, out)?
+        } else {
+            self.export(&session, files, root, out)?
+        };
+        backend::announce(opened.stored.agent, &opened.conversation.report, out)?;
+        Ok(exported.and(found.exit))
+    }
+
+    fn export(
+        &self,
+        session: &Session,
+        files: &SessionFiles,
+        root: &RootArgs,
+        out: &mut Output,
+    ) -> anyhow::Result<Exit> {
         if self.to == ExportFormat::Ui {
-            let leaf = match self.content.options(&session, out)?.branches {
+            let leaf = match self.content.options(session, out)?.branches {
                 Branches::One(leaf) => Some(leaf),
                 Branches::Active => None,
                 Branches::All => return Err(one_branch().into()),
             };
-            return self.events(&session, leaf, &files, root, out);
+            return self.events(session, leaf, files, root, out);
         }
-        let mut options = self.content.options(&session, out)?;
+        let mut options = self.content.options(session, out)?;
         let format = match self.to {
             ExportFormat::Md => Format::Markdown,
             ExportFormat::Html => Format::Html,
@@ -114,14 +160,13 @@ impl Export {
             options.branches = Branches::All;
         }
         let mut redactor = self.content.redactor();
-        let written = self.write(&files, out, |out| {
-            Ok(export(&session, &files, format, &options, redactor.as_mut(), out)?)
-        })?;
+        let written = self
+            .write(files, out, |out| Ok(export(session, files, format, &options, redactor.as_mut(), out)?))?;
         // The lines of the file are written for every branch.
         if format != Format::Lines {
-            announce_hidden(&session, options.branches, out)?;
+            announce_hidden(session, options.branches, out)?;
         }
-        self.report(written, &session, redactor.as_ref(), root, out)
+        self.report(written, session, redactor.as_ref(), root, out)
     }
 
     /// File to write to; none for standard output.
@@ -210,6 +255,28 @@ impl ExportFormat {
             ExportFormat::Ui => "ui",
         }
     }
+}
+
+/// Writes the records of another agent as they are, one per line.
+fn write_records(
+    store: &dyn AgentStore,
+    session: &StoredSession,
+    mut redactor: Option<&mut Redactor>,
+    out: &mut dyn Write,
+) -> anyhow::Result<()> {
+    store.records(session, &mut |record| {
+        let text = std::str::from_utf8(record).ok();
+        let line = match (redactor.as_deref_mut(), text) {
+            (Some(redactor), Some(text)) => Cow::Owned(redactor.redact_json(text).into_owned().into_bytes()),
+            (Some(redactor), None) => {
+                Cow::Owned(redactor.redact(&String::from_utf8_lossy(record)).into_owned().into_bytes())
+            }
+            (None, _) => Cow::Borrowed(record),
+        };
+        let written = out.write_all(&line).and_then(|()| out.write_all(b"\n"));
+        written.map_err(|error| Error::io("write", Path::new("the export"), error))
+    })?;
+    Ok(())
 }
 
 /// JSON output about a written file.

@@ -4,12 +4,14 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use jiff::Timestamp;
+use tidings_transcript::agents::{AgentStore, ReadReport, StoredSession};
 use tidings_transcript::counts;
 use tidings_transcript::limits::LIST_UNREAD_BYTES_MAX;
 use tidings_transcript::list::{self, Effort, First, ListFilter, ListedSession};
 use tidings_transcript::roots::{SessionFiles, SessionScan};
 
 use super::RootArgs;
+use super::backend::{self, BackendArgs};
 use super::filter::Filter;
 use super::{running, unreadable};
 use crate::error::Exit;
@@ -65,6 +67,7 @@ Examples:
   tidings sessions list --project shop --since 7d
   tidings sessions list --tag release
   tidings sessions list --path . --branch main
+  tidings sessions list --backend all --since 7d
   tidings sessions list --sort largest --json | jq -r .path
 
 Exit codes: 0 everything was read, 1 some files could not be read (see the warnings), 2 wrong usage, \
@@ -75,7 +78,23 @@ impl List {
         let roots = root.roots()?;
         let found = roots.scan()?;
         let looked = unreadable::warn(&found.unreadable, out)?;
-        let wanted = ListFilter {
+        let wanted = self.wanted()?;
+        let mut rows = list::list(&found.sessions, &wanted);
+        let counted = self.fill_in(&found, &mut rows, out)?;
+        if root.json {
+            for (_, row) in &rows {
+                out.json(row)?;
+            }
+        } else {
+            let running = running::ids(&roots);
+            let rows: Vec<&ListedSession> = rows.iter().map(|(_, row)| row).collect();
+            out.text(&table(&rows, &running, Timestamp::now(), human::columns()))?;
+        }
+        Ok(looked.and(counted))
+    }
+
+    fn wanted(&self) -> anyhow::Result<ListFilter> {
+        Ok(ListFilter {
             project: self.filter.project.clone(),
             tag: self.tag.clone(),
             branch: self.branch.clone(),
@@ -87,18 +106,85 @@ impl List {
                 Sort::Oldest => First::Oldest,
                 Sort::Largest => First::Largest,
             },
-        };
-        let mut rows = list::list(&found.sessions, &wanted);
-        let counted = self.fill_in(&found, &mut rows, out)?;
+        })
+    }
+
+    /// Lists sessions of other agents.
+    pub(crate) fn run_others(
+        &self,
+        backend: &BackendArgs,
+        root: &RootArgs,
+        out: &mut Output,
+    ) -> anyhow::Result<Exit> {
+        let wanted = self.wanted()?;
+        let found = backend.scan(root, out)?;
+        let mut exit = found.exit;
+        let mut rows = Vec::new();
+        let mut running = HashSet::new();
+        if let Some(roots) = backend.claude_roots(root) {
+            let scan = roots.scan()?;
+            exit = exit.and(unreadable::warn(&scan.unreadable, out)?);
+            let mut own = list::list(&scan.sessions, &wanted);
+            exit = exit.and(self.fill_in(&scan, &mut own, out)?);
+            running = running::ids(&roots);
+            rows.extend(own.into_iter().map(|(_, row)| ListedSession { agent: Some("claude"), ..row }));
+        }
+        for (store, sessions) in found.iter() {
+            let listed = list::list_stored(sessions, &wanted);
+            exit = exit.and(self.fill_in_others(store, listed, &mut rows, out)?);
+        }
+        match wanted.first {
+            First::Newest => rows.sort_by_key(|row| std::cmp::Reverse(row.modified)),
+            First::Oldest => rows.sort_by_key(|row| row.modified),
+            First::Largest => rows.sort_by_key(|row| std::cmp::Reverse(row.bytes)),
+        }
+        rows.truncate(self.limit.unwrap_or(usize::MAX));
         if root.json {
-            for (_, row) in &rows {
+            for row in &rows {
                 out.json(row)?;
             }
         } else {
-            let running = running::ids(&roots);
+            let rows: Vec<&ListedSession> = rows.iter().collect();
             out.text(&table(&rows, &running, Timestamp::now(), human::columns()))?;
         }
-        Ok(looked.and(counted))
+        Ok(exit)
+    }
+
+    /// Adds the counts of another agent's sessions, which need a pass over each.
+    fn fill_in_others(
+        &self,
+        store: &dyn AgentStore,
+        listed: Vec<(&StoredSession, ListedSession)>,
+        rows: &mut Vec<ListedSession>,
+        out: &Output,
+    ) -> anyhow::Result<Exit> {
+        let bytes: u64 = listed.iter().map(|(session, _)| session.bytes).sum();
+        let reads = self.counts || bytes <= LIST_UNREAD_BYTES_MAX;
+        let progress = Progress::bytes("counting", if reads { bytes } else { 0 });
+        let mut report = ReadReport::default();
+        let mut unread = Vec::new();
+        let left = if reads { 0 } else { listed.len() };
+        for (session, mut row) in listed {
+            if reads {
+                match store.read(session) {
+                    Ok(conversation) => {
+                        list::fill_stored(&mut row, &conversation);
+                        backend::add_report(&mut report, &conversation.report);
+                    }
+                    Err(error) => unread.push(error),
+                }
+                progress.done(session.bytes);
+            }
+            rows.push(row);
+        }
+        drop(progress);
+        if left > 0 {
+            let sessions = human::plural(left as u64, "session");
+            let bytes = human::bytes(bytes);
+            out.note(&format!("{sessions} not counted; `--counts` reads {bytes} to count them"))?;
+        }
+        backend::announce(store.kind(), &report, out)?;
+        unreadable::warn(&unread, out)
     }
 }
 
@@ -128,30 +214,34 @@ impl List {
     }
 }
 
+/// Width of an agent's name.
+const AGENT_COLUMNS: usize = "opencode".len();
+
 /// Formats one line per session; the title gets the columns that are left.
-fn table(
-    rows: &[(&SessionFiles, ListedSession)],
-    running: &HashSet<String>,
-    now: Timestamp,
-    columns: usize,
-) -> String {
+fn table(rows: &[&ListedSession], running: &HashSet<String>, now: Timestamp, columns: usize) -> String {
     if rows.is_empty() {
         return "No sessions.\n".to_owned();
     }
-    let projects = rows.iter().map(|(_, row)| human::width(&printable(&row.project))).max().unwrap_or(0);
-    let layout = Layout::of(projects, columns);
+    let projects = rows.iter().map(|row| human::width(&printable(&row.project))).max().unwrap_or(0);
+    // With sessions of several agents each row names its agent.
+    let several = rows.iter().any(|row| row.agent != rows[0].agent);
+    let layout = Layout::of(projects, columns.saturating_sub(if several { AGENT_COLUMNS + 2 } else { 0 }));
+    let agent = |name: &str| {
+        if several { format!("{name:<AGENT_COLUMNS$}  ") } else { String::new() }
+    };
     let heads = layout.line(Column::name);
-    let mut text = format!("{BOLD}{:<8}  {:>4}  {heads}title{PLAIN}\n", "id", "age");
-    for (_, row) in rows {
+    let mut text = format!("{BOLD}{:<8}  {:>4}  {}{heads}title{PLAIN}\n", "id", "age", agent("agent"));
+    for row in rows {
         let age = row.modified.map_or_else(String::new, |modified| human::age(modified, now));
         let mark = if running.contains(&row.id) { "● " } else { "" };
+        let mark = if row.parent.is_some() { "sub-agent: " } else { mark };
         let tag = row.tag.as_deref().map(|tag| format!(" #{tag}")).unwrap_or_default();
         let title = row.title.as_deref().unwrap_or("(no title)").replace('\n', " ");
         let title = human::fit(&printable(&format!("{mark}{title}{tag}")), layout.title);
         let id = printable(&format!("{:<8.8}", row.id));
         let cells = layout.line(|column| column.cell(row));
         // Writing into a String cannot fail.
-        let _ = writeln!(text, "{id}  {age:>4}  {cells}{title}");
+        let _ = writeln!(text, "{id}  {age:>4}  {}{cells}{title}", agent(row.agent.unwrap_or("claude")));
     }
     let _ = writeln!(text, "{DIM}{}{PLAIN}", human::plural(rows.len() as u64, "session"));
     text

@@ -1,6 +1,7 @@
-//! `tidings sessions`: the sessions that Claude Code stored on disk.
+//! `tidings sessions`: the sessions that Claude Code and other agents stored on disk.
 
 mod archive;
+mod backend;
 mod check;
 mod cost;
 mod delete;
@@ -20,6 +21,7 @@ mod repair;
 mod root_args;
 mod running;
 mod search;
+mod search_others;
 mod show;
 mod stats;
 mod subagents;
@@ -31,6 +33,7 @@ mod worktrees;
 
 use clap::{Args, Subcommand};
 
+use backend::BackendArgs;
 pub(crate) use root_args::RootArgs;
 
 use crate::error::Exit;
@@ -41,6 +44,9 @@ use crate::output::Output;
 pub(crate) struct SessionsArgs {
     #[command(flatten)]
     pub(crate) root: RootArgs,
+
+    #[command(flatten)]
+    backend: BackendArgs,
 
     #[command(subcommand)]
     command: SessionsCommand,
@@ -93,6 +99,9 @@ enum SessionsCommand {
 }
 
 pub(crate) fn run(args: &SessionsArgs, out: &mut Output) -> anyhow::Result<Exit> {
+    if !args.backend.is_claude_only() {
+        return run_others(args, out);
+    }
     match &args.command {
         SessionsCommand::List(command) => command.run(&args.root, out),
         SessionsCommand::Info(command) => command.run(&args.root, out),
@@ -115,5 +124,17 @@ pub(crate) fn run(args: &SessionsArgs, out: &mut Output) -> anyhow::Result<Exit>
         SessionsCommand::Tag(command) => command.run(&args.root, out),
         SessionsCommand::Fork(command) => command.run(&args.root, out),
         SessionsCommand::Delete(command) => command.run(&args.root, out),
+    }
+}
+
+/// Runs a command with sessions of other agents.
+fn run_others(args: &SessionsArgs, out: &mut Output) -> anyhow::Result<Exit> {
+    match &args.command {
+        SessionsCommand::List(command) => command.run_others(&args.backend, &args.root, out),
+        SessionsCommand::Show(command) => command.run_others(&args.backend, &args.root, out),
+        SessionsCommand::Search(command) => command.run_others(&args.backend, &args.root, out),
+        SessionsCommand::Cost(command) => command.run_others(&args.backend, &args.root, out),
+        SessionsCommand::Export(command) => command.run_others(&args.backend, &args.root, out),
+        _ => Err(backend::only_claude("This command").into()),
     }
 }

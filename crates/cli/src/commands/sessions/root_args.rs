@@ -13,7 +13,8 @@ use crate::output::{Output, PLAIN, YELLOW, printable};
 /// Arguments of every command on stored sessions: the folders to read, and the output format.
 #[derive(Debug, Args)]
 pub(crate) struct RootArgs {
-    /// Read this folder instead of `$CLAUDE_CONFIG_DIR` or ~/.claude; can be given several times
+    /// Read this folder instead of `$CLAUDE_CONFIG_DIR` or ~/.claude, or instead of the folder of the agent
+    /// that --backend names; can be given several times
     #[arg(long = "root", value_name = "DIR", global = true)]
     roots: Vec<PathBuf>,
 
@@ -23,6 +24,11 @@ pub(crate) struct RootArgs {
 }
 
 impl RootArgs {
+    /// The folders that were given.
+    pub(crate) fn given(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
     /// Folders to read: those given, or those that the CLI itself uses.
     pub(crate) fn roots(&self) -> anyhow::Result<Roots> {
         if !self.roots.is_empty() {

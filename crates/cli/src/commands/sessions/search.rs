@@ -13,6 +13,8 @@ use tidings_transcript::search::{
     self, Case, Hit, Options, Role, SearchFlow, SearchQuery, Sidechains, Summary, Syntax, ToolNames,
 };
 
+use super::backend::{self, BackendArgs, OtherAgents};
+use super::search_others::{SessionNames, names, search_others};
 use super::{RootArgs, index, show, unreadable, when};
 use crate::commands::pick;
 use crate::error::{Cancelled, CannotRun, Exit};
@@ -98,6 +100,7 @@ Examples:
   tidings sessions search -i 'flaky test' -l
   tidings sessions search 'flaky test' --sort relevance --limit 20
   tidings sessions search 'flaky test' --open
+  tidings sessions search 'flaky test' --backend all
   tidings sessions search --json TODO | jq -r .uuid
 
 Exit codes: 0 everything was searched, with or without a match, 1 some files could not be read (see the warnings), \
@@ -175,8 +178,33 @@ impl Search {
         let searched = if self.open {
             open(index.as_ref(), &found.sessions, &query, out)?
         } else {
-            self.print(index.as_ref(), &found.sessions, &query, root, out)?
+            self.print(index.as_ref(), &found.sessions, None, &query, root, out)?
         };
+        Ok(looked.and(searched))
+    }
+
+    /// Searches sessions of other agents.
+    pub(crate) fn run_others(
+        &self,
+        backend: &BackendArgs,
+        root: &RootArgs,
+        out: &mut Output,
+    ) -> anyhow::Result<Exit> {
+        if self.open {
+            return Err(backend::only_claude("--open").into());
+        }
+        let query = SearchQuery::new(self.options()?)?;
+        let others = backend.scan(root, out)?;
+        let mut sessions = Vec::new();
+        let mut looked = others.exit;
+        let mut index = None;
+        if let Some(roots) = backend.claude_roots(root) {
+            let found = roots.scan()?;
+            looked = looked.and(unreadable::warn(&found.unreadable, out)?);
+            sessions = found.sessions;
+            index = if self.no_index { None } else { up_to_date(&roots, &sessions, out)? };
+        }
+        let searched = self.print(index.as_ref(), &sessions, Some(&others), &query, root, out)?;
         Ok(looked.and(searched))
     }
 
@@ -184,14 +212,23 @@ impl Search {
         &self,
         index: Option<&Index>,
         sessions: &[SessionFiles],
+        others: Option<&OtherAgents>,
         query: &SearchQuery,
         root: &RootArgs,
         out: &mut Output,
     ) -> anyhow::Result<Exit> {
-        let mut printer =
-            HitPrinter { search: self, json: root.json, out, lines: 0, sessions: 0, last: None };
+        let mut printer = HitPrinter {
+            search: self,
+            json: root.json,
+            names: others.map(names).unwrap_or_default(),
+            out,
+            lines: 0,
+            sessions: 0,
+            last: None,
+        };
         let mut failed = None;
         let mut hits = Vec::new();
+        let mut stopped = false;
         let mut print = |hit: &Hit<'_>| {
             printer.hit(hit).unwrap_or_else(|error| {
                 failed = Some(error);
@@ -199,12 +236,25 @@ impl Search {
             })
         };
         let (summary, unusable) = match self.sort {
-            SortArg::Newest => search_with(index, sessions, query, |hit| print(&hit)),
+            SortArg::Newest => search_with(index, sessions, query, |hit| {
+                let flow = print(&hit);
+                stopped |= flow == SearchFlow::Stop;
+                flow
+            }),
             SortArg::Relevance => search_with(index, sessions, query, |hit| {
                 hits.push(hit);
                 SearchFlow::Continue
             }),
         };
+        let of_others = others.filter(|_| !stopped).map(|others| {
+            search_others(others, query, |hit| match self.sort {
+                SortArg::Newest => print(&hit),
+                SortArg::Relevance => {
+                    hits.push(hit);
+                    SearchFlow::Continue
+                }
+            })
+        });
         for found in search::ranked(hits) {
             let flow = found.hits.iter().map(&mut print).find(|flow| *flow != SearchFlow::Continue);
             if flow == Some(SearchFlow::Stop) {
@@ -214,7 +264,12 @@ impl Search {
         if let Some(error) = failed {
             return Err(error);
         }
-        let searched = printer.end(&summary)?;
+        let mut searched = printer.end(&summary)?;
+        let of_others = of_others.unwrap_or_default();
+        searched = searched.and(unreadable::warn(&of_others.unreadable, out)?);
+        for (agent, report) in &of_others.reports {
+            backend::announce(*agent, report, out)?;
+        }
         if let Some(error) = unusable {
             without_index(&error, out)?;
         }
@@ -324,6 +379,8 @@ impl From<RoleArg> for Role {
 struct HitPrinter<'s, 'o> {
     search: &'s Search,
     json: bool,
+    /// Titles and folders of other agents' sessions.
+    names: SessionNames,
     out: &'o mut Output,
     lines: u64,
     sessions: u64,
@@ -371,12 +428,16 @@ impl HitPrinter<'_, '_> {
     fn session(&mut self, hit: &Hit<'_>) -> anyhow::Result<()> {
         let session = hit.session;
         if !self.json {
-            let text = format!("{}  {}\n", printable(&human::short_id(&session.id)), describe(session));
+            let text = format!("{}  {}\n", printable(&human::short_id(&session.id)), self.describe(session));
             return Ok(self.out.text(&text)?);
         }
         let file = session.files().next().map_or_else(|| session.dir(), |file| file.path.clone());
         let line = SessionLine { session: &session.id, file: file.to_string_lossy().into_owned() };
         self.json(&line)
+    }
+
+    fn describe(&self, session: &SessionFiles) -> String {
+        describe(session, &self.names)
     }
 
     fn json_line(&mut self, hit: &Hit<'_>) -> anyhow::Result<()> {
@@ -399,7 +460,7 @@ impl HitPrinter<'_, '_> {
     fn heading(&mut self, hit: &Hit<'_>) -> anyhow::Result<()> {
         let id = human::short_id(&hit.session.id);
         let gap = if self.sessions > 1 { "\n" } else { "" };
-        let text = format!("{gap}{BOLD}{}{PLAIN}  {}\n", printable(&id), describe(hit.session));
+        let text = format!("{gap}{BOLD}{}{PLAIN}  {}\n", printable(&id), self.describe(hit.session));
         Ok(self.out.text(&text)?)
     }
 
@@ -448,9 +509,11 @@ impl HitPrinter<'_, '_> {
 }
 
 /// Formats the title and the working folder of a session, as far as they are known.
-fn describe(session: &SessionFiles) -> String {
-    let listed = list::list(std::slice::from_ref(session), &ListFilter::default()).pop();
-    let (title, cwd) = listed.map(|(_, listed)| (listed.title, listed.cwd)).unwrap_or_default();
+fn describe(session: &SessionFiles, names: &SessionNames) -> String {
+    let (title, cwd) = names.get(&session.id).cloned().unwrap_or_else(|| {
+        let listed = list::list(std::slice::from_ref(session), &ListFilter::default()).pop();
+        listed.map(|(_, listed)| (listed.title, listed.cwd)).unwrap_or_default()
+    });
     let folder = || session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let cwd = format!("{DIM}{}{PLAIN}", printable(&cwd.unwrap_or_else(folder)));
     match title {

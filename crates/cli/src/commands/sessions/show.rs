@@ -12,6 +12,7 @@ use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::session::{Session, View};
 
 use super::RootArgs;
+use super::backend::{self, BackendArgs};
 use crate::commands::backup::JOURNAL;
 use crate::error::Exit;
 use crate::output::{BOLD, DIM, Output, PLAIN, RED};
@@ -69,19 +70,48 @@ Examples:
   tidings sessions show                      choose from a list
   tidings sessions show 5a15c0fc --full      with inputs, outputs and thinking
   tidings sessions show 5a15c0fc --branch 2  an abandoned branch
+  tidings sessions show --backend codex      the newest session of Codex
   tidings sessions show --json | jq -r 'select(.part == \"prompt\") | .text'
 
 --json prints one object per entry:
   {\"uuid\",\"parent\",\"line\",\"at\",\"kind\",\"part\",\"actor\",\"flow\",\"lane\",\"text\",
    \"tools\":[{\"id\",\"name\",\"summary\",\"input\",\"changed_input\"}],\"results\":[{\"id\",\"name\",\"is_error\",\"text\"}]}
-and, if present, \"model\", \"thinking\", \"pictures\" and \"is_error\"";
+and, if present, \"model\", \"thinking\", \"pictures\", \"is_error\", and \"record\" for an unknown record of \
+another agent";
 
 impl Show {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let files = root.session(self.id.as_deref(), out)?;
         let session = Session::open(&files)?;
         session.require_entries()?;
-        let mut options = self.content.options(&session, out)?;
+        self.print(&session, &files, root, out)
+    }
+
+    /// Prints a session of another agent.
+    pub(crate) fn run_others(
+        &self,
+        backend: &BackendArgs,
+        root: &RootArgs,
+        out: &mut Output,
+    ) -> anyhow::Result<Exit> {
+        let found = backend.scan(root, out)?;
+        let Some(opened) = backend.open(&found, self.id.as_deref(), root)? else {
+            return self.run(root, out);
+        };
+        let session = opened.conversation.session(&opened.stored.files)?;
+        let shown = self.print(&session, &opened.stored.files, root, out)?;
+        backend::announce(opened.stored.agent, &opened.conversation.report, out)?;
+        Ok(shown.and(found.exit))
+    }
+
+    fn print(
+        &self,
+        session: &Session,
+        files: &SessionFiles,
+        root: &RootArgs,
+        out: &mut Output,
+    ) -> anyhow::Result<Exit> {
+        let mut options = self.content.options(session, out)?;
         options.agents = if self.sidechains { Agents::Shown } else { Agents::Hidden };
         let format = if root.json {
             Format::JsonLines
@@ -89,8 +119,8 @@ impl Show {
             Format::Text(Style { bold: BOLD, dim: DIM, error: RED, plain: PLAIN })
         };
         let mut redactor = self.content.redactor();
-        out.styled(|out| Ok(export(&session, &files, format, &options, redactor.as_mut(), out)?))?;
-        announce_hidden(&session, options.branches, out)?;
+        out.styled(|out| Ok(export(session, files, format, &options, redactor.as_mut(), out)?))?;
+        announce_hidden(session, options.branches, out)?;
         report(redactor.as_ref(), out)?;
         Ok(Exit::Success)
     }

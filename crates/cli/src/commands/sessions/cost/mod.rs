@@ -11,10 +11,12 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use parking_lot::Mutex;
 use serde::Serialize;
+use tidings_transcript::agents::ReadReport;
 use tidings_transcript::cache::Cache;
 use tidings_transcript::cost::{self, CostBy, Ledger, Memo, Prices, Query, Report};
 use tidings_transcript::roots::{Roots, SessionFiles, SessionScan, no_such_session};
 
+use super::backend::{self, BackendArgs};
 use super::{RootArgs, unreadable, when};
 use crate::error::{CannotRun, Exit};
 use crate::human;
@@ -96,12 +98,14 @@ fn cost_by() -> impl TypedValueParser<Value = CostBy> {
 
 const EXAMPLES: &str = "\
 Each response counts once, even if lines, sub-agents, forks and copies repeat it. Costs are list prices, \
-not an invoice; models without a price are listed and not part of the costs. Nothing is fetched from the network.
+not an invoice; models without a price are listed and not part of the costs. Nothing is fetched from the network. \
+Of other agents (--backend) the costs are those that the agent recorded, or by your own --prices.
 
 Examples:
   tidings sessions cost --since 30d
   tidings sessions cost --by project --tz Europe/Berlin
   tidings sessions cost --by session --limit 10
+  tidings sessions cost --backend opencode --by model
   tidings sessions cost --json --by model | jq .total.cost_usd
 
 In settings.json of Claude Code:
@@ -147,6 +151,63 @@ impl Cost {
         }
         self.report(report, ledger.oversized_lines, root, out)?;
         Self::remarks(&found, &ledger, out)
+    }
+
+    /// Sums up sessions of other agents.
+    pub(crate) fn run_others(
+        &self,
+        backend: &BackendArgs,
+        root: &RootArgs,
+        out: &mut Output,
+    ) -> anyhow::Result<Exit> {
+        if self.statusline || self.verify {
+            let option = if self.verify { "--verify" } else { "--statusline" };
+            return Err(backend::only_claude(option).into());
+        }
+        let now = self.now.unwrap_or_else(Timestamp::now).to_zoned(self.zone()?);
+        let prices = self.prices()?;
+        let mut query = self.query(&now)?;
+        let others = backend.scan(root, out)?;
+        let mut exit = others.exit;
+        let mut ledger = Ledger::default();
+        if let Some(roots) = backend.claude_roots(root) {
+            let found = roots.scan()?;
+            ledger = self.ledger(&roots, &found, out)?;
+            query.labels = cost::labels(query.by, &found);
+            exit = exit.and(Self::remarks(&found, &ledger, out)?);
+        }
+        let mut has_session = false;
+        for (store, sessions) in others.iter() {
+            let mut report = ReadReport::default();
+            let mut unread = Vec::new();
+            for session in sessions {
+                has_session |= self.session.as_deref().is_none_or(|id| session.files.id.starts_with(id));
+                match store.read(session) {
+                    Ok(conversation) => {
+                        // Sub-agents belong to the session that started them.
+                        let id = session.parent.as_deref().unwrap_or(&session.files.id);
+                        let cwd = session.cwd.as_deref().unwrap_or_default();
+                        ledger.add_recorded(id, cwd, &conversation.usage);
+                        backend::add_report(&mut report, &conversation.report);
+                    }
+                    Err(error) => unread.push(error),
+                }
+                if let Some(branch) = session.branch.clone().filter(|_| query.by == CostBy::Branch) {
+                    query.labels.insert(session.files.id.clone(), branch);
+                }
+            }
+            backend::announce(store.kind(), &report, out)?;
+            exit = exit.and(unreadable::warn(&unread, out)?);
+        }
+        if let (Some(name), false) = (self.session.as_deref(), has_session) {
+            let known = ledger.responses().any(|response| response.session.starts_with(name));
+            if !known {
+                return Err(no_such_session(name).into());
+            }
+        }
+        let report = ledger.report(&prices, &query);
+        self.report(report, ledger.oversized_lines, root, out)?;
+        Ok(exit)
     }
 
     /// Fails if `--session` matches no session, instead of reporting a cost of zero.
