@@ -19,6 +19,9 @@ use crate::{Error, ErrorKind};
 /// opencode uses a write-ahead log. While a process has the database open, the log and its index lie beside
 /// it: then we read with the index opened for reading only, as one more reader. Otherwise the database is
 /// complete in itself and is read as immutable, and read again if it changed meanwhile.
+///
+/// One exception is known: if the last process closes the database between our look at the log and the lock
+/// that `SQLite` takes, `SQLite` creates an empty log, which the next writer reuses.
 pub(super) fn reading<T>(path: &Path, read: impl Fn(&Connection) -> Result<T, Error>) -> Result<T, Error> {
     let mut result = Err(busy(path));
     for _ in 0..DATABASE_READS_MAX {
