@@ -30,3 +30,25 @@ pub const CALLS_KEPT_MAX: usize = 64;
 
 /// Bytes of text in one update; longer output of a tool is cut in the middle.
 pub const TEXT_BYTES_MAX: usize = 256 << 10;
+
+/// Bytes of a line from an agent under Tidings. It is passed on twice, translated and as it came, and a line
+/// of the host may have 64 MiB.
+pub const AGENT_LINE_BYTES_MAX: usize = 16 << 20;
+
+/// Bytes of a block of text from such an agent; a longer one continues in another block.
+pub const BLOCK_BYTES_MAX: usize = 1 << 20;
+
+/// Tool calls of one turn of such an agent; further ones are shown as they came.
+pub const CALLS_MAX: usize = 10_000;
+
+/// Requests of such an agent that wait for an answer; further ones are refused.
+pub const ASKS_MAX: usize = 64;
+
+/// Bytes of a file that such an agent may read or write through us.
+pub const FILE_BYTES_MAX: u64 = 8 << 20;
+
+/// Terminals that such an agent may have open at a time.
+pub const TERMINALS_MAX: usize = 16;
+
+/// Bytes of output that a terminal keeps.
+pub const TERMINAL_BYTES_MAX: usize = 1 << 20;

@@ -18,8 +18,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::commands::{
-    acp, attach, audit, backup, completions, decide, doctor, fleet, frames, inbox, installation, pair, ps,
-    rehearse, run, schema, send, serve, sessions, set, start, stop, summary, take_over, token,
+    acp, attach, audit, backend, backup, completions, decide, doctor, fleet, frames, inbox, installation,
+    pair, ps, rehearse, run, schema, send, serve, sessions, set, start, stop, summary, take_over, token,
 };
 #[cfg(unix)]
 use crate::commands::{claude, hook, host, resume};
@@ -116,6 +116,9 @@ enum Command {
     #[cfg(unix)]
     #[command(hide = true)]
     TerminalHost(Deferred<claude::host::TerminalHostArgs>),
+    /// Run an agent of the Agent Client Protocol in place of `claude`; started by `tidings serve`
+    #[command(hide = true)]
+    Backend(Deferred<backend::Backend>),
     /// Print the schema of the messages that Tidings itself sends
     #[command(subcommand)]
     Schema(Deferred<schema::SchemaCommand>),
@@ -222,6 +225,7 @@ fn main() -> ExitCode {
         Some(Command::Host(args)) => host::run(args),
         #[cfg(unix)]
         Some(Command::TerminalHost(args)) => claude::host::run(args),
+        Some(Command::Backend(args)) => backend::run(args),
         Some(Command::Schema(command)) => schema::run(command).and_then(|text| {
             out.text(&text)?;
             Ok(Exit::Success)

@@ -5,6 +5,7 @@
 //! answer to a request. The API stand-in serves these answers to the real CLI; the agent stand-in plays CLI
 //! and model at once.
 
+pub mod acp;
 pub mod agent;
 pub mod api;
 pub mod player;

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use agent_client_protocol_schema::v1 as acp;
 use tidings_protocol::api::{Attachment, Input};
 
-use crate::limits::TEXT_BYTES_MAX;
 use crate::rpc::RpcError;
 
 /// The prompt of an editor as ours: text with mentions of files, contexts after it, and attachments.
@@ -90,17 +89,6 @@ fn file_name(uri: &str) -> &str {
     uri.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(uri)
 }
 
-/// Text of bounded length: the middle of a longer one is left out, with a mark.
-pub(super) fn bounded(text: &str) -> String {
-    if text.len() <= TEXT_BYTES_MAX {
-        return text.to_owned();
-    }
-    let half = TEXT_BYTES_MAX / 2;
-    let head = (0..=half).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-    let tail = (text.len() - half..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
-    format!("{}\n… {} bytes left out …\n{}", &text[..head], tail - head, &text[tail..])
-}
-
 /// A block of text.
 pub(super) fn text_block(text: impl Into<String>) -> acp::ContentBlock {
     acp::ContentBlock::Text(acp::TextContent::new(text))
@@ -140,13 +128,5 @@ mod tests {
     fn audio_is_refused() {
         let error = read(json!([{"type": "audio", "data": "AAAA", "mimeType": "audio/wav"}])).unwrap_err();
         assert_eq!(error.code, RpcError::INVALID_PARAMS);
-    }
-
-    #[test]
-    fn long_texts_lose_their_middle_at_a_character() {
-        let long = "é".repeat(TEXT_BYTES_MAX);
-        let cut = bounded(&long);
-        assert!(cut.len() < TEXT_BYTES_MAX + 100);
-        assert!(cut.contains("bytes left out"));
     }
 }

@@ -10,10 +10,11 @@ use tidings_protocol::ui::{
 
 use super::answers::SessionState;
 use super::calls::ClientFeatures;
-use super::content::{bounded, text_block};
+use super::content::text_block;
 use super::tools::{self, IntoContent as _};
 use crate::meta;
 use crate::rpc;
+use crate::text::bounded;
 
 /// Translates the events of one session. Its state depends on the events only, so that a resumed connection
 /// computes it from the events before its cursor.

@@ -3,6 +3,7 @@
 pub(crate) mod acp;
 pub(crate) mod attach;
 pub(crate) mod audit;
+pub(crate) mod backend;
 pub(crate) mod backup;
 #[cfg(unix)]
 pub(crate) mod claude;

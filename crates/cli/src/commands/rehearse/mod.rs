@@ -1,5 +1,6 @@
 //! `tidings rehearse`: stand-ins to run Claude Code, or programs built on it, without an API key or network.
 
+mod acp;
 mod agent;
 pub(crate) mod api;
 mod child_shutdown;
@@ -22,6 +23,8 @@ pub(crate) enum RehearseCommand {
     Api(api::ApiArgs),
     /// Stand in for `claude`: exchange stream-json and control frames on stdin and stdout
     Agent(agent::AgentArgs),
+    /// Stand in for an agent of the Agent Client Protocol, on stdin and stdout
+    Acp(acp::AcpArgs),
     /// Run a command that exchanges frames, and record them
     Record(record::Record),
     /// Play a recording back with its timing
@@ -34,6 +37,7 @@ pub(crate) fn run(command: &RehearseCommand, out: &mut Output) -> anyhow::Result
     match command {
         RehearseCommand::Api(args) => api::run(args, out),
         RehearseCommand::Agent(args) => agent::run(args, out),
+        RehearseCommand::Acp(args) => acp::run(args, out),
         RehearseCommand::Record(args) => record::run(args, out),
         RehearseCommand::Replay(args) => replay::run(args, out),
         RehearseCommand::Schema => {

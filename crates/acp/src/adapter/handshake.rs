@@ -1,0 +1,255 @@
+//! The start: handshakes with both sides, and opening the session.
+
+use serde_json::{Value, json};
+
+use super::effect::Effect;
+use super::frames::{has, items, text};
+use super::mcp;
+use super::modes::mode_for;
+use super::state::{Adapter, OutgoingCall, Phase};
+use super::turn::error_text;
+use crate::rpc::RpcError;
+
+/// Version of the protocol that this adapter speaks.
+const PROTOCOL: u64 = 1;
+
+/// Bytes of an id of a session. Ids become parts of messages and of file names.
+const SESSION_ID_BYTES_MAX: usize = 200;
+
+impl Adapter {
+    pub(super) fn begin(&mut self) {
+        let params = json!({
+            "protocolVersion": PROTOCOL,
+            "clientCapabilities": {
+                "fs": {"readTextFile": true, "writeTextFile": true},
+                "terminal": true,
+                "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
+                "elicitation": {"form": {}, "url": {}},
+            },
+            "clientInfo": {"name": "tidings", "title": "Tidings", "version": self.settings.version},
+        });
+        self.call("initialize", &params, OutgoingCall::Initialize);
+    }
+
+    pub(super) fn initialized(&mut self, result: Result<Value, RpcError>) {
+        let answer = match result {
+            Ok(answer) => answer,
+            Err(error) => return self.fail(&format!("The handshake failed: {}", error.message)),
+        };
+        if answer["protocolVersion"].as_u64() != Some(PROTOCOL) {
+            let version = &answer["protocolVersion"];
+            let text = format!("It speaks version {version} of the protocol, and Tidings version {PROTOCOL}");
+            return self.fail(&text);
+        }
+        let info = &answer["agentInfo"];
+        let name = [text(info, "title"), text(info, "name"), &self.settings.name];
+        let name = name.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
+        let label = format!("{name} {}", text(info, "version"));
+        label.trim_end().clone_into(&mut self.facts.label);
+        self.facts.capabilities = answer["agentCapabilities"].clone();
+        self.facts.auth_methods = items(&answer, "authMethods").to_vec();
+        match self.settings.authenticate.clone() {
+            Some(method) => {
+                self.call("authenticate", &json!({"methodId": method}), OutgoingCall::Authenticate);
+            }
+            None => self.open(),
+        }
+    }
+
+    pub(super) fn authenticated(&mut self, result: Result<Value, RpcError>) {
+        match result {
+            Ok(_) => self.open(),
+            Err(error) => self.fail(&format!("The login failed: {}", error.message)),
+        }
+    }
+
+    /// Opens a session: the one to continue if the agent can, else a new one.
+    fn open(&mut self) {
+        let mut params = json!({"cwd": self.settings.cwd, "mcpServers": self.mcp_servers()});
+        if !self.settings.folders.is_empty() && self.is_capable("sessionCapabilities/additionalDirectories") {
+            params["additionalDirectories"] = json!(self.settings.folders);
+        }
+        let Some(id) = self.settings.resume.clone() else {
+            if let Some(text) = &self.settings.append_system_prompt {
+                params["_meta"] = json!({"systemPrompt": {"append": text}});
+            }
+            self.call("session/new", &params, OutgoingCall::New);
+            return;
+        };
+        let can_resume = self.is_capable("sessionCapabilities/resume");
+        let can_load = self.is_capable("loadSession");
+        let method = match (self.settings.replay, can_resume, can_load) {
+            (false, true, _) | (true, true, false) => "session/resume",
+            (_, _, true) => "session/load",
+            (_, false, false) => {
+                let text =
+                    "This agent cannot continue sessions, so it begins without the conversation so far";
+                self.inform(text);
+                self.settings.resume = None;
+                return self.open();
+            }
+        };
+        params["sessionId"] = json!(id);
+        self.session = Some(id);
+        self.call(method, &params, OutgoingCall::Continue);
+    }
+
+    pub(super) fn opened(&mut self, result: Result<Value, RpcError>) {
+        let answer = match result {
+            Ok(answer) => answer,
+            Err(error) if error.code == RpcError::AUTH_REQUIRED => return self.fail(&self.login_needed()),
+            // The host has the conversation, and people can tell the agent what matters.
+            Err(error) if self.settings.resume.is_some() && !self.settings.replay => {
+                let why = error_text(&error);
+                let text = format!(
+                    "The agent could not continue its session ({why}), so it begins without the conversation so far"
+                );
+                self.inform(&text);
+                self.settings.resume = None;
+                return self.open();
+            }
+            Err(error) => {
+                return self.fail(&format!("The session could not be opened: {}", error_text(&error)));
+            }
+        };
+        let id = self.settings.resume.clone().unwrap_or_else(|| text(&answer, "sessionId").to_owned());
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+        if id.is_empty()
+            || id.len() > SESSION_ID_BYTES_MAX
+            || !id.chars().all(is_plain)
+            || id.starts_with('.')
+        {
+            return self.fail("The agent gave its session an id that cannot be used");
+        }
+        self.session = Some(id);
+        self.end_replayed_turn();
+        self.choices.read(&answer);
+        self.apply_first_settings();
+    }
+
+    /// Sets the mode and the model that the host chose; then the session is ready.
+    fn apply_first_settings(&mut self) {
+        if let Some(mode) = self.settings.mode.take() {
+            self.host_mode.clone_from(&mode);
+            match mode_for(&self.choices, &mode) {
+                Some(id) if !self.choices.is_current_mode(&id) => {
+                    let (method, params) = self.choices.set_mode(&id, self.session.as_deref());
+                    self.choices.note_mode(&id);
+                    self.call(method, &params, OutgoingCall::FirstSetting);
+                    return;
+                }
+                Some(_) => {}
+                None if mode == "default" && self.choices.mode() == "bypassPermissions" => {
+                    return self.fail("It begins in a mode that asks for nothing, and has none that asks");
+                }
+                // Agents without modes ask by rules of their own.
+                None if mode == "default" => {}
+                None => return self.fail(&self.choices.no_mode(&mode)),
+            }
+        }
+        if let Some(model) = self.settings.model.take().filter(|model| model != "default") {
+            if let Some((method, params)) = self.choices.set_model(&model, self.session.as_deref()) {
+                self.choices.note_model(&model);
+                self.call(method, &params, OutgoingCall::FirstSetting);
+                return;
+            }
+            // The host passes the model of the last run, or the name of an agent that has no models. A
+            // session must not end because a model is gone.
+            if self.settings.resume.is_none() {
+                return self.fail(&self.choices.no_model(&model));
+            }
+            if !self.choices.models().is_empty() {
+                self.inform(&self.choices.no_model(&model));
+            }
+        }
+        self.phase = Phase::Ready;
+        self.answer_handshake();
+        self.start_next_prompt();
+    }
+
+    pub(super) fn first_setting_made(&mut self, result: Result<Value, RpcError>) {
+        match result {
+            Ok(answer) => {
+                self.choices.read(&answer);
+                self.apply_first_settings();
+            }
+            Err(error) => self.fail(&format!("A setting was refused: {}", error.message)),
+        }
+    }
+
+    /// Answers the host's handshake, once both are ready.
+    pub(super) fn answer_handshake(&mut self) {
+        let Some(id) = self.handshake.clone() else { return };
+        let response = match &self.phase {
+            Phase::Starting => return,
+            Phase::Failed(why) => json!({"subtype": "error", "request_id": id, "error": why}),
+            Phase::Ready => json!({
+                "subtype": "success", "request_id": id, "response": self.description(),
+                "pending_permission_requests": [], "pending_user_dialog_requests": [],
+            }),
+        };
+        self.handshake = None;
+        self.out.push(Effect::ToHost(json!({"type": "control_response", "response": response}).to_string()));
+        if matches!(self.phase, Phase::Failed(_)) {
+            self.out.push(Effect::Exit(1));
+        }
+    }
+
+    /// The agent as the reply to the handshake describes it.
+    pub(super) fn description(&self) -> Value {
+        json!({
+            "commands": self.commands, "agents": [], "output_style": "default",
+            "available_output_styles": ["default"], "models": self.choices.models(),
+            "account": {}, "agent": {
+                "name": self.settings.name, "label": self.facts.label, "modes": self.choices.modes(),
+                "capabilities": self.facts.capabilities,
+            },
+        })
+    }
+
+    /// The start failed.
+    pub(super) fn fail(&mut self, why: &str) {
+        // The host learns the reason from the answer to its handshake, which may be still to come.
+        self.phase = Phase::Failed(format!("{}: {why}", self.settings.name));
+        self.answer_handshake();
+    }
+
+    fn login_needed(&self) -> String {
+        let methods: Vec<String> = self
+            .facts
+            .auth_methods
+            .iter()
+            .map(|method| {
+                let about = [text(method, "name"), text(method, "description")];
+                let about: Vec<&str> = about.into_iter().filter(|text| !text.is_empty()).collect();
+                format!("`{}` ({})", text(method, "id"), about.join(": "))
+            })
+            .collect();
+        let methods = if methods.is_empty() { "none".to_owned() } else { methods.join(", ") };
+        format!(
+            "It needs a login. Log in with its own program, or set `authenticate` of this agent to one of its methods: {methods}"
+        )
+    }
+
+    fn mcp_servers(&mut self) -> Vec<Value> {
+        let mut servers = Vec::new();
+        let mut left_out = Vec::new();
+        for (name, config) in &self.settings.mcp_servers {
+            let kind = mcp::kind(config);
+            let is_known = match kind {
+                "stdio" => true,
+                "http" | "sse" => has(&self.facts.capabilities["mcpCapabilities"], kind),
+                _ => false,
+            };
+            match mcp::server(name, config).filter(|_| is_known) {
+                Some(server) => servers.push(server),
+                None => left_out.push(name.clone()),
+            }
+        }
+        if !left_out.is_empty() {
+            let text = format!("This agent cannot use these MCP servers: {}", left_out.join(", "));
+            self.inform(&text);
+        }
+        servers
+    }
+}

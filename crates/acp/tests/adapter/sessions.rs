@@ -1,0 +1,232 @@
+//! The start of sessions, their settings, and their end.
+
+use serde_json::{Value, json};
+use tidings_acp::adapter::{AdapterSettings, Effect};
+
+use super::{Wire, described, settings};
+
+fn handshake(wire: &mut Wire) {
+    wire.host(&json!({"type": "control_request", "request_id": "h", "request": {"subtype": "initialize"}}));
+}
+
+fn error(wire: &Wire) -> &str {
+    let response = wire.host.iter().find(|frame| frame["type"] == "control_response").unwrap();
+    assert_eq!(response["response"]["subtype"], "error", "{response}");
+    response["response"]["error"].as_str().unwrap()
+}
+
+fn modes() -> Value {
+    let ids = ["plan", "build", "yolo"];
+    let all: Vec<Value> = ids.iter().map(|id| json!({"id": id, "name": id})).collect();
+    json!({"sessionId": "own-1", "modes": {"currentModeId": "yolo", "availableModes": all},
+           "configOptions": [{"id": "m", "category": "model", "type": "select", "currentValue": "a",
+                              "options": [{"value": "a", "name": "A"}, {"value": "b", "name": "B"}]}]})
+}
+
+#[test]
+fn an_agent_that_needs_a_login_says_how() {
+    let mut wire = Wire::new(settings());
+    handshake(&mut wire);
+    let methods = json!([{"id": "api-key", "name": "API key", "description": "Set SAMPLE_KEY"}]);
+    wire.answer("initialize", &described(&json!({"authMethods": methods})));
+    wire.refuse("session/new", &json!({"code": -32000, "message": "Authentication required"}));
+    let error = error(&wire);
+    assert!(error.contains("sample") && error.contains("`api-key` (API key: Set SAMPLE_KEY)"), "{error}");
+    assert!(matches!(wire.other.as_slice(), [Effect::Exit(1)]));
+}
+
+#[test]
+fn a_configured_method_logs_in_before_the_session() {
+    let mut wire = Wire::new(AdapterSettings { authenticate: Some("api-key".to_owned()), ..settings() });
+    wire.answer("initialize", &described(&json!({})));
+    wire.answer("authenticate", &json!({}));
+    wire.answer("session/new", &json!({"sessionId": "own-1"}));
+    handshake(&mut wire);
+    assert_eq!(wire.host.last().unwrap()["response"]["subtype"], "success");
+}
+
+/// An agent may begin in a mode that asks for nothing.
+#[test]
+fn the_mode_of_the_host_is_set_before_the_first_prompt() {
+    let wanted = AdapterSettings { mode: Some("default".to_owned()), ..settings() };
+    let mut wire = Wire::open_with(wanted, &json!({}), &modes());
+    let set = wire.agent.iter().find(|message| message["method"] == "session/set_mode").unwrap();
+    assert_eq!(set["params"]["modeId"], "build");
+    wire.prompt("hi");
+    assert!(!wire.agent.iter().any(|message| message["method"] == "session/prompt"), "not before the answer");
+    wire.answer("session/set_mode", &json!({}));
+    assert!(wire.agent.iter().any(|message| message["method"] == "session/prompt"));
+    let init = wire.host.iter().find(|frame| frame["subtype"] == "init").unwrap();
+    assert_eq!((&init["permissionMode"], &init["model"]), (&json!("default"), &json!("a")));
+}
+
+#[test]
+fn a_mode_that_fits_none_of_the_agent_is_refused() {
+    let wanted = AdapterSettings { mode: Some("acceptEdits".to_owned()), ..settings() };
+    let mut wire = Wire::new(wanted);
+    handshake(&mut wire);
+    wire.answer("initialize", &described(&json!({})));
+    wire.answer("session/new", &modes());
+    assert!(error(&wire).contains("plan, build, yolo"));
+
+    // One that always asks for nothing is refused, too.
+    let mut wire = Wire::new(AdapterSettings { mode: Some("default".to_owned()), ..settings() });
+    handshake(&mut wire);
+    wire.answer("initialize", &described(&json!({})));
+    let only = json!({"currentModeId": "yolo", "availableModes": [{"id": "yolo"}]});
+    wire.answer("session/new", &json!({"sessionId": "own-1", "modes": only}));
+    assert!(error(&wire).contains("asks for nothing"));
+}
+
+/// The mode that an agent claims does not let it write unasked.
+#[test]
+fn an_agent_cannot_give_itself_a_mode() {
+    let mut wire = Wire::open_with(settings(), &json!({}), &modes());
+    wire.prompt("hi");
+    wire.update(&json!({"sessionUpdate": "current_mode_update", "currentModeId": "yolo"}));
+    wire.request(1, "terminal/create", &json!({"command": "ls"}));
+    wire.request(2, "fs/write_text_file", &json!({"path": "/home/ada/shop/a", "content": ""}));
+    assert!(wire.other.is_empty(), "both are asked about");
+    let set = json!({"subtype": "set_permission_mode", "mode": "bypassPermissions"});
+    wire.host(&json!({"type": "control_request", "request_id": "m", "request": set}));
+    wire.answer("session/set_mode", &json!({}));
+    wire.request(3, "terminal/create", &json!({"command": "ls"}));
+    assert!(matches!(wire.other.as_slice(), [Effect::Terminal(_)]), "the host has set it");
+}
+
+#[test]
+fn models_are_set_by_the_option_of_the_agent() {
+    let mut wire = Wire::open_with(settings(), &json!({}), &modes());
+    let set = json!({"subtype": "set_model", "model": "b"});
+    wire.host(&json!({"type": "control_request", "request_id": "m", "request": set}));
+    let request = wire.agent.last().unwrap();
+    assert_eq!(request["params"], json!({"sessionId": "own-1", "configId": "m", "value": "b"}));
+    wire.answer("session/set_config_option", &json!({"configOptions": []}));
+    let answered = wire.host.iter().find(|frame| frame["type"] == "control_response").unwrap();
+    assert_eq!(answered["response"]["response"]["model"], "b");
+    let unknown = json!({"subtype": "set_model", "model": "c"});
+    wire.host(&json!({"type": "control_request", "request_id": "n", "request": unknown}));
+    assert_eq!(wire.host.last().unwrap()["response"]["subtype"], "error");
+}
+
+#[test]
+fn a_session_continues_without_the_conversation_that_the_host_has_seen() {
+    let resume = AdapterSettings { resume: Some("own-1".to_owned()), ..settings() };
+    let mut wire = Wire::new(resume.clone());
+    handshake(&mut wire);
+    wire.answer("initialize", &described(&json!({})));
+    wire.text("Old text");
+    wire.answer("session/load", &json!({}));
+    assert!(wire.blocks("text").is_empty());
+    assert_eq!(wire.host.last().unwrap()["response"]["subtype"], "success");
+
+    // One that the host has not seen is replayed.
+    let mut wire = Wire::new(AdapterSettings { replay: true, ..resume.clone() });
+    handshake(&mut wire);
+    wire.answer("initialize", &described(&json!({})));
+    let prompt = |text: &str| json!({"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": text}});
+    wire.update(&prompt("First"));
+    wire.text("One.");
+    wire.update(&prompt("Sec"));
+    wire.update(&prompt("ond"));
+    wire.text("Two.");
+    wire.answer("session/load", &json!({}));
+    let prompts: Vec<&Value> = wire
+        .host
+        .iter()
+        .filter(|frame| frame["type"] == "user")
+        .map(|frame| &frame["message"]["content"])
+        .collect();
+    assert_eq!(prompts, ["First", "Second"]);
+    let texts: Vec<&Value> = wire.blocks("text").into_iter().map(|block| &block["text"]).collect();
+    assert_eq!(texts, ["One.", "Two."]);
+    assert_eq!(wire.host.iter().filter(|frame| frame["type"] == "result").count(), 2);
+
+    // An agent that cannot continue says so.
+    let mut wire = Wire::new(resume);
+    handshake(&mut wire);
+    wire.answer("initialize", &described(&json!({"agentCapabilities": {}})));
+    wire.answer("session/new", &json!({"sessionId": "own-2"}));
+    assert!(wire.host.iter().any(|frame| frame["subtype"] == "informational"));
+    assert_eq!(wire.host.last().unwrap()["response"]["subtype"], "success");
+}
+
+/// The host passes the model of the last run, which for an agent without models is the agent's own name.
+#[test]
+fn a_session_continues_although_its_model_or_its_past_is_gone() {
+    let resume = AdapterSettings { resume: Some("own-1".to_owned()), ..settings() };
+    let mut wire = Wire::new(AdapterSettings { model: Some("sample 1.0".to_owned()), ..resume.clone() });
+    handshake(&mut wire);
+    wire.answer("initialize", &described(&json!({})));
+    wire.answer("session/load", &json!({}));
+    assert_eq!(wire.host.last().unwrap()["response"]["subtype"], "success");
+
+    let mut wire = Wire::new(resume);
+    handshake(&mut wire);
+    wire.answer("initialize", &described(&json!({})));
+    let data = json!({"details": "no such file"});
+    wire.refuse("session/load", &json!({"code": -32603, "message": "Internal error", "data": data}));
+    wire.answer("session/new", &json!({"sessionId": "own-2"}));
+    let note = wire.host.iter().find(|frame| frame["subtype"] == "informational").unwrap();
+    assert!(note["content"].as_str().unwrap().contains("no such file"), "{note}");
+    assert_eq!(wire.host.last().unwrap()["response"]["subtype"], "success");
+
+    // A new session with a model that the agent does not have is refused.
+    let mut wire = Wire::new(AdapterSettings { model: Some("other".to_owned()), ..settings() });
+    handshake(&mut wire);
+    wire.answer("initialize", &described(&json!({})));
+    wire.answer("session/new", &modes());
+    assert!(error(&wire).contains("its models are: a, b"));
+}
+
+#[test]
+fn mcp_servers_are_passed_on_as_far_as_the_agent_takes_them() {
+    let server = |config: Value| config;
+    let mcp_servers = vec![
+        ("box".to_owned(), server(json!({"command": "box", "args": ["-v"], "env": {"A": "1"}}))),
+        ("web".to_owned(), server(json!({"type": "http", "url": "https://example.org"}))),
+    ];
+    let mut wire = Wire::new(AdapterSettings { mcp_servers, ..settings() });
+    wire.answer("initialize", &described(&json!({})));
+    let sent = wire.agent.last().unwrap()["params"]["mcpServers"].clone();
+    let env = json!([{"name": "A", "value": "1"}]);
+    assert_eq!(sent, json!([{"name": "box", "command": "box", "args": ["-v"], "env": env}]));
+    assert!(wire.host.iter().any(|frame| frame["content"].as_str().is_some_and(|text| text.contains("web"))));
+}
+
+#[test]
+fn the_end_of_an_agent_ends_its_turn_with_the_reason() {
+    let mut wire = Wire::open();
+    wire.prompt("hi");
+    wire.text("Half");
+    wire.adapter.agent_ended("signal: 9");
+    wire.collect();
+    let result = wire.result();
+    assert_eq!(result["is_error"], true);
+    assert!(result["errors"][0].as_str().unwrap().contains("signal: 9"));
+    assert!(matches!(wire.other.as_slice(), [Effect::Exit(1)]));
+}
+
+#[test]
+fn a_host_that_leaves_lets_the_turn_end() {
+    let mut wire = Wire::open();
+    wire.prompt("hi");
+    wire.adapter.host_ended();
+    wire.collect();
+    assert!(wire.other.is_empty());
+    wire.answer("session/prompt", &json!({"stopReason": "end_turn"}));
+    assert!(matches!(wire.other.as_slice(), [Effect::Exit(0)]));
+}
+
+#[test]
+fn commands_and_costs_are_reported() {
+    let mut wire = Wire::open();
+    let commands = json!([{"name": "compact", "description": "Compact", "input": {"hint": "what"}}]);
+    wire.update(&json!({"sessionUpdate": "available_commands_update", "availableCommands": commands}));
+    let changed = wire.host.iter().find(|frame| frame["subtype"] == "commands_changed").unwrap();
+    assert_eq!(changed["commands"][0]["argumentHint"], "what");
+    wire.prompt("hi");
+    wire.update(&json!({"sessionUpdate": "usage_update", "used": 5, "size": 9, "cost": {"amount": 0.25, "currency": "USD"}}));
+    wire.answer("session/prompt", &json!({"stopReason": "end_turn"}));
+    assert_eq!(wire.result()["total_cost_usd"], 0.25);
+}

@@ -1,0 +1,182 @@
+//! The process of the agent.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use tidings_acp::limits::AGENT_LINE_BYTES_MAX;
+use tidings_protocol::ndjson::{Line, Splitter};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, ChildStdout, Command};
+use tokio::sync::mpsc;
+
+use super::{AgentCommand, READ_BYTES};
+
+/// Variables that a host sets for `claude` only.
+const NOT_FOR_AGENTS: [&str; 4] = [
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CLAUDE_AGENT_SDK_VERSION",
+    "CLAUDE_AGENT_SDK_CLIENT_APP",
+    "CLAUDE_CODE_SDK_READS_SESSION_STATE",
+];
+
+/// Lines to the agent that wait to be written. An agent that does not read them is ended.
+const LINES_WAITING_MAX: usize = 1024;
+
+/// Time for the agent to exit by itself.
+const EXIT_LIMIT: Duration = Duration::from_secs(2);
+
+/// Time for the rest of its error output to arrive.
+const ERRORS_LIMIT: Duration = Duration::from_millis(500);
+
+/// Bytes of the agent's error output that its end is explained with.
+const STDERR_BYTES_KEPT: usize = 600;
+
+/// Characters of a line that is too long which are shown.
+const HEAD_CHARS: usize = 400;
+
+/// The running agent.
+pub(super) struct AgentProcess {
+    child: Child,
+    stdout: ChildStdout,
+    splitter: Splitter,
+    buffer: Vec<u8>,
+    input: Option<mpsc::Sender<String>>,
+    errors: mpsc::Receiver<Vec<u8>>,
+    last_errors: Vec<u8>,
+    has_ended: bool,
+}
+
+/// Something that the agent did.
+pub(super) enum AgentEvent {
+    /// It wrote a line.
+    Line(String),
+    /// It wrote a line that is too long: its beginning, and its length.
+    TooLong(String, u64),
+    /// It ended.
+    Ended(String),
+}
+
+impl AgentProcess {
+    pub(super) fn start(agent: &AgentCommand) -> std::io::Result<Self> {
+        let mut command = Command::new(&agent.command);
+        command.args(&agent.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        for name in NOT_FOR_AGENTS {
+            command.env_remove(name);
+        }
+        #[cfg(unix)]
+        command.process_group(0);
+        let mut child = command.kill_on_drop(true).spawn()?;
+        let gone = || std::io::Error::other("a stream of the agent is missing");
+        let stdout = child.stdout.take().ok_or_else(gone)?;
+        let mut stdin = child.stdin.take().ok_or_else(gone)?;
+        let mut stderr = child.stderr.take().ok_or_else(gone)?;
+        let (input, mut lines) = mpsc::channel::<String>(LINES_WAITING_MAX);
+        drop(tokio::spawn(async move {
+            while let Some(line) = lines.recv().await {
+                if stdin.write_all(format!("{line}\n").as_bytes()).await.is_err() {
+                    return;
+                }
+            }
+        }));
+        let (said, errors) = mpsc::channel(64);
+        drop(tokio::spawn(async move {
+            let mut buffer = vec![0; 4096];
+            while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
+                if said.send(buffer[..count].to_vec()).await.is_err() {
+                    return;
+                }
+            }
+        }));
+        Ok(AgentProcess {
+            child,
+            stdout,
+            splitter: Splitter::new(AGENT_LINE_BYTES_MAX),
+            buffer: vec![0; READ_BYTES],
+            input: Some(input),
+            errors,
+            last_errors: Vec::new(),
+            has_ended: false,
+        })
+    }
+
+    /// Sends a line.
+    pub(super) fn send(&mut self, line: String) {
+        let is_stuck = self
+            .input
+            .as_ref()
+            .is_some_and(|input| matches!(input.try_send(line), Err(mpsc::error::TrySendError::Full(_))));
+        if is_stuck {
+            self.input = None;
+            drop(self.child.start_kill());
+        }
+    }
+
+    /// The next event. Cancel safe. Pending for ever after the end.
+    pub(super) async fn next(&mut self) -> AgentEvent {
+        loop {
+            if let Some(line) = self.splitter.next() {
+                match line {
+                    Line::Json(line) | Line::Noise(line) => {
+                        let line = String::from_utf8_lossy(line);
+                        return AgentEvent::Line(line.trim().to_owned());
+                    }
+                    Line::Oversized { len, head, .. } => {
+                        let head = String::from_utf8_lossy(head);
+                        return AgentEvent::TooLong(head.chars().take(HEAD_CHARS).collect(), len);
+                    }
+                    _ => continue,
+                }
+            }
+            if self.has_ended {
+                return std::future::pending().await;
+            }
+            tokio::select! {
+                biased;
+                count = self.stdout.read(&mut self.buffer) => {
+                    if let Ok(count @ 1..) = count {
+                        self.splitter.push(&self.buffer[..count]);
+                    } else {
+                        self.has_ended = true;
+                        return AgentEvent::Ended(self.explain().await);
+                    }
+                }
+                Some(bytes) = self.errors.recv() => self.note_errors(&bytes),
+            }
+        }
+    }
+
+    fn note_errors(&mut self, bytes: &[u8]) {
+        // The host logs it.
+        drop(std::io::Write::write_all(&mut std::io::stderr(), bytes));
+        self.last_errors.extend_from_slice(bytes);
+        let surplus = self.last_errors.len().saturating_sub(STDERR_BYTES_KEPT);
+        drop(self.last_errors.drain(..surplus));
+    }
+
+    /// How the agent ended.
+    async fn explain(&mut self) -> String {
+        let status = tokio::time::timeout(EXIT_LIMIT, self.child.wait()).await;
+        // A process that it left behind may hold the stream open.
+        while let Ok(Some(bytes)) = tokio::time::timeout(ERRORS_LIMIT, self.errors.recv()).await {
+            self.note_errors(&bytes);
+        }
+        let status = match status {
+            Ok(Ok(status)) => status.to_string(),
+            _ => "it closed its output".to_owned(),
+        };
+        let said = String::from_utf8_lossy(&self.last_errors);
+        let said = said.trim();
+        if said.is_empty() { status } else { format!("{status}: {said}") }
+    }
+
+    /// Ends the agent: its input is closed, then it is killed with its children.
+    pub(super) async fn end(&mut self) {
+        self.input = None;
+        let group = self.child.id();
+        drop(tokio::time::timeout(EXIT_LIMIT, self.child.wait()).await);
+        drop(self.child.start_kill());
+        if let Some(group) = group {
+            super::terminals::kill_group(group);
+        }
+    }
+}
