@@ -416,6 +416,8 @@ export type CreateSession = {
   labels?: { [key in string]: string },
   /** True if a script plays the agent; the default on a demo server. */
   demo?: boolean,
+  /** Name of the agent; by default Claude Code. `agents` of the server's metadata lists the others. */
+  backend?: string,
   /** Also stores the CLI's own frames, for the dialect `frames`. */
   keep_frames?: boolean,
   /**
@@ -946,6 +948,8 @@ export type Meta = {
    * started.
    */
   claude?: MetaClaude,
+  /** Names of other agents that sessions can choose, as `backend`. */
+  agents?: Array<string>,
   /**
    * True if the disk of the server is full: sessions can be read and stopped; every request that needs
    * storage is refused.
@@ -2162,6 +2166,8 @@ export type SessionView = {
   last_line?: string,
   /** True if a script plays the agent. */
   demo: boolean,
+  /** Name of the agent, if it is not Claude Code. */
+  backend?: string,
   /** Where the session was started. */
   origin: SessionOrigin,
   /** Actions that are possible now. Clients hide the others. */

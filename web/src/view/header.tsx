@@ -19,7 +19,7 @@ import type { SessionView } from "../wire.ts";
 import { AfterLimitItem, mayContinueAfterLimit } from "./after-limit.tsx";
 import { Icon } from "./icons.tsx";
 import { MuteItem } from "./mute.tsx";
-import { OriginMark } from "./origin.tsx";
+import { BackendMark, OriginMark } from "./origin.tsx";
 import { InOrder } from "./revealed.tsx";
 import { ForkMark } from "./session-card.tsx";
 import { Meters, ModeChoice, ModelChoice, SettingsSheet } from "./session-settings.tsx";
@@ -44,6 +44,7 @@ export function Header({ session, all, panel, setPanel, find }: { session: Sessi
         </h2>
         <p class="session-facts">
           <StateChip session={session} />
+          <BackendMark session={session} />
           <OriginMark session={session} />
           <ForkMark session={session} />
           <WorktreeMark session={session} />

@@ -48,6 +48,9 @@ interface Props {
 /** Name of the draft and its attachments. */
 const DRAFT = "new";
 
+/** Value of the select for Claude Code; no other agent may have this name. */
+const CLAUDE = "claude";
+
 export function NewSession(props: Props): VNode {
   if (!hasScope("prompt")) {
     return (
@@ -56,7 +59,8 @@ export function NewSession(props: Props): VNode {
       </Blank>
     );
   }
-  if (!hasClaude.value && (!hasDemo.value || props.resume !== undefined)) {
+  const hasOther = hasDemo.value || (meta.value?.agents ?? []).length > 0;
+  if (!hasClaude.value && (!hasOther || props.resume !== undefined)) {
     return (
       <Blank icon="terminal" title={props.resume === undefined ? "No session can be started here" : "This session cannot be resumed here"}>
         <InstallHint />
@@ -89,6 +93,9 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
   const model = chosenModel ?? defaults.model ?? DEFAULT_MODEL;
   const mode = chosenMode ?? (defaults.mode !== undefined && maySetMode(defaults.mode) && defaults.mode !== "bypassPermissions" ? defaults.mode : "default");
   const policy = chosenPolicy ?? (defaults.policy !== undefined && maySetPolicy(defaults.policy) ? defaults.policy : "ask");
+  const agents = resume === undefined ? (meta.value?.agents ?? []) : [];
+  const [backend, setBackend] = useState(hasClaude.value || hasDemo.value ? CLAUDE : (agents[0] ?? CLAUDE));
+  const isClaude = backend === CLAUDE;
   const [worktree, setWorktree] = useState<string | undefined>(undefined);
   const [budget, setBudget] = useState<BudgetText>(NO_BUDGET);
   // Two agents cannot write one session file: a session that runs here can only be forked.
@@ -135,14 +142,15 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
       ...(fork && original !== undefined ? { title: `Fork of ${original}` } : {}),
       ...(resume === undefined ? {} : { labels: { [fork ? FORK_LABEL : RESUME_LABEL]: resume } }),
       ...(prompt.trim() === "" ? {} : { prompt }),
-      ...(model === DEFAULT_MODEL ? {} : { model }),
+      ...(isClaude ? {} : { backend }),
+      ...(model === DEFAULT_MODEL || !isClaude ? {} : { model }),
       permission_mode: mode,
       ...(policy === "ask" ? {} : { policy: policy as Policy }),
       ...limits,
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(resume === undefined ? {} : { resume, fork }),
       ...(resume === undefined && worktree !== undefined ? { worktree: worktree.trim() } : {}),
-      ...(hasDemo.value ? { demo: demo && resume === undefined } : {}),
+      ...(hasDemo.value && isClaude ? { demo: demo && resume === undefined } : {}),
     };
     const form = JSON.stringify(request);
     if (tried.current.form !== form) tried.current = { form, id: newId() };
@@ -177,6 +185,10 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
     ...knownModels,
     // The models are known once an agent ran; the default of a project may be known before.
     ...(model === DEFAULT_MODEL || knownModels.some(({ value }) => value === model) ? [] : [{ value: model, label: model, about: "" }]),
+  ];
+  const agentOptions = [
+    ...(hasClaude.value || hasDemo.value ? [{ value: CLAUDE, label: claudeName.value, about: "" }] : []),
+    ...agents.map((name) => ({ value: name, label: name, about: "An agent of the Agent Client Protocol" })),
   ];
   return (
     <div class="sheet">
@@ -256,7 +268,8 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
             <button type="button" class="ghost" aria-label="Attach pictures or files" title="Attach pictures or files" onClick={() => chooser.current?.click()}>
               <Icon name="clip" />
             </button>
-            <Select label="Model" icon="spark" value={model} options={modelOptions} choose={setModel} />
+            {agents.length > 0 && <Select label="Agent" icon="terminal" value={backend} options={agentOptions} choose={setBackend} />}
+            {isClaude && <Select label="Model" icon="spark" value={model} options={modelOptions} choose={setModel} />}
             <Select label="Permission mode" icon="shield" value={mode} options={MODES.filter(({ value }) => maySetMode(value) && value !== "bypassPermissions")} choose={setMode} />
             <Select label="Policy" icon="list" value={policy} options={policies} choose={setPolicy} />
             <BudgetFields value={budget} change={setBudget} />
@@ -273,7 +286,7 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
         )}
         {resume === undefined && hasScope("always") && <WorktreeField value={worktree} change={setWorktree} />}
         {hasScope("admin") && <TrustNote folder={expandHome(folder.trim(), known)} />}
-        {hasDemo.value && resume === undefined && (
+        {hasDemo.value && resume === undefined && isClaude && (
           <fieldset>
             <legend>Agent</legend>
             {hasClaude.value && (

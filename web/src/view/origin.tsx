@@ -1,4 +1,4 @@
-// Mark of a session that was not started by this server: an icon with its name.
+// Marks of a session that was not started by this server, or has another agent: an icon with a name.
 
 import type { VNode } from "preact";
 import type { SessionOrigin, SessionView } from "../wire.ts";
@@ -19,6 +19,17 @@ export function OriginMark({ session }: { session: SessionView }): VNode | null 
     <span class="origin" title={mark.about}>
       <Icon name={mark.icon} />
       {mark.word}
+    </span>
+  );
+}
+
+/** The name of an agent other than Claude Code. */
+export function BackendMark({ session }: { session: SessionView }): VNode | null {
+  if (session.backend === undefined) return null;
+  return (
+    <span class="origin" title="The agent of this session">
+      <Icon name="spark" />
+      {session.backend}
     </span>
   );
 }

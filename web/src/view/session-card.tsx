@@ -16,7 +16,7 @@ import { summary } from "../model/tools.ts";
 import { age, baseName, count, dollars } from "../text/format.ts";
 import type { SessionView } from "../wire.ts";
 import { Icon } from "./icons.tsx";
-import { OriginMark } from "./origin.tsx";
+import { BackendMark, OriginMark } from "./origin.tsx";
 import { InOrder } from "./revealed.tsx";
 import { Stalled, StateChip } from "./state.tsx";
 import { WorktreeMark } from "./worktree.tsx";
@@ -46,6 +46,7 @@ export function SessionCard({ entry, mixed }: { entry: Live; mixed: boolean }): 
         <span class="card-line">{session.stalled === undefined ? <bdi><InOrder text={line(session)} /></bdi> : <Stalled why={session.stalled} />}</span>
         <span class="card-facts">
           <StateChip session={session} />
+          <BackendMark session={session} />
           <OriginMark session={session} />
           <ForkMark session={session} />
           <WorktreeMark session={session} />

@@ -22,7 +22,8 @@ interface Props {
 export function ModelChoice({ session, all }: Props): VNode | null {
   const model = all.model ?? session.model;
   const chosen = model === undefined ? undefined : models.value.find((one) => one.value === model || one.model === model)?.value;
-  if (!can(session, "set_model")) return model === undefined ? null : <span class="setting" title="Model"><InOrder text={modelName(model)} /></span>;
+  // The list of models is that of Claude Code.
+  if (!can(session, "set_model") || session.backend !== undefined) return model === undefined ? null : <span class="setting" title="Model"><InOrder text={modelName(model)} /></span>;
   return (
     <Choice label="Model" disabled={!hasScope("prompt")} value={chosen ?? model ?? DEFAULT_MODEL} choose={(value) => command(session.key, "model", value === DEFAULT_MODEL ? {} : { model: value })}>
       {model !== undefined && model !== DEFAULT_MODEL && chosen === undefined && <option value={model}>{modelName(model)}</option>}
@@ -67,7 +68,7 @@ export function Meters({ session, all }: Props): VNode {
       </div>
       <div class="meter">
         <dt>Cost</dt>
-        <dd>{dollars(session.totals.cost_usd)}</dd>
+        <dd>{session.totals.cost_incomplete === true && session.totals.cost_usd === 0 ? "unknown" : dollars(session.totals.cost_usd)}</dd>
       </div>
     </dl>
   );

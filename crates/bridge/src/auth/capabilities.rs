@@ -148,6 +148,7 @@ pub(crate) fn of_create(new: &CreateSession) -> Needs {
         continue_after_limit: |is_on: &bool| harmless_or(!*is_on, Capability::RunUnasked),
         labels: steer,
         demo: steer,
+        backend: steer,
         keep_frames: steer,
         // It writes to the repository.
         worktree: |branch: &Option<_>| harmless_or(branch.is_none(), Capability::RunUnasked),

@@ -15,6 +15,7 @@ use tidings_agent::session::Batches;
 use super::starting::launch;
 use crate::auth::folder_policies::FolderPolicies;
 use crate::auth::trust::Trust;
+use crate::error::{Code, Error};
 #[cfg(unix)]
 use crate::hosts::Hosts;
 use crate::limits::{ABANDONED_AFTER, GROWING_SETTLES_AFTER, LIVE_MAX, PARK_AFTER};
@@ -35,6 +36,8 @@ pub struct Config {
     pub config_dir: Option<PathBuf>,
     /// The whole environment of the agents.
     pub environment: Vec<(String, String)>,
+    /// Other agents, which sessions can choose by name.
+    pub agents: Vec<AgentProgram>,
     /// The folders that sessions may work in; empty for all.
     pub roots: Vec<PathBuf>,
     /// Trusted folders, whose own commands may run; without it, all are trusted.
@@ -97,6 +100,19 @@ impl Default for Observe {
     }
 }
 
+/// An agent other than Claude Code, behind a program that speaks Claude Code's protocol.
+#[derive(Debug, Clone)]
+pub struct AgentProgram {
+    /// The name by which sessions choose it.
+    pub name: String,
+    /// The program.
+    pub program: PathBuf,
+    /// Arguments before those that Claude Code would get.
+    pub args: Vec<String>,
+    /// Variables beside those of all agents.
+    pub environment: Vec<(String, String)>,
+}
+
 /// A Claude Code program, and its configuration folder.
 #[derive(Debug, Clone)]
 pub struct Real {
@@ -111,6 +127,36 @@ impl Config {
     pub(crate) fn home(&self) -> Option<&str> {
         let home = self.environment.iter().find(|(name, _)| name == "HOME" || name == "USERPROFILE");
         home.map(|(_, value)| value.as_str()).filter(|home| Path::new(home).is_absolute())
+    }
+
+    /// Another agent by its name.
+    pub(super) fn agent(&self, name: &str) -> Result<&AgentProgram, Error> {
+        self.agents.iter().find(|agent| agent.name == name).ok_or_else(|| {
+            let names: Vec<&str> = self.agents.iter().map(|agent| agent.name.as_str()).collect();
+            let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            let message = format!("This server has no agent `{name}`; its agents are: {known}");
+            Error::new(Code::Invalid, message, "docs/agents.md says how agents are configured")
+        })
+    }
+
+    /// The configuration with which a session is started: one with another agent has its program in place of
+    /// `claude`.
+    pub(super) fn for_backend(self: &Arc<Self>, backend: Option<&str>) -> Result<Arc<Config>, Error> {
+        let Some(name) = backend else { return Ok(Arc::clone(self)) };
+        let agent = self.agent(name)?;
+        let mut environment = self.environment.clone();
+        for (name, value) in &agent.environment {
+            environment.retain(|(known, _)| known != name);
+            environment.push((name.clone(), value.clone()));
+        }
+        Ok(Arc::new(Config {
+            claude: Some(agent.program.clone()),
+            claude_args: agent.args.clone(),
+            demo: false,
+            beside_demo: None,
+            environment,
+            ..Config::clone(self)
+        }))
     }
 
     /// A path whose leading `~` is replaced by the home folder.
@@ -186,6 +232,7 @@ impl Default for Config {
             beside_demo: None,
             config_dir: None,
             environment: Vec::new(),
+            agents: Vec::new(),
             roots: Vec::new(),
             trust: None,
             policies: None,

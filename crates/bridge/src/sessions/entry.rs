@@ -291,11 +291,11 @@ impl Memory {
         let untrusted = self.settings.untrusted && runs;
         let view = SessionView { stalled, untrusted, ..self.settings.view(row, self.pending_counts()) };
         match &self.observed {
-            Some(observed) => {
-                let Offer { capabilities, limited } = observed.offer();
+            None if self.settings.launch.backend.is_none() => view,
+            _ => {
+                let Offer { capabilities, limited } = self.offer();
                 SessionView { capabilities, limited, ..view }
             }
-            None => view,
         }
     }
 

@@ -34,7 +34,7 @@ use tidings_protocol::api::{
 use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
 use tokio::time::Instant;
 
-pub use config::{Carrier, Config, Observe, Real};
+pub use config::{AgentProgram, Carrier, Config, Observe, Real};
 pub(crate) use remote::replica_settings;
 pub(crate) use requests::asks::outcome_name;
 pub(crate) use starting::create::first_input_id;

@@ -10,7 +10,7 @@ use tidings_protocol::api::{
 use tidings_protocol::ui::TurnId;
 use tidings_transcript::manage::prompt_line;
 
-use super::backends::OFFERED;
+use super::backends::{AcpAgent, ClaudeCode, Offer};
 use super::entry::Change;
 use super::remote::RemoteSession;
 use super::running::commands;
@@ -116,6 +116,9 @@ pub(super) struct Launch {
     pub(super) fork: bool,
     pub(super) keep_frames: bool,
     pub(super) demo: bool,
+    /// The name of an agent other than Claude Code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) backend: Option<String>,
     /// The id that the CLI session gets on the first start; by default one that the CLI chooses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cli_session: Option<String>,
@@ -156,6 +159,7 @@ impl Default for Launch {
             fork: false,
             keep_frames: false,
             demo: false,
+            backend: None,
             cli_session: None,
         }
     }
@@ -199,6 +203,7 @@ impl SessionSettings {
             fork: new.fork,
             keep_frames: new.keep_frames,
             demo,
+            backend: new.backend.clone(),
             cli_session: None,
         };
         let budget =
@@ -232,6 +237,13 @@ impl SessionSettings {
                 ..remote.view.clone()
             };
         }
+        let offer = match &self.launch.backend {
+            _ if self.is_observed => {
+                Offer { capabilities: Vec::new(), limited: Some("It runs outside of this server".to_owned()) }
+            }
+            Some(name) => AcpAgent::offer_before_start(name),
+            None => ClaudeCode::full_offer(),
+        };
         SessionView {
             handle: view::number(row.handle),
             key: row.key.to_string(),
@@ -262,9 +274,10 @@ impl SessionSettings {
             queued: self.queue.len() as u64,
             last_line: self.last_line.clone(),
             demo: self.launch.demo,
+            backend: self.launch.backend.clone(),
             origin: self.origin,
-            capabilities: if self.is_observed { Vec::new() } else { OFFERED.to_vec() },
-            limited: self.is_observed.then(|| "It runs outside of this server".to_owned()),
+            capabilities: offer.capabilities,
+            limited: offer.limited,
             worktree: self.worktree.clone(),
             node: row.node.clone(),
             unreachable: None,

@@ -91,6 +91,7 @@ fn creating(cwd: &str) -> Vec<Sample> {
         ("continue_after_limit", json!(true), Always),
         ("labels", json!({"a":"b"}), Prompt),
         ("demo", json!(false), Prompt),
+        ("backend", json!(null), Prompt),
         ("keep_frames", json!(true), Prompt),
         ("worktree", json!(""), Always),
     ]

@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use jiff::Timestamp;
-use tidings_protocol::api::{InboxPage, ServerPhase, SessionOrigin, SessionView};
+use tidings_protocol::api::{InboxPage, ServerPhase, SessionOrigin, SessionView, Totals};
 
 use super::session_lookup;
 use crate::commands::remote::{Remote, RemoteArgs};
@@ -158,7 +158,9 @@ fn table(
             Some(_) => format!("({node}, unreachable) "),
             None => format!("({node}) "),
         });
-        let line = format!("{waiting}{node}{origin}{untrusted}{continues}{}", line.replace('\n', " "));
+        let backend = session.backend.as_ref().map_or_else(String::new, |name| format!("({name}) "));
+        let line =
+            format!("{waiting}{node}{backend}{origin}{untrusted}{continues}{}", line.replace('\n', " "));
         let line = human::fit(&printable(&line), room);
         // Writing into a String cannot fail.
         let _ = writeln!(
@@ -166,10 +168,16 @@ fn table(
             "{:>4}  {style}{word:<STATE_COLUMNS$}{PLAIN}  {}  {age:>4}  {:>8}  {line}",
             session.handle,
             human::padded(&printable(project), PROJECT_COLUMNS),
-            format!("${:.2}", session.totals.cost_usd),
+            cost(&session.totals),
         );
     }
     text
+}
+
+/// The cost; unknown is not zero.
+fn cost(totals: &Totals) -> String {
+    let is_unknown = totals.cost_incomplete && totals.cost_usd <= 0.0;
+    if is_unknown { "-".to_owned() } else { format!("${:.2}", totals.cost_usd) }
 }
 
 #[cfg(test)]
@@ -201,6 +209,7 @@ mod tests {
                 json!({"continues_at": "2026-01-01T05:00:30Z"}),
                 "(continues at 2026-01-01T05:00:30Z) The build",
             ),
+            (json!({"backend": "codex"}), "(codex) The build"),
             (json!({"node": "box"}), "(box) The build"),
             (json!({"node": "box", "unreachable": ""}), "(box, unreachable) The build"),
             (json!({"stalled": "The budget is used up"}), "The budget is used up"),

@@ -1,5 +1,6 @@
 //! `tidings serve`: serves sessions to browsers, phones and scripts.
 
+pub(crate) mod agents;
 mod demo;
 pub(crate) mod embedded;
 mod file;

@@ -36,6 +36,10 @@ pub(crate) struct Start {
     #[arg(long)]
     model: Option<String>,
 
+    /// Agent other than Claude Code, by its name on the server
+    #[arg(long, value_name = "NAME")]
+    backend: Option<String>,
+
     /// Permission mode: default, acceptEdits, plan, dontAsk, auto or bypassPermissions
     #[arg(long, value_name = "MODE")]
     permission_mode: Option<String>,
@@ -173,6 +177,7 @@ impl Start {
             cwd,
             prompt,
             model: self.model.clone(),
+            backend: self.backend.clone(),
             permission_mode: self.permission_mode.clone(),
             policy: self.policy.map(Policy::from),
             resume: resumed.map(|resumed| resumed.id),

@@ -2,6 +2,7 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod agents;
 mod backup;
 mod commands;
 mod drain;

@@ -26,6 +26,10 @@ shapes! {
         /// started.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub claude: Option<MetaClaude>,
+        /// Names of other agents that sessions can choose, as `backend`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<String>>"))]
+        pub agents: Vec<String>,
         /// True if the disk of the server is full: sessions can be read and stopped; every request that needs
         /// storage is refused.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -82,6 +82,9 @@ shapes! {
         /// True if a script plays the agent.
         #[serde(default)]
         pub demo: bool,
+        /// Name of the agent, if it is not Claude Code.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub backend: Option<String>,
         /// Where the session was started.
         #[serde(default)]
         pub origin: SessionOrigin,
@@ -204,6 +207,9 @@ shapes! {
         /// True if a script plays the agent; the default on a demo server.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub demo: Option<bool>,
+        /// Name of the agent; by default Claude Code. `agents` of the server's metadata lists the others.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub backend: Option<String>,
         /// Also stores the CLI's own frames, for the dialect `frames`.
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]

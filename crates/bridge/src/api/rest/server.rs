@@ -48,6 +48,7 @@ pub(crate) async fn meta(State(api): State<Api>, caller: Caller) -> Json<Meta> {
         },
         demo: config.demo,
         claude: api.sessions.claude(),
+        agents: config.agents.iter().map(|agent| agent.name.clone()).collect(),
         storage_full,
         you: MetaCaller {
             name: caller.name,

@@ -14,7 +14,7 @@ use crate::sessions::starting::launch;
 pub(in crate::sessions) struct ClaudeCode(pub(in crate::sessions) AgentSession);
 
 /// Actions on a session whose agent this server runs, or will start for the next prompt.
-pub(in crate::sessions) const OFFERED: [SessionCapability; 9] = [
+const OFFERED: [SessionCapability; 9] = [
     SessionCapability::Prompt,
     SessionCapability::Interrupt,
     SessionCapability::Answer,

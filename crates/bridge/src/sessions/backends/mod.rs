@@ -1,19 +1,21 @@
 //! The seam between a session and its agent, wherever the agent lives.
 //!
-//! A session has at most one backend that it may use: Claude Code that this server runs ([`ClaudeCode`]), or
-//! a process outside of it (`ObservedProcess`). API, page and command line ask what it offers, not which kind
-//! it is.
+//! A session has at most one backend that it may use: Claude Code that this server runs ([`ClaudeCode`]),
+//! another agent that it runs ([`AcpAgent`]), or a process outside of it (`ObservedProcess`). API, page and
+//! command line ask what it offers, not which kind it is.
 //!
 //! Events and answers do not pass this trait. A backend hands its events to the `JournalSink` of the session,
 //! and waits for answers in the session's registries of permissions and questions: they outlive it.
 
+mod acp_agent;
 mod claude_code;
 
 use futures_core::future::BoxFuture;
 use tidings_agent::Command;
 use tidings_protocol::api::{ModelChoice, Rewound, SessionCapability, SessionCommand};
 
-pub(in crate::sessions) use self::claude_code::{ClaudeCode, OFFERED};
+pub(in crate::sessions) use self::acp_agent::AcpAgent;
+pub(in crate::sessions) use self::claude_code::ClaudeCode;
 use super::entry::{Entry, Memory};
 use super::settings::Queued;
 use crate::error::{Code, Error};
@@ -117,12 +119,15 @@ impl Offer {
 }
 
 impl Memory {
-    /// The actions that the session's backend offers. Without one, the next prompt starts Claude Code.
-    fn offer(&self) -> Offer {
+    /// The actions that the session's backend offers. Without one, the next prompt starts its agent.
+    pub(in crate::sessions) fn offer(&self) -> Offer {
         match (&self.observed, &self.agent) {
             (Some(observed), _) => observed.offer(),
             (None, Some(agent)) => agent.offer(),
-            (None, None) => ClaudeCode::full_offer(),
+            (None, None) => match &self.settings.launch.backend {
+                Some(name) => AcpAgent::offer_before_start(name),
+                None => ClaudeCode::full_offer(),
+            },
         }
     }
 }

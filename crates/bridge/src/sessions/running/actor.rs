@@ -19,7 +19,7 @@ use crate::error::{Code, Error};
 use crate::hosts::FoundHost;
 use crate::journal::{ClientId, Cursor, Session};
 use crate::limits::{COMMAND_WAIT, FULL_COMMAND_WAIT, NAME_BYTES_MAX, RETRY_WHEN_FULL};
-use crate::sessions::backends::{Backend, ClaudeCode, PromptOutcome, Setting};
+use crate::sessions::backends::{AcpAgent, Backend, ClaudeCode, PromptOutcome, Setting};
 use crate::sessions::entry::{Change, Entry};
 use crate::sessions::observed::StartingAgent;
 use crate::sessions::running::prompt::prompt;
@@ -208,6 +208,7 @@ impl Actor {
         self.entry.note_files_before_agent().await;
         let cwd = self.entry.memory().row.cwd.clone();
         let untrusted = launch::is_untrusted(cwd, &self.config).await?;
+        self.check_trusted(untrusted)?;
         let starting = |settings: &mut SessionSettings, _: &Session| {
             settings.fail(None);
             settings.untrusted = untrusted;
@@ -216,9 +217,12 @@ impl Actor {
         self.entry.change(starting).await?;
         let (options, setup) = self.plan()?;
         #[cfg(unix)]
-        let (carrier, setup) = self.hosted(setup);
+        let (carrier, setup) = self.hosted(setup)?;
         #[cfg(not(unix))]
-        let carrier = (self.config.carrier)(&self.config);
+        let carrier = {
+            let config = self.launch_config()?;
+            (config.carrier)(&config)
+        };
         self.run_agent(carrier, options, setup).await
     }
 
@@ -260,11 +264,27 @@ impl Actor {
         })
     }
 
+    /// The configuration with which the agent of this session is started.
+    pub(in crate::sessions) fn launch_config(&self) -> Result<Arc<Config>, Error> {
+        let backend = self.entry.memory().settings.launch.backend.clone();
+        self.config.for_backend(backend.as_deref())
+    }
+
+    /// Refuses another agent in a folder that is not trusted: unlike Claude Code, it cannot be told to leave
+    /// the folder's own settings and commands out.
+    fn check_trusted(&self, untrusted: bool) -> Result<(), Error> {
+        let backend = self.entry.memory().settings.launch.backend.clone();
+        let Some(name) = backend.filter(|_| untrusted) else { return Ok(()) };
+        let message = format!("The folder has commands of its own, and `{name}` would run them");
+        Err(Error::new(Code::Forbidden, message, "review the folder and trust it first"))
+    }
+
     /// Options for starting or adopting the agent.
     pub(in crate::sessions) fn plan(&self) -> Result<(Options, Setup), Error> {
         let mut setup = self.entry.setup(&self.config);
         let memory = self.entry.memory();
-        let options = launch::options(&memory.row, &memory.settings, &self.config)?;
+        let config = self.config.for_backend(memory.settings.launch.backend.as_deref())?;
+        let options = launch::options(&memory.row, &memory.settings, &config)?;
         (setup.fold.user_turns, setup.fold.agent_turns) =
             (memory.settings.turns_sent(), memory.settings.last_answer);
         Ok((options, setup))
@@ -283,8 +303,12 @@ impl Actor {
             // A host that failed to start its agent has removed itself.
             self.entry.memory().host = None;
         }
-        let agent = started?;
-        let backend: Arc<dyn Backend> = Arc::new(ClaudeCode(agent.clone()));
+        let agent = started.map_err(|error| self.explained(error.into()))?;
+        let backend_name = self.entry.memory().settings.launch.backend.clone();
+        let backend: Arc<dyn Backend> = match backend_name {
+            Some(name) => Arc::new(AcpAgent::new(&name, agent.clone())),
+            None => Arc::new(ClaudeCode(agent.clone())),
+        };
         self.entry.memory().agent = Some(Arc::clone(&backend));
         #[cfg(unix)]
         crate::sessions::surviving::health::watch(&self.entry);
@@ -292,6 +316,15 @@ impl Actor {
             crate::sessions::running::frames::keep(&self.entry, &agent);
         }
         Ok(backend)
+    }
+
+    /// An error of another agent, without the name of Claude Code.
+    fn explained(&self, error: Error) -> Error {
+        let reason = error.message().strip_prefix("Claude Code refused `initialize`: ").map(str::to_owned);
+        match reason.filter(|_| self.entry.memory().settings.launch.backend.is_some()) {
+            Some(reason) => Error::new(error.code(), reason, "docs/agents.md has the settings of agents"),
+            None => error,
+        }
     }
 
     /// Returns the agent for a command that is not a prompt.

@@ -116,6 +116,10 @@ fn count(result: &TurnResult, settings: &mut SessionSettings) {
     // The agent's own sum leaves out the part that an interrupt cut off; the prices in the session file
     // include it.
     settings.totals.cost_usd += result.interrupted_cost_usd.unwrap_or_default();
+    if settings.launch.backend.is_some() && result.cost_usd.is_none() {
+        // The agent does not say what it costs, which is not the same as nothing.
+        settings.totals.cost_incomplete = true;
+    }
     settings.cost_told = result.cost_usd.unwrap_or(settings.cost_told);
     settings.turns_ms = settings.turns_ms.saturating_add(result.duration_ms.unwrap_or_default());
     settings.fail(result.error.as_deref().filter(|_| result.is_error));

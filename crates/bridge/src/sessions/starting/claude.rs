@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 use tidings_protocol::api::{MetaClaude, ModelChoice};
 
 use crate::sessions::Sessions;
+use crate::sessions::entry::Entry;
 
 /// The version of Claude Code that all tests run with: that of `e2e/install.sh`.
 const TESTED: &str = "2.1.325";
@@ -55,7 +56,14 @@ impl Sessions {
 
     /// The available models, as listed by a running agent, or by the last one that ran.
     pub(crate) fn models(&self) -> Vec<ModelChoice> {
-        let agents: Vec<_> = self.active().values().filter_map(|used| used.entry.agent()).collect();
+        let of_claude = |entry: &Entry| entry.memory().settings.launch.backend.is_none();
+        let active = self.active();
+        let agents: Vec<_> = active
+            .values()
+            .filter(|used| of_claude(&used.entry))
+            .filter_map(|used| used.entry.agent())
+            .collect();
+        drop(active);
         let newest = agents.iter().map(|agent| agent.models()).find(|models| !models.is_empty());
         let mut cached = self.0.claude.models.lock();
         if let Some(models) = newest {

@@ -64,6 +64,7 @@ impl Sessions {
             let message = "`fork_at` is a point of the session that is forked, and `fork` is not set";
             return Err(Error::new(Code::Invalid, message, "send `fork`, or leave `fork_at` out"));
         }
+        self.check_backend(&new)?;
         if *self.0.opening.lock().await == Admission::Closed {
             return Err(Error::new(Code::Unavailable, "The server is stopping", "try again in a moment")
                 .retry_after_ms(2000));
@@ -188,9 +189,26 @@ impl Sessions {
         Ok(self.settings(&row).await.base_commit)
     }
 
+    /// Refuses an agent that this server does not have, and settings that only Claude Code has.
+    fn check_backend(&self, new: &CreateSession) -> Result<(), Error> {
+        let Some(name) = &new.backend else { return Ok(()) };
+        self.config().agent(name)?;
+        let field = match new {
+            CreateSession { fork: true, .. } => "fork",
+            CreateSession { demo: Some(true), .. } => "demo",
+            CreateSession { allowed_tools, .. } if !allowed_tools.is_empty() => "allowed_tools",
+            _ => return Ok(()),
+        };
+        let message = format!("`{field}` is for Claude Code, and this session is for `{name}`");
+        Err(Error::new(Code::Invalid, message, "leave it out"))
+    }
+
     /// True if a script plays the agent.
     fn is_demo(&self, new: &CreateSession) -> Result<bool, Error> {
         let config = self.config();
+        if new.backend.is_some() {
+            return Ok(false);
+        }
         let is_demo = new.demo.unwrap_or(config.demo);
         if is_demo == config.demo {
             return Ok(is_demo);
@@ -253,8 +271,9 @@ impl Sessions {
             })?;
             new.resume = Some(id);
         }
-        let config_dir = self.config().config_dir(is_demo).map(Path::to_owned);
-        let Some(config_dir) = config_dir else {
+        // Other agents keep their sessions themselves.
+        let config_dir = self.config().config_dir(is_demo).filter(|_| new.backend.is_none());
+        let Some(config_dir) = config_dir.map(Path::to_owned) else {
             // Without its file the folder of the session is unknown.
             return if caller.folders.is_empty() { Ok(None) } else { Err(Error::no_session(&name)) };
         };

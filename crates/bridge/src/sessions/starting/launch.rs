@@ -51,6 +51,10 @@ pub(in crate::sessions) fn options(
         if row.cli_sessions.is_empty() && launch.fork {
             options = options.fork_session();
         }
+        if row.cli_sessions.is_empty() && launch.backend.is_some() {
+            // Its conversation is not in the journal yet.
+            options = options.extra_arg("replay-conversation", None);
+        }
     } else if let Some(id) = &launch.cli_session {
         options = options.session_id(id);
     }

@@ -25,9 +25,10 @@ use crate::sessions::starting::launch;
 
 impl Actor {
     /// The transport of a new agent: a host, if agents outlive the server.
-    pub(in crate::sessions) fn hosted(&self, mut setup: Setup) -> (Box<dyn Transport>, Setup) {
-        let Some(hosts) = self.config.hosts.as_ref().filter(|hosts| !hosts.lease().is_zero()) else {
-            return ((self.config.carrier)(&self.config), setup);
+    pub(in crate::sessions) fn hosted(&self, mut setup: Setup) -> Result<(Box<dyn Transport>, Setup), Error> {
+        let config = self.launch_config()?;
+        let Some(hosts) = config.hosts.as_ref().filter(|hosts| !hosts.lease().is_zero()) else {
+            return Ok(((config.carrier)(&config), setup));
         };
         let mut memory = self.entry.memory();
         let base = memory.row.host_offset.unwrap_or_default();
@@ -35,7 +36,7 @@ impl Actor {
         setup.snapshot_store = Some(Arc::new(FoldStore(hosted.clone())));
         memory.host = Some(hosted);
         memory.is_detached = false;
-        (launch::prefixed(transport, &self.config), setup)
+        Ok((launch::prefixed(transport, &config), setup))
     }
 
     /// Detaches from the agent. Its later output is for the next server.
@@ -81,7 +82,8 @@ impl Actor {
         }
         setup.checkpoint = Some(Checkpoint { fold: kept.fold, end: kept.end, stored });
         setup.snapshot_store = Some(Arc::new(FoldStore(hosted.clone())));
-        let carrier = launch::prefixed(transport, &self.config);
+        let config = self.launch_config()?;
+        let carrier = launch::prefixed(transport, &config);
         let agent = self.run_agent(carrier, options, setup).await?;
         self.set_idle().await?;
         // It is unknown if these arrived. The host knows: it does not write a prompt twice.

@@ -27,6 +27,11 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(super) verbose: bool,
 
+    /// Agent other than Claude Code: a well-known one that is installed, or one of the configuration of
+    /// `tidings serve`
+    #[arg(long, value_name = "NAME")]
+    pub(super) backend: Option<String>,
+
     #[command(flatten)]
     pub(super) claude: ClaudeArgs,
 }

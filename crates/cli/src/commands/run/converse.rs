@@ -10,6 +10,7 @@ use tidings_agent::{ChannelEventSink, PermissionPolicy, fold};
 use tidings_protocol::api::{Attachment, Delivery};
 
 use super::args::{Format, OnAsk, RunArgs};
+use super::backend;
 use super::frames::{Frames, Partial};
 use super::prompt::FirstPrompt;
 use super::turn::{INTERRUPTED, OnRequest, Turns};
@@ -62,7 +63,8 @@ pub(super) async fn converse(
     };
     let setup = Setup::new(HANDLE, policy);
     let (sink, events) = ChannelEventSink::new(EVENTS_MAX);
-    let started = AgentSession::start(options, setup, Box::new(sink)).await;
+    let transport = backend::transport(args.backend.as_deref())?;
+    let started = AgentSession::start_over(transport, options, setup, Box::new(sink)).await;
     let session = started.map_err(not_started).map_err(|error| not_resumed(args, error))?;
     let frames = match args.output {
         Format::Text => None,

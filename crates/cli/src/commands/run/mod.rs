@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 mod args;
+mod backend;
 mod converse;
 mod frames;
 mod options;

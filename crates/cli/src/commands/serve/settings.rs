@@ -13,6 +13,7 @@ use serde::Deserialize;
 use tidings_bridge::notify::Target;
 use tidings_bridge::server::{Retention, TlsFiles};
 
+use super::agents::{self, AgentEntry, InstalledAgent};
 use super::demo::Demo;
 use super::{Serve, file, variables};
 use crate::commands::sessions::RootArgs;
@@ -133,6 +134,11 @@ pub(super) struct Layer {
     #[arg(long = "fleet-label", value_name = "NAME=VALUE")]
     pub(super) fleet_labels: Option<Vec<String>>,
 
+    /// Agents other than Claude Code. Set in the file only.
+    #[arg(skip)]
+    #[serde(rename = "agent")]
+    pub(super) agents: Option<Vec<AgentEntry>>,
+
     /// Targets of notifications when a session needs a person. Set in the file only, since the addresses may
     /// be secrets.
     #[arg(skip)]
@@ -216,6 +222,7 @@ pub(super) struct Settings {
     pub(super) retention: Retention,
     pub(super) archive_bytes: u64,
     pub(super) fleet: FleetSettings,
+    pub(super) agents: Vec<InstalledAgent>,
     pub(super) notify: Vec<Target>,
     pub(super) log: LogForm,
     pub(super) log_level: LogLevel,
@@ -298,6 +305,7 @@ impl Settings {
                 ca: layer.fleet_ca,
                 labels: labels(layer.fleet_labels.unwrap_or_default())?,
             },
+            agents: agents::installed(&layer.agents.unwrap_or_default())?,
             notify: layer.notify.unwrap_or_default(),
             log: layer.log.unwrap_or_default(),
             log_level: layer.log_level.unwrap_or_default(),
@@ -349,6 +357,7 @@ impl Layer {
             fleet_nkey: self.fleet_nkey.or(other.fleet_nkey),
             fleet_ca: self.fleet_ca.or(other.fleet_ca),
             fleet_labels: self.fleet_labels.or(other.fleet_labels),
+            agents: self.agents.or(other.agents),
             notify: self.notify.or(other.notify),
             log: self.log.or(other.log),
             log_level: self.log_level.or(other.log_level),

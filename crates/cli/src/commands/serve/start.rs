@@ -18,6 +18,7 @@ use tidings_bridge::sessions::{Config, Observe, Real};
 use tidings_bridge::{Archive, Auth, Broadcast, Journal, MemoryJournal, Sessions, SqliteJournal, auth};
 use uuid::Uuid;
 
+use super::agents::InstalledAgent;
 use super::demo::Demo;
 use super::settings::{Observed, Settings, TypeInto};
 use crate::commands::backup::JOURNAL;
@@ -117,6 +118,7 @@ pub(super) async fn sessions(
 fn config(settings: &Settings, auth: &Auth) -> anyhow::Result<Config> {
     let mut config = Config::default();
     config.environment = auth::environment(env::vars_os(), &settings.pass_env);
+    config.agents = settings.agents.iter().map(InstalledAgent::program).collect::<Result<_, _>>()?;
     config.roots.clone_from(&settings.allow_folders);
     config.trust = (!settings.trusts_folders).then(|| auth.trust().clone());
     config.policies = Some(auth.policies().clone());

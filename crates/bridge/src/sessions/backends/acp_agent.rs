@@ -1,0 +1,99 @@
+//! Other agents, which an adapter runs in place of Claude Code.
+
+use futures_core::future::BoxFuture;
+use tidings_agent::{AgentSession, Command};
+use tidings_protocol::api::{ModelChoice, SessionCapability};
+use tidings_protocol::json::Raw;
+
+use super::{Backend, BackendCall, ClaudeCode, Offer, PromptOutcome, Setting};
+use crate::sessions::settings::Queued;
+
+/// A running agent of the Agent Client Protocol. Its adapter speaks the control protocol of Claude Code, as
+/// far as the agent can do what is asked for.
+pub(in crate::sessions) struct AcpAgent {
+    name: String,
+    adapted: ClaudeCode,
+    session: AgentSession,
+}
+
+/// Actions on every such agent.
+const ALWAYS: [SessionCapability; 4] = [
+    SessionCapability::Prompt,
+    SessionCapability::Interrupt,
+    SessionCapability::Answer,
+    SessionCapability::Stop,
+];
+
+impl AcpAgent {
+    pub(in crate::sessions) fn new(name: &str, session: AgentSession) -> Self {
+        AcpAgent { name: name.to_owned(), adapted: ClaudeCode(session.clone()), session }
+    }
+
+    /// The actions that are offered before the agent runs, and has said what it can do.
+    pub(in crate::sessions) fn offer_before_start(name: &str) -> Offer {
+        Offer { capabilities: ALWAYS.to_vec(), limited: Some(limits(name)) }
+    }
+
+    /// True if the agent has modes that can be set.
+    fn has_modes(&self) -> bool {
+        let info = self.session.client().info();
+        let modes = info.extra.get("agent").and_then(|agent| agent.get("modes"));
+        modes.is_some_and(|modes| modes.items().any(|mode| mode.get("id").and_then(Raw::text).is_some()))
+    }
+
+    /// True if the agent has a slash command of this name.
+    fn has_command(&self, name: &str) -> bool {
+        self.session.client().info().commands.iter().any(|command| command.name == name)
+    }
+}
+
+fn limits(name: &str) -> String {
+    format!("{name} does not offer everything that Claude Code does")
+}
+
+impl Backend for AcpAgent {
+    fn offer(&self) -> Offer {
+        let mut capabilities = ALWAYS.to_vec();
+        if !self.adapted.models().is_empty() {
+            capabilities.push(SessionCapability::SetModel);
+        }
+        if self.has_modes() {
+            capabilities.push(SessionCapability::SetMode);
+        }
+        if self.has_command("compact") {
+            capabilities.push(SessionCapability::Compact);
+        }
+        if self.has_command("clear") {
+            capabilities.push(SessionCapability::Clear);
+        }
+        Offer { capabilities, limited: Some(limits(&self.name)) }
+    }
+
+    fn prompt<'a>(&'a self, queued: &'a Queued) -> BackendCall<'a, PromptOutcome> {
+        self.adapted.prompt(queued)
+    }
+
+    fn interrupt(&self) -> BackendCall<'_, ()> {
+        self.adapted.interrupt()
+    }
+
+    fn run(&self, command: Command) -> BackendCall<'_, ()> {
+        self.adapted.run(command)
+    }
+
+    fn set<'a>(&'a self, setting: Setting<'a>) -> BackendCall<'a, ()> {
+        self.adapted.set(setting)
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        self.adapted.close()
+    }
+
+    fn is_closed(&self) -> bool {
+        self.adapted.is_closed()
+    }
+
+    fn models(&self) -> Vec<ModelChoice> {
+        self.adapted.models()
+    }
+}

@@ -1,0 +1,301 @@
+//! Agents other than Claude Code on a server: a scripted one, in the Agent Client Protocol.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::serve::machine::{Machine, Running, until};
+
+const SCRIPT: &str = r#"
+[session.modes]
+currentModeId = "build"
+availableModes = [{ id = "build", name = "Build" }, { id = "plan", name = "Plan" }]
+
+[[turn]]
+when = "greet"
+steps = [{ thought = "Greet." }, { text = "Hello, " }, { text = "{prompt}!" }]
+
+[[turn]]
+when = "clean"
+steps = [
+  { text = "I will clean up." },
+  { request = { method = "session/request_permission", params = { toolCall = { toolCallId = "c1", title = "Clean", kind = "execute", rawInput = { command = "rm -rf build" } }, options = [
+    { optionId = "yes", name = "Yes", kind = "allow_once" },
+    { optionId = "no", name = "No", kind = "reject_once" },
+  ] } } },
+  { update = { sessionUpdate = "tool_call_update", toolCallId = "c1", status = "completed", rawOutput = { output = "gone" } } },
+  { text = "Answered: {answer}" },
+]
+
+[[turn]]
+when = "write"
+steps = [
+  { request = { method = "fs/write_text_file", params = { path = "{folder}/made.txt", content = "made" } } },
+  { request = { method = "fs/read_text_file", params = { path = "{folder}/made.txt" } } },
+  { text = "Read: {answer}" },
+  { request = { method = "fs/read_text_file", params = { path = "/etc/passwd" } } },
+  { text = "Outside: {answer}" },
+]
+
+[[turn]]
+when = "command"
+steps = [
+  { request = { method = "terminal/create", params = { command = "echo out; sleep 300" } } },
+  { text = "Terminal: {answer}" },
+  "wait_for_cancel",
+]
+
+[[turn]]
+when = "die"
+steps = [{ text = "Half an answer" }, { stderr = "out of ideas" }, { exit = 7 }]
+
+[[turn]]
+when = "noise"
+steps = [{ line = "not json" }, { update = { sessionUpdate = "of_the_future", more = [1] } }, { long_line = 17000000 }, { text = "Still here." }]
+late = [{ text = "too late" }]
+"#;
+
+/// A server with the scripted agent.
+fn serve(machine: &Machine, lease: &str) -> Running {
+    let script = machine.path("agent.toml");
+    fs::write(&script, SCRIPT.replace("{folder}", machine.path("project").to_str().unwrap())).unwrap();
+    let config = machine.path("serve.toml");
+    let tidings = assert_cmd::cargo::cargo_bin("tidings");
+    let text = format!(
+        "[[agent]]\nname = \"sample\"\ncommand = \"{}\"\nargs = [\"rehearse\", \"acp\", \"--script\", \"{}\"]\nenv = {{ SAMPLE = \"1\" }}\n",
+        tidings.display(),
+        script.display()
+    );
+    fs::write(&config, text).unwrap();
+    let data = machine.path("data");
+    let arguments = [
+        "--config",
+        config.to_str().unwrap(),
+        "--data",
+        data.to_str().unwrap(),
+        "--claude-path",
+        "/bin/false",
+    ];
+    machine.serve(&[&arguments[..], &["--agent-lease", lease]].concat())
+}
+
+fn start(server: &Running, machine: &Machine, prompt: &str) -> String {
+    let body = json!({"cwd": machine.path("project"), "backend": "sample", "prompt": prompt});
+    let created = server.ask("POST", "/v1/sessions", Some(&body));
+    assert_eq!(created.status, 201, "{created:?}");
+    assert_eq!(created.json()["backend"], "sample");
+    created.json()["key"].as_str().unwrap().to_owned()
+}
+
+fn session(server: &Running, key: &str) -> Value {
+    server.ask("GET", &format!("/v1/sessions/{key}"), None).json()
+}
+
+fn prompt(server: &Running, key: &str, text: &str) {
+    let sent = server.ask("POST", &format!("/v1/sessions/{key}/input"), Some(&json!({"content": text})));
+    assert!(sent.status < 300, "{sent:?}");
+}
+
+/// Waits until so many turns are over, and returns the session.
+fn turns(server: &Running, key: &str, count: u64) -> Value {
+    until(&format!("{count} turns"), || {
+        let session = session(server, key);
+        let is_done = session["totals"]["turns"].as_u64() >= Some(count) && session["state"] != "running";
+        is_done.then_some(session)
+    })
+}
+
+/// All events so far, as text.
+fn events(server: &Running, key: &str) -> String {
+    server.ask("GET", &format!("/v1/sessions/{key}/history?limit=500"), None).body
+}
+
+/// The one pending permission request.
+fn pending(server: &Running) -> Value {
+    until("a permission request", || {
+        let items = server.ask("GET", "/v1/permissions", None).json()["items"].take();
+        items.get(0).cloned()
+    })
+}
+
+fn decide(server: &Running, ask: &Value, decision: &str) {
+    let (session, id) = (ask["session"].as_str().unwrap(), ask["tool_use_id"].as_str().unwrap());
+    let path = format!("/v1/sessions/{session}/permissions/{id}");
+    let decided = server.ask("POST", &path, Some(&json!({"decision": decision})));
+    assert_eq!(decided.status, 200, "{decided:?}");
+}
+
+#[test]
+fn a_session_with_another_agent_is_like_any_other() {
+    let machine = Machine::new();
+    let server = serve(&machine, "0");
+    assert_eq!(server.ask("GET", "/v1/meta", None).json()["agents"], json!(["sample"]));
+    let key = start(&server, &machine, "greet");
+    let session = turns(&server, &key, 1);
+    assert_eq!(session["last_line"], "Hello, greet!");
+    assert_eq!(session["totals"]["cost_incomplete"], true, "its cost is not known");
+    let can: Vec<&str> =
+        session["capabilities"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    assert!(can.contains(&"prompt") && can.contains(&"set_mode"), "{can:?}");
+    assert!(!can.contains(&"rewind") && !can.contains(&"set_model"), "not faked: {can:?}");
+    let table = machine.output(&["ps", "--data", server.data.to_str().unwrap()]);
+    assert!(table.contains("(sample)") && !table.contains("$0.00"), "{table}");
+    // A mode of the agent that fits, and one that does not.
+    let mode = |mode: &str| {
+        server.ask("POST", &format!("/v1/sessions/{key}/mode"), Some(&json!({"mode": mode}))).status
+    };
+    assert!(mode("plan") < 300);
+    assert!(mode("acceptEdits") >= 400);
+}
+
+#[test]
+fn an_unknown_agent_and_settings_that_it_lacks_are_refused() {
+    let machine = Machine::new();
+    let server = serve(&machine, "0");
+    let create = |more: Value| {
+        let mut body = json!({"cwd": machine.path("project")});
+        for (key, value) in more.as_object().unwrap() {
+            body[key] = value.clone();
+        }
+        server.ask("POST", "/v1/sessions", Some(&body))
+    };
+    let unknown = create(json!({"backend": "other"}));
+    assert_eq!(unknown.status, 400, "{unknown:?}");
+    assert!(unknown.body.contains("its agents are: sample"), "{unknown:?}");
+    assert_eq!(create(json!({"backend": "sample", "allowed_tools": ["Bash"]})).status, 400);
+    assert_eq!(create(json!({"backend": "sample", "resume": "a", "fork": true})).status, 400);
+}
+
+#[test]
+fn permission_requests_of_another_agent_are_answered_like_those_of_claude_code() {
+    let machine = Machine::new();
+    let server = serve(&machine, "0");
+    let key = start(&server, &machine, "clean");
+    let ask = pending(&server);
+    assert_eq!(ask["request"]["target"], "rm -rf build");
+    decide(&server, &ask, "allow");
+    let session = turns(&server, &key, 1);
+    assert!(session["last_line"].as_str().unwrap().contains(r#""optionId":"yes""#), "{session}");
+    let audit = server.ask("GET", "/v1/audit", None).body;
+    assert!(audit.contains("rm -rf build") || audit.contains("c1"), "{audit}");
+    prompt(&server, &key, "clean");
+    decide(&server, &pending(&server), "deny");
+    let session = turns(&server, &key, 2);
+    assert!(session["last_line"].as_str().unwrap().contains(r#""optionId":"no""#), "{session}");
+}
+
+#[test]
+fn files_are_written_after_a_request_and_read_inside_of_the_folder_only() {
+    let machine = Machine::new();
+    let server = serve(&machine, "0");
+    let key = start(&server, &machine, "write");
+    let ask = pending(&server);
+    assert_eq!(ask["request"]["level"], "Write");
+    assert!(!machine.path("project/made.txt").exists());
+    decide(&server, &ask, "allow");
+    turns(&server, &key, 1);
+    assert_eq!(fs::read_to_string(machine.path("project/made.txt")).unwrap(), "made");
+    let events = events(&server, &key);
+    assert!(events.contains(r#"Read: {\"content\":\"made\"}"#), "{events}");
+    assert!(
+        events.contains("is not a file below the folders of the session") && !events.contains("root:x"),
+        "{events}"
+    );
+}
+
+#[test]
+fn commands_of_another_agent_end_with_the_session() {
+    let machine = Machine::new();
+    let server = serve(&machine, "0");
+    let key = start(&server, &machine, "command");
+    let ask = pending(&server);
+    assert_eq!(ask["request"]["target"], "echo out; sleep 300");
+    decide(&server, &ask, "allow");
+    let runs = || {
+        crate::serve::machine::children(server.child.id()).into_iter().find(|pid| {
+            fs::read_to_string(format!("/proc/{pid}/cmdline"))
+                .is_ok_and(|line| line.starts_with("sleep\x00300"))
+        })
+    };
+    let sleeping = until("the command runs", runs);
+    assert!(server.ask("POST", &format!("/v1/sessions/{key}/stop"), Some(&json!({}))).status < 300);
+    until("the command is gone", || {
+        (!std::path::Path::new(&format!("/proc/{sleeping}")).exists()).then_some(())
+    });
+}
+
+#[test]
+fn an_agent_that_dies_is_started_again_and_continues() {
+    let machine = Machine::new();
+    let server = serve(&machine, "0");
+    let key = start(&server, &machine, "die");
+    let failed = until("the failure", || {
+        let session = session(&server, &key);
+        session["error"].is_string().then_some(session)
+    });
+    let error = failed["error"].as_str().unwrap();
+    assert!(error.contains("sample") && error.contains("out of ideas"), "{error}");
+    let own = failed["cli_session_ids"][0].clone();
+    // A prompt before the end of the process would be in doubt.
+    until("the end of the agent", || (session(&server, &key)["state"] == "failed").then_some(()));
+    prompt(&server, &key, "greet");
+    let session = until("the answer", || {
+        let session = session(&server, &key);
+        (session["last_line"] == "Hello, greet!").then_some(session)
+    });
+    assert_eq!(session["cli_session_ids"], json!([own]), "the same session of the agent");
+}
+
+#[test]
+fn what_no_agent_should_send_is_kept_and_the_turn_goes_on() {
+    let machine = Machine::new();
+    let server = serve(&machine, "0");
+    let key = start(&server, &machine, "noise");
+    let session = turns(&server, &key, 1);
+    assert_eq!(session["last_line"], "Still here.");
+    let late = || events(&server, &key).contains("too late").then_some(());
+    until("the late text is kept", late);
+    let events = events(&server, &key);
+    assert!(events.contains("not json") && events.contains("of_the_future"), "{events}");
+    assert!(events.contains("is too long"), "{events}");
+    assert_eq!(turns(&server, &key, 1)["state"], "idle", "late text begins no turn");
+}
+
+#[test]
+fn a_session_with_another_agent_survives_its_server() {
+    let machine = Machine::new();
+    let mut server = serve(&machine, "60");
+    let key = start(&server, &machine, "clean");
+    let before = pending(&server);
+    server.signal("KILL");
+    server.ended();
+    drop(server);
+    let server = serve(&machine, "60");
+    let after = pending(&server);
+    assert_eq!((&after["session"], &after["tool_use_id"]), (&before["session"], &before["tool_use_id"]));
+    decide(&server, &after, "allow");
+    let session = turns(&server, &key, 1);
+    assert!(session["last_line"].as_str().unwrap().contains(r#""optionId":"yes""#), "{session}");
+    let stopped = server.ask("POST", &format!("/v1/sessions/{key}/stop"), Some(&json!({})));
+    assert!(stopped.status < 300, "{stopped:?}");
+}
+
+#[test]
+fn run_takes_another_agent_by_its_name() {
+    let machine = Machine::new();
+    let script = machine.path("agent.toml");
+    fs::write(&script, SCRIPT).unwrap();
+    let folder = machine.path("home/.config/tidings");
+    fs::create_dir_all(&folder).unwrap();
+    let tidings = assert_cmd::cargo::cargo_bin("tidings");
+    let text = format!(
+        "[[agent]]\nname = \"sample\"\ncommand = \"{}\"\nargs = [\"rehearse\", \"acp\", \"--script\", \"{}\"]\n",
+        tidings.display(),
+        script.display()
+    );
+    fs::write(folder.join("serve.toml"), text).unwrap();
+    assert_eq!(machine.output(&["run", "--backend", "sample", "greet"]), "Hello, greet!\n");
+    let (code, said) = machine.failure(&["run", "--backend", "other", "greet"]);
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("installed are: sample"), "{said}");
+}
