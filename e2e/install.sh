@@ -118,6 +118,15 @@ install_acp() {
     fi
 }
 
+# Other agents under Tidings. Their install scripts only choose a program for the platform, which is done here.
+install_agents() {
+    local pins=(agents/package.json agents/package-lock.json)
+    if ! current agents "${pins[@]}"; then
+        npm_part agents "agents of the Agent Client Protocol"
+        stamp agents "${pins[@]}"
+    fi
+}
+
 install_py() {
     local pins=(requirements.txt requirements-sdk.txt)
     if ! current py "${pins[@]}" || ! "$cache/venv/bin/python" -c 'import claude_agent_sdk' 2>/dev/null; then
@@ -157,4 +166,5 @@ install_cli
 [ "${1:-}" != other ] || install_other
 install_ts
 install_acp
+install_agents
 install_py

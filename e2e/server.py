@@ -50,7 +50,7 @@ def _websocket(place: Place, web: Web) -> list[str]:
     again = socket.ask(said)
     if accepted.get("seq") != again.get("seq"):
         return [f"the same prompt was accepted twice: {accepted} {again}"]
-    seen = list(_until(socket, key, "PermissionRequired"))
+    seen = list(until(socket, key, "PermissionRequired"))
     socket.cut()
 
     socket = web.socket()
@@ -59,13 +59,13 @@ def _websocket(place: Place, web: Web) -> list[str]:
     if (back["verdict"], len(waiting)) != ("ok", 1):
         return [f"the pending request was not sent after a reconnect: {back}"]
     answered = socket.ask({"type": "answer", "session": key, "to": waiting[0], "permission": {"decision": "allow"}})
-    seen += _until(socket, key, "Complete")
+    seen += until(socket, key, "Complete")
     socket.cut()
     problems = dense(seen, subscribed["from"])
     if answered.get("answer", {}).get("outcome") != "allowed":
         problems.append(f"not allowed: {answered}")
-    if _text(each["event"] for each in seen) != "I will **note** it.It is noted.":
-        problems.append(f"another text: {_text(each['event'] for each in seen)!r}")
+    if text_of(each["event"] for each in seen) != "I will **note** it.It is noted.":
+        problems.append(f"another text: {text_of(each['event'] for each in seen)!r}")
     if not (place.project / "note.txt").exists():
         problems.append("the command did not run")
     _, diff = web.call("GET", f"/v1/sessions/{key}/diff")
@@ -107,8 +107,8 @@ def _stream(place: Place, web: Web) -> list[str]:
     unknown = {name for event in seen for name in event} - PAGE_EVENTS
     if unknown:
         problems.append(f"events outside of server mode: {sorted(unknown)}")
-    if _text(seen) != "I will **note** it.Then not today.":
-        problems.append(f"another text: {_text(seen)!r}")
+    if text_of(seen) != "I will **note** it.Then not today.":
+        problems.append(f"another text: {text_of(seen)!r}")
     if (place.project / "note.txt").exists():
         problems.append("the command ran")
     return problems
@@ -121,15 +121,15 @@ def _stopped(place: Place, web: Web) -> list[str]:
     key = session["key"]
     socket = web.socket()
     socket.ask({"type": "subscribe", "session": key})
-    seen = list(_until(socket, key, "Complete"))
+    seen = list(until(socket, key, "Complete"))
     socket.ask({"type": "command", "session": key, "command": "stop"})
     _, stopped = web.call("GET", f"/v1/sessions/{key}")
     socket.ask({"type": "input", "session": key, "input": {"content": "and again"}})
-    seen += _until(socket, key, "Complete")
+    seen += until(socket, key, "Complete")
     socket.cut()
     problems = [] if stopped["state"] == "stopped" else [f"it is not stopped: {stopped}"]
-    if not _text(each["event"] for each in seen).endswith("It is noted.As I said."):
-        problems.append(f"another text: {_text(each['event'] for each in seen)!r}")
+    if not text_of(each["event"] for each in seen).endswith("It is noted.As I said."):
+        problems.append(f"another text: {text_of(each['event'] for each in seen)!r}")
     requests = [json.loads(line) for line in (place.root / "api.ndjson").read_text().splitlines()]
     if len(requests[-1]["messages"]) <= len(requests[-2]["messages"]):
         problems.append("the last request does not continue the previous one")
@@ -150,7 +150,7 @@ def _files(place: Place, web: Web) -> list[str]:
     key = session["key"]
     socket = web.socket()
     socket.ask({"type": "subscribe", "session": key})
-    seen = list(_until(socket, key, "Complete"))
+    seen = list(until(socket, key, "Complete"))
     socket.cut()
     prompt = next(each["event"]["UserPrompt"] for each in seen if "UserPrompt" in each["event"])
     _, kept = web.call("GET", f"/v1/sessions/{key}/prompts/{prompt['uuid']}")
@@ -213,7 +213,7 @@ def _terminal(place: Place, web: Web) -> list[str]:
     number = str(json.loads(made.stdout)["handle"])
     socket = web.socket()
     socket.ask({"type": "subscribe", "session": number})
-    for _ in _until(socket, json.loads(made.stdout)["key"], "PermissionRequired"):
+    for _ in until(socket, json.loads(made.stdout)["key"], "PermissionRequired"):
         pass
     socket.cut()
     allowed = tidings("approve", number, "--yes")
@@ -238,7 +238,7 @@ CHECKS: dict[str, Callable[[Place, Web], list[str]]] = {
 }
 
 
-def _until(socket: Socket, key: str, name: str) -> Iterator[dict[str, Any]]:
+def until(socket: Socket, key: str, name: str) -> Iterator[dict[str, Any]]:
     """Events of a session up to the first of this name."""
     while True:
         message = socket.hear()
@@ -270,5 +270,5 @@ def same_history(web: Web, key: str, seen: list[dict[str, Any]]) -> list[str]:
     return [] if events[: len(seen)] == seen else ["history differs from the live events"]
 
 
-def _text(events: Any) -> str:
+def text_of(events: Any) -> str:
     return "".join(event["TextChunk"]["text"] for event in events if "TextChunk" in event)

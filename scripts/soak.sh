@@ -4,7 +4,7 @@
 # SESSIONS=n, CASES=n, SOCKETS=n, KILLS=n, AGENTS=n, RACES=n, TAKE_OVERS=n, STUCK=n, MIB=n, ROUNDS=n and TIMES=n set sizes, SEED=n the random seed; a failure prints its seed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-all_parts=(sessions resume kill hosts outlive outlive-cli upgrade terminal take-over readme stuck answers properties)
+all_parts=(sessions resume kill hosts outlive outlive-cli upgrade terminal take-over agents readme stuck answers properties)
 [ -z "${SEED:-}" ] || export TIDINGS_SOAK_SEED=$SEED
 
 # A thousand sessions that end at inconvenient moments; fails if a process, a task or an open file is left over.
@@ -71,6 +71,13 @@ soak_take-over() {
     e2e/install.sh
     cargo build -p tidings-cli -p tidings-e2e-driver
     TAKE_OVERS=${TAKE_OVERS:-10} python3 e2e/run.py --only take-over --column 'cli×api'
+}
+
+# Other agents on a server that is killed while a request is pending: all of them, each restarted once.
+soak_agents() {
+    e2e/install.sh
+    cargo build -p tidings-cli -p tidings-e2e-driver
+    LONG=1 python3 e2e/run.py --only agents --column 'cli×api'
 }
 
 # The programs of the README in a crate of their own, with the features that a user gets.

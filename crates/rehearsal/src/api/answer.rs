@@ -11,6 +11,7 @@ use super::connection::ConnectionCloser;
 use super::ids::ApiIds;
 use super::json::Object;
 use super::message::{Message, error_body, failure};
+use super::other_apis::{ApiKind, gemini_steps, responses_events};
 use super::request::ApiCall;
 use crate::script::{ApiFailure, Pace, Pairs, Turn};
 
@@ -31,6 +32,11 @@ impl ApiResponse {
         let headers = vec![(CONTENT_TYPE, HeaderValue::from_static("application/json"))];
         let steps = vec![Step::now(body.to_string())];
         ApiResponse { status: Some(StatusCode::OK), headers, steps, delay_ms: 0, cut_after: None }
+    }
+
+    /// A whole JSON document that is rendered already.
+    fn document(steps: Vec<Step>) -> Self {
+        ApiResponse { steps, ..ApiResponse::json(&Object::default()) }
     }
 
     /// An error in the API's format.
@@ -56,6 +62,13 @@ impl ApiResponse {
             (Some(error), _) => ApiResponse::failure(error, request_id),
             // Without a stream an error event cannot be sent.
             (None, Some(kind)) if !call.stream => ApiResponse::failure(&failure(kind), request_id),
+            _ if call.kind == ApiKind::Responses => {
+                ApiResponse::events(responses_events(turn, pace, call, ids))
+            }
+            _ if call.kind == ApiKind::Gemini => {
+                let steps = gemini_steps(turn, pace, call);
+                if call.stream { ApiResponse::events(steps) } else { ApiResponse::document(steps) }
+            }
             _ => {
                 let message = Message::new(turn, pace, call, ids);
                 if call.stream {

@@ -1,4 +1,5 @@
 //! Stand-in for the Messages API on loopback, so that the real CLI runs without a key, a network or a bill.
+//! Other agents find as much of their APIs as a turn needs (`other_apis`).
 //!
 //! [`Server::start`] binds an address and answers from a [`Script`](crate::script::Script); [`Server::stop`]
 //! returns a [`Report`] on the expectations of the script. Ids and token counts are derived from counters and
@@ -32,6 +33,7 @@ mod limits;
 mod log;
 mod message;
 mod models;
+mod other_apis;
 mod report;
 mod request;
 mod routes;

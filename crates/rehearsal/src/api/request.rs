@@ -1,6 +1,7 @@
 use tidings_protocol::json::Raw;
 
 use super::log::MessageShape;
+use super::other_apis::ApiKind;
 use super::safeguards;
 use crate::player::Request;
 
@@ -10,6 +11,7 @@ use crate::player::Request;
 #[derive(Debug, Default)]
 pub(super) struct ApiCall {
     pub(super) request: Request,
+    pub(super) kind: ApiKind,
     pub(super) stream: bool,
     /// True if the request asks for a check of the answer's tool calls, as the CLI does in auto mode.
     pub(super) checks_tools: bool,
@@ -44,7 +46,9 @@ impl ApiCall {
 
     /// True if the CLI only checks that the API is available: a request for one token without tools.
     pub(super) fn is_probe(&self) -> bool {
-        self.max_tokens.is_some_and(|max| max <= 1) && self.request.tools.is_empty()
+        self.kind == ApiKind::Messages
+            && self.max_tokens.is_some_and(|max| max <= 1)
+            && self.request.tools.is_empty()
     }
 
     fn add(&mut self, message: Raw<'_>) {
@@ -82,11 +86,11 @@ fn block(block: Raw<'_>) -> Vec<String> {
     texts
 }
 
-fn items(list: Option<Raw<'_>>) -> impl Iterator<Item = Raw<'_>> {
+pub(super) fn items(list: Option<Raw<'_>>) -> impl Iterator<Item = Raw<'_>> {
     list.filter(|list| list.is_array()).into_iter().flat_map(Raw::items)
 }
 
-fn string(object: Raw<'_>, key: &str) -> Option<String> {
+pub(super) fn string(object: Raw<'_>, key: &str) -> Option<String> {
     object.get(key).and_then(Raw::text).map(|text| text.get().into_owned())
 }
 

@@ -16,6 +16,7 @@ use super::json::{Object, json, on_one_line};
 use super::limits::REQUEST_BYTES_MAX;
 use super::log::{AnsweredBy, Entry};
 use super::models;
+use super::other_apis::{ApiKind, read_gemini, read_responses};
 use super::request::ApiCall;
 use super::server::Bodies;
 use super::state::PlayState;
@@ -56,18 +57,24 @@ async fn handle(
 fn respond(shared: &Shared, parts: &Parts, body: Option<&Bytes>) -> (String, ApiResponse) {
     let text = body.map_or_else(String::new, |body| String::from_utf8_lossy(body).into_owned());
     let parsed = Raw::parse(&text);
-    let mut call = parsed.as_ref().map_or_else(|_| ApiCall::default(), |body| ApiCall::read(*body));
+    let path = parts.uri.path();
+    let asked = ApiKind::of(path);
+    let mut call = match (&parsed, asked) {
+        (Ok(body), Some((ApiKind::Responses, _))) => read_responses(*body),
+        (Ok(body), Some((ApiKind::Gemini, stream))) => read_gemini(*body, path, stream),
+        (Ok(body), _) => ApiCall::read(*body),
+        (Err(_), _) => ApiCall::default(),
+    };
     let mut state = shared.state();
     let id = state.request_id();
     let posts = parts.method == Method::POST;
     let gets = parts.method == Method::GET || parts.method == Method::HEAD;
-    let path = parts.uri.path();
     let (turn, answer) = match path {
         _ if body.is_none() => refuse(413, "the request is too long, or was cut off", &id),
-        "/v1/messages" | "/v1/messages/count_tokens" if posts && parsed.is_err() => {
+        _ if posts && parsed.is_err() && (asked.is_some() || path == "/v1/messages/count_tokens") => {
             refuse(400, "the request body is not JSON", &id)
         }
-        "/v1/messages" if posts => state.play(&mut call, &id),
+        _ if posts && asked.is_some() => state.play(&mut call, &id),
         "/v1/messages/count_tokens" if posts => {
             plain(&Object::default().with("input_tokens", estimate(call.chars)))
         }
