@@ -524,6 +524,16 @@ export type FileText = {
   cut: boolean,
 };
 
+/** Request to continue a session of a lost server. */
+export type FleetContinue = {
+  /** Working folder on the server that continues it; by default the same path. */
+  cwd?: string,
+  /** Makes a git worktree for it, with a new branch of this name; an empty name chooses one. */
+  worktree?: string,
+  /** First prompt. */
+  prompt?: string,
+};
+
 /** Request to take no new sessions, or to take them again. */
 export type FleetDrain = {
   /** True to take none. */
@@ -594,8 +604,24 @@ export type FleetStatus = {
   events_taken: number,
   /** Messages that were refused since it started: wrong signatures, unknown servers, copies. */
   refused: number,
+  /** Messages that were read more than once since it started, after a connection was lost. */
+  redelivered: number,
   /** The servers of the fleet, by name. */
   nodes: Array<FleetNode>,
+};
+
+/** The storage of the fleet. */
+export type FleetStorage = {
+  /** Bytes that are used. */
+  bytes: number,
+  /** Bytes that may be used; omitted without a limit. */
+  bytes_max?: number,
+};
+
+/** Request for another limit of the storage. */
+export type FleetStorageMax = {
+  /** Bytes that may be used. */
+  bytes_max: number,
 };
 
 /**

@@ -73,6 +73,11 @@ impl Scopes {
         Scope::ALL.into_iter().collect()
     }
 
+    /// The scopes that both contain.
+    pub(crate) fn and(self, other: Scopes) -> Self {
+        Scope::ALL.into_iter().filter(|scope| self.has(*scope) && other.has(*scope)).collect()
+    }
+
     /// True if it contains a scope. `admin` contains all.
     pub fn has(self, scope: Scope) -> bool {
         self.0 & (1 << scope as u8) != 0 || self.0 & (1 << Scope::Admin as u8) != 0
@@ -128,5 +133,19 @@ impl Caller {
         }
         let message = format!("This needs the scope `{scope}`, which `{}` does not have", self.name);
         Err(Error::new(Code::Forbidden, message, "pair the device again with more scopes"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forwarded_request_has_no_more_rights_than_the_server_that_forwards_it() {
+        let (device, server) = (Scopes::all(), Scopes::from(vec![Scope::Read, Scope::Prompt]));
+        assert_eq!(device.and(server), server);
+        let reader = Scopes::from(vec![Scope::Read]);
+        assert_eq!(reader.and(Scopes::all()), reader);
+        assert_eq!(reader.and(Scopes::from(vec![Scope::Decide])), Scopes::default());
     }
 }

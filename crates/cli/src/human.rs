@@ -108,6 +108,21 @@ pub(crate) fn char_width(c: char) -> usize {
     }
 }
 
+/// Parses `500K`, `2G`, and plain bytes.
+pub(crate) fn size(text: &str) -> Result<u64, String> {
+    let refused = || "give a size such as 500K, 100M or 2G".to_owned();
+    let text = text.trim().trim_end_matches(['B', 'b']).trim_end_matches('i');
+    let (number, shift) = match text.chars().last().map(|unit| unit.to_ascii_uppercase()) {
+        Some('K') => (&text[..text.len() - 1], 10),
+        Some('M') => (&text[..text.len() - 1], 20),
+        Some('G') => (&text[..text.len() - 1], 30),
+        Some('T') => (&text[..text.len() - 1], 40),
+        _ => (text, 0),
+    };
+    let number: u64 = number.trim().parse().map_err(|_| refused())?;
+    number.checked_mul(1 << shift).ok_or_else(refused)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,6 +159,23 @@ mod tests {
             [(-5, "0s"), (59, "59s"), (3_599, "59m"), (86_399, "23h"), (864_000, "10d"), (70_000_000, "2y")]
         {
             assert_eq!(age(then, Timestamp::from_second(seconds).unwrap()), expected);
+        }
+    }
+
+    #[test]
+    fn sizes_have_the_usual_units() {
+        for (text, expected) in [
+            ("12", Some(12)),
+            ("500K", Some(500 << 10)),
+            ("100 MiB", Some(100 << 20)),
+            ("2g", Some(2 << 30)),
+            ("1TB", Some(1 << 40)),
+            ("", None),
+            ("-1", None),
+            ("1.5G", None),
+            ("99999999999T", None),
+        ] {
+            assert_eq!(size(text).ok(), expected, "{text}");
         }
     }
 }

@@ -20,8 +20,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::{ErrorKind, FleetError};
 use crate::limits::{
-    CALL_MAX, PART_BYTES_MAX, REPLY_BYTES_MAX, REQUEST_BYTES_MAX, REQUEST_WINDOW, REQUESTS_AT_ONCE,
-    SENDERS_MAX,
+    CALL_MAX, MEMBERSHIP_WAIT, PART_BYTES_MAX, REPLY_BYTES_MAX, REQUEST_BYTES_MAX, REQUEST_WINDOW,
+    REQUESTS_AT_ONCE, SENDERS_MAX,
 };
 use crate::link::{Link, bounded};
 use crate::names::{Name, requests};
@@ -198,7 +198,7 @@ impl Commands {
     async fn answer(&self, message: &Message, handler: &dyn Handler) {
         let Some(inbox) = message.reply.clone() else { return };
         let link = &self.0.link;
-        let sent = match self.verify(message) {
+        let sent = match self.verify(message).await {
             Ok((incoming, number)) => {
                 let from = incoming.from.node.clone();
                 let reply = handler.handle(incoming).await;
@@ -237,12 +237,15 @@ impl Commands {
     }
 
     /// Checks who sent a request, that it is for this run, and that it is not a repetition.
-    fn verify(&self, message: &Message) -> Result<(Incoming, String), FleetError> {
+    async fn verify(&self, message: &Message) -> Result<(Incoming, String), FleetError> {
         let refused = |why: &str| FleetError::new(ErrorKind::Refused, why, "");
         let CommandsInner { link, roster, seen, .. } = &*self.0;
         let identity = link.identity();
         let text = |name: &str| header(message, name).ok_or_else(|| refused("a header is missing"));
         let (from, number, to_run) = (Name::new(&text(FROM)?)?, text(NUMBER)?, text(TO_RUN)?);
+        // This node may have just started: the sender tries again if the membership cannot be read.
+        let not_yet = |_| FleetError::new(ErrorKind::NoNode, "the shared state is not read yet", "");
+        roster.key_of(&from, MEMBERSHIP_WAIT).await.map_err(not_yet)?;
         let from = roster.member(&from).ok_or_else(|| refused("the sender is not a member of the fleet"))?;
         let names = [from.node.as_str().as_bytes(), identity.node.as_str().as_bytes()];
         let fields = [names[0], names[1], to_run.as_bytes(), number.as_bytes()];

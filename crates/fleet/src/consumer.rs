@@ -57,6 +57,8 @@ pub struct Consumer {
     taken: HashMap<String, u64>,
     stream: Option<Stream>,
     checkpoint: Checkpoint,
+    /// The highest message that was read since this start.
+    highest: u64,
     saved: Checkpoint,
     saved_at: Instant,
 }
@@ -72,6 +74,7 @@ impl Consumer {
             taken: HashMap::new(),
             stream: None,
             checkpoint: Checkpoint::default(),
+            highest: 0,
             saved: Checkpoint::default(),
             saved_at: Instant::now(),
         }
@@ -119,6 +122,7 @@ impl Consumer {
         let name = format!("{} {}", info.config.name, info.created);
         if self.checkpoint.stream != name || self.checkpoint.seq > info.state.last_sequence {
             self.checkpoint = Checkpoint { stream: name, seq: 0 };
+            self.highest = 0;
             self.taken.clear();
         }
         self.stream = Some(stream.clone());
@@ -166,6 +170,10 @@ impl Consumer {
             (info.stream_sequence, info.pending)
         };
         self.link.counters().lag.store(pending, Ordering::Relaxed);
+        if seq <= self.highest {
+            self.link.counters().redelivered.fetch_add(1, Ordering::Relaxed);
+        }
+        self.highest = self.highest.max(seq);
         match self.unit_of(message, seq).await {
             Ok(Some((node, unit))) => {
                 let counters = Arc::clone(self.link.counters());
@@ -214,7 +222,7 @@ impl Consumer {
         let claim = message.headers.as_ref().and_then(|headers| headers.get(CLAIM));
         let claim = claim.and_then(|claim| Claim::parse(claim.as_str()));
         let claim = claim.ok_or_else(|| refused("A message without a claim"))?;
-        let key = self.roster.key_of(&node, MEMBERSHIP_WAIT).await;
+        let key = self.roster.key_of(&node, MEMBERSHIP_WAIT).await?;
         let key = key.ok_or_else(|| refused("The node is not a member of the fleet"))?;
         claim.verify(&identity.fleet, &node, token, &key)?;
         if claim.part == 0 {
@@ -240,12 +248,13 @@ impl Consumer {
         Ok(Some((node, unit)))
     }
 
-    /// Refuses a copy of an earlier message: its node published it after another one than the last.
+    /// Refuses a copy of an earlier message: its node published it after another one than the last. If
+    /// retention took the messages before it, the stream has none between the two.
     async fn check_place(&self, subject: &str, claim: &Claim, seq: u64) -> Result<(), FleetError> {
         let follows = match (self.taken.get(subject), &self.stream) {
-            (Some(taken), _) => claim.after >= *taken,
-            (None, None) => false,
-            (None, Some(stream)) => {
+            (Some(taken), _) if claim.after >= *taken => true,
+            (_, None) => false,
+            (_, Some(stream)) => {
                 let doing = "look for the message before a unit";
                 let next =
                     stream.raw_message_builder().sequence(claim.after + 1).next_by_subject(subject).send();

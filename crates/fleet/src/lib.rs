@@ -3,7 +3,8 @@
 //! Every node is the owner of its sessions, and its journal is the source of truth. A [`Replicator`]
 //! publishes the events of a node's sessions in signed [`Unit`]s, and a [`Consumer`] hands the units of all
 //! other nodes to the caller, verified and in order. [`Roster`] holds the state that all nodes share:
-//! members, heartbeats and devices. [`Commands`] sends signed requests to the owner of a session.
+//! members, heartbeats, devices, and the [`Lease`] of each session that another node continues. [`Commands`]
+//! sends signed requests to the owner of a session.
 //!
 //! The crate is the only one that names NATS, and it knows nothing of HTTP and of sessions.
 
@@ -24,10 +25,10 @@ pub use consumer::{Checkpoint, Consumer, Sink};
 pub use error::{ErrorKind, FleetError};
 pub use invite::{Invite, JoinRequest, JoinService, join};
 pub use keys::{FleetSecret, Identity, PublicKey, SigningKey, random_name};
-pub use link::{Access, Counters, Link, LinkOptions, LinkStatus};
+pub use link::{Access, Counters, Link, LinkOptions, LinkStatus, Storage};
 pub use names::Name;
 pub use replicator::{Replicator, Source, SourcePage};
-pub use roster::{Admin, Beat, Liveness, Member, MemberKind, Record, Roster};
+pub use roster::{Admin, Beat, Lease, Liveness, Member, MemberKind, Record, Roster};
 pub use unit::{Unit, UnitEvent};
 
 /// The future of a call.

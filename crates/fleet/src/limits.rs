@@ -53,6 +53,12 @@ pub const PULL_MAX: Duration = Duration::from_secs(4);
 /// Time for which a unit of an unknown node waits for the node's membership, which comes on another way.
 pub const MEMBERSHIP_WAIT: Duration = Duration::from_secs(1);
 
+/// Time for which a name that is not a member is not searched for again.
+pub const STRANGER_FOR: Duration = Duration::from_secs(10);
+
+/// Names that are remembered for that.
+pub const STRANGERS_MAX: usize = 1000;
+
 /// Sessions that are published at the same time.
 pub const REPLICATION_TASKS: usize = 4;
 

@@ -41,8 +41,19 @@ pub struct LinkOptions {
     pub access: Access,
     /// Copies of the stream and of the shared state, if this node creates them.
     pub replicas: usize,
-    /// Bytes that the stream may take; a full stream refuses new events.
+    /// Bytes that the stream may take, if this node creates it; a full stream refuses new events.
     pub stream_bytes_max: i64,
+    /// Time for which the stream keeps events, if this node creates it; none for all time.
+    pub stream_age_max: Option<Duration>,
+}
+
+/// The storage of a fleet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Storage {
+    /// Bytes that are used.
+    pub bytes: u64,
+    /// Bytes that may be used; none without a limit.
+    pub bytes_max: Option<u64>,
 }
 
 /// Counts of one connection, for metrics.
@@ -60,6 +71,8 @@ pub struct Counters {
     pub events_taken: AtomicU64,
     /// Messages that were refused: signature, key or form.
     pub refused: AtomicU64,
+    /// Messages that were read more than once, after a connection was lost.
+    pub redelivered: AtomicU64,
     /// Sessions with events that are not published yet.
     pub behind: AtomicU64,
     /// Messages in the stream that are not taken yet.
@@ -204,6 +217,7 @@ impl Link {
             subjects: vec![names::all_events(&self.identity().fleet)],
             discard: DiscardPolicy::New,
             max_bytes: self.0.options.stream_bytes_max,
+            max_age: self.0.options.stream_age_max.unwrap_or_default(),
             num_replicas: self.0.options.replicas,
             allow_rollup: true,
             allow_direct: true,
@@ -212,6 +226,23 @@ impl Link {
         };
         let made = bounded(doing, CALL_MAX, self.0.jetstream.get_or_create_stream(config)).await?;
         made.map_err(|error| FleetError::server(doing, error))
+    }
+
+    /// The storage of the fleet.
+    pub async fn storage(&self) -> Result<Storage, FleetError> {
+        let stream = self.stream().await?;
+        let info = stream.cached_info();
+        Ok(Storage { bytes: info.state.bytes, bytes_max: u64::try_from(info.config.max_bytes).ok() })
+    }
+
+    /// Sets the bytes that the fleet may store.
+    pub async fn set_storage(&self, bytes_max: u64) -> Result<(), FleetError> {
+        let doing = "change the storage of the fleet";
+        let stream = self.stream().await?;
+        let max_bytes = i64::try_from(bytes_max).unwrap_or(i64::MAX);
+        let config = StreamConfig { max_bytes, ..stream.cached_info().config.clone() };
+        let changed = bounded(doing, CALL_MAX, self.0.jetstream.update_stream(config)).await?;
+        changed.map(drop).map_err(|error| FleetError::server(doing, error))
     }
 
     /// The shared state of the fleet; creates it if there is none.

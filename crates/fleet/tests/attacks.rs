@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_nats::HeaderMap;
 use futures_util::StreamExt as _;
 
-use super::support::{Fleet, Server, until};
+use super::support::{Fleet, LONG, Server, until};
 
 /// Waits until a later message of an honest node has passed the reader.
 async fn passed(
@@ -59,7 +59,7 @@ async fn events_of_others_copies_and_changed_ones_are_refused() {
     stranger.source.count("s", 3);
     stranger.replicate();
     let gone = fleet.node("gone").await;
-    two.roster.key_of(&gone.link.identity().node, Duration::from_secs(10)).await.unwrap();
+    two.roster.key_of(&gone.link.identity().node, Duration::from_secs(10)).await.unwrap().unwrap();
     fleet.node("admin").await.roster.remove_member(&fleet.admin, &gone.link.identity().node).await.unwrap();
     until(async || two.roster.member(&gone.link.identity().node).is_none()).await;
     gone.source.count("g", 3);
@@ -110,4 +110,27 @@ async fn shared_state_that_the_admin_did_not_sign_is_refused() {
     let beat = beats.next().await.unwrap().unwrap().value;
     store.put("beat.two", beat).await.unwrap();
     until(async || one.refused() >= 5).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_removed_node_steers_nothing() {
+    let server = Server::alone();
+    let fleet = Fleet::new(server.url());
+    let (one, gone) = (fleet.node("one").await, fleet.node("gone").await);
+    let echo = super::commands::serve(&one);
+    let commands = tidings_fleet::Commands::new(gone.link.clone(), gone.roster.clone());
+    let to = one.link.identity().node.clone();
+    until(async || commands.call(&to, b"\x01", LONG).await.is_ok()).await;
+    let handled = echo.handled();
+    let name = gone.link.identity().node.clone();
+    one.roster.remove_member(&fleet.admin, &name).await.unwrap();
+    let refused = commands.call(&to, b"\x01", LONG).await.unwrap_err();
+    assert_eq!(refused.kind(), tidings_fleet::ErrorKind::Refused, "{refused}");
+    assert_eq!(echo.handled(), handled);
+    // It gets no lease either: nobody reads what it signs.
+    let lost = tidings_fleet::Name::new("lost").unwrap();
+    drop(gone.roster.claim("s", &lost).await);
+    one.roster.claim("t", &lost).await.unwrap();
+    until(async || one.roster.leases().iter().any(|lease| lease.session == "t")).await;
+    assert!(one.roster.leases().iter().all(|lease| lease.session != "s"));
 }

@@ -12,7 +12,13 @@ use super::support::{Fleet, LONG, Node, Server, until};
 
 /// Replies with the request, as often as its first byte says, and counts.
 #[derive(Default)]
-struct Echo(AtomicU64);
+pub(crate) struct Echo(AtomicU64);
+
+impl Echo {
+    pub(crate) fn handled(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 impl Handler for Echo {
     fn handle(&self, request: Incoming) -> BoxFuture<'static, Vec<u8>> {
@@ -23,7 +29,7 @@ impl Handler for Echo {
     }
 }
 
-fn serve(node: &Node) -> Arc<Echo> {
+pub(crate) fn serve(node: &Node) -> Arc<Echo> {
     let (commands, echo) = (Commands::new(node.link.clone(), node.roster.clone()), Arc::new(Echo::default()));
     let (handler, stop) = (Arc::clone(&echo), node.stop.clone());
     tokio::spawn(async move { commands.serve(handler, stop).await });

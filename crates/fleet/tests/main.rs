@@ -4,5 +4,6 @@
 
 mod attacks;
 mod commands;
+mod leases;
 mod replication;
 mod support;

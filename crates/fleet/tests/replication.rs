@@ -73,6 +73,33 @@ async fn an_outage_and_a_full_storage_only_delay_events() {
     until(async || !full.load(Ordering::Relaxed)).await;
 }
 
+/// A session whose first events retention took begins later; when all were taken, its owner publishes it
+/// again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn events_that_retention_took_are_a_gap_for_new_readers_only() {
+    let server = Server::alone();
+    let fleet = Fleet::new(server.url());
+    let (one, two) = (fleet.node("one").await, fleet.node("two").await);
+    two.consume();
+    let replicator = one.replicate();
+    for _ in 0..3 {
+        one.source.count("a", 1000);
+        replicator.mark("a");
+        two.has_all_of(&one).await;
+    }
+    let context = async_nats::jetstream::new(async_nats::connect(server.url()).await.unwrap());
+    let stream = context.get_stream("TIDINGS_f").await.unwrap();
+    stream.purge().sequence(3).await.unwrap();
+    let late = fleet.node("late").await;
+    late.consume();
+    until(async || late.sink.firsts.lock().get("a").is_some_and(|first| *first > 1)).await;
+    stream.purge().await.unwrap();
+    one.source.count("a", 1);
+    replicator.mark("a");
+    late.has_all_of(&one).await;
+    two.has_all_of(&one).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_three_servers_one_may_be_killed() {
     let mut servers = Server::cluster();

@@ -4,10 +4,11 @@
 //! its folder goes to the owner, whatever the route.
 
 use axum::body::{Body, to_bytes};
-use axum::extract::{Request, State};
+use axum::extract::{Query, Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use serde::Deserialize;
 
 use super::Api;
 use crate::caller::Caller;
@@ -47,7 +48,7 @@ async fn destination(
     let Some(rest) = uri.path().strip_prefix("/v1/sessions") else { return Ok(None) };
     let query = uri.query();
     let Some(rest) = rest.strip_prefix('/').filter(|rest| !rest.is_empty()) else {
-        return chosen(api, method, query);
+        return chosen(api, method, uri);
     };
     let (id, below) = rest.split_once('/').map_or((rest, None), |(id, below)| (id, Some(below)));
     let first = below.and_then(|below| below.split('/').next());
@@ -66,14 +67,22 @@ async fn destination(
     Ok(Some((node, format!("/v1/sessions/{key}{below}{query}"))))
 }
 
+/// The query of a request for a new session.
+#[derive(Default, Deserialize)]
+struct Placement {
+    /// The server: a name, labels such as `gpu=yes`, or `*` for any.
+    node: Option<String>,
+}
+
 /// The server on which a new session is wanted. Refuses it if this server takes none.
-fn chosen(api: &Api, method: &Method, query: Option<&str>) -> Result<Option<(String, String)>, Error> {
+fn chosen(api: &Api, method: &Method, uri: &Uri) -> Result<Option<(String, String)>, Error> {
     let (Some(fleet), &Method::POST) = (&api.fleet, method) else { return Ok(None) };
-    let node = query.and_then(|query| query.split('&').find_map(|part| part.strip_prefix("node=")));
+    let Placement { node } = Query::try_from_uri(uri).map(|query| query.0).unwrap_or_default();
+    let node = node.filter(|node| !node.is_empty()).map(|node| fleet.choose(&node)).transpose()?;
     match node {
-        Some(node) if node != fleet.node().as_str() => Ok(Some((node.to_owned(), "/v1/sessions".to_owned()))),
+        Some(node) if node != *fleet.node() => Ok(Some((node.to_string(), "/v1/sessions".to_owned()))),
         _ if fleet.is_hub() => {
-            let hint = "choose a server of the fleet with `?node=NAME`";
+            let hint = "choose a server of the fleet with `?node=NAME`, or any with `?node=*`";
             Err(Error::new(Code::Conflict, "This server is a hub, and runs no agents", hint))
         }
         _ if fleet.is_draining() => {
@@ -95,7 +104,21 @@ async fn send(api: &Api, node: String, path: String, request: Request) -> Result
     let method = parts.method.to_string();
     let headers = KEPT.iter().filter_map(|name| text(name)).collect();
     let request = ForwardedRequest { caller, method, path, headers, body };
-    Ok(response_of(api.sessions.forward(node, request).await?))
+    let answer = api.sessions.forward(node.clone(), request).await?;
+    Ok(response_of(with_own_number(api, &node, answer).await))
+}
+
+/// Gives the view of a session the number that the session has here: another server has other numbers.
+async fn with_own_number(api: &Api, node: &str, answer: ForwardedResponse) -> ForwardedResponse {
+    if !(200..300).contains(&answer.status) {
+        return answer;
+    }
+    let Ok(mut view) = serde_json::from_slice::<serde_json::Value>(&answer.body) else { return answer };
+    let (Some(key), true) = (view["key"].as_str(), view["handle"].is_u64()) else { return answer };
+    let handle = api.sessions.replica_handle(key).await.unwrap_or_default();
+    view["handle"] = handle.into();
+    view["node"] = node.into();
+    ForwardedResponse { body: view.to_string().into(), ..answer }
 }
 
 fn response_of(answer: ForwardedResponse) -> Response {

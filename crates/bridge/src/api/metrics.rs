@@ -166,6 +166,7 @@ fn fleet(text: &mut MetricsText, fleet: &Fleet) {
         ("events_taken_total", "Events of other servers that were stored.", &counters.events_taken),
         ("units_taken_total", "Units of events of other servers that were stored.", &counters.units_taken),
         ("refused_total", "Messages of the fleet that were refused.", &counters.refused),
+        ("redelivered_total", "Messages of the fleet that were read again.", &counters.redelivered),
         ("connects_total", "Connections to the NATS server.", &counters.connects),
     ] {
         text.single(&format!("tidings_fleet_{name}"), "counter", help, value(number));

@@ -24,6 +24,12 @@ pub struct FleetFile {
     /// Copies of the fleet's stream, if this server creates it.
     #[serde(default)]
     pub replicas: usize,
+    /// Bytes that the fleet may store, if this server creates its stream.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<i64>,
+    /// Days for which the fleet keeps events, if this server creates its stream; none for all time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_days: Option<u64>,
     pub(crate) admin: PublicKey,
     pub(crate) seed: String,
     /// The key of the fleet's admin, on the server that created the fleet.
@@ -51,6 +57,8 @@ impl FleetFile {
             node,
             kind,
             replicas: 1,
+            storage: None,
+            keep_days: None,
             admin: admin.public(),
             seed: key.to_text(),
             admin_seed: Some(admin.to_text()),
@@ -66,6 +74,8 @@ impl FleetFile {
             node,
             kind,
             replicas: 1,
+            storage: None,
+            keep_days: None,
             admin: invite.admin,
             seed: SigningKey::generate()?.to_text(),
             admin_seed: None,

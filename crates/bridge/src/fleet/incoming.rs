@@ -74,16 +74,17 @@ impl IncomingRequests {
         }
     }
 
-    /// The caller of a request: a device of the fleet, or the admin of the sender with the rights that its
-    /// membership gives it.
+    /// The caller of a request: a device of the fleet, or the admin of the sender. Neither has more rights
+    /// than the membership of the sender: a server could name a device that never spoke to it.
     fn caller(&self, from: &Member, device: Option<String>, name: &str) -> Result<Caller, Error> {
+        let scopes: Scopes = from.scopes.iter().filter_map(|scope| scope.parse::<Scope>().ok()).collect();
         if let Some(id) = device {
-            return self.auth.shared_device(&id).ok_or_else(|| {
+            let caller = self.auth.shared_device(&id).ok_or_else(|| {
                 let hint = "pair it again, or wait until the fleet knows it";
                 Error::new(Code::Unauthorized, "The device is not known to the fleet, or was revoked", hint)
-            });
+            })?;
+            return Ok(Caller { scopes: caller.scopes.and(scopes), ..caller });
         }
-        let scopes: Scopes = from.scopes.iter().filter_map(|scope| scope.parse::<Scope>().ok()).collect();
         Ok(Caller { name: format!("{name} on {}", from.node), device: None, scopes, folders: Vec::new() })
     }
 

@@ -4,25 +4,29 @@
 //! the sessions, the devices and the routes. Sessions of other servers are replicas in the journal: every
 //! endpoint reads them as it reads its own, and requests that need the agent go to the owner.
 
+mod continuing;
 mod devices;
 mod file;
 mod incoming;
 mod outgoing;
+mod placement;
 mod replicas;
 mod row;
+mod session_file;
 mod source;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use axum::Router;
 use jiff::Timestamp;
 use tidings_fleet::{
     Admin, Beat, Commands, Consumer, Counters, FleetError, Invite, JoinService, Link, LinkOptions,
-    LinkStatus, Replicator, Roster,
+    LinkStatus, Replicator, Roster, Storage,
 };
-use tidings_protocol::api::{FleetNode, FleetStatus};
+use tidings_protocol::api::{FleetNode, FleetStatus, FleetStorage};
 use tokio_util::sync::CancellationToken;
 
 pub use file::FleetFile;
@@ -69,7 +73,8 @@ impl Fleet {
             url: file.url.clone(),
             access,
             replicas: file.replicas.max(1),
-            stream_bytes_max: STREAM_BYTES_MAX,
+            stream_bytes_max: file.storage.unwrap_or(STREAM_BYTES_MAX),
+            stream_age_max: file.keep_days.map(|days| Duration::from_secs(days * 24 * 60 * 60)),
         };
         let link = Link::open(Arc::new(file.identity()?), options).await?;
         let roster = Roster::new(link.clone())?;
@@ -117,7 +122,6 @@ impl Fleet {
     /// Replicates, reads and answers until it is stopped. `router` has the routes behind authentication.
     pub(crate) async fn run(self, sessions: Sessions, auth: Auth, router: Router, stop: CancellationToken) {
         let FleetInner { link, roster, commands, join, .. } = &*self.0;
-        self.add_itself().await;
         let replicas = Arc::new(Replicas::new(sessions.clone()));
         let consumer = Consumer::new(link.clone(), roster.clone(), replicas);
         let handler = Arc::new(IncomingRequests::new(self.clone(), auth.clone(), router));
@@ -137,6 +141,7 @@ impl Fleet {
             }
         };
         tokio::join!(
+            self.add_itself(&stop),
             roster.run(stop.clone()),
             roster.beat(beat, stop.clone()),
             consumer.run(stop.clone()),
@@ -145,6 +150,7 @@ impl Fleet {
             redeem,
             devices::share(&self, &auth, &stop),
             self.watch_nodes(&sessions, &stop),
+            self.leave_continued(&sessions, &stop),
         );
     }
 
@@ -182,6 +188,7 @@ impl Fleet {
             events_sent: count(&counters.events_sent),
             events_taken: count(&counters.events_taken),
             refused: count(&counters.refused),
+            redelivered: count(&counters.redelivered),
             nodes: roster.members().into_iter().map(node).collect(),
         }
     }
@@ -195,6 +202,19 @@ impl Fleet {
     pub(crate) async fn remove(&self, node: &str) -> Result<(), Error> {
         let admin = self.join()?.admin().clone();
         Ok(self.0.roster.remove_member(&admin, &Name::new(node)?).await?)
+    }
+
+    /// The storage of the fleet.
+    pub(crate) async fn storage(&self) -> Result<FleetStorage, Error> {
+        let Storage { bytes, bytes_max } = self.0.link.storage().await?;
+        Ok(FleetStorage { bytes, bytes_max })
+    }
+
+    /// Sets the bytes that the fleet may store.
+    pub(crate) async fn set_storage(&self, bytes_max: u64) -> Result<FleetStorage, Error> {
+        self.join()?;
+        self.0.link.set_storage(bytes_max).await?;
+        self.storage().await
     }
 
     fn join(&self) -> Result<&JoinService, Error> {
@@ -216,7 +236,7 @@ impl Fleet {
     }
 
     /// Makes the server that created the fleet a member of it.
-    async fn add_itself(&self) {
+    async fn add_itself(&self, stop: &CancellationToken) {
         let FleetInner { link, roster, join, file, .. } = &*self.0;
         let Some(join) = join else { return };
         let all = crate::caller::Scope::ALL.map(|scope| scope.as_str().to_owned()).to_vec();
@@ -232,8 +252,10 @@ impl Fleet {
                 tokio::time::sleep(tidings_fleet::limits::RETRY_MAX).await;
             }
         };
-        // The journal and the page work without the network.
-        drop(tokio::time::timeout(tidings_fleet::limits::CONNECT_MAX, add).await);
+        tokio::select! {
+            () = add => {}
+            () = stop.cancelled() => {}
+        }
     }
 
     /// Notifies clients when a server becomes reachable or unreachable.
@@ -275,8 +297,13 @@ pub async fn join(code: &str, node: Name, url: Option<String>, access: Access) -
     let mut invite = Invite::parse(code)?;
     invite.url = url.unwrap_or(invite.url);
     let mut file = FleetFile::invited(&invite, node, MemberKind::Node)?;
-    let stream_bytes_max = STREAM_BYTES_MAX;
-    let options = LinkOptions { url: file.url.clone(), access, replicas: 1, stream_bytes_max };
+    let options = LinkOptions {
+        url: file.url.clone(),
+        access,
+        replicas: 1,
+        stream_bytes_max: STREAM_BYTES_MAX,
+        stream_age_max: None,
+    };
     let link = Link::open(Arc::new(file.identity()?), options).await?;
     tokio::time::timeout(tidings_fleet::limits::CONNECT_MAX, link.connected()).await.map_err(|_| {
         let hint = "check the address, the credentials, and that the server has JetStream";

@@ -4,6 +4,13 @@ use std::time::Duration;
 
 use super::{BLOB_BYTES_MAX, INPUT_BYTES_MAX};
 
+/// Time for which a client that is ahead of a replica waits for it: one that comes from another server of the
+/// fleet, or that has just started a session there.
+pub(crate) const REPLICA_WAIT: Duration = Duration::from_secs(5);
+
+/// Interval at which such a client looks.
+pub(crate) const REPLICA_EVERY: Duration = Duration::from_millis(20);
+
 /// Tool calls of one session whose digests are remembered until they complete. An agent has a few under way.
 pub(crate) const JUDGED_MAX: usize = 256;
 

@@ -386,7 +386,7 @@ impl Sessions {
         watch: SubscribeOptions,
     ) -> Result<(Subscribed, Subscription), Error> {
         let key = self.row(name).await?.key;
-        let subscribed = self.0.broadcast.subscribe(&key, watch).await?;
+        let subscribed = self.subscribe_behind(&key, watch).await?;
         let handle = view::number(subscribed.session.handle);
         let (mut pending_permissions, mut pending_questions) = (Vec::new(), Vec::new());
         for ask in &subscribed.pending {
@@ -498,7 +498,12 @@ impl Sessions {
         if let Some(node) = &row.node {
             return Err(remote::belongs_to(node));
         }
-        self.active_session(&row.key).await
+        let used = self.active_session(&row.key).await?;
+        let continued_on = used.entry.memory().settings.continued_on.clone();
+        match continued_on {
+            Some(node) => Err(remote::continued_on(&node)),
+            None => Ok(used),
+        }
     }
 
     /// The same without a caller.

@@ -1,6 +1,7 @@
 //! Sessions that another server of the fleet owns: they are read here and steered there.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -8,15 +9,22 @@ use futures_core::future::BoxFuture;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tidings_protocol::api::{Notice, Problem, SessionView};
+use tidings_protocol::api::{Notice, Problem, ServerPhase, SessionView};
+use tidings_protocol::ui::UiMessage;
+use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::Sessions;
+use super::entry::Change;
 use super::requests::asks::{PendingRequest, pending_request};
+use super::running::actor::ActorCommand;
 use super::settings::SessionSettings;
 use super::view;
+use crate::broadcast::{self, SubscribeOptions};
 use crate::caller::Caller;
 use crate::error::{Code, Error};
-use crate::journal::{self, Ask, Key, Replica};
+use crate::journal::{self, Ask, Key, Max, Replica};
+use crate::limits::{DRAFTS_MAX, IMPORTED_BYTES_MAX, REPLICA_EVERY, REPLICA_WAIT};
 
 /// The way to other servers of the fleet.
 pub(crate) trait Remote: Send + Sync + fmt::Debug {
@@ -129,6 +137,103 @@ impl Sessions {
         Ok(())
     }
 
+    /// Subscribes to a session. A replica may be behind the cursor of a client that comes from another
+    /// server: the subscription waits for it then.
+    pub(in crate::sessions) async fn subscribe_behind(
+        &self,
+        key: &Key,
+        watch: SubscribeOptions,
+    ) -> Result<broadcast::Subscribed, Error> {
+        let deadline = Instant::now() + REPLICA_WAIT;
+        loop {
+            let subscribed = self.broadcast().subscribe(key, watch).await?;
+            if subscribed.session.node.is_none() || subscribed.verdict != journal::Verdict::Reset {
+                return Ok(subscribed);
+            }
+            if Instant::now() >= deadline {
+                let is_known = watch.after.is_some_and(|after| after.epoch == subscribed.head.epoch);
+                return if is_known { Err(is_behind()) } else { Ok(subscribed) };
+            }
+            drop(subscribed);
+            tokio::time::sleep(REPLICA_EVERY).await;
+        }
+    }
+
+    /// The number of a session of another server here, once the session has arrived.
+    pub(crate) async fn replica_handle(&self, key: &str) -> Option<u64> {
+        let deadline = Instant::now() + REPLICA_WAIT;
+        loop {
+            match self.row(key).await {
+                Ok(row) => return Some(row.handle.number()),
+                Err(_) if Instant::now() >= deadline => return None,
+                Err(_) => tokio::time::sleep(REPLICA_EVERY).await,
+            }
+        }
+    }
+
+    /// A replica whose server is lost. Hands all its events to `take`.
+    pub(crate) async fn lost_session(
+        &self,
+        caller: &Caller,
+        name: &str,
+        take: &mut (dyn FnMut(&UiMessage) + Send),
+    ) -> Result<LostSession, Error> {
+        let row = self.row(name).await?;
+        super::check_folder(caller, &row.cwd)?;
+        let view = self.view(&row);
+        let (Some(node), true) = (row.node, view.unreachable.is_some()) else {
+            let message = "The server of this session is connected";
+            return Err(Error::new(Code::Conflict, message, "use the session there, or fork it"));
+        };
+        let journal = self.broadcast().journal();
+        let mut after = None;
+        loop {
+            let max = Max { events: DRAFTS_MAX, bytes: IMPORTED_BYTES_MAX };
+            let page = journal.resume(&row.key, after, max).await?.page;
+            let Some(last) = page.events.last() else { break };
+            after = Some(last.cursor);
+            page.events.iter().filter_map(|event| event.message()).for_each(|event| take(&event));
+        }
+        Ok(LostSession { key: row.key.to_string(), node, view })
+    }
+
+    /// The path of a session file of Claude Code.
+    pub(crate) fn session_file(&self, cwd: &str, id: &str) -> Result<PathBuf, Error> {
+        let config_dir = self.config().config_dir(self.config().demo).ok_or_else(|| {
+            let message = "The configuration folder of Claude Code is not known";
+            Error::new(Code::Conflict, message, "set CLAUDE_CONFIG_DIR for the server")
+        })?;
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+        let folder: String = cwd.chars().map(plain).collect();
+        Ok(config_dir.join("projects").join(folder).join(format!("{id}.jsonl")))
+    }
+
+    /// Leaves a session to the server that continues it: its agent ends, and it takes no commands.
+    pub(crate) async fn leave_to(&self, session: &str, node: &str) -> Result<(), Error> {
+        let row = match self.row(session).await {
+            Ok(row) if row.node.is_none() => row,
+            _ => return Ok(()),
+        };
+        let used = self.active_session(&row.key).await?;
+        let settings = used.entry.settings().await;
+        if settings.continued_on.is_none() {
+            let update = |settings: &mut SessionSettings, _: &_| {
+                settings.continued_on = Some(node.to_owned());
+                settings.queue.clear();
+                Ok(Change::default())
+            };
+            used.entry.change(update).await?;
+            let action = "left the session to another server";
+            self.audit_action(&Caller::admin("fleet"), Some(session), action, node).await;
+        }
+        if used.entry.agent().is_some() {
+            let (reply, done) = oneshot::channel();
+            drop(used.commands.send(ActorCommand::End(ServerPhase::Stopped, reply)).await);
+            drop(done.await);
+        }
+        Ok(())
+    }
+
     /// Removes a replica, after its owner deleted the session.
     pub(crate) async fn remove_replica(&self, node: &str, key: &Key) -> Result<(), Error> {
         let Ok(row) = self.row(key.as_str()).await else { return Ok(()) };
@@ -185,6 +290,14 @@ impl Sessions {
     }
 }
 
+/// A session whose server is lost.
+#[derive(Debug)]
+pub(crate) struct LostSession {
+    pub(crate) key: String,
+    pub(crate) node: String,
+    pub(crate) view: SessionView,
+}
+
 /// The settings of a replica, as JSON for its row.
 pub(crate) fn replica_settings(node: &str, view: SessionView) -> String {
     let remote = Some(RemoteSession { node: node.to_owned(), view });
@@ -195,6 +308,18 @@ pub(crate) fn replica_settings(node: &str, view: SessionView) -> String {
 pub(in crate::sessions) fn belongs_to(node: &str) -> Error {
     let message = format!("The session belongs to the server `{node}` of the fleet");
     Error::new(Code::Conflict, message, "do this on that server")
+}
+
+/// The error for a command to a session that another server continues.
+pub(in crate::sessions) fn continued_on(node: &str) -> Error {
+    let message = format!("The server `{node}` of the fleet continues this session");
+    Error::new(Code::Conflict, message, "use it there, or fork it here")
+}
+
+fn is_behind() -> Error {
+    let message = "This server has not received the session's events up to your cursor";
+    Error::new(Code::Unavailable, message, "try again, or use another server of the fleet")
+        .retry_after_ms(1000)
 }
 
 fn not_in_a_fleet(node: &str) -> Error {

@@ -76,6 +76,9 @@ pub(super) struct SessionSettings {
     /// The session as its owner describes it, if that is another server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) remote: Option<RemoteSession>,
+    /// The server of the fleet that continues the session, if this one was lost for a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) continued_on: Option<String>,
 }
 
 /// A file of an observed session.
@@ -237,12 +240,10 @@ impl SessionSettings {
                 ..remote.view.clone()
             };
         }
-        let offer = match &self.launch.backend {
-            _ if self.is_observed => {
-                Offer { capabilities: Vec::new(), limited: Some("It runs outside of this server".to_owned()) }
-            }
-            Some(name) => AcpAgent::offer_before_start(name),
-            None => ClaudeCode::full_offer(),
+        let offer = match (self.limited(), &self.launch.backend) {
+            (Some(limited), _) => Offer { capabilities: Vec::new(), limited: Some(limited) },
+            (None, Some(name)) => AcpAgent::offer_before_start(name),
+            (None, None) => ClaudeCode::full_offer(),
         };
         SessionView {
             handle: view::number(row.handle),
@@ -282,6 +283,12 @@ impl SessionSettings {
             node: row.node.clone(),
             unreachable: None,
         }
+    }
+
+    /// The reason for which this server offers nothing but reading.
+    fn limited(&self) -> Option<String> {
+        let continued = self.continued_on.as_ref().map(|node| format!("The server `{node}` continues it"));
+        continued.or_else(|| self.is_observed.then(|| "It runs outside of this server".to_owned()))
     }
 
     /// Refuses settings that would leave no room for prompts and for the agent's reports.

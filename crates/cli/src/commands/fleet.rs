@@ -7,10 +7,14 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 use tidings_bridge::auth::data_folder;
 use tidings_bridge::fleet::{self, Access, FleetFile, MemberKind, Name};
-use tidings_protocol::api::{FleetDrain, FleetInvite, FleetInviteRequest, FleetStatus};
+use tidings_protocol::api::{
+    FleetContinue, FleetDrain, FleetInvite, FleetInviteRequest, FleetStatus, FleetStorage, FleetStorageMax,
+    SessionView,
+};
 
 use super::remote::RemoteArgs;
 use crate::error::Exit;
+use crate::human;
 use crate::output::{BOLD, Output, PLAIN, RED, printable};
 
 /// Connect several servers, so that each shows the sessions of all
@@ -40,6 +44,10 @@ enum FleetCommand {
     Drain(Drain),
     /// Remove a server from the fleet: what it signs is refused from now on
     Remove(Remove),
+    /// Show or change how much the fleet may store
+    Storage(StorageArgs),
+    /// Continue a session of a lost server on this one
+    Continue(ContinueArgs),
 }
 
 #[derive(Debug, Args)]
@@ -66,6 +74,39 @@ struct Init {
     /// Copies of the fleet's data in a cluster of NATS servers
     #[arg(long, value_name = "N", default_value_t = 1)]
     replicas: usize,
+
+    /// Room for events, such as `10GiB`; `tidings fleet storage` changes it [default: 10GiB]
+    #[arg(long, value_name = "SIZE", value_parser = human::size)]
+    storage: Option<u64>,
+
+    /// Days for which events are kept [default: all time, up to the room]
+    #[arg(long, value_name = "DAYS")]
+    keep: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+struct StorageArgs {
+    /// Room for events, such as `20GiB`; without it, the room and its use are shown
+    #[arg(value_parser = human::size)]
+    size: Option<u64>,
+}
+
+#[derive(Debug, Clone, Args)]
+struct ContinueArgs {
+    /// Number or key of the session of the lost server
+    session: String,
+
+    /// Working folder on this server [default: the same path]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<String>,
+
+    /// Make a git worktree for it, with a new branch of this name
+    #[arg(long, value_name = "BRANCH")]
+    worktree: Option<String>,
+
+    /// First prompt
+    #[arg(long, value_name = "TEXT")]
+    prompt: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -157,6 +198,8 @@ impl FleetArgs {
                 let status: FleetStatus = runtime.block_on(remote.post("/v1/fleet/drain", &request))?;
                 self.show(&status, out)?;
             }
+            FleetCommand::Storage(StorageArgs { size }) => runtime.block_on(self.storage(*size, out))?,
+            FleetCommand::Continue(args) => runtime.block_on(self.continue_here(args, out))?,
             FleetCommand::Remove(Remove { node }) => {
                 let remote = self.remote.remote()?;
                 runtime.block_on(remote.delete(&format!("/v1/fleet/nodes/{node}")))?;
@@ -173,6 +216,8 @@ impl FleetArgs {
         let (fleet, node) = (Name::new(&init.fleet)?, node_name(init.node.as_deref())?);
         let mut file = FleetFile::create(&init.url, fleet, node, kind, init.encrypt)?;
         file.replicas = init.replicas;
+        file.storage = init.storage.and_then(|bytes| i64::try_from(bytes).ok());
+        file.keep_days = init.keep;
         file.write(&data)?;
         self.written(&file, out)
     }
@@ -199,6 +244,36 @@ impl FleetArgs {
         let start = if is_hub { "tidings hub" } else { "tidings serve" };
         let (node, fleet) = (&file.node, &file.fleet);
         out.note(&format!("This server is `{node}` in the fleet `{fleet}`; start it again with `{start}`"))?;
+        Ok(())
+    }
+
+    async fn storage(&self, bytes_max: Option<u64>, out: &mut Output) -> anyhow::Result<()> {
+        let remote = self.remote.remote()?;
+        let storage: FleetStorage = match bytes_max {
+            Some(bytes_max) => remote.post("/v1/fleet/storage", &FleetStorageMax { bytes_max }).await?,
+            None => remote.get("/v1/fleet/storage").await?,
+        };
+        if self.remote.json {
+            out.json(&storage)?;
+            return Ok(());
+        }
+        let max = storage.bytes_max.map_or_else(|| "all space".to_owned(), human::bytes);
+        out.text(&format!("{} of {max} used\n", human::bytes(storage.bytes)))?;
+        Ok(())
+    }
+
+    async fn continue_here(&self, args: &ContinueArgs, out: &mut Output) -> anyhow::Result<()> {
+        let remote = self.remote.remote()?;
+        let ContinueArgs { session, cwd, worktree, prompt } = args.clone();
+        let request = FleetContinue { cwd, worktree, prompt };
+        let session: SessionView =
+            remote.post(&format!("/v1/fleet/sessions/{session}/continue"), &request).await?;
+        if self.remote.json {
+            out.json(&session)?;
+            return Ok(());
+        }
+        let number = session.handle;
+        out.note(&format!("Session {number} continues it; `tidings attach {number}` shows it"))?;
         Ok(())
     }
 

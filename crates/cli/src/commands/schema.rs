@@ -39,7 +39,7 @@ macro_rules! each_api_type {
     ($visit:ident) => {
         $visit! {
             Accepted, AnswerResult, ArchiveList, ArchiveRequest, ArchiveRestored, ArchiveRound, BatchAnswer, BatchAnswered, CommandRequest, CommitMade, CommitRequest,
-            Completions, CostReport, CreateSession, DeviceList, FileList, FileText, FleetDrain, FleetInvite, FleetInviteRequest, FleetStatus, FolderDefaultsList, FolderPolicyList, FolderTrust, HistoryPage, InboxAct, InboxActed, InboxCounts, InboxPage,
+            Completions, CostReport, CreateSession, DeviceList, FileList, FileText, FleetContinue, FleetDrain, FleetInvite, FleetInviteRequest, FleetStatus, FleetStorage, FleetStorageMax, FolderDefaultsList, FolderPolicyList, FolderTrust, HistoryPage, InboxAct, InboxActed, InboxCounts, InboxPage,
             InboxRead, InboxSeen, InboxVisible, Input, MarkList, Meta, ModelList, NewCredential, NewDevice,
             NewNotifyTarget, Notice, NotifySettings, NotifyTargets, NotifyTest, PairRequest, PairingCode, PatchMarks, PatchSession, PatchTranscript, PermissionAnswer, PermissionList, Problem, PushMessage, PushState, PushSubscription,
             QuestionAnswer, QuestionList, QueueList, RemoveWorktree, SessionList, SessionView, SetFolderPolicy, Snapshot, SocketMessage,

@@ -32,6 +32,10 @@ pub(crate) struct Start {
     #[arg(long, visible_alias = "fork", requires = "resume")]
     fork_session: bool,
 
+    /// Server of the fleet to start it on: a name, labels such as `gpu=yes`, or `*` for the least busy one
+    #[arg(long, value_name = "SERVER", requires = "cwd")]
+    on: Option<String>,
+
     /// Model: an alias such as `opus`, or a full name
     #[arg(long)]
     model: Option<String>,
@@ -131,6 +135,7 @@ Examples:
   tidings start \"fix the flaky test\"             in this folder; also shown on the page and on phones
   tidings start \"fix the flaky test\" --attach    and watch it here
   git diff | tidings start - --wait > review.md
+  tidings start \"run the benchmarks\" --on gpu=yes --cwd /srv/project    on another server of the fleet
   tidings start --resume 0b9f5d1c-6a3e-4a57-9c1d-2f1f6a3b7e10 \"go on\"
   tidings start \"update the changelog\" --policy unattended --max-turns 20 --client-id job-17 --wait
 
@@ -150,7 +155,8 @@ impl Start {
             let remote = self.remote.remote()?;
             let new = self.session(&remote, prompt).await?;
             check_length(&new)?;
-            remote.post("/v1/sessions", &new).await
+            let node = self.on.as_deref().map(|node| format!("?node={}", encoded(node)));
+            remote.post(&format!("/v1/sessions{}", node.unwrap_or_default()), &new).await
         })?;
         if self.wait || self.attach {
             return Attach::to(session.handle, self.wait, self.remote.clone()).run(out);
@@ -200,7 +206,7 @@ impl Start {
     /// Path of a folder as sent to the server: relative to the current folder for a server on this machine,
     /// unchanged for a remote one.
     fn path(&self, folder: &Path) -> anyhow::Result<String> {
-        let is_remote = self.remote.remote_url().is_some();
+        let is_remote = self.remote.remote_url().is_some() || self.on.is_some();
         if is_remote && folder.as_os_str().is_empty() {
             let message = "A session on a remote server needs a working folder".to_owned();
             let hint = "name a folder of the server with --cwd";
@@ -238,6 +244,15 @@ async fn resumed(remote: &Remote, name: &str) -> anyhow::Result<Resumed> {
         }
     }
     Ok(resumed)
+}
+
+/// A value of a query, with everything but letters and digits escaped.
+fn encoded(text: &str) -> String {
+    let escape = |byte: u8| match byte {
+        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    text.bytes().map(escape).collect()
 }
 
 fn label(text: &str) -> Result<(String, String), String> {

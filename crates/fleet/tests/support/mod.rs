@@ -149,6 +149,7 @@ impl Fleet {
             access: Access::default(),
             replicas: self.replicas,
             stream_bytes_max: self.bytes_max,
+            stream_age_max: None,
         };
         let link = Link::open(Arc::new(identity), options).await.unwrap();
         let roster = Roster::new(link.clone()).unwrap();
@@ -283,6 +284,8 @@ impl Source for Sessions {
 pub(crate) struct Replicas {
     pub(crate) sessions: Mutex<Bodies>,
     checkpoint: Mutex<Option<Checkpoint>>,
+    /// The number of the first event of sessions that did not begin at their first.
+    pub(crate) firsts: Mutex<HashMap<String, u64>>,
 }
 
 impl Replicas {
@@ -302,6 +305,16 @@ impl Sink for Replicas {
             let bodies = all.entry(unit.session.clone()).or_default();
             if unit.restart {
                 bodies.clear();
+                self.firsts.lock().remove(&unit.session);
+            }
+            let is_new = bodies.is_empty() && !unit.restart;
+            let mut firsts = self.firsts.lock();
+            if is_new {
+                // Retention took the events before it.
+                firsts.insert(unit.session.clone(), unit.first);
+            }
+            if firsts.contains_key(&unit.session) {
+                return Ok(());
             }
             let head = bodies.len() as u64;
             assert!(

@@ -31,6 +31,9 @@ shapes! {
         pub events_taken: u64,
         /// Messages that were refused since it started: wrong signatures, unknown servers, copies.
         pub refused: u64,
+        /// Messages that were read more than once since it started, after a connection was lost.
+        #[serde(default)]
+        pub redelivered: u64,
         /// The servers of the fleet, by name.
         pub nodes: Vec<FleetNode>,
     }
@@ -77,6 +80,35 @@ shapes! {
     pub struct FleetInvite {
         /// Code for `tidings fleet join`; valid once, for 15 minutes.
         pub code: String,
+    }
+
+    /// The storage of the fleet.
+    pub struct FleetStorage {
+        /// Bytes that are used.
+        pub bytes: u64,
+        /// Bytes that may be used; omitted without a limit.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub bytes_max: Option<u64>,
+    }
+
+    /// Request for another limit of the storage.
+    pub struct FleetStorageMax {
+        /// Bytes that may be used.
+        pub bytes_max: u64,
+    }
+
+    /// Request to continue a session of a lost server.
+    #[derive(Default)]
+    pub struct FleetContinue {
+        /// Working folder on the server that continues it; by default the same path.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub cwd: Option<String>,
+        /// Makes a git worktree for it, with a new branch of this name; an empty name chooses one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub worktree: Option<String>,
+        /// First prompt.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub prompt: Option<String>,
     }
 
     /// Request to take no new sessions, or to take them again.

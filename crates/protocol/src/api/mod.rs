@@ -24,7 +24,10 @@ pub use answer::{
     PermissionAnswer, PermissionScope, QuestionAnswer, QuestionReply,
 };
 pub use device::{CredentialKind, Device, DeviceList, NewCredential, NewDevice, PairRequest, PairingCode};
-pub use fleet::{FleetDrain, FleetInvite, FleetInviteRequest, FleetNode, FleetStatus};
+pub use fleet::{
+    FleetContinue, FleetDrain, FleetInvite, FleetInviteRequest, FleetNode, FleetStatus, FleetStorage,
+    FleetStorageMax,
+};
 pub use inbox::{
     DeliveryState, InboxAct, InboxActed, InboxCounts, InboxDelivery, InboxItem, InboxKind, InboxPage,
     InboxRead, InboxRequest, InboxSeen, InboxVisible, NotifyKind,

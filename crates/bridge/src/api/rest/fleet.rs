@@ -4,7 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use tidings_fleet::MemberKind;
-use tidings_protocol::api::{FleetDrain, FleetInvite, FleetInviteRequest, FleetStatus};
+use tidings_protocol::api::{
+    FleetContinue, FleetDrain, FleetInvite, FleetInviteRequest, FleetStatus, FleetStorage, FleetStorageMax,
+    SessionView,
+};
 
 use crate::api::Api;
 use crate::caller::{Caller, Scope};
@@ -66,6 +69,40 @@ pub(crate) async fn drain_server(
     let what = if request.draining { "drained the server" } else { "ended draining the server" };
     api.sessions.audit_action(&caller, None, what, fleet.node().as_str()).await;
     Ok(Json(fleet.status()))
+}
+
+/// Gets the storage of the fleet.
+#[utoipa::path(get, path = "/v1/fleet/storage", tag = "fleet",
+    responses((status = 200, description = "The storage", body = FleetStorage)))]
+pub(crate) async fn get_storage(State(api): State<Api>) -> Answer<FleetStorage> {
+    Ok(Json(fleet(&api)?.storage().await?))
+}
+
+/// Sets the bytes that the fleet may store.
+#[utoipa::path(post, path = "/v1/fleet/storage", tag = "fleet", request_body = FleetStorageMax,
+    responses((status = 200, description = "The storage", body = FleetStorage)))]
+pub(crate) async fn set_storage(
+    State(api): State<Api>,
+    caller: Caller,
+    Body(request): Body<FleetStorageMax>,
+) -> Answer<FleetStorage> {
+    let storage = fleet(&api)?.set_storage(request.bytes_max).await?;
+    let bytes = request.bytes_max.to_string();
+    api.sessions.audit_action(&caller, None, "changed the storage of the fleet", &bytes).await;
+    Ok(Json(storage))
+}
+
+/// Continues a session of a lost server on this one. No other server can continue it afterwards.
+#[utoipa::path(post, path = "/v1/fleet/sessions/{id}/continue", tag = "fleet", request_body = FleetContinue,
+    params(("id" = String, Path, description = "The session of the lost server")),
+    responses((status = 200, description = "The session that continues it", body = SessionView)))]
+pub(crate) async fn continue_session(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Body(request): Body<FleetContinue>,
+) -> Answer<SessionView> {
+    Ok(Json(fleet(&api)?.continue_here(&api.sessions, &caller, &id, request).await?))
 }
 
 fn fleet(api: &Api) -> Result<&Fleet, Error> {

@@ -30,6 +30,9 @@ pub(crate) async fn meta(State(api): State<Api>, caller: Caller) -> Json<Meta> {
     if api.archive.is_some() {
         capabilities.push("archive");
     }
+    if api.fleet.is_some() {
+        capabilities.push("fleet");
+    }
     let scopes = Scope::ALL.into_iter().filter(|scope| caller.scopes.has(*scope));
     Json(Meta {
         name: "tidings".to_owned(),

@@ -215,6 +215,9 @@ fn needs_actor(row: &Session) -> bool {
         return false;
     }
     let settings = SessionSettings::parse(&row.settings);
+    if settings.continued_on.is_some() {
+        return false;
+    }
     settings.has_waiting() || settings.after_limit.continues_at().is_some() || was_running(row)
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct Prune {
     older_than: Option<String>,
 
     /// Only sessions larger than this: 500K, 100M, 2G
-    #[arg(long, value_name = "SIZE", value_parser = size)]
+    #[arg(long, value_name = "SIZE", value_parser = human::size)]
     larger_than: Option<u64>,
 
     /// Only sessions whose project path contains this
@@ -239,42 +239,5 @@ impl PruneLine<'_> {
             human::bytes(self.bytes),
             human::plural(self.files as u64, "file"),
         )
-    }
-}
-
-/// Parses `500K`, `2G`, and plain bytes.
-fn size(text: &str) -> Result<u64, String> {
-    let refused = || "give a size such as 500K, 100M or 2G".to_owned();
-    let text = text.trim().trim_end_matches(['B', 'b']).trim_end_matches('i');
-    let (number, shift) = match text.chars().last().map(|unit| unit.to_ascii_uppercase()) {
-        Some('K') => (&text[..text.len() - 1], 10),
-        Some('M') => (&text[..text.len() - 1], 20),
-        Some('G') => (&text[..text.len() - 1], 30),
-        Some('T') => (&text[..text.len() - 1], 40),
-        _ => (text, 0),
-    };
-    let number: u64 = number.trim().parse().map_err(|_| refused())?;
-    number.checked_mul(1 << shift).ok_or_else(refused)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_have_the_usual_units() {
-        for (text, expected) in [
-            ("12", Some(12)),
-            ("500K", Some(500 << 10)),
-            ("100 MiB", Some(100 << 20)),
-            ("2g", Some(2 << 30)),
-            ("1TB", Some(1 << 40)),
-            ("", None),
-            ("-1", None),
-            ("1.5G", None),
-            ("99999999999T", None),
-        ] {
-            assert_eq!(size(text).ok(), expected, "{text}");
-        }
     }
 }

@@ -5,6 +5,8 @@
 //! record has a version that only grows, and it is removed by a newer record that says so; a deleted key
 //! changes nothing.
 
+mod lease;
+
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
@@ -21,9 +23,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::{ErrorKind, FleetError};
 use crate::keys::{PublicKey, SigningKey, random_name};
-use crate::limits::{BEAT_EVERY, BEAT_LOST, CALL_MAX, RECORDS_MAX};
+use crate::limits::{BEAT_EVERY, BEAT_LOST, CALL_MAX, RECORDS_MAX, STRANGER_FOR, STRANGERS_MAX};
 use crate::link::{Link, bounded};
 use crate::names::Name;
+
+use self::lease::LEASE;
+pub use self::lease::Lease;
 
 const RECORD: &str = "record";
 const BEAT: &str = "beat";
@@ -125,6 +130,12 @@ struct RosterState {
     /// Records by kind and id, with the revision of the bucket.
     records: HashMap<(String, String), (Record, u64)>,
     beats: HashMap<Name, HeardBeat>,
+    /// Leases by session.
+    leases: HashMap<String, Lease>,
+    /// Leases that came before the membership of their holder, by their key.
+    early_leases: HashMap<String, Vec<u8>>,
+    /// Names that are not members, each with the time of the last search.
+    strangers: HashMap<Name, Instant>,
 }
 
 struct HeardBeat {
@@ -188,19 +199,46 @@ impl Roster {
         }
     }
 
-    /// The key of a node, if it is a member. Waits for a membership that is on its way.
-    pub async fn key_of(&self, node: &Name, wait: Duration) -> Option<PublicKey> {
+    /// The key of a node, if it is a member. A node that is unknown here is waited for, and looked up in the
+    /// bucket then: its membership may be on its way, or this node may have just started.
+    pub async fn key_of(&self, node: &Name, wait: Duration) -> Result<Option<PublicKey>, FleetError> {
         let mut changes = self.0.changes.subscribe();
         let deadline = Instant::now() + wait;
         loop {
             changes.borrow_and_update();
-            if let Some(record) = self.record(MEMBER, node.as_str()) {
-                // A removed member stays removed.
-                return member(&record).filter(|_| !record.removed).map(|member| member.key);
+            if self.record(MEMBER, node.as_str()).is_some() || self.is_stranger(node) {
+                break;
             }
             let waited = tokio::time::timeout_at(deadline, changes.changed()).await;
-            waited.ok()?.ok()?;
+            if !matches!(waited, Ok(Ok(()))) {
+                self.look_up(node).await?;
+                break;
+            }
         }
+        // A removed member stays removed.
+        Ok(self.member(node).map(|member| member.key))
+    }
+
+    /// Reads a membership from the bucket.
+    async fn look_up(&self, node: &Name) -> Result<(), FleetError> {
+        let doing = "look for a member of the fleet";
+        let store = self.0.link.bucket().await?;
+        let found = bounded(doing, CALL_MAX, store.entry(format!("{MEMBER}.{node}"))).await?;
+        if let Some(entry) = found.map_err(|error| FleetError::server(doing, error))? {
+            self.take(&entry, HeardAt::Unknown);
+            return Ok(());
+        }
+        let mut state = self.0.state.lock();
+        if state.strangers.len() >= STRANGERS_MAX {
+            state.strangers.clear();
+        }
+        state.strangers.insert(node.clone(), Instant::now());
+        Ok(())
+    }
+
+    /// True if a node was searched for lately: whoever invents names holds up no reader.
+    fn is_stranger(&self, node: &Name) -> bool {
+        self.0.state.lock().strangers.get(node).is_some_and(|at| at.elapsed() < STRANGER_FOR)
     }
 
     /// A member.
@@ -364,6 +402,9 @@ impl Roster {
     fn verify(&self, entry: &Entry, heard: HeardAt) -> Result<(), FleetError> {
         let identity = self.0.link.identity();
         let (kind, id) = entry.key.split_once('.').ok_or_else(unreadable)?;
+        if kind == LEASE {
+            return self.hear_lease(id, &entry.value);
+        }
         if kind != BEAT {
             let fields: [&[u8]; 2] = [kind.as_bytes(), id.as_bytes()];
             let value = identity.open(&identity.admin, RECORD, &fields, &entry.value)?;
@@ -414,7 +455,11 @@ impl Roster {
             return tracing::warn!(kind, id, "the fleet has too many records");
         }
         state.records.insert(key, (record, revision));
+        let early = if kind == MEMBER { std::mem::take(&mut state.early_leases) } else { HashMap::new() };
         drop(state);
+        for (token, value) in early {
+            drop(self.hear_lease(&token, &value));
+        }
         self.0.changes.send_modify(|count| *count += 1);
     }
 }

@@ -1,0 +1,89 @@
+//! Sessions of a lost server that this one continues, and sessions of this one that another continues.
+//!
+//! The lease in the shared state decides which server continues a session. The conversation goes on from a
+//! session file that is written from the replicated events.
+
+use tidings_fleet::Name;
+use tidings_protocol::api::{CreateSession, FleetContinue, SessionView};
+use tidings_protocol::ui::UiMessage;
+use tokio_util::sync::CancellationToken;
+
+use super::Fleet;
+use super::session_file::SessionFileWriter;
+use crate::auth::create_private;
+use crate::caller::{Caller, Scope};
+use crate::error::{Code, Error};
+use crate::sessions::Sessions;
+
+impl Fleet {
+    /// Continues a session of a lost server here, in a session of this server.
+    pub(crate) async fn continue_here(
+        &self,
+        sessions: &Sessions,
+        caller: &Caller,
+        name: &str,
+        request: FleetContinue,
+    ) -> Result<SessionView, Error> {
+        caller.require(Scope::Always)?;
+        if self.is_hub() {
+            let hint = "do it on a server of the fleet that runs agents";
+            return Err(Error::new(Code::Conflict, "This server is a hub, and runs no agents", hint));
+        }
+        let mut writer = SessionFileWriter::default();
+        let lost = sessions.lost_session(caller, name, &mut |event: &UiMessage| writer.push(event)).await?;
+        let cwd = sessions.folder(caller, request.cwd.as_deref().unwrap_or(&lost.view.cwd))?;
+        // From here on no other server continues it.
+        self.roster().claim(&lost.key, &Name::new(&lost.node)?).await?;
+        let resume = SessionFileWriter::id_of(&lost.key);
+        let path = sessions.session_file(&cwd, &resume)?;
+        if !path.exists() {
+            let config = sessions.config();
+            let model = lost.view.model.as_deref().unwrap_or("claude");
+            let text = writer.finish((&cwd, &resume, model), config.clock.now(), || config.ids.next());
+            let folder = path.parent().unwrap_or(&path);
+            let written =
+                fs_err::create_dir_all(folder).and_then(|()| create_private(&path, text.as_bytes()));
+            written.map_err(|error| {
+                let message = format!("Failed to write the session file: {error}");
+                Error::new(Code::Internal, message, "check the space and the rights of its folder")
+            })?;
+        }
+        let new = CreateSession {
+            cwd,
+            resume: Some(resume),
+            prompt: request.prompt,
+            worktree: request.worktree,
+            title: lost.view.title.clone(),
+            labels: lost.view.labels.clone(),
+            // A repeated request returns the same session.
+            client_id: Some(format!("continue-{}", lost.key)),
+            ..CreateSession::default()
+        };
+        let (view, _) = sessions.create(caller, new).await?;
+        let action = "continued a session of a lost server";
+        sessions
+            .audit_action(caller, Some(&view.key), action, &format!("{} of {}", lost.key, lost.node))
+            .await;
+        Ok(view)
+    }
+
+    /// Leaves sessions of this server alone that another one has continued, until it is stopped.
+    pub(super) async fn leave_continued(&self, sessions: &Sessions, stop: &CancellationToken) {
+        let mut changes = self.roster().changes();
+        while !stop.is_cancelled() {
+            let mut is_behind = false;
+            let lost = self.roster().leases().into_iter();
+            for lease in lost.filter(|lease| lease.from == *self.node() && lease.holder != *self.node()) {
+                if let Err(error) = sessions.leave_to(&lease.session, lease.holder.as_str()).await {
+                    tracing::warn!(%error, session = lease.session, "failed to leave a session to another server");
+                    is_behind = true;
+                }
+            }
+            tokio::select! {
+                _ = changes.changed() => {}
+                () = tokio::time::sleep(tidings_fleet::limits::RETRY_MAX), if is_behind => {}
+                () = stop.cancelled() => {}
+            }
+        }
+    }
+}
