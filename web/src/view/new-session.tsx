@@ -29,6 +29,7 @@ import { BudgetFields } from "./budget.tsx";
 import { FolderField } from "./folder-field.tsx";
 import { Icon, Spinner } from "./icons.tsx";
 import { InstallHint } from "./install.tsx";
+import { NodeField, isInFleet, placement } from "./node.tsx";
 import { ResumeList } from "./resume-list.tsx";
 import { InOrder } from "./revealed.tsx";
 import { Select } from "./select.tsx";
@@ -60,7 +61,7 @@ export function NewSession(props: Props): VNode {
     );
   }
   const hasOther = hasDemo.value || (meta.value?.agents ?? []).length > 0;
-  if (!hasClaude.value && (!hasOther || props.resume !== undefined)) {
+  if (!hasClaude.value && !isInFleet() && (!hasOther || props.resume !== undefined)) {
     return (
       <Blank icon="terminal" title={props.resume === undefined ? "No session can be started here" : "This session cannot be resumed here"}>
         <InstallHint />
@@ -97,6 +98,7 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
   const [backend, setBackend] = useState(hasClaude.value || hasDemo.value ? CLAUDE : (agents[0] ?? CLAUDE));
   const isClaude = backend === CLAUDE;
   const [worktree, setWorktree] = useState<string | undefined>(undefined);
+  const [node, setNode] = useState<string | undefined>(undefined);
   const [budget, setBudget] = useState<BudgetText>(NO_BUDGET);
   // Two agents cannot write one session file: a session that runs here can only be forked.
   const host = resume === undefined ? undefined : hostOf(resume);
@@ -152,10 +154,11 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
       ...(resume === undefined && worktree !== undefined ? { worktree: worktree.trim() } : {}),
       ...(hasDemo.value && isClaude ? { demo: demo && resume === undefined } : {}),
     };
-    const form = JSON.stringify(request);
+    const path = `sessions${resume === undefined ? placement(node) : ""}`;
+    const form = JSON.stringify([path, request]);
     if (tried.current.form !== form) tried.current = { form, id: newId() };
     try {
-      const session = await postJson<SessionView>("sessions", { ...request, client_id: tried.current.id });
+      const session = await postJson<SessionView>(path, { ...request, client_id: tried.current.id });
       forget(picked);
       pictures.value = [];
       draft.value = "";
@@ -273,6 +276,7 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
             <Select label="Permission mode" icon="shield" value={mode} options={MODES.filter(({ value }) => maySetMode(value) && value !== "bypassPermissions")} choose={setMode} />
             <Select label="Policy" icon="list" value={policy} options={policies} choose={setPolicy} />
             <BudgetFields value={budget} change={setBudget} />
+            {resume === undefined && <NodeField value={node} change={setNode} />}
             <button type="submit" class="yes main start-button" disabled={busy || folder.trim() === ""}>
               {busy ? <Spinner /> : <Icon name="send" />} {resume === undefined ? "Start" : fork ? "Fork" : "Resume"}
             </button>

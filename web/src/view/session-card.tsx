@@ -16,6 +16,7 @@ import { summary } from "../model/tools.ts";
 import { age, baseName, count, dollars } from "../text/format.ts";
 import type { SessionView } from "../wire.ts";
 import { Icon } from "./icons.tsx";
+import { NodeMark } from "./node.tsx";
 import { BackendMark, OriginMark } from "./origin.tsx";
 import { InOrder } from "./revealed.tsx";
 import { Stalled, StateChip } from "./state.tsx";
@@ -48,6 +49,7 @@ export function SessionCard({ entry, mixed }: { entry: Live; mixed: boolean }): 
           <StateChip session={session} />
           <BackendMark session={session} />
           <OriginMark session={session} />
+          <NodeMark session={session} />
           <ForkMark session={session} />
           <WorktreeMark session={session} />
           {session.demo && <span class="demo-mark">DEMO</span>}
