@@ -1,364 +1,445 @@
-#!/usr/bin/env python3
-"""A fleet of two servers and a hub on this machine, over a real nats-server: what is done on one is seen and steered from the others.
+"""A fleet of three servers and two hubs over three NATS servers on this machine, while its parts fail.
 
-A history checker follows every session on every server and resumes at random ones: no stored event is lost, repeated or out of
-order, each request has one winner, and nothing that was acknowledged is missing. ROUNDS=n sets the length, SEED=n the random seed.
+Clients subscribe at random servers, cut and resume; they prompt and answer with keys, twice from two places. A checker
+compares what they saw with what is stored: no event lost, repeated or out of order, at most one process for each
+session, one winner for each request, nothing acknowledged missing. `SECONDS_OF_FAULTS=n` sets how long the parts fail,
+`SEED=n` the random seed. Alone: `python3 e2e/fleet.py`.
 """
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import random
-import shutil
 import signal
-import socket
-import subprocess
 import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
-E2E = Path(__file__).resolve().parent
-TIDINGS = os.environ.get("TIDINGS") or str(Path(os.environ.get("CARGO_TARGET_DIR", E2E.parent / "target")) / "debug" / "tidings")
-NATS = str(E2E / ".cache" / "nats-server")
-SECONDS_MAX = 90
-SCRIPT = """
-[[turn]]
-[[turn.block]]
-text = "I will note it."
-[[turn.block]]
-tool = "Bash"
-input = { command = "touch note", description = "Make a note" }
-ask = true
-result = "done"
-[[turn]]
-text = "Noted. That is all there is to say about it."
-"""
+from lib.cli import E2E, Missing, Place, Programs
+from lib.fleet import NATS, Links, Member, Nats, cleaned, until
+from lib.fleet_history import History, Steerer, Subscriber
+from sessions_repair import run as run_cli
+
+NAME = "fleet"
+SECONDS = 12
+SESSIONS_PER_NODE = 1
+# Bounds of the fleet, in seconds: a server that stops is unreachable after the heartbeat, a device is revoked at once.
+# They are checked with `BARS=1`, on an idle machine; otherwise only a multiple of them.
+HEARTBEAT, REVOKED = 7, 1
+SLACK = 1 if os.environ.get("BARS") else 6
 
 
-def until(what: str, check: Any) -> Any:
-    """Waits for a condition; the deadline only limits a hang."""
-    end = time.monotonic() + SECONDS_MAX
-    while time.monotonic() < end:
-        found = check()
-        if found:
-            return found
-        time.sleep(0.05)
-    raise AssertionError(f"it did not happen: {what}")
+def play(programs: Programs, root: Path) -> tuple[list[str], str]:
+    """Returns the problems, and a summary."""
+    if not NATS.exists():
+        return ["nats-server is not installed: run e2e/install.sh nats"], ""
+    return _play(programs.tidings, root, programs)
 
 
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
-
-
-class Nats:
-    """A nats-server that can be killed and started again."""
-
-    def __init__(self, root: Path) -> None:
-        self.root, self.port, self.process = root, free_port(), None
-        self.start()
-
-    def start(self) -> None:
-        args = [NATS, "-js", "-a", "127.0.0.1", "-p", str(self.port), "-sd", str(self.root / "nats")]
-        self.process = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-
-    @property
-    def url(self) -> str:
-        return f"nats://127.0.0.1:{self.port}"
-
-
-class Server:
-    """A `tidings serve` or `tidings hub` with its own data folder."""
-
-    def __init__(self, root: Path, name: str, kind: str = "serve") -> None:
-        self.name, self.kind, self.root = name, kind, root / name
-        self.data, self.project = self.root / "data", self.root / "project"
-        self.project.mkdir(parents=True)
-        self.claude = self.root / "claude"
-        (self.root / "script.toml").write_text(SCRIPT)
-        agent = f"'{TIDINGS}' rehearse agent --script '{self.root}/script.toml' --config-dir '{self.root}/config'"
-        self.claude.write_text(f"#!/bin/sh\nexec {agent} -- \"$@\"\n")
-        self.claude.chmod(0o755)
-        self.env = {**os.environ, "HOME": str(self.root), "CLAUDE_CONFIG_DIR": str(self.root / "config")}
-        self.process, self.port = None, free_port()
-
-    def cli(self, *args: str) -> Any:
-        done = subprocess.run([TIDINGS, *args, "--data", str(self.data), "--json"], env=self.env, capture_output=True, text=True)
-        assert done.returncode == 0, f"tidings {' '.join(args[:2])}: {done.stdout} {done.stderr}"
-        return json.loads(done.stdout) if done.stdout.strip() else None
-
-    def start(self) -> Server:
-        args = [TIDINGS, self.kind, "--json", "--data", str(self.data), "--listen", f"127.0.0.1:{self.port}", "--log-level", "warn"]
-        args += ["--observe", "none", "--claude-path", str(self.claude)]
-        log = (self.root / "log").open("a")
-        self.process = subprocess.Popen(args, env=self.env, stdout=subprocess.PIPE, stderr=log, text=True)
-        assert self.process.stdout.readline(), (self.root / "log").read_text()
-        self.token = (self.data / "token").read_text().strip()
-        return self
-
-    def stop(self, by: int = signal.SIGTERM) -> None:
-        if self.process and self.process.poll() is None:
-            self.process.send_signal(signal.SIGCONT)
-            self.process.send_signal(by)
-            self.process.wait(timeout=SECONDS_MAX)
-
-    def call(self, method: str, path: str, body: Any = None, token: str | None = None, key: str | None = None) -> tuple[int, Any]:
-        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS_MAX)
-        headers = {"Authorization": f"Bearer {token or self.token}"}
-        if body is not None:
-            headers["Content-Type"] = "application/json"
-        if key:
-            headers["Idempotency-Key"] = key
-        try:
-            link.request(method, path, json.dumps(body) if body is not None else None, headers)
-            answer = link.getresponse()
-            text = answer.read().decode()
-            return answer.status, json.loads(text) if text.strip().startswith(("{", "[")) else text
-        finally:
-            link.close()
-
-    def session(self, key: str) -> dict[str, Any] | None:
-        status, found = self.call("GET", f"/v1/sessions/{key}")
-        return found if status == 200 else None
-
-    def follow(self, key: str, after: str | None, count: int) -> list[tuple[str, str]]:
-        """Reads server-sent events until `count` were read, or the stream ends."""
-        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-        headers = {"Authorization": f"Bearer {self.token}", **({"Last-Event-ID": after} if after else {})}
-        events, position, name = [], None, ""
-        try:
-            link.request("GET", f"/v1/sessions/{key}/events?deltas=all", None, headers)
-            answer = link.getresponse()
-            if answer.status != 200:
-                return events
-            while len(events) < count:
-                line = answer.readline().decode().rstrip("\n")
-                if line.startswith("id:"):
-                    position = line[3:].strip()
-                elif line.startswith("event:"):
-                    name = line[6:].strip()
-                elif line.startswith("data:") and position:
-                    # The first message is the verdict, with the cursor that the events follow.
-                    if name != "subscribed":
-                        events.append((position, line[5:].strip()))
-                    position = None
-                elif not line and answer.isclosed():
-                    break
-        except OSError:
-            pass
-        finally:
-            link.close()
-        return events
-
-
-def history(server: Server, key: str) -> list[tuple[int, str]]:
-    """All events of a session on a server: numbers and bodies."""
-    events, before = [], ""
-    while True:
-        status, page = server.call("GET", f"/v1/sessions/{key}/history?limit=500{before}")
-        if status != 200 or not page["items"]:
-            return events
-        events = [(item["seq"], json.dumps(item["event"], sort_keys=True)) for item in page["items"]] + events
-        before = f"&before={events[0][0]}"
-
-
-class Fleet:
-    """Two servers and a hub."""
-
-    def __init__(self, root: Path) -> None:
-        self.nats = Nats(root)
-        self.one, self.two, self.hub = Server(root, "one"), Server(root, "two"), Server(root, "hub", "hub")
-        self.one.cli("fleet", "init", self.nats.url, "--node", "one", "--encrypt")
-        self.one.start()
-        until("the fleet is connected", lambda: self.one.cli("fleet", "status")["nodes"])
-        for server, more in ((self.two, []), (self.hub, ["--hub"])):
-            code = self.one.cli("fleet", "invite", *more)["code"]
-            server.cli("fleet", "join", code, "--node", server.name)
-            server.start()
-        self.all = [self.one, self.two, self.hub]
-        for server in self.all:
-            until(f"{server.name} sees all", lambda s=server: sum(n["is_reachable"] for n in s.cli("fleet", "status")["nodes"]) == 3)
-
-    def close(self) -> None:
-        for server in self.all:
-            server.stop()
-        self.nats.kill()
-
-    def create(self, server: Server, owner: Server) -> str:
-        """Starts a session on `owner` through `server`."""
-        body = {"cwd": str(owner.project), "prompt": "note it", "policy": "ask"}
-        query = "" if server is owner else f"?node={owner.name}"
-        status, made = until("a session", lambda: (lambda r: r if r[0] == 201 else None)(server.call("POST", f"/v1/sessions{query}", body)))
-        assert status == 201, made
-        return made["key"]
-
-    def pending(self, server: Server, key: str) -> dict[str, Any] | None:
-        status, found = server.call("GET", f"/v1/permissions?session={key}")
-        return found["items"][0] if status == 200 and found["items"] else None
-
-
-def steered_from_elsewhere(fleet: Fleet) -> None:
-    """A session of `two` is made, watched, answered and prompted through the others."""
-    key = fleet.create(fleet.hub, fleet.two)
-    for server in fleet.all:
-        view = until(f"{server.name} lists it", lambda s=server: s.session(key))
-        assert view.get("node") == (None if server is fleet.two else "two"), view
-    status, refused = fleet.hub.call("POST", "/v1/sessions", {"cwd": "/"})
-    assert status == 409 and "hub" in refused["detail"], refused
-    asks = [until("the request arrives", lambda s=s: fleet.pending(s, key)) for s in fleet.all]
-    assert len({ask["tool_use_id"] for ask in asks}) == 1 and len({ask["cursor"] for ask in asks}) == 1, asks
-    # Everybody answers at once; the first answer wins, everywhere the same.
-    results: list[tuple[int, Any]] = []
-    path = f"/v1/sessions/{key}/permissions/{asks[0]['tool_use_id']}"
-    answer = {"decision": "allow", "digest": asks[0]["details"]["digest"]}
-    threads = [threading.Thread(target=lambda s=s: results.append(s.call("POST", path, answer))) for s in fleet.all]
-    [thread.start() for thread in threads]
-    [thread.join() for thread in threads]
-    won = [result for result in results if result[0] == 200]
-    lost = [result[1]["code"] for result in results if result[0] != 200]
-    assert len(won) == 1 and set(lost) <= {"already_answered"}, results
-    until("the turn ends", lambda: (fleet.hub.session(key) or {})["state"] == "idle")
-    # The same key again, through another server, changes nothing.
-    first = fleet.one.call("POST", f"/v1/sessions/{key}/stop", {"client_id": "k1"})
-    again = fleet.one.call("POST", f"/v1/sessions/{key}/stop", {"client_id": "k1"})
-    assert first[0] == again[0] == 200 and first[1]["cursor"] == again[1]["cursor"], (first, again)
-    (fleet.two.project / "read.me").write_text("hello from two")
-    status, tree = fleet.one.call("GET", f"/v1/sessions/{key}/tree")
-    assert status == 200 and "read.me" in json.dumps(tree), tree
-    status, patched = fleet.hub.call("PATCH", f"/v1/sessions/{key}", {"title": "From the hub"})
-    assert status == 200 and patched["title"] == "From the hub", patched
-    until("the title travels", lambda: all((s.session(key) or {}).get("title") == "From the hub" for s in fleet.all))
-    same_history(fleet, key)
-
-
-def same_history(fleet: Fleet, key: str) -> None:
-    """Every server has the events of the owner, with the same numbers and cursors."""
-    own = until("a history", lambda: history(fleet.two, key))
-    assert [seq for seq, _ in own] == list(range(1, len(own) + 1)), "the owner's numbers have holes"
-    for server in (fleet.one, fleet.hub):
-        until(f"{server.name} has the same history", lambda s=server: history(s, key) == history(fleet.two, key))
-        cursors = {s.session(key)["cursor"] for s in (server, fleet.two)}
-        until("the same cursor", lambda s=server: s.session(key)["cursor"] == fleet.two.session(key)["cursor"])
-        assert len(cursors) <= 2
-
-
-def devices(fleet: Fleet) -> None:
-    """A device of one server works on all, with its scopes only, and is gone everywhere within a second."""
-    made = fleet.two.call("POST", "/v1/devices", {"name": "phone", "scopes": ["read"]})[1]
-    token, device = made["token"], made["device"]["id"]
-    for server in fleet.all:
-        until(f"{server.name} knows it", lambda s=server: s.call("GET", "/v1/sessions", token=token)[0] == 200)
-    key = fleet.create(fleet.two, fleet.two)
-    until("it is everywhere", lambda: all(server.session(key) for server in fleet.all))
-    for server in fleet.all:
-        status, refused = server.call("POST", f"/v1/sessions/{key}/input", {"content": "x"}, token=token)
-        assert status == 403, (server.name, refused)
-    start = time.monotonic()
-    assert fleet.hub.call("DELETE", f"/v1/devices/{device}")[0] == 204
-    until("it is revoked", lambda: all(s.call("GET", "/v1/sessions", token=token)[0] == 401 for s in fleet.all))
-    took = time.monotonic() - start
-    assert took < 1.5, f"revoking took {took:.2f} s"
-
-
-def unreachable(fleet: Fleet) -> None:
-    """A stopped owner is an error within the heartbeat, and not a failed session."""
-    key = fleet.create(fleet.two, fleet.two)
-    until("it is listed", lambda: fleet.hub.session(key))
-    fleet.two.process.send_signal(signal.SIGSTOP)
-    start = time.monotonic()
-    status, refused = fleet.hub.call("POST", f"/v1/sessions/{key}/input", {"content": "x"})
-    took = time.monotonic() - start
-    assert status in (503, 504) and refused["retryable"] and took < 8, (status, refused, took)
-    view = until("it is unreachable", lambda: (lambda v: v if v and v.get("unreachable") else None)(fleet.hub.session(key)))
-    assert view["state"] != "failed" and not view["capabilities"], view
-    start = time.monotonic()
-    status, refused = fleet.hub.call("POST", f"/v1/sessions/{key}/input", {"content": "x"})
-    assert status == 503 and time.monotonic() - start < 1, (status, refused)
-    fleet.two.process.send_signal(signal.SIGCONT)
-    until("it is back", lambda: not (fleet.hub.session(key) or {}).get("unreachable"))
-
-
-def faults(fleet: Fleet, rounds: int, chance: random.Random) -> None:
-    """Kills and cuts while sessions work; subscribers resume at random servers."""
-    keys = [fleet.create(fleet.two, fleet.two) for _ in range(2)]
-    until("they are everywhere", lambda: all(s.session(key) for s in fleet.all for key in keys))
-    read: dict[str, list[tuple[str, str]]] = {key: [] for key in keys}
-    acknowledged: list[tuple[str, str]] = []
-    for number in range(rounds):
-        fault = chance.choice(["nats", "two", "hub", "none"]) if number else "nats"
-        if fault == "nats":
-            fleet.nats.kill()
-        elif fault == "two":
-            fleet.two.stop(signal.SIGKILL)
-        elif fault == "hub":
-            fleet.hub.stop(signal.SIGKILL)
-        if fault != "two":
-            for key in keys:
-                status, accepted = fleet.two.call("POST", f"/v1/sessions/{key}/input", {"content": "note it"}, key=f"i{number}")
-                if status == 202 or status == 200:
-                    acknowledged.append((key, accepted["cursor"]))
-        if fault == "nats":
-            fleet.nats.start()
-        elif fault in ("two", "hub"):
-            getattr(fleet, fault).start()
-        for key in keys:
-            ask = until("a request or an idle session", lambda k=key: fleet.pending(fleet.two, k) or (fleet.two.session(k) or {}).get("state") not in ("running", "starting", "needs_you", None))
-            if isinstance(ask, dict):
-                path = f"/v1/sessions/{key}/permissions/{ask['tool_use_id']}"
-                through = chance.choice(fleet.all)
-                status, _ = through.call("POST", path, {"decision": "allow", "digest": ask["details"]["digest"]})
-                if status not in (200, 409):
-                    fleet.two.call("POST", path, {"decision": "allow", "digest": ask["details"]["digest"]})
-        for key in keys:
-            head = int(until("a head", lambda k=key: fleet.two.session(k))["head"])
-            server = chance.choice(fleet.all)
-            until(f"{server.name} follows", lambda s=server, k=key, h=head: (s.session(k) or {}).get("head", 0) >= h)
-            after = read[key][-1][0] if read[key] else None
-            want = head - (int(after.split(":")[1]) if after else 0)
-            read[key] += server.follow(key, after, want) if want > 0 else []
-    for key in keys:
-        same_history(fleet, key)
-        seen = [int(position.split(":")[1]) for position, _ in read[key]]
-        assert seen == list(range(1, len(seen) + 1)), f"lost, repeated or out of order: {seen}"
-        heads = {cursor for k, cursor in acknowledged if k == key}
-        numbers = {seq for seq, _ in history(fleet.hub, key)}
-        assert all(int(cursor.split(":")[1]) in numbers for cursor in heads), "something acknowledged is missing"
-    print(f"{rounds} rounds, {len(acknowledged)} acknowledged prompts, {sum(map(len, read.values()))} events read, 0 lost, 0 twice")
-
-
-def main() -> int:
-    rounds, seed = int(os.environ.get("ROUNDS", "3")), int(os.environ.get("SEED", "1"))
-    root = Path(tempfile.mkdtemp(prefix="tidings-fleet-"))
+def _play(tidings: Path, parent: Path, programs: Programs | None) -> tuple[list[str], str]:
+    seconds, seed = float(os.environ.get("SECONDS_OF_FAULTS", SECONDS)), int(os.environ.get("SEED", "1"))
+    root = Path(tempfile.mkdtemp(prefix="fleet-", dir=parent))
+    root.chmod(0o755)
+    said: list[str] = []
     fleet = None
     try:
-        fleet = Fleet(root)
-        for check in (steered_from_elsewhere, devices, unreachable):
-            start = time.monotonic()
-            check(fleet)
-            print(f"{check.__name__}: ok, {time.monotonic() - start:.1f} s")
-        faults(fleet, rounds, random.Random(seed))
-        return 0
-    except BaseException as error:
-        print(f"error: {error!r} (SEED={seed})", file=sys.stderr)
-        for log in sorted(root.glob("*/log")):
-            print(f"== {log.parent.name}\n" + "\n".join(log.read_text().splitlines()[-15:]), file=sys.stderr)
-        if not isinstance(error, AssertionError):
-            raise
-        return 1
+        fleet = Fleet(tidings, root)
+        fleet.programs = programs
+        problems: list[str] = []
+        for step in (steering, placement, devices, unreachable, full, lost, faults, removed):
+            began = time.monotonic()
+            if step is faults:
+                problems, counts = faults(fleet, seconds, random.Random(seed))
+                said.append(counts)
+            else:
+                said.append(step(fleet))
+            print(f"fleet: {step.__name__}: {said[-1]} ({time.monotonic() - began:.1f} s)", file=sys.stderr, flush=True)
+    except AssertionError as error:
+        logs = [f"{member.name}: {member.said()}" for member in (fleet.members if fleet else []) if member.said()]
+        problems = [str(error), *logs]
     finally:
         if fleet:
             fleet.close()
-        shutil.rmtree(root, ignore_errors=True)
+        cleaned(root)
+    return problems, f"seed {seed}: {'; '.join(said)}" if not problems else f"FAILED (seed {seed})"
+
+
+class Fleet:
+    """Three servers and two hubs over three NATS servers; the clock of one server is an hour ahead."""
+
+    def __init__(self, tidings: Path, root: Path) -> None:
+        self.nats = Nats.cluster(root)
+        ports = [server.port for server in self.nats]
+        self.nodes = [Member(tidings, root, name, ports) for name in ("one", "two", "three")]
+        self.hubs = [Member(tidings, root, name, ports, "hub") for name in ("hub-a", "hub-b")]
+        self.members = self.nodes + self.hubs
+        self.one, self.two, self.three = self.nodes
+        self.owners: dict[str, Member] = {}
+        # With the real CLI, it has to accept the session file of a lost server.
+        self.programs: Programs | None = None
+        direct = ",".join(f"nats://127.0.0.1:{port}" for port in ports)
+        self.one.cli("fleet", "init", direct, "--node", "one", "--encrypt", "--replicas", "3", "--storage", "64MiB")
+        self.three.skew()
+        self.one.start()
+        until("the fleet is connected", lambda: "one" in self.one.reachable())
+        for member in self.members[1:]:
+            code = self.one.cli("fleet", "invite", *(["--hub"] if member in self.hubs else []))["code"]
+            member.cli("fleet", "join", code, "--node", member.name)
+            member.start(*(["--fleet-label", "gpu=yes"] if member is self.three else []))
+        self.connected()
+
+    def connected(self) -> None:
+        """Waits until every server hears all others."""
+        for member in self.members:
+            until(f"{member.name} hears all", lambda m=member: len(m.reachable()) == len(self.members))
+
+    def create(self, through: Member, owner: Member) -> str:
+        """Starts a session on `owner` through another server."""
+        body = {"cwd": str(owner.project), "prompt": "note it", "policy": "ask"}
+        query = "" if through is owner else f"?node={owner.name}"
+        made = until(f"a session on {owner.name}", lambda: accepted(through.call("POST", f"/v1/sessions{query}", body)))
+        self.owners[made["key"]] = owner
+        return made["key"]
+
+    def everywhere(self, key: str) -> None:
+        """Waits until every server has the events of a session's owner."""
+        owner = self.owners[key]
+        for member in self.members:
+            until(f"{member.name} has {key}", lambda m=member: (m.session(key) or {}).get("cursor") == owner.session(key)["cursor"])
+
+    def close(self) -> None:
+        for member in self.members:
+            member.links.mend()
+            member.stop()
+        for server in self.nats:
+            server.kill()
+
+
+def accepted(result: tuple[int, Any]) -> Any:
+    return result[1] if result[0] in (200, 201, 202) else None
+
+
+def steering(fleet: Fleet) -> str:
+    """A session of one server is made, watched, answered and prompted through the others."""
+    key = fleet.create(fleet.hubs[0], fleet.two)
+    for member in fleet.members:
+        view = until(f"{member.name} lists it", lambda m=member: m.session(key))
+        assert view.get("node") == (None if member is fleet.two else "two"), view
+    refused = fleet.hubs[0].call("POST", "/v1/sessions", {"cwd": "/"})
+    assert refused[0] == 409 and "hub" in refused[1]["detail"], refused
+    asks = [until("the request arrives", lambda m=member: m.pending(key)) for member in fleet.members]
+    assert len({(ask["tool_use_id"], ask["cursor"]) for ask in asks}) == 1, asks
+    # Every server answers at once: the first answer wins, everywhere the same.
+    results: list[tuple[int, Any]] = []
+    path = f"/v1/sessions/{key}/permissions/{asks[0]['tool_use_id']}"
+    answer = {"decision": "allow", "digest": asks[0]["details"]["digest"]}
+    threads = [threading.Thread(target=lambda m=m: results.append(m.call("POST", path, answer))) for m in fleet.members]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    lost = {result[1]["code"] for result in results if result[0] != 200}
+    assert len(results) - sum(result[0] == 200 for result in results) == 4 and lost <= {"already_answered"}, results
+    until("the turn ends", lambda: fleet.hubs[1].session(key)["state"] == "idle")
+    # The same key again changes nothing.
+    first = fleet.one.call("POST", f"/v1/sessions/{key}/stop", {"client_id": "k1"})
+    again = fleet.hubs[1].call("POST", f"/v1/sessions/{key}/stop", {"client_id": "k1"})
+    assert first[0] == again[0] == 200 and first[1]["cursor"] == again[1]["cursor"], (first, again)
+    (fleet.two.project / "read.me").write_text("hello from two")
+    status, tree = fleet.one.call("GET", f"/v1/sessions/{key}/tree")
+    assert status == 200 and "read.me" in str(tree), tree
+    status, patched = fleet.hubs[0].call("PATCH", f"/v1/sessions/{key}", {"title": "From a hub"})
+    assert status == 200 and patched["title"] == "From a hub", patched
+    assert patched["handle"] == fleet.hubs[0].session(key)["handle"] and patched["node"] == "two", patched
+    until("the title travels", lambda: all((m.session(key) or {}).get("title") == "From a hub" for m in fleet.members))
+    fleet.everywhere(key)
+    return f"{len(results)} answers at once, 1 accepted"
+
+
+def placement(fleet: Fleet) -> str:
+    """A session starts on a server that is chosen by name, by label or by load; a drained server takes none."""
+    def start(query: str, owner: Member) -> Any:
+        return fleet.hubs[0].call("POST", f"/v1/sessions?node={query}", {"cwd": str(owner.project), "policy": "ask"})
+    status, made = start("gpu%3Dyes", fleet.three)
+    assert status == 201 and made["node"] == "three", made
+    assert made["handle"] == fleet.hubs[0].session(made["key"])["handle"], made
+    status, refused = start("gpu%3Dno", fleet.three)
+    assert status == 503 and refused["retryable"], refused
+    status, refused = start("nobody", fleet.three)
+    assert status == 503, refused
+    # All but one are drained: the one with the least load is the one that is left.
+    for member in (fleet.one, fleet.three):
+        member.cli("fleet", "drain")
+    until("draining travels", lambda: sum(node["draining"] for node in fleet.hubs[0].call("GET", "/v1/fleet")[1]["nodes"]) == 2)
+    status, made = start("*", fleet.two)
+    assert status == 201 and made["node"] == "two", made
+    status, refused = start("one", fleet.one)
+    assert status == 503 and "no new sessions" in refused["detail"], refused
+    for member in (fleet.one, fleet.three):
+        member.cli("fleet", "drain", "--off")
+    return "by name, label and load"
+
+
+def devices(fleet: Fleet) -> str:
+    """A device of one server works on all, with its scopes only, and is revoked on all."""
+    made = fleet.two.call("POST", "/v1/devices", {"name": "phone", "scopes": ["read"]})[1]
+    token, device = made["token"], made["device"]["id"]
+    for member in fleet.members:
+        until(f"{member.name} knows it", lambda m=member: m.call("GET", "/v1/sessions", token=token)[0] == 200)
+    key = next(iter(fleet.owners))
+    for member in fleet.members:
+        status, refused = member.call("POST", f"/v1/sessions/{key}/input", {"content": "x"}, token=token)
+        assert status == 403, (member.name, refused)
+    began = time.monotonic()
+    assert fleet.hubs[0].call("DELETE", f"/v1/devices/{device}")[0] == 204
+    until("it is revoked", lambda: all(m.call("GET", "/v1/sessions", token=token)[0] == 401 for m in fleet.members))
+    took = time.monotonic() - began
+    assert took < REVOKED * SLACK, f"revoking took {took:.2f} s"
+    return f"revoked on 5 servers after {took:.2f} s"
+
+
+def unreachable(fleet: Fleet) -> str:
+    """A stopped owner is an error within the heartbeat, then at once, and its session has not failed."""
+    key = fleet.create(fleet.two, fleet.two)
+    hub = fleet.hubs[0]
+    until("it is listed", lambda: hub.session(key))
+    fleet.two.send(signal.SIGSTOP)
+    began = time.monotonic()
+    status, refused = hub.call("POST", f"/v1/sessions/{key}/input", {"content": "x"}, key="stopped")
+    took = time.monotonic() - began
+    assert status in (503, 504) and refused["retryable"] and took < HEARTBEAT * SLACK, (status, refused, took)
+    view = until("it is unreachable", lambda: (view := hub.session(key)) and view.get("unreachable") and view)
+    assert view["state"] != "failed" and not view["capabilities"] and "last heard" in view["limited"], view
+    began = time.monotonic()
+    status, refused = hub.call("POST", f"/v1/sessions/{key}/input", {"content": "x"}, key="stopped")
+    at_once = time.monotonic() - began
+    assert status == 503 and at_once < SLACK, (status, refused)
+    fleet.two.send(signal.SIGCONT)
+    until("it is back", lambda: not hub.session(key).get("unreachable"))
+    return f"an error after {took:.1f} s, then after {at_once * 1000:.0f} ms"
+
+
+def full(fleet: Fleet) -> str:
+    """A full storage pauses replication and is shown; local clients notice nothing; it goes on when there is room."""
+    key = fleet.create(fleet.one, fleet.one)
+    fleet.everywhere(key)
+    used = fleet.one.cli("fleet", "storage")["bytes"]
+    assert fleet.one.cli("fleet", "storage", str(used))["bytes_max"] == used
+    accepted_at = until("a prompt", lambda: accepted(fleet.one.call("POST", f"/v1/sessions/{key}/input", {"content": "note more"})))
+    until("it is shown", lambda: fleet.one.call("GET", "/v1/fleet")[1]["storage_full"])
+    head = int(accepted_at["cursor"].partition(":")[2])
+    assert fleet.one.session(key)["head"] >= head > fleet.hubs[0].session(key)["head"]
+    fleet.one.cli("fleet", "storage", "64MiB")
+    fleet.everywhere(key)
+    until("it is shown", lambda: not fleet.one.call("GET", "/v1/fleet")[1]["storage_full"])
+    return "paused and went on"
+
+
+def lost(fleet: Fleet) -> str:
+    """A session of a lost server is continued on one other server, and never on the lost one again."""
+    key = fleet.create(fleet.three, fleet.three)
+    finish_turn(fleet.three, key)
+    fleet.everywhere(key)
+    fleet.three.stop(signal.SIGKILL)
+    nodes = [fleet.one, fleet.two]
+    for node in nodes:
+        until("it is unreachable", lambda n=node: n.session(key).get("unreachable"))
+    results: list[tuple[Member, int, Any]] = []
+    path = f"/v1/fleet/sessions/{key}/continue"
+    threads = [
+        threading.Thread(target=lambda n=n: results.append((n, *n.call("POST", path, {"cwd": str(n.project)}))))
+        for n in nodes
+    ]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    won = [(node, made) for node, status, made in results if status == 200]
+    assert len(won) == 1 and sorted(status for _, status, _ in results) == [200, 409], results
+    node, made = won[0]
+    again = node.call("POST", path, {"cwd": str(node.project)})
+    assert again[0] == 200 and again[1]["key"] == made["key"], again
+    fleet.owners[made["key"]] = node
+    texts = [event["UserPrompt"]["text"] for _, event in node.history(made["key"]) if "UserPrompt" in event]
+    assert texts == ["note it"], texts
+    until("a prompt", lambda: accepted(node.call("POST", f"/v1/sessions/{made['key']}/input", {"content": "note again"})))
+    finish_turn(node, made["key"])
+    (file,) = node.root.glob(f"config/projects/*/{node.session(made['key'])['cli_session_ids'][-1]}.jsonl")
+    is_read = resumed_by_the_cli(fleet, file)
+    # The lost server is back: it leaves the session alone.
+    fleet.three.start()
+    until("it is left", lambda: "continues" in (fleet.three.session(key).get("limited") or ""))
+    status, refused = fleet.three.call("POST", f"/v1/sessions/{key}/input", {"content": "note"})
+    assert status == 409 and node.name in refused["detail"], refused
+    fleet.connected()
+    fleet.everywhere(made["key"])
+    return f"continued on 1 of 2 servers at once, {is_read}"
+
+
+def resumed_by_the_cli(fleet: Fleet, file: Path) -> str:
+    """The real CLI resumes the file of a continued session, and sends the whole conversation."""
+    if fleet.programs is None:
+        return "not resumed by the real CLI"
+    place = Place.make(fleet.programs, file.parent, "continued")
+    folder = place.config / "projects" / "".join(c if c.isalnum() else "-" for c in str(place.project))
+    folder.mkdir(parents=True)
+    (folder / file.name).write_bytes(file.read_bytes())
+    place.hand_over()
+    steps = [{"initialize": {}}, {"user": "what now?"}, {"wait": "result"}]
+    plan = {"steps": steps, "expect": [{"frame": "result:success", "has": {"result": "Still here."}}]}
+    problems, requests = run_cli(place, ["--resume", file.stem], plan, "second")
+    sent = json.dumps(requests[-1]["messages"]) if requests else ""
+    missing = [part for part in ("note it", "I will note it", "touch memo", "done", "what now?") if part not in sent]
+    assert not problems and not missing, (problems, missing, sent)
+    return "resumed by the real CLI"
+
+
+def finish_turn(member: Member, key: str) -> None:
+    """Answers the request of a turn, and waits for its end."""
+    ask = until("a request", lambda: member.pending(key))
+    answer = {"decision": "allow", "digest": ask["details"]["digest"]}
+    assert member.call("POST", f"/v1/sessions/{key}/permissions/{ask['tool_use_id']}", answer)[0] == 200
+    until("the turn ends", lambda: member.session(key)["state"] == "idle")
+
+
+def removed(fleet: Fleet) -> str:
+    """A removed hub can neither read nor steer from then on."""
+    hub, key = fleet.hubs[1], next(key for key, owner in fleet.owners.items() if owner is fleet.one)
+    fleet.one.cli("fleet", "remove", hub.name)
+    until("it is gone", lambda: all(hub.name not in node.reachable() for node in fleet.nodes))
+    status, refused = hub.call("POST", f"/v1/sessions/{key}/input", {"content": "note"}, key="removed")
+    assert status in (403, 503), (status, refused)
+    return "its requests are refused"
+
+
+def faults(fleet: Fleet, seconds: float, chance: random.Random) -> tuple[list[str], str]:
+    """Parts fail one after the other while clients work."""
+    history = History()
+    keys = [fleet.create(node, node) for node in fleet.nodes for _ in range(SESSIONS_PER_NODE)]
+    for key in keys:
+        fleet.everywhere(key)
+    subscribers = [Subscriber(history, chance, fleet.members, key) for key in keys for _ in range(2)]
+    steerers = [Steerer(history, chance, fleet.members, key) for key in keys]
+    for worker in [*subscribers, *steerers]:
+        worker.start()
+    done: Counter[str] = Counter()
+    end = time.monotonic() + seconds
+    is_long = seconds > 60
+    order: list[str] = []
+    while time.monotonic() < end or len(done) < len(FAULTS):
+        if not order:
+            order = chance.sample(list(FAULTS), len(FAULTS))
+        fault = order.pop()
+        FAULTS[fault](fleet, chance, is_long)
+        done[fault] += 1
+        time.sleep(chance.uniform(0.2, 5 if is_long else 0.5))
+    fleet.connected()
+    for worker in [*steerers, *subscribers]:
+        worker.stopping.set()
+    for worker in [*steerers, *subscribers]:
+        worker.join(120)
+        if worker.is_alive():
+            history.problem(f"a client hangs: {worker}")
+    for key in keys:
+        fleet.everywhere(key)
+    for subscriber in subscribers:
+        head = fleet.owners[subscriber.key].session(subscriber.key)["head"]
+        subscriber.finish(chance.choice(fleet.members), head)
+        if len(subscriber.seen) < head:
+            history.problem(f"{subscriber.key}: a subscriber has {len(subscriber.seen)} of {head} events")
+    history.check(fleet.owners.__getitem__, fleet.members, subscribers)
+    failed = ", ".join(f"{count} {what}" for what, count in sorted(done.items()))
+    counts = ", ".join(f"{count} {what}" for what, count in sorted(history.counts.items()))
+    return history.problems, f"{failed}: {counts}; 0 lost, 0 twice, 0 out of order, 0 double processes, 0 second winners"
+
+
+def pause(chance: random.Random, is_long: bool, short: float, long: float) -> None:
+    time.sleep(chance.uniform(long / 2, long) if is_long else short)
+
+
+def kill_node(fleet: Fleet, chance: random.Random, is_long: bool) -> None:
+    node = chance.choice(fleet.nodes)
+    node.stop(signal.SIGKILL)
+    pause(chance, is_long, 0.2, 5)
+    node.start()
+
+
+def kill_hub(fleet: Fleet, chance: random.Random, is_long: bool) -> None:
+    hub = chance.choice(fleet.hubs)
+    hub.stop(signal.SIGKILL)
+    pause(chance, is_long, 0.2, 5)
+    hub.start()
+
+
+def kill_nats(fleet: Fleet, chance: random.Random, is_long: bool) -> None:
+    server = chance.choice(fleet.nats)
+    server.kill()
+    pause(chance, is_long, 2, 20)
+    server.start()
+
+
+def stop_nats(fleet: Fleet, chance: random.Random, is_long: bool) -> None:
+    server = chance.choice(fleet.nats)
+    server.send(signal.SIGSTOP)
+    pause(chance, is_long, 2, 30)
+    server.send(signal.SIGCONT)
+
+
+def stop_node(fleet: Fleet, chance: random.Random, is_long: bool) -> None:
+    node = chance.choice(fleet.nodes)
+    node.send(signal.SIGSTOP)
+    pause(chance, is_long, 2, 30)
+    node.send(signal.SIGCONT)
+
+
+def partition(fleet: Fleet, chance: random.Random, is_long: bool) -> None:
+    node = chance.choice(fleet.members)
+    node.links.cut()
+    pause(chance, is_long, 3, chance.choice([5, 120]))
+    node.links.mend()
+
+
+def slow_link(fleet: Fleet, chance: random.Random, is_long: bool) -> None:
+    links: Links = chance.choice(fleet.members).links
+    links.delay = 0.1
+    pause(chance, is_long, 2, 20)
+    links.delay = 0
+
+
+def restart_all(fleet: Fleet, chance: random.Random, is_long: bool) -> None:
+    parts = [*fleet.nats, *fleet.members]
+    for part in parts:
+        part.kill() if isinstance(part, Nats) else part.stop(signal.SIGKILL)
+    for part in parts:
+        part.start()
+
+
+FAULTS = {
+    "killed nodes": kill_node,
+    "killed hubs": kill_hub,
+    "killed NATS servers": kill_nats,
+    "stopped NATS servers": stop_nats,
+    "stopped nodes": stop_node,
+    "partitions": partition,
+    "slow links": slow_link,
+    "restarts of everything": restart_all,
+}
+
+
+def main() -> int:
+    default = Path(os.environ.get("CARGO_TARGET_DIR", E2E.parent / "target")) / "debug" / "tidings"
+    tidings = Path(os.environ.get("TIDINGS", default)).resolve()
+    root = Path(tempfile.mkdtemp(prefix="tidings-fleet-"))
+    root.chmod(0o755)
+    try:
+        programs = Programs.find(tidings, root / "bin")
+    except Missing:
+        programs = None
+    problems, said = _play(tidings, root, programs)
+    cleaned(root)
+    print("\n".join([*problems, said]))
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

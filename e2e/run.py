@@ -26,6 +26,7 @@ sys.dont_write_bytecode = True
 
 import acp  # noqa: E402
 import agents  # noqa: E402
+import fleet  # noqa: E402
 import outlive  # noqa: E402
 import readme  # noqa: E402
 import run_command  # noqa: E402
@@ -117,6 +118,10 @@ class Run:
     def agents(self) -> Row:
         """Other agents on a server."""
         return self._counted(agents.NAME, agents.play)
+
+    def fleet(self) -> Row:
+        """Three servers and two hubs over three NATS servers, while parts fail."""
+        return self._counted(fleet.NAME, fleet.play)
 
     def take_over(self) -> Row:
         """Sessions that go from a terminal to the server and back."""
@@ -260,6 +265,7 @@ def main() -> int:
     opts.take_over = "cli×api" in opts.column and _wanted(opts, take_over.NAME)
     opts.acp = "cli×api" in opts.column and _wanted(opts, acp.NAME)
     opts.agents = "cli×api" in opts.column and _wanted(opts, agents.NAME)
+    opts.fleet = "cli×api" in opts.column and _wanted(opts, fleet.NAME)
     opts.made = "sessions" in opts.column and _wanted(opts, MADE)
     opts.readme = "rs-sdk" in opts.column and _wanted(opts, readme.NAME)
     names = [each.name for each in scenarios]
@@ -267,7 +273,7 @@ def main() -> int:
     names += [server.NAME] * opts.server + [run_command.NAME] * opts.command + [sessions_repair.NAME] * opts.repair
     names += [MADE] * opts.made + [readme.NAME] * opts.readme + [take_over.NAME] * opts.take_over
     names += [acp.NAME] * opts.acp + [terminal_more.NAME] * opts.terminal_more + [terminal_steering.NAME] * opts.terminal_steering
-    names += [agents.NAME] * opts.agents
+    names += [agents.NAME] * opts.agents + [fleet.NAME] * opts.fleet
     if opts.list or not names:
         print("\n".join(names) or "error: no such scenario")
         return 0 if names else 2
@@ -317,7 +323,7 @@ def played(opts: argparse.Namespace, scenarios: list[Scenario], run: Run) -> lis
 
     with ThreadPoolExecutor(PARALLEL_MAX) as pool:
         # The longest rows first, so that none of them runs alone at the end.
-        extra = [run.agents] * opts.agents + [run.terminal] * opts.terminal + [run.terminal_steering] * opts.terminal_steering
+        extra = [run.fleet] * opts.fleet + [run.agents] * opts.agents + [run.terminal] * opts.terminal + [run.terminal_steering] * opts.terminal_steering
         extra += [run.readme] * opts.readme + [run.outlive] * opts.outlive + [run.server] * opts.server
         extra += [run.run_command] * opts.command + [run.sessions_repair] * opts.repair + [run.made] * opts.made
         extra += [run.upgrade] * opts.upgrade + [run.take_over] * opts.take_over + [run.terminal_more] * opts.terminal_more

@@ -38,7 +38,7 @@ def problems_of(programs: Programs, root: Path) -> list[str]:
     first = {"steps": [{"initialize": {}}, *prompts],
              "answers": [{"to": "can_use_tool", "with": {"behavior": "allow", "updatedInput": "$input"}}],
              "expect": [{"frame": "result:success", "count": 2}]}
-    problems, _ = _run(place, ["--session-id", SESSION], first, "first")
+    problems, _ = run(place, ["--session-id", SESSION], first, "first")
     if problems:
         return [f"first run: {problem}" for problem in problems]
     (file,) = place.config.glob(f"projects/*/{SESSION}.jsonl")
@@ -62,7 +62,7 @@ def _repaired_and_resumed(place: Place, file: Path, name: str) -> list[str]:
     file.write_bytes(copy.read_bytes())
     plan = {"steps": [{"initialize": {}}, {"user": LAST_PROMPT}, {"wait": "result"}],
             "expect": [{"frame": "result:success", "has": {"result": "Still here.", "session_id": SESSION}}]}
-    found, requests = _run(place, ["--resume", SESSION], plan, "second")
+    found, requests = run(place, ["--resume", SESSION], plan, "second")
     problems += found
     problems += _missing(requests[-1]["messages"]) if requests else ["the API received no request"]
     if (STAND_IN in json.dumps(requests)) != (name in ("lost-result", "everything")):
@@ -71,7 +71,7 @@ def _repaired_and_resumed(place: Place, file: Path, name: str) -> list[str]:
     return problems + [f"after the resume: {problem}" for problem in _findings(place.programs, file)]
 
 
-def _run(place: Place, args: list[str], plan: dict[str, Any], script: str) -> tuple[list[str], list[dict[str, Any]]]:
+def run(place: Place, args: list[str], plan: dict[str, Any], script: str) -> tuple[list[str], list[dict[str, Any]]]:
     """Runs the CLI once; returns the problems, and the requests to the API."""
     with Api(place.programs, E2E / "repair" / f"{script}.toml", place.root / f"{script}.api.ndjson") as api:
         with Recorder(api.url) as recorder:

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Long-running tests, which take too long for every run.
 # Without arguments it runs every part; with arguments only the named parts.
-# SESSIONS=n, CASES=n, SOCKETS=n, KILLS=n, AGENTS=n, RACES=n, TAKE_OVERS=n, STUCK=n, MIB=n, ROUNDS=n and TIMES=n set sizes, SEED=n the random seed; a failure prints its seed.
+# SESSIONS=n, CASES=n, SOCKETS=n, KILLS=n, AGENTS=n, RACES=n, TAKE_OVERS=n, STUCK=n, MIB=n, ROUNDS=n, SECONDS_OF_FAULTS=n and TIMES=n set sizes, SEED=n the random seed; a failure prints its seed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-all_parts=(sessions resume kill hosts outlive outlive-cli upgrade terminal take-over agents readme stuck answers properties)
+all_parts=(sessions resume kill hosts outlive outlive-cli upgrade terminal take-over agents fleet readme stuck answers properties)
 [ -z "${SEED:-}" ] || export TIDINGS_SOAK_SEED=$SEED
 
 # A thousand sessions that end at inconvenient moments; fails if a process, a task or an open file is left over.
@@ -78,6 +78,13 @@ soak_agents() {
     e2e/install.sh
     cargo build -p tidings-cli -p tidings-e2e-driver
     LONG=1 python3 e2e/run.py --only agents --column 'cli×api'
+}
+
+# A fleet of three servers and two hubs over three NATS servers, while its parts fail for ten minutes.
+soak_fleet() {
+    e2e/install.sh nats
+    cargo build -p tidings-cli
+    SECONDS_OF_FAULTS=${SECONDS_OF_FAULTS:-600} python3 e2e/fleet.py
 }
 
 # The programs of the README in a crate of their own, with the features that a user gets.
