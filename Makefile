@@ -1,6 +1,6 @@
 # Entry points for people and CI. The work is done in scripts/, so that it can be run without make.
 .DEFAULT_GOAL := help
-.PHONY: help run page packages crates semver drift test check shake bench bench-acp bench-bridge bench-client bench-decode bench-fold bench-hooks bench-hosts bench-page bench-sessions fuzz soak schema
+.PHONY: help run page packages crates semver drift test check shake bench bench-acp bench-bridge bench-client bench-decode bench-fleet bench-fold bench-hooks bench-hosts bench-page bench-sessions fuzz soak schema
 
 # Seconds that `make fuzz` runs for.
 S ?= 60
@@ -40,7 +40,7 @@ check: ## Run the quick checks: format, lints, unit tests
 shake: ## Run the tests N times without second tries, each time under another load
 	@scripts/shake.py $(N)
 
-bench: bench-decode bench-fold bench-client bench-bridge bench-sessions bench-hosts bench-hooks bench-page bench-acp ## Run all benchmarks; takes minutes
+bench: bench-decode bench-fold bench-client bench-bridge bench-sessions bench-hosts bench-hooks bench-fleet bench-page bench-acp ## Run all benchmarks; takes minutes
 
 bench-acp: ## Measure `tidings acp`, compared with claude-agent-acp
 	benches/acp/run.py
@@ -50,6 +50,9 @@ bench-bridge: ## Measure the server's overhead, compared with another bridge
 
 bench-decode: ## Measure decoding, compared with other decoders
 	benches/decode/run.sh
+
+bench-fleet: ## Measure a fleet: latency, throughput, CPU, recovery
+	benches/fleet/run.py
 
 bench-fold: ## Measure the cost of turning frames into events
 	benches/fold/run.sh
