@@ -1,4 +1,4 @@
-"""Parses the texts that no test builds: the formula, the flake, the release workflow; lints the Dockerfile.
+"""Parses the texts that no test builds: the formula, the flake, the release workflow, the compose file; lints the Dockerfile.
 
 Run by `scripts/packages.sh`, with the packages of `requirements-texts.txt`.
 """
@@ -18,6 +18,7 @@ TEXTS = {
     "tidings.rb": tree_sitter_ruby.language,
     "flake.nix": tree_sitter_nix.language,
     "workflows/release.yml": tree_sitter_yaml.language,
+    "nats.compose.yml": tree_sitter_yaml.language,
 }
 # DL3008: versions of Debian's packages change under a pin. DL3016: npm is pinned by an argument.
 # DL3066: `node` is the user of the base image.
@@ -47,5 +48,5 @@ def errors(node) -> list[int]:
 
 if __name__ == "__main__":
     found = problems()
-    print("\n".join(found or ["the formula, the flake and the workflow parse; the Dockerfile is clean"]))
+    print("\n".join(found or ["the formula, the flake, the workflow and the compose file parse; the Dockerfile is clean"]))
     sys.exit(1 if found else 0)
