@@ -41,6 +41,8 @@ class Agent:
     prepare: Callable[[Place, str], dict[str, str]]
     # What its permission request is about: a command, or a tool of its own if it does not send the command as such.
     asks_about: str = "Command"
+    # False if it refuses to continue its own sessions; then the next process begins a new one.
+    continues: bool = True
     authenticate: str = ""
 
 
@@ -96,7 +98,7 @@ def _talk(programs: Programs, root: Path, agent: Agent) -> list[str]:
             socket.cut()
             if not text_of(each["event"] for each in seen).endswith("As I said."):
                 problems.append(f"another text: {text_of(each['event'] for each in seen)!r}")
-            if os.environ.get("LONG"):
+            if os.environ.get("LONG") and agent.continues:
                 web.call("POST", f"/v1/sessions/{key}/stop", {})
                 problems += _continued(web, key, place)
             problems += dense(seen, subscribed["from"])
@@ -104,6 +106,10 @@ def _talk(programs: Programs, root: Path, agent: Agent) -> list[str]:
             _, now = web.call("GET", f"/v1/sessions/{key}")
             if now["backend"] != agent.name or len(now["cli_session_ids"]) != 1:
                 problems.append(f"another session: {now}")
+            # An agent may keep files like those of Claude Code, which are no sessions of their own.
+            _, listed = web.call("GET", "/v1/sessions")
+            if [each["key"] for each in listed["items"]] != [key]:
+                problems.append(f"other sessions: {listed['items']}")
             web.call("POST", f"/v1/sessions/{key}/stop", {})
             return problems + server.close()
 
@@ -225,6 +231,7 @@ AGENTS = [
     Agent(
         "gemini", SCRIPTS / "gemini.toml",
         lambda _programs: [NODE, str(CACHE / "agents/node_modules/@google/gemini-cli/bundle/gemini.js"), "--acp"],
-        _gemini, asks_about="Tool",
+        # Version 0.61.0 answers `session/load` with "No previous sessions found for this project".
+        _gemini, asks_about="Tool", continues=False,
     ),
 ]
