@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from lib.api import Api
-from lib.cli import CACHE, E2E, Place, Programs
+from lib.cli import CACHE, E2E, Place, Programs, reachable_folder
 from lib.serve import Server
 from lib.web import Web
 from server import dense, same_history, text_of, until
@@ -35,8 +36,9 @@ class Agent:
 
     name: str
     script: Path
-    # Program and arguments.
-    command: Callable[[Programs], list[str]]
+    # Part of the cache that it is in, and its program and arguments there.
+    part: str
+    command: list[str]
     # Writes its configuration; returns the variables it needs.
     prepare: Callable[[Place, str], dict[str, str]]
     # What its permission request is about: a command, or a tool of its own if it does not send the command as such.
@@ -53,17 +55,23 @@ def play(programs: Programs, root: Path) -> tuple[list[str], str]:
     wanted = [agent for agent in AGENTS if os.environ.get("LONG") or agent.name in SHORT]
     problems: list[str] = []
     spent = []
+    # The unprivileged user may not be able to read the checkout.
+    folder = Path(tempfile.mkdtemp(prefix=f"{NAME}-packages-", dir=root))
+    folder.chmod(0o755)
+    parts = {agent.part for agent in wanted}
+    packages = {part: reachable_folder(CACHE / part / "node_modules", folder / part / "node_modules") for part in parts}
     for agent in wanted:
         begun = time.monotonic()
-        problems += [f"{agent.name}: {problem}" for problem in _talk(programs, root, agent)]
+        found = _talk(programs, root, agent, packages[agent.part])
+        problems += [f"{agent.name}: {problem}" for problem in found]
         spent.append(f"{agent.name} {time.monotonic() - begun:.0f} s")
     return problems, "FAILED" if problems else f"a request of each survived its server: {', '.join(spent)}"
 
 
-def _talk(programs: Programs, root: Path, agent: Agent) -> list[str]:
+def _talk(programs: Programs, root: Path, agent: Agent, packages: Path) -> list[str]:
     place = Place.make(programs, root, f"{NAME}-{agent.name}")
     with Api(programs, agent.script, place.root / "api.ndjson", "--log-bodies", "--lenient") as api:
-        flags = _configured(place, agent, api.url)
+        flags = _configured(place, agent, packages, api.url)
         with Server(place, api.url, LEASE_SECONDS, None, *flags) as server:
             web = server.web
             new = {"cwd": str(place.project), "backend": agent.name, "prompt": "note it"}
@@ -154,9 +162,12 @@ def _pending(web: Web, key: str) -> dict[str, Any] | str:
     return f"no request: {session.get('state')} {session.get('error')} {session.get('last_line')}"
 
 
-def _configured(place: Place, agent: Agent, url: str) -> list[str]:
+def _configured(place: Place, agent: Agent, packages: Path, url: str) -> list[str]:
     """Writes the configuration of the server; returns its flags."""
-    program, *args = agent.command(place.programs)
+    entry, *args = agent.command
+    program = str(packages / entry)
+    if entry.endswith(".js"):
+        program, args = NODE, [program, *args]
     env = agent.prepare(place, url) | {"PATH": f"{Path(NODE).parent}:/usr/bin:/bin"}
     lines = ["[[agent]]", f'name = "{agent.name}"', f"command = {json.dumps(program)}", f"args = {json.dumps(args)}"]
     if agent.authenticate:
@@ -210,28 +221,16 @@ def _gemini(place: Place, url: str) -> dict[str, str]:
     return {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": url, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
 
 
-def _node(path: str) -> Callable[[Programs], list[str]]:
-    return lambda _programs: [NODE, str(CACHE / path)]
-
-
 SCRIPTS = E2E / "agents"
 AGENTS = [
     Agent(
-        "claude-agent-acp", E2E / "acp" / "talk.toml",
-        _node("acp/node_modules/@agentclientprotocol/claude-agent-acp/dist/index.js"), _claude,
+        "claude-agent-acp", E2E / "acp" / "talk.toml", "acp", ["@agentclientprotocol/claude-agent-acp/dist/index.js"], _claude,
     ),
+    Agent("opencode", SCRIPTS / "opencode.toml", "agents", ["opencode-linux-x64/bin/opencode", "acp"], _opencode),
+    Agent("codex", SCRIPTS / "codex.toml", "agents", ["@agentclientprotocol/codex-acp/dist/index.js"], _codex),
     Agent(
-        "opencode", SCRIPTS / "opencode.toml",
-        lambda _programs: [str(CACHE / "agents/node_modules/opencode-linux-x64/bin/opencode"), "acp"], _opencode,
-    ),
-    Agent(
-        "codex", SCRIPTS / "codex.toml",
-        _node("agents/node_modules/@agentclientprotocol/codex-acp/dist/index.js"), _codex,
-    ),
-    Agent(
-        "gemini", SCRIPTS / "gemini.toml",
-        lambda _programs: [NODE, str(CACHE / "agents/node_modules/@google/gemini-cli/bundle/gemini.js"), "--acp"],
+        "gemini", SCRIPTS / "gemini.toml", "agents", ["@google/gemini-cli/bundle/gemini.js", "--acp"], _gemini,
         # Version 0.61.0 answers `session/load` with "No previous sessions found for this project".
-        _gemini, asks_about="Tool", continues=False,
+        asks_about="Tool", continues=False,
     ),
 ]
