@@ -351,7 +351,8 @@ def faults(fleet: Fleet, seconds: float, chance: random.Random) -> tuple[list[st
     history.check(fleet.owners.__getitem__, fleet.members, subscribers)
     failed = ", ".join(f"{count} {what}" for what, count in sorted(done.items()))
     counts = ", ".join(f"{count} {what}" for what, count in sorted(history.counts.items()))
-    return history.problems, f"{failed}: {counts}; 0 lost, 0 twice, 0 out of order, 0 double processes, 0 second winners"
+    verdict = "FAILED" if history.problems else "0 lost, 0 twice, 0 out of order, 0 double processes, 0 second winners"
+    return history.problems, f"{failed}: {counts}; {verdict}"
 
 
 def pause(chance: random.Random, is_long: bool, short: float, long: float) -> None:
