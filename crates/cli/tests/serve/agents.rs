@@ -145,7 +145,7 @@ fn a_session_with_another_agent_is_like_any_other() {
         server.ask("POST", &format!("/v1/sessions/{key}/mode"), Some(&json!({"mode": mode}))).status
     };
     assert!(mode("plan") < 300);
-    assert!(mode("acceptEdits") >= 400);
+    assert_eq!(mode("acceptEdits"), 409);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use tidings_protocol::api::{ModelChoice, SessionCapability};
 use tidings_protocol::json::Raw;
 
 use super::{Backend, BackendCall, ClaudeCode, Offer, PromptOutcome, Setting};
+use crate::error::{Code, Error};
 use crate::sessions::settings::Queued;
 
 /// A running agent of the Agent Client Protocol. Its adapter speaks the control protocol of Claude Code, as
@@ -47,6 +48,13 @@ impl AcpAgent {
     }
 }
 
+/// The reason with which an agent refused a request, without the name of Claude Code. Other errors stay.
+pub(in crate::sessions) fn refusal_of_agent(error: Error) -> Error {
+    let refused = error.message().strip_prefix("Claude Code refused `");
+    let Some((_, reason)) = refused.and_then(|rest| rest.split_once("`: ")) else { return error };
+    Error::new(Code::Conflict, reason.to_owned(), "docs/agents.md says what works with other agents")
+}
+
 fn limits(name: &str) -> String {
     format!("{name} does not offer everything that Claude Code does")
 }
@@ -82,7 +90,7 @@ impl Backend for AcpAgent {
     }
 
     fn set<'a>(&'a self, setting: Setting<'a>) -> BackendCall<'a, ()> {
-        self.adapted.set(setting)
+        Box::pin(async move { self.adapted.set(setting).await.map_err(refusal_of_agent) })
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

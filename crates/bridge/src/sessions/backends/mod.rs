@@ -14,7 +14,7 @@ use futures_core::future::BoxFuture;
 use tidings_agent::Command;
 use tidings_protocol::api::{ModelChoice, Rewound, SessionCapability, SessionCommand};
 
-pub(in crate::sessions) use self::acp_agent::AcpAgent;
+pub(in crate::sessions) use self::acp_agent::{AcpAgent, refusal_of_agent};
 pub(in crate::sessions) use self::claude_code::ClaudeCode;
 use super::entry::{Entry, Memory};
 use super::settings::Queued;

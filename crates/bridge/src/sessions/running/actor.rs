@@ -19,7 +19,7 @@ use crate::error::{Code, Error};
 use crate::hosts::FoundHost;
 use crate::journal::{ClientId, Cursor, Session};
 use crate::limits::{COMMAND_WAIT, FULL_COMMAND_WAIT, NAME_BYTES_MAX, RETRY_WHEN_FULL};
-use crate::sessions::backends::{AcpAgent, Backend, ClaudeCode, PromptOutcome, Setting};
+use crate::sessions::backends::{AcpAgent, Backend, ClaudeCode, PromptOutcome, Setting, refusal_of_agent};
 use crate::sessions::entry::{Change, Entry};
 use crate::sessions::observed::StartingAgent;
 use crate::sessions::running::prompt::prompt;
@@ -320,11 +320,8 @@ impl Actor {
 
     /// An error of another agent, without the name of Claude Code.
     fn explained(&self, error: Error) -> Error {
-        let reason = error.message().strip_prefix("Claude Code refused `initialize`: ").map(str::to_owned);
-        match reason.filter(|_| self.entry.memory().settings.launch.backend.is_some()) {
-            Some(reason) => Error::new(error.code(), reason, "docs/agents.md has the settings of agents"),
-            None => error,
-        }
+        let is_other = self.entry.memory().settings.launch.backend.is_some();
+        if is_other { refusal_of_agent(error) } else { error }
     }
 
     /// Returns the agent for a command that is not a prompt.
