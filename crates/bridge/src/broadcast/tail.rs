@@ -12,12 +12,41 @@ use crate::limits::{LONG_EVENT_BYTES, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
 pub(crate) struct Tail {
     newest: Mutex<NewestEvents>,
     /// Long events that subscribers have read from the journal, as long as one of them holds them.
-    long: Mutex<HashMap<u64, Weak<Event>>>,
+    long: Mutex<HashMap<u64, LongEvent>>,
     /// Held while one subscriber reads the journal: otherwise many that read the same long event at once
     /// would each hold a copy.
     reading: tokio::sync::Mutex<()>,
     /// Progress of the session, for subscribers that wait.
     progress: watch::Sender<TailProgress>,
+}
+
+/// A long event that a subscriber holds, or of which a connection still writes the body.
+struct LongEvent {
+    event: Weak<Event>,
+    body: Weak<[u8]>,
+    /// The event without its body.
+    rest: Event,
+}
+
+impl LongEvent {
+    fn new(event: &Arc<Event>) -> Self {
+        let rest = Event { body: Arc::default(), ..Event::clone(event) };
+        LongEvent { event: Arc::downgrade(event), body: Arc::downgrade(&event.body), rest }
+    }
+
+    fn is_held(&self) -> bool {
+        self.body.strong_count() > 0
+    }
+
+    /// The event, if its body is held.
+    fn get(&mut self) -> Option<Arc<Event>> {
+        if let Some(event) = self.event.upgrade() {
+            return Some(event);
+        }
+        let event = Arc::new(Event { body: self.body.upgrade()?, ..self.rest.clone() });
+        self.event = Arc::downgrade(&event);
+        Some(event)
+    }
 }
 
 /// Progress of a session since its tail exists.
@@ -86,19 +115,19 @@ impl Tail {
             return event;
         }
         let mut long = self.long.lock();
-        let known = long.get(&event.cursor.seq).and_then(Weak::upgrade);
+        let known = long.get_mut(&event.cursor.seq).and_then(LongEvent::get);
         if let Some(known) = known.filter(|known| known.cursor == event.cursor) {
             return known;
         }
-        long.retain(|_, event| event.strong_count() > 0);
-        long.insert(event.cursor.seq, Arc::downgrade(&event));
+        long.retain(|_, event| event.is_held());
+        long.insert(event.cursor.seq, LongEvent::new(&event));
         event
     }
 
     /// The long event with this cursor, if another subscriber has it.
     pub(crate) fn long_at(&self, cursor: Cursor) -> Option<Arc<Event>> {
-        let long = self.long.lock();
-        long.get(&cursor.seq).and_then(Weak::upgrade).filter(|event| event.cursor == cursor)
+        let mut long = self.long.lock();
+        long.get_mut(&cursor.seq).and_then(LongEvent::get).filter(|event| event.cursor == cursor)
     }
 
     /// Waits until no other subscriber of the session reads the journal.
@@ -193,7 +222,13 @@ mod tests {
             None,
             "another journal has another event"
         );
+        // A connection that writes it holds only its body.
+        let body = Arc::clone(&long.body);
         drop(long);
+        let again = tail.share(read(LONG_EVENT_BYTES, 1));
+        assert!(Arc::ptr_eq(&again.body, &body), "the body is not read twice");
+        assert_eq!(*again, *read(LONG_EVENT_BYTES, 1));
+        drop((again, body));
         assert_eq!(
             Arc::strong_count(&tail.share(read(LONG_EVENT_BYTES, 1))),
             1,
