@@ -171,7 +171,7 @@ test("p2 p3 p14 p17 p19 a prompt that is steered into a turn splits nothing, and
   const cleared = async () => {
     await page.locator(".prompt.dropped").getByText("Shorter, please").waitFor();
     assert.equal(await answer.count(), 1);
-    assert.ok(WORDS.startsWith((await answer.innerText()).slice(0, -1).trim()));
+    assert.ok(WORDS.startsWith((await answer.locator(".md").innerText()).slice(0, -1).trim()));
   };
   await cleared();
   await page.locator(".session .state.idle").waitFor();
