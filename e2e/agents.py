@@ -114,14 +114,10 @@ def _talk(programs: Programs, root: Path, agent: Agent, packages: Path) -> list[
             _, now = web.call("GET", f"/v1/sessions/{key}")
             if now["backend"] != agent.name or len(now["cli_session_ids"]) != 1:
                 problems.append(f"another session: {now}")
-            # An agent may keep files like those of Claude Code, which are no sessions of their own. One that runs Claude
-            # Code is listed a second time if the server sees that process before it knows its id: docs/agents.md, Limits.
+            # An agent may keep files like those of Claude Code, which are no sessions of their own.
             _, listed = web.call("GET", "/v1/sessions")
-            others = [each for each in listed["items"] if each["key"] != key]
-            if agent.name == "claude-agent-acp":
-                others = [each for each in others if each["cli_session_ids"] != now["cli_session_ids"]]
-            if others:
-                problems.append(f"other sessions: {others}")
+            if [each["key"] for each in listed["items"]] != [key]:
+                problems.append(f"other sessions: {listed['items']}")
             web.call("POST", f"/v1/sessions/{key}/stop", {})
             return problems + server.close()
 

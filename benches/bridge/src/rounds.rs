@@ -178,7 +178,7 @@ impl Running {
     }
 }
 
-/// How a watcher reaches the server.
+/// The kind of connection to the server.
 enum Reached {
     Address,
     Socket,

@@ -30,7 +30,7 @@ enum Subject {
     Form,
 }
 
-/// What the host has allowed, and the agent is about to do through us.
+/// A write or a command that was allowed, and that the agent will ask its client for next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Allowance {
     Write { path: String, content: String },
@@ -231,7 +231,7 @@ impl Adapter {
         }
     }
 
-    /// Answers all open requests of the agent: nobody will.
+    /// Cancels all open requests of the agent, for example because the turn has ended.
     pub(super) fn cancel_asks(&mut self) {
         let open: Vec<String> = self.asks.keys().cloned().collect();
         for request in open {

@@ -33,7 +33,7 @@ const KNOWN: [(&str, &str); 18] = [
     ("chat", "plan"),
 ];
 
-/// What the user of an agent can choose.
+/// The modes, models and options that an agent offers, and the current ones.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Choices {
     modes: Vec<Value>,

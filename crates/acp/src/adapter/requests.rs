@@ -48,7 +48,7 @@ impl Adapter {
         self.out.push(Effect::Terminal(request));
     }
 
-    /// Refuses what would change something while nobody can be asked.
+    /// Refuses a request that needs permission, if no turn is running or too many requests are open.
     fn refuse_without_turn(&mut self, id: &Id) -> bool {
         let can_ask = self.turn.as_ref().is_some_and(|turn| !turn.is_cancelled);
         if can_ask && self.asks.len() < ASKS_MAX {
