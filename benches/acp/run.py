@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Measures `tidings acp` beside claude-agent-acp: added latency per delta, CPU, memory and start. `claude` is not counted.
 
-Both get the same `claude`, which writes the time into each delta, and the same client. Their rounds alternate. Fails when
-a bar is missed. The options can also be given as variables: ROUNDS, UPDATE=1.
+Both get the same `claude`, which writes the time into each delta, and the same client. Added is what they add to a client
+that reads the pipe of that `claude` itself. The rounds alternate. Fails when a bar is missed. The options can also be given
+as variables: ROUNDS, UPDATE=1.
 """
 
 from __future__ import annotations
@@ -62,8 +63,7 @@ class Agent:
                 return message["result"]
             update = message.get("params", {}).get("update", {})
             if update.get("sessionUpdate") == "agent_message_chunk":
-                stamps = [int(part) for part in update["content"]["text"].replace("@", " ").split()]
-                self.latencies += [(now - stamp) / 1e6 for stamp in stamps]
+                self.latencies += latencies(now, update["content"]["text"])
         raise RuntimeError(f"{method}: it ended")
 
     def own_processes(self) -> list[int]:
@@ -113,7 +113,33 @@ class Agent:
         self.child.stdout.close()
 
 
-def one_round(command: list[str], env: dict[str, str], cwd: Path, sums: Sums) -> None:
+def latencies(now: int, text: str) -> list[float]:
+    """How long each time stamp of a text took, in milliseconds."""
+    return [(now - int(stamp)) / 1e6 for stamp in text.replace("@", " ").split()]
+
+
+def piped(claude: Path, env: dict[str, str], cwd: Path) -> float:
+    """The latency of a client that reads the pipe of `claude` itself."""
+    found: list[float] = []
+    prompt = json.dumps({"type": "user", "message": {"role": "user", "content": "go"}, "uuid": "1"})
+    with subprocess.Popen(
+        [str(claude)], env=env, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
+    ) as child:
+        for turn in range(TURNS + 1):
+            child.stdin.write(prompt + "\n")
+            while line := child.stdout.readline():
+                now = time.monotonic_ns()
+                frame = json.loads(line)
+                if frame["type"] == "result":
+                    break
+                delta = frame.get("event", {}).get("delta", {})
+                if turn > 0 and delta.get("type") == "text_delta":
+                    found += latencies(now, delta["text"])
+        child.stdin.close()
+    return statistics.median(found)
+
+
+def one_round(command: list[str], env: dict[str, str], cwd: Path, sums: Sums, pipe_ms: float) -> None:
     agent = Agent(command, env, cwd)
     try:
         agent.call("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
@@ -126,7 +152,7 @@ def one_round(command: list[str], env: dict[str, str], cwd: Path, sums: Sums) ->
         for _ in range(TURNS):
             agent.call("session/prompt", prompt)
         figures = [
-            statistics.median(agent.latencies), (agent.cpu_ms() - before) / TURNS, agent.memory_mib(), start,
+            statistics.median(agent.latencies) - pipe_ms, (agent.cpu_ms() - before) / TURNS, agent.memory_mib(), start,
         ]
         for name, value in zip(BARS, figures, strict=True):
             sums.figures[name].append(value)
@@ -163,8 +189,9 @@ def main() -> int:
         }
         mine = [str(tidings.resolve()), "acp", "--standalone", "--claude-path", str(claude)]
         for _ in range(opts.rounds):
-            one_round(mine, env, root / "project", ours)
-            one_round([node, str(THEIRS)], env, root / "project", theirs)
+            pipe_ms = piped(claude, env, root / "project")
+            one_round(mine, env, root / "project", ours, pipe_ms)
+            one_round([node, str(THEIRS)], env, root / "project", theirs, pipe_ms)
     lines = ["| median of rounds | `tidings acp` | claude-agent-acp 0.99.1 | share | bar |", "|---|---|---|---|---|"]
     missed = []
     for name, bar in BARS.items():

@@ -50,8 +50,7 @@ pub(crate) fn expect(
     Ok(serde_json::from_str(&text).unwrap_or_default())
 }
 
-/// A connection that has become a WebSocket: to an address, or to a Unix socket by its path. It does not wait
-/// for data.
+/// A connection that has become a WebSocket: to an address, or to a Unix socket by its path.
 pub(crate) fn upgrade(address: &str, token: &str) -> Result<File, Failure> {
     let (stream, host): (OwnedFd, &str) = if address.starts_with('/') {
         (UnixStream::connect(address)?.into(), "localhost")
@@ -69,10 +68,7 @@ pub(crate) fn upgrade(address: &str, token: &str) -> Result<File, Failure> {
     stream.write_all(head.as_bytes())?;
     // The server says nothing on its own until something is subscribed to, so nothing is read away here.
     match status(&mut BufReader::new(&stream))? {
-        101 => {
-            rustix::io::ioctl_fionbio(&stream, true)?;
-            Ok(stream)
-        }
+        101 => Ok(stream),
         other => Err(format!("the server answers {other} to a WebSocket").into()),
     }
 }

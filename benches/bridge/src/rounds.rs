@@ -163,13 +163,11 @@ impl Running {
         for (direct, way) in [(&mut self.passed, &mut ways.passed), (&mut self.least, &mut ways.least)] {
             note(way, passing(direct, paced)?, passing(direct, burst)?);
         }
-        let servers = [
-            (&mut self.alone, &mut ways.alone),
-            (&mut self.hosted, &mut ways.hosted),
-            (&mut self.local, &mut ways.local),
-        ];
-        for (server, way) in servers {
-            note(way, server.tell(paced)?, server.tell(burst)?);
+        let mut servers = [&mut self.alone, &mut self.hosted, &mut self.local];
+        for (number, way) in [&mut ways.alone, &mut ways.hosted, &mut ways.local].into_iter().enumerate() {
+            // The others wait for their turn longer than a server waits for a client.
+            servers.iter_mut().try_for_each(|server| server.watchers.answer_pings())?;
+            note(way, servers[number].tell(paced)?, servers[number].tell(burst)?);
         }
         if let (Some(adapter), Some(way)) = (&mut self.peer, &mut ways.peer) {
             note(way, theirs(adapter, paced)?, theirs(adapter, burst)?);

@@ -42,6 +42,7 @@ impl Watchers {
     /// One more that watches a session, from its newest event on.
     pub(crate) fn join(&mut self, address: &str, token: &str, session: &str) -> Result<(), Failure> {
         let stream = http::upgrade(address, token)?;
+        rustix::io::ioctl_fionbio(&stream, true)?;
         let place = self.sockets.len() as u64;
         epoll::add(&self.poll, &stream, epoll::EventData::new_u64(place), epoll::EventFlags::IN)?;
         let mut socket = Socket { stream, rest: Vec::new() };
@@ -59,7 +60,12 @@ impl Watchers {
     pub(crate) fn hear(&mut self, pieces: usize, patience: Duration) -> Result<(), Failure> {
         let told = self.latencies.len();
         let heard = self.until(patience, |watchers| watchers.latencies.len() - told >= pieces);
-        heard.map_err(|_| format!("{} of {pieces} pieces came in time", self.latencies.len() - told).into())
+        heard.map_err(|error| format!("{} of {pieces} pieces came: {error}", self.latencies.len() - told).into())
+    }
+
+    /// Reads what is there, and answers pings: the server closes a connection that does not.
+    pub(crate) fn answer_pings(&mut self) -> Result<(), Failure> {
+        self.read_ready(Duration::ZERO)
     }
 
     /// Reads whatever comes until then.
@@ -69,18 +75,23 @@ impl Watchers {
 
     fn until(&mut self, patience: Duration, enough: impl Fn(&Watchers) -> bool) -> Result<(), Failure> {
         let end = now_ns() + u64::try_from(patience.as_nanos())?;
-        let mut ready = Vec::with_capacity(64);
         while !enough(self) {
             if now_ns() > end {
                 return Err("nothing came in time".into());
             }
-            ready.clear();
-            let wait = Timespec { tv_sec: 1, tv_nsec: 0 };
-            epoll::wait(&self.poll, rustix::buffer::spare_capacity(&mut ready), Some(&wait))?;
-            for event in &ready {
-                let place = usize::try_from(event.data.u64())?;
-                self.read(place)?;
-            }
+            self.read_ready(Duration::from_secs(1))?;
+        }
+        Ok(())
+    }
+
+    /// Reads the sockets that have data, and waits for it at most so long.
+    fn read_ready(&mut self, wait: Duration) -> Result<(), Failure> {
+        let mut ready = [const { std::mem::MaybeUninit::uninit() }; 64];
+        let wait = Timespec::try_from(wait)?;
+        let (ready, _) = epoll::wait(&self.poll, &mut ready, Some(&wait))?;
+        for event in ready {
+            let place = usize::try_from(event.data.u64())?;
+            self.read(place)?;
         }
         Ok(())
     }

@@ -1,20 +1,18 @@
 //! `tidings acp`: Claude Code for editors, in the Agent Client Protocol on standard input and output.
 
 mod connection;
+mod editor;
 
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use tidings_acp::limits::MESSAGE_BYTES_MAX;
 use tidings_acp::relay::{Relay, RelayOutput};
-use tidings_acp::rpc::{self, RpcError};
 use tidings_bridge::server::choose_tls;
-use tidings_protocol::ndjson::{Line, Splitter};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::oneshot;
 
 use self::connection::Connection;
+use self::editor::Editor;
 use crate::commands::remote::{Remote, RemoteArgs};
 use crate::commands::serve::embedded;
 use crate::error::Exit;
@@ -50,12 +48,10 @@ with the editor; Claude Code keeps them on disk, and the editor can load them ag
 /// Lines that are written to the editor together.
 const LINES_TOGETHER_MAX: usize = 64;
 
-/// Bytes read from the editor at once.
-const READ_BYTES: usize = 64 << 10;
-
 impl Acp {
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        // One thread: a delta that passes from thread to thread wakes each of them.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let done = runtime.block_on(self.serve());
         // A read of standard input cannot be interrupted.
         runtime.shutdown_background();
@@ -168,101 +164,6 @@ async fn pass(relay: &mut Relay, editor: &mut Editor, connection: &mut Connectio
                     editor.write(&to_editor).await?;
                     if connection.send_all(to_server).await.is_err() {
                         relay.disconnected();
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// The editor at the other end of the standard streams.
-struct Editor {
-    stdin: tokio::io::Stdin,
-    stdout: tokio::io::Stdout,
-    splitter: Splitter,
-    buffer: Vec<u8>,
-}
-
-/// A line of the editor.
-enum EditorLine {
-    Whole(String),
-    TooLong(u64),
-}
-
-impl EditorLine {
-    fn pass(&self, relay: &mut Relay) -> RelayOutput {
-        let length = match self {
-            EditorLine::Whole(line) => return relay.from_editor(line),
-            EditorLine::TooLong(length) => length,
-        };
-        let message = format!("A message of {length} bytes is longer than {MESSAGE_BYTES_MAX}");
-        let error = RpcError::new(RpcError::INVALID_REQUEST, message, "put large files into the folder");
-        RelayOutput { to_editor: vec![rpc::response(None, &Err(error))], ..RelayOutput::default() }
-    }
-}
-
-impl Editor {
-    fn new() -> Self {
-        let (stdin, stdout) = (tokio::io::stdin(), tokio::io::stdout());
-        Editor { stdin, stdout, splitter: Splitter::new(MESSAGE_BYTES_MAX), buffer: vec![0; READ_BYTES] }
-    }
-
-    /// The next lines; `None` at the end. Cancel safe.
-    async fn read(&mut self) -> anyhow::Result<Option<Vec<EditorLine>>> {
-        let count = self.stdin.read(&mut self.buffer).await?;
-        if count == 0 {
-            return Ok(None);
-        }
-        self.splitter.push(&self.buffer[..count]);
-        let mut lines = Vec::new();
-        while let Some(line) = self.splitter.next() {
-            match line {
-                Line::Json(line) | Line::Noise(line) => {
-                    lines.push(EditorLine::Whole(String::from_utf8_lossy(line).trim().to_owned()));
-                }
-                Line::Oversized { len, .. } => lines.push(EditorLine::TooLong(len)),
-                _ => {}
-            }
-        }
-        Ok(Some(lines))
-    }
-
-    async fn write(&mut self, lines: &[String]) -> anyhow::Result<()> {
-        if lines.is_empty() {
-            return Ok(());
-        }
-        let mut bytes = Vec::with_capacity(lines.iter().map(|line| line.len() + 1).sum());
-        for line in lines {
-            bytes.extend_from_slice(line.as_bytes());
-            bytes.push(b'\n');
-        }
-        self.stdout.write_all(&bytes).await?;
-        Ok(self.stdout.flush().await?)
-    }
-
-    /// Waits until the server is back, and reads the editor meanwhile. `None` if the editor leaves.
-    async fn wait_for_server(
-        &mut self,
-        relay: &mut Relay,
-        remote: &Remote,
-    ) -> anyhow::Result<Option<Connection>> {
-        let opening = connection::open_again(remote);
-        tokio::pin!(opening);
-        let patience = tokio::time::sleep(connection::PATIENCE);
-        tokio::pin!(patience);
-        let mut has_given_up = false;
-        loop {
-            tokio::select! {
-                opened = &mut opening => return opened.map(Some),
-                () = &mut patience, if !has_given_up => {
-                    has_given_up = true;
-                    self.write(&relay.give_up("The server does not come back")).await?;
-                }
-                lines = self.read() => {
-                    let Some(lines) = lines? else { return Ok(None) };
-                    for line in lines {
-                        let output = line.pass(relay);
-                        self.write(&output.to_editor).await?;
                     }
                 }
             }

@@ -1,0 +1,142 @@
+//! The editor at the other end of the standard streams.
+
+use std::io;
+
+use tidings_acp::limits::MESSAGE_BYTES_MAX;
+use tidings_acp::relay::{Relay, RelayOutput};
+use tidings_acp::rpc::{self, RpcError};
+use tidings_protocol::ndjson::{Line, Splitter};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use super::connection::{self, Connection};
+use crate::commands::remote::Remote;
+
+/// Bytes read from the editor at once.
+const READ_BYTES: usize = 64 << 10;
+
+/// Bytes that a pipe takes without blocking, if it takes any: `PIPE_BUF`, which is smaller on macOS.
+#[cfg(unix)]
+const AT_ONCE_MAX: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
+
+/// The editor at the other end of the standard streams.
+pub(super) struct Editor {
+    stdin: tokio::io::Stdin,
+    stdout: tokio::io::Stdout,
+    splitter: Splitter,
+    buffer: Vec<u8>,
+}
+
+/// A line of the editor.
+pub(super) enum EditorLine {
+    Whole(String),
+    TooLong(u64),
+}
+
+impl EditorLine {
+    pub(super) fn pass(&self, relay: &mut Relay) -> RelayOutput {
+        let length = match self {
+            EditorLine::Whole(line) => return relay.from_editor(line),
+            EditorLine::TooLong(length) => length,
+        };
+        let message = format!("A message of {length} bytes is longer than {MESSAGE_BYTES_MAX}");
+        let error = RpcError::new(RpcError::INVALID_REQUEST, message, "put large files into the folder");
+        RelayOutput { to_editor: vec![rpc::response(None, &Err(error))], ..RelayOutput::default() }
+    }
+}
+
+impl Editor {
+    pub(super) fn new() -> Self {
+        let (stdin, stdout) = (tokio::io::stdin(), tokio::io::stdout());
+        Editor { stdin, stdout, splitter: Splitter::new(MESSAGE_BYTES_MAX), buffer: vec![0; READ_BYTES] }
+    }
+
+    /// The next lines; `None` at the end. Cancel safe.
+    pub(super) async fn read(&mut self) -> anyhow::Result<Option<Vec<EditorLine>>> {
+        let count = self.stdin.read(&mut self.buffer).await?;
+        if count == 0 {
+            return Ok(None);
+        }
+        self.splitter.push(&self.buffer[..count]);
+        let mut lines = Vec::new();
+        while let Some(line) = self.splitter.next() {
+            match line {
+                Line::Json(line) | Line::Noise(line) => {
+                    lines.push(EditorLine::Whole(String::from_utf8_lossy(line).trim().to_owned()));
+                }
+                Line::Oversized { len, .. } => lines.push(EditorLine::TooLong(len)),
+                _ => {}
+            }
+        }
+        Ok(Some(lines))
+    }
+
+    pub(super) async fn write(&mut self, lines: &[String]) -> anyhow::Result<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let mut bytes = Vec::with_capacity(lines.iter().map(|line| line.len() + 1).sum());
+        for line in lines {
+            bytes.extend_from_slice(line.as_bytes());
+            bytes.push(b'\n');
+        }
+        // A thread that only writes would be woken for each delta.
+        let written = write_at_once(&bytes)?;
+        if written < bytes.len() {
+            self.stdout.write_all(&bytes[written..]).await?;
+            self.stdout.flush().await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until the server is back, and reads the editor meanwhile. `None` if the editor leaves.
+    pub(super) async fn wait_for_server(
+        &mut self,
+        relay: &mut Relay,
+        remote: &Remote,
+    ) -> anyhow::Result<Option<Connection>> {
+        let opening = connection::open_again(remote);
+        tokio::pin!(opening);
+        let patience = tokio::time::sleep(connection::PATIENCE);
+        tokio::pin!(patience);
+        let mut has_given_up = false;
+        loop {
+            tokio::select! {
+                opened = &mut opening => return opened.map(Some),
+                () = &mut patience, if !has_given_up => {
+                    has_given_up = true;
+                    self.write(&relay.give_up("The server does not come back")).await?;
+                }
+                lines = self.read() => {
+                    let Some(lines) = lines? else { return Ok(None) };
+                    for line in lines {
+                        let output = line.pass(relay);
+                        self.write(&output.to_editor).await?;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Writes to standard output what it takes without blocking. Returns the number of bytes.
+#[cfg(unix)]
+fn write_at_once(bytes: &[u8]) -> io::Result<usize> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    let stdout = io::stdout();
+    let mut ready = [PollFd::new(&stdout, PollFlags::OUT)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    if bytes.len() > AT_ONCE_MAX || poll(&mut ready, Some(&now))? == 0 {
+        return Ok(0);
+    }
+    match rustix::io::write(&stdout, bytes) {
+        Ok(count) => Ok(count),
+        Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => Ok(0),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(unix))]
+fn write_at_once(_: &[u8]) -> io::Result<usize> {
+    Ok(0)
+}
