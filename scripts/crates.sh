@@ -11,11 +11,12 @@ if [ "${1:-}" = semver ]; then
     exec cargo semver-checks --workspace --exclude tidings-cli --baseline-rev "$tag"
 fi
 
-page=crates/bridge/page
-trap 'rm -rf "$page"' EXIT
+page=crates/bridge/page schema=crates/cli/schema
+trap 'rm -rf "$page" "$schema"' EXIT
 scripts/page.sh
-rm -rf "$page"
+rm -rf "$page" "$schema"
 cp -r web/dist "$page"
-# The copy of the page is not in git.
+cp -r schema "$schema"
+# The copies of the page and of the schemas are not in git.
 cargo package --workspace --allow-dirty --locked \
     --exclude xtask --exclude tidings-e2e-driver --exclude tidings-client-bench "$@"

@@ -1,6 +1,6 @@
-// Builds the page into dist/: one script, the scripts that are loaded on demand (terminal, syntax, maths,
-// diagrams), one style
-// sheet, the files of public/, each also compressed.
+// Builds the page into dist/: one script, the scripts that are loaded on demand (terminal, syntax, maths, diagrams), one style
+// sheet, the files of public/. The program contains all of it, so a large file is kept compressed only, which every browser takes;
+// and what draws diagrams, by far the largest, only in the form that browsers take without a secure connection too.
 // Names contain a checksum of the content, so that a browser may cache them for ever.
 
 import { build } from "esbuild";
@@ -11,7 +11,10 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 const here = new URL("./", import.meta.url);
 const dist = new URL("dist/", here);
 /** Limits for the compressed scripts: those that every page loads, and those that are loaded on demand. */
-const LIMITS = { page: 150_000, terminal: 90_000, highlight: 60_000, maths: 90_000, diagram: 900_000 };
+const LIMITS = { page: 150_000, terminal: 90_000, highlight: 60_000, maths: 90_000, diagram: 1_000_000 };
+
+/** Texts of more bytes are kept compressed only. */
+const UNCOMPRESSED_MAX = 32_768;
 
 const common = { bundle: true, minify: true, format: "esm", target: ["es2023", "chrome123", "firefox121", "safari17.5"], legalComments: "none", write: false, logLevel: "warning" };
 
@@ -71,12 +74,13 @@ files.set("sw.js", worker.outputFiles[0].contents);
 
 const sizes = Object.fromEntries(Object.keys(LIMITS).map((kind) => [kind, 0]));
 for (const [name, bytes] of files) {
-  // Every browser takes it compressed, and it is large.
-  if (name !== frame.name) await writeFile(new URL(name, dist), bytes);
-  if (!/\.(html|js|css|svg|webmanifest)$/.test(name)) continue;
-  const small = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
-  await writeFile(new URL(`${name}.br`, dist), small);
-  await writeFile(new URL(`${name}.gz`, dist), gzipSync(bytes, { level: 9 }));
+  const isText = /\.(html|js|css|svg|webmanifest)$/.test(name);
+  if (!isText || bytes.length <= UNCOMPRESSED_MAX) await writeFile(new URL(name, dist), bytes);
+  if (!isText) continue;
+  const forms = { gz: gzipSync(bytes, { level: 9 }) };
+  if (name !== frame.name) forms.br = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } });
+  for (const [form, compressed] of Object.entries(forms)) await writeFile(new URL(`${name}.${form}`, dist), compressed);
+  const small = forms.br ?? forms.gz;
   if (name.endsWith(".js") || name === frame.name) sizes[Object.keys(onDemand).find((kind) => onDemand[kind].name === name) ?? "page"] += small.length;
 }
 const inBytes = (count) => `${count.toLocaleString("en-GB")} bytes`;

@@ -24,7 +24,6 @@ use crate::commands::{
 #[cfg(unix)]
 use crate::commands::{claude, hook, host, resume};
 use crate::deferred::Deferred;
-use crate::error::Exit;
 use crate::output::Output;
 
 /// Watch, approve and search every Claude Code session from any device.
@@ -226,10 +225,7 @@ fn main() -> ExitCode {
         #[cfg(unix)]
         Some(Command::TerminalHost(args)) => claude::host::run(args),
         Some(Command::Backend(args)) => backend::run(args),
-        Some(Command::Schema(command)) => schema::run(command).and_then(|text| {
-            out.text(&text)?;
-            Ok(Exit::Success)
-        }),
+        Some(Command::Schema(command)) => command.run(&mut out),
         None => summary::run(&mut out),
     };
     error::finish(result, json, &mut out)

@@ -43,6 +43,11 @@ fn answer(name: &str, headers: &HeaderMap) -> Response {
             let kind = [(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))];
             with_policy((StatusCode::OK, kind, NO_PAGE).into_response())
         }
+        None if is_compressed_only(name) => {
+            let kind = [(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"))];
+            let text = "This file exists compressed only. Send `Accept-Encoding: gzip`, as `curl --compressed` does.\n";
+            with_policy((StatusCode::NOT_ACCEPTABLE, kind, text).into_response())
+        }
         None => with_policy(StatusCode::NOT_FOUND.into_response()),
     }
 }
@@ -64,6 +69,11 @@ fn find(name: &str, headers: &HeaderMap) -> Option<PageFile> {
         Some(PageFile { file, encoding: Some(encoding) })
     });
     compressed.or_else(|| Some(PageFile { file: PageAssets::get(name)?, encoding: None }))
+}
+
+/// True for a large file, which a client gets only if it accepts gzip.
+fn is_compressed_only(name: &str) -> bool {
+    kind_of(name).is_some() && PageAssets::get(&format!("{name}.gz")).is_some()
 }
 
 impl PageFile {
@@ -156,7 +166,7 @@ mod tests {
             return;
         };
         let name = name.trim_end_matches(".br").trim_end_matches(".gz");
-        let answer = get_page(&format!("/{name}"), &[(ACCEPT_ENCODING, "br")]).await;
+        let answer = get_page(&format!("/{name}"), &[(ACCEPT_ENCODING, "gzip, br")]).await;
         assert_eq!(answer.status(), StatusCode::OK);
         let policy = answer.headers()[CONTENT_SECURITY_POLICY].to_str().unwrap();
         assert!(policy.starts_with("default-src 'none'") && policy.ends_with("sandbox allow-scripts"));
@@ -179,6 +189,19 @@ mod tests {
     async fn what_is_no_file_of_the_page_is_not_found() {
         for path in ["/.gitignore", "/index.html.br", "/x", "/..%2fCargo.toml", "/a.toml"] {
             assert_eq!(get_page(path, &[]).await.status(), StatusCode::NOT_FOUND, "{path}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_file_that_exists_compressed_only_says_so() {
+        let whole = |name: &str| PageAssets::get(name.trim_end_matches(".gz")).is_some();
+        for name in PageAssets::iter().filter(|name| name.ends_with(".gz") && !whole(name)) {
+            let path = format!("/{}", name.trim_end_matches(".gz"));
+            let refused = get_page(&path, &[(ACCEPT_ENCODING, "identity")]).await;
+            assert_eq!(refused.status(), StatusCode::NOT_ACCEPTABLE, "{path}");
+            let sent = get_page(&path, &[(ACCEPT_ENCODING, "gzip, deflate")]).await;
+            assert_eq!(sent.status(), StatusCode::OK, "{path}");
+            assert_eq!(sent.headers()[CONTENT_ENCODING], "gzip", "{path}");
         }
     }
 
