@@ -17,6 +17,7 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
@@ -48,9 +49,36 @@ from lib.table import COLUMNS, Row  # noqa: E402
 # One more than there are cores: the CLI waits as often as it works.
 PARALLEL_MAX = (os.cpu_count() or 2) + 1
 FRAME_COLUMNS, TWIN_COLUMNS, SDK_COLUMNS = COLUMNS[:3], COLUMNS[3:5], COLUMNS[5:]
-MADE = "sessions-made"
 # Scenarios with different kinds of session files; those of all others are like one of these.
 WITH_SESSIONS = {"agent-foreground", "compact-manual", "plain-text", "session-fork", "slash-local", "tools-parallel"}
+
+
+@dataclass(frozen=True)
+class Extra:
+    """A row beside the scenarios. It finds problems, and may say what it did."""
+
+    name: str
+    column: str
+    play: Callable[[Programs, Path], list[str] | tuple[list[str], str]]
+
+
+# The longest rows first, so that none of them runs alone at the end.
+EXTRA = (
+    Extra(fleet.NAME, "cli×api", fleet.play),
+    Extra(agents.NAME, "cli×api", agents.play),
+    Extra(terminal.NAME, "cli×api", terminal.play),
+    Extra(terminal_steering.NAME, "cli×api", terminal_steering.play),
+    Extra(readme.NAME, "rs-sdk", readme.problems_of),
+    Extra(outlive.NAME, "cli×api", outlive.play),
+    Extra(server.NAME, "cli×api", server.problems_of),
+    Extra(run_command.NAME, "cli×api", run_command.problems_of),
+    Extra(sessions_repair.NAME, "cli×api", sessions_repair.problems_of),
+    Extra("sessions-made", "sessions", sessions.problems_of_made),
+    Extra(upgrade.NAME, "cli×api", upgrade.play),
+    Extra(take_over.NAME, "cli×api", take_over.play),
+    Extra(terminal_more.NAME, "cli×api", terminal_more.play),
+    Extra(acp.NAME, "cli×api", acp.play),
+)
 
 
 class Run:
@@ -79,81 +107,15 @@ class Run:
         row.seconds = time.monotonic() - began
         return row
 
-    def sessions_repair(self) -> Row:
-        """A damaged session, repaired and resumed; only with the real CLI, whose acceptance is the test."""
-        return self._extra(sessions_repair.NAME, "cli×api", sessions_repair.problems_of)
-
-    def run_command(self) -> Row:
-        """`tidings run` with the real CLI."""
-        return self._extra(run_command.NAME, "cli×api", run_command.problems_of)
-
-    def server(self) -> Row:
-        """`tidings serve` with the real CLI."""
-        return self._extra(server.NAME, "cli×api", server.problems_of)
-
-    def outlive(self) -> Row:
-        """Servers that are killed while the real CLI works."""
-        return self._counted(outlive.NAME, outlive.play)
-
-    def upgrade(self) -> Row:
-        """A server that is replaced while many agents work."""
-        return self._counted(upgrade.NAME, upgrade.play)
-
-    def terminal(self) -> Row:
-        """Sessions that a person starts in a terminal."""
-        return self._counted(terminal.NAME, terminal.play)
-
-    def terminal_more(self) -> Row:
-        """The same, in rarer situations."""
-        return self._counted(terminal_more.NAME, terminal_more.play)
-
-    def terminal_steering(self) -> Row:
-        """Sessions of `tidings claude`, and prompts that are typed into them."""
-        return self._counted(terminal_steering.NAME, terminal_steering.play)
-
-    def acp(self) -> Row:
-        """Editors, in the Agent Client Protocol."""
-        return self._counted(acp.NAME, acp.play)
-
-    def agents(self) -> Row:
-        """Other agents on a server."""
-        return self._counted(agents.NAME, agents.play)
-
-    def fleet(self) -> Row:
-        """Three servers and two hubs over three NATS servers, while parts fail."""
-        return self._counted(fleet.NAME, fleet.play)
-
-    def take_over(self) -> Row:
-        """Sessions that go from a terminal to the server and back."""
-        return self._counted(take_over.NAME, take_over.play)
-
-    def _counted(self, name: str, play: Callable[[Programs, Path], tuple[list[str], str]]) -> Row:
-        """A row with a summary of its work."""
-        said = ""
-
-        def problems_of(programs: Programs, root: Path) -> list[str]:
-            nonlocal said
-            problems, said = play(programs, root)
-            return problems
-
-        row = self._extra(name, "cli×api", problems_of)
-        row.said = said
-        return row
-
-    def readme(self) -> Row:
-        """The programs of the README."""
-        return self._extra(readme.NAME, "rs-sdk", readme.problems_of)
-
-    def made(self) -> Row:
-        """The row of session files that no scenario produces."""
-        return self._extra(MADE, "sessions", sessions.problems_of_made)
-
-    def _extra(self, name: str, column: str, problems_of: Callable[[Programs, Path], list[str]]) -> Row:
-        row, began = Row(name), time.monotonic()
+    def extra(self, extra: Extra) -> Row:
+        """A row beside the scenarios."""
+        row, began = Row(extra.name), time.monotonic()
         try:
-            row.cell(column).add(problems_of(self.programs, self.root))
+            found = extra.play(self.programs, self.root)
+            problems, row.said = found if isinstance(found, tuple) else (found, "")
+            row.cell(extra.column).add(problems)
         except Exception as error:
-            row.cell(column).add([f"{type(error).__name__}: {error}"])
+            row.cell(extra.column).add([f"{type(error).__name__}: {error}"])
             if self.options.verbose:
                 traceback.print_exc()
         row.seconds = time.monotonic() - began
@@ -254,33 +216,15 @@ def _wanted(opts: argparse.Namespace, name: str) -> bool:
 def main() -> int:
     opts = options()
     scenarios = [each for each in all_scenarios() if _wanted(opts, each.name)]
-    opts.repair = "cli×api" in opts.column and _wanted(opts, sessions_repair.NAME)
-    opts.command = "cli×api" in opts.column and _wanted(opts, run_command.NAME)
-    opts.server = "cli×api" in opts.column and _wanted(opts, server.NAME)
-    opts.outlive = "cli×api" in opts.column and _wanted(opts, outlive.NAME)
-    opts.upgrade = "cli×api" in opts.column and _wanted(opts, upgrade.NAME)
-    opts.terminal = "cli×api" in opts.column and _wanted(opts, terminal.NAME)
-    opts.terminal_more = "cli×api" in opts.column and _wanted(opts, terminal_more.NAME)
-    opts.terminal_steering = "cli×api" in opts.column and _wanted(opts, terminal_steering.NAME)
-    opts.take_over = "cli×api" in opts.column and _wanted(opts, take_over.NAME)
-    opts.acp = "cli×api" in opts.column and _wanted(opts, acp.NAME)
-    opts.agents = "cli×api" in opts.column and _wanted(opts, agents.NAME)
-    opts.fleet = "cli×api" in opts.column and _wanted(opts, fleet.NAME)
-    opts.made = "sessions" in opts.column and _wanted(opts, MADE)
-    opts.readme = "rs-sdk" in opts.column and _wanted(opts, readme.NAME)
-    names = [each.name for each in scenarios]
-    names += [outlive.NAME] * opts.outlive + [upgrade.NAME] * opts.upgrade + [terminal.NAME] * opts.terminal
-    names += [server.NAME] * opts.server + [run_command.NAME] * opts.command + [sessions_repair.NAME] * opts.repair
-    names += [MADE] * opts.made + [readme.NAME] * opts.readme + [take_over.NAME] * opts.take_over
-    names += [acp.NAME] * opts.acp + [terminal_more.NAME] * opts.terminal_more + [terminal_steering.NAME] * opts.terminal_steering
-    names += [agents.NAME] * opts.agents + [fleet.NAME] * opts.fleet
+    extra = [each for each in EXTRA if each.column in opts.column and _wanted(opts, each.name)]
+    names = [each.name for each in [*scenarios, *extra]]
     if opts.list or not names:
         print("\n".join(names) or "error: no such scenario")
         return 0 if names else 2
     root = Path(tempfile.mkdtemp(prefix="tidings-e2e-"))
     root.chmod(0o755)
     try:
-        return report(opts, scenarios, root)
+        return report(opts, extra, scenarios, root)
     except Missing as missing:
         print(f"error: {missing}", file=sys.stderr)
         return 3
@@ -291,12 +235,12 @@ def main() -> int:
             shutil.rmtree(root, ignore_errors=True)
 
 
-def report(opts: argparse.Namespace, scenarios: list[Scenario], root: Path) -> int:
+def report(opts: argparse.Namespace, extra: list[Extra], scenarios: list[Scenario], root: Path) -> int:
     """Runs everything in `root`, prints the table, and returns the exit code."""
     run = Run(opts, root)
     with ForkServer(CACHE / "venv/bin/python", root) as forks:
         run.programs.python = forks.command
-        rows = played(opts, scenarios, run)
+        rows = played(opts, extra, scenarios, run)
     if results := os.environ.get("RESULTS"):
         with open(results, "a") as file:
             file.writelines(json.dumps(each) + "\n" for each in table.results(rows))
@@ -312,7 +256,7 @@ def report(opts: argparse.Namespace, scenarios: list[Scenario], root: Path) -> i
     return 0 if fine else 1
 
 
-def played(opts: argparse.Namespace, scenarios: list[Scenario], run: Run) -> list[Row]:
+def played(opts: argparse.Namespace, extra: list[Extra], scenarios: list[Scenario], run: Run) -> list[Row]:
     """All rows that have cells."""
     def one(play: Callable[[], Row]) -> Row:
         row = table.tried(play, opts.tries)
@@ -322,13 +266,7 @@ def played(opts: argparse.Namespace, scenarios: list[Scenario], run: Run) -> lis
         return row
 
     with ThreadPoolExecutor(PARALLEL_MAX) as pool:
-        # The longest rows first, so that none of them runs alone at the end.
-        extra = [run.fleet] * opts.fleet + [run.agents] * opts.agents + [run.terminal] * opts.terminal + [run.terminal_steering] * opts.terminal_steering
-        extra += [run.readme] * opts.readme + [run.outlive] * opts.outlive + [run.server] * opts.server
-        extra += [run.run_command] * opts.command + [run.sessions_repair] * opts.repair + [run.made] * opts.made
-        extra += [run.upgrade] * opts.upgrade + [run.take_over] * opts.take_over + [run.terminal_more] * opts.terminal_more
-        extra += [run.acp] * opts.acp
-        plays = extra + [partial(run.scenario, scenario) for scenario in scenarios]
+        plays = [partial(run.extra, each) for each in extra] + [partial(run.scenario, each) for each in scenarios]
         rows = sorted(pool.map(one, plays), key=lambda row: row.name)
     return [row for row in rows if row.cells]
 
