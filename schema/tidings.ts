@@ -560,6 +560,8 @@ export type FleetNode = {
   name: string,
   /** True if it only serves sessions of others. */
   is_hub: boolean,
+  /** Its purpose: `node`, `hub`, or a word of a later version. */
+  kind: string,
   /** True if it was heard of within the last five seconds. */
   is_reachable: boolean,
   /** Time at which it was last heard of, by the clock of the NATS server. */
@@ -1487,7 +1489,7 @@ export type PlanProposed = {
 };
 
 /** Policy that decides requests before the user does. */
-export type Policy = "ask" | "standard" | "unattended" | "deny" | "allow";
+export type Policy = "ask" | "standard" | "unattended" | "deny" | "allow" | "unknown";
 
 /** An error. */
 export type Problem = {
@@ -1961,13 +1963,13 @@ export type Role = "User" | "Assistant";
 export type RunStatus = "running" | "completed" | "error";
 
 /** State of a session on the server. */
-export type ServerPhase = "starting" | "idle" | "running" | "needs_you" | "parked" | "stopped" | "interrupted" | "failed";
+export type ServerPhase = "starting" | "idle" | "running" | "needs_you" | "parked" | "stopped" | "interrupted" | "failed" | "unknown";
 
 /** Commands for a session. */
 export type SessionAction = "PAUSE" | "RESUME" | "STOP" | "RESTART";
 
 /** Action on a session. */
-export type SessionCapability = "prompt" | "interrupt" | "answer" | "set_model" | "set_mode" | "rewind" | "compact" | "clear" | "stop" | "take_over" | "terminal";
+export type SessionCapability = "prompt" | "interrupt" | "answer" | "set_model" | "set_mode" | "rewind" | "compact" | "clear" | "stop" | "take_over" | "terminal" | "unknown";
 
 /** Command for a session. */
 export type SessionCommand = "interrupt" | "mode" | "model" | "rewind" | "stop" | "compact" | "clear" | "take_over";
@@ -2013,7 +2015,7 @@ export type SessionMarks = {
 };
 
 /** Place where a session was started. */
-export type SessionOrigin = "server" | "terminal" | "editor" | "background";
+export type SessionOrigin = "server" | "terminal" | "editor" | "background" | "unknown";
 
 /** State of a session. */
 export type SessionPhase = "Idle" | "Running" | "WaitingForPerson" | "Compacting" | "Ended";

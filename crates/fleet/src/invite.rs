@@ -181,7 +181,8 @@ impl JoinService {
         if self.0.roster.member(&request.node).is_some_and(|member| member.key != request.key) {
             return Err(refused("There is a node of this name"));
         }
-        let member = Member { node: request.node, key: request.key, kind, scopes };
+        let unknown = serde_json::Map::new();
+        let member = Member { node: request.node, key: request.key, kind, scopes, unknown };
         tracing::info!(node = %member.node, "a node joins the fleet");
         self.0.roster.put_member(&self.0.admin, &member).await
     }

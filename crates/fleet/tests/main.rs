@@ -7,3 +7,4 @@ mod commands;
 mod leases;
 mod replication;
 mod support;
+mod versions;

@@ -34,6 +34,7 @@ export const STATE_WORDS: Readonly<Record<string, string>> = {
   stopped: "Stopped",
   interrupted: "Interrupted",
   failed: "Failed",
+  unknown: "Unknown state",
 };
 
 /** Label of a session that was forked, with the id of the original. */

@@ -9,6 +9,7 @@ const MARKS: Record<Exclude<SessionOrigin, "server">, { icon: IconName; word: st
   terminal: { icon: "terminal", word: "Terminal", about: "Started in a terminal" },
   editor: { icon: "code", word: "Editor", about: "Started in an editor" },
   background: { icon: "layers", word: "Background", about: "Started in the background" },
+  unknown: { icon: "question", word: "Unknown origin", about: "Started in a way that a newer version of its server knows" },
 };
 
 export function OriginMark({ session }: { session: SessionView }): VNode | null {

@@ -294,17 +294,25 @@ fn of_mode(mode: &Option<String>) -> Needed {
 /// The capability that a policy needs in a session that has another one.
 fn of_policy(policy: Option<&Policy>, before: Policy) -> Needed {
     Ok(match policy {
+        Some(Policy::Unknown) => return Err(unknown_policy()),
         Some(Policy::Allow) => Capability::AskNobody,
         Some(policy) if rank(*policy) > rank(before) => Capability::RunUnasked,
         Some(_) | None => Capability::Steer,
     })
 }
 
+/// The error for a policy that this version does not have.
+pub(crate) fn unknown_policy() -> Error {
+    let hint = "use ask, standard, unattended, deny or allow";
+    Error::new(Code::Invalid, "There is no such policy", hint)
+}
+
 /// Policies in order: a higher one asks about less, or refuses less.
 fn rank(policy: Policy) -> u8 {
     match policy {
         Policy::Deny => 0,
-        Policy::Ask => 1,
+        // The user decides what an unknown policy would decide.
+        Policy::Ask | Policy::Unknown => 1,
         Policy::Standard => 2,
         // Without subscribers, more than the known harmless calls run.
         Policy::Unattended => 3,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use subtle::{Choice, ConditionallySelectable as _};
 use tidings_agent::permissions::is_hidden;
 use tidings_protocol::api::{Device, NewDevice};
@@ -55,6 +56,10 @@ struct KnownDevice {
     seen: Option<Timestamp>,
     expires: Option<Timestamp>,
     secret: Fingerprint,
+    /// Scopes of a later version. They give no rights here, and stay in the record.
+    unknown_scopes: Vec<String>,
+    /// Other parts of the record that a later version has added.
+    unknown: Map<String, Value>,
 }
 
 /// The content of the file. A file of a newer version is refused (F113).
@@ -69,6 +74,8 @@ struct Record {
     #[serde(flatten)]
     device: Device,
     sha256: String,
+    #[serde(flatten)]
+    unknown: Map<String, Value>,
 }
 
 impl DevicePlan {
@@ -166,6 +173,8 @@ impl Devices {
             seen: None,
             expires: plan.lifetime.and_then(|lifetime| now.checked_add(lifetime).ok()),
             secret: Fingerprint::of(secret.reveal()),
+            unknown_scopes: Vec::new(),
+            unknown: Map::new(),
         };
         let device = known.view();
         {
@@ -223,17 +232,16 @@ impl Devices {
     }
 
     /// The devices of this server, with the fingerprints of their secrets, by id.
-    pub(crate) fn records(&self) -> Vec<(String, serde_json::Value)> {
+    pub(crate) fn records(&self) -> Vec<(String, Value)> {
         let record = |known: &KnownDevice| {
-            let record = Record { device: known.view(), sha256: known.secret.to_string() };
-            (known.id.clone(), serde_json::to_value(record).unwrap_or_default())
+            (known.id.clone(), serde_json::to_value(known.record()).unwrap_or_default())
         };
         self.state.lock().known.iter().map(record).collect()
     }
 
     /// Sets the devices of the fleet, and returns the ids of those that are not valid any more.
-    pub(crate) fn set_shared(&self, known: Vec<serde_json::Value>, removed: &[String]) -> Vec<String> {
-        let read = |record: serde_json::Value| KnownDevice::read(serde_json::from_value(record).ok()?);
+    pub(crate) fn set_shared(&self, known: Vec<Value>, removed: &[String]) -> Vec<String> {
+        let read = |record: Value| KnownDevice::read(serde_json::from_value(record).ok()?);
         let shared: Vec<KnownDevice> = known.into_iter().filter_map(read).take(DEVICES_MAX).collect();
         let mut state = self.state.lock();
         let before = std::mem::replace(&mut state.shared, shared);
@@ -303,8 +311,7 @@ impl Devices {
     /// Writes the file, which is read at the next start only.
     fn save(&self, random: &Random) -> Result<(), Error> {
         let _writing = self.writing.lock();
-        let record = |known: &KnownDevice| Record { device: known.view(), sha256: known.secret.to_string() };
-        let devices = self.state.lock().known.iter().map(record).collect();
+        let devices = self.state.lock().known.iter().map(KnownDevice::record).collect();
         let document = Document { version: 1, devices };
         let text = serde_json::to_vec_pretty(&document)
             .map_err(|error| Error::new(Code::Internal, error.to_string(), ""))?;
@@ -326,11 +333,17 @@ impl KnownDevice {
         }
     }
 
+    fn record(&self) -> Record {
+        let (sha256, unknown) = (self.secret.to_string(), self.unknown.clone());
+        Record { device: self.view(), sha256, unknown }
+    }
+
     fn view(&self) -> Device {
+        let scopes = Vec::from(self.scopes).into_iter().map(|scope| scope.as_str().to_owned());
         Device {
             id: self.id.clone(),
             name: self.name.clone(),
-            scopes: Vec::from(self.scopes).into_iter().map(|scope| scope.as_str().to_owned()).collect(),
+            scopes: scopes.chain(self.unknown_scopes.iter().cloned()).collect(),
             folders: self.folders.clone(),
             created: self.created.to_string(),
             last_seen: self.seen.map(|seen| seen.to_string()),
@@ -339,18 +352,58 @@ impl KnownDevice {
     }
 
     fn read(record: Record) -> Option<KnownDevice> {
-        let Record { device, sha256 } = record;
-        let scopes: Option<Vec<Scope>> = device.scopes.iter().map(|scope| scope.parse().ok()).collect();
+        let Record { device, sha256, unknown } = record;
+        let (known, unknown_scopes): (Vec<String>, Vec<String>) =
+            device.scopes.into_iter().partition(|scope| scope.parse::<Scope>().is_ok());
+        let scopes = known.iter().filter_map(|scope| scope.parse::<Scope>().ok()).collect();
         let time = |text: Option<String>| text.map(|text| text.parse()).transpose().ok();
         Some(KnownDevice {
             id: device.id,
             name: device.name,
-            scopes: scopes?.into(),
+            scopes,
             folders: device.folders,
             created: device.created.parse().ok()?,
             seen: time(device.last_seen)?,
             expires: time(device.expires)?,
             secret: Fingerprint::parse(&sha256)?,
+            unknown_scopes,
+            unknown,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_device_of_a_later_version_keeps_its_fields_and_gets_only_known_rights() {
+        let secret = Secret::new("tidings_x");
+        let print = Fingerprint::of(secret.reveal());
+        let device = json!({
+            "id": "d1", "name": "phone", "scopes": ["read", "paint"], "folders": [],
+            "created": "2026-01-01T00:00:00Z", "sha256": print.to_string(), "colour": {"name": "red"},
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("devices.json");
+        let file = json!({"version": 1, "devices": [device]}).to_string();
+        private::create(&path, file.as_bytes()).unwrap();
+        let devices = Devices::open(path.clone()).unwrap();
+        let now: Timestamp = "2026-01-02T00:00:00Z".parse().unwrap();
+        let caller = devices.caller(&print, now).unwrap();
+        assert!(caller.scopes.has(Scope::Read) && !caller.scopes.has(Scope::Prompt));
+        assert_eq!(devices.list()[0].scopes, ["read", "paint"], "an unknown scope is shown");
+        // The time at which it was seen is written, and the rest stays.
+        devices.save_seen(&Random::system()).unwrap();
+        let written: Value = serde_json::from_str(&private::read(&path).unwrap().unwrap()).unwrap();
+        let mut expected = device.clone();
+        expected["last_seen"] = json!("2026-01-02T00:00:00Z");
+        assert_eq!(written["devices"][0], expected);
+        // The same from the shared state of a fleet.
+        let other = Devices::open(folder.path().join("other.json")).unwrap();
+        other.set_shared(vec![device], &[]);
+        assert!(other.shared_device("d1", now).unwrap().scopes.has(Scope::Read));
     }
 }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use tidings::permissions::PermissionMode;
 use tidings_protocol::api::{FolderDefaults, FolderPolicy, Policy};
 
+use super::capabilities::unknown_policy;
 use super::{paths, private};
 use crate::auth::secret::Random;
 use crate::error::{Code, Error};
@@ -82,6 +83,9 @@ impl FolderPolicies {
     /// Sets the policy of a folder, or removes it. Returns the folder with its links resolved, and the policy
     /// that applies there now. Blocks on disk I/O.
     pub(super) fn set(&self, folder: &Path, policy: Option<Policy>) -> Result<FolderPolicy, Error> {
+        if policy == Some(Policy::Unknown) {
+            return Err(unknown_policy());
+        }
         let folder = if policy.is_some() { resolved(folder)? } else { resolved_if_there(folder) };
         self.change(|stored| put(&mut stored.folders, &folder, policy))?;
         Ok(FolderPolicy { policy: self.of(&folder), folder: folder.display().to_string() })
@@ -92,6 +96,9 @@ impl FolderPolicies {
     pub(super) fn set_defaults(&self, wanted: FolderDefaults) -> Result<FolderDefaults, Error> {
         let FolderDefaults { folder, model, permission_mode, policy } = wanted;
         let is_removal = model.is_none() && permission_mode.is_none() && policy.is_none();
+        if policy == Some(Policy::Unknown) {
+            return Err(unknown_policy());
+        }
         if let Some(mode) = permission_mode.as_deref().filter(|mode| !PermissionMode::KNOWN.contains(mode)) {
             let hint = "use a mode of the CLI, such as default, acceptEdits or plan";
             return Err(Error::new(Code::Invalid, format!("Unknown permission mode `{mode}`"), hint));

@@ -87,8 +87,11 @@ pub(super) async fn add_for(fleet: &Fleet, from: &Member, device: Value) -> Resu
     let id = text("id").ok_or_else(|| Error::new(Code::Invalid, "The device has no id", ""))?.to_owned();
     let wanted = device.get("scopes").and_then(Value::as_array).cloned().unwrap_or_default();
     let allowed: Scopes = from.scopes.iter().filter_map(|scope| scope.parse::<Scope>().ok()).collect();
-    let is_allowed = |scope: &Value| {
-        scope.as_str().and_then(|scope| scope.parse::<Scope>().ok()).is_some_and(|scope| allowed.has(scope))
+    let is_allowed = |scope: &Value| match scope.as_str().map(|word| (word, word.parse::<Scope>())) {
+        Some((_, Ok(scope))) => allowed.has(scope),
+        // A scope of a later version.
+        Some((word, Err(_))) => from.scopes.iter().any(|scope| scope == word),
+        None => false,
     };
     if !wanted.iter().all(is_allowed) {
         let message = format!("A device of `{}` would have more rights than the server itself", from.node);

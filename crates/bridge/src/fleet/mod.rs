@@ -166,6 +166,7 @@ impl Fleet {
                 is_reachable: alive.as_ref().is_some_and(|alive| alive.is_reachable),
                 last_heard: alive.as_ref().and_then(heard).map(|heard| heard.to_string()),
                 is_hub: member.kind == MemberKind::Hub,
+                kind: member.kind.as_str().to_owned(),
                 key: member.key.to_string(),
                 scopes: member.scopes,
                 version: Some(beat.version).filter(|version| !version.is_empty()),
@@ -241,7 +242,8 @@ impl Fleet {
         let Some(join) = join else { return };
         let all = crate::caller::Scope::ALL.map(|scope| scope.as_str().to_owned()).to_vec();
         let (node, key) = (self.node().clone(), link.identity().key.public());
-        let member = tidings_fleet::Member { node, key, kind: file.kind, scopes: all };
+        let (kind, unknown) = (file.kind.clone(), serde_json::Map::new());
+        let member = tidings_fleet::Member { node, key, kind, scopes: all, unknown };
         let add = async {
             loop {
                 link.connected().await;

@@ -6,7 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use tidings_protocol::api::SessionView;
+use serde_json::{Map, Value};
+use tidings_protocol::api::{Kept, SessionView};
 
 use crate::journal::{Ask, AskId, Cursor, Epoch, JournalError, Key, ReplicaRow};
 use crate::sessions::replica_settings;
@@ -14,10 +15,14 @@ use crate::sessions::replica_settings;
 /// A session in a unit.
 #[derive(Serialize, Deserialize)]
 pub(super) struct TravellingRow {
-    pub(super) view: SessionView,
+    view: Kept<SessionView>,
     state: String,
     created_us: i64,
+    #[serde(default)]
     asks: Vec<TravellingAsk>,
+    /// Parts that a later version has added.
+    #[serde(flatten)]
+    unknown: Map<String, Value>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -39,7 +44,8 @@ impl TravellingRow {
         let (cursor, active) = (String::new(), String::new());
         let view = SessionView { handle: 0, cursor, active, head: 0, floor: 0, ..view };
         let asks = asks.iter().map(TravellingAsk::of).collect();
-        TravellingRow { view, state, created_us: created.as_microsecond(), asks }
+        let created_us = created.as_microsecond();
+        TravellingRow { view: view.into(), state, created_us, asks, unknown: Map::new() }
     }
 
     pub(super) fn into_replica(
@@ -50,7 +56,7 @@ impl TravellingRow {
     ) -> Result<ReplicaRow, JournalError> {
         let asks: Result<Vec<Ask>, JournalError> =
             self.asks.into_iter().map(|ask| ask.into_ask(key, epoch)).collect();
-        let view = self.view;
+        let view = &self.view.value;
         Ok(ReplicaRow {
             cwd: view.cwd.clone(),
             title: view.title.clone(),
@@ -59,7 +65,7 @@ impl TravellingRow {
             cli_sessions: view.cli_session_ids.clone(),
             created: Timestamp::from_microsecond(self.created_us).unwrap_or_default(),
             asks: asks?,
-            settings: replica_settings(node, view),
+            settings: replica_settings(node, self.view, self.unknown),
         })
     }
 }
@@ -89,5 +95,35 @@ impl TravellingAsk {
             opened: Cursor::new(epoch, self.opened),
             opened_at: time(self.opened_at_us),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn of_a_later_version() -> Value {
+        let view = json!({
+            "handle": 0, "key": "a1", "cwd": "/shop", "state": "resting", "policy": "vote",
+            "cli_session_ids": [], "created": "2026-01-01T00:00:00Z", "active": "", "cursor": "", "head": 0,
+            "floor": 0, "totals": {"turns": 0, "cost_usd": 0.0, "input_tokens": 0, "output_tokens": 0},
+            "budget": {}, "pending_permissions": 0, "pending_questions": 0, "queued": 0, "mood": "calm",
+        });
+        json!({"view": view, "state": "resting", "created_us": 5, "asks": [], "tide": {"height_m": 2}})
+    }
+
+    /// The replica stores what the next version of this server will read.
+    #[test]
+    fn a_row_of_a_later_version_becomes_a_replica_with_all_its_fields() {
+        let row: TravellingRow = serde_json::from_value(of_a_later_version()).unwrap();
+        let key = Key::new("a1").unwrap();
+        let replica = row.into_replica("two", &key, Epoch::from_random(7)).unwrap();
+        let settings: Value = serde_json::from_str(&replica.settings).unwrap();
+        let stored = &settings["remote"];
+        assert_eq!(stored["view"], of_a_later_version()["view"]);
+        assert_eq!(stored["unknown"], json!({"tide": {"height_m": 2}}));
+        assert_eq!((replica.state.as_str(), replica.cwd.as_str()), ("resting", "/shop"));
     }
 }

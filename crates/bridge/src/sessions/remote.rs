@@ -9,7 +9,8 @@ use futures_core::future::BoxFuture;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tidings_protocol::api::{Notice, Problem, ServerPhase, SessionView};
+use serde_json::{Map, Value};
+use tidings_protocol::api::{Kept, Notice, Problem, ServerPhase, SessionView};
 use tidings_protocol::ui::UiMessage;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -71,7 +72,10 @@ pub(crate) struct ForwardedResponse {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in crate::sessions) struct RemoteSession {
     pub(in crate::sessions) node: String,
-    pub(in crate::sessions) view: SessionView,
+    pub(in crate::sessions) view: Kept<SessionView>,
+    /// Parts of its row that this version does not know.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(in crate::sessions) unknown: Map<String, Value>,
 }
 
 impl Sessions {
@@ -299,8 +303,8 @@ pub(crate) struct LostSession {
 }
 
 /// The settings of a replica, as JSON for its row.
-pub(crate) fn replica_settings(node: &str, view: SessionView) -> String {
-    let remote = Some(RemoteSession { node: node.to_owned(), view });
+pub(crate) fn replica_settings(node: &str, view: Kept<SessionView>, unknown: Map<String, Value>) -> String {
+    let remote = Some(RemoteSession { node: node.to_owned(), view, unknown });
     SessionSettings { remote, ..SessionSettings::default() }.text()
 }
 

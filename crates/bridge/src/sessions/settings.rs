@@ -237,7 +237,7 @@ impl SessionSettings {
                 head: row.head.seq,
                 floor: row.floor,
                 node: Some(remote.node.clone()),
-                ..remote.view.clone()
+                ..remote.view.value.clone()
             };
         }
         let offer = match (self.limited(), &self.launch.backend) {

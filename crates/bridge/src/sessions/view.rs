@@ -33,6 +33,7 @@ pub(super) fn phase_name(phase: ServerPhase) -> &'static str {
         ServerPhase::Stopped => "stopped",
         ServerPhase::Interrupted => "interrupted",
         ServerPhase::Failed => "failed",
+        ServerPhase::Unknown => "unknown",
     }
 }
 

@@ -316,7 +316,11 @@ fn text(status: &FleetStatus) -> String {
             (Some(heard), false) => format!("{RED}unreachable{PLAIN}, last heard of at {heard}"),
             (None, false) => format!("{RED}never heard of{PLAIN}"),
         };
-        let kind = if node.is_hub { "hub" } else { "node" };
+        let kind = match (node.kind.as_str(), node.is_hub) {
+            ("", true) => "hub".to_owned(),
+            ("", false) => "node".to_owned(),
+            (kind, _) => printable(kind),
+        };
         let labels: Vec<String> =
             node.labels.iter().map(|(name, value)| format!(" {name}={value}")).collect();
         let _ = writeln!(

@@ -84,7 +84,7 @@ fn rank(state: ServerPhase) -> u8 {
         ServerPhase::Running | ServerPhase::Starting => 2,
         ServerPhase::Interrupted => 3,
         ServerPhase::Idle => 4,
-        ServerPhase::Parked | ServerPhase::Stopped => 5,
+        ServerPhase::Parked | ServerPhase::Stopped | ServerPhase::Unknown => 5,
     }
 }
 
@@ -109,6 +109,7 @@ pub(super) fn label(state: ServerPhase) -> (&'static str, &'static str) {
         ServerPhase::Stopped => "stopped",
         ServerPhase::Interrupted => "interrupted",
         ServerPhase::Failed => "failed",
+        ServerPhase::Unknown => "unknown",
     };
     (word, style)
 }
@@ -151,6 +152,7 @@ fn table(
             SessionOrigin::Terminal => "(terminal) ",
             SessionOrigin::Editor => "(editor) ",
             SessionOrigin::Background => "(background) ",
+            SessionOrigin::Unknown => "(unknown origin) ",
         };
         let continues =
             session.continues_at.as_ref().map_or_else(String::new, |at| format!("(continues at {at}) "));

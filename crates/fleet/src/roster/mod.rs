@@ -17,6 +17,7 @@ use async_nats::jetstream::kv::{Entry, Operation};
 use futures_util::StreamExt as _;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -34,18 +35,51 @@ const RECORD: &str = "record";
 const BEAT: &str = "beat";
 const MEMBER: &str = "member";
 
+/// Kinds of records that the fleet's admin signs.
+const RECORD_KINDS: [&str; 2] = [MEMBER, "device"];
+
 /// The key of a fleet's admin.
 #[derive(Debug, Clone)]
 pub struct Admin(pub Arc<SigningKey>);
 
 /// Purpose of a member.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+#[non_exhaustive]
 pub enum MemberKind {
     /// It runs agents.
     Node,
     /// It only serves the sessions of others.
     Hub,
+    /// A purpose of a later version.
+    Other(String),
+}
+
+impl MemberKind {
+    /// The purpose as a word.
+    pub fn as_str(&self) -> &str {
+        match self {
+            MemberKind::Node => "node",
+            MemberKind::Hub => "hub",
+            MemberKind::Other(word) => word,
+        }
+    }
+}
+
+impl From<String> for MemberKind {
+    fn from(word: String) -> Self {
+        match word.as_str() {
+            "node" => MemberKind::Node,
+            "hub" => MemberKind::Hub,
+            _ => MemberKind::Other(word),
+        }
+    }
+}
+
+impl From<MemberKind> for String {
+    fn from(kind: MemberKind) -> String {
+        kind.as_str().to_owned()
+    }
 }
 
 /// A member of a fleet, as its admin signed it.
@@ -60,6 +94,9 @@ pub struct Member {
     /// Rights of its own admin token on other nodes.
     #[serde(default)]
     pub scopes: Vec<String>,
+    /// Parts that a later version has added.
+    #[serde(flatten)]
+    pub unknown: Map<String, Value>,
 }
 
 /// A value that the fleet's admin has signed.
@@ -72,7 +109,22 @@ pub struct Record {
     pub removed: bool,
     /// Its content.
     #[serde(default)]
-    pub body: serde_json::Value,
+    pub body: Value,
+    /// Parts that a later version has added.
+    #[serde(flatten)]
+    pub unknown: Map<String, Value>,
+}
+
+impl Record {
+    /// The record that replaces one; without a body it is removed.
+    fn after(before: Option<&Record>, body: Option<Value>) -> Self {
+        Record {
+            version: before.map_or(1, |before| before.version + 1),
+            removed: body.is_none(),
+            body: body.unwrap_or_default(),
+            unknown: before.map(|before| before.unknown.clone()).unwrap_or_default(),
+        }
+    }
 }
 
 /// A heartbeat of a node.
@@ -290,10 +342,16 @@ impl Roster {
         self.0.changes.subscribe()
     }
 
-    /// Signs and stores a member.
+    /// Signs and stores a member. Parts of its record that this version does not know stay.
     pub async fn put_member(&self, admin: &Admin, member: &Member) -> Result<Vec<u8>, FleetError> {
-        let body = serde_json::to_value(member).unwrap_or_default();
-        self.put(admin, MEMBER, member.node.as_str(), Some(body)).await
+        let body = |before: Option<&Record>| {
+            let mut member = member.clone();
+            for (key, value) in before.and_then(self::member).map(|it| it.unknown).unwrap_or_default() {
+                member.unknown.entry(key).or_insert(value);
+            }
+            serde_json::to_value(member).ok()
+        };
+        self.change(admin, MEMBER, member.node.as_str(), body).await
     }
 
     /// Removes a member: its key is refused from now on.
@@ -307,7 +365,18 @@ impl Roster {
         admin: &Admin,
         kind: &str,
         id: &str,
-        body: Option<serde_json::Value>,
+        body: Option<Value>,
+    ) -> Result<Vec<u8>, FleetError> {
+        self.change(admin, kind, id, |_| body.clone()).await
+    }
+
+    /// Signs and stores the record that follows the present one.
+    async fn change(
+        &self,
+        admin: &Admin,
+        kind: &str,
+        id: &str,
+        body: impl Fn(Option<&Record>) -> Option<Value>,
     ) -> Result<Vec<u8>, FleetError> {
         let doing = "store a record in the fleet";
         let store = self.0.link.bucket().await?;
@@ -319,13 +388,9 @@ impl Roster {
             if let Some(entry) = &found {
                 self.take(entry, HeardAt::Unknown);
             }
-            let (version, revision) = {
-                let state = self.0.state.lock();
-                let known = state.records.get(&(kind.to_owned(), id.to_owned()));
-                let version = known.map_or(1, |(record, _)| record.version + 1);
-                (version, found.map_or(0, |entry| entry.revision))
-            };
-            let record = Record { version, removed: body.is_none(), body: body.clone().unwrap_or_default() };
+            let before = self.record(kind, id);
+            let record = Record::after(before.as_ref(), body(before.as_ref()));
+            let revision = found.map_or(0, |entry| entry.revision);
             let value = serde_json::to_vec(&record).unwrap_or_default();
             let sealed = identity.seal(&admin.0, RECORD, &[kind.as_bytes(), id.as_bytes()], &value)?;
             let stored = store.update(key.clone(), sealed.clone().into(), revision);
@@ -405,11 +470,15 @@ impl Roster {
         if kind == LEASE {
             return self.hear_lease(id, &entry.value);
         }
-        if kind != BEAT {
+        if RECORD_KINDS.contains(&kind) {
             let fields: [&[u8]; 2] = [kind.as_bytes(), id.as_bytes()];
             let value = identity.open(&identity.admin, RECORD, &fields, &entry.value)?;
             let record = serde_json::from_slice(&value).map_err(|_| unreadable())?;
             self.keep(kind, id, record, entry.revision);
+            return Ok(());
+        }
+        if kind != BEAT {
+            // A later version keeps something there.
             return Ok(());
         }
         let node = Name::new(id)?;
@@ -494,5 +563,22 @@ fn unreadable() -> FleetError {
 impl fmt::Debug for Roster {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Roster").field("run", &self.0.run).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_record_of_a_later_version_keeps_its_fields_when_it_is_replaced() {
+        let text = json!({"version": 4, "body": {"a": 1}, "reason": "moved"});
+        let before: Record = serde_json::from_value(text).unwrap();
+        let after = serde_json::to_value(Record::after(Some(&before), Some(json!({"a": 2})))).unwrap();
+        assert_eq!(after, json!({"version": 5, "removed": false, "body": {"a": 2}, "reason": "moved"}));
+        let removed = Record::after(Some(&before), None);
+        assert!(removed.removed && removed.version == 5);
     }
 }

@@ -129,8 +129,8 @@ impl Fleet {
     pub(crate) async fn node(&self, name: &str) -> Node {
         let node = self.stranger(name).await;
         let key = node.link.identity().key.public();
-        let member =
-            Member { node: Name::new(name).unwrap(), key, kind: MemberKind::Node, scopes: Vec::new() };
+        let (kind, unknown) = (MemberKind::Node, serde_json::Map::new());
+        let member = Member { node: Name::new(name).unwrap(), key, kind, scopes: Vec::new(), unknown };
         until(async || node.roster.put_member(&self.admin, &member).await.is_ok()).await;
         node
     }

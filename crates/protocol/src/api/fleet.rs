@@ -44,6 +44,9 @@ shapes! {
         pub name: String,
         /// True if it only serves sessions of others.
         pub is_hub: bool,
+        /// Its purpose: `node`, `hub`, or a word of a later version.
+        #[serde(default)]
+        pub kind: String,
         /// True if it was heard of within the last five seconds.
         pub is_reachable: bool,
         /// Time at which it was last heard of, by the clock of the NATS server.

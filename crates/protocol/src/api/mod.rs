@@ -8,6 +8,7 @@ mod device;
 mod fleet;
 mod inbox;
 mod input;
+mod kept;
 mod list;
 mod marks;
 mod notify;
@@ -35,6 +36,7 @@ pub use inbox::{
 pub use input::{
     Accepted, Attachment, CommandRequest, Delivery, INPUT_BYTES_MAX, Input, QueueState, QueuedInput, Rewound,
 };
+pub use kept::Kept;
 pub use list::{
     ArchiveItem, ArchiveList, ArchiveRequest, ArchiveRestored, ArchiveRound, ArchiveWhich, Completions,
     FolderItem, FolderList, HistoryEvent, HistoryPage, Meta, MetaCaller, MetaClaude, MetaLimits, ModelChoice,
@@ -98,4 +100,40 @@ macro_rules! closed_enums {
     )+};
 }
 
-use {closed_enums, shapes};
+/// Declares enums that later versions extend, written in `snake_case`. A value that is not known decodes as
+/// `Unknown`: servers of a fleet may have different versions.
+macro_rules! open_enums {
+    ($(
+        $(#[$meta:meta])*
+        pub enum $Name:ident { $( $(#[$word_meta:meta])* $Word:ident, )+ }
+    )+) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+        #[serde(rename_all = "snake_case")]
+        pub enum $Name {
+            $( $(#[$word_meta])* $Word, )+
+            /// A value of a later version.
+            Unknown,
+        }
+
+        impl<'de> serde::Deserialize<'de> for $Name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                use serde::de::IntoDeserializer as _;
+                #[derive(serde::Deserialize)]
+                #[serde(rename_all = "snake_case")]
+                enum Known { $( $Word, )+ }
+                let word = <String as serde::Deserialize>::deserialize(deserializer)?;
+                let known = <Known as serde::Deserialize>::deserialize(word.as_str().into_deserializer());
+                Ok(match known.map_err(|_: serde::de::value::Error| ()) {
+                    $( Ok(Known::$Word) => $Name::$Word, )+
+                    Err(()) => $Name::Unknown,
+                })
+            }
+        }
+    )+};
+}
+
+use {closed_enums, open_enums, shapes};

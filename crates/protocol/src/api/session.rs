@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{closed_enums, shapes};
+use super::{open_enums, shapes};
 
 shapes! {
     /// A session.
@@ -273,7 +273,7 @@ shapes! {
     }
 }
 
-closed_enums! {
+open_enums! {
     /// Place where a session was started.
     #[derive(Default)]
     pub enum SessionOrigin {

@@ -274,6 +274,7 @@ fn place(origin: SessionOrigin) -> &'static str {
         SessionOrigin::Editor => "in an editor",
         SessionOrigin::Background => "in the background",
         SessionOrigin::Terminal | SessionOrigin::Server => "in a terminal",
+        SessionOrigin::Unknown => "at an unknown place",
     }
 }
 

@@ -33,7 +33,7 @@ pub(in crate::sessions) fn allowed(policy: Policy, config: &Config) -> Policy {
 
 fn named(policy: Policy, broadcast: &Broadcast, key: &Key) -> Arc<dyn PermissionPolicy> {
     match policy {
-        Policy::Ask => Arc::new(Interactive),
+        Policy::Ask | Policy::Unknown => Arc::new(Interactive),
         Policy::Standard => Arc::new(Then(RuleTable::standard(), Interactive)),
         Policy::Unattended => Arc::new(AskWhileAttended {
             broadcast: broadcast.clone(),
