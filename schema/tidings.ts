@@ -578,6 +578,22 @@ export type FleetNode = {
   running: number,
   /** True if it takes no new sessions. */
   draining: boolean,
+/** A copy of a project on a server. */
+export type FleetPlace = {
+  /** Name of the server. */
+  node: string,
+  /** Folder on it. */
+  folder: string,
+  /** Number of sessions there. */
+  sessions: number,
+};
+
+/** A project with sessions on servers of the fleet. */
+export type FleetProject = {
+  /** Its name, as `project` of its sessions. */
+  project: string,
+  /** Folders that are copies of it. */
+  places: Array<FleetPlace>,
 };
 
 /** The fleet as one of its servers sees it. */
@@ -610,6 +626,8 @@ export type FleetStatus = {
   redelivered: number,
   /** The servers of the fleet, by name. */
   nodes: Array<FleetNode>,
+  /** The projects of all sessions, by name. */
+  projects: Array<FleetProject>,
 };
 
 /** The storage of the fleet. */
@@ -2211,6 +2229,11 @@ export type SessionView = {
    * was.
    */
   unreachable?: string,
+  /**
+   * Name that the copies of its project share on all servers of the fleet: host and path of the remote
+   * repository, with `:` and the path inside of it, or `folder:` and a word for a folder without one.
+   */
+  project?: string,
 };
 
 /** The git worktree of a session. */

@@ -29,6 +29,19 @@ test("a project with a session that needs the user is first, then pinned session
   assert.deepEqual(shown(groupsOf(all, "all", "", marks(["p"]))), [["shop", "asks", "a", "d"], ["Pinned", "p"], ["me/blog", "b"], ["srv/blog", "e"]]);
 });
 
+test("copies of a repository on several servers are one project, with the folder of this server", () => {
+  const project = "example.com/acme/shop";
+  const all = entriesOf(
+    [session("there", { cwd: "/srv/copy", node: "two", project }), session("here", { project }), session("part", { cwd: "/home/me/shop/web", project: `${project}:web` }), session("blog", { cwd: "/home/me/blog" }), session("disk", { cwd: "/nfs/a", node: "two", project: "folder:01" }), session("disk-here", { cwd: "/nfs/a", project: "folder:01" })],
+    [file("d"), file("e", { cwd: "/srv/copy" })],
+  );
+  const groups = groupsOf(all, "all", "", marks());
+  assert.deepEqual(shown(groups), [["shop", "there", "here", "d"], ["web", "part"], ["blog", "blog"], ["a", "disk", "disk-here"], ["copy", "e"]]);
+  assert.deepEqual(groups.map(({ folder, about }) => [folder, about])[0], ["/home/me/shop", project]);
+  assert.deepEqual(groupsOf(all, "all", "acme", marks()).flatMap(({ entries }) => entries).map(({ key }) => key), ["there", "here", "part"]);
+  assert.deepEqual(groupsOf(all, "all", "two", marks()).flatMap(({ entries }) => entries).map(({ key }) => key), ["there", "disk"]);
+});
+
 test("copies in the archive are listed with archived sessions, each once", () => {
   const all = entriesOf([session("a", { cli_session_ids: ["hosted"] })], [file("d")], [file("d", { archived: true }), file("hosted", { archived: true }), file("gone", { archived: true })]);
   assert.deepEqual(shown(groupsOf(all, "all", "", marks())), [["shop", "a", "d"]]);

@@ -4,6 +4,7 @@
 //! transport helpers. All of them are switched off here (F120, F124). A repository can also name a work tree
 //! elsewhere; its files are not shown.
 
+mod remote;
 mod stage;
 mod worktree;
 

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-const PROGRAM = process.env.TIDINGS ?? new URL("../../../target/debug/tidings", import.meta.url).pathname;
+export const PROGRAM = process.env.TIDINGS ?? new URL("../../../target/debug/tidings", import.meta.url).pathname;
 const REAL = process.env.CLAUDE ?? new URL("../../.cache/claude", import.meta.url).pathname;
 
 export class Server {
@@ -22,9 +22,9 @@ export class Server {
   /**
    * `script` is the text of a script: the stand-in runs it, or with `real` the real CLI runs against it as
    * its API. Without one the demo runs and nothing is stored; `beside` is a script for a stand-in that is
-   * found as `claude`. `args` are passed to the server.
+   * found as `claude`. `args` are passed to the server, and `prepare` is called before it starts.
    */
-  static async start({ script, root, real, beside, args = [] } = {}) {
+  static async start({ script, root, real, beside, prepare, args = [] } = {}) {
     const server = new Server();
     server.args = args;
     server.folder = mkdtempSync(join(tmpdir(), "tidings-browser-"));
@@ -43,6 +43,7 @@ export class Server {
       // Programs installed on this machine are not used.
       server.env = { CLAUDE_CLI_PATH: beside === undefined ? join(server.folder, "no-claude") : server.#standIn() };
     }
+    await prepare?.(server);
     await server.#run("127.0.0.1:0");
     return server;
   }
@@ -101,7 +102,8 @@ export class Server {
     if (this.#child.exitCode === null && this.#child.signalCode === null) {
       // Agents outlive the server, and must not outlive the tests.
       const { items } = await this.call("GET", "sessions?limit=1000");
-      await Promise.all(items.map(({ key }) => this.call("POST", `sessions/${key}/stop`)));
+      const own = items.filter(({ node }) => node === undefined);
+      await Promise.all(own.map(({ key }) => this.call("POST", `sessions/${key}/stop`)));
       this.#child.kill("SIGTERM");
       await once(this.#child, "exit");
     }

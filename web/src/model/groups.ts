@@ -12,6 +12,8 @@ export interface Group {
   title: string;
   /** The project's folder; `undefined` for groups of several projects. */
   folder: string | undefined;
+  /** Where the project is from: its name on all servers of a fleet, or its folder. */
+  about: string | undefined;
   entries: Entry[];
 }
 
@@ -36,6 +38,9 @@ export const STATE_WORDS: Readonly<Record<string, string>> = {
   failed: "Failed",
   unknown: "Unknown state",
 };
+
+/** Beginning of the name of a project that has no repository. */
+const FOLDER_PROJECT = "folder:";
 
 /** Label of a session that was forked, with the id of the original. */
 export const FORK_LABEL = "forked_from";
@@ -72,21 +77,50 @@ export function groupsOf(entries: readonly Entry[], scope: ListScope, filter: st
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const shown = entries.filter((entry) => inScope(entry, scope, marks) && matches(entry, words, marks));
   const pinned: Entry[] = [];
+  const projectOf = projectsOf(entries);
   const projects = new Map<string, Entry[]>();
   for (const entry of shown) {
     if (scope !== "archived" && marks.pinned(entry)) {
       pinned.push(entry);
       continue;
     }
-    const inside = projects.get(folderOf(entry));
-    if (inside === undefined) projects.set(folderOf(entry), [entry]);
+    const inside = projects.get(projectOf(entry));
+    if (inside === undefined) projects.set(projectOf(entry), [entry]);
     else inside.push(entry);
   }
-  const names = shortNames([...projects.keys()]);
-  const groups = [...projects].map(([folder, inside]): Group => ({ key: `project ${folder}`, title: names.get(folder) ?? folder, folder, entries: inside }));
+  const paths = new Map([...projects].map(([project, inside]) => [project, pathOf(project, inside)]));
+  const names = shortNames([...paths.values()]);
+  const groups = [...projects].map(([project, inside]): Group => {
+    const path = paths.get(project) ?? project;
+    return { key: `project ${project}`, title: names.get(path) ?? path, folder: homeOf(inside), about: path, entries: inside };
+  });
   groups.sort((one, other) => newest(other.entries).localeCompare(newest(one.entries)));
-  if (pinned.length > 0) groups.unshift({ key: "pinned", title: "Pinned", folder: undefined, entries: pinned });
+  if (pinned.length > 0) groups.unshift({ key: "pinned", title: "Pinned", folder: undefined, about: undefined, entries: pinned });
   return [...groups.filter(needsUser), ...groups.filter((group) => !needsUser(group))];
+}
+
+/**
+ * The project of an entry: copies of a repository on several servers of a fleet are one project, and so is a folder on a disk
+ * that they share. Sessions on disk belong to the project that this server's sessions in their folder have.
+ */
+function projectsOf(entries: readonly Entry[]): (entry: Entry) => string {
+  const here = new Map<string, string>();
+  for (const entry of entries) {
+    if (entry.kind === "live" && entry.session.node === undefined && entry.session.project !== undefined) here.set(folderOf(entry), entry.session.project);
+  }
+  return (entry) => (entry.kind === "live" ? entry.session.project : here.get(folderOf(entry))) ?? folderOf(entry);
+}
+
+/** The text that names a project: its repository, or its folder. */
+function pathOf(project: string, entries: readonly Entry[]): string {
+  const folder = homeOf(entries) ?? project;
+  return project === folder || project.startsWith(FOLDER_PROJECT) ? folder : project.replace(":", "/");
+}
+
+/** The folder of a project on this server, or that of its first entry. */
+function homeOf(entries: readonly Entry[]): string | undefined {
+  const here = entries.find((entry) => entry.kind === "disk" || entry.session.node === undefined) ?? entries[0];
+  return here === undefined ? undefined : folderOf(here);
 }
 
 export function needsUser(group: Group): boolean {
@@ -132,6 +166,7 @@ function textOf(entry: Entry): (string | undefined)[] {
     nameOf(session), session.first_prompt ?? undefined, session.cwd, session.last_line ?? undefined, session.error ?? undefined,
     session.state, STATE_WORDS[session.state], session.model ?? undefined, session.model == null ? undefined : modelName(session.model),
     session.origin === "server" ? undefined : session.origin, session.demo ? "demo" : undefined, fork, session.worktree?.branch, `#${session.handle}`,
+    session.node, session.project?.startsWith(FOLDER_PROJECT) === true ? undefined : session.project,
     ...Object.entries(session.labels).flat(),
   ];
 }

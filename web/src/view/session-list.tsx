@@ -110,7 +110,7 @@ function GroupView({ group, whole }: { group: Group; whole: boolean }): VNode {
     <div class="group">
       <div class={needsUser(group) ? "group-head needs" : "group-head"}>
         <h2>
-          <button type="button" class="group-name" aria-expanded={open} title={group.folder} onClick={() => setOpen(!open)}>
+          <button type="button" class="group-name" aria-expanded={open} title={group.about} onClick={() => setOpen(!open)}>
             <Icon name="chevron" />
             <bdi><InOrder text={baseName(group.title)} /></bdi>
             {group.title !== baseName(group.title) && <span class="group-parent"><InOrder text={group.title.slice(0, -baseName(group.title).length - 1)} /></span>}

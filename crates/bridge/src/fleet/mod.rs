@@ -10,6 +10,7 @@ mod file;
 mod incoming;
 mod outgoing;
 mod placement;
+mod projects;
 mod replicas;
 mod row;
 mod session_file;
@@ -129,10 +130,15 @@ impl Fleet {
         let beat = || self.beat(&counted);
         let replicate = async {
             if self.0.file.kind == MemberKind::Node {
+                projects::load(&sessions).await;
                 let source = Arc::new(OwnSessions::new(sessions.clone()));
                 let replicator = Replicator::new(link.clone(), Arc::clone(&source) as _);
                 replicate_commits(&sessions, &source, &replicator);
-                tokio::join!(replicator.run(stop.clone()), mark_changed(&sessions, &replicator, &stop));
+                tokio::join!(
+                    replicator.run(stop.clone()),
+                    mark_changed(&sessions, &replicator, &stop),
+                    projects::name_all(&sessions, &stop),
+                );
             }
         };
         let redeem = async {
@@ -154,7 +160,7 @@ impl Fleet {
         );
     }
 
-    /// The state of the fleet as this server sees it.
+    /// The state of the fleet as this server sees it, without its projects.
     pub(crate) fn status(&self) -> FleetStatus {
         let FleetInner { file, link, roster, .. } = &*self.0;
         let counters = link.counters();
@@ -191,6 +197,7 @@ impl Fleet {
             refused: count(&counters.refused),
             redelivered: count(&counters.redelivered),
             nodes: roster.members().into_iter().map(node).collect(),
+            projects: Vec::new(),
         }
     }
 

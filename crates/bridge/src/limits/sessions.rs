@@ -220,3 +220,9 @@ pub(crate) const TYPED_SHOWN_WITHIN: Duration = Duration::from_secs(10);
 // Whatever clients send, the settings have room left for what agents report; a session that cannot store that
 // ends.
 const _: () = assert!(QUEUE_BYTES_MAX + LAUNCH_BYTES_MAX + (512 << 10) <= BLOB_BYTES_MAX);
+
+/// Folders whose projects are named for a fleet; sessions in others belong together by their folder only.
+pub(crate) const NAMED_PROJECTS_MAX: usize = 1000;
+
+/// Bytes of the name of a repository: longer ones are not names that people use.
+pub(crate) const REPOSITORY_NAME_BYTES_MAX: usize = 512;

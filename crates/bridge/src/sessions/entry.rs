@@ -14,6 +14,7 @@ use tokio::sync::{Notify, broadcast};
 use super::Config;
 use super::backends::{Backend, Offer};
 use super::observed::{AgentClaim, ObservedProcess};
+use super::projects::Projects;
 use super::requests::policy::{self, JudgedRequests};
 use super::running::waiters::Waiters;
 use super::settings::{FollowedFile, Queued, SessionSettings};
@@ -58,6 +59,7 @@ pub(super) struct Entry {
 pub(super) struct Memory {
     pub(super) row: Session,
     pub(super) settings: SessionSettings,
+    projects: Arc<Projects>,
     /// The agent, while one runs.
     pub(super) agent: Option<Arc<dyn Backend>>,
     /// The agent slot of the session's agent, present or future.
@@ -107,6 +109,7 @@ impl Entry {
         config: &Config,
         slots: AgentSlots,
         notices: broadcast::Sender<Arc<Notice>>,
+        projects: Arc<Projects>,
     ) -> Self {
         let settings = SessionSettings::parse(&row.settings);
         let followed = settings.followed.clone();
@@ -129,6 +132,7 @@ impl Entry {
             memory: Mutex::new(Memory {
                 row,
                 settings,
+                projects,
                 agent: None,
                 slot: None,
                 #[cfg(unix)]
@@ -290,6 +294,7 @@ impl Memory {
         let stalled = self.stalled.clone().filter(|_| runs);
         let untrusted = self.settings.untrusted && runs;
         let view = SessionView { stalled, untrusted, ..self.settings.view(row, self.pending_counts()) };
+        let view = self.projects.add_to(view);
         match &self.observed {
             None if self.settings.launch.backend.is_none() => view,
             _ => {

@@ -12,6 +12,7 @@ mod backends;
 mod config;
 mod entry;
 pub(crate) mod observed;
+mod projects;
 pub(crate) mod reading;
 pub(crate) mod remote;
 mod requests;
@@ -35,6 +36,7 @@ use tokio::sync::{Semaphore, broadcast, mpsc, oneshot};
 use tokio::time::Instant;
 
 pub use config::{AgentProgram, Carrier, Config, Observe, Real};
+pub(crate) use projects::{Projects, project_folder};
 pub(crate) use remote::replica_settings;
 pub(crate) use requests::asks::outcome_name;
 pub(crate) use starting::create::first_input_id;
@@ -91,6 +93,7 @@ struct SessionsInner {
     snapshots: Arc<Semaphore>,
     claude: ClaudeFacts,
     observed: ObservedProcesses,
+    projects: Arc<Projects>,
     /// Other servers of the fleet, if there is one.
     remote: OnceLock<Arc<dyn remote::Remote>>,
 }
@@ -134,6 +137,7 @@ impl Sessions {
             snapshots: Arc::new(Semaphore::new(SNAPSHOTS_AT_ONCE)),
             claude: ClaudeFacts::default(),
             observed: ObservedProcesses::default(),
+            projects: Arc::default(),
             remote: OnceLock::new(),
         }));
         sessions.recover().await?;
@@ -427,6 +431,18 @@ impl Sessions {
         self.view(row)
     }
 
+    /// The projects of this server's folders.
+    pub(crate) fn projects(&self) -> &Projects {
+        &self.0.projects
+    }
+
+    /// Notifies clients of a session whose view has changed.
+    pub(crate) async fn notify_of_session(&self, key: &str) {
+        if let Ok(row) = self.row(key).await {
+            self.notify(Notice::Session { session: self.view(&row) });
+        }
+    }
+
     /// Number of agents that run now.
     pub(crate) fn running_agents(&self) -> usize {
         self.active().values().filter(|used| used.entry.agent().is_some()).count()
@@ -466,12 +482,15 @@ impl Sessions {
         Ok(found)
     }
 
+    /// The view of a session that was not used since the server started.
+    fn view_without_agent(&self, row: &journal::Session) -> SessionView {
+        let view = SessionSettings::parse(&row.settings).view(row, PendingCounts::default());
+        if view.node.is_none() { self.0.projects.add_to(view) } else { view }
+    }
+
     fn view(&self, row: &journal::Session) -> SessionView {
         let used = self.active().get(&row.key).cloned();
-        let view = used.map_or_else(
-            || SessionSettings::parse(&row.settings).view(row, PendingCounts::default()),
-            |used| used.entry.view_of(row),
-        );
+        let view = used.map_or_else(|| self.view_without_agent(row), |used| used.entry.view_of(row));
         self.with_reach(view)
     }
 
@@ -536,6 +555,7 @@ impl Sessions {
             &config,
             self.0.slots.clone(),
             self.0.notices.clone(),
+            Arc::clone(&self.0.projects),
         ));
         entry.memory().is_held = deliver == Deliver::Later;
         let (commands, inbox) = mpsc::channel(ACTOR_QUEUE_MAX);

@@ -282,6 +282,7 @@ impl SessionSettings {
             worktree: self.worktree.clone(),
             node: row.node.clone(),
             unreachable: None,
+            project: None,
         }
     }
 

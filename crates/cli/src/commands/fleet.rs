@@ -8,8 +8,8 @@ use serde_json::json;
 use tidings_bridge::auth::data_folder;
 use tidings_bridge::fleet::{self, Access, FleetFile, MemberKind, Name};
 use tidings_protocol::api::{
-    FleetContinue, FleetDrain, FleetInvite, FleetInviteRequest, FleetStatus, FleetStorage, FleetStorageMax,
-    SessionView,
+    FleetContinue, FleetDrain, FleetInvite, FleetInviteRequest, FleetProject, FleetStatus, FleetStorage,
+    FleetStorageMax, SessionView,
 };
 
 use super::remote::RemoteArgs;
@@ -330,6 +330,28 @@ fn text(status: &FleetStatus) -> String {
             node.running,
             printable(&labels.concat()),
         );
+    }
+    text.push_str(&shared_projects(status));
+    text
+}
+
+/// The projects that several servers have.
+fn shared_projects(status: &FleetStatus) -> String {
+    let is_shared =
+        |project: &&FleetProject| project.places.iter().any(|place| place.node != project.places[0].node);
+    let mut text = String::new();
+    for project in status.projects.iter().filter(is_shared) {
+        if text.is_empty() {
+            let _ = writeln!(text, "\n{BOLD}Projects on several servers{PLAIN}");
+        }
+        let name =
+            project.project.strip_prefix("folder:").map_or(project.project.as_str(), |_| "a shared disk");
+        let _ = writeln!(text, "{}", printable(name));
+        for place in &project.places {
+            let sessions = human::plural(place.sessions, "session");
+            let _ =
+                writeln!(text, "  {:<16} {}: {sessions}", printable(&place.node), printable(&place.folder));
+        }
     }
     text
 }

@@ -138,7 +138,7 @@ fn table(
         columns.saturating_sub(4 + 2 + STATE_COLUMNS + 2 + PROJECT_COLUMNS + 2 + 4 + 2 + 8 + 2).max(10);
     for session in sessions {
         let (word, style) = label(session.state);
-        let project = session.cwd.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let project = project_name(session);
         let age = session.active.parse().map_or_else(|_| String::new(), |active| human::age(active, now));
         let waiting = waiting.get(&session.key).copied().unwrap_or_default();
         let candidates =
@@ -174,6 +174,15 @@ fn table(
         );
     }
     text
+}
+
+/// The last part of the project's name. Copies of a repository on several servers of a fleet have one name,
+/// whatever their folders are called.
+fn project_name(session: &SessionView) -> &str {
+    match session.project.as_deref().filter(|project| !project.starts_with("folder:")) {
+        Some(project) => project.rsplit(['/', ':']).next().unwrap_or_default(),
+        None => session.cwd.trim_end_matches('/').rsplit('/').next().unwrap_or_default(),
+    }
 }
 
 /// The cost; unknown is not zero.
@@ -222,6 +231,19 @@ mod tests {
             let waiting = BTreeMap::from([("a2".to_owned(), 2)]);
             let text = table(&[session(&more)], &waiting, Timestamp::UNIX_EPOCH, 200);
             assert!(text.ends_with(&format!("  {expected}\n")), "{text}");
+        }
+    }
+
+    #[test]
+    fn copies_of_a_project_have_one_name_whatever_their_folders_are() {
+        for (more, expected) in [
+            (json!({}), "shop"),
+            (json!({"cwd": "/srv/a:b/"}), "a:b"),
+            (json!({"cwd": "/srv/copy", "project": "example.com/acme/shop"}), "shop"),
+            (json!({"cwd": "/srv/copy/web", "project": "example.com/acme/shop:web"}), "web"),
+            (json!({"cwd": "/srv/disk", "project": "folder:0123"}), "disk"),
+        ] {
+            assert_eq!(project_name(&session(&more)), expected);
         }
     }
 }

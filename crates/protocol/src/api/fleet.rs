@@ -36,6 +36,27 @@ shapes! {
         pub redelivered: u64,
         /// The servers of the fleet, by name.
         pub nodes: Vec<FleetNode>,
+        /// The projects of all sessions, by name.
+        #[serde(default)]
+        pub projects: Vec<FleetProject>,
+    }
+
+    /// A project with sessions on servers of the fleet.
+    pub struct FleetProject {
+        /// Its name, as `project` of its sessions.
+        pub project: String,
+        /// Folders that are copies of it.
+        pub places: Vec<FleetPlace>,
+    }
+
+    /// A copy of a project on a server.
+    pub struct FleetPlace {
+        /// Name of the server.
+        pub node: String,
+        /// Folder on it.
+        pub folder: String,
+        /// Number of sessions there.
+        pub sessions: u64,
     }
 
     /// A server of the fleet.

@@ -18,8 +18,8 @@ use crate::http::{Answer, Body, Path};
 /// Gets the state of the fleet.
 #[utoipa::path(get, path = "/v1/fleet", tag = "fleet",
     responses((status = 200, description = "The fleet", body = FleetStatus)))]
-pub(crate) async fn get_fleet(State(api): State<Api>) -> Answer<FleetStatus> {
-    Ok(Json(fleet(&api)?.status()))
+pub(crate) async fn get_fleet(State(api): State<Api>, caller: Caller) -> Answer<FleetStatus> {
+    Ok(Json(status(&api, &caller).await?))
 }
 
 /// Invites one server to the fleet.
@@ -68,7 +68,7 @@ pub(crate) async fn drain_server(
     fleet.drain(request.draining);
     let what = if request.draining { "drained the server" } else { "ended draining the server" };
     api.sessions.audit_action(&caller, None, what, fleet.node().as_str()).await;
-    Ok(Json(fleet.status()))
+    Ok(Json(status(&api, &caller).await?))
 }
 
 /// Gets the storage of the fleet.
@@ -103,6 +103,11 @@ pub(crate) async fn continue_session(
     Body(request): Body<FleetContinue>,
 ) -> Answer<SessionView> {
     Ok(Json(fleet(&api)?.continue_here(&api.sessions, &caller, &id, request).await?))
+}
+
+async fn status(api: &Api, caller: &Caller) -> Result<FleetStatus, Error> {
+    let fleet = fleet(api)?;
+    Ok(FleetStatus { projects: fleet.projects(&api.sessions, caller).await?, ..fleet.status() })
 }
 
 fn fleet(api: &Api) -> Result<&Fleet, Error> {
