@@ -12,6 +12,7 @@ import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -27,6 +28,8 @@ from sessions_repair import run as run_cli
 
 NAME = "fleet"
 SECONDS = 12
+# Addresses of one repository, of which two servers have a copy, and of another one.
+REMOTES = ["git@git.example.com:acme/shop.git", "https://ada:s3cret@git.example.com/acme/shop", "ssh://git@git.example.com/acme/blog"]
 SESSIONS_PER_NODE = 1
 # Bounds of the fleet, in seconds: a server that stops is unreachable after the heartbeat, a device is revoked at once.
 # They are checked with `BARS=1`, on an idle machine; otherwise only a multiple of them.
@@ -51,7 +54,7 @@ def _play(tidings: Path, parent: Path, programs: Programs | None) -> tuple[list[
         fleet = Fleet(tidings, root)
         fleet.programs = programs
         problems: list[str] = []
-        for step in (steering, placement, devices, unreachable, full, lost, faults, removed):
+        for step in (steering, projects, placement, devices, pairing, unreachable, full, lost, faults, removed):
             began = time.monotonic()
             if step is faults:
                 problems, counts = faults(fleet, seconds, random.Random(seed))
@@ -83,6 +86,9 @@ class Fleet:
         # With the real CLI, it has to accept the session file of a lost server.
         self.programs: Programs | None = None
         direct = ",".join(f"nats://127.0.0.1:{port}" for port in ports)
+        for node, url in zip(self.nodes, REMOTES):
+            git(node.project, "init", "--quiet")
+            git(node.project, "remote", "add", "origin", url)
         self.one.cli("fleet", "init", direct, "--node", "one", "--encrypt", "--replicas", "3", "--storage", "64MiB")
         self.three.skew()
         self.one.start()
@@ -118,6 +124,10 @@ class Fleet:
             member.stop()
         for server in self.nats:
             server.kill()
+
+
+def git(folder: Path, *args: str) -> None:
+    subprocess.run(["git", "-C", str(folder), *args], check=True)
 
 
 def accepted(result: tuple[int, Any]) -> Any:
@@ -157,6 +167,20 @@ def steering(fleet: Fleet) -> str:
     until("the title travels", lambda: all((m.session(key) or {}).get("title") == "From a hub" for m in fleet.members))
     fleet.everywhere(key)
     return f"{len(results)} answers at once, 1 accepted"
+
+
+def projects(fleet: Fleet) -> str:
+    """Copies of a repository on two servers are one project; credentials in their addresses stay there."""
+    keys = [fleet.create(fleet.hubs[0], node) for node in fleet.nodes]
+    names = ["git.example.com/acme/shop", "git.example.com/acme/shop", "git.example.com/acme/blog"]
+    for member in fleet.members:
+        until(f"{member.name} groups them", lambda m=member: [(m.session(key) or {}).get("project") for key in keys] == names)
+    status = fleet.hubs[0].cli("fleet", "status")
+    places = {project["project"]: {place["node"] for place in project["places"]} for project in status["projects"]}
+    assert places == {names[0]: {"one", "two"}, names[2]: {"three"}}, places
+    listed = fleet.hubs[0].call("GET", "/v1/sessions?limit=100")
+    assert "s3cret" not in json.dumps([status, listed]), listed
+    return "one of two servers, and one alone"
 
 
 def placement(fleet: Fleet) -> str:
@@ -199,6 +223,33 @@ def devices(fleet: Fleet) -> str:
     took = time.monotonic() - began
     assert took < REVOKED * SLACK, f"revoking took {took:.2f} s"
     return f"revoked on 5 servers after {took:.2f} s"
+
+
+def pairing(fleet: Fleet) -> str:
+    """A code of one server pairs a device on any other, once, with the rights that its maker gave."""
+    def redeem(member: Member, code: str, name: str) -> tuple[int, Any]:
+        return member.call("POST", "/v1/pair", {"code": code, "name": name, "credential": "token"})
+    def made(member: Member, scopes: list[str]) -> str:
+        return member.call("POST", "/v1/pair/codes", {"scopes": scopes})[1]["code"]
+    # The server that created the fleet gives a right that the hub does not have itself.
+    code = made(fleet.one, ["admin"])
+    results: list[tuple[int, Any]] = []
+    threads = [threading.Thread(target=lambda m=m: results.append(redeem(m, code, m.name))) for m in fleet.hubs]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    won = [paired for status, paired in results if status == 201]
+    assert len(won) == 1 and sorted(status for status, _ in results) == [201, 401], results
+    assert won[0]["device"]["scopes"] == ["admin"], won
+    for member in fleet.members:
+        until(f"{member.name} knows it", lambda m=member: m.call("GET", "/v1/devices", token=won[0]["token"])[0] == 200)
+    assert redeem(fleet.one, code, "late")[0] == 401, "it is used"
+    # A server that did not create the fleet makes codes, too, and its own are used through the fleet.
+    code = made(fleet.two, ["read"])
+    status, paired = redeem(fleet.two, code, "own")
+    assert status == 201, paired
+    assert redeem(fleet.hubs[0], code, "second")[0] == 401
+    until("all know it", lambda: all(m.call("GET", "/v1/sessions", token=paired["token"])[0] == 200 for m in fleet.members))
+    return f"{len(results)} servers at once, 1 accepted"
 
 
 def unreachable(fleet: Fleet) -> str:

@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::digest::{SHA256, digest};
+use ring::hmac;
 use ring::rand::{SecureRandom as _, SystemRandom};
 use ring::signature::{ED25519, ED25519_PUBLIC_KEY_LEN, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use serde::{Deserialize, Serialize};
@@ -155,6 +156,14 @@ impl Identity {
             }
             _ => Err(refused("it is encrypted")),
         }
+    }
+
+    /// A word that stands for a secret in the shared state. With a key of the fleet, nobody without that key
+    /// can find the secret by trying.
+    pub(crate) fn token(&self, purpose: &str, secret: &[u8]) -> String {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, self.secret.as_ref().map_or(&[][..], |secret| &secret.0));
+        let tag = hmac::sign(&key, &signed(purpose, &[self.fleet.as_str().as_bytes(), secret]));
+        hex(&tag.as_ref()[..16])
     }
 
     fn aad(&self, purpose: &str) -> Aad<Vec<u8>> {

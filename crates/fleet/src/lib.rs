@@ -28,7 +28,9 @@ pub use keys::{FleetSecret, Identity, PublicKey, SigningKey, random_name};
 pub use link::{Access, Counters, Link, LinkOptions, LinkStatus, Storage};
 pub use names::Name;
 pub use replicator::{Replicator, Source, SourcePage};
-pub use roster::{Admin, Beat, Lease, Liveness, Member, MemberKind, Record, Roster};
+pub use roster::{
+    Admin, Beat, Lease, Liveness, Member, MemberKind, Record, Roster, SharedCode, UsedCode,
+};
 pub use unit::{Unit, UnitEvent};
 
 /// The future of a call.

@@ -74,5 +74,8 @@ pub const SENDERS_MAX: usize = 10_000;
 /// Members and devices of a fleet.
 pub const RECORDS_MAX: usize = 100_000;
 
+/// Pairing codes that are remembered as used. They live for a minute.
+pub const USED_PAIRINGS_MAX: usize = 1000;
+
 /// Time for which an invitation is valid.
 pub const INVITE_LIFETIME: Duration = Duration::from_secs(15 * 60);

@@ -5,6 +5,7 @@
 mod attacks;
 mod commands;
 mod leases;
+mod pairing;
 mod replication;
 mod support;
 mod versions;

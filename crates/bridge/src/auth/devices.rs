@@ -44,6 +44,8 @@ pub(crate) struct DevicePlan {
     scopes: Scopes,
     folders: Vec<String>,
     lifetime: Option<SignedDuration>,
+    /// The id of the device and the pairing code of the fleet that it was used for.
+    paired_as: Option<(String, String)>,
 }
 
 #[derive(Debug, Clone)]
@@ -56,6 +58,8 @@ struct KnownDevice {
     seen: Option<Timestamp>,
     expires: Option<Timestamp>,
     secret: Fingerprint,
+    /// The pairing code of the fleet that it was made with: a proof of its rights for the fleet's admin.
+    pairing: Option<String>,
     /// Scopes of a later version. They give no rights here, and stay in the record.
     unknown_scopes: Vec<String>,
     /// Other parts of the record that a later version has added.
@@ -74,6 +78,8 @@ struct Record {
     #[serde(flatten)]
     device: Device,
     sha256: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pairing: Option<String>,
     #[serde(flatten)]
     unknown: Map<String, Value>,
 }
@@ -113,7 +119,22 @@ impl DevicePlan {
             None => None,
         };
         let name = wanted.name.as_deref().map(plain_name).transpose()?;
-        Ok(DevicePlan { name, scopes, folders: wanted.folders, lifetime })
+        Ok(DevicePlan { name, scopes, folders: wanted.folders, lifetime, paired_as: None })
+    }
+
+    /// The plan of a device that was paired with a code of the fleet, under an id that was chosen before.
+    pub(crate) fn paired_as(self, id: String, code: String) -> Self {
+        DevicePlan { paired_as: Some((id, code)), ..self }
+    }
+
+    /// The properties, for other servers.
+    pub(crate) fn wanted(&self) -> NewDevice {
+        NewDevice {
+            name: self.name.clone(),
+            scopes: Some(words_of(self.scopes)),
+            folders: self.folders.clone(),
+            expires_in_s: self.lifetime.and_then(|lifetime| u64::try_from(lifetime.as_secs()).ok()),
+        }
     }
 }
 
@@ -164,8 +185,13 @@ impl Devices {
         random: &Random,
     ) -> Result<(Device, Secret), Error> {
         let secret = random.token()?;
+        let (id, pairing) = match plan.paired_as {
+            Some((id, pairing)) => (id, Some(pairing)),
+            None => (random.name()?, None),
+        };
         let known = KnownDevice {
-            id: random.name()?,
+            id,
+            pairing,
             name: plan.name.unwrap_or_else(|| "device".to_owned()),
             scopes: plan.scopes,
             folders: plan.folders,
@@ -319,6 +345,10 @@ impl Devices {
     }
 }
 
+fn words_of(scopes: Scopes) -> Vec<String> {
+    Vec::from(scopes).into_iter().map(|scope| scope.as_str().to_owned()).collect()
+}
+
 pub(super) fn no_device(id: &str) -> Error {
     Error::new(Code::NotFound, format!("No device has the id `{id}`"), "list the devices first")
 }
@@ -334,16 +364,16 @@ impl KnownDevice {
     }
 
     fn record(&self) -> Record {
-        let (sha256, unknown) = (self.secret.to_string(), self.unknown.clone());
-        Record { device: self.view(), sha256, unknown }
+        let (sha256, pairing) = (self.secret.to_string(), self.pairing.clone());
+        Record { device: self.view(), sha256, pairing, unknown: self.unknown.clone() }
     }
 
     fn view(&self) -> Device {
-        let scopes = Vec::from(self.scopes).into_iter().map(|scope| scope.as_str().to_owned());
+        let scopes = words_of(self.scopes).into_iter().chain(self.unknown_scopes.iter().cloned());
         Device {
             id: self.id.clone(),
             name: self.name.clone(),
-            scopes: scopes.chain(self.unknown_scopes.iter().cloned()).collect(),
+            scopes: scopes.collect(),
             folders: self.folders.clone(),
             created: self.created.to_string(),
             last_seen: self.seen.map(|seen| seen.to_string()),
@@ -352,7 +382,7 @@ impl KnownDevice {
     }
 
     fn read(record: Record) -> Option<KnownDevice> {
-        let Record { device, sha256, unknown } = record;
+        let Record { device, sha256, pairing, unknown } = record;
         let (known, unknown_scopes): (Vec<String>, Vec<String>) =
             device.scopes.into_iter().partition(|scope| scope.parse::<Scope>().is_ok());
         let scopes = known.iter().filter_map(|scope| scope.parse::<Scope>().ok()).collect();
@@ -366,6 +396,7 @@ impl KnownDevice {
             seen: time(device.last_seen)?,
             expires: time(device.expires)?,
             secret: Fingerprint::parse(&sha256)?,
+            pairing,
             unknown_scopes,
             unknown,
         })

@@ -37,6 +37,7 @@ use tokio::sync::{Notify, broadcast, watch};
 pub use audit::AuditSink;
 pub use environment::environment;
 pub use hosts::{Names, Scheme};
+pub(crate) use pairing::{OpenCode, SharedCodes, TakenCode};
 pub use peer::Peer;
 pub(crate) use private::{create as create_private, read as read_private};
 pub use private::{data_folder, private_folder};
@@ -47,14 +48,14 @@ pub use secret::{Random, Secret};
 
 use self::devices::{DevicePlan, Devices};
 use self::folder_policies::FolderPolicies;
-use self::pairing::Codes;
+use self::pairing::{Codes, FoundCode};
 use self::rates::Limiter;
 use self::recent_results::RecentResults;
 use self::trust::Trust;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::http::{name_requests, route};
-use crate::limits::{CODE_LIFETIME, DEVICE_REPEATED_FOR, REVOKED_MAX};
+use crate::limits::{CODE_LIFETIME, CODE_SHARED_WAIT, DEVICE_REPEATED_FOR, REVOKED_MAX};
 
 /// The configuration of [`Auth`].
 #[derive(Debug, Clone)]
@@ -102,6 +103,9 @@ struct AuthState {
     cookie: String,
     devices: Devices,
     codes: Mutex<Codes>,
+    code_changes: watch::Sender<u64>,
+    codes_shared: watch::Sender<u64>,
+    shared_codes: OnceLock<Arc<dyn SharedCodes>>,
     made_devices: RecentResults<(Device, Secret)>,
     made_codes: RecentResults<(Secret, Instant)>,
     limiter: Limiter,
@@ -133,6 +137,9 @@ impl Auth {
             cookie,
             devices,
             codes,
+            code_changes: watch::Sender::new(0),
+            codes_shared: watch::Sender::new(0),
+            shared_codes: OnceLock::new(),
             made_devices: RecentResults::new(DEVICE_REPEATED_FOR),
             made_codes: RecentResults::new(CODE_LIFETIME),
             limiter,
@@ -262,7 +269,44 @@ impl Auth {
     /// Creates a pairing code for one device. It expires after a minute.
     pub fn pairing_code(&self, wanted: NewDevice) -> Result<Secret, Error> {
         let plan = DevicePlan::new(wanted)?;
-        self.codes().make(plan, Instant::now(), &self.0.settings.random)
+        let code = self.codes().make(plan, Instant::now(), &self.0.settings.random)?;
+        self.0.code_changes.send_modify(|count| *count += 1);
+        Ok(code)
+    }
+
+    /// Sets the codes that all servers of a fleet know. Only the first call counts.
+    pub(crate) fn set_shared_codes(&self, codes: Arc<dyn SharedCodes>) {
+        drop(self.0.shared_codes.set(codes));
+    }
+
+    /// Changes whenever a pairing code is made.
+    pub(crate) fn code_changes(&self) -> watch::Receiver<u64> {
+        self.0.code_changes.subscribe()
+    }
+
+    /// The pairing codes that the fleet does not know yet. From here on it may know them.
+    pub(crate) fn codes_to_share(&self) -> Vec<OpenCode> {
+        self.codes().share(Instant::now())
+    }
+
+    /// Notes that the codes up to a change were offered to the fleet.
+    pub(crate) fn set_codes_shared(&self, change: u64) {
+        self.0.codes_shared.send_replace(change);
+    }
+
+    /// Waits until the codes of this server were offered to the fleet, if there is one; not for long.
+    async fn codes_are_shared(&self) {
+        if self.0.shared_codes.get().is_none() {
+            return;
+        }
+        let made = *self.0.code_changes.borrow();
+        let mut shared = self.0.codes_shared.subscribe();
+        drop(tokio::time::timeout(CODE_SHARED_WAIT, shared.wait_for(|shared| *shared >= made)).await);
+    }
+
+    /// Notes that the fleet does not know a pairing code after all.
+    pub(crate) fn keep_code_here(&self, code: &Fingerprint) {
+        self.codes().keep_here(code);
     }
 
     /// The same for a command with an id: a repetition returns the same code while it is valid. Also returns
@@ -319,11 +363,33 @@ impl Auth {
         &self.0.settings
     }
 
-    fn pair(&self, code: &str, name: Option<&str>) -> Result<(Device, Secret), Error> {
-        let name = name.map(devices::plain_name).transpose()?;
-        let mut plan = self.codes().take(code, Instant::now())?;
-        plan.name = plan.name.or(name);
-        self.add(plan)
+    /// The plan of the device that a code is for. The code is used up.
+    async fn take_code(&self, code: &str) -> Result<DevicePlan, Error> {
+        let code = Fingerprint::of_code(code);
+        let (found, may_try) = {
+            let mut codes = self.codes();
+            (codes.find(&code, Instant::now()), codes.may_try(Instant::now()))
+        };
+        let is_known = matches!(found, FoundCode::Shared);
+        if let FoundCode::Taken(plan) = found {
+            return Ok(plan);
+        }
+        let wrong = || self.codes().refuse(Instant::now());
+        let shared = self.0.shared_codes.get().filter(|_| is_known || may_try);
+        let Some(shared) = shared else { return Err(wrong()) };
+        let device = self.0.settings.random.name()?;
+        match shared.take(&code, &device).await {
+            Ok(Some(taken)) => {
+                self.codes().remove(&code);
+                Ok(DevicePlan::new(taken.wanted)?.paired_as(device, taken.token))
+            }
+            Ok(None) => Err(wrong()),
+            Err(error) if is_known => Err(error),
+            Err(error) => {
+                tracing::debug!(%error, "the pairing codes of the fleet cannot be read");
+                Err(wrong())
+            }
+        }
     }
 
     fn add(&self, plan: DevicePlan) -> Result<(Device, Secret), Error> {

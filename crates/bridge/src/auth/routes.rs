@@ -16,6 +16,7 @@ use tidings_protocol::api::{
     TrustedFolderList,
 };
 
+use super::devices::plain_name;
 use super::peer::Peer;
 use super::request_check::RequestScheme;
 use super::{Auth, cookie, devices};
@@ -73,13 +74,15 @@ async fn pair(
     Body(request): Body<PairRequest>,
 ) -> AuthResult {
     let kind = request.credential;
-    let asked = auth.clone();
-    let (device, secret) =
-        blocking(move || asked.pair(&request.code, request.name.as_deref())).await.inspect_err(|error| {
-            if error.code() == Code::Unauthorized {
-                auth.audit_failure("pairing failed", &peer.map_or(Peer::Unix, |Extension(peer)| peer));
-            }
-        })?;
+    let name = request.name.as_deref().map(plain_name).transpose()?;
+    let mut plan = auth.take_code(&request.code).await.inspect_err(|error| {
+        if error.code() == Code::Unauthorized {
+            auth.audit_failure("pairing failed", &peer.map_or(Peer::Unix, |Extension(peer)| peer));
+        }
+    })?;
+    plan.name = plan.name.or(name);
+    let adding = auth.clone();
+    let (device, secret) = blocking(move || adding.add(plan)).await?;
     tracing::info!(device = device.id, name = device.name, "a device was paired");
     auth.audit(&of_device(&device), "device paired", &described(&device), None);
     let cookie = cookie::set(&auth.0.cookie, &secret, &auth.settings().base_path, called.scheme);
@@ -107,6 +110,7 @@ async fn make_code(
         None => (auth.pairing_code(wanted)?, CODE_LIFETIME),
     };
     auth.audit(&caller, "pairing code made", "", None);
+    auth.codes_are_shared().await;
     let (link, expires_in_s) = (auth.link(&code), whole_seconds(left));
     let code = PairingCode { code: code.reveal().to_owned(), link, expires_in_s };
     Ok((StatusCode::CREATED, Json(code)).into_response())

@@ -130,6 +130,11 @@ impl Fingerprint {
         Some(Fingerprint(bytes))
     }
 
+    /// The hash itself.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     /// Compares in constant time.
     pub(crate) fn same(&self, other: &Fingerprint) -> Choice {
         self.0.ct_eq(&other.0)

@@ -8,8 +8,8 @@ use tidings_fleet::{Member, Name};
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
-use super::Fleet;
 use super::outgoing::ServerRequest;
+use super::{Fleet, pairing};
 use crate::auth::Auth;
 use crate::caller::{Scope, Scopes};
 use crate::error::{Code, Error};
@@ -59,9 +59,14 @@ async fn publish(fleet: &Fleet, auth: &Auth) -> Result<(), Error> {
         if fleet.roster().record(DEVICE, &id).is_some() {
             continue;
         }
+        let code = device.get("pairing").and_then(Value::as_str).map(str::to_owned);
         match &fleet.0.join {
             Some(join) => drop(fleet.roster().put(join.admin(), DEVICE, &id, Some(device)).await?),
             None => ask_admin(fleet, &ServerRequest::AddDevice { device }).await?,
+        }
+        if let Some(code) = code {
+            // A note that stays behind has no effect.
+            drop(fleet.roster().forget_code(&code).await);
         }
     }
     Ok(())
@@ -93,7 +98,7 @@ pub(super) async fn add_for(fleet: &Fleet, from: &Member, device: Value) -> Resu
         Some((word, Err(_))) => from.scopes.iter().any(|scope| scope == word),
         None => false,
     };
-    if !wanted.iter().all(is_allowed) {
+    if !wanted.iter().all(is_allowed) && !pairing::is_proven(fleet, from, &device).await? {
         let message = format!("A device of `{}` would have more rights than the server itself", from.node);
         return Err(Error::new(Code::Forbidden, message, "pair it with the server that created the fleet"));
     }

@@ -9,6 +9,7 @@ mod devices;
 mod file;
 mod incoming;
 mod outgoing;
+mod pairing;
 mod placement;
 mod projects;
 mod replicas;
@@ -36,6 +37,7 @@ pub use tidings_fleet::{Access, MemberKind, Name};
 pub(crate) use self::incoming::Forwarded;
 use self::incoming::IncomingRequests;
 use self::outgoing::OtherServers;
+use self::pairing::FleetCodes;
 use self::replicas::Replicas;
 use self::source::OwnSessions;
 use crate::auth::Auth;
@@ -125,6 +127,7 @@ impl Fleet {
         let FleetInner { link, roster, commands, join, .. } = &*self.0;
         let replicas = Arc::new(Replicas::new(sessions.clone()));
         let consumer = Consumer::new(link.clone(), roster.clone(), replicas);
+        auth.set_shared_codes(Arc::new(FleetCodes(self.clone())));
         let handler = Arc::new(IncomingRequests::new(self.clone(), auth.clone(), router));
         let counted = sessions.clone();
         let beat = || self.beat(&counted);
@@ -155,6 +158,7 @@ impl Fleet {
             replicate,
             redeem,
             devices::share(&self, &auth, &stop),
+            pairing::share(&self, &auth, &stop),
             self.watch_nodes(&sessions, &stop),
             self.leave_continued(&sessions, &stop),
         );

@@ -18,7 +18,7 @@ pub(crate) const DEVICE_FOLDERS_MAX: usize = 64;
 /// The name of a device, in characters: it has to fit into a line of a list.
 pub(crate) const DEVICE_NAME_CHARS_MAX: usize = 64;
 
-/// One-time codes that wait to be used. A fleet is paired with credentials instead.
+/// One-time codes of a server that wait to be used. Programs get credentials instead.
 pub(crate) const CODES_MAX: usize = 16;
 
 /// Wrong codes after which the waiting codes are void: five guesses at fifty bits.
@@ -66,6 +66,10 @@ pub(crate) const REVOKED_MAX: usize = 256;
 
 /// The longest text of one finding. A user has to read it.
 pub(crate) const TRUST_TEXT_CHARS_MAX: usize = 4000;
+
+/// Time for which a new code waits for the fleet before it is shown. Without an answer it is good on this
+/// server.
+pub(crate) const CODE_SHARED_WAIT: Duration = Duration::from_secs(1);
 
 /// Lifetime of a code. Wall clocks may jump, so a monotonic clock counts it.
 pub(crate) const CODE_LIFETIME: Duration = Duration::from_secs(60);

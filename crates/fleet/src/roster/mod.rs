@@ -6,6 +6,7 @@
 //! changes nothing.
 
 mod lease;
+mod pairing;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -30,6 +31,8 @@ use crate::names::Name;
 
 use self::lease::LEASE;
 pub use self::lease::Lease;
+use self::pairing::PAIR;
+pub use self::pairing::{SharedCode, UsedCode};
 
 const RECORD: &str = "record";
 const BEAT: &str = "beat";
@@ -186,6 +189,8 @@ struct RosterState {
     leases: HashMap<String, Lease>,
     /// Leases that came before the membership of their holder, by their key.
     early_leases: HashMap<String, Vec<u8>>,
+    /// Pairing codes that were used, each with the time at which this node heard of it.
+    used_codes: HashMap<String, Instant>,
     /// Names that are not members, each with the time of the last search.
     strangers: HashMap<Name, Instant>,
 }
@@ -450,6 +455,9 @@ impl Roster {
             let heard = if is_current { HeardAt::Now } else { HeardAt::Unknown };
             is_current = is_current || entry.seen_current;
             self.take(&entry, heard);
+            if let Some(token) = entry.key.strip_prefix(PAIR).and_then(|rest| rest.strip_prefix('.')) {
+                self.hear_code(token, &entry.value).await;
+            }
         }
     }
 
