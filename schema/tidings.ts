@@ -1253,6 +1253,10 @@ export type NotifyTarget = {
   retry_at?: string,
   /** Number of failures since the last accepted notification. */
   failures: number,
+  /** True if all servers of the fleet use it, each for its own sessions. */
+  shared: boolean,
+  /** Reason why only this server of the fleet uses it. */
+  limited?: string,
 };
 
 /** List of targets of notifications. */

@@ -178,8 +178,8 @@ impl Server {
         tokio::spawn(inspection::inspect(self.sessions.clone(), self.stopping.clone()));
         tokio::spawn(retention::retain(self.sessions.clone(), self.retention, self.stopping.clone()));
         let fleet = self.fleet.clone().map(|fleet| {
-            let (sessions, auth) = (self.sessions.clone(), self.auth.clone());
-            tokio::spawn(fleet.run(sessions, auth, self.api_router(), self.stopping.clone()))
+            let parts = (self.sessions.clone(), self.auth.clone(), self.notifications.clone());
+            tokio::spawn(fleet.run(parts, self.api_router(), self.stopping.clone()))
         });
         if let Some(archive) = &self.archive {
             let clock = self.sessions.config().clock.clone();

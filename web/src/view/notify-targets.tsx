@@ -45,6 +45,7 @@ function Target({ target, changed }: { target: NotifyTarget; changed: () => void
     target.allow_button ? "with “Allow once”" : "",
     target.has_secret ? "signed" : "",
     target.source === "file" ? "from the configuration file" : "",
+    target.shared ? "used by all servers of the fleet" : "",
   ];
   return (
     <li>
@@ -55,6 +56,7 @@ function Target({ target, changed }: { target: NotifyTarget; changed: () => void
         <span class="muted">
           {TARGET_KINDS[target.kind] ?? target.kind}, {about.filter((part) => part !== "").join(", ")}
         </span>
+        {target.limited !== undefined && <span class="muted"><ServerText text={target.limited} /></span>}
         {target.state === "failing" && (
           <span class="test-bad">
             Failing: <ServerText text={target.error ?? "unknown reason"} />

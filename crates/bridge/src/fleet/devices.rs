@@ -117,7 +117,7 @@ pub(super) async fn revoke_for(fleet: &Fleet, id: &str) -> Result<(), Error> {
 }
 
 /// Sends a request to a server that has the admin's key.
-async fn ask_admin(fleet: &Fleet, request: &ServerRequest) -> Result<(), Error> {
+pub(super) async fn ask_admin(fleet: &Fleet, request: &ServerRequest) -> Result<(), Error> {
     let is_admin = |member: &Member| member.scopes.iter().any(|scope| scope == Scope::Admin.as_str());
     let admins: Vec<Name> = fleet.roster().members().into_iter().filter(is_admin).map(|it| it.node).collect();
     let mut refused = Error::new(Code::Unavailable, "No server with the admin's key is connected", "");
@@ -125,7 +125,8 @@ async fn ask_admin(fleet: &Fleet, request: &ServerRequest) -> Result<(), Error> 
         match fleet.ask(&node, request).await {
             Ok(reply) if reply.status < 300 => return Ok(()),
             Ok(reply) => {
-                refused = Error::new(Code::Forbidden, format!("`{node}` refused: {}", reply.status), "");
+                let unclear = || Error::new(Code::Forbidden, format!("`{node}` refused: {}", reply.status), "");
+                refused = reply.problem().unwrap_or_else(unclear);
             }
             Err(error) => refused = error,
         }

@@ -13,7 +13,7 @@ use tidings_fleet::{Handler, Incoming, Member};
 use tower::ServiceExt as _;
 
 use super::outgoing::{ServerRequest, ServerResponse};
-use super::{Fleet, devices};
+use super::{Fleet, devices, targets};
 use crate::auth::Auth;
 use crate::caller::{Caller, Scope, Scopes};
 use crate::error::{Code, Error};
@@ -65,11 +65,19 @@ impl IncomingRequests {
             }
             ServerRequest::AddDevice { device } => {
                 devices::add_for(&self.fleet, &incoming.from, device).await?;
-                Ok(ServerResponse { status: 204, headers: Vec::new(), body: String::new() })
+                Ok(ServerResponse::done())
             }
             ServerRequest::RevokeDevice { id } => {
                 devices::revoke_for(&self.fleet, &id).await?;
-                Ok(ServerResponse { status: 204, headers: Vec::new(), body: String::new() })
+                Ok(ServerResponse::done())
+            }
+            ServerRequest::AddTarget { id, target } => {
+                targets::add_for(&self.fleet, &incoming.from, &id, target).await?;
+                Ok(ServerResponse::done())
+            }
+            ServerRequest::RemoveTarget { id } => {
+                targets::remove_for(&self.fleet, &incoming.from, &id).await?;
+                Ok(ServerResponse::done())
             }
         }
     }

@@ -16,6 +16,7 @@ mod replicas;
 mod row;
 mod session_file;
 mod source;
+mod targets;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,6 +44,7 @@ use self::source::OwnSessions;
 use crate::auth::Auth;
 use crate::error::{Code, Error};
 use crate::journal::Commit;
+use crate::notify::Notifications;
 use crate::sessions::Sessions;
 
 /// Bytes of the stream if this server creates it: ten gibibytes.
@@ -107,6 +109,11 @@ impl Fleet {
         self.0.file.kind == MemberKind::Hub
     }
 
+    /// True if payloads are encrypted.
+    fn is_encrypted(&self) -> bool {
+        self.0.file.secret.is_some()
+    }
+
     /// True while this server takes no new sessions.
     pub(crate) fn is_draining(&self) -> bool {
         self.0.draining.load(Ordering::Relaxed)
@@ -123,7 +130,12 @@ impl Fleet {
     }
 
     /// Replicates, reads and answers until it is stopped. `router` has the routes behind authentication.
-    pub(crate) async fn run(self, sessions: Sessions, auth: Auth, router: Router, stop: CancellationToken) {
+    pub(crate) async fn run(
+        self,
+        (sessions, auth, notifications): (Sessions, Auth, Notifications),
+        router: Router,
+        stop: CancellationToken,
+    ) {
         let FleetInner { link, roster, commands, join, .. } = &*self.0;
         let replicas = Arc::new(Replicas::new(sessions.clone()));
         let consumer = Consumer::new(link.clone(), roster.clone(), replicas);
@@ -159,6 +171,7 @@ impl Fleet {
             redeem,
             devices::share(&self, &auth, &stop),
             pairing::share(&self, &auth, &stop),
+            targets::share(&self, &notifications, &stop),
             self.watch_nodes(&sessions, &stop),
             self.leave_continued(&sessions, &stop),
         );
@@ -192,7 +205,7 @@ impl Fleet {
             url: file.url.clone(),
             is_connected: link.status() == LinkStatus::Connected,
             storage_full: counters.full.load(Ordering::Relaxed),
-            encrypted: file.secret.is_some(),
+            encrypted: self.is_encrypted(),
             may_invite: file.admin_seed.is_some(),
             sessions_behind: count(&counters.behind),
             messages_behind: count(&counters.lag),

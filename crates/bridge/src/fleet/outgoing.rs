@@ -30,6 +30,10 @@ pub(super) enum ServerRequest {
     AddDevice { device: serde_json::Value },
     /// A device that was revoked at the sender.
     RevokeDevice { id: String },
+    /// A target of notifications that was added at the sender.
+    AddTarget { id: String, target: serde_json::Value },
+    /// A target that was removed at the sender.
+    RemoveTarget { id: String },
 }
 
 /// The reply to it.
@@ -38,6 +42,19 @@ pub(super) struct ServerResponse {
     pub(super) status: u16,
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: String,
+}
+
+impl ServerResponse {
+    /// The reply to a request without a result.
+    pub(super) fn done() -> Self {
+        ServerResponse { status: 204, headers: Vec::new(), body: String::new() }
+    }
+
+    /// The problem of a refused request, as the other server words it.
+    pub(super) fn problem(&self) -> Option<Error> {
+        let body = STANDARD.decode(&self.body).ok()?;
+        serde_json::from_slice(&body).ok().map(Error::from_problem)
+    }
 }
 
 /// The other servers of a fleet.

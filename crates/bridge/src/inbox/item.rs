@@ -75,6 +75,9 @@ pub(crate) struct Subject {
     pub(crate) cwd: String,
     /// Its title or first prompt.
     pub(crate) title: Option<String>,
+    /// The server of the fleet that owns it; none for this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) node: Option<String>,
 }
 
 /// The notification of an item at one target.
@@ -110,7 +113,7 @@ impl Subject {
         cwd: impl Into<String>,
         title: Option<String>,
     ) -> Self {
-        Subject { key: key.into(), handle, cwd: cwd.into(), title }
+        Subject { key: key.into(), handle, cwd: cwd.into(), title, node: None }
     }
 
     /// The last component of the folder's path, which reveals less than the whole path.

@@ -357,7 +357,8 @@ impl Inbox {
 
 fn subject(view: &SessionView) -> Subject {
     let title = view.title.clone().or_else(|| view.first_prompt.clone());
-    Subject::new(view.key.clone(), view.handle, view.cwd.clone(), title)
+    let subject = Subject::new(view.key.clone(), view.handle, view.cwd.clone(), title);
+    Subject { node: view.node.clone(), ..subject }
 }
 
 fn of_permission(permission: &PendingPermission, subject: Option<Subject>) -> Item {

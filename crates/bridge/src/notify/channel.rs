@@ -12,7 +12,17 @@ use crate::inbox::{Item, TargetRecord, sees, text};
 pub(super) struct Channel {
     pub(super) id: String,
     pub(super) source: TargetSource,
+    pub(super) reach: TargetReach,
     pub(super) via: Via,
+}
+
+/// The sessions that this server notifies a target of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TargetReach {
+    /// All that it shows: no other server knows the target.
+    All,
+    /// Its own: every server of the fleet knows the target.
+    Owner,
 }
 
 #[derive(Debug)]
@@ -51,6 +61,10 @@ impl Channel {
 
     /// True if it is notified of an item.
     pub(super) fn wants(&self, item: &Item) -> bool {
+        let is_elsewhere = item.subject.as_ref().is_some_and(|subject| subject.node.is_some());
+        if is_elsewhere && self.reach == TargetReach::Owner {
+            return false;
+        }
         match &self.via {
             Via::Hook(hook) => hook.wants(item.kind),
             Via::Push(subscription) => sees(&subscription.caller(), item),
@@ -73,6 +87,8 @@ impl Channel {
             error: health.and_then(|health| health.error.clone()),
             retry_at: health.and_then(|health| health.retry_at).map(text),
             failures: health.map_or(0, |health| u64::from(health.failures)),
+            shared: self.reach == TargetReach::Owner,
+            limited: None,
         };
         if let Via::Hook(hook) = &self.via {
             let target = &hook.target;

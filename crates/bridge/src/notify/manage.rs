@@ -9,7 +9,7 @@ use tidings_protocol::api::{
 
 use super::Notifications;
 use super::attempt::Attempt;
-use super::channel::{Channel, Via, device_target};
+use super::channel::{Channel, TargetReach, Via, device_target};
 use super::hook::Hook;
 use super::target::{Occasion, Target, TargetKind};
 use super::web_push::{PushEndpoint, Urgency};
@@ -20,7 +20,7 @@ use crate::inbox::{Item, Outcome, text};
 use crate::limits::NOTIFY_TARGETS_MAX;
 
 /// Documents of targets that clients added.
-const TARGETS: &str = "notify_target";
+pub(super) const TARGETS: &str = "notify_target";
 
 /// Documents of subscriptions, by device.
 const SUBSCRIPTIONS: &str = "push_subscription";
@@ -43,14 +43,20 @@ impl Notifications {
             match Hook::new(target) {
                 Ok(hook) => {
                     let via = Via::Hook(Box::new(hook));
-                    channels.insert(id.clone(), Arc::new(Channel { id, source: TargetSource::Page, via }));
+                    channels.insert(
+                        id.clone(),
+                        Arc::new(Channel { id, source: TargetSource::Page, reach: TargetReach::All, via }),
+                    );
                 }
                 Err(error) => tracing::warn!(id, %error, "a target of notifications is not used"),
             }
         }
         for (device, subscription) in subscriptions {
             let (id, via) = (device_target(&device), Via::Push(subscription));
-            channels.insert(id.clone(), Arc::new(Channel { id, source: TargetSource::Device, via }));
+            channels.insert(
+                id.clone(),
+                Arc::new(Channel { id, source: TargetSource::Device, reach: TargetReach::All, via }),
+            );
         }
         Ok(())
     }
@@ -59,8 +65,12 @@ impl Notifications {
     pub(crate) async fn targets(&self) -> Result<Vec<NotifyTarget>, Error> {
         self.load().await?;
         let channels: Vec<Arc<Channel>> = self.channels().values().cloned().collect();
-        let view =
-            |channel: &Arc<Channel>| self.inbox().with(|ledger| channel.view(ledger.health(&channel.id)));
+        let only_here = self.0.only_here.lock().clone();
+        let view = |channel: &Arc<Channel>| {
+            let limited = only_here.get(&channel.id).cloned();
+            let view = self.inbox().with(|ledger| channel.view(ledger.health(&channel.id)));
+            NotifyTarget { limited, ..view }
+        };
         Ok(channels.iter().map(view).collect())
     }
 
@@ -77,9 +87,11 @@ impl Notifications {
         let id = format!("page:{}", self.inbox().sessions().config().ids.next());
         self.inbox().store(TARGETS, &id, Some(&target)).await?;
         let via = Via::Hook(Box::new(hook));
-        let channel = Arc::new(Channel { id: id.clone(), source: TargetSource::Page, via });
+        let channel = Channel { id: id.clone(), source: TargetSource::Page, reach: TargetReach::All, via };
+        let channel = Arc::new(channel);
         let view = channel.view(None);
         self.channels().insert(id, channel);
+        self.0.target_changes.send_modify(|count| *count += 1);
         Ok(view)
     }
 
@@ -92,7 +104,10 @@ impl Notifications {
                 let message = "This target is in the settings file of the server";
                 return Err(Error::new(Code::Conflict, message, "remove it there and restart the server"));
             }
-            TargetSource::Page => self.inbox().store::<Target>(TARGETS, id, None).await?,
+            TargetSource::Page => {
+                self.remove_shared(&channel).await?;
+                self.inbox().store::<Target>(TARGETS, id, None).await?;
+            }
             TargetSource::Device => self.forget_subscription(&channel).await?,
         }
         self.channels().remove(id);
@@ -185,7 +200,8 @@ impl Notifications {
         self.inbox().store(SUBSCRIPTIONS, &device, Some(&subscription)).await?;
         self.inbox().change(|ledger, _| ledger.forget_target(&id)).await;
         let via = Via::Push(subscription);
-        let channel = Channel { id: id.clone(), source: TargetSource::Device, via };
+        let (id_of, reach) = (id.clone(), TargetReach::All);
+        let channel = Channel { id: id_of, source: TargetSource::Device, reach, via };
         self.channels().insert(id, Arc::new(channel));
         self.note_reachable();
         Ok(())

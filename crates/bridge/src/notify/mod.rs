@@ -12,6 +12,7 @@ mod dispatch;
 mod hook;
 mod manage;
 mod ntfy;
+mod shared;
 mod signature;
 mod slack;
 mod target;
@@ -20,18 +21,19 @@ mod web_push;
 mod webhook;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, MutexGuard};
 use tidings_protocol::api::{NotifySettings, TargetSource};
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::{OnceCell, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 pub use compose::{Details, Notification};
+pub(crate) use shared::{SharedTargets, check_shared_target};
 pub use target::{Occasion, Target, TargetKind};
 pub use web_push::PushKeys;
 
-use self::channel::{Channel, Via};
+use self::channel::{Channel, TargetReach, Via};
 use self::hook::Hook;
 use self::web_push::PushSender;
 use crate::error::Error;
@@ -96,6 +98,11 @@ struct NotificationsInner {
     sending: Semaphore,
     /// Serializes changes of targets, so that their number stays bounded.
     changing: tokio::sync::Mutex<()>,
+    /// The targets of the fleet, if there is one.
+    shared: OnceLock<Arc<dyn SharedTargets>>,
+    target_changes: watch::Sender<u64>,
+    /// Reasons why only this server uses a target.
+    only_here: Mutex<BTreeMap<String, String>>,
 }
 
 impl Notifications {
@@ -103,8 +110,12 @@ impl Notifications {
         let Notifier { hooks, page, push, rules } = notifier;
         let of_file = |(number, hook): (usize, Hook)| {
             let id = format!("file:{}", number + 1);
-            let channel =
-                Channel { id: id.clone(), source: TargetSource::File, via: Via::Hook(Box::new(hook)) };
+            let channel = Channel {
+                id: id.clone(),
+                source: TargetSource::File,
+                reach: TargetReach::All,
+                via: Via::Hook(Box::new(hook)),
+            };
             (id, Arc::new(channel))
         };
         let channels = hooks.into_iter().enumerate().map(of_file).collect();
@@ -116,6 +127,9 @@ impl Notifications {
             loaded: OnceCell::new(),
             sending: Semaphore::new(NOTIFY_SENDING_MAX),
             changing: tokio::sync::Mutex::default(),
+            shared: OnceLock::new(),
+            target_changes: watch::Sender::new(0),
+            only_here: Mutex::default(),
         }))
     }
 

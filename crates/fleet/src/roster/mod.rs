@@ -39,7 +39,7 @@ const BEAT: &str = "beat";
 const MEMBER: &str = "member";
 
 /// Kinds of records that the fleet's admin signs.
-const RECORD_KINDS: [&str; 2] = [MEMBER, "device"];
+const RECORD_KINDS: [&str; 3] = [MEMBER, "device", "target"];
 
 /// The key of a fleet's admin.
 #[derive(Debug, Clone)]

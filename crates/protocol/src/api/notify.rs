@@ -85,6 +85,12 @@ shapes! {
         /// Number of failures since the last accepted notification.
         #[serde(default)]
         pub failures: u64,
+        /// True if all servers of the fleet use it, each for its own sessions.
+        #[serde(default)]
+        pub shared: bool,
+        /// Reason why only this server of the fleet uses it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub limited: Option<String>,
     }
 
     /// Request for a new target.
