@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from lib.cli import E2E, Missing, Place, Programs
-from lib.fleet import NATS, Links, Member, Nats, cleaned, until
+from lib.fleet import NATS, Links, Member, Nats, cleaned, finish_turn, until
 from lib.fleet_history import History, Steerer, Subscriber
+from lib.fleet_shared import audit, cut_audit_log, known_lines, pairing, projects, targets
 from sessions_repair import run as run_cli
 
 NAME = "fleet"
@@ -54,7 +55,7 @@ def _play(tidings: Path, parent: Path, programs: Programs | None) -> tuple[list[
         fleet = Fleet(tidings, root)
         fleet.programs = programs
         problems: list[str] = []
-        for step in (steering, projects, placement, devices, pairing, unreachable, full, lost, faults, removed):
+        for step in (steering, targets, projects, placement, devices, pairing, unreachable, full, lost, audit, faults, removed):
             began = time.monotonic()
             if step is faults:
                 problems, counts = faults(fleet, seconds, random.Random(seed))
@@ -169,20 +170,6 @@ def steering(fleet: Fleet) -> str:
     return f"{len(results)} answers at once, 1 accepted"
 
 
-def projects(fleet: Fleet) -> str:
-    """Copies of a repository on two servers are one project; credentials in their addresses stay there."""
-    keys = [fleet.create(fleet.hubs[0], node) for node in fleet.nodes]
-    names = ["git.example.com/acme/shop", "git.example.com/acme/shop", "git.example.com/acme/blog"]
-    for member in fleet.members:
-        until(f"{member.name} groups them", lambda m=member: [(m.session(key) or {}).get("project") for key in keys] == names)
-    status = fleet.hubs[0].cli("fleet", "status")
-    places = {project["project"]: {place["node"] for place in project["places"]} for project in status["projects"]}
-    assert places == {names[0]: {"one", "two"}, names[2]: {"three"}}, places
-    listed = fleet.hubs[0].call("GET", "/v1/sessions?limit=100")
-    assert "s3cret" not in json.dumps([status, listed]), listed
-    return "one of two servers, and one alone"
-
-
 def placement(fleet: Fleet) -> str:
     """A session starts on a server that is chosen by name, by label or by load; a drained server takes none."""
     def start(query: str, owner: Member) -> Any:
@@ -223,33 +210,6 @@ def devices(fleet: Fleet) -> str:
     took = time.monotonic() - began
     assert took < REVOKED * SLACK, f"revoking took {took:.2f} s"
     return f"revoked on 5 servers after {took:.2f} s"
-
-
-def pairing(fleet: Fleet) -> str:
-    """A code of one server pairs a device on any other, once, with the rights that its maker gave."""
-    def redeem(member: Member, code: str, name: str) -> tuple[int, Any]:
-        return member.call("POST", "/v1/pair", {"code": code, "name": name, "credential": "token"})
-    def made(member: Member, scopes: list[str]) -> str:
-        return member.call("POST", "/v1/pair/codes", {"scopes": scopes})[1]["code"]
-    # The server that created the fleet gives a right that the hub does not have itself.
-    code = made(fleet.one, ["admin"])
-    results: list[tuple[int, Any]] = []
-    threads = [threading.Thread(target=lambda m=m: results.append(redeem(m, code, m.name))) for m in fleet.hubs]
-    [thread.start() for thread in threads]
-    [thread.join() for thread in threads]
-    won = [paired for status, paired in results if status == 201]
-    assert len(won) == 1 and sorted(status for status, _ in results) == [201, 401], results
-    assert won[0]["device"]["scopes"] == ["admin"], won
-    for member in fleet.members:
-        until(f"{member.name} knows it", lambda m=member: m.call("GET", "/v1/devices", token=won[0]["token"])[0] == 200)
-    assert redeem(fleet.one, code, "late")[0] == 401, "it is used"
-    # A server that did not create the fleet makes codes, too, and its own are used through the fleet.
-    code = made(fleet.two, ["read"])
-    status, paired = redeem(fleet.two, code, "own")
-    assert status == 201, paired
-    assert redeem(fleet.hubs[0], code, "second")[0] == 401
-    until("all know it", lambda: all(m.call("GET", "/v1/sessions", token=paired["token"])[0] == 200 for m in fleet.members))
-    return f"{len(results)} servers at once, 1 accepted"
 
 
 def unreachable(fleet: Fleet) -> str:
@@ -294,7 +254,9 @@ def lost(fleet: Fleet) -> str:
     key = fleet.create(fleet.three, fleet.three)
     finish_turn(fleet.three, key)
     fleet.everywhere(key)
+    lines = known_lines(fleet, fleet.three)
     fleet.three.stop(signal.SIGKILL)
+    cut_audit_log(fleet.three, lines)
     nodes = [fleet.one, fleet.two]
     for node in nodes:
         until("it is unreachable", lambda n=node: n.session(key).get("unreachable"))
@@ -344,14 +306,6 @@ def resumed_by_the_cli(fleet: Fleet, file: Path) -> str:
     missing = [part for part in ("note it", "I will note it", "touch memo", "done", "what now?") if part not in sent]
     assert not problems and not missing, (problems, missing, sent)
     return "resumed by the real CLI"
-
-
-def finish_turn(member: Member, key: str) -> None:
-    """Answers the request of a turn, and waits for its end."""
-    ask = until("a request", lambda: member.pending(key))
-    answer = {"decision": "allow", "digest": ask["details"]["digest"]}
-    assert member.call("POST", f"/v1/sessions/{key}/permissions/{ask['tool_use_id']}", answer)[0] == 200
-    until("the turn ends", lambda: member.session(key)["state"] == "idle")
 
 
 def removed(fleet: Fleet) -> str:

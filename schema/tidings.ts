@@ -524,6 +524,14 @@ export type FileText = {
   cut: boolean,
 };
 
+/** The audit log of a server. */
+export type FleetAudit = {
+  /** Number of lines. */
+  lines: number,
+  /** Problem of the log: lines that other servers have heard of are missing or were changed. */
+  problem?: string,
+};
+
 /** Request to continue a session of a lost server. */
 export type FleetContinue = {
   /** Working folder on the server that continues it; by default the same path. */
@@ -578,6 +586,10 @@ export type FleetNode = {
   running: number,
   /** True if it takes no new sessions. */
   draining: boolean,
+  /** Its audit log, as the server that answers knows it. */
+  audit?: FleetAudit,
+};
+
 /** A copy of a project on a server. */
 export type FleetPlace = {
   /** Name of the server. */

@@ -276,6 +276,14 @@ class Member:
         return {node["name"] for node in found["nodes"] if node["is_reachable"]} if status == 200 else set()
 
 
+def finish_turn(member: Member, key: str) -> None:
+    """Answers the request of a turn, and waits for its end."""
+    ask = until("a request", lambda: member.pending(key))
+    answer = {"decision": "allow", "digest": ask["details"]["digest"]}
+    assert member.call("POST", f"/v1/sessions/{key}/permissions/{ask['tool_use_id']}", answer)[0] == 200
+    until("the turn ends", lambda: member.session(key)["state"] == "idle")
+
+
 def cleaned(root: Path) -> None:
     """Ends the agents that outlived their servers, and removes the folder."""
     for pid in Path("/proc").glob("[0-9]*"):

@@ -29,7 +29,7 @@ pub use link::{Access, Counters, Link, LinkOptions, LinkStatus, Storage};
 pub use names::Name;
 pub use replicator::{Replicator, Source, SourcePage};
 pub use roster::{
-    Admin, Beat, Lease, Liveness, Member, MemberKind, Record, Roster, SharedCode, UsedCode,
+    Admin, AuditHead, Beat, Lease, Liveness, Member, MemberKind, Record, Roster, SharedCode, UsedCode,
 };
 pub use unit::{Unit, UnitEvent};
 

@@ -13,10 +13,11 @@ use tidings_fleet::{Handler, Incoming, Member};
 use tower::ServiceExt as _;
 
 use super::outgoing::{ServerRequest, ServerResponse};
-use super::{Fleet, devices, targets};
+use super::{Fleet, audit, devices, targets};
 use crate::auth::Auth;
 use crate::caller::{Caller, Scope, Scopes};
 use crate::error::{Code, Error};
+use crate::sessions::Sessions;
 
 /// Marks a request that another server has forwarded: it is not forwarded again.
 #[derive(Debug, Clone, Copy)]
@@ -25,13 +26,14 @@ pub(crate) struct Forwarded;
 #[derive(Clone)]
 pub(super) struct IncomingRequests {
     fleet: Fleet,
+    sessions: Sessions,
     auth: Auth,
     router: Router,
 }
 
 impl IncomingRequests {
-    pub(super) fn new(fleet: Fleet, auth: Auth, router: Router) -> Self {
-        IncomingRequests { fleet, auth, router: router.layer(Extension(Forwarded)) }
+    pub(super) fn new(fleet: Fleet, (sessions, auth): (Sessions, Auth), router: Router) -> Self {
+        IncomingRequests { fleet, sessions, auth, router: router.layer(Extension(Forwarded)) }
     }
 
     async fn answer(&self, incoming: Incoming) -> Result<ServerResponse, Error> {
@@ -71,6 +73,7 @@ impl IncomingRequests {
                 devices::revoke_for(&self.fleet, &id).await?;
                 Ok(ServerResponse::done())
             }
+            ServerRequest::AuditHash { number } => audit::hash_for(&self.sessions, number).await,
             ServerRequest::AddTarget { id, target } => {
                 targets::add_for(&self.fleet, &incoming.from, &id, target).await?;
                 Ok(ServerResponse::done())

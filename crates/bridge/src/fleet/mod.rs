@@ -4,6 +4,7 @@
 //! the sessions, the devices and the routes. Sessions of other servers are replicas in the journal: every
 //! endpoint reads them as it reads its own, and requests that need the agent go to the owner.
 
+mod audit;
 mod continuing;
 mod devices;
 mod file;
@@ -35,6 +36,7 @@ use tokio_util::sync::CancellationToken;
 pub use file::FleetFile;
 pub use tidings_fleet::{Access, MemberKind, Name};
 
+use self::audit::AuditHeads;
 pub(crate) use self::incoming::Forwarded;
 use self::incoming::IncomingRequests;
 use self::outgoing::OtherServers;
@@ -63,6 +65,7 @@ struct FleetInner {
     commands: Commands,
     join: Option<JoinService>,
     draining: AtomicBool,
+    audit: AuditHeads,
     started: Timestamp,
 }
 
@@ -87,7 +90,9 @@ impl Fleet {
         let join =
             file.admin_key()?.map(|key| JoinService::new(link.clone(), roster.clone(), Admin(Arc::new(key))));
         let draining = AtomicBool::new(false);
-        Ok(Fleet(Arc::new(FleetInner { file, labels, link, roster, commands, join, draining, started: now })))
+        let (audit, started) = (AuditHeads::default(), now);
+        let inner = FleetInner { file, labels, link, roster, commands, join, draining, audit, started };
+        Ok(Fleet(Arc::new(inner)))
     }
 
     /// The name of this server in the fleet.
@@ -140,7 +145,7 @@ impl Fleet {
         let replicas = Arc::new(Replicas::new(sessions.clone()));
         let consumer = Consumer::new(link.clone(), roster.clone(), replicas);
         auth.set_shared_codes(Arc::new(FleetCodes(self.clone())));
-        let handler = Arc::new(IncomingRequests::new(self.clone(), auth.clone(), router));
+        let handler = Arc::new(IncomingRequests::new(self.clone(), (sessions.clone(), auth.clone()), router));
         let counted = sessions.clone();
         let beat = || self.beat(&counted);
         let replicate = async {
@@ -172,6 +177,8 @@ impl Fleet {
             devices::share(&self, &auth, &stop),
             pairing::share(&self, &auth, &stop),
             targets::share(&self, &notifications, &stop),
+            audit::follow_own(&self, &sessions, &stop),
+            audit::watch_others(&self, &sessions, &stop),
             self.watch_nodes(&sessions, &stop),
             self.leave_continued(&sessions, &stop),
         );
@@ -196,6 +203,7 @@ impl Fleet {
                 labels: beat.labels,
                 running: beat.running,
                 draining: beat.draining,
+                audit: self.0.audit.of(&member.node, member.node == file.node),
                 name: member.node.to_string(),
             }
         };
@@ -256,6 +264,7 @@ impl Fleet {
             labels: self.0.labels.clone(),
             running: sessions.running_agents() as u64,
             draining: self.is_draining(),
+            audit: self.0.audit.own(),
             ..Beat::default()
         }
     }

@@ -30,6 +30,8 @@ pub(super) enum ServerRequest {
     AddDevice { device: serde_json::Value },
     /// A device that was revoked at the sender.
     RevokeDevice { id: String },
+    /// A question for the hash of a line of the receiver's audit log.
+    AuditHash { number: u64 },
     /// A target of notifications that was added at the sender.
     AddTarget { id: String, target: serde_json::Value },
     /// A target that was removed at the sender.

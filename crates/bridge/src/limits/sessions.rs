@@ -226,3 +226,6 @@ pub(crate) const NAMED_PROJECTS_MAX: usize = 1000;
 
 /// Bytes of the name of a repository: longer ones are not names that people use.
 pub(crate) const REPOSITORY_NAME_BYTES_MAX: usize = 512;
+
+/// Interval at which the end of the audit log is read for the fleet.
+pub(crate) const AUDIT_HEAD_EVERY: Duration = Duration::from_secs(1);

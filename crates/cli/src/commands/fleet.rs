@@ -330,6 +330,9 @@ fn text(status: &FleetStatus) -> String {
             node.running,
             printable(&labels.concat()),
         );
+        if let Some(problem) = node.audit.as_ref().and_then(|audit| audit.problem.as_ref()) {
+            let _ = writeln!(text, "  {RED}{}{PLAIN}", printable(problem));
+        }
     }
     text.push_str(&shared_projects(status));
     text

@@ -155,6 +155,21 @@ pub struct Beat {
     /// True if it has stopped cleanly.
     #[serde(default)]
     pub stopped: bool,
+    /// The end of its audit log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audit: Option<AuditHead>,
+}
+
+/// The end of a node's audit log, by which others notice that the log was cut or rewritten.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct AuditHead {
+    /// The number of the last line; 0 if there is none.
+    pub number: u64,
+    /// The hash of that line, which covers all lines before.
+    pub hash: String,
+    /// The head before this one, if the log goes on from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<(u64, String)>,
 }
 
 /// A node as others see it.

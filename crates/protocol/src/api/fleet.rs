@@ -86,6 +86,18 @@ shapes! {
         pub running: u64,
         /// True if it takes no new sessions.
         pub draining: bool,
+        /// Its audit log, as the server that answers knows it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub audit: Option<FleetAudit>,
+    }
+
+    /// The audit log of a server.
+    pub struct FleetAudit {
+        /// Number of lines.
+        pub lines: u64,
+        /// Problem of the log: lines that other servers have heard of are missing or were changed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub problem: Option<String>,
     }
 
     /// Request for an invitation.

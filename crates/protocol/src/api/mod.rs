@@ -26,8 +26,8 @@ pub use answer::{
 };
 pub use device::{CredentialKind, Device, DeviceList, NewCredential, NewDevice, PairRequest, PairingCode};
 pub use fleet::{
-    FleetContinue, FleetDrain, FleetInvite, FleetInviteRequest, FleetNode, FleetPlace, FleetProject,
-    FleetStatus, FleetStorage, FleetStorageMax,
+    FleetAudit, FleetContinue, FleetDrain, FleetInvite, FleetInviteRequest, FleetNode, FleetPlace,
+    FleetProject, FleetStatus, FleetStorage, FleetStorageMax,
 };
 pub use inbox::{
     DeliveryState, InboxAct, InboxActed, InboxCounts, InboxDelivery, InboxItem, InboxKind, InboxPage,
