@@ -53,23 +53,64 @@ fn take(fleet: &Fleet, auth: &Auth) {
     auth.set_shared(known, &fleet.roster().removed(DEVICE));
 }
 
-/// Publishes devices of this server that the fleet does not know.
+/// Publishes devices of this server that the fleet does not know. One that is refused keeps no other back.
 async fn publish(fleet: &Fleet, auth: &Auth) -> Result<(), Error> {
+    let mut result = Ok(());
     for (id, device) in auth.device_records() {
         if fleet.roster().record(DEVICE, &id).is_some() {
             continue;
         }
-        let code = device.get("pairing").and_then(Value::as_str).map(str::to_owned);
-        match &fleet.0.join {
-            Some(join) => drop(fleet.roster().put(join.admin(), DEVICE, &id, Some(device)).await?),
-            None => ask_admin(fleet, &ServerRequest::AddDevice { device }).await?,
-        }
-        if let Some(code) = code {
-            // A note that stays behind has no effect.
-            drop(fleet.roster().forget_code(&code).await);
+        match publish_one(fleet, &id, device).await {
+            Err(error) if error.code().is_retryable() => result = Err(error),
+            Err(error) => tracing::warn!(%error, id, "a device works on this server only"),
+            Ok(()) => {}
         }
     }
+    result
+}
+
+async fn publish_one(fleet: &Fleet, id: &str, device: Value) -> Result<(), Error> {
+    let code = device.get("pairing").and_then(Value::as_str).map(str::to_owned);
+    if let Some(join) = &fleet.0.join {
+        fleet.roster().put(join.admin(), DEVICE, id, Some(device)).await?;
+    } else {
+        let member = fleet.roster().member(fleet.node()).ok_or_else(|| {
+            Error::new(Code::Unavailable, "The membership of this server is not known yet", "")
+        })?;
+        let limited = limited(&device, &member);
+        // The code of another server may offer more rights than this server has.
+        let proven = match &code {
+            Some(_) => ask_admin(fleet, &ServerRequest::AddDevice { device }).await,
+            None => Err(Error::new(Code::Forbidden, "The device has no pairing code of the fleet", "")),
+        };
+        match proven {
+            Err(error) if error.code() == Code::Forbidden => {
+                ask_admin(fleet, &ServerRequest::AddDevice { device: limited }).await?;
+            }
+            proven => proven?,
+        }
+    }
+    if let Some(code) = code {
+        // A note that stays behind has no effect.
+        drop(fleet.roster().forget_code(&code).await);
+    }
     Ok(())
+}
+
+/// A device with the rights that this server's membership has, too: it has no others on other servers.
+fn limited(device: &Value, member: &Member) -> Value {
+    let words = device.get("scopes").and_then(Value::as_array).cloned().unwrap_or_default();
+    let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+    let known =
+        |words: &[&str]| words.iter().filter_map(|word| word.parse::<Scope>().ok()).collect::<Scopes>();
+    let own: Vec<&str> = member.scopes.iter().map(String::as_str).collect();
+    let both = Vec::from(known(&words).and(known(&own))).into_iter();
+    let is_later = |word: &&str| word.parse::<Scope>().is_err() && own.contains(word);
+    let later = words.iter().copied().filter(is_later).map(str::to_owned);
+    let scopes: Vec<String> = both.map(|scope| scope.as_str().to_owned()).chain(later).collect();
+    let mut device = device.clone();
+    device["scopes"] = scopes.into();
+    device
 }
 
 async fn revoke(fleet: &Fleet, id: &str) {
@@ -125,11 +166,36 @@ pub(super) async fn ask_admin(fleet: &Fleet, request: &ServerRequest) -> Result<
         match fleet.ask(&node, request).await {
             Ok(reply) if reply.status < 300 => return Ok(()),
             Ok(reply) => {
-                let unclear = || Error::new(Code::Forbidden, format!("`{node}` refused: {}", reply.status), "");
+                let unclear =
+                    || Error::new(Code::Forbidden, format!("`{node}` refused: {}", reply.status), "");
                 refused = reply.problem().unwrap_or_else(unclear);
             }
             Err(error) => refused = error,
         }
     }
     Err(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_device_has_no_more_rights_on_other_servers_than_its_own_server() {
+        let key = tidings_fleet::SigningKey::generate().unwrap().public().to_string();
+        let scopes = ["read", "prompt", "decide", "paint"];
+        let member = json!({"node": "two", "key": key, "kind": "node", "scopes": scopes});
+        let member: Member = serde_json::from_value(member).unwrap();
+        for (scopes, expected) in [
+            (json!(["admin"]), json!(["read", "prompt", "decide"])),
+            (json!(["read", "always"]), json!(["read"])),
+            (json!(["prompt", "paint", "sing"]), json!(["prompt", "paint"])),
+        ] {
+            let device = json!({"id": "d", "scopes": scopes, "folders": ["/shop"]});
+            let limited = limited(&device, &member);
+            assert_eq!(limited, json!({"id": "d", "scopes": expected, "folders": ["/shop"]}));
+        }
+    }
 }
