@@ -59,12 +59,13 @@ async fn a_lease_that_its_holder_did_not_sign_is_refused() {
     let signed = store.get(&key).await.unwrap().unwrap().to_vec();
     let before = two.refused();
     // Under the key of another session, with another holder, changed, and by a node that is not a member.
-    let other = format!("lease.{}", "0".repeat(32));
-    store.put(&other, signed.clone().into()).await.unwrap();
-    store.put(&other, [b"two", &signed[3..]].concat().into()).await.unwrap();
+    // Each has a key of its own: a reader may miss a value that is replaced at once.
+    let other = |digit: &str| format!("lease.{}", digit.repeat(32));
+    store.put(other("0"), signed.clone().into()).await.unwrap();
+    store.put(other("1"), [b"two", &signed[3..]].concat().into()).await.unwrap();
     let mut changed = signed.clone();
     changed[20] ^= 1;
-    store.put(&other, changed.into()).await.unwrap();
+    store.put(other("2"), changed.into()).await.unwrap();
     until(async || two.refused() >= before + 3).await;
     let stranger = fleet.stranger("stranger").await;
     until(async || stranger.roster.claim("s", &from).await.is_ok()).await;
