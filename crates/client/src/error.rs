@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tidings_protocol::control::ErrorCode;
 
+use crate::agent_name::AgentName;
 use crate::transport::Exit;
 
 /// The category of an [`Error`], to branch on.
@@ -104,9 +105,9 @@ impl Error {
         self
     }
 
-    /// The error of a control request that the CLI refused.
-    pub(crate) fn control(subtype: &str, text: &str, code: Option<ErrorCode>) -> Self {
-        let hint = match code.as_ref() {
+    /// The error of a control request that the agent refused.
+    pub(crate) fn control(agent: &AgentName, subtype: &str, text: &str, code: Option<ErrorCode>) -> Self {
+        let hint = match code.as_ref().filter(|_| agent.is_claude()) {
             Some(code) if *code == ErrorCode::UNSUPPORTED_REQUEST => {
                 "update Claude Code: it does not support this request"
             }
@@ -115,8 +116,7 @@ impl Error {
             }
             _ => "",
         };
-        let mut error =
-            Error::new(ErrorKind::Control, format!("Claude Code refused `{subtype}`: {text}"), hint);
+        let mut error = Error::new(ErrorKind::Control, format!("{agent} refused `{subtype}`: {text}"), hint);
         if let Some(inner) = Arc::get_mut(&mut error.0) {
             inner.code = code;
         }
@@ -124,15 +124,19 @@ impl Error {
     }
 
     /// The error of a process that ended. The message quotes the last result, or else stderr.
-    pub(crate) fn exited(exit: Exit, text: Option<&str>, stderr: &str) -> Self {
+    pub(crate) fn exited(agent: &AgentName, exit: Exit, text: Option<&str>, stderr: &str) -> Self {
         let shown =
             text.map(str::trim).filter(|text| !text.is_empty()).unwrap_or_else(|| stderr_excerpt(stderr));
-        let message = if shown.is_empty() {
-            format!("Claude Code ended {exit}")
+        // The process is the adapter of another agent, whose last result says how the agent ended.
+        let is_explained = !agent.is_claude() && shown.starts_with(&format!("{agent} ended"));
+        let message = if is_explained {
+            shown.to_owned()
+        } else if shown.is_empty() {
+            format!("{agent} ended {exit}")
         } else {
-            format!("Claude Code ended {exit}: {shown}")
+            format!("{agent} ended {exit}: {shown}")
         };
-        let mut error = Error::new(ErrorKind::Exit, message, exit_hint(exit, shown));
+        let mut error = Error::new(ErrorKind::Exit, message, exit_hint(agent, exit, shown));
         if let Some(inner) = Arc::get_mut(&mut error.0) {
             inner.exit = Some(exit);
             stderr.clone_into(&mut inner.stderr);
@@ -157,13 +161,9 @@ impl Error {
         )
     }
 
-    pub(crate) fn timeout(what: &str, limit: std::time::Duration) -> Self {
-        let message = format!("Claude Code did not answer `{what}` within {limit:?}");
-        Error::new(
-            ErrorKind::Timeout,
-            message,
-            "raise the limit in `Options`, or check what the CLI is busy with",
-        )
+    pub(crate) fn timeout(agent: &AgentName, what: &str, limit: std::time::Duration) -> Self {
+        let message = format!("{agent} did not answer `{what}` within {limit:?}");
+        Error::new(ErrorKind::Timeout, message, "raise the limit in `Options`, or check what it is busy with")
     }
 
     pub(crate) fn invalid(message: impl Into<String>, hint: impl Into<Cow<'static, str>>) -> Self {
@@ -181,16 +181,18 @@ fn stderr_excerpt(stderr: &str) -> &str {
     &text[start..]
 }
 
-fn exit_hint(exit: Exit, text: &str) -> &'static str {
-    let says = |part: &str| text.to_ascii_lowercase().contains(part);
+fn exit_hint(agent: &AgentName, exit: Exit, text: &str) -> &'static str {
+    let says = |part: &str| agent.is_claude() && text.to_ascii_lowercase().contains(part);
     if says("invalid api key") || says("/login") || says("authentication") {
         "log in with `claude /login`, or set ANTHROPIC_API_KEY"
     } else if says("unknown option") {
         "update Claude Code, or remove the option that it names"
     } else if exit.signal == Some(9) {
         "something killed it; if the machine ran out of memory, start fewer sessions at once"
-    } else if text.is_empty() {
+    } else if text.is_empty() && agent.is_claude() {
         "run `claude` by hand in the same folder to see its output"
+    } else if text.is_empty() {
+        "run the agent by hand in the same folder to see its output"
     } else {
         ""
     }

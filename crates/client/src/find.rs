@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::str::FromStr;
 
+use crate::agent_name::AgentName;
 use crate::error::{Error, ErrorKind};
 use crate::limits::VERSION_TIMEOUT;
 
@@ -127,7 +128,7 @@ pub async fn version(program: &Path) -> Result<Version, Error> {
     let failed = |message: String| Error::new(ErrorKind::NotFound, message, INSTALL);
     let shown = program.display();
     let output = match tokio::time::timeout(VERSION_TIMEOUT, command.output()).await {
-        Err(_) => return Err(Error::timeout("--version", VERSION_TIMEOUT)),
+        Err(_) => return Err(Error::timeout(&AgentName::default(), "--version", VERSION_TIMEOUT)),
         Ok(Err(source)) => return Err(failed(format!("Failed to run `{shown}`")).caused_by(source)),
         Ok(Ok(output)) => output,
     };

@@ -63,6 +63,7 @@
 //! deadlocks, options, errors, processes. The folder `examples/` has a program for each feature, and the
 //! tests run each of them.
 
+mod agent_name;
 mod calls;
 mod client;
 mod error;

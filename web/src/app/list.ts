@@ -1,7 +1,7 @@
 // Sessions and pending requests of the server, as far as they are displayed.
 
 import { batch, computed, signal } from "@preact/signals";
-import { fileOf } from "../model/groups.ts";
+import { conversationOf } from "../model/groups.ts";
 import { nameOf } from "../model/name.ts";
 import { getJson } from "../net/api.ts";
 import type { PendingPermission, PendingQuestion, PermissionList, QuestionList, SessionList, SessionView } from "../wire.ts";
@@ -85,9 +85,9 @@ export function viewOf(name: string): SessionView | undefined {
   return sessions.value.get(name) ?? [...sessions.value.values()].find((session) => String(session.handle) === name);
 }
 
-/** The session of this server that continues a session file. */
+/** The session of this server that continues a conversation. */
 export function hostOf(cliSessionId: string): SessionView | undefined {
-  return [...sessions.value.values()].find((session) => fileOf(session) === cliSessionId);
+  return [...sessions.value.values()].find((session) => conversationOf(session) === cliSessionId);
 }
 
 /** Name of a session file: that of the session that continues it here, else its own. */

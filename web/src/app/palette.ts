@@ -7,7 +7,7 @@ import { entryName, entryTime, fileOf, folderOf } from "../model/groups.ts";
 import { rankOf } from "../model/rank.ts";
 import { baseName } from "../text/format.ts";
 import type { IconName } from "../view/icons.tsx";
-import { hasClaude, hasDemo } from "./agents.ts";
+import { canStart } from "./agents.ts";
 import { keysShown } from "./keys.ts";
 import { viewOf } from "./list.ts";
 import { hasMark, setMark } from "./marks.ts";
@@ -97,7 +97,7 @@ function sessionCommands(): Command[] {
 function views(): Command[] {
   const to = (label: string, icon: IconName, where: Route, keys?: string): Command => ({ id: `go ${label}`, kind: "Go to", icon, label, hint: "", run: () => go(where), ...(keys === undefined ? {} : { keys }) });
   return [
-    ...(hasScope("prompt") && (hasClaude.value || hasDemo.value) ? [to("New session", "plus", { view: "new", resume: undefined, cwd: undefined }, "Alt+N")] : []),
+    ...(hasScope("prompt") && canStart.value ? [to("New session", "plus", { view: "new", resume: undefined, cwd: undefined }, "Alt+N")] : []),
     to("Inbox", "bell", { view: "inbox", state: "all", kind: undefined }),
     to("History", "clock", { view: "history", id: undefined }),
     to("Cost", "chart", { view: "cost" }),

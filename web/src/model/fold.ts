@@ -196,7 +196,10 @@ function foldState(all: Conversation, track: Track, event: UiMessage): void {
   } else if ("SessionStateChanged" in event) {
     const { state, error } = event.SessionStateChanged;
     if (state === "Idle" || state === "Ended") all.progress = undefined;
-    if (error !== undefined) note(all, track, "ended", "error", error);
+    const last = track.items.at(-1);
+    // An agent that ended its turn with the reason of its own end has told it.
+    const isTold = last?.kind === "result" && last.result.error === error;
+    if (error !== undefined && !isTold) note(all, track, "ended", "error", error);
   }
 }
 

@@ -48,14 +48,19 @@ export const FORK_LABEL = "forked_from";
 /** Label of a session that resumes one on disk, with its id: the server lists the id only after the next prompt. */
 export const RESUME_LABEL = "resumed_from";
 
-/** The id of the file that a session continues. */
-export function fileOf({ cli_session_ids: ids, labels }: Pick<SessionView, "cli_session_ids" | "labels">): string | undefined {
+/** The id by which the agent of a session knows the conversation. */
+export function conversationOf({ cli_session_ids: ids, labels }: Pick<SessionView, "cli_session_ids" | "labels">): string | undefined {
   return ids.at(-1) ?? labels[RESUME_LABEL];
+}
+
+/** The id of the file of Claude Code that a session continues; other agents have none. */
+export function fileOf(session: Pick<SessionView, "cli_session_ids" | "labels" | "backend">): string | undefined {
+  return session.backend === undefined ? conversationOf(session) : undefined;
 }
 
 /** The sessions of the server, then those on disk and in the archive that none of them continues. */
 export function entriesOf(sessions: readonly SessionView[], files: readonly Transcript[], copies: readonly Transcript[] = []): Entry[] {
-  const hosted = new Set(sessions.flatMap((session) => [...session.cli_session_ids, fileOf(session)]));
+  const hosted = new Set(sessions.flatMap((session) => [...session.cli_session_ids, conversationOf(session)]));
   const onDisk = new Set(files.map(({ id }) => id));
   const others = [...files, ...copies.filter(({ id }) => !onDisk.has(id))];
   return [

@@ -1,7 +1,7 @@
 // The page: the list of sessions, and the selected view.
 
 import type { VNode } from "preact";
-import { hasClaude, hasDemo } from "../app/agents.ts";
+import { canStart } from "../app/agents.ts";
 import { sessionsLoaded, sorted } from "../app/list.ts";
 import { href, route } from "../app/route.ts";
 import { isStorageFull } from "../app/storage.ts";
@@ -79,7 +79,7 @@ function Nothing(): VNode {
       title={isFirst ? "No sessions yet" : "Choose a session"}
       actions={
         <>
-          {hasScope("prompt") && (hasClaude.value || hasDemo.value) && (
+          {hasScope("prompt") && canStart.value && (
             <a class="button main" href={href({ view: "new", resume: undefined, cwd: undefined })}>
               <Icon name="plus" /> New session
             </a>

@@ -112,7 +112,7 @@ export function Overview({ all, session }: { all: Conversation; drawn: number; s
           <dd>{session.totals.turns}</dd>
           {all.cliVersion !== undefined && (
             <>
-              <dt>Claude Code</dt>
+              <dt>{session.backend === undefined ? "Claude Code" : "Agent"}</dt>
               <dd>{all.cliVersion}</dd>
             </>
           )}

@@ -260,7 +260,7 @@ function Allow({ ready, label, main, onAllow }: { ready: boolean; label: string;
 
 /** Reason why "always" is not available. */
 function noRule({ tool_name, suggestions }: PermissionAsk["details"]): string {
-  if (suggestions === undefined) return "Claude Code supports no rule for this: it asks every time.";
+  if (suggestions === undefined) return "The agent supports no rule for this: it asks every time.";
   if (tool_name === "Bash") return "No rule covers exactly this command: its effect is only known when it runs, or it has a star or several lines, so that a rule would match more than this command.";
   return "No rule covers exactly this request.";
 }

@@ -1,7 +1,7 @@
 // The sidebar: what needs the user, the list of all sessions, and the other views.
 
 import type { VNode } from "preact";
-import { hasClaude, hasDemo } from "../app/agents.ts";
+import { canStart, hasAgent, hasDemo } from "../app/agents.ts";
 import { inboxCounts } from "../app/inbox.ts";
 import { isWide } from "../app/initial-view.ts";
 import { cardWanted, keysShown, nextWaiting } from "../app/keys.ts";
@@ -20,7 +20,7 @@ const BADGE_MAX = 99;
 export function Sidebar(): VNode {
   // On a phone pending requests come first, and the figures of this machine last.
   const wide = isWide();
-  const hint = meta.value !== undefined && !hasClaude.value && <InstallHint />;
+  const hint = meta.value !== undefined && !hasAgent.value && <InstallHint />;
   const isFirst = hasDemo.value && sorted.value.length <= 3;
   return (
     <nav class="sidebar" aria-label="Sessions">
@@ -40,9 +40,9 @@ export function Sidebar(): VNode {
       </header>
       <div class="sidebar-body">
         <div class="sidebar-tools">
-          {hasScope("prompt") && (hasClaude.value || hasDemo.value) && (
-            <a class={hasClaude.value ? "button main" : "button"} href={href({ view: "new", resume: undefined, cwd: undefined })}>
-              <Icon name="plus" /> {hasClaude.value ? (isFirst ? "Start a real session" : "New session") : "Another demo"}
+          {hasScope("prompt") && canStart.value && (
+            <a class={hasAgent.value ? "button main" : "button"} href={href({ view: "new", resume: undefined, cwd: undefined })}>
+              <Icon name="plus" /> {hasAgent.value ? (isFirst ? "Start a real session" : "New session") : "Another demo"}
             </a>
           )}
           <label class="filter">

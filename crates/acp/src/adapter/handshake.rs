@@ -210,7 +210,9 @@ impl Adapter {
     /// The start failed.
     pub(super) fn fail(&mut self, why: &str) {
         // The host learns the reason from the answer to its handshake, which may be still to come.
-        self.phase = Phase::Failed(format!("{}: {why}", self.settings.name));
+        let name = &self.settings.name;
+        let is_named = why.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(' '));
+        self.phase = Phase::Failed(if is_named { why.to_owned() } else { format!("{name}: {why}") });
         self.answer_handshake();
     }
 

@@ -235,18 +235,26 @@ impl Adapter {
         }
     }
 
-    /// The agent has ended. `why` says how, with the end of its error output.
-    pub fn agent_ended(&mut self, why: &str) {
-        let text = format!("{} has ended: {why}", self.settings.name);
+    /// The agent could not be started.
+    pub fn agent_not_started(&mut self, why: &str) {
+        self.fail(why);
+    }
+
+    /// The agent has ended. `how` completes a sentence about it, with the end of its error output, and `code`
+    /// is its exit code.
+    pub fn agent_ended(&mut self, how: &str, code: u8) {
+        let text = format!("{} ended {how}", self.settings.name);
         self.cancel_asks();
         match self.phase {
             Phase::Starting => self.fail(&text),
             Phase::Failed(_) => {}
             Phase::Ready => {
+                // An agent that leaves in the middle of a turn has failed, whatever it says.
+                let code = if self.turn.is_some() { code.max(1) } else { code };
                 if self.turn.is_some() {
                     self.end_turn_with_error(&text);
                 }
-                self.out.push(Effect::Exit(1));
+                self.out.push(Effect::Exit(code));
             }
         }
     }

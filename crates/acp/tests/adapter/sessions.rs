@@ -199,12 +199,25 @@ fn the_end_of_an_agent_ends_its_turn_with_the_reason() {
     let mut wire = Wire::open();
     wire.prompt("hi");
     wire.text("Half");
-    wire.adapter.agent_ended("signal: 9");
+    wire.adapter.agent_ended("by signal 9", 137);
     wire.collect();
     let result = wire.result();
     assert_eq!(result["is_error"], true);
-    assert!(result["errors"][0].as_str().unwrap().contains("signal: 9"));
+    assert_eq!(result["errors"], json!(["sample ended by signal 9"]));
+    assert!(matches!(wire.other.as_slice(), [Effect::Exit(137)]));
+}
+
+#[test]
+fn an_agent_that_leaves_in_the_middle_of_a_turn_has_failed_although_it_says_success() {
+    let mut wire = Wire::open();
+    wire.prompt("hi");
+    wire.adapter.agent_ended("with exit code 0", 0);
+    wire.collect();
     assert!(matches!(wire.other.as_slice(), [Effect::Exit(1)]));
+    let mut wire = Wire::open();
+    wire.adapter.agent_ended("with exit code 0", 0);
+    wire.collect();
+    assert!(matches!(wire.other.as_slice(), [Effect::Exit(0)]), "between two turns it may leave");
 }
 
 #[test]

@@ -50,6 +50,11 @@ when = "die"
 steps = [{ text = "Half an answer" }, { stderr = "out of ideas" }, { exit = 7 }]
 
 [[turn]]
+when = "leave"
+steps = [{ text = "Good bye." }]
+late = [{ stderr = "no more work" }, { exit = 9 }]
+
+[[turn]]
 when = "noise"
 steps = [{ line = "not json" }, { update = { sessionUpdate = "of_the_future", more = [1] } }, { long_line = 17000000 }, { text = "Still here." }]
 late = [{ text = "too late" }]
@@ -233,17 +238,56 @@ fn an_agent_that_dies_is_started_again_and_continues() {
         let session = session(&server, &key);
         session["error"].is_string().then_some(session)
     });
-    let error = failed["error"].as_str().unwrap();
-    assert!(error.contains("sample") && error.contains("out of ideas"), "{error}");
+    assert_eq!(failed["error"], "sample ended with exit code 7: out of ideas");
     let own = failed["cli_session_ids"][0].clone();
     // A prompt before the end of the process would be in doubt.
-    until("the end of the agent", || (session(&server, &key)["state"] == "failed").then_some(()));
+    let ended = until("the end of the agent", || {
+        let session = session(&server, &key);
+        (session["state"] == "failed").then_some(session)
+    });
+    assert_eq!(ended["error"], failed["error"], "its end is reported as it reported it");
+    let events = events(&server, &key);
+    assert!(!events.contains("Claude"), "{events}");
     prompt(&server, &key, "greet");
     let session = until("the answer", || {
         let session = session(&server, &key);
         (session["last_line"] == "Hello, greet!").then_some(session)
     });
     assert_eq!(session["cli_session_ids"], json!([own]), "the same session of the agent");
+}
+
+#[test]
+fn the_end_of_an_idle_agent_is_reported_with_its_name_and_its_exit_code() {
+    let machine = Machine::new();
+    let server = serve(&machine, "0");
+    let key = start(&server, &machine, "leave");
+    let failed = until("the end of the agent", || {
+        let session = session(&server, &key);
+        session["error"].is_string().then_some(session)
+    });
+    assert_eq!(failed["error"], "sample ended with exit code 9: no more work");
+    assert_eq!(failed["last_line"], "Good bye.");
+}
+
+#[test]
+fn an_agent_that_does_not_start_is_reported_with_its_name() {
+    let machine = Machine::new();
+    let config = machine.path("serve.toml");
+    let text = "[[agent]]\nname = \"broken\"\ncommand = \"/bin/sh\"\nargs = [\"-c\", \"echo no licence >&2; exit 3\"]\n";
+    fs::write(&config, text).unwrap();
+    let data = machine.path("data");
+    let arguments = ["--config", config.to_str().unwrap(), "--data", data.to_str().unwrap()];
+    let server =
+        machine.serve(&[&arguments[..], &["--claude-path", "/bin/false", "--agent-lease", "0"]].concat());
+    let body = json!({"cwd": machine.path("project"), "backend": "broken", "prompt": "hi"});
+    let key = server.ask("POST", "/v1/sessions", Some(&body)).json()["key"].as_str().unwrap().to_owned();
+    let failed = until("the failure", || {
+        let session = session(&server, &key);
+        session["error"].is_string().then_some(session)
+    });
+    let error = failed["error"].as_str().unwrap();
+    assert!(error.starts_with("broken ended with exit code 3: no licence"), "{error}");
+    assert!(!events(&server, &key).contains("Claude"), "{}", events(&server, &key));
 }
 
 #[test]
@@ -298,4 +342,7 @@ fn run_takes_another_agent_by_its_name() {
     let (code, said) = machine.failure(&["run", "--backend", "other", "greet"]);
     assert_eq!(code, 3, "{said}");
     assert!(said.contains("installed are: sample"), "{said}");
+    let (code, said) = machine.failure(&["run", "--backend", "sample", "die"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(said.contains("sample ended with exit code 7") && !said.contains("Claude"), "{said}");
 }

@@ -173,13 +173,13 @@ impl Core {
 
     /// Makes the CLI exit: SIGTERM, and SIGKILL after `patience`.
     pub(super) async fn terminate(&self, patience: Duration) -> StoppedBy {
-        tracing::debug!("terminating Claude Code");
+        tracing::debug!("terminating the agent");
         self.forced.get_or_init(|| ());
         self.stop.terminate();
         if self.wait_ended(patience).await.is_some() {
             return StoppedBy::Terminate;
         }
-        tracing::warn!("Claude Code does not exit and is killed");
+        tracing::warn!("the agent does not exit and is killed");
         self.stop.kill();
         if self.wait_ended(KILL_GRACE).await.is_none() {
             // Nothing more can be done, and no caller may wait for it.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tidings_protocol::control::{Call, ControlOutcome, Initialize, InitializeReply};
 use tidings_protocol::messages::Message;
 
-use super::core::{Core, reply};
+use super::core::Core;
 use super::writer::Writer;
 use super::{Client, SessionGuard, Subscriber, reader};
 use crate::error::{Error, ErrorKind};
@@ -37,7 +37,9 @@ impl Client {
             tracing::warn!("{warning}");
         }
         let link = Box::new(transport).open(launch).await?;
-        let (program, resumed) = (link.program.clone(), link.resumed.clone());
+        // The version of another program explains nothing.
+        let program = link.program.clone().filter(|_| options.process.agent_name.is_claude());
+        let resumed = link.resumed.clone();
         let (client, subscriber) = Client::start(link, &options);
         let known = match resumed {
             Some(resumed) => client.resume(&resumed),
@@ -52,7 +54,8 @@ impl Client {
     fn start(link: Link, options: &Options) -> (Self, Subscriber) {
         let Link { incoming, outgoing, stop, .. } = link;
         let guard = Arc::new(SessionGuard::new());
-        let core = Arc::new(Core::new(options, Writer::start(outgoing), stop));
+        let core =
+            Arc::new(Core::new(options, Writer::start(outgoing, options.process.agent_name.clone()), stop));
         drop(guard.0.set(Arc::clone(&core)));
         let subscriber = core.subscribers.add_lossless();
         drop(tokio::spawn(reader::run(Arc::clone(&core), incoming, options.process.on_stderr.clone())));
@@ -73,7 +76,7 @@ impl Client {
         let core = &self.core;
         let call = Call::Initialize(Box::new(initialize));
         let success = core.call(call, core.timeouts.initialize).await?;
-        let info = reply::<Initialize>(&success)?;
+        let info = core.reply::<Initialize>(&success)?;
         check(&info, options)?;
         drop(core.info.set(info));
         // Requests that were still open when the previous client left this session.
@@ -89,7 +92,7 @@ impl Client {
         if let Message::ControlResponse { response, .. } = answer
             && let ControlOutcome::Success(success) = response.outcome
         {
-            drop(self.core.info.set(reply::<Initialize>(&success)?));
+            drop(self.core.info.set(self.core.reply::<Initialize>(&success)?));
         }
         if let Some(init) = &resumed.init {
             self.core.note_session(init);
@@ -105,7 +108,7 @@ impl Client {
         for (id, request) in success.pending_requests() {
             self.core.handle_request(id, request.call);
         }
-        reply::<Initialize>(&success)
+        self.core.reply::<Initialize>(&success)
     }
 }
 

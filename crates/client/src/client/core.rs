@@ -18,6 +18,7 @@ use super::stderr::StderrTail;
 use super::subscribers::Subscribers;
 use super::turns::Turns;
 use super::writer::Writer;
+use crate::agent_name::AgentName;
 use crate::error::{Error, ErrorKind};
 use crate::handlers::{Answer, Context, Handlers};
 use crate::ids::Ids;
@@ -27,6 +28,7 @@ use crate::transport::{Exit, Stop};
 
 #[derive(Debug)]
 pub(crate) struct Core {
+    pub(super) agent: AgentName,
     pub(super) writer: Writer,
     pub(super) pending_calls: PendingCalls,
     pub(super) cli_requests: CliRequests,
@@ -76,8 +78,9 @@ impl Core {
         let process = &options.process;
         let verbatim = if options.takes_prompts_verbatim() { Verbatim::Always } else { Verbatim::AsMarked };
         Core {
+            agent: process.agent_name.clone(),
             writer,
-            pending_calls: PendingCalls::default(),
+            pending_calls: PendingCalls::new(process.agent_name.clone()),
             cli_requests: CliRequests::default(),
             subscribers: Subscribers::default(),
             turns: Mutex::new(Turns::new(options)),
@@ -115,7 +118,7 @@ impl Core {
         request: R,
         limit: Duration,
     ) -> Result<R::Reply, Error> {
-        self.call(request.into(), limit).await.and_then(|success| reply::<R>(&success))
+        self.call(request.into(), limit).await.and_then(|success| self.reply::<R>(&success))
     }
 
     /// Sends a request and returns the whole reply. The request is cancelled if the future is dropped or
@@ -139,7 +142,7 @@ impl Core {
                 result
             }
             Ok(Err(_)) => Err(Error::closed()),
-            Err(_) => Err(Error::timeout(&subtype, limit)),
+            Err(_) => Err(Error::timeout(&self.agent, &subtype, limit)),
         }
     }
 
@@ -286,7 +289,7 @@ impl Core {
             return;
         }
         let error = self.reason(exit);
-        tracing::debug!(%exit, "Claude Code has ended");
+        tracing::debug!(%exit, "the agent has ended");
         let reason = error.clone().unwrap_or_else(Error::closed);
         self.pending_calls.end(&reason);
         self.subscribers.publish(&Event::Ended { exit, error: error.clone() }, &[]);
@@ -318,7 +321,16 @@ impl Core {
         if fine || self.forced.get().is_some() {
             return None;
         }
-        Some(Error::exited(exit, text.as_deref(), &self.stderr.lock().text()))
+        Some(Error::exited(&self.agent, exit, text.as_deref(), &self.stderr.lock().text()))
+    }
+
+    /// The reply to a request, typed.
+    pub(super) fn reply<R: Request>(&self, success: &Success) -> Result<R::Reply, Error> {
+        success.reply::<R>().map_err(|misfit| {
+            let message = format!("{} answered `{}` with an unexpected reply", self.agent, R::SUBTYPE);
+            Error::new(ErrorKind::Decode, message, "update this crate, or send the request as an unknown one")
+                .caused_by(misfit)
+        })
     }
 
     /// Wakes all tasks that wait for a change.
@@ -352,14 +364,6 @@ impl Drop for CancelOnDrop<'_> {
             self.core.writer.control_if_room(Message::ControlCancelRequest(cancel).to_line());
         }
     }
-}
-
-pub(super) fn reply<R: Request>(success: &Success) -> Result<R::Reply, Error> {
-    success.reply::<R>().map_err(|misfit| {
-        let message = format!("Claude Code answered `{}` with an unexpected reply", R::SUBTYPE);
-        Error::new(ErrorKind::Decode, message, "update this crate, or send the request as an unknown one")
-            .caused_by(misfit)
-    })
 }
 
 fn answer_line(id: &str, response: ControlResponse) -> String {

@@ -48,7 +48,7 @@ pub(super) async fn run(
                 core.lost_line(&head, &Error::result_lost());
             }
             Some(Incoming::Stderr(line)) => {
-                tracing::debug!(line, "stderr of Claude Code");
+                tracing::debug!(line, "stderr of the agent");
                 core.stderr.lock().push(&line);
                 if let Some(on_stderr) = &on_stderr {
                     call(on_stderr, &line);

@@ -5,6 +5,7 @@ use tidings_protocol::{FrameRef, Kind};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use crate::agent_name::AgentName;
 use crate::error::{Error, ErrorKind};
 use crate::limits::{CONTROL_LINES_MAX, DATA_LINES_MAX};
 use crate::transport::Outgoing;
@@ -25,11 +26,11 @@ struct QueuedLine {
 
 impl Writer {
     /// Starts the task.
-    pub(super) fn start(outgoing: Box<dyn Outgoing>) -> Self {
+    pub(super) fn start(outgoing: Box<dyn Outgoing>, agent: AgentName) -> Self {
         let (control, control_lines) = mpsc::channel(CONTROL_LINES_MAX);
         let (data, data_lines) = mpsc::channel(DATA_LINES_MAX);
         let end = CancellationToken::new();
-        drop(tokio::spawn(run(outgoing, control_lines, data_lines, end.clone())));
+        drop(tokio::spawn(run(outgoing, agent, control_lines, data_lines, end.clone())));
         Writer { control, data, end }
     }
 
@@ -71,6 +72,7 @@ fn one_line(text: String) -> String {
 
 async fn run(
     mut outgoing: Box<dyn Outgoing>,
+    agent: AgentName,
     mut control: mpsc::Receiver<QueuedLine>,
     mut data: mpsc::Receiver<QueuedLine>,
     end: CancellationToken,
@@ -83,26 +85,26 @@ async fn run(
             () = end.cancelled() => break,
             else => break,
         };
-        write(&mut *outgoing, line).await;
+        write(&mut *outgoing, &agent, line).await;
     }
     control.close();
     data.close();
     while let Some(line) = control.recv().await {
-        write(&mut *outgoing, line).await;
+        write(&mut *outgoing, &agent, line).await;
     }
     while let Some(line) = data.recv().await {
-        write(&mut *outgoing, line).await;
+        write(&mut *outgoing, &agent, line).await;
     }
     if let Err(error) = outgoing.end().await {
         tracing::debug!(%error, "failed to close the input");
     }
 }
 
-async fn write(outgoing: &mut dyn Outgoing, line: QueuedLine) {
+async fn write(outgoing: &mut dyn Outgoing, agent: &AgentName, line: QueuedLine) {
     let result = match check(&line.text, outgoing) {
         Ok(()) => outgoing.send(&line.text).await.map_err(|source| {
             let hint = "it has exited or is exiting: the next error has the reason";
-            Error::new(ErrorKind::Closed, "Claude Code accepts no more input", hint).caused_by(source)
+            Error::new(ErrorKind::Closed, format!("{agent} accepts no more input"), hint).caused_by(source)
         }),
         Err(error) => Err(error),
     };

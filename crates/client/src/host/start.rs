@@ -99,7 +99,7 @@ impl Start {
                 Argument::Word(word) => drop(command.arg(OsString::from(word))),
                 Argument::File { name, contents } => {
                     let path = folder.argument_file(&name, &contents).map_err(|source| {
-                        let message = format!("Failed to write `{name}` for Claude Code");
+                        let message = format!("Failed to write `{name}` for the agent");
                         let hint = "free space in the folder of the hosts";
                         Error::new(ErrorKind::Spawn, message, hint).caused_by(source)
                     })?;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::{Arg, EnvBase, Options, Orphans, Plan, User};
+use crate::agent_name::AgentName;
 use crate::error::Error;
 use crate::ids::Ids;
 use crate::limits;
@@ -48,6 +49,7 @@ pub(crate) struct ProcessOptions {
     line_bytes_max: usize,
     orphans: Orphans,
     inline_files: bool,
+    pub(crate) agent_name: AgentName,
     pub(crate) on_stderr: Option<StderrHandler>,
     pub(crate) cancel: Option<CancellationToken>,
     pub(crate) initialize_timeout: Duration,
@@ -109,6 +111,12 @@ impl Options {
     /// Sets the name of your program, which the CLI sends to the API.
     pub fn client_app(mut self, name: impl Into<String>) -> Self {
         self.process.client_app = Some(name.into());
+        self
+    }
+
+    /// Sets the name of the agent in errors, for a program that is not Claude Code and speaks its protocol.
+    pub fn agent_name(mut self, name: &str) -> Self {
+        self.process.agent_name = AgentName::new(name);
         self
     }
 
@@ -269,6 +277,7 @@ impl Default for ProcessOptions {
             line_bytes_max: tidings_protocol::ndjson::LINE_BYTES_MAX,
             orphans: Orphans::default(),
             inline_files: false,
+            agent_name: AgentName::default(),
             on_stderr: None,
             cancel: None,
             initialize_timeout: limits::INITIALIZE_TIMEOUT,

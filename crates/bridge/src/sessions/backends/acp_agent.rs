@@ -48,9 +48,9 @@ impl AcpAgent {
     }
 }
 
-/// The reason with which an agent refused a request, without the name of Claude Code. Other errors stay.
-pub(in crate::sessions) fn refusal_of_agent(error: Error) -> Error {
-    let refused = error.message().strip_prefix("Claude Code refused `");
+/// The reason with which an agent refused a request, without the name of the request. Other errors stay.
+pub(in crate::sessions) fn refusal_of_agent(name: &str, error: Error) -> Error {
+    let refused = error.message().strip_prefix(name).and_then(|rest| rest.strip_prefix(" refused `"));
     let Some((_, reason)) = refused.and_then(|rest| rest.split_once("`: ")) else { return error };
     Error::new(Code::Conflict, reason.to_owned(), "docs/agents.md says what works with other agents")
 }
@@ -90,7 +90,9 @@ impl Backend for AcpAgent {
     }
 
     fn set<'a>(&'a self, setting: Setting<'a>) -> BackendCall<'a, ()> {
-        Box::pin(async move { self.adapted.set(setting).await.map_err(refusal_of_agent) })
+        Box::pin(async move {
+            self.adapted.set(setting).await.map_err(|error| refusal_of_agent(&self.name, error))
+        })
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

@@ -259,7 +259,7 @@ impl Actor {
         let memory = self.entry.memory();
         let Some(id) = launch::cli_session_of(&memory.row, &memory.settings.launch) else { return Ok(()) };
         self.entry.slots.lock_cli_session(&self.entry.key, id).map_err(|other| {
-            let message = format!("The session `{other}` uses the same Claude session at this moment");
+            let message = format!("The session `{other}` uses the same session of the agent at this moment");
             Error::new(Code::Conflict, message, "use that one, or stop it")
         })
     }
@@ -318,10 +318,10 @@ impl Actor {
         Ok(backend)
     }
 
-    /// An error of another agent, without the name of Claude Code.
+    /// An error of another agent, in its own words.
     fn explained(&self, error: Error) -> Error {
-        let is_other = self.entry.memory().settings.launch.backend.is_some();
-        if is_other { refusal_of_agent(error) } else { error }
+        let backend = self.entry.memory().settings.launch.backend.clone();
+        backend.map_or(error.clone(), |name| refusal_of_agent(&name, error))
     }
 
     /// Returns the agent for a command that is not a prompt.

@@ -37,6 +37,9 @@ pub(in crate::sessions) fn options(
         // Hooks of the user's sessions report nothing about this one.
         .env("TIDINGS_SESSION", row.key.as_str())
         .ids(config.ids.clone());
+    if let Some(name) = &launch.backend {
+        options = options.agent_name(name);
+    }
     for (name, value) in &config.environment {
         options = options.env(name, value);
     }

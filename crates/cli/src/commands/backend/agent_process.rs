@@ -1,6 +1,6 @@
 //! The process of the agent.
 
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use tidings_acp::limits::AGENT_LINE_BYTES_MAX;
@@ -49,8 +49,8 @@ pub(super) enum AgentEvent {
     Line(String),
     /// It wrote a line that is too long: its beginning, and its length.
     TooLong(String, u64),
-    /// It ended.
-    Ended(String),
+    /// It ended: how, as the end of a sentence, and its exit code.
+    Ended(String, u8),
 }
 
 impl AgentProcess {
@@ -134,7 +134,8 @@ impl AgentProcess {
                         self.splitter.push(&self.buffer[..count]);
                     } else {
                         self.has_ended = true;
-                        return AgentEvent::Ended(self.explain().await);
+                        let (how, code) = self.explain().await;
+                        return AgentEvent::Ended(how, code);
                     }
                 }
                 Some(bytes) = self.errors.recv() => self.note_errors(&bytes),
@@ -150,20 +151,20 @@ impl AgentProcess {
         drop(self.last_errors.drain(..surplus));
     }
 
-    /// How the agent ended.
-    async fn explain(&mut self) -> String {
+    /// How the agent ended, and its exit code.
+    async fn explain(&mut self) -> (String, u8) {
         let status = tokio::time::timeout(EXIT_LIMIT, self.child.wait()).await;
         // A process that it left behind may hold the stream open.
         while let Ok(Some(bytes)) = tokio::time::timeout(ERRORS_LIMIT, self.errors.recv()).await {
             self.note_errors(&bytes);
         }
-        let status = match status {
-            Ok(Ok(status)) => status.to_string(),
-            _ => "it closed its output".to_owned(),
+        let (how, code) = match status {
+            Ok(Ok(status)) => ending(status),
+            _ => ("its output and did not exit".to_owned(), 1),
         };
         let said = String::from_utf8_lossy(&self.last_errors);
         let said = said.trim();
-        if said.is_empty() { status } else { format!("{status}: {said}") }
+        (if said.is_empty() { how } else { format!("{how}: {said}") }, code)
     }
 
     /// Ends the agent: its input is closed, then it is killed with its children.
@@ -176,4 +177,18 @@ impl AgentProcess {
             super::terminals::kill_group(group);
         }
     }
+}
+
+/// How a process ended, and its exit code. A signal counts as a shell counts it.
+fn ending(status: ExitStatus) -> (String, u8) {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return (
+            format!("by signal {signal}"),
+            u8::try_from(signal).map_or(1, |signal| signal.saturating_add(128)),
+        );
+    }
+    let code = status.code().unwrap_or(1);
+    // The system uses the lowest eight bits of an exit code.
+    (format!("with exit code {code}"), code.to_le_bytes()[0])
 }

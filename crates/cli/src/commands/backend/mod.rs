@@ -74,7 +74,10 @@ pub(crate) fn run(args: &Backend) -> anyhow::Result<Exit> {
     let code = runtime.block_on(serve(&agent, &args.args));
     // A read of standard input cannot be interrupted.
     runtime.shutdown_background();
-    Ok(if code? == 0 { Exit::Success } else { Exit::Failure })
+    Ok(match code? {
+        0 => Exit::Success,
+        code => Exit::Code(code),
+    })
 }
 
 async fn serve(agent: &AgentCommand, args: &[String]) -> anyhow::Result<u8> {
@@ -94,7 +97,7 @@ async fn serve(agent: &AgentCommand, args: &[String]) -> anyhow::Result<u8> {
         Err(error) => {
             session
                 .adapter
-                .agent_ended(&format!("`{}` could not be started: {error}", agent.command.display()));
+                .agent_not_started(&format!("`{}` could not be started: {error}", agent.command.display()));
             (None, session.refuse().await?)
         }
     };
@@ -141,7 +144,7 @@ impl Running {
                 event = process.next() => match event {
                     AgentEvent::Line(line) => self.adapter.from_agent(&line),
                     AgentEvent::TooLong(head, bytes) => self.adapter.from_agent_too_long(&head, bytes),
-                    AgentEvent::Ended(why) => self.adapter.agent_ended(&why),
+                    AgentEvent::Ended(how, code) => self.adapter.agent_ended(&how, code),
                 },
                 Some(done) = results.recv() => match done {
                     Done::Answer(id, result) => self.adapter.answer(&id, &result),

@@ -64,6 +64,10 @@ pub(super) async fn converse(
     let setup = Setup::new(HANDLE, policy);
     let (sink, events) = ChannelEventSink::new(EVENTS_MAX);
     let transport = backend::transport(args.backend.as_deref())?;
+    let options = match &args.backend {
+        Some(name) => options.agent_name(name),
+        None => options,
+    };
     let started = AgentSession::start_over(transport, options, setup, Box::new(sink)).await;
     let session = started.map_err(not_started).map_err(|error| not_resumed(args, error))?;
     let frames = match args.output {
@@ -78,7 +82,7 @@ pub(super) async fn converse(
     let mut turns = Turns::new(session, events, frames, Console::new(view), on_request)?;
     let exit = match first {
         FirstPrompt::Given(prompt) => run_prompt(&mut turns, &prompt).await,
-        FirstPrompt::Typed => conversation(&mut turns).await,
+        FirstPrompt::Typed => conversation(&mut turns, args.backend.as_deref()).await,
     };
     turns.shut_down(exit).await.map_err(|error| not_resumed(args, error))
 }
@@ -91,7 +95,7 @@ async fn run_prompt(turns: &mut Turns, prompt: &str) -> anyhow::Result<Exit> {
 }
 
 /// Runs the prompts that the user types, until the user leaves.
-async fn conversation(turns: &mut Turns) -> anyhow::Result<Exit> {
+async fn conversation(turns: &mut Turns, backend: Option<&str>) -> anyhow::Result<Exit> {
     if !turns.console.view.screen().is_interactive() {
         let message = "A conversation needs a terminal, and standard error is not one".to_owned();
         let hint = "give a prompt, or redirect standard output only";
@@ -109,8 +113,12 @@ async fn conversation(turns: &mut Turns) -> anyhow::Result<Exit> {
     turns.console.close_keyboard();
     let exit = exit?;
     if let Some(id) = turns.session_id().filter(|_| exit != Exit::Code(INTERRUPTED)) {
-        let id = human::short_id(&id);
-        turns.note(Line::styled(&format!("To resume: tidings run --resume {id}"), Style::DIM))?;
+        let how = match backend {
+            // Only sessions of Claude Code are found by their first characters.
+            Some(name) => format!("tidings run --backend {name} --resume {id}"),
+            None => format!("tidings run --resume {}", human::short_id(&id)),
+        };
+        turns.note(Line::styled(&format!("To resume: {how}"), Style::DIM))?;
     }
     Ok(exit)
 }
@@ -198,7 +206,8 @@ fn not_started(error: tidings::Error) -> anyhow::Error {
 fn not_resumed(args: &RunArgs, error: anyhow::Error) -> anyhow::Error {
     let message = format!("{error:#}");
     let is_unknown = ["No conversation found", "--resume requires"].iter().any(|text| message.contains(text));
-    if !is_unknown || (args.claude.resume.is_none() && !args.claude.continue_latest) {
+    if !is_unknown || args.backend.is_some() || (args.claude.resume.is_none() && !args.claude.continue_latest)
+    {
         return error;
     }
     let hint = "`tidings sessions list` shows the ids; Claude Code finds only sessions of the folder that it runs in";

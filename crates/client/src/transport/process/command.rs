@@ -101,7 +101,7 @@ fn argument(arg: &Arg, files: &mut Option<TempDir>) -> Result<OsString, Error> {
     };
     let written = write(files, name, contents);
     written.map_err(|source| {
-        let message = format!("Failed to write `{name}` for Claude Code");
+        let message = format!("Failed to write `{name}` for the agent");
         Error::new(ErrorKind::Spawn, message, "free space in the folder for temporary files")
             .caused_by(source)
     })

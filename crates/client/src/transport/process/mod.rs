@@ -81,7 +81,7 @@ impl Process {
             None => command,
         };
         command::configure(&mut command, &owner);
-        tracing::debug!(program = %program.display(), "starting Claude Code");
+        tracing::debug!(program = %program.display(), "starting an agent");
         let mut child = spawner::spawn(command).await.map_err(|source| {
             let message = format!("Failed to start `{}`", program.display());
             Error::new(ErrorKind::Spawn, message, command::spawn_hint(&source)).caused_by(source)

@@ -128,7 +128,7 @@ impl Inbound {
                 FromHost::Wrote { id, .. } => self.wrote(&id),
                 FromHost::Unwritten { id, message } => {
                     self.wrote(&id);
-                    self.emit(Incoming::Stderr(format!("A line was not written to Claude Code: {message}")))
+                    self.emit(Incoming::Stderr(format!("A line was not written to the agent: {message}")))
                         .await?;
                 }
                 FromHost::Exit { code, signal, .. } => {

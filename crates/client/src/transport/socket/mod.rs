@@ -22,6 +22,7 @@ pub use handle::{Health, HostHandle};
 use self::handle::Shared;
 use self::link::AttachedStream;
 use super::{Link, Resumed, Transport};
+use crate::agent_name::AgentName;
 use crate::error::{Error, ErrorKind};
 use crate::host::wire::{Attach, FromHost, Hello, Message, Reader, Refusal, ToHost, VERSION};
 use crate::host::{HostFolder, Record, Start};
@@ -126,7 +127,8 @@ impl SocketTransport {
         };
         let attaching = handshake(&folder, start, attach);
         let attached = tokio::time::timeout(HOST_ANSWER, attaching).await;
-        let (stream, reply) = attached.map_err(|_| Error::timeout("attach", HOST_ANSWER))??;
+        let (stream, reply) = attached
+            .map_err(|_| Error::timeout(&AgentName::new("The agent host"), "attach", HOST_ANSWER))??;
         Ok(link::open(stream, reply, shared, launch.line_bytes_max))
     }
 }
