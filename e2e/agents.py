@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from lib.api import Api
 from lib.cli import CACHE, E2E, Place, Programs, reachable_folder
@@ -45,6 +46,8 @@ class Agent:
     asks_about: str = "Command"
     # False if it refuses to continue its own sessions; then the next process begins a new one.
     continues: bool = True
+    # False if it does not advertise `session/list`.
+    lists: bool = True
     authenticate: str = ""
 
 
@@ -119,7 +122,21 @@ def _talk(programs: Programs, root: Path, agent: Agent, packages: Path) -> list[
             if [each["key"] for each in listed["items"]] != [key]:
                 problems.append(f"other sessions: {listed['items']}")
             web.call("POST", f"/v1/sessions/{key}/stop", {})
+            problems += _listed(web, agent, now["cli_session_ids"][0], str(place.project))
             return problems + server.close()
+
+
+def _listed(web: Web, agent: Agent, own: str, folder: str) -> list[str]:
+    """A new process of the agent lists the session, if it can."""
+    status, answer = web.call("GET", f"/v1/transcripts?backend={agent.name}&cwd={quote(folder)}")
+    if not agent.lists:
+        return [] if status == 409 else [f"it lists sessions: {status} {answer}"]
+    if status != 200:
+        return [f"no list of its sessions: {status} {answer}"]
+    found = [each for each in answer["items"] if each["id"] == own]
+    if [(each["cwd"], each["backend"]) for each in found] != [(folder, agent.name)]:
+        return [f"the session {own} is not in its list: {answer}"]
+    return []
 
 
 def _continued(web: Web, key: str, place: Place) -> list[str]:
@@ -231,6 +248,6 @@ AGENTS = [
     Agent(
         "gemini", SCRIPTS / "gemini.toml", "agents", ["@google/gemini-cli/bundle/gemini.js", "--acp"], _gemini,
         # Version 0.61.0 answers `session/load` with "No previous sessions found for this project".
-        asks_about="Tool", continues=False,
+        asks_about="Tool", continues=False, lists=False,
     ),
 ]

@@ -2774,6 +2774,8 @@ export type Transcript = {
   tag?: string,
   /** True if only a copy in the archive is left: resuming the session restores it. Omitted when false. */
   archived?: boolean,
+  /** Agent that keeps it and can resume it, as `backend` of a new session; omitted for Claude Code. */
+  backend?: string,
 };
 
 /** One branch of a session. */

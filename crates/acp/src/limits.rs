@@ -52,3 +52,15 @@ pub const TERMINALS_MAX: usize = 16;
 
 /// Bytes of output that a terminal keeps.
 pub const TERMINAL_BYTES_MAX: usize = 1 << 20;
+
+/// Pages of an agent's list of its sessions that are read at a time.
+pub const LIST_PAGES_MAX: usize = 20;
+
+/// Sessions of such a list that are read at a time; a list of the server has as many.
+pub const LISTED_MAX: usize = 1000;
+
+/// Characters of a title in such a list: it is shown in one line.
+pub const LISTED_TEXT_CHARS_MAX: usize = 200;
+
+/// Bytes of an agent's cursor, which is passed on in an address.
+pub const LIST_CURSOR_BYTES_MAX: usize = 1000;

@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals";
 import type { Entry, ListScope } from "../model/groups.ts";
 import { RESUME_LABEL, entriesOf, groupsOf, isCopy, recentFolders } from "../model/groups.ts";
 import { ApiError, postJson, send } from "../net/api.ts";
-import type { SessionView } from "../wire.ts";
+import type { CreateSession, SessionView } from "../wire.ts";
 import { newId } from "./browser.ts";
 import { copies, hasCopy, refreshArchive } from "./archive.ts";
 import { filesOnDisk, refreshDisk } from "./disk.ts";
@@ -82,7 +82,7 @@ function refused(error: unknown): void {
 const resuming = new Map<string, string>();
 
 /** Opens a session on disk: the one of this server that continues it, else a new one that resumes it. */
-export async function resumeFile(id: string, cwd: string | null | undefined): Promise<void> {
+export async function resumeFile(id: string, cwd: string | null | undefined, more: Partial<Pick<CreateSession, "backend" | "title">> = {}): Promise<void> {
   const host = hostOf(id);
   if (host !== undefined) {
     go({ view: "session", id: host.key });
@@ -96,7 +96,7 @@ export async function resumeFile(id: string, cwd: string | null | undefined): Pr
   const clientId = resuming.get(id) ?? newId();
   resuming.set(id, clientId);
   try {
-    const session = await postJson<SessionView>("sessions", { cwd, resume: id, labels: { [RESUME_LABEL]: id }, demo: false, client_id: clientId });
+    const session = await postJson<SessionView>("sessions", { cwd, resume: id, labels: { [RESUME_LABEL]: id }, demo: false, client_id: clientId, ...more });
     remember(session);
     go({ view: "session", id: session.key });
   } catch (error) {

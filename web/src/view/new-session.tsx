@@ -24,6 +24,7 @@ import { expandHome } from "../model/folders.ts";
 import { FORK_LABEL, RESUME_LABEL } from "../model/groups.ts";
 import { ApiError, postJson } from "../net/api.ts";
 import type { CreateSession, FolderDefaultsList, Policy, SessionView } from "../wire.ts";
+import { AgentSessions } from "./agent-sessions.tsx";
 import { Blank } from "./blank.tsx";
 import { BudgetFields } from "./budget.tsx";
 import { FolderField } from "./folder-field.tsx";
@@ -322,7 +323,8 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
           </p>
         )}
         {resume === undefined && <Templates now={{ prompt, folder, model, mode, policy, budget }} apply={apply} />}
-        {resume === undefined && hasClaude.value && <ResumeList />}
+        {resume === undefined && isClaude && hasClaude.value && <ResumeList />}
+        {resume === undefined && !isClaude && <AgentSessions key={backend} backend={backend} folder={expandHome(folder.trim(), known)} />}
       </form>
     </div>
   );

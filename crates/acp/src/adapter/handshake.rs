@@ -16,18 +16,36 @@ const PROTOCOL: u64 = 1;
 /// Bytes of an id of a session. Ids become parts of messages and of file names.
 const SESSION_ID_BYTES_MAX: usize = 200;
 
+/// What a client tells an agent first.
+pub(super) fn initialize_params(version: &str) -> Value {
+    json!({
+        "protocolVersion": PROTOCOL,
+        "clientCapabilities": {
+            "fs": {"readTextFile": true, "writeTextFile": true},
+            "terminal": true,
+            "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
+            "elicitation": {"form": {}, "url": {}},
+        },
+        "clientInfo": {"name": "tidings", "title": "Tidings", "version": version},
+    })
+}
+
+/// The reason why an agent cannot be talked to, from its answer to `initialize`.
+pub(super) fn version_problem(answer: &Value) -> Option<String> {
+    let version = &answer["protocolVersion"];
+    (version.as_u64() != Some(PROTOCOL))
+        .then(|| format!("It speaks version {version} of the protocol, and Tidings version {PROTOCOL}"))
+}
+
+/// True if an id of a session can be part of messages and of file names.
+pub(super) fn is_usable_id(id: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+    !id.is_empty() && id.len() <= SESSION_ID_BYTES_MAX && id.chars().all(is_plain) && !id.starts_with('.')
+}
+
 impl Adapter {
     pub(super) fn begin(&mut self) {
-        let params = json!({
-            "protocolVersion": PROTOCOL,
-            "clientCapabilities": {
-                "fs": {"readTextFile": true, "writeTextFile": true},
-                "terminal": true,
-                "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
-                "elicitation": {"form": {}, "url": {}},
-            },
-            "clientInfo": {"name": "tidings", "title": "Tidings", "version": self.settings.version},
-        });
+        let params = initialize_params(&self.settings.version);
         self.call("initialize", &params, OutgoingCall::Initialize);
     }
 
@@ -36,10 +54,8 @@ impl Adapter {
             Ok(answer) => answer,
             Err(error) => return self.fail(&format!("The handshake failed: {}", error.message)),
         };
-        if answer["protocolVersion"].as_u64() != Some(PROTOCOL) {
-            let version = &answer["protocolVersion"];
-            let text = format!("It speaks version {version} of the protocol, and Tidings version {PROTOCOL}");
-            return self.fail(&text);
+        if let Some(problem) = version_problem(&answer) {
+            return self.fail(&problem);
         }
         let info = &answer["agentInfo"];
         let name = [text(info, "title"), text(info, "name"), &self.settings.name];
@@ -113,12 +129,7 @@ impl Adapter {
             }
         };
         let id = self.settings.resume.clone().unwrap_or_else(|| text(&answer, "sessionId").to_owned());
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
-        if id.is_empty()
-            || id.len() > SESSION_ID_BYTES_MAX
-            || !id.chars().all(is_plain)
-            || id.starts_with('.')
-        {
+        if !is_usable_id(&id) {
             return self.fail("The agent gave its session an id that cannot be used");
         }
         self.session = Some(id);

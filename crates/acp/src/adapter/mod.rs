@@ -11,6 +11,7 @@ mod control;
 mod effect;
 mod frames;
 mod handshake;
+mod listing;
 mod mcp;
 mod modes;
 mod prompt;
@@ -22,4 +23,8 @@ mod updates;
 
 pub use self::effect::{Effect, FileRequest, TerminalRequest};
 pub use self::frames::{SOURCE, UPDATE};
+pub use self::listing::{
+    LIST_CURSOR_FLAG, LIST_FOLDER_FLAG, LIST_SESSIONS_FLAG, Listing, ListingResult, ListingSettings,
+    PastSession, PastSessions,
+};
 pub use self::state::{Adapter, AdapterSettings};

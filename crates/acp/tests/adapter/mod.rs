@@ -1,6 +1,7 @@
 //! Other agents in place of Claude Code: both sides of the adapter, line by line.
 
 mod hostile;
+mod listing;
 mod sessions;
 mod turns;
 

@@ -229,3 +229,17 @@ pub(crate) const REPOSITORY_NAME_BYTES_MAX: usize = 512;
 
 /// Interval at which the end of the audit log is read for the fleet.
 pub(crate) const AUDIT_HEAD_EVERY: Duration = Duration::from_secs(1);
+
+/// Agents that are started at the same time to list their past sessions. Each is a process of a few hundred
+/// megabytes.
+pub(crate) const AGENT_LISTS_AT_ONCE: usize = 1;
+
+/// Time for such an agent to answer, its start included. Its adapter gives up a little earlier, with a
+/// reason.
+pub(crate) const AGENT_LIST_WAIT: Duration = Duration::from_secs(25);
+
+/// Time for such an agent to end after its answer, before it is killed.
+pub(crate) const AGENT_LIST_EXIT: Duration = Duration::from_secs(10);
+
+/// Bytes of an agent's list of its sessions: a thousand of them, with long titles and folders.
+pub(crate) const AGENT_LIST_BYTES_MAX: u64 = 8 << 20;

@@ -48,6 +48,7 @@ use self::requests::asks::{PendingRequest, pending_request};
 use self::running::actor::{Actor, ActorCommand};
 use self::settings::SessionSettings;
 use self::starting::agent_slots::AgentSlots;
+use self::starting::agents::OtherAgents;
 use self::starting::claude::ClaudeFacts;
 use self::view::PendingCounts;
 use crate::auth::capabilities::{self, Bypass, Need};
@@ -92,6 +93,7 @@ struct SessionsInner {
     /// Limits the snapshots that are made at once.
     snapshots: Arc<Semaphore>,
     claude: ClaudeFacts,
+    others: OtherAgents,
     observed: ObservedProcesses,
     projects: Arc<Projects>,
     /// Other servers of the fleet, if there is one.
@@ -136,6 +138,7 @@ impl Sessions {
             slots,
             snapshots: Arc::new(Semaphore::new(SNAPSHOTS_AT_ONCE)),
             claude: ClaudeFacts::default(),
+            others: OtherAgents::default(),
             observed: ObservedProcesses::default(),
             projects: Arc::default(),
             remote: OnceLock::new(),

@@ -2,7 +2,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use tidings_protocol::api::{CreateSession, Policy, SessionView, Transcript};
+use tidings_protocol::api::{CreateSession, Policy, SessionView, Transcript, TranscriptList};
 use uuid::Uuid;
 
 use super::attach::Attach;
@@ -24,7 +24,8 @@ pub(crate) struct Start {
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
 
-    /// Resume a session from disk by its id, or, with --fork-session, a session of the server
+    /// Resume a session from disk by its id, or, with --fork-session, a session of the server; with
+    /// --backend, a session of that agent
     #[arg(long, short, value_name = "ID")]
     resume: Option<String>,
 
@@ -172,7 +173,13 @@ impl Start {
 
     async fn session(&self, remote: &Remote, prompt: Option<String>) -> anyhow::Result<CreateSession> {
         let resumed = match &self.resume {
-            Some(name) => Some(resumed(remote, name).await?),
+            Some(name) => Some(match &self.backend {
+                Some(backend) => {
+                    let folder = self.path(self.cwd.as_deref().unwrap_or(Path::new(""))).ok();
+                    resumed_of_agent(remote, backend, name, folder.as_deref()).await?
+                }
+                None => resumed(remote, name).await?,
+            }),
             None => None,
         };
         let cwd = match (&self.cwd, &resumed) {
@@ -244,6 +251,32 @@ async fn resumed(remote: &Remote, name: &str) -> anyhow::Result<Resumed> {
         }
     }
     Ok(resumed)
+}
+
+/// Looks up a session of another agent to resume, by its id or its first characters. One that the agent does
+/// not list is passed on, and the agent reports the error.
+async fn resumed_of_agent(
+    remote: &Remote,
+    backend: &str,
+    name: &str,
+    folder: Option<&str>,
+) -> anyhow::Result<Resumed> {
+    let folder = folder.map(|folder| format!("&cwd={}", encoded(folder))).unwrap_or_default();
+    let path = format!("/v1/transcripts?backend={}&limit=1000{folder}", encoded(backend));
+    let unlisted = || Resumed { id: name.to_owned(), cwd: None };
+    let Ok(list) = remote.get::<TranscriptList>(&path).await else { return Ok(unlisted()) };
+    let found = |session: Transcript| Resumed { id: session.id, cwd: session.cwd };
+    let (exact, others): (Vec<_>, Vec<_>) = list.items.into_iter().partition(|session| session.id == name);
+    let mut fitting = others.into_iter().filter(|session| session.id.starts_with(name));
+    match (exact.into_iter().next(), fitting.next(), fitting.next()) {
+        (Some(session), ..) | (None, Some(session), None) => Ok(found(session)),
+        (None, None, _) => Ok(unlisted()),
+        (None, Some(one), Some(other)) => {
+            let message =
+                format!("Several sessions of {backend} begin with `{name}`: {}, {}", one.id, other.id);
+            Err(CannotRun { code: "ambiguous", message, hint: "give more of the id" }.into())
+        }
+    }
 }
 
 /// A value of a query, with everything but letters and digits escaped.

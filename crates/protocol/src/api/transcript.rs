@@ -42,6 +42,9 @@ shapes! {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         pub archived: bool,
+        /// Agent that keeps it and can resume it, as `backend` of a new session; omitted for Claude Code.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub backend: Option<String>,
     }
 
     /// Changes to a session on disk. Absent fields stay as they are.

@@ -86,7 +86,7 @@ impl<I: Iterator<Item = std::io::Result<String>>, O: Write, E: Write> Agent<I, O
                 let usual = json!({
                     "protocolVersion": 1,
                     "agentCapabilities": {
-                        "loadSession": true, "sessionCapabilities": {"resume": {}},
+                        "loadSession": true, "sessionCapabilities": {"resume": {}, "list": {}},
                         "promptCapabilities": {"image": true, "embeddedContext": true},
                     },
                     "agentInfo": {"name": "rehearsed", "title": "Rehearsed agent", "version": "1.0.0"},
@@ -121,6 +121,10 @@ impl<I: Iterator<Item = std::io::Result<String>>, O: Write, E: Write> Agent<I, O
                 self.respond(id, &result)?;
                 self.steps(&self.script.opening.clone())
             }
+            "session/list" => {
+                let page = self.list(params);
+                self.respond(id, &page)
+            }
             "session/prompt" => self.prompt(id, params),
             "session/cancel" => {
                 self.is_cancelled = true;
@@ -130,6 +134,19 @@ impl<I: Iterator<Item = std::io::Result<String>>, O: Write, E: Write> Agent<I, O
             _ if id.is_null() => Ok(()),
             _ => self.respond(id, &json!({})),
         }
+    }
+
+    /// One page of the past sessions; the cursor is the number of those before it.
+    fn list(&self, params: &Value) -> Value {
+        let all = &self.script.sessions;
+        let start = params["cursor"].as_str().and_then(|cursor| cursor.parse().ok()).unwrap_or(0);
+        let start = all.len().min(start);
+        let end = self.script.sessions_page.map_or(all.len(), |page| all.len().min(start + page));
+        let mut page = json!({"sessions": all[start..end]});
+        if end < all.len() {
+            page["nextCursor"] = json!(end.to_string());
+        }
+        page
     }
 
     fn prompt(&mut self, id: &Value, params: &Value) -> Flow {

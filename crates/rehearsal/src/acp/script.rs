@@ -17,6 +17,10 @@ pub struct AcpScript {
     pub opening: Vec<AcpStep>,
     /// Updates that `session/load` replays.
     pub history: Vec<Value>,
+    /// Past sessions that `session/list` lists.
+    pub sessions: Vec<Value>,
+    /// Number of sessions on one page of that list; without it all are on one.
+    pub sessions_page: Option<usize>,
     /// Answers, one per prompt. A turn with `when` answers prompts that contain that text, the others are
     /// used in order.
     #[serde(rename = "turn")]

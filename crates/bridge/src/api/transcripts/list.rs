@@ -8,7 +8,7 @@ use tidings_transcript::list::{self, Effort, First, ListFilter, ListedSession};
 
 use super::times;
 use crate::api::Api;
-use crate::caller::Caller;
+use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::http::{Answer, Query};
 use crate::limits::{LIST_DEFAULT, LIST_MAX};
@@ -20,20 +20,21 @@ pub(crate) struct TranscriptsQuery {
     after: Option<String>,
     project: Option<String>,
     since: Option<String>,
-    #[serde(default)]
-    sort: Sort,
+    sort: Option<Sort>,
+    backend: Option<String>,
+    cwd: Option<String>,
 }
 
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Sort {
-    #[default]
     Newest,
     Oldest,
     Largest,
 }
 
-/// Lists sessions on disk, the newest first.
+/// Lists sessions on disk, the newest first; or, with `backend`, the past sessions of another agent, as the
+/// agent lists them itself. The agent is started for that, and ended again, which needs the scope `prompt`.
 #[utoipa::path(
     get, path = "/v1/transcripts", tag = "transcripts",
     params(
@@ -43,21 +44,29 @@ enum Sort {
         ("project" = Option<String>, Query, description = "Only sessions whose folder contains this"),
         ("since" = Option<String>, Query, description = "Only sessions that changed since this day or time"),
         ("sort" = Option<String>, Query, description = "The first session: `newest`, `oldest` or `largest`"),
+        ("backend" = Option<String>, Query, description = "Another agent, in its own order; with `limit`, `after`, `project` and `cwd` only"),
+        ("cwd" = Option<String>, Query, description = "With `backend`: the folder to ask for if the agent lists no session otherwise"),
     ),
-    responses((status = 200, description = "The sessions", body = TranscriptList)),
+    responses(
+        (status = 200, description = "The sessions", body = TranscriptList),
+        (status = 409, description = "The agent does not list its sessions"),
+    ),
 )]
 pub(crate) async fn list_transcripts(
     State(api): State<Api>,
     caller: Caller,
     Query(query): Query<TranscriptsQuery>,
 ) -> Answer<TranscriptList> {
+    if let Some(backend) = &query.backend {
+        return of_agent(&api, &caller, backend, &query).await.map(Json);
+    }
     let list = api.transcripts.run(move |store| {
         let zone = store.now_in(None)?.time_zone().clone();
         let since = query.since.as_deref().map(|since| times::since(since, &zone)).transpose()?;
         let first = match query.sort {
-            Sort::Newest => First::Newest,
-            Sort::Oldest => First::Oldest,
-            Sort::Largest => First::Largest,
+            None | Some(Sort::Newest) => First::Newest,
+            Some(Sort::Oldest) => First::Oldest,
+            Some(Sort::Largest) => First::Largest,
         };
         let wanted = ListFilter {
             project: query.project.clone(),
@@ -103,6 +112,29 @@ pub(crate) async fn newest_transcripts(
     list.await
 }
 
+/// The past sessions of another agent.
+async fn of_agent(
+    api: &Api,
+    caller: &Caller,
+    backend: &str,
+    query: &TranscriptsQuery,
+) -> Result<TranscriptList, Error> {
+    caller.require(Scope::Prompt)?;
+    if query.before.is_some() || query.since.is_some() || query.sort.is_some() {
+        let message = "`before`, `since` and `sort` do not work with `backend`: the agent has its own order";
+        return Err(Error::new(Code::Invalid, message, "leave them out"));
+    }
+    let limit = query.limit.unwrap_or(LIST_DEFAULT).clamp(1, LIST_MAX);
+    let mut list = api
+        .sessions
+        .agent_sessions(caller, backend, limit, query.after.as_deref(), query.cwd.as_deref())
+        .await?;
+    if let Some(project) = &query.project {
+        list.items.retain(|item| item.cwd.as_ref().is_some_and(|cwd| cwd.contains(project)));
+    }
+    Ok(list)
+}
+
 /// The start and end of the requested part of a list.
 fn range(ids: &[&str], query: &TranscriptsQuery) -> Result<(usize, usize), Error> {
     let limit = query.limit.unwrap_or(LIST_DEFAULT).clamp(1, LIST_MAX);
@@ -146,5 +178,6 @@ pub(super) fn view(row: ListedSession) -> Transcript {
         model: row.model,
         tag: row.tag,
         archived: false,
+        backend: None,
     }
 }

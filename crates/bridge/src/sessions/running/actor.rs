@@ -39,6 +39,8 @@ pub(in crate::sessions) enum ActorCommand {
     /// Detaches from the agent, which keeps running.
     #[cfg(unix)]
     Detach(oneshot::Sender<()>),
+    /// Starts the agent without a prompt.
+    Start,
     /// Ends the agent; the session is in this phase afterwards.
     End(ServerPhase, oneshot::Sender<()>),
 }
@@ -113,6 +115,8 @@ impl Actor {
                 self.detach();
                 let _ = reply.send(());
             }
+            // Its failure is an event of the session.
+            ActorCommand::Start => drop(self.idle_agent().await),
             ActorCommand::End(phase, reply) => {
                 self.end(phase).await;
                 let _ = reply.send(());

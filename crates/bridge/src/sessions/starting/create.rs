@@ -12,6 +12,7 @@ use crate::error::{Code, Error};
 use crate::git::Git;
 use crate::journal::{Key, NewSession, Novelty, Session};
 use crate::limits::BASE_COMMIT_WAIT;
+use crate::sessions::running::actor::ActorCommand;
 use crate::sessions::running::commands;
 use crate::sessions::running::input;
 use crate::sessions::settings::SessionSettings;
@@ -104,6 +105,8 @@ impl Sessions {
             settings.launch.cli_session = Some(key.to_string());
         }
         settings.check_length()?;
+        // Only another agent has its conversation, and replays it when it starts.
+        let replays = new.backend.is_some() && new.resume.is_some() && new.prompt.is_none();
         // A prompt that would be refused must not leave an empty session behind.
         let _slot = match first_input(&new) {
             Some(input) => {
@@ -111,6 +114,7 @@ impl Sessions {
                 settings.check_budget()?;
                 Some(self.slot_for(&key).await?)
             }
+            None if replays => Some(self.slot_for(&key).await?),
             None => None,
         };
         let row = NewSession {
@@ -140,9 +144,12 @@ impl Sessions {
         }
         used.entry.notify(Notice::Session { session: used.entry.view() });
         self.send_first_prompt(caller, &new, &row).await?;
+        if replays {
+            drop(used.commands.send(ActorCommand::Start).await);
+        }
         let mut view = self.find(row.key.as_str()).await?;
-        // Its agent is about to start for the prompt; the client need not poll for that.
-        if view.state == ServerPhase::Parked && view.queued > 0 {
+        // Its agent is about to start; the client need not poll for that.
+        if view.state == ServerPhase::Parked && (view.queued > 0 || replays) {
             view.state = ServerPhase::Starting;
         }
         Ok((view, Novelty::New))

@@ -1,6 +1,7 @@
 //! Starting sessions and their agents.
 
 pub(super) mod agent_slots;
+pub(super) mod agents;
 pub(super) mod claude;
 pub(super) mod create;
 pub(super) mod fork;

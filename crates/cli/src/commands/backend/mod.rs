@@ -3,6 +3,7 @@
 mod agent_process;
 mod args;
 mod files;
+mod listing;
 mod terminals;
 
 use std::collections::BTreeMap;
@@ -71,7 +72,12 @@ enum Done {
 pub(crate) fn run(args: &Backend) -> anyhow::Result<Exit> {
     let agent: AgentCommand = serde_json::from_str(&args.agent).context("The agent is not valid JSON")?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let code = runtime.block_on(serve(&agent, &args.args));
+    let code = runtime.block_on(async {
+        match listing::settings(&agent, &args.args) {
+            Some(settings) => listing::run(&agent, settings).await,
+            None => serve(&agent, &args.args).await,
+        }
+    });
     // A read of standard input cannot be interrupted.
     runtime.shutdown_background();
     Ok(match code? {

@@ -1,5 +1,7 @@
 //! Agents other than Claude Code on a server: a scripted one, in the Agent Client Protocol.
 
+mod past;
+
 use std::fs;
 
 use serde_json::{Value, json};
@@ -7,6 +9,18 @@ use serde_json::{Value, json};
 use crate::serve::machine::{Machine, Running, until};
 
 const SCRIPT: &str = r#"
+sessions_page = 2
+sessions = [
+  { sessionId = "own-1", cwd = "{folder}", title = "Fix the \u001b[31mflaky test", updatedAt = "2026-11-01T10:00:00+01:00" },
+  { sessionId = "elsewhere", cwd = "/", title = "Another folder" },
+  { sessionId = "gone", cwd = "{folder}/gone", title = "A folder that is gone" },
+  { sessionId = "own-2", cwd = "{folder}" },
+]
+history = [
+  { sessionUpdate = "user_message_chunk", content = { type = "text", text = "What did we do?" } },
+  { sessionUpdate = "agent_message_chunk", content = { type = "text", text = "We fixed it." } },
+]
+
 [session.modes]
 currentModeId = "build"
 availableModes = [{ id = "build", name = "Build" }, { id = "plan", name = "Plan" }]
@@ -60,10 +74,16 @@ steps = [{ line = "not json" }, { update = { sessionUpdate = "of_the_future", mo
 late = [{ text = "too late" }]
 "#;
 
+const TURN: &str = "[[turn]]\nsteps = [{ text = \"Hello.\" }]\n";
+
 /// A server with the scripted agent.
 fn serve(machine: &Machine, lease: &str) -> Running {
+    serve_script(machine, lease, SCRIPT)
+}
+
+fn serve_script(machine: &Machine, lease: &str, text: &str) -> Running {
     let script = machine.path("agent.toml");
-    fs::write(&script, SCRIPT.replace("{folder}", machine.path("project").to_str().unwrap())).unwrap();
+    fs::write(&script, text.replace("{folder}", machine.path("project").to_str().unwrap())).unwrap();
     let config = machine.path("serve.toml");
     let tidings = assert_cmd::cargo::cargo_bin("tidings");
     let text = format!(
@@ -81,7 +101,9 @@ fn serve(machine: &Machine, lease: &str) -> Running {
         "--claude-path",
         "/bin/false",
     ];
-    machine.serve(&[&arguments[..], &["--agent-lease", lease]].concat())
+    let folder = machine.path("project");
+    let more = ["--agent-lease", lease, "--allow-folder", folder.to_str().unwrap()];
+    machine.serve(&[&arguments[..], &more].concat())
 }
 
 fn start(server: &Running, machine: &Machine, prompt: &str) -> String {
