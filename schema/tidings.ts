@@ -1117,10 +1117,12 @@ export type ModelChoice = {
   model?: string,
 };
 
-/** Models that can be chosen, as listed by the CLI that was started last; empty before the first start. */
+/** Models that can be chosen, as listed by the agent that was started last; empty before the first start. */
 export type ModelList = {
   /** The models. */
   items: Array<ModelChoice>,
+  /** Permission modes that another agent than Claude Code has; absent for Claude Code, which has all. */
+  modes?: Array<string>,
 };
 
 /** A new device with its credential, which is shown only once. */

@@ -1,9 +1,9 @@
-// Models to choose from: those that the CLI lists, and default names until an agent was started.
+// Models to choose from: those that the agent lists; for Claude Code default names until one was started.
 
 import { signal } from "@preact/signals";
 import { getJson } from "../net/api.ts";
 import { modelName } from "../text/format.ts";
-import type { ModelChoice, ModelList } from "../wire.ts";
+import type { ModelChoice, ModelList, SessionView } from "../wire.ts";
 
 const USUAL: ModelChoice[] = [
   { value: "opus", name: "Opus", description: "" },
@@ -16,6 +16,39 @@ export const DEFAULT_MODEL = "default";
 
 export const models = signal<readonly ModelChoice[]>(USUAL);
 let told = false;
+
+/** What other agents offer, by the key of a session, or by `agentKey` for the agent of a new one. */
+const offered = signal<ReadonlyMap<string, ModelList>>(new Map());
+
+const agentKey = (backend: string): string => `agent ${backend}`;
+
+/** Models and modes of a session with another agent, as far as they are known. */
+export function offeredIn(session: Pick<SessionView, "key" | "backend">): ModelList | undefined {
+  return session.backend === undefined ? undefined : (offered.value.get(session.key) ?? offeredBy(session.backend));
+}
+
+/** Models and modes of another agent for a new session, once one was started. */
+export function offeredBy(backend: string): ModelList | undefined {
+  return offered.value.get(agentKey(backend));
+}
+
+function learnOffer(key: string, path: string, query: Record<string, string>): void {
+  getJson<ModelList>(path, query).then(
+    (list) => (offered.value = new Map(offered.value).set(key, list)),
+    () => undefined,
+  );
+}
+
+/** Fetches what the agent of a session offers. */
+export function learnOfferIn(session: Pick<SessionView, "key" | "backend">): void {
+  if (session.backend === undefined) learnModels();
+  else learnOffer(session.key, `sessions/${encodeURIComponent(session.key)}/models`, {});
+}
+
+/** Fetches what another agent offered when it was started last. */
+export function learnOfferBy(backend: string): void {
+  learnOffer(agentKey(backend), "models", { backend });
+}
 
 /** Name of a model, with its version if the name has none. */
 export function modelLabel({ name, model }: ModelChoice): string {

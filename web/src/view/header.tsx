@@ -3,7 +3,7 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { hasMark, setMark } from "../app/marks.ts";
-import { learnModels } from "../app/models.ts";
+import { learnOfferIn } from "../app/models.ts";
 import { href } from "../app/route.ts";
 import { deleting } from "../app/sessions.ts";
 import { command, hasScope, errorText } from "../app/store.ts";
@@ -29,8 +29,8 @@ import { WorktreeMark } from "./worktree.tsx";
 export type Panel = "none" | "overview" | "diff" | "files" | "rewind";
 
 export function Header({ session, all, panel, setPanel, find }: { session: SessionView; all: Conversation; drawn: number; panel: Panel; setPanel: (panel: Panel) => void; find: () => void }): VNode {
-  // The agent reports its models when it starts; a known model means that it was started.
-  useEffect(learnModels, [session.key, all.model]);
+  // The agent reports its models when it starts; a known model, or the right to set one, means that it was started.
+  useEffect(() => learnOfferIn(session), [session.key, all.model, can(session, "set_model")]);
   const title = nameOf(session);
   return (
     <header class="session-head">

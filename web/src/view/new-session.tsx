@@ -2,13 +2,13 @@
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { claudeName, hasClaude, hasDemo } from "../app/agents.ts";
+import { canStart, claudeName, hasClaude, hasDemo, otherAgents } from "../app/agents.ts";
 import { newId } from "../app/browser.ts";
 import { draftOf } from "../app/drafts.ts";
 import { useFetched } from "../app/fetched.ts";
 import { isWide } from "../app/initial-view.ts";
 import { fileName, hostOf, remember } from "../app/list.ts";
-import { DEFAULT_MODEL, learnModels, modelLabel, models } from "../app/models.ts";
+import { DEFAULT_MODEL, learnModels, learnOfferBy, modelLabel, models, offeredBy } from "../app/models.ts";
 import { ACCEPTED, forget, pick, pickedOf } from "../app/pictures.ts";
 import { go, href } from "../app/route.ts";
 import { entries, folders as recentFolders, liveFolders } from "../app/sessions.ts";
@@ -61,8 +61,7 @@ export function NewSession(props: Props): VNode {
       </Blank>
     );
   }
-  const hasOther = hasDemo.value || (meta.value?.agents ?? []).length > 0;
-  if (!hasClaude.value && !isInFleet() && (!hasOther || props.resume !== undefined)) {
+  if (!hasClaude.value && !isInFleet() && (!canStart.value || props.resume !== undefined)) {
     return (
       <Blank icon="terminal" title={props.resume === undefined ? "No session can be started here" : "This session cannot be resumed here"}>
         <InstallHint />
@@ -91,13 +90,14 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
   const [chosenModel, setModel] = useState<string | undefined>(undefined);
   const [chosenMode, setMode] = useState<string | undefined>(undefined);
   const [chosenPolicy, setPolicy] = useState<string | undefined>(undefined);
-  // A default that this device may not choose is not one for it.
-  const model = chosenModel ?? defaults.model ?? DEFAULT_MODEL;
-  const mode = chosenMode ?? (defaults.mode !== undefined && maySetMode(defaults.mode) && defaults.mode !== "bypassPermissions" ? defaults.mode : "default");
-  const policy = chosenPolicy ?? (defaults.policy !== undefined && maySetPolicy(defaults.policy) ? defaults.policy : "ask");
-  const agents = resume === undefined ? (meta.value?.agents ?? []) : [];
+  const agents = resume === undefined ? otherAgents.value : [];
   const [backend, setBackend] = useState(hasClaude.value || hasDemo.value ? CLAUDE : (agents[0] ?? CLAUDE));
   const isClaude = backend === CLAUDE;
+  const offered = isClaude ? undefined : offeredBy(backend);
+  // A default that this device may not choose is not one for it; model and mode of a folder are those of Claude Code.
+  const model = chosenModel ?? (isClaude ? defaults.model : undefined) ?? DEFAULT_MODEL;
+  const mode = chosenMode ?? (isClaude && defaults.mode !== undefined && maySetMode(defaults.mode) && defaults.mode !== "bypassPermissions" ? defaults.mode : "default");
+  const policy = chosenPolicy ?? (defaults.policy !== undefined && maySetPolicy(defaults.policy) ? defaults.policy : "ask");
   const [worktree, setWorktree] = useState<string | undefined>(undefined);
   const [node, setNode] = useState<string | undefined>(undefined);
   const [budget, setBudget] = useState<BudgetText>(NO_BUDGET);
@@ -107,7 +107,7 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
   const fork = wantsFork || host !== undefined;
   const file = entries.value.find((entry) => entry.kind === "disk" && entry.key === resume);
   const original = resume === undefined ? undefined : fileName(resume, (file?.kind === "disk" ? file.file.title : undefined) ?? resume.slice(0, 8));
-  useEffect(learnModels, []);
+  useEffect(() => (isClaude ? learnModels() : learnOfferBy(backend)), [backend]);
   const pictures = pickedOf(DRAFT);
   const picked = pictures.value;
   const [busy, setBusy] = useState(false);
@@ -146,7 +146,7 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
       ...(resume === undefined ? {} : { labels: { [fork ? FORK_LABEL : RESUME_LABEL]: resume } }),
       ...(prompt.trim() === "" ? {} : { prompt }),
       ...(isClaude ? {} : { backend }),
-      ...(model === DEFAULT_MODEL || !isClaude ? {} : { model }),
+      ...(model === DEFAULT_MODEL ? {} : { model }),
       permission_mode: mode,
       ...(policy === "ask" ? {} : { policy: policy as Policy }),
       ...limits,
@@ -175,21 +175,29 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
   const apply = (template: Template) => {
     draft.value = template.prompt;
     if (template.folder !== "") setFolder(template.folder);
-    setModel(template.model);
-    if (maySetMode(template.mode)) setMode(template.mode);
+    // Templates have the models and modes of Claude Code.
+    if (isClaude) setModel(template.model);
+    if (isClaude && maySetMode(template.mode)) setMode(template.mode);
     if (maySetPolicy(template.policy)) setPolicy(template.policy);
     setBudget(template.budget);
     field.current?.focus();
   };
   const isPhone = matchMedia("(pointer: coarse)").matches;
   const policies = POLICIES.filter(({ value }) => maySetPolicy(value));
-  const knownModels = models.value.map((one) => ({ value: one.value, label: modelLabel(one), about: one.description ?? "" }));
+  const knownModels = (isClaude ? models.value : (offered?.items ?? [])).map((one) => ({ value: one.value, label: modelLabel(one), about: one.description ?? "" }));
   const modelOptions = [
     { value: DEFAULT_MODEL, label: "Default model", about: "" },
     ...knownModels,
     // The models are known once an agent ran; the default of a project may be known before.
     ...(model === DEFAULT_MODEL || knownModels.some(({ value }) => value === model) ? [] : [{ value: model, label: model, about: "" }]),
   ];
+  // Another agent may have fewer modes, but each begins in one that asks.
+  const hasMode = (value: string) => value === "default" || (offered?.modes?.includes(value) ?? true);
+  const chooseAgent = (name: string) => {
+    setBackend(name);
+    setModel(undefined);
+    setMode(undefined);
+  };
   const agentOptions = [
     ...(hasClaude.value || hasDemo.value ? [{ value: CLAUDE, label: claudeName.value, about: "" }] : []),
     ...agents.map((name) => ({ value: name, label: name, about: "An agent of the Agent Client Protocol" })),
@@ -272,9 +280,9 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
             <button type="button" class="ghost" aria-label="Attach pictures or files" title="Attach pictures or files" onClick={() => chooser.current?.click()}>
               <Icon name="clip" />
             </button>
-            {agents.length > 0 && <Select label="Agent" icon="terminal" value={backend} options={agentOptions} choose={setBackend} />}
-            {isClaude && <Select label="Model" icon="spark" value={model} options={modelOptions} choose={setModel} />}
-            <Select label="Permission mode" icon="shield" value={mode} options={MODES.filter(({ value }) => maySetMode(value) && value !== "bypassPermissions")} choose={setMode} />
+            {agents.length > 0 && <Select label="Agent" icon="terminal" value={backend} options={agentOptions} choose={chooseAgent} />}
+            {(isClaude || knownModels.length > 0) && <Select label="Model" icon="spark" value={model} options={modelOptions} choose={setModel} />}
+            <Select label="Permission mode" icon="shield" value={mode} options={MODES.filter(({ value }) => hasMode(value) && maySetMode(value) && value !== "bypassPermissions")} choose={setMode} />
             <Select label="Policy" icon="list" value={policy} options={policies} choose={setPolicy} />
             <BudgetFields value={budget} change={setBudget} />
             {resume === undefined && <NodeField value={node} change={setNode} />}
@@ -322,7 +330,7 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
             <ServerText text={problem} />
           </p>
         )}
-        {resume === undefined && <Templates now={{ prompt, folder, model, mode, policy, budget }} apply={apply} />}
+        {resume === undefined && <Templates now={{ prompt, folder, model: isClaude ? model : DEFAULT_MODEL, mode: isClaude ? mode : "default", policy, budget }} apply={apply} />}
         {resume === undefined && isClaude && hasClaude.value && <ResumeList />}
         {resume === undefined && !isClaude && <AgentSessions key={backend} backend={backend} folder={expandHome(folder.trim(), known)} />}
       </form>

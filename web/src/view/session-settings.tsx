@@ -2,7 +2,7 @@
 
 import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { DEFAULT_MODEL, modelLabel, models } from "../app/models.ts";
+import { DEFAULT_MODEL, modelLabel, models, offeredIn } from "../app/models.ts";
 import { command, hasScope, maySetMode } from "../app/store.ts";
 import { can } from "../model/capabilities.ts";
 import { MODES } from "../model/choices.ts";
@@ -20,15 +20,21 @@ interface Props {
 }
 
 export function ModelChoice({ session, all }: Props): VNode | null {
-  const model = all.model ?? session.model;
-  const chosen = model === undefined ? undefined : models.value.find((one) => one.value === model || one.model === model)?.value;
-  // The list of models is that of Claude Code.
-  if (!can(session, "set_model") || session.backend !== undefined) return model === undefined ? null : <span class="setting" title="Model"><InOrder text={modelName(model)} /></span>;
+  const isClaude = session.backend === undefined;
+  const named = all.model ?? session.model;
+  // An agent without models reports its own name, which is shown elsewhere.
+  const model = !isClaude && named === all.cliVersion ? undefined : named;
+  const known = isClaude ? models.value : (offeredIn(session)?.items ?? []);
+  const chosen = model === undefined ? undefined : known.find((one) => one.value === model || one.model === model);
+  if (!can(session, "set_model") || (!isClaude && known.length === 0)) {
+    return model === undefined ? null : <span class="setting" title="Model"><InOrder text={chosen === undefined ? modelName(model) : modelLabel(chosen)} /></span>;
+  }
   return (
-    <Choice label="Model" disabled={!hasScope("prompt")} value={chosen ?? model ?? DEFAULT_MODEL} choose={(value) => command(session.key, "model", value === DEFAULT_MODEL ? {} : { model: value })}>
+    <Choice label="Model" disabled={!hasScope("prompt")} value={chosen?.value ?? model ?? DEFAULT_MODEL} choose={(value) => command(session.key, "model", value === DEFAULT_MODEL ? {} : { model: value })}>
       {model !== undefined && model !== DEFAULT_MODEL && chosen === undefined && <option value={model}>{modelName(model)}</option>}
-      <option value={DEFAULT_MODEL}>Default model</option>
-      {models.value.map((one) => (
+      {/* Only Claude Code can return to its default. */}
+      {(isClaude || model === undefined) && <option value={DEFAULT_MODEL} disabled={!isClaude}>Default model</option>}
+      {known.map((one) => (
         <option value={one.value} title={one.description}><OptionText label={modelLabel(one)} about={one.description} /></option>
       ))}
     </Choice>
@@ -38,10 +44,12 @@ export function ModelChoice({ session, all }: Props): VNode | null {
 export function ModeChoice({ session, all }: Props): VNode | null {
   const mode = all.mode ?? session.permission_mode ?? "default";
   if (!can(session, "set_mode")) return null;
+  // Another agent may have fewer.
+  const has = (value: string) => offeredIn(session)?.modes?.includes(value) ?? true;
   return (
     <Choice label="Permission mode" disabled={!hasScope("prompt")} value={mode} choose={(value) => command(session.key, "mode", { mode: value })}>
       {!MODES.some(({ value }) => value === mode) && <option value={mode}>{mode}</option>}
-      {MODES.filter(({ value }) => mode === value || maySetMode(value)).map(({ value, label, about }) => (
+      {MODES.filter(({ value }) => mode === value || (maySetMode(value) && has(value))).map(({ value, label, about }) => (
         <option value={value} title={about}><OptionText label={label} about={about} /></option>
       ))}
     </Choice>

@@ -18,7 +18,7 @@ use crate::limits::INPUT_BYTES_MAX;
 use crate::sessions::remote::{ForwardedRequest, ForwardedResponse};
 
 /// Routes below a session that read its folder or the memory of its server.
-const AT_OWNER: [&str; 7] = ["diff", "file", "files", "prompts", "queue", "tree", "worktree"];
+const AT_OWNER: [&str; 8] = ["diff", "file", "files", "models", "prompts", "queue", "tree", "worktree"];
 
 /// Headers that a forwarded request keeps.
 const KEPT: [&str; 5] = ["accept", "content-type", "idempotency-key", "if-none-match", "range"];

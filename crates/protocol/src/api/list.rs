@@ -256,11 +256,14 @@ shapes! {
         pub git: bool,
     }
 
-    /// Models that can be chosen, as listed by the CLI that was started last; empty before the first start.
+    /// Models that can be chosen, as listed by the agent that was started last; empty before the first start.
     #[derive(Default)]
     pub struct ModelList {
         /// The models.
         pub items: Vec<ModelChoice>,
+        /// Permission modes that another agent than Claude Code has; absent for Claude Code, which has all.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub modes: Option<Vec<String>>,
     }
 
     /// A selectable model.

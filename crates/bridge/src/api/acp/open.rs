@@ -87,7 +87,7 @@ pub(super) async fn state(api: &Api, caller: &Caller, view: &SessionView) -> Res
         modes: ModeChoice::allowed(|known| known == mode || may(known)),
         mode,
         model: view.model.clone(),
-        models: api.sessions.models(),
+        models: api.sessions.choices_of(&view.key).await?.items,
         commands: newest_commands(&**journal, &Key::new(&view.key)?).await?,
     })
 }

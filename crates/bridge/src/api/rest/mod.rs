@@ -31,6 +31,7 @@ pub(crate) fn routes() -> Vec<Route<Api>> {
     let mut routes = vec![
         needs(Read, route!(server::meta)),
         needs(Read, route!(server::list_models)),
+        needs(Read, route!(server::session_models)),
         needs(Read, route!(server::openapi_json)),
         needs(Admin, route!(audit::audit)),
         needs(Read, route!(fleet::get_fleet)),

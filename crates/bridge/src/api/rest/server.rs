@@ -2,13 +2,15 @@
 
 use axum::Json;
 use axum::extract::State;
+use serde::Deserialize;
 use tidings_protocol::api::{Meta, MetaCaller, MetaLimits, ModelList};
 use tidings_protocol::mobile::MOBILE_WIRE_VERSION;
 use tidings_protocol::ui::UI_WIRE_VERSION;
 use utoipa::openapi::{OpenApi, Server};
 
-use crate::api::{Api, PROTOCOL};
+use crate::api::{Api, PROTOCOL, visibility};
 use crate::caller::{Caller, Scope};
+use crate::http::{Answer, Path, Query};
 use crate::limits::{
     BODY_REQUEST_BYTES_MAX, HEARTBEAT, INPUT_BYTES_MAX, LIST_MAX, MESSAGE_BYTES_MAX, SUBSCRIPTIONS_MAX,
 };
@@ -60,13 +62,40 @@ pub(crate) async fn meta(State(api): State<Api>, caller: Caller) -> Json<Meta> {
     })
 }
 
-/// Lists the models that sessions can be switched to.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ModelsQuery {
+    backend: Option<String>,
+}
+
+/// Lists the models that sessions can be switched to: those of Claude Code, or of another agent.
 #[utoipa::path(
     get, path = "/v1/models", tag = "server",
+    params(("backend" = Option<String>, Query, description = "Another agent than Claude Code")),
     responses((status = 200, description = "The models", body = ModelList)),
 )]
-pub(crate) async fn list_models(State(api): State<Api>) -> Json<ModelList> {
-    Json(ModelList { items: api.sessions.models() })
+pub(crate) async fn list_models(
+    State(api): State<Api>,
+    Query(query): Query<ModelsQuery>,
+) -> Answer<ModelList> {
+    match query.backend {
+        Some(backend) => api.sessions.choices_of_agent(&backend).map(Json),
+        None => Ok(Json(api.sessions.choices())),
+    }
+}
+
+/// Lists the models and modes that the agent of one session offers.
+#[utoipa::path(
+    get, path = "/v1/sessions/{id}/models", tag = "sessions",
+    params(("id" = String, Path, description = "The key or the number of the session")),
+    responses((status = 200, description = "The models", body = ModelList)),
+)]
+pub(crate) async fn session_models(
+    State(api): State<Api>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Answer<ModelList> {
+    visibility::check(&api.sessions, &caller, &id).await?;
+    api.sessions.choices_of(&id).await.map(Json)
 }
 
 /// Gets this description.

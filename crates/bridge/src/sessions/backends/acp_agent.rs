@@ -1,6 +1,7 @@
 //! Other agents, which an adapter runs in place of Claude Code.
 
 use futures_core::future::BoxFuture;
+use tidings::permissions::PermissionMode;
 use tidings_agent::{AgentSession, Command};
 use tidings_protocol::api::{ModelChoice, SessionCapability};
 use tidings_protocol::json::Raw;
@@ -35,11 +36,19 @@ impl AcpAgent {
         Offer { capabilities: ALWAYS.to_vec(), limited: Some(limits(name)) }
     }
 
-    /// True if the agent has modes that can be set.
-    fn has_modes(&self) -> bool {
+    /// The permission modes that fit those of the agent.
+    fn fitting_modes(&self) -> Vec<String> {
         let info = self.session.client().info();
-        let modes = info.extra.get("agent").and_then(|agent| agent.get("modes"));
-        modes.is_some_and(|modes| modes.items().any(|mode| mode.get("id").and_then(Raw::text).is_some()))
+        let own = info.extra.get("agent").and_then(|agent| agent.get("modes"));
+        let own = own.into_iter().flat_map(Raw::items);
+        let words = own.filter_map(|mode| Some(mode.get("permission_mode")?.text()?.get().into_owned()));
+        let mut modes = Vec::new();
+        for mode in words.filter(|mode| PermissionMode::KNOWN.contains(&mode.as_str())) {
+            if !modes.contains(&mode) {
+                modes.push(mode);
+            }
+        }
+        modes
     }
 
     /// True if the agent has a slash command of this name.
@@ -65,7 +74,7 @@ impl Backend for AcpAgent {
         if !self.adapted.models().is_empty() {
             capabilities.push(SessionCapability::SetModel);
         }
-        if self.has_modes() {
+        if !self.fitting_modes().is_empty() {
             capabilities.push(SessionCapability::SetMode);
         }
         if self.has_command("compact") {
@@ -105,5 +114,9 @@ impl Backend for AcpAgent {
 
     fn models(&self) -> Vec<ModelChoice> {
         self.adapted.models()
+    }
+
+    fn modes(&self) -> Option<Vec<String>> {
+        Some(self.fitting_modes())
     }
 }

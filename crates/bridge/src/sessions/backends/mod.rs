@@ -74,6 +74,11 @@ pub(in crate::sessions) trait Backend: Send + Sync {
     fn models(&self) -> Vec<ModelChoice> {
         Vec::new()
     }
+
+    /// The permission modes that it has; none if it has all.
+    fn modes(&self) -> Option<Vec<String>> {
+        None
+    }
 }
 
 /// Refuses an action that a backend does not offer.

@@ -1,14 +1,16 @@
-//! Agents other than Claude Code: the past sessions that they list themselves.
+//! Agents other than Claude Code: their models, and the past sessions that they list themselves.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tidings_acp::adapter::{
     LIST_CURSOR_FLAG, LIST_FOLDER_FLAG, LIST_SESSIONS_FLAG, ListingResult, PastSession, PastSessions,
 };
 use tidings_acp::limits::LIST_CURSOR_BYTES_MAX;
-use tidings_protocol::api::{Transcript, TranscriptList};
+use tidings_protocol::api::{ModelList, Transcript, TranscriptList};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::{Semaphore, oneshot};
@@ -16,22 +18,64 @@ use tokio::sync::{Semaphore, oneshot};
 use super::launch::ENTRYPOINT;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
+use crate::journal::Key;
 use crate::limits::{AGENT_LIST_BYTES_MAX, AGENT_LIST_EXIT, AGENT_LIST_WAIT, AGENT_LISTS_AT_ONCE};
+use crate::sessions::entry::Entry;
 use crate::sessions::{Config, Sessions};
 
 /// State about other agents that outlives their sessions.
 #[derive(Debug)]
 pub(in crate::sessions) struct OtherAgents {
     lists: Arc<Semaphore>,
+    /// What the last session of each agent offered to choose, by the name of the agent.
+    choices: Mutex<BTreeMap<String, ModelList>>,
 }
 
 impl Default for OtherAgents {
     fn default() -> Self {
-        OtherAgents { lists: Arc::new(Semaphore::new(AGENT_LISTS_AT_ONCE)) }
+        let lists = Arc::new(Semaphore::new(AGENT_LISTS_AT_ONCE));
+        OtherAgents { lists, choices: Mutex::default() }
     }
 }
 
 impl Sessions {
+    /// The models and modes that the agent of a session offers now, or, while none runs, those that such an
+    /// agent offered last.
+    pub(crate) async fn choices_of(&self, name: &str) -> Result<ModelList, Error> {
+        let view = self.find(name).await?;
+        let Some(backend) = view.backend else { return Ok(self.choices()) };
+        let key = Key::new(&view.key)?;
+        let agent = self.active().get(&key).and_then(|used| used.entry.agent());
+        if let Some(agent) = agent {
+            let offered = ModelList { items: agent.models(), modes: agent.modes() };
+            self.0.others.choices.lock().insert(backend, offered.clone());
+            return Ok(offered);
+        }
+        // A session of another server may have an agent that this one does not have.
+        Ok(self.choices_of_agent(&backend).unwrap_or_default())
+    }
+
+    /// The models and modes that an agent offered last; empty before its first start.
+    pub(crate) fn choices_of_agent(&self, backend: &str) -> Result<ModelList, Error> {
+        self.config().agent(backend)?;
+        let of_it = |entry: &Entry| entry.memory().settings.launch.backend.as_deref() == Some(backend);
+        let running = {
+            let active = self.active();
+            active.values().filter(|used| of_it(&used.entry)).find_map(|used| used.entry.agent())
+        };
+        let mut choices = self.0.others.choices.lock();
+        if let Some(agent) = running {
+            let offered = ModelList { items: agent.models(), modes: agent.modes() };
+            choices.insert(backend.to_owned(), offered);
+        }
+        Ok(choices.get(backend).cloned().unwrap_or_default())
+    }
+
+    /// The models of Claude Code.
+    pub(crate) fn choices(&self) -> ModelList {
+        ModelList { items: self.models(), modes: None }
+    }
+
     /// The past sessions of another agent in the folders that the caller may use, as the agent lists them. It
     /// is started for that, and ended again. `folder` is asked for if it lists none otherwise.
     pub(crate) async fn agent_sessions(
