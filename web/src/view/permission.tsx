@@ -4,6 +4,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { commentsOf, commentsText, forgetComments } from "../app/comments.ts";
 import { allowsOften, noteAllowed, ignoreEnter, useAnswerable } from "../app/approval-delay.ts";
+import { viewOf } from "../app/list.ts";
 import { answer, hasScope } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
 import { saveCardText } from "../app/card-text.ts";
@@ -30,6 +31,8 @@ export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk;
   const { details } = ask;
   const about = summary(details.tool_name, details.input, cwd);
   const rules = alwaysRules(details);
+  // Another agent takes neither a changed input nor a reason.
+  const isClaude = viewOf(session)?.backend === undefined;
 
   const reply = (given: Partial<PermissionAnswer> & Pick<PermissionAnswer, "decision">) => {
     if (given.decision === "allow") {
@@ -92,7 +95,7 @@ export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk;
               Always…
             </button>
           )}
-          {hasScope("edit") && (
+          {hasScope("edit") && isClaude && (
             <button type="button" onClick={() => setStep("edit")}>
               Edit…
             </button>
@@ -119,7 +122,7 @@ export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk;
         </Confirm>
       )}
       {step === "edit" && may && <Edited ask={ask.id} input={details.input} tool={details.tool_name} ready={readable} back={() => setStep("choose")} allow={(updated) => reply({ decision: "allow", updated_input: updated })} />}
-      {step === "deny" && may && <Deny ask={ask.id} back={() => setStep("choose")} deny={(message, interrupt) => reply({ decision: "deny", interrupt, ...(message === "" ? {} : { message }) })} />}
+      {step === "deny" && may && <Deny ask={ask.id} takesReason={isClaude} back={() => setStep("choose")} deny={(message, interrupt) => reply({ decision: "deny", interrupt, ...(message === "" ? {} : { message }) })} />}
     </section>
   );
 }
@@ -279,12 +282,12 @@ function Confirm({ back, action, children }: { back: () => void; action: VNode |
   );
 }
 
-function Deny({ ask, back, deny }: { ask: string; back: () => void; deny: (message: string, interrupt: boolean) => void }): VNode {
+function Deny({ ask, takesReason, back, deny }: { ask: string; takesReason: boolean; back: () => void; deny: (message: string, interrupt: boolean) => void }): VNode {
   const [message, setMessage] = useState("");
   return (
     <div class="ask-step">
       <label>
-        What should it do instead? <span class="muted">(the model reads this)</span>
+        {takesReason ? "What should it do instead?" : "Why not?"} <span class="muted">{takesReason ? "(the model reads this)" : "(kept with the answer: this agent takes no reasons)"}</span>
         <textarea rows={2} value={message} ref={focusOnce} onInput={(event) => { setMessage(event.currentTarget.value); saveCardText(ask, event.currentTarget.value); }} />
       </label>
       <div class="ask-actions">
