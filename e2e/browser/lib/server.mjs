@@ -22,15 +22,17 @@ export class Server {
   /**
    * `script` is the text of a script: the stand-in runs it, or with `real` the real CLI runs against it as
    * its API. Without one the demo runs and nothing is stored; `beside` is a script for a stand-in that is
-   * found as `claude`. `args` are passed to the server, and `prepare` is called before it starts.
+   * found as `claude`. `args` are passed to the server, and `prepare` is called before it starts. `agents` has
+   * scripts of other agents by their names, in which `{project}` is the folder of the sessions.
    */
-  static async start({ script, root, real, beside, prepare, args = [] } = {}) {
+  static async start({ script, root, real, beside, prepare, agents, args = [] } = {}) {
     const server = new Server();
-    server.args = args;
+    server.args = [...args];
     server.folder = mkdtempSync(join(tmpdir(), "tidings-browser-"));
     server.project = join(server.folder, "project");
     mkdirSync(server.project);
     server.root = root;
+    if (agents !== undefined) server.args.push("--config", server.#configure(agents));
     if (script !== undefined || beside !== undefined) {
       writeFileSync(join(server.folder, "script.toml"), script ?? beside);
     }
@@ -53,6 +55,19 @@ export class Server {
     writeFileSync(path, `#!/bin/sh\nexec ${PROGRAM} rehearse agent --script ${this.folder}/script.toml "$@"\n`);
     chmodSync(path, 0o755);
     return path;
+  }
+
+  /** Writes the configuration of other agents, each of which plays a script. */
+  #configure(agents) {
+    const entries = Object.entries(agents).map(([name, script]) => {
+      const path = join(this.folder, `agent-${name}.toml`);
+      writeFileSync(path, script.replaceAll("{project}", this.project));
+      const args = ["rehearse", "acp", "--script", path];
+      return `[[agent]]\nname = ${JSON.stringify(name)}\ncommand = ${JSON.stringify(PROGRAM)}\nargs = ${JSON.stringify(args)}\n`;
+    });
+    const config = join(this.folder, "serve.toml");
+    writeFileSync(config, entries.join("\n"));
+    return config;
   }
 
   /** The Messages API, served from the script. */
