@@ -53,9 +53,9 @@ class Agent:
 
 def play(programs: Programs, root: Path) -> tuple[list[str], str]:
     """Returns the problems, and a summary."""
-    if not (CACHE / "agents" / "node_modules").exists():
-        return ["the agents are not installed: run e2e/install.sh"], ""
     wanted = [agent for agent in AGENTS if os.environ.get("LONG") or agent.name in SHORT]
+    if missing := {agent.part for agent in wanted if not (CACHE / agent.part / "node_modules").exists()}:
+        return [f"not installed: {', '.join(missing)}; run e2e/install.sh, with LONG=1 for all"], ""
     problems: list[str] = []
     spent = []
     # The unprivileged user may not be able to read the checkout.
@@ -238,6 +238,12 @@ def _gemini(place: Place, url: str) -> dict[str, str]:
     return {"GEMINI_API_KEY": "none", "GOOGLE_GEMINI_BASE_URL": url, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
 
 
+def _goose(_place: Place, url: str) -> dict[str, str]:
+    own = {"GOOSE_PROVIDER": "anthropic", "GOOSE_MODEL": "claude-sonnet-4-5", "GOOSE_MODE": "approve"}
+    quiet = {"GOOSE_DISABLE_KEYRING": "1", "GOOSE_TELEMETRY_ENABLED": "false"}
+    return own | quiet | {"ANTHROPIC_HOST": url, "ANTHROPIC_API_KEY": "none"}
+
+
 SCRIPTS = E2E / "agents"
 AGENTS = [
     Agent(
@@ -250,4 +256,5 @@ AGENTS = [
         # Version 0.61.0 answers `session/load` with "No previous sessions found for this project".
         asks_about="Tool", continues=False, lists=False,
     ),
+    Agent("goose", SCRIPTS / "goose.toml", "goose", ["@aaif/goose-binary-linux-x64/bin/goose", "acp"], _goose),
 ]

@@ -127,6 +127,15 @@ install_agents() {
     fi
 }
 
+# Goose has 300 MB and runs in the long tests only.
+install_goose() {
+    local pins=(goose/package.json goose/package-lock.json)
+    if ! current goose "${pins[@]}"; then
+        npm_part goose "Goose"
+        stamp goose "${pins[@]}"
+    fi
+}
+
 install_py() {
     local pins=(requirements.txt requirements-sdk.txt)
     if ! current py "${pins[@]}" || ! "$cache/venv/bin/python" -c 'import claude_agent_sdk' 2>/dev/null; then
@@ -167,4 +176,5 @@ install_cli
 install_ts
 install_acp
 install_agents
+[ -z "${LONG:-}" ] || install_goose
 install_py

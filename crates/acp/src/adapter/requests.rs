@@ -10,6 +10,9 @@ use super::tools;
 use crate::limits::ASKS_MAX;
 use crate::rpc::{Id, RpcError};
 
+/// Variable by which Goose tells a command its session. With that value it changes nothing else.
+const SESSION_VARIABLE: &str = "AGENT_SESSION_ID";
+
 impl Adapter {
     pub(super) fn agent_asks(&mut self, id: Id, method: &str, params: &Value) {
         let session = params.get("sessionId").and_then(Value::as_str);
@@ -89,7 +92,9 @@ impl Adapter {
         let mut line = tools::joined(&command, &words);
         let allowed_line = line.clone();
         // Variables and another folder change what a command does, so they are part of it.
-        for (name, value) in env.iter().rev() {
+        let is_own =
+            |name: &str, value: &str| name == SESSION_VARIABLE && self.session.as_deref() == Some(value);
+        for (name, value) in env.iter().rev().filter(|(name, value)| !is_own(name, value)) {
             line = format!("{} {line}", tools::joined("env", &[&format!("{name}={value}")]));
         }
         let cwd = params["cwd"].as_str().map(str::to_owned);

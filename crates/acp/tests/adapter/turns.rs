@@ -221,6 +221,22 @@ fn files_and_commands_of_the_client_are_asked_about_unless_allowed_just_now() {
     assert_eq!(asked, asks + 1, "once");
 }
 
+/// Goose asks about a command, then runs it through the client with its session in the environment.
+#[test]
+fn an_allowed_command_is_not_asked_about_again_because_of_the_session_in_its_environment() {
+    let mut wire = Wire::open();
+    wire.prompt("hi");
+    let call = json!({"toolCallId": "c1", "kind": "execute", "rawInput": {"command": "make test"}});
+    wire.request(1, "session/request_permission", &json!({"toolCall": call, "options": options()}));
+    wire.decide(&json!({"behavior": "allow"}));
+    let run =
+        |value: &str| json!({"command": "make test", "env": [{"name": "AGENT_SESSION_ID", "value": value}]});
+    wire.request(2, "terminal/create", &run("own-1"));
+    assert!(matches!(wire.other.as_slice(), [Effect::Terminal(TerminalRequest::Create { .. })]));
+    wire.request(3, "terminal/create", &run("other"));
+    assert_eq!(wire.permission().1["input"]["command"], "env AGENT_SESSION_ID=other make test");
+}
+
 #[test]
 fn forms_are_questions_of_the_host() {
     let mut wire = Wire::open();
