@@ -89,19 +89,27 @@ class Agent:
                     pass
         return found
 
+    def of_processes(self, name: str) -> list[str]:
+        """A file about each of its processes. Some of them live for a moment only."""
+        texts = []
+        for pid in self.own_processes():
+            try:
+                texts.append(Path(f"/proc/{pid}/{name}").read_text())
+            except OSError:
+                pass
+        return texts
+
     def cpu_ms(self) -> float:
         ticks = 0
-        for pid in self.own_processes():
-            parts = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        for text in self.of_processes("stat"):
+            parts = text.rpartition(")")[2].split()
             ticks += int(parts[11]) + int(parts[12])
         return ticks * 1000 / os.sysconf("SC_CLK_TCK")
 
     def memory_mib(self) -> float:
         total = 0
-        for pid in self.own_processes():
-            for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-                if line.startswith("Pss:"):
-                    total += int(line.split()[1])
+        for text in self.of_processes("smaps_rollup"):
+            total += sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
         return total / 1024
 
     def close(self) -> None:

@@ -41,6 +41,7 @@ pub(super) struct AgentProcess {
     errors: mpsc::Receiver<Vec<u8>>,
     last_errors: Vec<u8>,
     has_ended: bool,
+    is_end_told: bool,
 }
 
 /// Something that the agent did.
@@ -93,6 +94,7 @@ impl AgentProcess {
             errors,
             last_errors: Vec::new(),
             has_ended: false,
+            is_end_told: false,
         })
     }
 
@@ -125,7 +127,13 @@ impl AgentProcess {
                 }
             }
             if self.has_ended {
-                return std::future::pending().await;
+                if self.is_end_told {
+                    return std::future::pending().await;
+                }
+                // A call that is dropped here is followed by another.
+                let (how, code) = self.explain().await;
+                self.is_end_told = true;
+                return AgentEvent::Ended(how, code);
             }
             tokio::select! {
                 biased;
@@ -134,8 +142,6 @@ impl AgentProcess {
                         self.splitter.push(&self.buffer[..count]);
                     } else {
                         self.has_ended = true;
-                        let (how, code) = self.explain().await;
-                        return AgentEvent::Ended(how, code);
                     }
                 }
                 Some(bytes) = self.errors.recv() => self.note_errors(&bytes),
@@ -191,4 +197,32 @@ fn ending(status: ExitStatus) -> (String, u8) {
     let code = status.code().unwrap_or(1);
     // The system uses the lowest eight bits of an exit code.
     (format!("with exit code {code}"), code.to_le_bytes()[0])
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_end_of_an_agent_is_told_although_another_event_came_first() {
+        let script = "exec 1>&-; read line; echo no licence >&2; exit 3";
+        let agent = AgentCommand {
+            name: "sample".to_owned(),
+            command: "/bin/sh".into(),
+            args: vec!["-c".to_owned(), script.to_owned()],
+            authenticate: None,
+        };
+        let mut process = AgentProcess::start(&agent).expect("starts");
+        while !process.has_ended {
+            // The caller takes a line of its host instead.
+            assert!(process.next().now_or_never().is_none(), "it has not exited yet");
+            tokio::task::yield_now().await;
+        }
+        process.send("go".to_owned());
+        let AgentEvent::Ended(how, code) = process.next().await else { panic!("it has ended") };
+        assert_eq!(code, 3, "{how}");
+        assert!(how.contains("no licence"), "{how}");
+    }
 }
