@@ -43,11 +43,6 @@ fn answer(name: &str, headers: &HeaderMap) -> Response {
             let kind = [(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))];
             with_policy((StatusCode::OK, kind, NO_PAGE).into_response())
         }
-        None if is_compressed_only(name) => {
-            let kind = [(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"))];
-            let text = "This file exists compressed only. Send `Accept-Encoding: gzip`, as `curl --compressed` does.\n";
-            with_policy((StatusCode::NOT_ACCEPTABLE, kind, text).into_response())
-        }
         None => with_policy(StatusCode::NOT_FOUND.into_response()),
     }
 }
@@ -58,22 +53,21 @@ struct PageFile {
     encoding: Option<&'static str>,
 }
 
-/// The smallest form of a file that the browser accepts. Compressed forms have no URL of their own.
+/// The smallest form of a file that the browser accepts. Compressed forms have no URL of their own. A large
+/// file exists compressed only, and is sent so to a client that does not say that it accepts that.
 fn find(name: &str, headers: &HeaderMap) -> Option<PageFile> {
     kind_of(name)?;
     let accepted = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let takes =
         |encoding: &str| accepted.split(',').any(|one| one.trim().split(';').next() == Some(encoding));
-    let compressed = [("br", "br"), ("gzip", "gz")].into_iter().find_map(|(encoding, extension)| {
-        let file = takes(encoding).then(|| PageAssets::get(&format!("{name}.{extension}"))).flatten()?;
+    let compressed = |encoding, extension| {
+        let file = PageAssets::get(&format!("{name}.{extension}"))?;
         Some(PageFile { file, encoding: Some(encoding) })
-    });
-    compressed.or_else(|| Some(PageFile { file: PageAssets::get(name)?, encoding: None }))
-}
-
-/// True for a large file, which a client gets only if it accepts gzip.
-fn is_compressed_only(name: &str) -> bool {
-    kind_of(name).is_some() && PageAssets::get(&format!("{name}.gz")).is_some()
+    };
+    let whole = || Some(PageFile { file: PageAssets::get(name)?, encoding: None });
+    let brotli = takes("br").then(|| compressed("br", "br")).flatten();
+    let gzip = || takes("gzip").then(|| compressed("gzip", "gz")).flatten();
+    brotli.or_else(gzip).or_else(whole).or_else(|| compressed("gzip", "gz"))
 }
 
 impl PageFile {
@@ -193,15 +187,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_that_exists_compressed_only_says_so() {
+    async fn a_file_that_exists_compressed_only_is_sent_so_to_everyone() {
         let whole = |name: &str| PageAssets::get(name.trim_end_matches(".gz")).is_some();
         for name in PageAssets::iter().filter(|name| name.ends_with(".gz") && !whole(name)) {
             let path = format!("/{}", name.trim_end_matches(".gz"));
-            let refused = get_page(&path, &[(ACCEPT_ENCODING, "identity")]).await;
-            assert_eq!(refused.status(), StatusCode::NOT_ACCEPTABLE, "{path}");
-            let sent = get_page(&path, &[(ACCEPT_ENCODING, "gzip, deflate")]).await;
-            assert_eq!(sent.status(), StatusCode::OK, "{path}");
-            assert_eq!(sent.headers()[CONTENT_ENCODING], "gzip", "{path}");
+            for accepted in ["identity", "gzip, deflate"] {
+                let sent = get_page(&path, &[(ACCEPT_ENCODING, accepted)]).await;
+                assert_eq!(sent.status(), StatusCode::OK, "{path}");
+                assert_eq!(sent.headers()[CONTENT_ENCODING], "gzip", "{path}");
+            }
         }
     }
 
