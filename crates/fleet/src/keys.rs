@@ -158,8 +158,8 @@ impl Identity {
         }
     }
 
-    /// A word that stands for a secret in the shared state. With a key of the fleet, nobody without that key
-    /// can find the secret by trying.
+    /// The name of a secret in the shared state. In a fleet with an encryption key, the secret cannot be
+    /// found by trying without that key.
     pub(crate) fn token(&self, purpose: &str, secret: &[u8]) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA256, self.secret.as_ref().map_or(&[][..], |secret| &secret.0));
         let tag = hmac::sign(&key, &signed(purpose, &[self.fleet.as_str().as_bytes(), secret]));

@@ -16,7 +16,7 @@ const PROTOCOL: u64 = 1;
 /// Bytes of an id of a session. Ids become parts of messages and of file names.
 const SESSION_ID_BYTES_MAX: usize = 200;
 
-/// What a client tells an agent first.
+/// The parameters of `initialize`.
 pub(super) fn initialize_params(version: &str) -> Value {
     json!({
         "protocolVersion": PROTOCOL,

@@ -142,7 +142,7 @@ mod tests {
         assert!(!channel.wants(&item(Some(subject(Some("two"))))));
         assert!(channel.wants(&item(None)), "each server speaks of its own disk");
         channel.reach = TargetReach::All;
-        assert!(channel.wants(&item(Some(subject(Some("two"))))), "nobody else knows the target");
+        assert!(channel.wants(&item(Some(subject(Some("two"))))), "no other server knows the target");
     }
 
     #[test]

@@ -27,7 +27,7 @@ use crate::sessions::{Config, Sessions};
 #[derive(Debug)]
 pub(in crate::sessions) struct OtherAgents {
     lists: Arc<Semaphore>,
-    /// What the last session of each agent offered to choose, by the name of the agent.
+    /// Models and modes that the last session of each agent offered, by the name of the agent.
     choices: Mutex<BTreeMap<String, ModelList>>,
 }
 

@@ -157,7 +157,7 @@ impl AgentProcess {
         drop(self.last_errors.drain(..surplus));
     }
 
-    /// How the agent ended, and its exit code.
+    /// Returns the reason of the agent's end, and its exit code.
     async fn explain(&mut self) -> (String, u8) {
         let status = tokio::time::timeout(EXIT_LIMIT, self.child.wait()).await;
         // A process that it left behind may hold the stream open.
@@ -185,7 +185,7 @@ impl AgentProcess {
     }
 }
 
-/// How a process ended, and its exit code. A signal counts as a shell counts it.
+/// Returns the reason of a process's end, and its exit code. A signal has the code that a shell gives it.
 fn ending(status: ExitStatus) -> (String, u8) {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
