@@ -176,7 +176,8 @@ impl Server {
         let notifications = self.notifications.clone();
         tokio::spawn(notifications.run(Some(self.auth.clone()), self.stopping.clone()));
         tokio::spawn(inspection::inspect(self.sessions.clone(), self.stopping.clone()));
-        tokio::spawn(retention::retain(self.sessions.clone(), self.retention, self.stopping.clone()));
+        let (retention, stopping) = (self.retention.run(self.sessions.clone()), self.stopping.clone());
+        tokio::spawn(async move { stopping.run_until_cancelled(retention).await });
         let fleet = self.fleet.clone().map(|fleet| {
             let parts = (self.sessions.clone(), self.auth.clone(), self.notifications.clone());
             tokio::spawn(fleet.run(parts, self.api_router(), self.stopping.clone()))

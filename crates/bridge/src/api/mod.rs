@@ -32,6 +32,7 @@ use axum::middleware;
 use tokio::sync::{Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
 
+pub use acp::LocalEditor;
 pub use openapi::openapi;
 pub use page::page;
 pub use transcripts::Transcripts;

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use tokio_util::sync::CancellationToken;
 
 use crate::journal::{ErrorKind, JournalError, Keep, Key, Rest};
 use crate::limits::{LIST_MAX, RETAIN_EVERY};
@@ -22,6 +21,25 @@ pub struct Retention {
 }
 
 impl Retention {
+    /// Removes old events of these sessions: at once, and every hour.
+    pub async fn run(self, sessions: Sessions) {
+        if self == Retention::default() {
+            return;
+        }
+        let mut tick = tokio::time::interval(RETAIN_EVERY);
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tick.tick().await;
+            match all(&sessions, self).await {
+                Ok(0) => {}
+                Ok(removed) => tracing::info!(removed, "removed old events"),
+                Err(error) => {
+                    tracing::warn!(%error, "failed to remove old events; trying again in an hour");
+                }
+            }
+        }
+    }
+
     /// The limits at a time.
     fn at(self, now: Timestamp) -> Keep {
         let since = self.age.map(|age| {
@@ -30,28 +48,6 @@ impl Retention {
         });
         Keep { events: self.events, bytes: self.bytes, since }
     }
-}
-
-/// Removes old events: at once, and every hour.
-pub(super) async fn retain(sessions: Sessions, retention: Retention, stopping: CancellationToken) {
-    if retention == Retention::default() {
-        return;
-    }
-    let mut tick = tokio::time::interval(RETAIN_EVERY);
-    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let periodically = async {
-        loop {
-            tick.tick().await;
-            match all(&sessions, retention).await {
-                Ok(0) => {}
-                Ok(removed) => tracing::info!(removed, "removed old events"),
-                Err(error) => {
-                    tracing::warn!(%error, "failed to remove old events; trying again in an hour");
-                }
-            }
-        }
-    };
-    stopping.run_until_cancelled(periodically).await;
 }
 
 async fn all(sessions: &Sessions, retention: Retention) -> Result<u64, JournalError> {

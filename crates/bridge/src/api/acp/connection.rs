@@ -1,175 +1,90 @@
-//! The connection of one editor on `/v1/acp`.
+//! The sessions and requests of one editor, over any transport.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tidings_acp::agent::{AgentCall, AgentNotice, ClientFeatures, initialized, listed};
 use tidings_acp::limits::{MESSAGES_WAITING_MAX, SESSIONS_MAX};
-use tidings_acp::rpc::{self, Id, Message as RpcMessage, RpcError};
+use tidings_acp::rpc::{self, Id, Message, RpcError};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::session::{EditorCommand, EditorSession, OpenMode};
 use super::{open, rpc_error};
 use crate::api::Api;
-use crate::api::stream_lifetime::{StreamLifetime, retry_ms};
-use crate::api::ws::close::Close;
-use crate::api::ws::link::{Message, WebSocket};
-use crate::api::ws::socket::{close_socket, received};
 use crate::caller::Caller;
-use crate::limits::{HEARTBEAT, HEARTBEATS_MISSED_MAX, WRITE_WAIT};
 
-/// Serves one editor until the connection ends.
-pub(super) async fn serve(api: Api, caller: Caller, lifetime: StreamLifetime, socket: WebSocket) {
-    let Ok(_permit) = Arc::clone(&api.sockets).try_acquire_owned() else {
-        return close_socket(socket, &Close::TooMany).await;
-    };
-    let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
-    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let retry_ms = retry_ms(&api.sessions.config().ids);
-    let (lines, written) = mpsc::channel(MESSAGES_WAITING_MAX);
-    let mut connection = EditorConnection {
-        api,
-        caller,
-        lifetime,
-        socket,
-        features: None,
-        sessions: HashMap::new(),
-        lines,
-        heartbeat,
-        heartbeats_missed: 0,
-        retry_ms,
-    };
-    let close = connection.run(written).await;
-    // Sessions end their tasks when the channel is closed; their agents go on.
-    let EditorConnection { socket, .. } = connection;
-    close_socket(socket, &close).await;
-}
+/// The editor does not read: the queue of one of its sessions is full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Behind;
 
-struct EditorConnection {
+/// The response to a message, if it is ready at once. Sessions send theirs with their updates.
+type Response = Result<Option<String>, Behind>;
+
+/// The connection of one editor.
+pub(super) struct EditorConnection {
     api: Api,
     caller: Caller,
-    lifetime: StreamLifetime,
-    socket: WebSocket,
     /// The editor's abilities, once it has initialized the connection.
     features: Option<ClientFeatures>,
     /// The open sessions, as the editor names them.
     sessions: HashMap<String, mpsc::Sender<EditorCommand>>,
     /// Lines of all sessions to write.
     lines: mpsc::Sender<String>,
-    heartbeat: Interval,
-    heartbeats_missed: u32,
-    retry_ms: u64,
 }
 
 impl EditorConnection {
-    async fn run(&mut self, mut written: mpsc::Receiver<String>) -> Close {
-        loop {
-            let step = tokio::select! {
-                biased;
-                end = self.lifetime.ended() => Err(Close::from_end(end, self.retry_ms)),
-                message = self.socket.recv() => match received(message) {
-                    Ok(message) => self.receive(message).await,
-                    Err(close) => Err(close),
-                },
-                Some(line) = written.recv() => self.write_all(line, &mut written).await,
-                _ = self.heartbeat.tick() => self.send_heartbeat().await,
-            };
-            if let Err(close) = step {
-                return close;
-            }
-        }
+    /// A connection, and the lines of its sessions. Sessions end their tasks when it is dropped; their agents
+    /// go on.
+    pub(super) fn new(api: Api, caller: Caller) -> (Self, mpsc::Receiver<String>) {
+        let (lines, written) = mpsc::channel(MESSAGES_WAITING_MAX);
+        (EditorConnection { api, caller, features: None, sessions: HashMap::new(), lines }, written)
     }
 
-    async fn send_heartbeat(&mut self) -> Result<(), Close> {
-        if self.heartbeats_missed >= HEARTBEATS_MISSED_MAX {
-            return Err(Close::Gone);
-        }
-        self.heartbeats_missed += 1;
-        let ping = self.socket.send(Message::Ping(axum::body::Bytes::new()));
-        match tokio::time::timeout(WRITE_WAIT, ping).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(Close::Gone),
-            Err(_) => Err(Close::Behind),
-        }
-    }
-
-    /// Writes a line, and those that are ready too.
-    async fn write_all(&mut self, first: String, written: &mut mpsc::Receiver<String>) -> Result<(), Close> {
-        let socket = &mut self.socket;
-        let writing = async {
-            let mut next = Some(first);
-            while let Some(line) = next {
-                socket.feed(Message::from(line)).await?;
-                next = written.try_recv().ok();
-            }
-            socket.flush().await
-        };
-        tokio::select! {
-            biased;
-            done = writing => done.map_err(|_| Close::Gone),
-            end = self.lifetime.ended() => Err(Close::from_end(end, self.retry_ms)),
-            () = tokio::time::sleep(WRITE_WAIT) => Err(Close::Behind),
-        }
-    }
-
-    async fn respond(&mut self, id: Option<&Id>, result: &Result<Value, RpcError>) -> Result<(), Close> {
-        let line = rpc::response(id, result);
-        match tokio::time::timeout(WRITE_WAIT, self.socket.send(Message::from(line))).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) => Err(Close::Gone),
-            Err(_) => Err(Close::Behind),
-        }
-    }
-
-    async fn receive(&mut self, message: Message) -> Result<(), Close> {
-        self.heartbeats_missed = 0;
-        let Message::Text(text) = message else { return Ok(()) };
-        match RpcMessage::read(&text) {
-            Ok(RpcMessage::Request { id, method, params }) => match AgentCall::read(&method, &params) {
+    /// Takes a message of the editor.
+    pub(super) async fn receive(&mut self, text: &str) -> Response {
+        match Message::read(text) {
+            Ok(Message::Request { id, method, params }) => match AgentCall::read(&method, &params) {
                 Ok(call) => self.call(id, call).await,
-                Err(error) => self.respond(Some(&id), &Err(error)).await,
+                Err(error) => Ok(Some(refused(&id, error))),
             },
-            Ok(RpcMessage::Notification { method, params }) => match AgentNotice::read(&method, &params) {
+            Ok(Message::Notification { method, params }) => match AgentNotice::read(&method, &params) {
                 AgentNotice::Cancel { session } => self.pass(&session, EditorCommand::Cancel),
                 AgentNotice::CancelRequest(id) => {
                     let commands: Vec<_> = self.sessions.keys().cloned().collect();
-                    commands
-                        .iter()
-                        .try_for_each(|session| self.pass(session, EditorCommand::CancelRequest(id.clone())))
+                    commands.iter().try_fold(None, |_, session| {
+                        self.pass(session, EditorCommand::CancelRequest(id.clone()))
+                    })
                 }
-                AgentNotice::Unknown => Ok(()),
+                AgentNotice::Unknown => Ok(None),
             },
-            Ok(RpcMessage::Response { id, result }) => {
+            Ok(Message::Response { id, result }) => {
                 // Ids of ours begin with the session.
                 let session = id.text().and_then(|text| Some(text.split_once('/')?.0.to_owned()));
-                session.map_or(Ok(()), |session| self.pass(&session, EditorCommand::Answer(id, result)))
+                session.map_or(Ok(None), |session| self.pass(&session, EditorCommand::Answer(id, result)))
             }
-            Err(error) => self.respond(None, &Err(error)).await,
+            Err(error) => Ok(Some(rpc::response(None, &Err(error)))),
         }
     }
 
-    /// Passes a command to a session, if it is open. A queue that is full belongs to an editor that does not
-    /// read.
-    fn pass(&mut self, session: &str, command: EditorCommand) -> Result<(), Close> {
+    /// Passes a command to a session, if it is open.
+    fn pass(&mut self, session: &str, command: EditorCommand) -> Response {
         if let Some(commands) = self.sessions.get(session)
             && let Err(mpsc::error::TrySendError::Full(_)) = commands.try_send(command)
         {
-            return Err(Close::Behind);
+            return Err(Behind);
         }
-        Ok(())
+        Ok(None)
     }
 
-    async fn call(&mut self, id: Id, call: AgentCall) -> Result<(), Close> {
+    async fn call(&mut self, id: Id, call: AgentCall) -> Response {
         let Some(features) = self.features.clone() else {
             let AgentCall::Initialize(features) = call else {
                 let message = "The connection is not initialized";
                 let error = RpcError::new(RpcError::INVALID_REQUEST, message, "send `initialize` first");
-                return self.respond(Some(&id), &Err(error)).await;
+                return Ok(Some(refused(&id, error)));
             };
             self.features = Some(features);
-            return self.respond(Some(&id), &Ok(initialized(env!("CARGO_PKG_VERSION")))).await;
+            return Ok(Some(responded(&id, &Ok(initialized(env!("CARGO_PKG_VERSION"))))));
         };
         let result = match call {
             AgentCall::Initialize(features) => {
@@ -212,35 +127,30 @@ impl EditorConnection {
                 }
             }
             AgentCall::Close { session } => {
-                return self.for_session(id, &session, EditorCommand::Close).await;
+                return self.for_session(id, &session, EditorCommand::Close);
             }
             AgentCall::SetMode { session, mode } => {
-                return self.for_session(id, &session, |id| EditorCommand::SetMode { id, mode }).await;
+                return self.for_session(id, &session, |id| EditorCommand::SetMode { id, mode });
             }
             AgentCall::SetOption { session, option, value } => {
                 let command = |id| EditorCommand::SetOption { id, option, value };
-                return self.for_session(id, &session, command).await;
+                return self.for_session(id, &session, command);
             }
             AgentCall::Prompt { session, input } => {
-                return self.for_session(id, &session, |id| EditorCommand::Prompt { id, input }).await;
+                return self.for_session(id, &session, |id| EditorCommand::Prompt { id, input });
             }
         };
-        self.respond(Some(&id), &result).await
+        Ok(Some(responded(&id, &result)))
     }
 
     /// Passes a request to an open session, which responds to it.
-    async fn for_session(
-        &mut self,
-        id: Id,
-        session: &str,
-        command: impl FnOnce(Id) -> EditorCommand,
-    ) -> Result<(), Close> {
+    fn for_session(&mut self, id: Id, session: &str, command: impl FnOnce(Id) -> EditorCommand) -> Response {
         self.sessions.retain(|_, commands| !commands.is_closed());
         if !self.sessions.contains_key(session) {
             let message = format!("No session `{session}` is open on this connection");
             let hint = "open it with `session/new`, `session/load` or `session/resume`";
             let error = RpcError::new(RpcError::NOT_FOUND, message, hint);
-            return self.respond(Some(&id), &Err(error)).await;
+            return Ok(Some(refused(&id, error)));
         }
         self.pass(session, command(id))
     }
@@ -253,12 +163,12 @@ impl EditorConnection {
         key: String,
         features: ClientFeatures,
         opening: OpenMode,
-    ) -> Result<(), Close> {
+    ) -> Response {
         self.sessions.retain(|_, commands| !commands.is_closed());
         if self.sessions.len() >= SESSIONS_MAX && !self.sessions.contains_key(&name) {
             let message = format!("This connection already has {SESSIONS_MAX} sessions open");
             let error = RpcError::new(RpcError::INVALID_REQUEST, message, "close some of them");
-            return self.respond(Some(&id), &Err(error)).await;
+            return Ok(Some(refused(&id, error)));
         }
         let session = EditorSession::attach(
             (self.api.clone(), self.caller.clone()),
@@ -271,9 +181,17 @@ impl EditorConnection {
             Ok(session) => {
                 // An earlier task of the same session ends with its channel.
                 self.sessions.insert(name, session.start(id));
-                Ok(())
+                Ok(None)
             }
-            Err(error) => self.respond(Some(&id), &Err(rpc_error(&error))).await,
+            Err(error) => Ok(Some(refused(&id, rpc_error(&error)))),
         }
     }
+}
+
+fn responded(id: &Id, result: &Result<Value, RpcError>) -> String {
+    rpc::response(Some(id), result)
+}
+
+fn refused(id: &Id, error: RpcError) -> String {
+    responded(id, &Err(error))
 }

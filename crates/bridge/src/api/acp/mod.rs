@@ -1,12 +1,14 @@
-//! The WebSocket `/v1/acp`: sessions for editors, in the Agent Client Protocol.
+//! Sessions for editors, in the Agent Client Protocol: on the WebSocket `/v1/acp`, and in this process.
 //!
 //! Each message is one JSON-RPC message. Updates carry our cursor in `_meta.tidings.cursor`; a client that
 //! reconnects sends it as `_meta.tidings.after` of `session/resume`, and misses nothing.
 
 mod connection;
 mod encoder;
+mod local;
 mod open;
 mod session;
+mod socket;
 
 use axum::extract::State;
 use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
@@ -14,6 +16,8 @@ use axum::http::{Extensions, HeaderMap};
 use axum::response::Response;
 use tidings_acp::limits::MESSAGE_BYTES_MAX;
 use tidings_acp::rpc::RpcError;
+
+pub use local::LocalEditor;
 
 use super::Api;
 use super::stream_lifetime::StreamLifetime;
@@ -43,7 +47,7 @@ pub(crate) async fn acp_socket(
     let mut lifetime = StreamLifetime::new(&api).with_connection(extensions.get());
     lifetime.bind(&caller);
     link::upgrade_with(&extensions, &headers, None, MESSAGE_BYTES_MAX, move |socket| {
-        connection::serve(api, caller, lifetime, socket)
+        socket::serve(api, caller, lifetime, socket)
     })
 }
 

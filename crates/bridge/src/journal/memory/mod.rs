@@ -76,8 +76,6 @@ impl MemoryJournal {
     }
 }
 
-impl MemoryStore {}
-
 impl Journal for MemoryJournal {
     fn create(&self, new: NewSession) -> Call<'_, (Session, Novelty)> {
         self.with(|state| state.create(&new))

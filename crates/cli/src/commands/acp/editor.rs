@@ -34,14 +34,20 @@ pub(super) enum EditorLine {
 
 impl EditorLine {
     pub(super) fn pass(&self, relay: &mut Relay) -> RelayOutput {
-        let length = match self {
-            EditorLine::Whole(line) => return relay.from_editor(line),
-            EditorLine::TooLong(length) => length,
-        };
-        let message = format!("A message of {length} bytes is longer than {MESSAGE_BYTES_MAX}");
-        let error = RpcError::new(RpcError::INVALID_REQUEST, message, "put large files into the folder");
-        RelayOutput { to_editor: vec![rpc::response(None, &Err(error))], ..RelayOutput::default() }
+        match self {
+            EditorLine::Whole(line) => relay.from_editor(line),
+            EditorLine::TooLong(length) => {
+                RelayOutput { to_editor: vec![too_long(*length)], ..RelayOutput::default() }
+            }
+        }
     }
+}
+
+/// The response to a line that is too long.
+pub(super) fn too_long(length: u64) -> String {
+    let message = format!("A message of {length} bytes is longer than {MESSAGE_BYTES_MAX}");
+    let error = RpcError::new(RpcError::INVALID_REQUEST, message, "put large files into the folder");
+    rpc::response(None, &Err(error))
 }
 
 impl Editor {

@@ -5,16 +5,15 @@ mod editor;
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use tidings_acp::relay::{Relay, RelayOutput};
+use tidings_bridge::api::LocalEditor;
 use tidings_bridge::server::choose_tls;
-use tokio::sync::oneshot;
 
 use self::connection::Connection;
-use self::editor::Editor;
+use self::editor::{Editor, EditorLine, too_long};
 use crate::commands::remote::{Remote, RemoteArgs};
-use crate::commands::serve::embedded;
+use crate::commands::serve::embedded::Embedded;
 use crate::error::Exit;
 
 /// Serve Claude Code to an editor, in the Agent Client Protocol on standard input and output
@@ -61,9 +60,7 @@ impl Acp {
     async fn serve(&self) -> anyhow::Result<Exit> {
         choose_tls();
         match self.remote().await? {
-            Some(remote) => {
-                relay(&remote, Lost::Reconnect).await?;
-            }
+            Some(remote) => relay(&remote).await?,
             None => self.standalone().await?,
         }
         Ok(Exit::Success)
@@ -87,39 +84,48 @@ impl Acp {
         }
     }
 
-    /// Runs a server in this process, on a socket that only this user can open.
+    /// Runs the sessions in this process, without a server.
     async fn standalone(&self) -> anyhow::Result<()> {
         let folder = tempfile::Builder::new().prefix("tidings-acp-").tempdir()?;
-        let (stop, stopped) = oneshot::channel::<()>();
-        let server = embedded::Embedded::open(folder.path(), self.claude_path.clone()).await?;
-        let args = RemoteArgs { data: Some(folder.path().to_owned()), server: None, json: false };
-        let remote = args.remote()?;
-        let serving = tokio::spawn(server.run(async move { drop(stopped.await) }));
-        let done = relay(&remote, Lost::End).await;
-        drop(stop);
-        serving.await.context("The server of this process failed")??;
+        let mut embedded = Embedded::open(folder.path(), self.claude_path.clone()).await?;
+        let done = serve_here(&mut Editor::new(), &mut embedded.editor).await;
+        embedded.close().await;
         done
     }
 }
 
-/// What happens when the connection is lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lost {
-    /// The server may restart.
-    Reconnect,
-    /// The server is in this process.
-    End,
+/// Serves the editor from this process until it leaves.
+async fn serve_here(editor: &mut Editor, sessions: &mut LocalEditor) -> anyhow::Result<()> {
+    loop {
+        tokio::select! {
+            biased;
+            line = sessions.next() => {
+                let mut together = vec![line];
+                together.extend(std::iter::from_fn(|| sessions.ready()).take(LINES_TOGETHER_MAX));
+                editor.write(&together).await?;
+            }
+            lines = editor.read() => {
+                let Some(lines) = lines? else { return Ok(()) };
+                for line in lines {
+                    let response = match line {
+                        EditorLine::Whole(line) => sessions.receive(&line).await?,
+                        EditorLine::TooLong(length) => Some(too_long(length)),
+                    };
+                    editor.write(response.as_slice()).await?;
+                }
+            }
+        }
+    }
 }
 
-/// Relays between the editor and a server until the editor leaves.
-async fn relay(remote: &Remote, lost: Lost) -> anyhow::Result<()> {
+/// Relays between the editor and a server, which may restart, until the editor leaves.
+async fn relay(remote: &Remote) -> anyhow::Result<()> {
     let mut relay = Relay::new(&uuid::Uuid::new_v4().to_string());
     let mut editor = Editor::new();
     let mut first = Some(Connection::open(remote).await?);
     loop {
         let mut connection = match first.take() {
             Some(connection) => connection,
-            None if lost == Lost::End => return Ok(()),
             None => match editor.wait_for_server(&mut relay, remote).await? {
                 Some(connection) => connection,
                 None => return Ok(()),

@@ -1,25 +1,30 @@
-//! A server inside another command: on a socket in a folder of its own, for one client.
+//! The sessions of a server inside another command, for one editor.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
-use tidings_bridge::auth::Auth;
-use tidings_bridge::server::Bound;
-use tidings_bridge::{Server, auth};
+use tidings_bridge::api::{Api, LocalEditor};
+use tidings_bridge::auth::{self, Auth};
+use tidings_bridge::server::Retention;
+use tidings_bridge::{Caller, Sessions};
 
 use super::settings::{Layer, LogLevel, Observed, Settings};
 use super::start::{self, JournalChoice};
 use super::{auth_settings, logs};
 
-/// A server that is ready to run.
+/// Bytes of newest events that each session keeps in memory. The editor has shown older ones, and Claude Code
+/// keeps its own transcript.
+const EVENT_BYTES_MAX: u64 = 64 << 20;
+
+/// Sessions that live as long as this process.
 pub(crate) struct Embedded {
-    server: Server,
-    bound: Bound,
+    sessions: Sessions,
+    pub(crate) editor: LocalEditor,
 }
 
 impl Embedded {
-    /// Opens a server with its data in a folder. Its agents get the environment of this process, and end with
-    /// it.
+    /// Opens sessions whose files are in a folder. Their agents get the environment of this process, and end
+    /// with it.
     pub(crate) async fn open(data: &Path, claude_path: Option<PathBuf>) -> anyhow::Result<Self> {
         let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
         let layer = Layer {
@@ -37,16 +42,17 @@ impl Embedded {
         logs::start(settings.log, settings.log_level);
         auth::data_folder(&settings.data)?;
         let auth = Auth::open(auth_settings(&settings)?)?;
-        let bound = start::listen(&settings).bind()?;
-        let sessions = start::sessions(&settings, &auth, JournalChoice::Existing).await?;
-        auth.reached_at("http://localhost");
-        start::write_notes(&settings)?;
-        let server = Server::new(sessions, auth).transcripts(start::transcripts());
-        Ok(Embedded { server, bound })
+        let sessions = start::sessions(&settings, &auth, JournalChoice::InMemory).await?;
+        let retention = Retention { bytes: Some(EVENT_BYTES_MAX), ..Retention::default() };
+        tokio::spawn(retention.run(sessions.clone()));
+        let mut api = Api::new(sessions.clone());
+        api.transcripts = start::transcripts();
+        let editor = LocalEditor::new(api, Caller::admin("editor"));
+        Ok(Embedded { sessions, editor })
     }
 
-    /// Serves until `stop` completes.
-    pub(crate) async fn run(self, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
-        Ok(self.server.run(self.bound, stop).await?)
+    /// Ends the agents.
+    pub(crate) async fn close(self) {
+        self.sessions.drain().await;
     }
 }

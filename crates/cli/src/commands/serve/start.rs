@@ -83,6 +83,8 @@ pub(super) enum JournalChoice {
     Existing,
     /// A new one if the existing one is missing.
     NewIfMissing,
+    /// One that ends with this process.
+    InMemory,
 }
 
 fn open_journal(
@@ -108,9 +110,10 @@ pub(super) async fn sessions(
     choice: JournalChoice,
 ) -> anyhow::Result<Sessions> {
     let opening = Opening { boot_id: boot_id(), fresh_epoch: Epoch::from_random(random()) };
-    let journal: Arc<dyn Journal> = match &settings.demo {
-        Some(_) => Arc::new(MemoryJournal::new(&opening)),
-        None => Arc::new(open_journal(settings, &opening, choice)?),
+    let journal: Arc<dyn Journal> = if settings.demo.is_some() || choice == JournalChoice::InMemory {
+        Arc::new(MemoryJournal::new(&opening))
+    } else {
+        Arc::new(open_journal(settings, &opening, choice)?)
     };
     Ok(Sessions::open(Broadcast::new(journal), config(settings, auth)?).await?)
 }

@@ -1,0 +1,104 @@
+//! An editor on the WebSocket `/v1/acp`.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tokio::time::{Instant, Interval, MissedTickBehavior};
+
+use super::connection::EditorConnection;
+use crate::api::Api;
+use crate::api::stream_lifetime::{StreamLifetime, retry_ms};
+use crate::api::ws::close::Close;
+use crate::api::ws::link::{Message, WebSocket};
+use crate::api::ws::socket::{close_socket, received};
+use crate::caller::Caller;
+use crate::limits::{HEARTBEAT, HEARTBEATS_MISSED_MAX, WRITE_WAIT};
+
+/// Serves one editor until the connection ends.
+pub(super) async fn serve(api: Api, caller: Caller, lifetime: StreamLifetime, socket: WebSocket) {
+    let Ok(_permit) = Arc::clone(&api.sockets).try_acquire_owned() else {
+        return close_socket(socket, &Close::TooMany).await;
+    };
+    let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
+    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let retry_ms = retry_ms(&api.sessions.config().ids);
+    let (connection, lines) = EditorConnection::new(api, caller);
+    let mut editor = EditorSocket { connection, lifetime, socket, heartbeat, heartbeats_missed: 0, retry_ms };
+    let close = editor.run(lines).await;
+    let EditorSocket { socket, .. } = editor;
+    close_socket(socket, &close).await;
+}
+
+struct EditorSocket {
+    connection: EditorConnection,
+    lifetime: StreamLifetime,
+    socket: WebSocket,
+    heartbeat: Interval,
+    heartbeats_missed: u32,
+    retry_ms: u64,
+}
+
+impl EditorSocket {
+    async fn run(&mut self, mut lines: mpsc::Receiver<String>) -> Close {
+        loop {
+            let step = tokio::select! {
+                biased;
+                end = self.lifetime.ended() => Err(Close::from_end(end, self.retry_ms)),
+                message = self.socket.recv() => match received(message) {
+                    Ok(message) => self.receive(message).await,
+                    Err(close) => Err(close),
+                },
+                Some(line) = lines.recv() => self.write_all(line, &mut lines).await,
+                _ = self.heartbeat.tick() => self.send_heartbeat().await,
+            };
+            if let Err(close) = step {
+                return close;
+            }
+        }
+    }
+
+    async fn send_heartbeat(&mut self) -> Result<(), Close> {
+        if self.heartbeats_missed >= HEARTBEATS_MISSED_MAX {
+            return Err(Close::Gone);
+        }
+        self.heartbeats_missed += 1;
+        self.send(Message::Ping(axum::body::Bytes::new())).await
+    }
+
+    async fn send(&mut self, message: Message) -> Result<(), Close> {
+        match tokio::time::timeout(WRITE_WAIT, self.socket.send(message)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(Close::Gone),
+            Err(_) => Err(Close::Behind),
+        }
+    }
+
+    /// Writes a line, and those that are ready too.
+    async fn write_all(&mut self, first: String, lines: &mut mpsc::Receiver<String>) -> Result<(), Close> {
+        let socket = &mut self.socket;
+        let writing = async {
+            let mut next = Some(first);
+            while let Some(line) = next {
+                socket.feed(Message::from(line)).await?;
+                next = lines.try_recv().ok();
+            }
+            socket.flush().await
+        };
+        tokio::select! {
+            biased;
+            done = writing => done.map_err(|_| Close::Gone),
+            end = self.lifetime.ended() => Err(Close::from_end(end, self.retry_ms)),
+            () = tokio::time::sleep(WRITE_WAIT) => Err(Close::Behind),
+        }
+    }
+
+    async fn receive(&mut self, message: Message) -> Result<(), Close> {
+        self.heartbeats_missed = 0;
+        let Message::Text(text) = message else { return Ok(()) };
+        match self.connection.receive(&text).await {
+            Ok(Some(response)) => self.send(Message::from(response)).await,
+            Ok(None) => Ok(()),
+            Err(_) => Err(Close::Behind),
+        }
+    }
+}
