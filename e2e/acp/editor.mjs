@@ -51,8 +51,15 @@ const initialize = (agent) =>
 
 const open = async (agent) => (await agent.request(methods.agent.session.new, { cwd, mcpServers: [] })).sessionId;
 
+/** A response, and the updates before it: the SDK calls their handlers later if it read all of it at once. */
+async function withUpdates(response) {
+  const result = await response;
+  await new Promise(setImmediate);
+  return result;
+}
+
 const prompt = (agent, sessionId, words) =>
-  agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text: words }] });
+  withUpdates(agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text: words }] }));
 
 /** A tool that is asked about, its output, and the answer after it. */
 async function noted(agent) {
@@ -78,7 +85,7 @@ const cases = {
     const { sessions } = await agent.request(methods.agent.session.list, { cwd });
     assert.ok(sessions.some((session) => session.sessionId === sessionId));
     seen.updates.length = 0;
-    await agent.request(methods.agent.session.load, { sessionId, cwd, mcpServers: [] });
+    await withUpdates(agent.request(methods.agent.session.load, { sessionId, cwd, mcpServers: [] }));
     assert.match(text(), /It is noted/, "load replays before it answers");
     assert.ok(seen.updates.some((update) => update.sessionUpdate === "user_message_chunk"));
   },
