@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tidings_protocol::control::{Call, ControlOutcome, Initialize, InitializeReply};
 use tidings_protocol::messages::Message;
+use tracing::Instrument as _;
 
 use super::core::Core;
 use super::writer::Writer;
@@ -27,28 +28,32 @@ impl Client {
 
     /// Connects as [`Client::connect_over`], with a [lossless](Client::follow) subscriber that receives
     /// everything from the first line on.
-    #[tracing::instrument(level = "debug", skip_all)]
     pub async fn connect_and_follow(
         transport: impl Transport + 'static,
         options: Options,
     ) -> Result<(Self, Subscriber), Error> {
-        let Plan { launch, initialize, warnings } = options.plan()?;
-        for warning in warnings {
-            tracing::warn!("{warning}");
+        let span = tracing::debug_span!("connect_and_follow");
+        async move {
+            let Plan { launch, initialize, warnings } = options.plan()?;
+            for warning in warnings {
+                tracing::warn!("{warning}");
+            }
+            let link = Box::new(transport).open(launch).await?;
+            // The version of another program explains nothing.
+            let program = link.program.clone().filter(|_| options.process.agent_name.is_claude());
+            let resumed = link.resumed.clone();
+            let (client, subscriber) = Client::start(link, &options);
+            let known = match resumed {
+                Some(resumed) => client.resume(&resumed),
+                None => client.shake_hands(initialize, &options).await,
+            };
+            match known {
+                Ok(()) => Ok((client, subscriber)),
+                Err(error) => Err(explain(error, program).await),
+            }
         }
-        let link = Box::new(transport).open(launch).await?;
-        // The version of another program explains nothing.
-        let program = link.program.clone().filter(|_| options.process.agent_name.is_claude());
-        let resumed = link.resumed.clone();
-        let (client, subscriber) = Client::start(link, &options);
-        let known = match resumed {
-            Some(resumed) => client.resume(&resumed),
-            None => client.shake_hands(initialize, &options).await,
-        };
-        match known {
-            Ok(()) => Ok((client, subscriber)),
-            Err(error) => Err(explain(error, program).await),
-        }
+        .instrument(span)
+        .await
     }
 
     fn start(link: Link, options: &Options) -> (Self, Subscriber) {

@@ -9,6 +9,7 @@ use tidings_protocol::json::Raw;
 use tidings_protocol::messages::{ControlCancelRequest, Message};
 use tidings_protocol::{Frame, Kind};
 use tokio::sync::watch;
+use tracing::Instrument as _;
 
 use super::Client;
 use super::cli_requests::CliRequests;
@@ -123,27 +124,31 @@ impl Core {
 
     /// Sends a request and returns the whole reply. The request is cancelled if the future is dropped or
     /// times out.
-    #[tracing::instrument(level = "debug", skip_all, fields(subtype = call.subtype()))]
     pub(super) async fn call(self: &Arc<Self>, call: Call, limit: Duration) -> Result<Success, Error> {
-        let subtype = call.subtype().to_owned();
-        let id = self.ids.next();
-        let answer = self.pending_calls.open(&id, &subtype)?;
-        let mut unanswered = CancelOnDrop { core: self, id: &id, sent: false };
-        let line =
-            Message::ControlRequest { request_id: id.clone(), request: ControlRequest::new(call) }.to_line();
-        unanswered.sent = true;
-        if let Err(error) = self.writer.control(line).await {
-            // The exit of the process explains more than its closed input.
-            return Err(self.explain_closed(error).await);
-        }
-        match tokio::time::timeout(limit, answer).await {
-            Ok(Ok(result)) => {
-                unanswered.sent = false;
-                result
+        let span = tracing::debug_span!("call", subtype = call.subtype());
+        async move {
+            let subtype = call.subtype().to_owned();
+            let id = self.ids.next();
+            let answer = self.pending_calls.open(&id, &subtype)?;
+            let mut unanswered = CancelOnDrop { core: self, id: &id, sent: false };
+            let line = Message::ControlRequest { request_id: id.clone(), request: ControlRequest::new(call) }
+                .to_line();
+            unanswered.sent = true;
+            if let Err(error) = self.writer.control(line).await {
+                // The exit of the process explains more than its closed input.
+                return Err(self.explain_closed(error).await);
             }
-            Ok(Err(_)) => Err(Error::closed()),
-            Err(_) => Err(Error::timeout(&self.agent, &subtype, limit)),
+            match tokio::time::timeout(limit, answer).await {
+                Ok(Ok(result)) => {
+                    unanswered.sent = false;
+                    result
+                }
+                Ok(Err(_)) => Err(Error::closed()),
+                Err(_) => Err(Error::timeout(&self.agent, &subtype, limit)),
+            }
         }
+        .instrument(span)
+        .await
     }
 
     /// Replaces an error that only says that the session is closed by the reason of the end, if there is one.

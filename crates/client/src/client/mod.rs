@@ -21,6 +21,7 @@ use std::time::Duration;
 use tidings_protocol::control::{Call, ControlResponse, InitializeReply, Request, Success, UnknownCall};
 use tidings_protocol::json::Json;
 use tidings_protocol::messages::Message;
+use tracing::Instrument as _;
 
 pub use closing::StoppedBy;
 pub(crate) use event::OUTPUT_MISSING;
@@ -69,34 +70,38 @@ impl Client {
     /// Sends a prompt. The returned turn can be followed, awaited or dropped.
     ///
     /// A prompt may be sent while another is being answered: it is queued, or answered together with others.
-    #[tracing::instrument(level = "debug", skip_all)]
     pub async fn send(&self, prompt: impl Into<Prompt>) -> Result<Turn, Error> {
-        let core = &self.core;
-        let (uuid, line) = prompt.into().into_line(&core.ids, core.verbatim);
-        if let Some(ended) = core.ended.borrow().as_ref() {
-            return Err(ended.error.clone().unwrap_or_else(Error::closed));
+        let span = tracing::debug_span!("send");
+        async move {
+            let core = &self.core;
+            let (uuid, line) = prompt.into().into_line(&core.ids, core.verbatim);
+            if let Some(ended) = core.ended.borrow().as_ref() {
+                return Err(ended.error.clone().unwrap_or_else(Error::closed));
+            }
+            if core.closing.get().is_some() {
+                return Err(Error::closed());
+            }
+            let subscriber = core.subscribers.add(Some(uuid.clone()));
+            if !core.turns().sent(&uuid) {
+                return Err(Error::new(
+                    ErrorKind::Invalid,
+                    "Too many prompts are unanswered",
+                    "wait for some of them to finish",
+                ));
+            }
+            #[cfg(feature = "otel")]
+            core.spans.sent(&uuid);
+            core.touch();
+            let mut unsent = Unsent { core, uuid: &uuid, armed: true };
+            if let Err(error) = core.writer.data(line).await {
+                return Err(core.explain_closed(error).await);
+            }
+            unsent.armed = false;
+            drop(unsent);
+            Ok(Turn::new(uuid, subscriber))
         }
-        if core.closing.get().is_some() {
-            return Err(Error::closed());
-        }
-        let subscriber = core.subscribers.add(Some(uuid.clone()));
-        if !core.turns().sent(&uuid) {
-            return Err(Error::new(
-                ErrorKind::Invalid,
-                "Too many prompts are unanswered",
-                "wait for some of them to finish",
-            ));
-        }
-        #[cfg(feature = "otel")]
-        core.spans.sent(&uuid);
-        core.touch();
-        let mut unsent = Unsent { core, uuid: &uuid, armed: true };
-        if let Err(error) = core.writer.data(line).await {
-            return Err(core.explain_closed(error).await);
-        }
-        unsent.armed = false;
-        drop(unsent);
-        Ok(Turn::new(uuid, subscriber))
+        .instrument(span)
+        .await
     }
 
     /// Subscribes to all events from now on. Any number of subscribers is allowed.
