@@ -101,7 +101,7 @@ impl Roster {
             state.leases.insert(lease.session.clone(), lease.clone());
         }
         drop(state);
-        self.0.changes.send_modify(|count| *count += 1);
+        self.note_change();
         lease
     }
 }

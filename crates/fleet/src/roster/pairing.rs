@@ -172,14 +172,6 @@ impl Roster {
         self.0.link.identity().token(PAIR, print)
     }
 
-    /// The time of the NATS server, from the last heartbeat.
-    fn now_ms(&self) -> Result<i64, FleetError> {
-        let state = self.0.state.lock();
-        let last = state.beats.values().filter_map(|heard| Some((heard.at?, heard.heard_ms))).max();
-        let (at, heard_ms) = last.ok_or_else(FleetError::disconnected)?;
-        Ok(heard_ms.saturating_add(i64::try_from(at.elapsed().as_millis()).unwrap_or(i64::MAX)))
-    }
-
     /// A value with the signature of this node.
     fn sealed(&self, purpose: &str, token: &str, value: &impl Serialize) -> Result<Bytes, FleetError> {
         let identity = self.0.link.identity();
