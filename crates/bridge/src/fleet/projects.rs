@@ -97,7 +97,7 @@ async fn own_sessions(sessions: &Sessions) -> Result<Vec<SessionView>, Error> {
         let rows = sessions.broadcast().journal().sessions(after, LIST_MAX).await?;
         let Some(last) = rows.last() else { return Ok(own) };
         after = Some(last.handle);
-        own.extend(rows.iter().filter(|row| row.node.is_none()).map(|row| sessions.view_of_row(row)));
+        own.extend(rows.iter().filter(|row| row.node.is_none()).map(|row| sessions.view(row)));
     }
 }
 
@@ -152,7 +152,7 @@ impl Fleet {
             let rows = sessions.broadcast().journal().sessions(after, LIST_MAX).await?;
             let Some(last) = rows.last() else { break };
             after = Some(last.handle);
-            for view in rows.iter().map(|row| sessions.view_of_row(row)) {
+            for view in rows.iter().map(|row| sessions.view(row)) {
                 let Some(project) = view.project.clone().filter(|_| caller.sees(&view.cwd)) else { continue };
                 let node = view.node.clone().unwrap_or_else(|| self.node().to_string());
                 let place = (node, project_folder(&view).to_owned());

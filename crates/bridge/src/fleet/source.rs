@@ -90,7 +90,7 @@ impl OwnSessions {
         let is_durable =
             page.events.is_empty() || page.events.iter().any(|event| event.class == Class::Durable);
         let row = (restart || is_durable).then(|| {
-            let view = self.sessions.view_of_row(&session);
+            let view = self.sessions.view(&session);
             let row = TravellingRow::new(view, session.state.clone(), session.created, &resumed.pending);
             Bytes::from(serde_json::to_vec(&row).unwrap_or_default())
         });

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Sessions;
-use super::running::commands;
+use super::running::command_ids;
 use crate::caller::Caller;
 use crate::journal::AuditDraft;
 use crate::limits::AUDIT_RULE_CHARS;
@@ -28,7 +28,7 @@ impl Sessions {
             let Some(value) = request.get(field).filter(|value| !value.is_null()) else { continue };
             // The configuration of MCP servers can hold secrets.
             let is_secret = field == "mcp_config";
-            let digest = is_secret.then(|| commands::digest(value));
+            let digest = is_secret.then(|| command_ids::digest(value));
             let text = (!is_secret).then(|| value.to_string());
             self.audit_line(caller, Some(session), format!("set {field}"), text, digest).await;
         }

@@ -16,6 +16,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::Sessions;
+use super::active::check_folder;
 use super::entry::Change;
 use super::requests::asks::{PendingRequest, pending_request};
 use super::running::actor::ActorCommand;
@@ -183,7 +184,7 @@ impl Sessions {
         take: &mut (dyn FnMut(&UiMessage) + Send),
     ) -> Result<LostSession, Error> {
         let row = self.row(name).await?;
-        super::check_folder(caller, &row.cwd)?;
+        check_folder(caller, &row.cwd)?;
         let view = self.view(&row);
         let (Some(node), true) = (row.node, view.unreachable.is_some()) else {
             let message = "The server of this session is connected";

@@ -13,7 +13,7 @@ use tidings_transcript::manage::prompt_line;
 use super::backends::{AcpAgent, ClaudeCode, Offer};
 use super::entry::Change;
 use super::remote::RemoteSession;
-use super::running::commands;
+use super::running::command_ids;
 use super::surviving::after_limit::AfterLimit;
 use super::view::{self, PendingCounts};
 use crate::error::{Code, Error};
@@ -180,7 +180,7 @@ impl SessionSettings {
     pub(super) fn done_before(&self, id: &ClientId, what: &str) -> Result<Option<Accepted>, Error> {
         let Some(done) = self.done.iter().find(|done| done.client_id == id.as_str()) else { return Ok(None) };
         if done.what.as_ref().is_some_and(|before| before != what) {
-            return Err(commands::used_elsewhere());
+            return Err(command_ids::used_elsewhere());
         }
         Ok(Some(Accepted { turn_id: None, seq: done.seq, cursor: done.cursor.clone(), rewind: None }))
     }

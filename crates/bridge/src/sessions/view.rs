@@ -1,14 +1,87 @@
-//! Parts of the view of a session: its number, its phase, and the numbers of its pending requests.
+//! Sessions as clients see them.
 
-use tidings_protocol::api::ServerPhase;
+use std::collections::BTreeMap;
 
-use crate::journal::Handle;
+use tidings_protocol::api::{Notice, ServerPhase, SessionView};
+
+use super::Sessions;
+use super::settings::SessionSettings;
+use crate::error::Error;
+use crate::journal::{self, Handle, Key, SessionName};
+use crate::limits::LIST_MAX;
 
 /// Numbers of pending requests of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct PendingCounts {
     pub(super) permissions: u64,
     pub(super) questions: u64,
+}
+
+impl Sessions {
+    /// Sessions in the order of their handles, those above `after`.
+    pub async fn list(&self, after: Option<Handle>, max: usize) -> Result<Vec<SessionView>, Error> {
+        let _whole = self.0.observed.wait_for_appearing().await;
+        let rows = self.0.broadcast.journal().sessions(after, max.min(LIST_MAX)).await?;
+        Ok(rows.iter().map(|row| self.view(row)).collect())
+    }
+
+    /// Number of sessions in each phase, and number of open asks.
+    pub(crate) async fn counts(&self) -> Result<(BTreeMap<&'static str, u64>, u64), Error> {
+        let journal::Counts { sessions, open_asks, .. } = self.0.broadcast.journal().counts().await?;
+        let mut phases = BTreeMap::new();
+        for (state, count) in sessions {
+            // In the words of the list of sessions.
+            *phases.entry(phase_name(phase(&state))).or_default() += count;
+        }
+        Ok((phases, open_asks))
+    }
+
+    /// Returns a session by handle or key.
+    pub async fn find(&self, name: &str) -> Result<SessionView, Error> {
+        let _whole = self.0.observed.wait_for_appearing().await;
+        let row = self.row(name).await?;
+        let used = self.active().get(&row.key).cloned();
+        if let Some(used) = used {
+            used.entry.wait_for_change().await;
+        }
+        Ok(self.view(&row))
+    }
+
+    /// Notifies clients of a session whose view has changed.
+    pub(crate) async fn notify_of_session(&self, key: &str) {
+        if let Ok(row) = self.row(key).await {
+            self.notify(Notice::Session { session: self.view(&row) });
+        }
+    }
+
+    /// The view of a session that was not used since the server started.
+    fn view_without_agent(&self, row: &journal::Session) -> SessionView {
+        let view = SessionSettings::parse(&row.settings).view(row, PendingCounts::default());
+        if view.node.is_none() { self.0.projects.add_to(view) } else { view }
+    }
+
+    /// The view of a row.
+    pub(crate) fn view(&self, row: &journal::Session) -> SessionView {
+        let used = self.active().get(&row.key).cloned();
+        let view = used.map_or_else(|| self.view_without_agent(row), |used| used.entry.view_of(row));
+        self.with_reach(view)
+    }
+
+    pub(super) async fn settings(&self, row: &journal::Session) -> SessionSettings {
+        let used = self.active().get(&row.key).cloned();
+        match used {
+            Some(used) => used.entry.settings().await,
+            None => SessionSettings::parse(&row.settings),
+        }
+    }
+
+    pub(super) async fn row(&self, name: &str) -> Result<journal::Session, Error> {
+        let name = match name.parse() {
+            Ok(number) => SessionName::Handle(Handle::new(number)),
+            Err(_) => SessionName::Key(Key::new(name)?),
+        };
+        Ok(self.0.broadcast.journal().session(&name).await?)
+    }
 }
 
 /// The handle as it is in events.

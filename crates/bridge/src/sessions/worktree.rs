@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use tidings_protocol::api::{CreateSession, ServerPhase, SessionView, SessionWorktree, SessionWorktreeState};
 
+use super::Sessions;
 use super::entry::Change;
-use super::{Sessions, end};
 use crate::auth::paths;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
@@ -129,7 +129,7 @@ impl Sessions {
             let message = "The agent of this session is at work in the worktree";
             return Err(Error::new(Code::Conflict, message, "stop the agent first"));
         }
-        end(&used, ServerPhase::Stopped).await;
+        used.end(ServerPhase::Stopped).await;
         let state = self.state_of(worktree).await?;
         if state.changes > 0 && uncommitted == Uncommitted::Keep {
             let files = counted(state.changes, "file");

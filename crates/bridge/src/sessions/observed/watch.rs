@@ -19,11 +19,12 @@ use crate::error::Error;
 use crate::files;
 use crate::journal::{ClientId, Key, NewSession, Novelty, Session, SessionChange};
 use crate::limits::{FIRST_SEARCH_WAIT, FOLLOW_PAUSE, PRIVATE_FILE_BYTES_MAX, PROCESSES_EVERY};
+use crate::sessions::active::ActiveSession;
 use crate::sessions::entry::Change;
 use crate::sessions::running::sink::{EventSource, JournalSink};
 use crate::sessions::settings::SessionSettings;
 use crate::sessions::starting::launch::ENTRYPOINT;
-use crate::sessions::{ActiveSession, Sessions, SessionsInner, view};
+use crate::sessions::{Sessions, SessionsInner, view};
 
 /// The folder in which processes describe themselves.
 const PROCESSES: &str = "sessions";

@@ -4,3 +4,4 @@ pub(crate) mod attachments;
 pub(super) mod call;
 pub(super) mod rewind;
 pub(super) mod snapshot;
+mod subscribe;

@@ -27,7 +27,7 @@ use crate::sessions::observed::SentAnswer;
 use crate::sessions::requests::asks::{
     ApprovalEffects, PendingRequest, audit, outcome_name, pending_request, resolution,
 };
-use crate::sessions::running::commands;
+use crate::sessions::running::command_ids;
 
 impl Entry {
     /// Answers a permission request. The first answer counts; later ones fail with the first.
@@ -39,7 +39,7 @@ impl Entry {
     ) -> Result<AnswerResult, Error> {
         // No answer needs the capability that a server can refuse to all.
         capabilities::require(caller, Bypass::Refused, &capabilities::of_permission_answer(&answer)?)?;
-        let client_id = commands::optional_stored_id(caller, answer.client_id.as_deref())?;
+        let client_id = command_ids::optional_stored_id(caller, answer.client_id.as_deref())?;
         let id = AskId::new(tool_use_id)?;
         let _turn = self.answers.lock().await;
         self.settle_closed_dialog(tool_use_id).await;
@@ -201,7 +201,7 @@ impl Entry {
         tool_use_id: &str,
         answer: QuestionAnswer,
     ) -> Result<AnswerResult, Error> {
-        let client_id = commands::optional_stored_id(caller, answer.client_id.as_deref())?;
+        let client_id = command_ids::optional_stored_id(caller, answer.client_id.as_deref())?;
         let id = AskId::new(tool_use_id)?;
         let key = AskKey::new(self.handle, tool_use_id);
         let inquiry = self.questions.get(&key);

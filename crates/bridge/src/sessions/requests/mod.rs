@@ -4,3 +4,107 @@ pub(super) mod abandoned;
 pub(super) mod answers;
 pub(super) mod asks;
 pub(super) mod policy;
+
+use std::collections::HashMap;
+
+use tidings_protocol::api::{
+    AnswerResult, BatchAnswer, BatchAnswered, PendingPermission, PendingQuestion, PermissionAnswer,
+    QuestionAnswer,
+};
+
+use self::asks::{PendingRequest, pending_request};
+use super::{Sessions, view};
+use crate::caller::Caller;
+use crate::error::Error;
+use crate::journal::SessionName;
+
+impl Sessions {
+    /// Pending permission requests of one session, or of all.
+    pub async fn permissions(&self, name: Option<&str>) -> Result<Vec<PendingPermission>, Error> {
+        let shown = self.waiting(name).await?;
+        Ok(shown
+            .into_iter()
+            .filter_map(|shown| match shown {
+                PendingRequest::Permission(permission) => Some(permission),
+                PendingRequest::Question(_) => None,
+            })
+            .collect())
+    }
+
+    /// Pending questions of one session, or of all.
+    pub async fn questions(&self, name: Option<&str>) -> Result<Vec<PendingQuestion>, Error> {
+        let shown = self.waiting(name).await?;
+        Ok(shown
+            .into_iter()
+            .filter_map(|shown| match shown {
+                PendingRequest::Question(question) => Some(question),
+                PendingRequest::Permission(_) => None,
+            })
+            .collect())
+    }
+
+    /// Answers a permission request. The first answer counts.
+    pub async fn answer_permission(
+        &self,
+        caller: &Caller,
+        name: &str,
+        tool_use_id: &str,
+        answer: PermissionAnswer,
+    ) -> Result<AnswerResult, Error> {
+        let path = format!("permissions/{tool_use_id}");
+        if let Some(answered) = self.at_owner(caller, name, &path, &answer).await? {
+            return Ok(answered);
+        }
+        self.active_for(caller, name).await?.entry.answer_permission(caller, tool_use_id, answer).await
+    }
+
+    /// Answers the permission requests of a batch.
+    pub async fn answer_batch(
+        &self,
+        caller: &Caller,
+        name: &str,
+        batch_id: &str,
+        answer: BatchAnswer,
+    ) -> Result<BatchAnswered, Error> {
+        let path = format!("permission-batches/{batch_id}");
+        if let Some(answered) = self.at_owner(caller, name, &path, &answer).await? {
+            return Ok(answered);
+        }
+        self.active_for(caller, name).await?.entry.answer_batch(caller, batch_id, answer).await
+    }
+
+    /// Answers questions. The first answer counts.
+    pub async fn answer_question(
+        &self,
+        caller: &Caller,
+        name: &str,
+        tool_use_id: &str,
+        answer: QuestionAnswer,
+    ) -> Result<AnswerResult, Error> {
+        let path = format!("questions/{tool_use_id}");
+        if let Some(answered) = self.at_owner(caller, name, &path, &answer).await? {
+            return Ok(answered);
+        }
+        self.active_for(caller, name).await?.entry.answer_question(caller, tool_use_id, answer).await
+    }
+
+    async fn waiting(&self, name: Option<&str>) -> Result<Vec<PendingRequest>, Error> {
+        let journal = self.0.broadcast.journal();
+        let row = match name {
+            Some(name) => Some(self.row(name).await?),
+            None => None,
+        };
+        let asks = journal.asks(row.as_ref().map(|row| &row.key)).await?;
+        let mut handles = HashMap::new();
+        let mut found = Vec::new();
+        for ask in &asks {
+            if !handles.contains_key(&ask.session) {
+                let row = journal.session(&SessionName::Key(ask.session.clone())).await?;
+                handles.insert(ask.session.clone(), view::number(row.handle));
+            }
+            let handle = handles.get(&ask.session).copied().unwrap_or_default();
+            found.extend(pending_request(ask, handle));
+        }
+        Ok(found)
+    }
+}

@@ -15,7 +15,7 @@ use crate::limits::{INPUT_BYTES_MAX, QUEUE_BYTES_MAX, QUEUE_MAX, TURN_MAX};
 use crate::sessions::Sessions;
 use crate::sessions::entry::{Change, Entry};
 use crate::sessions::running::actor::{accepted, at_cursor};
-use crate::sessions::running::commands;
+use crate::sessions::running::command_ids;
 use crate::sessions::running::prompt;
 use crate::sessions::settings::{Queued, SessionSettings};
 use crate::sessions::starting::agent_slots::AgentSlot;
@@ -59,7 +59,7 @@ impl Sessions {
         check_session(&input, &used.entry)?;
         check(&input)?;
         let typed_into = self.check_typed(caller, &used.entry, &input)?;
-        let client_id = commands::optional_stored_id(caller, input.client_id.as_deref())?;
+        let client_id = command_ids::optional_stored_id(caller, input.client_id.as_deref())?;
         // A repeated prompt returns its first result, whatever the limits are now.
         if let Some(id) = &client_id
             && let Some(cursor) = self.broadcast().journal().seen(&used.entry.key, id).await?
@@ -128,7 +128,7 @@ impl Sessions {
                 return Err(Error::new(Code::TooMany, message, "stop an agent, or wait until one is idle")
                     .retry_after_ms(10_000));
             };
-            crate::sessions::end(&oldest, ServerPhase::Parked).await;
+            oldest.end(ServerPhase::Parked).await;
         }
     }
 }
@@ -257,11 +257,11 @@ impl Entry {
             Some(UiMessage::PromptQueued(queued)) => {
                 let attachments = input.attachments.iter().map(|file| &file.media_type);
                 if queued.text != input.content || !attachments.eq(&queued.attachments) {
-                    return Err(commands::used_elsewhere());
+                    return Err(command_ids::used_elsewhere());
                 }
                 Some(queued.turn_id)
             }
-            Some(_) => return Err(commands::used_elsewhere()),
+            Some(_) => return Err(command_ids::used_elsewhere()),
             // Its event was removed.
             None => None,
         };
@@ -280,7 +280,7 @@ impl Entry {
         }
         let Some(cursor) = self.journal().seen(&self.key, id).await? else { return Ok(None) };
         match self.event_at(cursor).await? {
-            Some(UiMessage::PromptQueued(_)) => Err(commands::used_elsewhere()),
+            Some(UiMessage::PromptQueued(_)) => Err(command_ids::used_elsewhere()),
             _ => Ok(Some(at_cursor(cursor))),
         }
     }

@@ -2,6 +2,7 @@
 
 pub(super) mod actor;
 pub(super) mod changes;
+pub(super) mod command_ids;
 pub(super) mod commands;
 pub(super) mod event_ids;
 pub(crate) mod frames;

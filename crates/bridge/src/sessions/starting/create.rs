@@ -12,14 +12,15 @@ use crate::error::{Code, Error};
 use crate::git::Git;
 use crate::journal::{Key, NewSession, Novelty, Session};
 use crate::limits::BASE_COMMIT_WAIT;
+use crate::sessions::active::{Admission, check_folder};
 use crate::sessions::running::actor::ActorCommand;
-use crate::sessions::running::commands;
+use crate::sessions::running::command_ids;
 use crate::sessions::running::input;
 use crate::sessions::settings::SessionSettings;
 use crate::sessions::starting::fork::ForkedFile;
 use crate::sessions::starting::import;
 use crate::sessions::starting::launch;
-use crate::sessions::{Admission, Sessions, check_folder, view};
+use crate::sessions::{Sessions, view};
 
 const INSTALL: &str =
     "install it (`curl -fsSL https://claude.ai/install.sh | bash`) and start the server again";
@@ -70,7 +71,7 @@ impl Sessions {
             return Err(Error::new(Code::Unavailable, "The server is stopping", "try again in a moment")
                 .retry_after_ms(2000));
         }
-        let made_of = commands::digest(&CreateSession { client_id: None, ..new.clone() });
+        let made_of = command_ids::digest(&CreateSession { client_id: None, ..new.clone() });
         new.cwd = self.folder(caller, &new.cwd)?;
         for folder in &mut new.add_dirs {
             *folder = self.folder(caller, folder)?;
@@ -78,7 +79,7 @@ impl Sessions {
         let client_id = new
             .client_id
             .as_deref()
-            .map(|id| commands::stored_id_in_folder(caller, &new.cwd, id))
+            .map(|id| command_ids::stored_id_in_folder(caller, &new.cwd, id))
             .transpose()?;
         // Until the session exists, no other one may import the session that it resumes.
         let importing = match &new.resume {
@@ -165,7 +166,7 @@ impl Sessions {
     ) -> Result<(SessionView, Novelty), Error> {
         let before = SessionSettings::parse(&row.settings).made_of;
         if before.is_some_and(|before| before != made_of) {
-            return Err(commands::used_elsewhere());
+            return Err(command_ids::used_elsewhere());
         }
         // The server may have ended before the prompt was sent.
         self.send_first_prompt(caller, new, row).await?;

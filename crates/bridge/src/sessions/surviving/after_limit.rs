@@ -11,9 +11,11 @@ use tidings_protocol::ui::{RateLimit, TurnResult};
 
 use crate::error::{Code, Error};
 use crate::limits::{CONTINUE_CHECK_EVERY, CONTINUE_DELAY};
+use crate::sessions::Sessions;
+use crate::sessions::active::Admission;
 use crate::sessions::entry::{Change, Entry};
 use crate::sessions::running::input::{Sender, Way};
-use crate::sessions::{Admission, Sessions};
+use crate::sessions::settings::SessionSettings;
 
 /// The prompt with which a session continues.
 const PROMPT: &str = "continue";
@@ -153,7 +155,7 @@ impl Entry {
         if self.memory().settings.after_limit.continues_at().is_none() || self.journal().is_full() {
             return Ok(());
         }
-        let cancel = |settings: &mut crate::sessions::SessionSettings, _: &_| {
+        let cancel = |settings: &mut SessionSettings, _: &_| {
             settings.after_limit.cancel();
             Ok(Change::default())
         };
@@ -164,7 +166,7 @@ impl Entry {
         let message = format!("The session did not continue after the limit. {error}");
         let event = UiMessage::Error { message, session_id: Some(self.handle) };
         let draft = self.draft(&event);
-        let cancel = |settings: &mut crate::sessions::SessionSettings, _: &_| {
+        let cancel = |settings: &mut SessionSettings, _: &_| {
             settings.after_limit.cancel();
             Ok(Change { event: Some(draft), ..Change::default() })
         };

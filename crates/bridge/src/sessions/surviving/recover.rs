@@ -18,15 +18,15 @@ use crate::hosts::{FoundHost, Hosts};
 use crate::journal::Fence;
 use crate::journal::{Ask, Max, Session, SessionChange, Settle};
 use crate::limits::{FIRST_PROMPT_EVENTS_MAX, LIST_MAX, ROOM_EVERY};
+use crate::sessions::Sessions;
 #[cfg(unix)]
-use crate::sessions::ActiveSession;
+use crate::sessions::active::{ActiveSession, Deliver};
 use crate::sessions::entry::{Change, Entry};
 use crate::sessions::requests::asks::audit;
 use crate::sessions::running::actor::ActorCommand;
 use crate::sessions::settings::SessionSettings;
 use crate::sessions::starting::agent_slots::AgentSlot;
 use crate::sessions::view;
-use crate::sessions::{Deliver, Sessions};
 #[cfg(unix)]
 use tokio::sync::oneshot;
 
