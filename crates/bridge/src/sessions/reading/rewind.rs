@@ -5,7 +5,8 @@ use tidings_protocol::api::{Accepted, CommandRequest};
 
 use crate::error::Error;
 use crate::journal::ClientId;
-use crate::sessions::running::actor::{Actor, accepted, missing};
+use crate::sessions::running::actor::Actor;
+use crate::sessions::running::commands::{accepted, missing};
 
 impl Actor {
     /// Rewinds files. A dry run changes nothing, so it appends no event.

@@ -1,5 +1,6 @@
 //! Starting sessions and their agents.
 
+mod agent;
 pub(super) mod agent_slots;
 pub(super) mod agents;
 pub(super) mod claude;

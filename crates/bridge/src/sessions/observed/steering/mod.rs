@@ -24,7 +24,7 @@ use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::sessions::backends::Backend;
 use crate::sessions::entry::Entry;
-use crate::sessions::running::actor::at_cursor;
+use crate::sessions::running::commands::at_cursor;
 
 /// The way in which keys reach the process.
 #[derive(Debug, Clone, PartialEq, Eq)]

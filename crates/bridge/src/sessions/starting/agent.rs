@@ -1,0 +1,157 @@
+//! Starting the agent of a session, after everything that forbids it was checked.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tidings::Options;
+use tidings::transport::Transport;
+use tidings_agent::{AgentSession, Setup};
+use tidings_protocol::api::ServerPhase;
+use tidings_transcript::running::{self, RunningCli};
+
+use crate::auth::paths;
+use crate::error::{Code, Error};
+use crate::journal::Session;
+use crate::sessions::Config;
+use crate::sessions::backends::{AcpAgent, Backend, ClaudeCode, refusal_of_agent};
+use crate::sessions::entry::Change;
+use crate::sessions::observed::StartingAgent;
+use crate::sessions::running::actor::Actor;
+use crate::sessions::running::frames;
+use crate::sessions::running::sink::{EventSource, JournalSink};
+use crate::sessions::settings::SessionSettings;
+use crate::sessions::starting::launch;
+#[cfg(unix)]
+use crate::sessions::surviving;
+
+impl Actor {
+    /// Returns the agent, and starts one if none runs.
+    pub(in crate::sessions) async fn agent(&mut self) -> Result<Arc<dyn Backend>, Error> {
+        if let Some(agent) = self.entry.agent().filter(|agent| !agent.is_closed()) {
+            return Ok(agent);
+        }
+        // From here on no process is observed, until the agent runs or has failed to start.
+        let _starting = StartingAgent::begin(&self.entry)?;
+        self.check_only_writer().await?;
+        self.check_folders()?;
+        self.entry.hold_slot();
+        self.lock_cli_session()?;
+        self.entry.note_files_before_agent().await;
+        let cwd = self.entry.memory().row.cwd.clone();
+        let untrusted = launch::is_untrusted(cwd, &self.config).await?;
+        self.check_trusted(untrusted)?;
+        let starting = |settings: &mut SessionSettings, _: &Session| {
+            settings.fail(None);
+            settings.untrusted = untrusted;
+            Ok(Change { phase: Some(ServerPhase::Starting), ..Change::default() })
+        };
+        self.entry.change(starting).await?;
+        let (options, setup) = self.plan()?;
+        #[cfg(unix)]
+        let (carrier, setup) = self.hosted(setup)?;
+        #[cfg(not(unix))]
+        let carrier = {
+            let config = self.launch_config()?;
+            (config.carrier)(&config)
+        };
+        self.run_agent(carrier, options, setup).await
+    }
+
+    /// Refuses an agent in a folder that is not allowed any more, or was replaced since the session was
+    /// created.
+    pub(in crate::sessions) fn check_folders(&self) -> Result<(), Error> {
+        let memory = self.entry.memory();
+        let folders = memory.settings.launch.add_dirs.iter().chain([&memory.row.cwd]);
+        folders.map(Path::new).try_for_each(|folder| paths::unchanged(&self.config.roots, folder))
+    }
+
+    /// Refuses to start an agent for a CLI session that a process outside of this server holds: the CLI
+    /// itself locks nothing.
+    async fn check_only_writer(&self) -> Result<(), Error> {
+        let cli_session = {
+            let memory = self.entry.memory();
+            launch::cli_session_of(&memory.row, &memory.settings.launch).map(str::to_owned)
+        };
+        let (Some(id), Some(config_dir)) = (cli_session, self.entry.config_dir.clone()) else {
+            return Ok(());
+        };
+        let listed =
+            tokio::task::spawn_blocking(move || running::list(&config_dir)).await.unwrap_or_default();
+        let is_it = |process: &&RunningCli| {
+            process.session_id == id && process.entrypoint.as_deref() != Some(launch::ENTRYPOINT)
+        };
+        let Some(process) = listed.iter().find(is_it) else { return Ok(()) };
+        let message = format!("Another Claude Code process ({}) has this session open", process.pid);
+        Err(Error::new(Code::Conflict, message, "close it, and try again"))
+    }
+
+    /// Locks the CLI session: only one agent may write it, whatever the journal says.
+    pub(in crate::sessions) fn lock_cli_session(&self) -> Result<(), Error> {
+        let memory = self.entry.memory();
+        let Some(id) = launch::cli_session_of(&memory.row, &memory.settings.launch) else { return Ok(()) };
+        self.entry.slots.lock_cli_session(&self.entry.key, id).map_err(|other| {
+            let message = format!("The session `{other}` uses the same session of the agent at this moment");
+            Error::new(Code::Conflict, message, "use that one, or stop it")
+        })
+    }
+
+    /// The configuration with which the agent of this session is started.
+    pub(in crate::sessions) fn launch_config(&self) -> Result<Arc<Config>, Error> {
+        let backend = self.entry.memory().settings.launch.backend.clone();
+        self.config.for_backend(backend.as_deref())
+    }
+
+    /// Refuses another agent in a folder that is not trusted: unlike Claude Code, it cannot be told to leave
+    /// the folder's own settings and commands out.
+    fn check_trusted(&self, untrusted: bool) -> Result<(), Error> {
+        let backend = self.entry.memory().settings.launch.backend.clone();
+        let Some(name) = backend.filter(|_| untrusted) else { return Ok(()) };
+        let message = format!("The folder has commands of its own, and `{name}` would run them");
+        Err(Error::new(Code::Forbidden, message, "review the folder and trust it first"))
+    }
+
+    /// Options for starting or adopting the agent.
+    pub(in crate::sessions) fn plan(&self) -> Result<(Options, Setup), Error> {
+        let mut setup = self.entry.setup(&self.config);
+        let memory = self.entry.memory();
+        let config = self.config.for_backend(memory.settings.launch.backend.as_deref())?;
+        let options = launch::options(&memory.row, &memory.settings, &config)?;
+        (setup.fold.user_turns, setup.fold.agent_turns) =
+            (memory.settings.turns_sent(), memory.settings.last_answer);
+        Ok((options, setup))
+    }
+
+    pub(in crate::sessions) async fn run_agent(
+        &mut self,
+        carrier: Box<dyn Transport>,
+        options: Options,
+        setup: Setup,
+    ) -> Result<Arc<dyn Backend>, Error> {
+        let sink = JournalSink(Arc::clone(&self.entry), EventSource::Output);
+        let started = AgentSession::start_over(carrier, options, setup, Box::new(sink)).await;
+        #[cfg(unix)]
+        if started.is_err() {
+            // A host that failed to start its agent has removed itself.
+            self.entry.memory().host = None;
+        }
+        let agent = started.map_err(|error| self.explained(error.into()))?;
+        let backend_name = self.entry.memory().settings.launch.backend.clone();
+        let backend: Arc<dyn Backend> = match backend_name {
+            Some(name) => Arc::new(AcpAgent::new(&name, agent.clone())),
+            None => Arc::new(ClaudeCode(agent.clone())),
+        };
+        self.entry.memory().agent = Some(Arc::clone(&backend));
+        #[cfg(unix)]
+        surviving::health::watch(&self.entry);
+        if self.entry.memory().settings.launch.keep_frames {
+            frames::keep(&self.entry, &agent);
+        }
+        Ok(backend)
+    }
+
+    /// An error of another agent, in its own words.
+    fn explained(&self, error: Error) -> Error {
+        let backend = self.entry.memory().settings.launch.backend.clone();
+        backend.map_or(error.clone(), |name| refusal_of_agent(&name, error))
+    }
+}
