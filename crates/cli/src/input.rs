@@ -4,8 +4,12 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use tidings_protocol::ndjson::{Line, Splitter};
+use tokio::io::AsyncReadExt as _;
 
 use crate::error::CannotRun;
+
+/// Bytes read at once from another process.
+pub(crate) const READ_BYTES: usize = 64 << 10;
 
 /// Calls `each` for every line of every file in turn; `-`, or an empty list, is standard input.
 ///
@@ -41,6 +45,38 @@ pub(crate) fn each_line(
         }
     }
     Ok(())
+}
+
+/// Lines of standard input, for a task that does not only wait for them.
+pub(crate) struct StdinLines {
+    stdin: tokio::io::Stdin,
+    splitter: Splitter,
+    buffer: Vec<u8>,
+}
+
+impl StdinLines {
+    /// A reader of lines up to this length.
+    pub(crate) fn new(line_bytes_max: usize) -> Self {
+        let splitter = Splitter::new(line_bytes_max);
+        StdinLines { stdin: tokio::io::stdin(), splitter, buffer: vec![0; READ_BYTES] }
+    }
+
+    /// The next lines, as `take` returns them; `None` at the end. Cancel safe.
+    pub(crate) async fn next<T>(
+        &mut self,
+        take: impl Fn(Line<'_>) -> Option<T>,
+    ) -> io::Result<Option<Vec<T>>> {
+        let count = self.stdin.read(&mut self.buffer).await?;
+        if count == 0 {
+            return Ok(None);
+        }
+        self.splitter.push(&self.buffer[..count]);
+        let mut lines = Vec::new();
+        while let Some(line) = self.splitter.next() {
+            lines.extend(take(line));
+        }
+        Ok(Some(lines))
+    }
 }
 
 fn open(path: &Path) -> Result<Box<dyn Read>, CannotRun> {

@@ -5,14 +5,12 @@ use std::io;
 use tidings_acp::limits::MESSAGE_BYTES_MAX;
 use tidings_acp::relay::{Relay, RelayOutput};
 use tidings_acp::rpc::{self, RpcError};
-use tidings_protocol::ndjson::{Line, Splitter};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tidings_protocol::ndjson::Line;
+use tokio::io::AsyncWriteExt as _;
 
 use super::connection::{self, Connection};
 use crate::commands::remote::Remote;
-
-/// Bytes read from the editor at once.
-const READ_BYTES: usize = 64 << 10;
+use crate::input::StdinLines;
 
 /// Bytes that a pipe takes without blocking, if it takes any: `PIPE_BUF`, which is smaller on macOS.
 #[cfg(unix)]
@@ -20,10 +18,8 @@ const AT_ONCE_MAX: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
 
 /// The editor at the other end of the standard streams.
 pub(super) struct Editor {
-    stdin: tokio::io::Stdin,
+    stdin: StdinLines,
     stdout: tokio::io::Stdout,
-    splitter: Splitter,
-    buffer: Vec<u8>,
 }
 
 /// A line of the editor.
@@ -52,28 +48,19 @@ pub(super) fn too_long(length: u64) -> String {
 
 impl Editor {
     pub(super) fn new() -> Self {
-        let (stdin, stdout) = (tokio::io::stdin(), tokio::io::stdout());
-        Editor { stdin, stdout, splitter: Splitter::new(MESSAGE_BYTES_MAX), buffer: vec![0; READ_BYTES] }
+        Editor { stdin: StdinLines::new(MESSAGE_BYTES_MAX), stdout: tokio::io::stdout() }
     }
 
     /// The next lines; `None` at the end. Cancel safe.
     pub(super) async fn read(&mut self) -> anyhow::Result<Option<Vec<EditorLine>>> {
-        let count = self.stdin.read(&mut self.buffer).await?;
-        if count == 0 {
-            return Ok(None);
-        }
-        self.splitter.push(&self.buffer[..count]);
-        let mut lines = Vec::new();
-        while let Some(line) = self.splitter.next() {
-            match line {
-                Line::Json(line) | Line::Noise(line) => {
-                    lines.push(EditorLine::Whole(String::from_utf8_lossy(line).trim().to_owned()));
-                }
-                Line::Oversized { len, .. } => lines.push(EditorLine::TooLong(len)),
-                _ => {}
+        let take = |line: Line<'_>| match line {
+            Line::Json(line) | Line::Noise(line) => {
+                Some(EditorLine::Whole(String::from_utf8_lossy(line).trim().to_owned()))
             }
-        }
-        Ok(Some(lines))
+            Line::Oversized { len, .. } => Some(EditorLine::TooLong(len)),
+            _ => None,
+        };
+        Ok(self.stdin.next(take).await?)
     }
 
     pub(super) async fn write(&mut self, lines: &[String]) -> anyhow::Result<()> {

@@ -9,7 +9,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::sync::mpsc;
 
-use super::{AgentCommand, READ_BYTES};
+use super::AgentCommand;
+use crate::input::READ_BYTES;
 
 /// Variables that a host sets for `claude` only. `CLAUDE_CODE_ENTRYPOINT` is not among them: a process of
 /// Claude Code below the agent reports it, and the server knows by it that the session is one of its own.

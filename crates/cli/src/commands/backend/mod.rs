@@ -15,14 +15,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tidings_acp::adapter::{Adapter, Effect, TerminalRequest};
 use tidings_acp::rpc::{Id, RpcError};
-use tidings_protocol::ndjson::{LINE_BYTES_MAX, Line, Splitter};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tidings_protocol::ndjson::{LINE_BYTES_MAX, Line};
+use tokio::io::AsyncWriteExt as _;
 use tokio::sync::mpsc;
 
 use self::agent_process::{AgentEvent, AgentProcess};
 use self::files::Folders;
 use self::terminals::Terminals;
 use crate::error::Exit;
+use crate::input::StdinLines;
 use crate::signals::Signals;
 
 /// Run an agent of the Agent Client Protocol in place of `claude`
@@ -54,9 +55,6 @@ pub(crate) struct AgentCommand {
 
 /// Time for a cancelled turn to end.
 const CANCEL_LIMIT: Duration = Duration::from_secs(20);
-
-/// Bytes read at once.
-const READ_BYTES: usize = 64 << 10;
 
 /// Results of effects that wait to be taken.
 const RESULTS_WAITING_MAX: usize = 64;
@@ -170,7 +168,7 @@ impl Running {
             for effect in self.adapter.effects() {
                 match effect {
                     Effect::ToHost(line) => text.extend_from_slice(format!("{line}\n").as_bytes()),
-                    // Without a handshake nobody knows why yet.
+                    // Before the handshake the host cannot learn the reason.
                     Effect::Exit(exit) => code = Some(exit),
                     _ => {}
                 }
@@ -246,32 +244,20 @@ async fn write_out(bytes: &[u8]) -> anyhow::Result<()> {
 }
 
 /// The host at the other end of the standard streams.
-struct Host {
-    stdin: tokio::io::Stdin,
-    splitter: Splitter,
-    buffer: Vec<u8>,
-}
+struct Host(StdinLines);
 
 impl Host {
     fn new() -> Self {
-        let splitter = Splitter::new(LINE_BYTES_MAX);
-        Host { stdin: tokio::io::stdin(), splitter, buffer: vec![0; READ_BYTES] }
+        Host(StdinLines::new(LINE_BYTES_MAX))
     }
 
-    /// The next lines; `None` at the end. Cancel safe.
+    /// The next lines, without those that are not JSON; `None` at the end. Cancel safe.
     async fn read(&mut self) -> anyhow::Result<Option<Vec<String>>> {
-        let count = self.stdin.read(&mut self.buffer).await?;
-        if count == 0 {
-            return Ok(None);
-        }
-        self.splitter.push(&self.buffer[..count]);
-        let mut lines = Vec::new();
-        while let Some(line) = self.splitter.next() {
-            if let Line::Json(line) = line {
-                lines.push(String::from_utf8_lossy(line).into_owned());
-            }
-        }
-        Ok(Some(lines))
+        let take = |line: Line<'_>| match line {
+            Line::Json(line) => Some(String::from_utf8_lossy(line).into_owned()),
+            _ => None,
+        };
+        Ok(self.0.next(take).await?)
     }
 }
 
