@@ -50,17 +50,10 @@ impl Auth {
     ) {
         let Some(sink) = self.0.audit_slot.0.get() else { return };
         sink(AuditDraft {
-            at: self.settings().clock.now(),
-            who,
             device,
-            session: None,
-            ask: None,
-            decision: done.to_owned(),
             rule: Some(about.chars().take(AUDIT_RULE_CHARS).collect()),
-            scope: None,
             digest: digest.map(str::to_owned),
-            changed: None,
-            latency_ms: None,
+            ..AuditDraft::new(self.settings().clock.now(), who, done)
         });
     }
 }

@@ -184,6 +184,23 @@ pub fn verify_sealed_audit<'a>(
 }
 
 impl AuditDraft {
+    /// A decision of which only the time, the author and the outcome are known.
+    pub fn new(at: Timestamp, who: impl Into<String>, decision: impl Into<String>) -> Self {
+        AuditDraft {
+            at,
+            who: who.into(),
+            device: None,
+            session: None,
+            ask: None,
+            decision: decision.into(),
+            rule: None,
+            scope: None,
+            digest: None,
+            changed: None,
+            latency_ms: None,
+        }
+    }
+
     pub(crate) fn check(&self) -> Result<(), JournalError> {
         let optional =
             [&self.device, &self.session, &self.ask, &self.rule, &self.scope, &self.digest, &self.changed];
@@ -274,19 +291,7 @@ mod tests {
     use super::*;
 
     fn line(number: u64, before: &str, who: &str, key: Option<&AuditKey>) -> AuditEntry {
-        let draft = AuditDraft {
-            at: Timestamp::UNIX_EPOCH,
-            who: who.to_owned(),
-            device: None,
-            session: None,
-            ask: None,
-            decision: "allowed".to_owned(),
-            rule: None,
-            scope: None,
-            digest: None,
-            changed: None,
-            latency_ms: None,
-        };
+        let draft = AuditDraft::new(Timestamp::UNIX_EPOCH, who, "allowed");
         let mut entry = draft.chained(number, before);
         entry.hash = key.map_or_else(|| entry.hash.clone(), |key| key.sealed(&entry.hash));
         entry
@@ -340,17 +345,10 @@ mod tests {
         let first: AuditEntry = serde_json::from_str(first).unwrap();
         assert_eq!(verify_audit((0, AUDIT_START), [&first]).unwrap().0, 1);
         let draft = AuditDraft {
-            at: Timestamp::UNIX_EPOCH,
-            who: "ada".to_owned(),
-            device: None,
             session: Some("s".to_owned()),
             ask: Some("toolu_2".to_owned()),
-            decision: "allowed".to_owned(),
-            rule: None,
             scope: Some("always".to_owned()),
-            digest: None,
-            changed: None,
-            latency_ms: None,
+            ..AuditDraft::new(Timestamp::UNIX_EPOCH, "ada", "allowed")
         };
         let second = draft.chained(2, &first.hash);
         assert_eq!(verify_audit((0, AUDIT_START), [&first, &second]).unwrap().0, 2);

@@ -54,17 +54,11 @@ impl Sessions {
         digest: Option<String>,
     ) {
         let draft = AuditDraft {
-            at: self.config().clock.now(),
-            who: caller.name.clone(),
             device: caller.device.clone(),
             session: session.map(str::to_owned),
-            ask: None,
-            decision,
             rule: rule.map(|rule| rule.chars().take(AUDIT_RULE_CHARS).collect()),
-            scope: None,
             digest,
-            changed: None,
-            latency_ms: None,
+            ..AuditDraft::new(self.config().clock.now(), caller.name.as_str(), decision)
         };
         let what = draft.decision.clone();
         if let Err(error) = self.broadcast().journal().audit(draft).await {

@@ -1,24 +1,20 @@
 //! The audit log: export, check, pages and filters.
 
-use crate::api::server::Server;
+use jiff::Timestamp;
 use serde_json::Value;
+use tidings_bridge::journal::{AUDIT_START, AuditDraft, AuditEntry, verify_audit};
+
+use crate::api::server::Server;
 
 #[tokio::test]
 async fn t15_the_audit_log_is_exported_whole_and_can_be_checked() {
     let server = Server::start().await;
     for n in 0..1500 {
-        let draft = tidings_bridge::journal::AuditDraft {
-            at: jiff::Timestamp::UNIX_EPOCH,
-            who: "ada".to_owned(),
-            device: None,
+        let draft = AuditDraft {
             session: Some("session".to_owned()),
             ask: Some(format!("toolu_{n}")),
-            decision: "allowed".to_owned(),
-            rule: None,
-            scope: None,
-            changed: None,
-            digest: None,
             latency_ms: Some(n),
+            ..AuditDraft::new(Timestamp::UNIX_EPOCH, "ada", "allowed")
         };
         server.journal().audit(draft).await.unwrap();
     }
@@ -26,10 +22,9 @@ async fn t15_the_audit_log_is_exported_whole_and_can_be_checked() {
         reqwest::Client::new().get(server.url("/v1/audit")).bearer_auth("admin").send().await.unwrap();
     assert_eq!(response.headers()["content-type"], "application/x-ndjson");
     let text = response.text().await.unwrap();
-    let entries: Vec<tidings_bridge::journal::AuditEntry> =
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let start = (0, tidings_bridge::journal::AUDIT_START);
-    assert_eq!(tidings_bridge::journal::verify_audit(start, &entries).unwrap().0, 1500);
+    let entries: Vec<AuditEntry> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let start = (0, AUDIT_START);
+    assert_eq!(verify_audit(start, &entries).unwrap().0, 1500);
     let (_, rest) = server.get("admin", "/v1/audit?after=1499").await;
     assert_eq!(rest["number"], 1500);
 }
@@ -38,18 +33,12 @@ async fn t15_the_audit_log_is_exported_whole_and_can_be_checked() {
 async fn the_audit_log_has_pages_and_filters() {
     let server = Server::start().await;
     for n in 1..=1200_u64 {
-        let draft = tidings_bridge::journal::AuditDraft {
-            at: jiff::Timestamp::UNIX_EPOCH,
-            who: if n % 2 == 0 { "ada" } else { "bob" }.to_owned(),
+        let who = if n % 2 == 0 { "ada" } else { "bob" };
+        let decision = if n % 10 == 0 { "denied" } else { "allowed" };
+        let draft = AuditDraft {
             device: Some("Phone".to_owned()),
             session: Some(format!("session{}", n % 3)),
-            ask: None,
-            decision: if n % 10 == 0 { "denied" } else { "allowed" }.to_owned(),
-            rule: None,
-            scope: None,
-            changed: None,
-            digest: None,
-            latency_ms: None,
+            ..AuditDraft::new(Timestamp::UNIX_EPOCH, who, decision)
         };
         server.journal().audit(draft).await.unwrap();
     }

@@ -69,17 +69,8 @@ async fn t15_a_credential_for_a_folder_reads_the_decisions_of_its_sessions() {
     let server = Server::on(Arc::new(MemoryJournal::new(&opening())), "/home/ada/work").await;
     for session in [Some("session"), None, Some("deleted"), Some("session")] {
         let draft = AuditDraft {
-            at: jiff::Timestamp::UNIX_EPOCH,
-            who: "ada".to_owned(),
-            device: None,
             session: session.map(str::to_owned),
-            ask: None,
-            decision: "allowed".to_owned(),
-            rule: None,
-            scope: None,
-            digest: None,
-            changed: None,
-            latency_ms: None,
+            ..AuditDraft::new(jiff::Timestamp::UNIX_EPOCH, "ada", "allowed")
         };
         server.journal().audit(draft).await.unwrap();
     }

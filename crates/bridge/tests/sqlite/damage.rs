@@ -89,22 +89,9 @@ async fn k9_one_bad_event_costs_that_event_only() {
 async fn k12_the_audit_log_is_sealed_with_a_key_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
-    let line = |who: &str| AuditDraft {
-        at: Timestamp::UNIX_EPOCH,
-        who: who.to_owned(),
-        device: None,
-        session: None,
-        ask: None,
-        decision: "allowed".to_owned(),
-        rule: None,
-        scope: None,
-        digest: None,
-        changed: None,
-        latency_ms: None,
-    };
     for who in ["ada", "bob"] {
         let journal = SqliteJournal::open(&path, &opening(1)).unwrap();
-        journal.audit(line(who)).await.unwrap();
+        journal.audit(AuditDraft::new(Timestamp::UNIX_EPOCH, who, "allowed")).await.unwrap();
         journal.close().await.unwrap();
     }
     let file = folder.path().join("journal.db-audit-key");

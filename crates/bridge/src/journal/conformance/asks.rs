@@ -19,17 +19,10 @@ fn ask(id: &str, seconds: u64) -> NewAsk {
 
 fn answer(by: &str, text: &str) -> Settle {
     let audit = AuditDraft {
-        at: at(9),
-        who: by.to_owned(),
         device: Some("phone".to_owned()),
-        session: None,
-        ask: None,
-        decision: text.to_owned(),
-        rule: None,
         scope: Some("once".to_owned()),
         changed: Some("d2".to_owned()),
-        digest: None,
-        latency_ms: None,
+        ..AuditDraft::new(at(9), by, text)
     };
     let outcome: Settled = Outcome::by_person(text.to_owned(), by);
     Settle { outcome, event: durable(&format!("{by} {text}"), 9), audit: Some(audit) }

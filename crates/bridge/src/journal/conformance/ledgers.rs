@@ -61,17 +61,11 @@ pub(super) async fn documents_change_together_and_survive_a_kill(mut stage: Stag
 pub(super) async fn t15_the_audit_log_shows_what_was_done_to_it(stage: Stage<'_>) {
     for n in 0..5_u64 {
         let draft = AuditDraft {
-            at: at(n),
-            who: format!("ada {n}"),
             device: (n % 2 == 0).then(|| "phone".to_owned()),
             session: Some("a".to_owned()),
-            ask: None,
-            decision: "allow".to_owned(),
-            rule: None,
-            scope: None,
-            changed: None,
             digest: Some("d".to_owned()),
             latency_ms: Some(n),
+            ..AuditDraft::new(at(n), format!("ada {n}"), "allow")
         };
         stage.journal.audit(draft).await.unwrap();
     }

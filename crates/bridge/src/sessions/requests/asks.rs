@@ -199,18 +199,15 @@ pub(in crate::sessions) fn audit(
     };
     let resolution = resolution(event);
     let cause = if resolution == Resolution::TimedOut { "limit" } else { "the agent" };
+    let who = by.unwrap_or_else(|| cause.to_owned());
     AuditDraft {
-        at: entry.clock.now(),
-        who: by.unwrap_or_else(|| cause.to_owned()),
         device: device.map(str::to_owned),
         session: Some(entry.key.to_string()),
         ask: Some(id.to_owned()),
-        decision: outcome_name(resolution).to_owned(),
         rule,
         scope,
         digest: entry.judged.digest_of(id),
-        changed: None,
-        latency_ms: None,
+        ..AuditDraft::new(entry.clock.now(), who, outcome_name(resolution))
     }
 }
 
