@@ -35,7 +35,7 @@ use jiff::Timestamp;
 use crate::cost::ResponseUsage;
 use crate::limits::{DAMAGED_REPORTED_MAX, UNKNOWN_KINDS_MAX};
 use crate::reader::EntryLines;
-use crate::roots::{SessionFiles, no_such_session};
+use crate::roots::{FileInfo, SessionFiles, no_such_session};
 use crate::session::Session;
 use crate::{Error, ErrorKind, Finding};
 
@@ -200,6 +200,24 @@ pub struct StoredSession {
 }
 
 impl StoredSession {
+    /// A session in a file, of which nothing else is known.
+    fn of_file(agent: AgentKind, id: String, file: &FileInfo) -> Self {
+        let folder = file.path.parent().unwrap_or(Path::new("")).to_owned();
+        StoredSession {
+            agent,
+            files: SessionFiles { id, folder, main: Some(file.clone()), agents: Vec::new() },
+            name: None,
+            first_prompt: None,
+            cwd: None,
+            branch: None,
+            version: AgentVersion::NotRecorded,
+            created: None,
+            modified: Timestamp::try_from(file.modified).ok(),
+            bytes: file.bytes,
+            parent: None,
+        }
+    }
+
     /// The title for lists: the one that the agent stored, or the first prompt.
     pub fn title(&self) -> Option<&str> {
         self.name.as_deref().or(self.first_prompt.as_deref())

@@ -1,4 +1,5 @@
-//! Files below a root. Links are not followed, so that nothing outside of the root is read.
+//! Files below a root, and the values in them. Links are not followed, so that nothing outside of the root is
+//! read.
 
 use std::fs::{DirEntry, File};
 use std::io::{self, Read};
@@ -13,6 +14,9 @@ use crate::limits::{AGENT_FILES_MAX, AGENT_INDEX_BYTES_MAX};
 use crate::reader::{Content, Reader};
 use crate::roots::FileInfo;
 use crate::{Error, ErrorKind};
+
+/// Number of characters of a prompt that serve as a title.
+const TITLE_CHARS: usize = 200;
 
 /// The root itself, which may be a link.
 pub(super) fn root(root: &Path) -> Result<PathBuf, Error> {
@@ -130,6 +134,16 @@ pub(super) fn each_line(
         }
     }
     Ok(())
+}
+
+/// The beginning of a prompt, which serves as a title.
+pub(super) fn beginning(prompt: &str) -> String {
+    prompt.trim().chars().take(TITLE_CHARS).collect()
+}
+
+/// JSON without line ends; those inside of strings are escaped anyway.
+pub(super) fn one_line(json: Raw<'_>) -> String {
+    json.as_str().replace(['\n', '\r'], " ")
 }
 
 /// The decoded string at a key.

@@ -22,7 +22,7 @@ use super::{AgentKind, AgentStore, AgentVersion, Conversation, ReadReport, Store
 use crate::Error;
 use crate::error::At as _;
 use crate::limits::{CONVERTED_BYTES_MAX, HEAD_BYTES_MAX};
-use crate::roots::{FileInfo, SessionFiles};
+use crate::roots::FileInfo;
 
 /// Major versions of Codex whose files are known.
 const KNOWN_MAJORS: &[&str] = &["0"];
@@ -32,9 +32,6 @@ const FOLDERS: [&str; 2] = ["sessions", "archived_sessions"];
 
 /// Depth of a rollout file below its folder: year, month, day.
 const DEPTH: usize = 3;
-
-/// Number of characters of a prompt that serve as a title.
-const TITLE_CHARS: usize = 200;
 
 #[derive(Debug)]
 pub(super) struct CodexStore {
@@ -125,19 +122,15 @@ fn listed(file: &FileInfo, stem: &str, names: &HashMap<String, String>) -> Resul
     tree::each_object(source, &mut report, |_, object, _| head.record(&RolloutRecord::of(object)))
         .at("read", &file.path)?;
     let id = head.id.unwrap_or_else(|| id_of_name(stem).to_owned());
-    let folder = file.path.parent().unwrap_or(Path::new("")).to_owned();
     Ok(StoredSession {
-        agent: AgentKind::Codex,
         name: names.get(&id).cloned(),
         first_prompt: head.prompt.or(head.message),
-        files: SessionFiles { id, folder, main: Some(file.clone()), agents: Vec::new() },
         cwd: head.cwd,
         branch: head.branch,
         version: AgentVersion::of(head.version, KNOWN_MAJORS),
         created: head.created,
-        modified: Timestamp::try_from(file.modified).ok(),
-        bytes: file.bytes,
         parent: head.parent,
+        ..StoredSession::of_file(AgentKind::Codex, id, file)
     })
 }
 
@@ -166,12 +159,11 @@ impl FileHead {
             self.version = string(record.payload, "cli_version");
             self.branch = record.payload.get("git").and_then(|git| string(git, "branch"));
         }
-        let beginning = |prompt: String| prompt.trim().chars().take(TITLE_CHARS).collect();
         if self.prompt.is_none() {
-            self.prompt = prompt_of_event(record).map(beginning);
+            self.prompt = prompt_of_event(record).as_deref().map(tree::beginning);
         }
         if self.message.is_none() {
-            self.message = records::prompt_without_events(record).map(beginning);
+            self.message = records::prompt_without_events(record).as_deref().map(tree::beginning);
         }
     }
 }

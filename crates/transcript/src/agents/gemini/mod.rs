@@ -13,19 +13,15 @@ use std::collections::{HashMap, HashSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
 use tidings_protocol::json::Raw;
 
 use self::history::History;
 use super::tree::{self, time};
-use super::{AgentKind, AgentStore, AgentVersion, Conversation, ReadReport, StoreScan, StoredSession};
+use super::{AgentKind, AgentStore, Conversation, ReadReport, StoreScan, StoredSession};
 use crate::error::At as _;
 use crate::limits::{CONVERTED_BYTES_MAX, HEAD_BYTES_MAX};
-use crate::roots::{FileInfo, SessionFiles};
+use crate::roots::FileInfo;
 use crate::{Error, ErrorKind};
-
-/// Number of characters of a prompt that serve as a title.
-const TITLE_CHARS: usize = 200;
 
 /// Depth of a file below `tmp`: project, chats, session.
 const DEPTH: usize = 3;
@@ -73,8 +69,7 @@ impl AgentStore for GeminiStore {
             };
             let cwd = projects.get(&place.project).cloned().or_else(cwd);
             match listed(file, &place, cwd) {
-                Ok(Some(session)) => scan.sessions.push(session),
-                Ok(None) => {}
+                Ok(session) => scan.sessions.push(session),
                 Err(error) => scan.unreadable.push(error),
             }
         }
@@ -102,7 +97,7 @@ impl AgentStore for GeminiStore {
         // A document of several lines is one record.
         let text = whole_document(&file.path)?;
         let one_line: String = match Raw::parse(&text) {
-            Ok(document) => compact(document),
+            Ok(document) => tree::one_line(document),
             Err(_) => text.replace(['\n', '\r'], " "),
         };
         each(one_line.as_bytes())
@@ -152,12 +147,8 @@ fn has_ending(path: &Path, ending: &str) -> bool {
     path.extension().is_some_and(|found| found == ending)
 }
 
-/// Reads the beginning of a file; `None` if it is not a session.
-fn listed(
-    file: &FileInfo,
-    place: &SessionPlace,
-    cwd: Option<String>,
-) -> Result<Option<StoredSession>, Error> {
+/// Reads the beginning of a file.
+fn listed(file: &FileInfo, place: &SessionPlace, cwd: Option<String>) -> Result<StoredSession, Error> {
     let mut report = ReadReport::default();
     let history = read_history(&file.path, HEAD_BYTES_MAX, &mut report)?;
     let Some(id) = history.session_id.clone() else {
@@ -166,24 +157,14 @@ fn listed(
             Error::new(ErrorKind::Invalid, message, "its header is missing or damaged").about(&file.path)
         );
     };
-    Ok(Some(StoredSession {
-        agent: AgentKind::Gemini,
+    Ok(StoredSession {
         name: history.summary.clone(),
-        first_prompt: history.first_prompt().map(|prompt| prompt.trim().chars().take(TITLE_CHARS).collect()),
-        files: SessionFiles {
-            id,
-            folder: file.path.parent().unwrap_or(Path::new("")).to_owned(),
-            main: Some(file.clone()),
-            agents: Vec::new(),
-        },
+        first_prompt: history.first_prompt().as_deref().map(tree::beginning),
         cwd: cwd.or_else(|| history.directories.first().cloned()),
-        branch: None,
-        version: AgentVersion::NotRecorded,
         created: time(history.start_time.as_deref()),
-        modified: Timestamp::try_from(file.modified).ok(),
-        bytes: file.bytes,
         parent: place.parent.clone(),
-    }))
+        ..StoredSession::of_file(AgentKind::Gemini, id, file)
+    })
 }
 
 /// Reads up to `limit` bytes of a file.
@@ -217,9 +198,4 @@ fn whole_document(path: &Path) -> Result<String, Error> {
         return Err(Error::new(ErrorKind::Invalid, message, "").about(path));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// JSON without line ends; those inside of strings are escaped anyway.
-fn compact(document: Raw<'_>) -> String {
-    document.as_str().replace(['\n', '\r'], " ")
 }

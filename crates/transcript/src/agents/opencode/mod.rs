@@ -17,7 +17,7 @@ use tidings_protocol::json::write_string;
 
 use self::database::{failed, reading};
 use super::{AgentKind, AgentStore, AgentVersion, Conversation, StoreScan, StoredSession, tree};
-use crate::roots::{FileInfo, SessionFiles};
+use crate::roots::FileInfo;
 use crate::{Error, ErrorKind};
 
 /// Major versions of opencode whose sessions are known.
@@ -134,7 +134,7 @@ impl DataRow {
         }
         json.push_str(",\"data\":");
         match tidings_protocol::json::Raw::parse(&self.data) {
-            Ok(data) => json.push_str(&data.as_str().replace(['\n', '\r'], " ")),
+            Ok(data) => json.push_str(&tree::one_line(data)),
             Err(_) => write_string(&self.data, &mut json),
         }
         json.push('}');
@@ -233,23 +233,19 @@ fn sessions(connection: &Connection, file: &FileInfo) -> Result<Vec<StoredSessio
     }
     let select = "SELECT id, parent_id, directory, title, version, time_created, time_updated FROM session";
     let mut statement = connection.prepare(select).map_err(fail)?;
-    let folder = file.path.parent().unwrap_or(&file.path).to_owned();
     let rows = statement.query_map([], |row| {
         let id: String = row.get(0)?;
         let text = |value: Option<String>| value.filter(|value| !value.is_empty());
         let (created, updated): (i64, i64) = (row.get(5)?, row.get(6)?);
         Ok(StoredSession {
-            agent: AgentKind::Opencode,
             bytes: sizes.get(&id).copied().unwrap_or(0),
             parent: text(row.get(1)?),
             cwd: text(row.get(2)?),
             name: text(row.get(3)?),
-            first_prompt: None,
             version: AgentVersion::of(text(row.get(4)?), KNOWN_MAJORS),
-            branch: None,
             created: Timestamp::from_millisecond(created).ok(),
             modified: Timestamp::from_millisecond(updated).ok(),
-            files: SessionFiles { id, folder: folder.clone(), main: Some(file.clone()), agents: Vec::new() },
+            ..StoredSession::of_file(AgentKind::Opencode, id, file)
         })
     });
     rows.map_err(fail)?.collect::<rusqlite::Result<_>>().map_err(fail)
