@@ -6,8 +6,7 @@ use futures_util::SinkExt as _;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tidings_bridge::Sessions;
-use tidings_bridge::journal::{MemoryStore, Opening};
-use tidings_bridge::{Broadcast, MemoryJournal};
+use tidings_bridge::journal::MemoryStore;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 
@@ -30,10 +29,7 @@ impl TestServer {
     }
 
     async fn on(store: MemoryStore, script: &str, folder: Arc<TempDir>) -> Self {
-        let opening: Opening = stand_in::opening();
-        let journal = Arc::new(MemoryJournal::open(&store, &opening));
-        let sessions =
-            Sessions::open(Broadcast::new(journal), stand_in::config(script, folder.path())).await.unwrap();
+        let sessions = stand_in::open_sessions(&store, stand_in::config(script, folder.path())).await;
         let address = Server::serve(sessions.clone()).to_string();
         TestServer { sessions, address, store, script: script.to_owned(), folder }
     }
@@ -78,10 +74,16 @@ impl Editor {
         Editor { socket, next_id: 0, updates, cursors, unread, opened }
     }
 
-    /// An editor with a new session.
-    pub(crate) async fn open(server: &TestServer) -> (Self, String) {
+    /// An editor that may do everything, and offers nothing of its own.
+    pub(crate) async fn ready(server: &TestServer) -> Self {
         let mut editor = Self::connect(server, "admin").await;
         editor.initialize(json!({})).await;
+        editor
+    }
+
+    /// An editor with a new session.
+    pub(crate) async fn open(server: &TestServer) -> (Self, String) {
+        let mut editor = Self::ready(server).await;
         let session = editor.new_session(server).await;
         (editor, session)
     }

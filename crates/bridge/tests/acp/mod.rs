@@ -7,6 +7,7 @@ mod restarts;
 use serde_json::{Value, json};
 
 use self::editor::{Editor, TestServer};
+use crate::stand_in::HELLO;
 
 const ASKS: &str = r#"
     [[turn]]
@@ -24,8 +25,6 @@ const ASKS: &str = r#"
     [[turn]]
     text = "Again."
 "#;
-
-const HELLO: &str = "[[turn]]\ntext = \"Hello to you.\"\n[[turn]]\ntext = \"And again.\"\n";
 
 fn kinds(updates: &[Value]) -> Vec<String> {
     let mut kinds: Vec<String> =
@@ -50,8 +49,7 @@ async fn a_prompt_streams_updates_and_ends_with_its_reason() {
     assert!(!kinds.contains(&"user_message_chunk".to_owned()), "it shows its own prompt already: {kinds:?}");
 
     // A second editor sees the same session, and loads it before the response.
-    let mut other = Editor::connect(&server, "admin").await;
-    other.initialize(json!({})).await;
+    let mut other = Editor::ready(&server).await;
     let loaded = other
         .call("session/load", json!({"sessionId": session, "cwd": server.cwd(), "mcpServers": []}))
         .await;
@@ -81,8 +79,7 @@ async fn a_prompt_streams_updates_and_ends_with_its_reason() {
 async fn permissions_are_asked_and_the_first_answer_wins() {
     let server = TestServer::playing(ASKS).await;
     let (mut editor, session) = Editor::open(&server).await;
-    let mut other = Editor::connect(&server, "admin").await;
-    other.initialize(json!({})).await;
+    let mut other = Editor::ready(&server).await;
     other.call("session/load", json!({"sessionId": session, "cwd": server.cwd(), "mcpServers": []})).await;
     let prompt = editor.start_prompt(&session, "look").await;
     let asked = editor.request().await;

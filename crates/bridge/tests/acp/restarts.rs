@@ -30,8 +30,7 @@ async fn a_client_resumes_after_any_of_its_cursors_and_misses_nothing() {
         if editor.cursors.get(at + 1) == Some(cursor) {
             continue;
         }
-        let mut again = Editor::connect(&server, "admin").await;
-        again.initialize(json!({})).await;
+        let mut again = Editor::ready(&server).await;
         let opened = resume(&mut again, &server, &session, cursor).await;
         assert_eq!(opened["_meta"]["tidings"]["cursor"], cursor.as_str());
         assert_eq!(opened["_meta"]["tidings"]["pending"], json!([]));
@@ -55,8 +54,7 @@ async fn a_pending_request_is_asked_again_under_the_same_id() {
     let cursor = editor.cursors.last().unwrap().clone();
     drop(editor);
     // The connection is lost, the agent waits, and the client sends its prompt again.
-    let mut again = Editor::connect(&server, "admin").await;
-    again.initialize(json!({})).await;
+    let mut again = Editor::ready(&server).await;
     let opened = resume(&mut again, &server, &session, &cursor).await;
     assert_eq!(opened["_meta"]["tidings"]["pending"], json!([asked["id"]]));
     assert_eq!(again.request().await["id"], asked["id"]);
@@ -82,8 +80,7 @@ async fn f57_a_prompt_ends_with_an_agent_that_did_not_survive() {
     assert!(ended.get("error").is_some() || ended["result"]["stopReason"] == "cancelled", "{ended}");
     let cursor = editor.cursors.last().unwrap().clone();
     let server = server.restarted().await;
-    let mut again = Editor::connect(&server, "admin").await;
-    again.initialize(json!({})).await;
+    let mut again = Editor::ready(&server).await;
     resume(&mut again, &server, &session, &cursor).await;
     let prompt = again.start("session/prompt", params).await;
     let ended = again.wait(|message| message["id"] == prompt).await;
@@ -96,8 +93,7 @@ async fn a_session_on_disk_is_found_by_its_id_without_the_journal() {
     let (mut editor, session) = Editor::open(&server).await;
     editor.prompt(&session, "hello").await;
     let server = server.without_journal().await;
-    let mut again = Editor::connect(&server, "admin").await;
-    again.initialize(json!({})).await;
+    let mut again = Editor::ready(&server).await;
     again.call("session/load", json!({"sessionId": session, "cwd": server.cwd(), "mcpServers": []})).await;
     assert_eq!(again.text(), "Hello to you.");
     assert_eq!(again.prompt(&session, "more").await["stopReason"], "end_turn");
