@@ -21,6 +21,7 @@ mod repair;
 mod root_args;
 mod running;
 mod search;
+mod search_hits;
 mod search_others;
 mod show;
 mod stats;
