@@ -6,6 +6,7 @@ pub(crate) mod embedded;
 mod file;
 mod fleet;
 mod greeting;
+mod layer;
 mod logs;
 mod service;
 mod settings;
@@ -21,8 +22,9 @@ use tidings_bridge::auth::{Auth, Names, Random, Scheme};
 use tidings_bridge::server::{Exposure, choose_tls};
 use tidings_bridge::{Server, auth};
 
+use self::layer::Layer;
 pub(crate) use self::service::service_file;
-use self::settings::{Layer, Settings};
+use self::settings::Settings;
 use self::start::JournalChoice;
 use crate::error::Exit;
 use crate::output::Output;

@@ -8,7 +8,8 @@ use tidings_bridge::auth::{self, Auth};
 use tidings_bridge::server::Retention;
 use tidings_bridge::{Caller, Sessions};
 
-use super::settings::{Layer, LogLevel, Observed, Settings};
+use super::layer::{Layer, LogLevel, Observed};
+use super::settings::Settings;
 use super::start::{self, JournalChoice};
 use super::{auth_settings, logs};
 

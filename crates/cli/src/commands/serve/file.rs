@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use super::settings::Layer;
+use super::layer::Layer;
 use crate::error::CannotRun;
 
 /// Default path of the file.

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use tidings_bridge::fleet::{Access, Fleet, FleetFile, MemberKind};
 
-use super::settings::{FleetSettings, Observed, Settings};
+use super::layer::Observed;
+use super::settings::{FleetSettings, Settings};
 use crate::error::CannotRun;
 
 /// Connects to the fleet that the data folder belongs to, if it belongs to one.

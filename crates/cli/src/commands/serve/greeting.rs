@@ -10,7 +10,8 @@ use tidings_bridge::{Auth, Scope};
 use tidings_protocol::api::NewDevice;
 
 use super::configured_data;
-use super::settings::{LogForm, Settings};
+use super::layer::LogForm;
+use super::settings::Settings;
 use crate::output::{BOLD, Output, PLAIN, YELLOW};
 
 /// Variables that agents often need, and do not receive unless they are named with `--pass-env`.

@@ -20,7 +20,8 @@ use uuid::Uuid;
 
 use super::agents::InstalledAgent;
 use super::demo::Demo;
-use super::settings::{Observed, Settings, TypeInto};
+use super::layer::{Observed, TypeInto};
+use super::settings::Settings;
 use crate::commands::backup::JOURNAL;
 use crate::commands::remote::{BASE_PATH_NOTE, IGNORED_FOLDERS, SOCKET, SOCKET_NOTE};
 use crate::commands::sessions::RootArgs;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::Parser;
 
-use super::settings::Layer;
+use super::layer::Layer;
 use crate::error::CannotRun;
 use crate::usage;
 
