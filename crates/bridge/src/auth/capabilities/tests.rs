@@ -1,0 +1,116 @@
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use tidings::json::Json;
+use tidings_protocol::control::CanUseTool;
+use utoipa::PartialSchema;
+
+use super::*;
+
+fn keys<T: PartialSchema>() -> BTreeSet<String> {
+    let schema = serde_json::to_value(T::schema()).unwrap();
+    schema["properties"].as_object().unwrap().keys().cloned().collect()
+}
+
+fn fields(needs: Needs) -> BTreeSet<String> {
+    needs.unwrap().into_iter().map(|need| need.field.to_owned()).collect()
+}
+
+/// The field names in the table are the JSON keys.
+#[test]
+fn k1_every_published_field_has_a_capability() {
+    let answer: PermissionAnswer = serde_json::from_value(json!({"decision":"allow"})).unwrap();
+    let budget = Budget::default();
+    assert_eq!(fields(of_create(&CreateSession::default())), keys::<CreateSession>());
+    assert_eq!(fields(of_patch(&PatchSession::default(), Policy::Ask, &budget)), keys::<PatchSession>());
+    assert_eq!(fields(of_command(&CommandRequest::default())), keys::<CommandRequest>());
+    assert_eq!(fields(of_input(&Input::default())), keys::<Input>());
+    assert_eq!(fields(of_permission_answer(&answer)), keys::<PermissionAnswer>());
+    assert_eq!(fields(of_question_answer(&QuestionAnswer::default(), None)), keys::<QuestionAnswer>());
+}
+
+#[cfg(unix)]
+#[test]
+fn the_first_visible_character_of_a_typed_text_decides() {
+    use tidings::host::terminal::typed_text;
+    let scope = |text: &str| of_typed_text(&typed_text(text))[0].capability.scope();
+    for (text, wanted) in [
+        ("explain this", Scope::Prompt),
+        ("Größe?", Scope::Prompt),
+        ("«why»", Scope::Prompt),
+        ("@README.md explain", Scope::Prompt),
+        ("- one\n- two", Scope::Prompt),
+        ("run /clear and !ls later", Scope::Prompt),
+        ("/compact", Scope::Prompt),
+        ("/compact keep the plan", Scope::Prompt),
+        ("/context", Scope::Prompt),
+        ("/clear", Scope::Always),
+        ("/compacted", Scope::Always),
+        ("/compact/../clear", Scope::Always),
+        ("/permissions", Scope::Always),
+        ("/srv/file is broken", Scope::Always),
+        ("#remember", Scope::Always),
+        ("# Title", Scope::Always),
+        ("& later", Scope::Always),
+        ("／clear", Scope::Always),
+        ("", Scope::Always),
+        ("!ls", Scope::Admin),
+        ("！ls", Scope::Admin),
+    ] {
+        assert_eq!(scope(text), wanted, "{text}");
+        for hidden in [
+            " ",
+            "\n\t",
+            "\u{a0}",
+            "\u{200b}",
+            "\u{feff}\u{2060} ",
+            "\x1b[201~",
+            "\x07\x1b",
+            "\u{9b}",
+            "\u{3000}",
+        ] {
+            assert_eq!(scope(&format!("{hidden}{text}")), wanted, "{hidden:?} {text}");
+        }
+    }
+}
+
+#[test]
+fn every_mode_that_the_protocol_knows_can_be_chosen_and_no_other() {
+    let of = |mode: &str| of_mode(&Some(mode.to_owned()));
+    for mode in PermissionMode::KNOWN.iter().chain(&["manual"]) {
+        assert!(of(mode).is_ok(), "{mode}");
+    }
+    for mode in ["banana", "", "Default", "bypasspermissions"] {
+        assert_eq!(of(mode).map_err(|error| error.code()), Err(Code::Invalid), "{mode}");
+    }
+}
+
+/// Approving a plan changes the mode, and can grant permissions that the plan names.
+#[test]
+fn k1_a_plan_that_lets_things_run_unasked_needs_more_than_a_yes() {
+    let plan = |input: Value| {
+        let call = CanUseTool::new("ExitPlanMode", Json::from(&input), "toolu_1");
+        Inquiry::from_call(1, "request", &call, None).unwrap()
+    };
+    let usual = plan(json!({"plan":"Tidy up"}));
+    let naming = plan(json!({"plan":"Test","allowedPrompts":[{"tool":"Bash","prompt":"run tests"}]}));
+    for (inquiry, word, wanted) in [
+        (&usual, "Approve", Capability::Decide),
+        (&usual, "Approve and accept edits", Capability::RunUnasked),
+        (&usual, "Keep planning", Capability::Decide),
+        (&naming, "Approve", Capability::RunUnasked),
+        (&naming, "Keep planning", Capability::Decide),
+    ] {
+        // The question is named by its id or by its text.
+        for question in ["plan", inquiry.fields[0].question.text.as_str()] {
+            let answer: QuestionAnswer =
+                serde_json::from_value(json!({"answers":[{"question_id":question,"answer":[word]}]}))
+                    .unwrap();
+            let needs = of_question_answer(&answer, Some(inquiry)).unwrap();
+            assert_eq!(needs[0].capability, wanted, "{question}: {word}");
+            let cancelled = QuestionAnswer { cancel: true, ..answer };
+            let needs = of_question_answer(&cancelled, Some(inquiry)).unwrap();
+            assert_eq!(needs[0].capability, Capability::Decide, "cancelled");
+        }
+    }
+}
