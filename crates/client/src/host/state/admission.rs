@@ -1,0 +1,187 @@
+//! Admission of bridges to a host: one at a time, and the better right wins.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::{BridgeAbsence, BridgeConnection, Host, HostSession};
+use crate::host::wire::{Attach, FromHost, Hello, Message, Refusal, VERSION};
+
+/// An admitted bridge.
+#[derive(Debug)]
+pub(in crate::host) struct Admitted {
+    pub(in crate::host) id: u64,
+    pub(in crate::host) after: u64,
+    pub(in crate::host) closed: CancellationToken,
+    /// The first messages to it.
+    pub(in crate::host) greeting: Vec<Message<FromHost>>,
+}
+
+impl Host {
+    /// Admits or refuses a bridge. The rules are in the documentation of [`host`](crate::host).
+    pub(in crate::host) fn attach(&self, attach: &Attach) -> Result<Admitted, (Refusal, String)> {
+        let mut state = self.state.lock();
+        let refuse = |reason, message: &str| Err((reason, message.to_owned()));
+        if !constant_time_eq(&attach.secret, &self.record.secret) {
+            return refuse(Refusal::Stranger, "The secret is wrong");
+        }
+        let current = state.connection.as_ref().map(|connection| connection.owner.clone());
+        match refusal_for(current.as_deref(), state.fence, attach) {
+            Some(Refusal::Outdated) => {
+                return refuse(Refusal::Outdated, "A newer bridge has taken over this session");
+            }
+            Some(reason) => {
+                let owner = current.unwrap_or_default();
+                return Err((reason, format!("This session belongs to another bridge, `{owner}`")));
+            }
+            None => {}
+        }
+        let Some(session) = &state.session else {
+            return refuse(Refusal::NotNow, "No agent was started here");
+        };
+        if attach.after.is_some_and(|after| after > session.spool.next()) {
+            return refuse(Refusal::NoSuchOffset, "The agent has not written up to this offset");
+        }
+        if let Some(lease) = attach.lease_ms {
+            self.absence.send_modify(|absence| absence.lease = Duration::from_millis(lease));
+        }
+        let after = attach.after.unwrap_or_default().max(session.spool.first());
+        let greeting = session.greeting(self.hello(session, after, attach.version));
+        state.fence = attach.fence;
+        state.connections += 1;
+        let (id, closed) = (state.connections, CancellationToken::new());
+        let owner = attach.owner.clone();
+        let connection = BridgeConnection {
+            id,
+            owner,
+            replies: VecDeque::new(),
+            closed: closed.clone(),
+            exit_sent: false,
+        };
+        if let Some(former) = state.connection.replace(connection) {
+            former.closed.cancel();
+        }
+        drop(state);
+        self.absence.send_modify(|absence| absence.since = None);
+        self.touch();
+        Ok(Admitted { id, after, closed, greeting })
+    }
+
+    fn hello(&self, session: &HostSession, after: u64, version: u32) -> Hello {
+        Hello {
+            version: version.min(VERSION),
+            host: self.record.id.clone(),
+            session: self.record.session.clone(),
+            host_pid: std::process::id(),
+            pid: session.cli.pid().filter(|_| session.exit.is_none()),
+            started: self.record.started.clone(),
+            first: session.spool.first(),
+            next: session.spool.next(),
+            after,
+            lease_ms: u64::try_from(self.absence.borrow().lease.as_millis()).unwrap_or(u64::MAX),
+            forgotten: session.conversation.forgotten(),
+        }
+    }
+
+    /// Handles the end of a connection, which need not be the bridge's.
+    pub(in crate::host) fn disconnected(&self, id: Option<u64>) {
+        let mut state = self.state.lock();
+        if id.is_some() && state.connection.as_ref().map(|connection| connection.id) == id {
+            state.connection = None;
+        }
+        if state.connection.is_none() && state.session.is_some() {
+            self.absence.send_modify(|absence| {
+                absence.since.get_or_insert_with(Instant::now);
+            });
+        }
+        drop(state);
+        self.touch();
+    }
+
+    /// Returns when no bridge was connected for the duration of the lease.
+    pub(in crate::host) async fn lease_expired(&self) {
+        let mut absence = self.absence.subscribe();
+        loop {
+            let BridgeAbsence { since, lease } = *absence.borrow_and_update();
+            let Some(since) = since else {
+                drop(absence.changed().await);
+                continue;
+            };
+            tokio::select! {
+                () = tokio::time::sleep_until(since + lease) => return,
+                _ = absence.changed() => {}
+            }
+        }
+    }
+}
+
+impl HostSession {
+    fn greeting(&self, hello: Hello) -> Vec<Message<FromHost>> {
+        let mut all = vec![Message::new(FromHost::Hello(hello))];
+        all.extend(self.conversation.initialize().map(|line| Message::with(FromHost::Initialize, line)));
+        all.extend(self.conversation.init().map(|line| Message::with(FromHost::Init, line)));
+        let open = self.conversation.open().iter();
+        all.extend(open.map(|asked| Message::with(FromHost::Open { end: asked.end }, asked.line.as_slice())));
+        all.push(Message::new(FromHost::Ready));
+        all
+    }
+}
+
+/// The reason to refuse a bridge, given the connected one and the highest fence so far.
+fn refusal_for(current: Option<&str>, best: u64, attach: &Attach) -> Option<Refusal> {
+    if attach.fence < best {
+        return Some(Refusal::Outdated);
+    }
+    // The connected bridge has presented the highest fence so far.
+    let taken = current.is_some_and(|owner| owner != attach.owner && attach.fence == best);
+    taken.then_some(Refusal::Taken)
+}
+
+/// Compares in constant time.
+fn constant_time_eq(one: &str, other: &str) -> bool {
+    let differences = one.bytes().zip(other.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
+    one.len() == other.len() && differences == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// F80: admission of a bridge, by the connected bridge, the highest fence so far, and the presented
+    /// fence.
+    #[test]
+    fn f80_one_bridge_at_a_time_and_the_better_right_wins() {
+        let attach = |owner: &str, fence| Attach {
+            version: 1,
+            secret: String::new(),
+            owner: owner.to_owned(),
+            fence,
+            after: None,
+            lease_ms: None,
+        };
+        for (current, best, owner, fence, expected) in [
+            (None, 0, "a", 0, None),
+            (None, 7, "b", 7, None),
+            (None, 7, "b", 6, Some(Refusal::Outdated)),
+            (Some("a"), 7, "b", 7, Some(Refusal::Taken)),
+            (Some("a"), 7, "b", 8, None),
+            (Some("a"), 7, "a", 7, None),
+            (Some("a"), 7, "a", 6, Some(Refusal::Outdated)),
+        ] {
+            assert_eq!(
+                refusal_for(current, best, &attach(owner, fence)),
+                expected,
+                "{current:?} {best} {owner} {fence}"
+            );
+        }
+    }
+
+    #[test]
+    fn secrets_are_compared_whole() {
+        for (one, other, expected) in [("abc", "abc", true), ("abc", "abd", false), ("abc", "ab", false)] {
+            assert_eq!(constant_time_eq(one, other), expected, "{one} {other}");
+        }
+    }
+}
