@@ -197,7 +197,7 @@ impl Entry {
             title,
             labels,
             cli_session,
-            state: phase.map(|phase| view::phase_name(phase).to_owned()),
+            state: phase.map(|phase| phase.as_str().to_owned()),
             settings: (settings != self.memory().settings).then(|| settings.text()),
             active: Some(self.clock.now()),
             event,

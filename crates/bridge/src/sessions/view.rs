@@ -31,7 +31,7 @@ impl Sessions {
         let mut phases = BTreeMap::new();
         for (state, count) in sessions {
             // In the words of the list of sessions.
-            *phases.entry(phase_name(phase(&state))).or_default() += count;
+            *phases.entry(phase(&state).as_str()).or_default() += count;
         }
         Ok((phases, open_asks))
     }
@@ -95,24 +95,9 @@ pub(super) fn has_agent(phase: ServerPhase) -> bool {
     matches!(phase, ServerPhase::Idle | ServerPhase::Running | ServerPhase::NeedsYou)
 }
 
-/// The name of a phase, as it is in the row.
-pub(super) fn phase_name(phase: ServerPhase) -> &'static str {
-    match phase {
-        ServerPhase::Starting => "starting",
-        ServerPhase::Idle => "idle",
-        ServerPhase::Running => "running",
-        ServerPhase::NeedsYou => "needs_you",
-        ServerPhase::Parked => "parked",
-        ServerPhase::Stopped => "stopped",
-        ServerPhase::Interrupted => "interrupted",
-        ServerPhase::Failed => "failed",
-        ServerPhase::Unknown => "unknown",
-    }
-}
-
 /// The phase of a row; an unknown one counts as parked.
 pub(super) fn phase(word: &str) -> ServerPhase {
     use ServerPhase::{Failed, Idle, Interrupted, NeedsYou, Parked, Running, Starting, Stopped};
     let all = [Starting, Idle, Running, NeedsYou, Parked, Stopped, Interrupted, Failed];
-    all.into_iter().find(|phase| self::phase_name(*phase) == word).unwrap_or(Parked)
+    all.into_iter().find(|phase| phase.as_str() == word).unwrap_or(Parked)
 }

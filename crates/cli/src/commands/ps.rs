@@ -100,17 +100,7 @@ pub(super) fn label(state: ServerPhase) -> (&'static str, &'static str) {
         ServerPhase::Running | ServerPhase::Starting => BOLD,
         _ => DIM,
     };
-    let word = match state {
-        ServerPhase::Starting => "starting",
-        ServerPhase::Idle => "idle",
-        ServerPhase::Running => "running",
-        ServerPhase::NeedsYou => "needs you",
-        ServerPhase::Parked => "parked",
-        ServerPhase::Stopped => "stopped",
-        ServerPhase::Interrupted => "interrupted",
-        ServerPhase::Failed => "failed",
-        ServerPhase::Unknown => "unknown",
-    };
+    let word = if state == ServerPhase::NeedsYou { "needs you" } else { state.as_str() };
     (word, style)
 }
 

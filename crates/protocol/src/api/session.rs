@@ -352,3 +352,20 @@ open_enums! {
         Allow,
     }
 }
+
+impl ServerPhase {
+    /// The word in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ServerPhase::Starting => "starting",
+            ServerPhase::Idle => "idle",
+            ServerPhase::Running => "running",
+            ServerPhase::NeedsYou => "needs_you",
+            ServerPhase::Parked => "parked",
+            ServerPhase::Stopped => "stopped",
+            ServerPhase::Interrupted => "interrupted",
+            ServerPhase::Failed => "failed",
+            ServerPhase::Unknown => "unknown",
+        }
+    }
+}

@@ -24,7 +24,7 @@ use crate::sessions::entry::Change;
 use crate::sessions::running::sink::{EventSource, JournalSink};
 use crate::sessions::settings::SessionSettings;
 use crate::sessions::starting::launch::ENTRYPOINT;
-use crate::sessions::{Sessions, SessionsInner, view};
+use crate::sessions::{Sessions, SessionsInner};
 
 /// The folder in which processes describe themselves.
 const PROCESSES: &str = "sessions";
@@ -232,7 +232,7 @@ impl Sessions {
         }
         let row = NewSession {
             settings: settings.text(),
-            state: view::phase_name(ServerPhase::Idle).to_owned(),
+            state: ServerPhase::Idle.as_str().to_owned(),
             client_id: Some(ClientId::new(format!("cli:{}", process.session_id))?),
             ..NewSession::new(Key::new(self.config().ids.next())?, cwd, self.config().clock.now())
         };

@@ -12,6 +12,7 @@ use crate::error::{Code, Error};
 use crate::git::Git;
 use crate::journal::{Key, NewSession, Novelty, Session};
 use crate::limits::BASE_COMMIT_WAIT;
+use crate::sessions::Sessions;
 use crate::sessions::active::{Admission, check_folder};
 use crate::sessions::running::actor::ActorCommand;
 use crate::sessions::running::command_ids;
@@ -20,7 +21,6 @@ use crate::sessions::settings::SessionSettings;
 use crate::sessions::starting::fork::ForkedFile;
 use crate::sessions::starting::import;
 use crate::sessions::starting::launch;
-use crate::sessions::{Sessions, view};
 
 const INSTALL: &str =
     "install it (`curl -fsSL https://claude.ai/install.sh | bash`) and start the server again";
@@ -122,7 +122,7 @@ impl Sessions {
             title: new.title.clone(),
             labels: new.labels.clone(),
             settings: settings.text(),
-            state: view::phase_name(ServerPhase::Parked).to_owned(),
+            state: ServerPhase::Parked.as_str().to_owned(),
             client_id,
             ..NewSession::new(key, new.cwd.as_str(), self.config().clock.now())
         };
