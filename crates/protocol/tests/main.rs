@@ -6,6 +6,7 @@ mod corpus;
 mod entry;
 mod event_facts;
 mod hooks;
+mod lines;
 mod native_events;
 mod plain_delta;
 mod properties;

@@ -3,36 +3,21 @@
 //! The phone messages of that page are tested in `seed_002_mobile.rs`.
 
 use serde_json::json;
-use tidings_protocol::json::{Raw, same_json};
+use tidings_protocol::Outcome;
+use tidings_protocol::json::Raw;
 use tidings_protocol::messages::{
     ApiStopReason, AssistantMessage, ContentBlock, Message, ResultMessage, ResultSubtype, SystemMessage,
     TaskStatus,
 };
 use tidings_protocol::permissions::PermissionMode;
-use tidings_protocol::{Frame, Outcome};
+
+use crate::lines::{frame, typed};
 
 /// An example of the specification, or a line with exactly the fields of its schema.
 macro_rules! example {
     ($name:literal) => {
         include_str!(concat!("fixtures/seed/002-", $name))
     };
-}
-
-#[track_caller]
-fn frame(line: &str) -> Frame {
-    Frame::from_json(line).unwrap_or_else(|error| panic!("{error} in {line}"))
-}
-
-/// The message of a line, which must be typed completely and round-trip.
-#[track_caller]
-fn typed(line: &str) -> Message {
-    let typed = frame(line).typed();
-    assert!(!matches!(typed.message, Message::Unknown(_)), "{:?}", typed.message);
-    assert_eq!(typed.refused, [], "{line}");
-    let again = typed.message.to_line();
-    let raw = |text| Raw::parse(text).unwrap_or_else(|error| panic!("{error} in {text}"));
-    assert!(same_json(raw(line), raw(&again)), "read {line}\nwrote {again}");
-    typed.message
 }
 
 #[track_caller]

@@ -3,34 +3,18 @@
 //! The documentation shows Elixir structs; the fixtures are the corresponding lines of the wire.
 
 use serde_json::{Value, json};
-use tidings_protocol::json::{Raw, same_json};
 use tidings_protocol::messages::{
     AssistantError, ContentBlock, Message, RateLimitStatus, RateLimitType, ResultMessage, SystemMessage,
 };
 use tidings_protocol::view::Block;
 use tidings_protocol::{DecodeErrorKind, Frame, FrameRef, Kind, Outcome};
 
+use crate::lines::{frame, typed};
+
 macro_rules! example {
     ($name:literal) => {
         include_str!(concat!("fixtures/seed/004-", $name))
     };
-}
-
-#[track_caller]
-fn frame(line: &str) -> Frame {
-    Frame::from_json(line).unwrap_or_else(|error| panic!("{error} in {line}"))
-}
-
-/// The message of a line, which must be typed completely and round-trip.
-#[track_caller]
-fn typed(line: &str) -> Message {
-    let typed = frame(line).typed();
-    assert!(!matches!(typed.message, Message::Unknown(_)), "{:?}", typed.message);
-    assert_eq!(typed.refused, [], "{line}");
-    let again = typed.message.to_line();
-    let raw = |text| Raw::parse(text).unwrap_or_else(|error| panic!("{error} in {text}"));
-    assert!(same_json(raw(line), raw(&again)), "read {line}\nwrote {again}");
-    typed.message
 }
 
 /// A line of every type, and of an unknown one.

@@ -21,36 +21,14 @@ mod system;
 mod writing;
 
 use serde_json::Value;
-use tidings_protocol::Frame;
-use tidings_protocol::json::{Raw, same_json};
 use tidings_protocol::messages::Message;
+
+use crate::lines::{frame, same, typed};
 
 /// The message of a line, of any kind.
 #[track_caller]
 fn read(line: &str) -> Message {
     frame(line).message()
-}
-
-#[track_caller]
-fn frame(line: &str) -> Frame {
-    Frame::from_json(line).unwrap_or_else(|error| panic!("{error} in {line}"))
-}
-
-/// The message of a line, which must be typed completely and round-trip.
-#[track_caller]
-fn typed(line: &str) -> Message {
-    let typed = frame(line).typed();
-    assert!(!matches!(typed.message, Message::Unknown(_)), "{:?}", typed.message);
-    assert_eq!(typed.refused, [], "{line}");
-    let again = typed.message.to_line();
-    assert!(same(line, &again), "read {line}\nwrote {again}");
-    typed.message
-}
-
-#[track_caller]
-fn same(left: &str, right: &str) -> bool {
-    let raw = |text| Raw::parse(text).unwrap_or_else(|error| panic!("{error} in {text}"));
-    same_json(raw(left), raw(right))
 }
 
 #[track_caller]
