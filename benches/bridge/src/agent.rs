@@ -1,6 +1,6 @@
 //! An agent that writes the time into its deltas.
 //!
-//! It speaks as much of the CLI's protocol as a host needs, and answers a prompt `pieces=N gap_us=G` with N
+//! It speaks as much of the CLI's protocol as a host needs, and answers a prompt `deltas=N gap_us=G` with N
 //! deltas, G microseconds apart. Its lines are spelt as those of the CLI.
 
 use std::io::{BufRead as _, Write as _};
@@ -8,17 +8,17 @@ use std::io::{BufRead as _, Write as _};
 use serde_json::{Value, json};
 
 use crate::Failure;
-use crate::story::Story;
+use crate::workload::Workload;
 
 const MODEL: &str = "claude-opus-5-5";
 
-/// Plays the CLI until nobody speaks any more.
+/// Plays the CLI until its input ends.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Failure> {
     if arguments.iter().any(|argument| argument == "--version" || argument == "-v") {
         println!("2.1.325 (Claude Code)");
         return Ok(true);
     }
-    // Some bridges first ask who is logged in.
+    // Some bridges ask for the login first.
     if arguments.iter().any(|argument| argument == "auth") {
         println!(r#"{{"loggedIn":true,"authMethod":"api_key","apiProvider":"firstParty"}}"#);
         return Ok(true);
@@ -30,13 +30,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Failure> {
     let session = named("--session-id").or_else(|| named("--resume"));
     let mut agent = Agent {
         session: session.unwrap_or_else(|| format!("00000000-0000-4000-8000-{:012x}", std::process::id())),
-        said: 0,
+        lines_written: 0,
     };
     for line in std::io::stdin().lock().lines() {
         let frame: Value = serde_json::from_str(&line?)?;
         match frame["type"].as_str() {
             Some("control_request") => agent.answer(&frame)?,
-            Some("user") => agent.tell(&frame)?,
+            Some("user") => agent.run(&frame)?,
             _ => {}
         }
     }
@@ -45,8 +45,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool, Failure> {
 
 struct Agent {
     session: String,
-    /// How many lines have an id already.
-    said: u64,
+    /// Number of lines that were written; each has an id.
+    lines_written: u64,
 }
 
 impl Agent {
@@ -64,10 +64,10 @@ impl Agent {
         write(&json!({"type": "control_response", "response": response}).to_string())
     }
 
-    fn tell(&mut self, frame: &Value) -> Result<(), Failure> {
-        let story = Story::asked(&frame["message"]["content"].to_string());
+    fn run(&mut self, frame: &Value) -> Result<(), Failure> {
+        let workload = Workload::asked(&frame["message"]["content"].to_string());
         self.begin()?;
-        self.pieces(story)?;
+        self.deltas(workload)?;
         self.end()
     }
 
@@ -87,15 +87,15 @@ impl Agent {
         self.event(&json!({"type": "content_block_start", "index": 0, "content_block": block}))
     }
 
-    fn pieces(&mut self, story: Story) -> Result<(), Failure> {
-        let (session, mut id) = (&self.session, self.said);
-        story.tell(|text| {
+    fn deltas(&mut self, workload: Workload) -> Result<(), Failure> {
+        let (session, mut id) = (&self.session, self.lines_written);
+        workload.run(|text| {
             id += 1;
             write(&format!(
                 r#"{{"type":"stream_event","event":{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{text}"}}}},"session_id":"{session}","parent_tool_use_id":null,"uuid":"00000000-0000-4000-9000-{id:012x}","api_message_id":"msg_01"}}"#,
             ))
         })?;
-        self.said = id;
+        self.lines_written = id;
         Ok(())
     }
 
@@ -124,14 +124,14 @@ impl Agent {
     }
 
     fn frame(&mut self, mut frame: Value) -> Result<(), Failure> {
-        self.said += 1;
+        self.lines_written += 1;
         frame["session_id"] = json!(self.session);
-        frame["uuid"] = json!(format!("00000000-0000-4000-9000-{:012x}", self.said));
+        frame["uuid"] = json!(format!("00000000-0000-4000-9000-{:012x}", self.lines_written));
         write(&frame.to_string())
     }
 }
 
-/// One line in one call, as the CLI writes it.
+/// Writes one line in one call, as the CLI does.
 fn write(line: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     out.write_all(format!("{line}\n").as_bytes())?;

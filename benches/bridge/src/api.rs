@@ -1,4 +1,4 @@
-//! The model's API, for the real CLI: it tells the story that the last prompt asks for.
+//! A Messages API for the real CLI: it streams the workload that the last prompt requests.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -6,22 +6,22 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use serde_json::{Value, json};
 
 use crate::Failure;
-use crate::story::Story;
+use crate::workload::Workload;
 
-/// Answers on a port of its own until the program ends; gives its address.
+/// Serves on a free port until the program ends. Returns the address.
 pub(crate) fn start() -> Result<String, Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = format!("http://{}", listener.local_addr()?);
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // A CLI that has been ended leaves its connections.
+            // A CLI that was killed leaves its connections open.
             std::thread::spawn(move || drop(serve(&stream)));
         }
     });
     Ok(address)
 }
 
-/// One connection, request by request.
+/// Serves one connection.
 fn serve(stream: &TcpStream) -> Result<(), Failure> {
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream);
@@ -32,7 +32,7 @@ fn serve(stream: &TcpStream) -> Result<(), Failure> {
         }
         let asked: Value = serde_json::from_str(&body)?;
         if asked["stream"] == true {
-            return stream_story(stream, &asked["model"], Story::asked(&asked["messages"].to_string()));
+            return stream_workload(stream, &asked["model"], Workload::asked(&asked["messages"].to_string()));
         }
         let content = json!([{"type": "text", "text": "ok"}]);
         whole(stream, &message(&asked["model"], &content, &json!("end_turn")).to_string())?;
@@ -40,7 +40,7 @@ fn serve(stream: &TcpStream) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The next request: its first line and its body. Nothing when the other end has gone.
+/// The first line and the body of the next request. None at the end of the connection.
 fn request(reader: &mut BufReader<&TcpStream>) -> Result<Option<(String, String)>, Failure> {
     let (mut first, mut line, mut length) = (String::new(), String::new(), 0);
     if reader.read_line(&mut first)? == 0 {
@@ -71,7 +71,7 @@ fn message(model: &Value, content: &Value, stop_reason: &Value) -> Value {
     })
 }
 
-fn stream_story(mut stream: &TcpStream, model: &Value, story: Story) -> Result<(), Failure> {
+fn stream_workload(mut stream: &TcpStream, model: &Value, workload: Workload) -> Result<(), Failure> {
     stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")?;
     let mut event = |event: Value| {
         let text = format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or_default());
@@ -79,7 +79,7 @@ fn stream_story(mut stream: &TcpStream, model: &Value, story: Story) -> Result<(
     };
     event(json!({"type": "message_start", "message": message(model, &json!([]), &Value::Null)}))?;
     event(json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}))?;
-    story.tell(|text| {
+    workload.run(|text| {
         let delta = json!({"type": "text_delta", "text": text});
         event(json!({"type": "content_block_delta", "index": 0, "delta": delta}))
     })?;

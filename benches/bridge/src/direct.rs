@@ -10,28 +10,28 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use serde_json::json;
 
 use crate::clock::{now_ns, times};
-use crate::story::Story;
+use crate::workload::Workload;
 use crate::{Failure, http, process};
 
 /// Bytes after which a file is written from its beginning again.
 pub(crate) const FILE_BYTES: usize = 64 << 10;
 
-/// An agent, and those who pass on what it says.
+/// An agent, and the programs that forward its output.
 pub(crate) struct Direct {
     agent: Child,
-    passers: Vec<Child>,
+    forwarders: Vec<Child>,
     output: Box<dyn Read>,
 }
 
 impl Direct {
-    /// Nothing between.
+    /// Only the agent.
     pub(crate) fn start(agent: &Path) -> Result<Self, Failure> {
         let (agent, output) = begin(agent)?;
-        Ok(Direct { agent, passers: Vec::new(), output: Box::new(output) })
+        Ok(Direct { agent, forwarders: Vec::new(), output: Box::new(output) })
     }
 
-    /// As a host and a server do it: one that keeps what it reads in a file and passes it on, and another
-    /// that does the same over TCP.
+    /// Like a host and a server: a program that stores its input in a file and forwards it, and another that
+    /// does the same over TCP.
     pub(crate) fn passed(agent: &Path, scratch: &Path) -> Result<Self, Failure> {
         let (agent, output) = begin(agent)?;
         let pass = |number: &str| ourselves("pass", &scratch.join(number));
@@ -41,10 +41,10 @@ impl Direct {
         let port = listener.local_addr()?.port().to_string();
         let server = pass("2")?.arg(port).stdin(kept).spawn()?;
         let (output, _) = listener.accept()?;
-        Ok(Direct { agent, passers: vec![host, server], output: Box::new(output) })
+        Ok(Direct { agent, forwarders: vec![host, server], output: Box::new(output) })
     }
 
-    /// One server that does the least it could, over a WebSocket.
+    /// One program that does the same over a WebSocket.
     pub(crate) fn served(agent: &Path, scratch: &Path) -> Result<Self, Failure> {
         let (agent, output) = begin(agent)?;
         let mut server =
@@ -52,13 +52,13 @@ impl Direct {
         let mut port = String::new();
         BufReader::new(server.stdout.take().ok_or("no pipe")?).read_line(&mut port)?;
         let output = http::upgrade(&format!("127.0.0.1:{}", port.trim()), "none")?;
-        Ok(Direct { agent, passers: vec![server], output: Box::new(output) })
+        Ok(Direct { agent, forwarders: vec![server], output: Box::new(output) })
     }
 
-    /// How long each piece takes, in nanoseconds.
-    pub(crate) fn tell(&mut self, story: Story) -> Result<Vec<u64>, Failure> {
+    /// Runs a workload. Returns the latency of each delta, in nanoseconds.
+    pub(crate) fn run(&mut self, workload: Workload) -> Result<Vec<u64>, Failure> {
         let input = self.agent.stdin.as_mut().ok_or("no pipe")?;
-        let message = json!({"role": "user", "content": story.to_string()});
+        let message = json!({"role": "user", "content": workload.to_string()});
         let prompt =
             json!({"type": "user", "message": message, "session_id": "", "parent_tool_use_id": null});
         input.write_all(format!("{prompt}\n").as_bytes())?;
@@ -73,8 +73,8 @@ impl Direct {
             let Some(end) = memchr::memrchr(b'\n', &rest) else { continue };
             let lines = rest[..end].split(|byte| *byte == b'\n');
             // Other lines repeat the text once it is complete.
-            let pieces = lines.filter(|line| memchr::memmem::find(line, b"content_block_delta").is_some());
-            all.extend(pieces.flat_map(times).map(|said| now.saturating_sub(said)));
+            let deltas = lines.filter(|line| memchr::memmem::find(line, b"content_block_delta").is_some());
+            all.extend(deltas.flat_map(times).map(|written| now.saturating_sub(written)));
             if memchr::memmem::find(&rest[..end], br#""type":"result""#).is_some() {
                 return Ok(all);
             }
@@ -82,22 +82,22 @@ impl Direct {
         }
     }
 
-    /// The processor time of those who pass on.
+    /// Processor time of the programs that forward, so far.
     pub(crate) fn cpu_ms(&self) -> Result<f64, Failure> {
-        self.passers.iter().map(|passer| process::cpu_ms(passer.id())).sum()
+        self.forwarders.iter().map(|forwarder| process::cpu_ms(forwarder.id())).sum()
     }
 }
 
 impl Drop for Direct {
     fn drop(&mut self) {
-        for child in std::iter::once(&mut self.agent).chain(&mut self.passers) {
+        for child in std::iter::once(&mut self.agent).chain(&mut self.forwarders) {
             drop(child.kill());
             drop(child.wait());
         }
     }
 }
 
-/// This program, as one of those who keep what passes in a file.
+/// This program as one that forwards and stores.
 fn ourselves(part: &str, file: &Path) -> Result<Command, Failure> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg(part).arg(file);
@@ -114,7 +114,7 @@ fn begin(agent: &Path) -> Result<(Child, ChildStdout), Failure> {
     Ok((agent, output))
 }
 
-/// Writes down what it reads and passes it on, to a port if one is given.
+/// Stores standard input in a file and forwards it: to a port if one is given, else to standard output.
 pub(crate) fn pass(arguments: &[String]) -> Result<bool, Failure> {
     let mut kept = File::create(arguments.first().ok_or("no file")?)?;
     let mut output: Box<dyn Write> = match arguments.get(1) {

@@ -1,4 +1,4 @@
-//! As much HTTP as it takes to talk to a server on this machine.
+//! A minimal HTTP client for a server on this machine.
 
 use std::fs::File;
 use std::io::{BufReader, Read as _, Write as _};
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::Failure;
 
-/// One request on a connection of its own. Gives the status and the body.
+/// Sends one request on a connection of its own. Returns the status and the body.
 pub(crate) fn ask(
     address: &str,
     token: &str,
@@ -35,7 +35,7 @@ pub(crate) fn ask(
     Ok((status, text))
 }
 
-/// The same where only success will do.
+/// The same; every status but success is an error.
 pub(crate) fn expect(
     address: &str,
     token: &str,
@@ -66,14 +66,14 @@ pub(crate) fn upgrade(address: &str, token: &str) -> Result<File, Failure> {
          Sec-WebSocket-Protocol: tidings.v1\r\n\r\n"
     );
     stream.write_all(head.as_bytes())?;
-    // The server says nothing on its own until something is subscribed to, so nothing is read away here.
+    // The server sends nothing before a subscription, so the buffer of this reader loses nothing.
     match status(&mut BufReader::new(&stream))? {
         101 => Ok(stream),
         other => Err(format!("the server answers {other} to a WebSocket").into()),
     }
 }
 
-/// Reads the head of an answer.
+/// Reads the head of a response.
 fn status(reader: &mut impl std::io::BufRead) -> Result<u16, Failure> {
     let mut line = String::new();
     reader.read_line(&mut line)?;

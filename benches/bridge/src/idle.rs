@@ -1,4 +1,4 @@
-//! A server that nobody uses: how soon it is there, and what it holds.
+//! A server without sessions: the time until it is ready, and its memory.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use crate::Failure;
 use crate::figures::Idle;
 use crate::server::Server;
 
-/// Starts; the median tells.
+/// Number of starts; the median counts.
 const STARTS: usize = 5;
 
 pub(crate) fn measure(tidings: &Path, agent: &Path) -> Result<Idle, Failure> {

@@ -17,14 +17,14 @@ use tokio::net::unix::pipe::Receiver;
 use crate::Failure;
 use crate::direct::FILE_BYTES;
 
-/// Serves what comes from standard input to one who connects, and says on standard output at which port.
+/// Serves standard input to one client, and prints the port.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Failure> {
     let kept = File::create(arguments.first().ok_or("no file")?)?;
     let kept = Arc::new(Mutex::new(Some(kept)));
     tokio::runtime::Builder::new_current_thread().enable_io().build()?.block_on(async {
         let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         println!("{}", listener.local_addr()?.port());
-        // A listener whose options cannot be set is only slower.
+        // Without this option a connection is only slower.
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
         let serve = async move |upgrade: WebSocketUpgrade| {
             let kept = kept.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -55,7 +55,7 @@ async fn pass_on(mut socket: WebSocket, mut kept: File) -> Result<(), Failure> {
         }
         kept.write_all(&chunk[..count])?;
         written += count;
-        // A message is whole lines, so that none is cut by what stands between two messages.
+        // A message consists of whole lines, so that the header of a message cuts none.
         lines.extend_from_slice(&chunk[..count]);
         if let Some(end) = memchr::memrchr(b'\n', &lines) {
             let begun = lines.split_off(end + 1);

@@ -20,16 +20,16 @@ mod process;
 mod report;
 mod rounds;
 mod server;
-mod story;
-mod watchers;
+mod subscribers;
+mod workload;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Whatever can go wrong in a measurement ends it.
+/// An error, which ends the measurement.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// What is measured, and how long.
+/// Programs and settings of a run.
 struct Plan {
     /// The program under test.
     tidings: PathBuf,
@@ -38,7 +38,7 @@ struct Plan {
     /// The other bridge: its interpreter and its script.
     peer: Option<(PathBuf, PathBuf)>,
     rounds: usize,
-    /// One session at the pace of a model and nothing else, for a look while working on it.
+    /// True to measure one session at the pace of a model only, for a quick look.
     is_short: bool,
     /// The page that the tables go to.
     update: Option<PathBuf>,
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether every bar holds that must.
+/// Measures everything. Returns true if every mandatory bar is met.
 fn measure() -> Result<bool, Failure> {
     let given = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let path = |name: &str| given(name).map(PathBuf::from);

@@ -1,4 +1,4 @@
-//! What processes take: time and memory, as the kernel counts them.
+//! Processor time and memory of processes, as the kernel counts them.
 
 use std::fs;
 use std::time::Duration;
@@ -18,9 +18,9 @@ pub(crate) fn cpu_ms(pid: u32) -> Result<f64, Failure> {
 /// Memory of a process in MiB.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Memory {
-    /// All that is in memory, with what it shares with other processes, such as the program itself.
+    /// All of it, including pages that it shares with other processes, such as the code of the program.
     pub(crate) resident: f64,
-    /// What is its own.
+    /// Pages that it does not share.
     pub(crate) private: f64,
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn memory(pid: u32) -> Result<Memory, Failure> {
     Ok(Memory { resident: mib("Rss:"), private: mib("Private_Clean:") + mib("Private_Dirty:") })
 }
 
-/// Processes whose parent is this one, and theirs.
+/// The descendants of a process.
 pub(crate) fn below(pid: u32) -> Vec<u32> {
     let mut parents = Vec::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
@@ -56,7 +56,7 @@ pub(crate) fn below(pid: u32) -> Vec<u32> {
     found.split_off(1)
 }
 
-/// Processes whose command line holds these words.
+/// Processes whose command line contains these words.
 pub(crate) fn called(words: &[&str]) -> Vec<u32> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {

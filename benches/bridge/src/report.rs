@@ -4,25 +4,25 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use crate::figures::{Both, Found, Latency, Way, Ways, median};
-use crate::rounds::{GAP_US, SESSIONS, WATCHERS};
+use crate::figures::{CoreStates, Latency, Results, Setup, Setups, median};
+use crate::rounds::{GAP_US, SESSIONS, SUBSCRIBERS};
 use crate::{Failure, Plan};
 
 const BEGIN: &str = "<!-- bridge: begin -->";
 const END: &str = "<!-- bridge: end -->";
 
-/// Something that should hold.
+/// An upper bound for a figure.
 struct Bar {
     what: String,
     most: f64,
     found: f64,
     unit: &'static str,
-    /// Whether the run fails if it does not.
+    /// True if the run fails when it is exceeded.
     must_hold: bool,
 }
 
-/// Everything as Markdown, and whether every bar holds that must.
-pub(crate) fn text(found: &Found, plan: &Plan) -> (String, bool) {
+/// All results as Markdown; true if every mandatory bar is met.
+pub(crate) fn text(found: &Results, plan: &Plan) -> (String, bool) {
     let mut out = String::new();
     let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
     put(&mut out, format!("{}, {cores} cores, Linux; {} rounds.\n", processor(), plan.rounds));
@@ -31,7 +31,7 @@ pub(crate) fn text(found: &Found, plan: &Plan) -> (String, bool) {
     put(
         &mut out,
         format!(
-            "Of the CPU time with a host, on cores that sleep, {} ms are the server's and {} ms the host's, which keeps the agent while servers come and go.\n",
+            "Of the CPU time with a host, on cores that sleep, {} ms are the server's and {} ms the host's, which keeps the agent when the server restarts.\n",
             parts(|(server, _)| *server),
             parts(|(_, host)| *host)
         ),
@@ -44,7 +44,7 @@ pub(crate) fn text(found: &Found, plan: &Plan) -> (String, bool) {
         let missed = match (bar.holds(), bar.must_hold) {
             (true, _) => "",
             (false, true) => "**missed**",
-            (false, false) => "missed, and known to be",
+            (false, false) => "missed, known",
         };
         put(
             &mut out,
@@ -54,67 +54,65 @@ pub(crate) fn text(found: &Found, plan: &Plan) -> (String, bool) {
     (out.trim_end().to_owned(), bars.iter().all(|bar| bar.holds() || !bar.must_hold))
 }
 
-/// What each way takes for one session.
-pub(crate) fn one_session(found: &Found) -> String {
+/// The tables of one session in each setup.
+pub(crate) fn one_session(found: &Results) -> String {
     let mut out = String::new();
-    let pace = format!("One session, a piece every {} ms, medians over the rounds", GAP_US / 1000);
+    let pace = format!("One session, a delta every {} ms, medians over the rounds", GAP_US / 1000);
     let agents = [
-        (found.real.as_ref(), "the real CLI, with an API of ours behind it"),
-        (Some(&found.ours), "an agent of ours that takes next to nothing"),
+        (found.real.as_ref(), "the real CLI, with an API of the benchmark"),
+        (Some(&found.ours), "a small agent that uses almost no time"),
     ];
     for (both, agent) in agents {
         let Some(both) = both else { continue };
-        put(&mut out, format!("{pace}; {agent}, on cores that sleep when they have nothing to do:\n"));
-        ways(&mut out, &both.asleep);
+        put(&mut out, format!("{pace}; {agent}, on cores that sleep when they are idle:\n"));
+        setups(&mut out, &both.asleep);
         put(
             &mut out,
-            format!(
-                "\n{pace}; {agent}, on cores that are kept awake by work that anything else pushes aside:\n"
-            ),
+            format!("\n{pace}; {agent}, on cores that a process of the lowest priority keeps awake:\n"),
         );
-        ways(&mut out, &both.awake);
+        setups(&mut out, &both.awake);
         put(&mut out, "");
     }
     out
 }
 
-fn ways(out: &mut String, ways: &Ways) {
+fn setups(out: &mut String, setups: &Setups) {
     put(
         out,
-        "| way | p50, ms | p90, ms | p99, ms | added, p50, ms | CPU per piece, ms | as fast as it goes: pieces per second | CPU per piece, ms |",
+        "| setup | p50, ms | p90, ms | p99, ms | added, p50, ms | CPU per delta, ms | as fast as possible: deltas per second | CPU per delta, ms |",
     );
     put(out, "|---|--:|--:|--:|--:|--:|--:|--:|");
-    let own = [&ways.direct, &ways.passed, &ways.least, &ways.alone, &ways.hosted, &ways.local];
-    for way in own.into_iter().chain(&ways.peer) {
-        let at = |of: fn(&Latency) -> f64| ms(median(way.latencies.iter().map(of)));
+    let own = [&setups.direct, &setups.passed, &setups.least, &setups.alone, &setups.hosted, &setups.local];
+    for setup in own.into_iter().chain(&setups.peer) {
+        let at = |of: fn(&Latency) -> f64| ms(median(setup.latencies.iter().map(of)));
         let some = |values: &[f64], show: fn(f64) -> String| {
             if values.is_empty() { "–".to_owned() } else { show(median(values.iter().copied())) }
         };
-        let more = if way.cpu_us.is_empty() { "–".to_owned() } else { ms(ways.added(way)) };
+        let more = if setup.cpu_us.is_empty() { "–".to_owned() } else { ms(setups.added(setup)) };
         put(
             out,
             format!(
                 "| {} | {} | {} | {} | {more} | {} | {} | {} |",
-                way.title,
+                setup.title,
                 at(|all| all.p50),
                 at(|all| all.p90),
                 at(|all| all.p99),
-                some(&way.cpu_us, ms),
-                some(&way.burst_rate, |rate| format!("{rate:.0}")),
-                some(&way.burst_us, ms),
+                some(&setup.cpu_us, ms),
+                some(&setup.burst_rate, |rate| format!("{rate:.0}")),
+                some(&setup.burst_us, ms),
             ),
         );
     }
 }
 
-fn many(out: &mut String, found: &Found) {
+fn many(out: &mut String, found: &Results) {
     let (many, fan) = (&found.many, &found.fan);
-    put(out, "| load | pieces per second | p50, ms | p99, ms | longest, ms | CPU |");
+    put(out, "| load | deltas per second | p50, ms | p99, ms | longest, ms | CPU |");
     put(out, "|---|--:|--:|--:|--:|---|");
     put(
         out,
         format!(
-            "| {} sessions, a watcher each | {:.0} | {} | {} | {} | {} ms per piece in the server, {} ms in its host |",
+            "| {} sessions, a subscriber each | {:.0} | {} | {} | {} | {} ms per delta in the server, {} ms in its host |",
             many.sessions,
             many.rate,
             ms(many.latency.p50),
@@ -127,8 +125,8 @@ fn many(out: &mut String, found: &Found) {
     put(
         out,
         format!(
-            "| one session, {} watchers | {:.0} | {} | {} | {} | {} ms per piece and watcher in the server |\n",
-            fan.watchers,
+            "| one session, {} subscribers | {:.0} | {} | {} | {} | {} ms per delta and subscriber in the server |\n",
+            fan.subscribers,
             fan.rate,
             ms(fan.latency.p50),
             ms(fan.latency.p99),
@@ -164,39 +162,39 @@ fn many(out: &mut String, found: &Found) {
     );
 }
 
-fn bars(found: &Found) -> Vec<Bar> {
+fn bars(found: &Results) -> Vec<Bar> {
     let many = &found.many;
     let live =
         (many.server.resident - many.before.resident) / f64::from(u32::try_from(many.sessions).unwrap_or(1));
-    let added = |ways: &Ways, way: &Way| ways.added(way) / 1e3;
+    let added = |setups: &Setups, setup: &Setup| setups.added(setup) / 1e3;
     let cpu = |values: &[f64]| median(values.iter().copied()) / 1e3;
-    // Not reached, and shown all the same; the page says how far it is and why.
+    // A goal that is not reached yet is shown, too; the page has the distance and the reason.
     let wish = |what: &str, most, found, unit| Bar { must_hold: false, ..bar(what, most, found, unit) };
-    // The real CLI takes most of a core, so that those who pass its pieces on wait for each other.
+    // The real CLI uses most of a core, so the programs that forward its deltas wait for each other.
     let measured = [(found.real.as_ref(), "the real CLI", false), (Some(&found.ours), "our agent", true)];
     let mut bars = Vec::new();
     for (both, agent, must_hold) in measured {
-        let Some(Both { asleep, awake }) = both else { continue };
+        let Some(CoreStates { asleep, awake }) = both else { continue };
         let quick = |what: &str, found| Bar { must_hold, ..bar(what, 0.1, found, "ms") };
         bars.extend([
-            quick(&format!("added for each piece, p50, {agent}, cores awake"), added(awake, &awake.alone)),
+            quick(&format!("added for each delta, p50, {agent}, cores awake"), added(awake, &awake.alone)),
             wish("the same, cores asleep", 0.1, added(asleep, &asleep.alone), "ms"),
             quick("the same with a host, cores awake", added(awake, &awake.hosted)),
             wish("the same, cores asleep", 0.1, added(asleep, &asleep.hosted), "ms"),
-            wish(&format!("CPU for each piece, {agent}, cores awake"), 0.05, cpu(&awake.alone.cpu_us), "ms"),
+            wish(&format!("CPU for each delta, {agent}, cores awake"), 0.05, cpu(&awake.alone.cpu_us), "ms"),
             wish("the same, cores asleep", 0.05, cpu(&asleep.alone.cpu_us), "ms"),
             wish("the same with a host, cores awake", 0.05, cpu(&awake.hosted.cpu_us), "ms"),
             wish("the same, cores asleep", 0.05, cpu(&asleep.hosted.cpu_us), "ms"),
-            bar("the same as fast as it goes", 0.05, cpu(&asleep.hosted.burst_us), "ms"),
+            bar("the same as fast as possible", 0.05, cpu(&asleep.hosted.burst_us), "ms"),
         ]);
-        for (ways, when) in [(awake, "awake"), (asleep, "asleep")] {
-            if let Some(peer) = &ways.peer {
-                let share = cpu(&ways.hosted.cpu_us) / cpu(&peer.cpu_us);
+        for (setups, when) in [(awake, "awake"), (asleep, "asleep")] {
+            if let Some(peer) = &setups.peer {
+                let share = cpu(&setups.hosted.cpu_us) / cpu(&peer.cpu_us);
                 let what = format!("CPU with a host, of the adapter's, {agent}, cores {when}");
                 bars.push(bar(&what, 1.0, share, "×"));
-                let share = cpu(&ways.local.cpu_us) / cpu(&peer.cpu_us);
+                let share = cpu(&setups.local.cpu_us) / cpu(&peer.cpu_us);
                 bars.push(wish("the same, over the Unix socket", 0.4, share, "×"));
-                let share = ways.added(&ways.local) / ways.added(peer);
+                let share = setups.added(&setups.local) / setups.added(peer);
                 bars.push(wish(
                     "added, p50, with a host over the Unix socket, of the adapter's",
                     0.75,
@@ -204,15 +202,21 @@ fn bars(found: &Found) -> Vec<Bar> {
                     "×",
                 ));
             }
-            let share = cpu(&ways.alone.cpu_us) / cpu(&ways.passed.cpu_us);
-            let what =
-                format!("CPU without a host, of the two programs that only pass on, {agent}, cores {when}");
+            let share = cpu(&setups.alone.cpu_us) / cpu(&setups.passed.cpu_us);
+            let what = format!(
+                "CPU without a host, of the two programs that only store and forward, {agent}, cores {when}"
+            );
             bars.push(wish(&what, 1.6, share, "×"));
         }
     }
     bars.extend([
         bar(&format!("{SESSIONS} sessions, p99"), 20.0, many.latency.p99 / 1e3, "ms"),
-        bar(&format!("one session for {WATCHERS} watchers, p99"), 100.0, found.fan.latency.p99 / 1e3, "ms"),
+        bar(
+            &format!("one session for {SUBSCRIBERS} subscribers, p99"),
+            100.0,
+            found.fan.latency.p99 / 1e3,
+            "ms",
+        ),
         bar(
             "memory of an idle server",
             20.0,

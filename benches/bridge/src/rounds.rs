@@ -1,4 +1,4 @@
-//! What is measured, in which order. Ways take turns within a round, so that what disturbs one disturbs all.
+//! The measurements and their order. Setups take turns within a round, so that other load affects them all.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -8,51 +8,51 @@ use crate::acp::Adapter;
 use crate::awake::Awake;
 use crate::clock::now_ns;
 use crate::direct::Direct;
-use crate::figures::{Both, Fan, Found, Latency, Many, Way, Ways};
+use crate::figures::{CoreStates, FanOut, Latency, ManySessions, Results, Setup, Setups};
 use crate::process::{self, Memory};
 use crate::server::Server;
-use crate::story::Story;
-use crate::watchers::Watchers;
+use crate::subscribers::Subscribers;
+use crate::workload::Workload;
 use crate::{Failure, Plan, api, idle};
 
-/// As a fast model writes.
+/// Microseconds between deltas: the pace of a fast model.
 pub(crate) const GAP_US: u64 = 4_000;
-/// For eight seconds with an agent of ours, for four with the real CLI, and for one to warm up.
-const PIECES: usize = 2_000;
-const REAL_PIECES: usize = 1_000;
-const WARM_PIECES: usize = 200;
-/// As fast as the agent can.
+/// Deltas of eight seconds with an agent of ours, of four with the real CLI, and of one to warm up.
+const DELTAS: usize = 2_000;
+const REAL_DELTAS: usize = 1_000;
+const WARM_DELTAS: usize = 200;
+/// Deltas that the agent writes as fast as it can.
 const BURST: usize = 20_000;
 const REAL_BURST: usize = 3_000;
-/// Sessions at the same time, and how far apart their pieces are.
+/// Sessions at the same time, and microseconds between the deltas of each.
 pub(crate) const SESSIONS: usize = 200;
 const SESSIONS_GAP_US: u64 = 100_000;
-/// Enough for them to be started one after the other, to settle, and to be looked at.
-const SESSIONS_PIECES: usize = 400;
+/// Enough to start all of them one after the other, to let them settle, and to measure.
+const SESSIONS_DELTAS: usize = 400;
 const SETTLES_NS: u64 = 1_000_000_000;
 const WINDOW_NS: u64 = 15_000_000_000;
-/// Watchers of one session.
-pub(crate) const WATCHERS: usize = 1_000;
-const WATCHERS_GAP_US: u64 = 50_000;
-const WATCHERS_PIECES: usize = 200;
+/// Subscribers of one session.
+pub(crate) const SUBSCRIBERS: usize = 1_000;
+const SUBSCRIBERS_GAP_US: u64 = 50_000;
+const SUBSCRIBERS_DELTAS: usize = 200;
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Everything, one after the other.
-pub(crate) fn all(plan: &Plan) -> Result<Found, Failure> {
+/// Runs all measurements, one after the other.
+pub(crate) fn all(plan: &Plan) -> Result<Results, Failure> {
     let scratch = tempfile::tempdir()?;
     let agent = ours_in(scratch.path())?;
-    let mut found = Found::default();
+    let mut found = Results::default();
     if !plan.is_short {
         found.idle = idle::measure(&plan.tidings, &agent)?;
     }
     if let Some(claude) = &plan.claude {
         let claude = real_in(scratch.path(), claude)?;
         eprintln!("the real CLI");
-        found.real = Some(paced(plan, &claude, scratch.path(), REAL_PIECES, REAL_BURST)?);
+        found.real = Some(paced(plan, &claude, scratch.path(), REAL_DELTAS, REAL_BURST)?);
     }
     eprintln!("an agent of ours");
-    found.ours = paced(plan, &agent, scratch.path(), PIECES, BURST)?;
+    found.ours = paced(plan, &agent, scratch.path(), DELTAS, BURST)?;
     if !plan.is_short {
         found.many = many(plan, &agent)?;
         found.fan = fan(plan, &agent)?;
@@ -60,13 +60,13 @@ pub(crate) fn all(plan: &Plan) -> Result<Found, Failure> {
     Ok(found)
 }
 
-/// A `claude` that is this program.
+/// Makes a `claude` that runs this program.
 fn ours_in(folder: &Path) -> Result<PathBuf, Failure> {
     let this = std::env::current_exe()?;
     script(folder.join("claude"), &format!("exec \"{}\" agent \"$@\"", this.display()))
 }
 
-/// The real one, in a place of its own, with our API.
+/// Makes a `claude` that runs the real one, with a home folder of its own and our API.
 fn real_in(folder: &Path, claude: &Path) -> Result<PathBuf, Failure> {
     let home = folder.join("home");
     std::fs::create_dir(&home)?;
@@ -89,29 +89,35 @@ fn script(path: PathBuf, text: &str) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// One session at the pace of a model, and then as fast as it goes, over each way, on cores that sleep and on
-/// cores that do not.
-fn paced(plan: &Plan, agent: &Path, scratch: &Path, pieces: usize, burst: usize) -> Result<Both, Failure> {
+/// Measures one session at the pace of a model, and then as fast as possible, in each setup, on cores that
+/// sleep and on cores that do not.
+fn paced(
+    plan: &Plan,
+    agent: &Path,
+    scratch: &Path,
+    deltas: usize,
+    burst: usize,
+) -> Result<CoreStates, Failure> {
     let mut running = Running::start(plan, agent, scratch)?;
-    let mut both = Both { asleep: running.ways(), awake: running.ways() };
+    let mut both = CoreStates { asleep: running.setups(), awake: running.setups() };
     for round in 0..=plan.rounds {
         eprintln!("round {round} of {}", plan.rounds);
-        running.tell(round, pieces, burst, &mut both.asleep)?;
+        running.run(round, deltas, burst, &mut both.asleep)?;
         let awake = Awake::start()?;
-        running.tell(round, pieces, burst, &mut both.awake)?;
+        running.run(round, deltas, burst, &mut both.awake)?;
         drop(awake);
     }
     Ok(both)
 }
 
-/// Everything that passes pieces on, each with an agent of its own.
+/// The setups, each with an agent of its own.
 struct Running {
     direct: Direct,
     passed: Direct,
     least: Direct,
-    alone: Watched,
-    hosted: Watched,
-    local: Watched,
+    alone: SubscribedServer,
+    hosted: SubscribedServer,
+    local: SubscribedServer,
     peer: Option<Adapter>,
 }
 
@@ -122,93 +128,96 @@ impl Running {
             direct: Direct::start(agent)?,
             passed: Direct::passed(agent, scratch)?,
             least: Direct::served(agent, scratch)?,
-            alone: Watched::start(plan, agent, &["--agent-lease", "0"], Reached::Address)?,
-            hosted: Watched::start(plan, agent, &[], Reached::Address)?,
-            local: Watched::start(plan, agent, &[], Reached::Socket)?,
+            alone: SubscribedServer::start(plan, agent, &["--agent-lease", "0"], Connection::Address)?,
+            hosted: SubscribedServer::start(plan, agent, &[], Connection::Address)?,
+            local: SubscribedServer::start(plan, agent, &[], Connection::Socket)?,
             peer: peer.map(|(node, script)| Adapter::start(node, script, agent, scratch)).transpose()?,
         })
     }
 
-    /// What will be found, still without figures.
-    fn ways(&self) -> Ways {
-        let way = |title: &str| Way { title: title.to_owned(), ..Way::default() };
-        Ways {
-            direct: way("the agent's pipe, nothing between"),
-            passed: way("two programs that only write down and pass on, TCP"),
-            least: way("one program on tokio and axum that only does the same, WebSocket"),
-            alone: way("`tidings serve --agent-lease 0`, WebSocket"),
-            hosted: way("`tidings serve`, a server and a host, WebSocket"),
-            local: way("`tidings serve`, a server and a host, WebSocket on its Unix socket"),
-            peer: self.peer.as_ref().map(|_| way("claude-agent-acp, pipe")),
+    /// Empty results of the setups.
+    fn setups(&self) -> Setups {
+        let setup = |title: &str| Setup { title: title.to_owned(), ..Setup::default() };
+        Setups {
+            direct: setup("the agent's pipe alone"),
+            passed: setup("two programs that only store and forward, TCP"),
+            least: setup("one program on tokio and axum that only does the same, WebSocket"),
+            alone: setup("`tidings serve --agent-lease 0`, WebSocket"),
+            hosted: setup("`tidings serve`, a server and a host, WebSocket"),
+            local: setup("`tidings serve`, a server and a host, WebSocket on its Unix socket"),
+            peer: self.peer.as_ref().map(|_| setup("claude-agent-acp, pipe")),
         }
     }
 
-    /// One story over each way, slow and fast. The first round warms up, and is short.
-    fn tell(&mut self, round: usize, pieces: usize, burst: usize, ways: &mut Ways) -> Result<(), Failure> {
-        let paced = Story { pieces: if round == 0 { WARM_PIECES } else { pieces }, gap_us: GAP_US };
-        let burst = Story { pieces: burst, gap_us: 0 };
-        let note = |way: &mut Way, paced: Told, burst: Told| {
+    /// Runs one workload in each setup, slow and fast. The first round warms up, and is short.
+    fn run(&mut self, round: usize, deltas: usize, burst: usize, setups: &mut Setups) -> Result<(), Failure> {
+        let paced = Workload { deltas: if round == 0 { WARM_DELTAS } else { deltas }, gap_us: GAP_US };
+        let burst = Workload { deltas: burst, gap_us: 0 };
+        let note = |setup: &mut Setup, paced: WorkloadResult, burst: WorkloadResult| {
             if round > 0 {
-                way.latencies.push(paced.latency);
-                way.cpu_us.push(paced.server_us + paced.hosts_us);
-                way.parts_us.push((paced.server_us, paced.hosts_us));
-                way.burst_us.push(burst.server_us + burst.hosts_us);
-                way.burst_rate.push(burst.rate);
+                setup.latencies.push(paced.latency);
+                setup.cpu_us.push(paced.server_us + paced.hosts_us);
+                setup.parts_us.push((paced.server_us, paced.hosts_us));
+                setup.burst_us.push(burst.server_us + burst.hosts_us);
+                setup.burst_rate.push(burst.rate);
             }
         };
-        let piped = Latency::of(self.direct.tell(paced)?);
+        let piped = Latency::of(self.direct.run(paced)?);
         if round > 0 {
-            ways.direct.latencies.push(piped);
+            setups.direct.latencies.push(piped);
         }
-        for (direct, way) in [(&mut self.passed, &mut ways.passed), (&mut self.least, &mut ways.least)] {
-            note(way, passing(direct, paced)?, passing(direct, burst)?);
+        for (direct, setup) in [(&mut self.passed, &mut setups.passed), (&mut self.least, &mut setups.least)]
+        {
+            note(setup, passing(direct, paced)?, passing(direct, burst)?);
         }
         let mut servers = [&mut self.alone, &mut self.hosted, &mut self.local];
-        for (number, way) in [&mut ways.alone, &mut ways.hosted, &mut ways.local].into_iter().enumerate() {
-            // The others wait for their turn longer than a server waits for a client.
-            servers.iter_mut().try_for_each(|server| server.watchers.answer_pings())?;
-            note(way, servers[number].tell(paced)?, servers[number].tell(burst)?);
+        for (number, setup) in
+            [&mut setups.alone, &mut setups.hosted, &mut setups.local].into_iter().enumerate()
+        {
+            // Between its turns, a client must still answer the pings of its server.
+            servers.iter_mut().try_for_each(|server| server.subscribers.answer_pings())?;
+            note(setup, servers[number].run(paced)?, servers[number].run(burst)?);
         }
-        if let (Some(adapter), Some(way)) = (&mut self.peer, &mut ways.peer) {
-            note(way, theirs(adapter, paced)?, theirs(adapter, burst)?);
+        if let (Some(adapter), Some(setup)) = (&mut self.peer, &mut setups.peer) {
+            note(setup, theirs(adapter, paced)?, theirs(adapter, burst)?);
         }
         Ok(())
     }
 }
 
 /// The kind of connection to the server.
-enum Reached {
+enum Connection {
     Address,
     Socket,
 }
 
-/// A server with one session and one who watches it.
-struct Watched {
+/// A server with one session and one subscriber.
+struct SubscribedServer {
     server: Server,
     session: String,
-    watchers: Watchers,
+    subscribers: Subscribers,
 }
 
-impl Watched {
-    fn start(plan: &Plan, agent: &Path, arguments: &[&str], reached: Reached) -> Result<Self, Failure> {
+impl SubscribedServer {
+    fn start(plan: &Plan, agent: &Path, arguments: &[&str], reached: Connection) -> Result<Self, Failure> {
         let server = Server::start(&plan.tidings, agent, arguments)?;
         let place = match reached {
-            Reached::Address => &server.address,
-            Reached::Socket => &server.socket,
+            Connection::Address => &server.address,
+            Connection::Socket => &server.socket,
         };
         let session = server.session()?;
-        let mut watchers = Watchers::new()?;
-        watchers.join(place, &server.token, &session)?;
-        Ok(Watched { server, session, watchers })
+        let mut subscribers = Subscribers::new()?;
+        subscribers.join(place, &server.token, &session)?;
+        Ok(SubscribedServer { server, session, subscribers })
     }
 
-    fn tell(&mut self, story: Story) -> Result<Told, Failure> {
-        ours(&self.server, &self.session, &mut self.watchers, story)
+    fn run(&mut self, workload: Workload) -> Result<WorkloadResult, Failure> {
+        ours(&self.server, &self.session, &mut self.subscribers, workload)
     }
 }
 
-/// One story, over one of the ways.
-struct Told {
+/// Results of one workload in one setup.
+struct WorkloadResult {
     latency: Latency,
     server_us: f64,
     hosts_us: f64,
@@ -216,57 +225,62 @@ struct Told {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "these are small numbers")]
-fn ours(server: &Server, session: &str, watchers: &mut Watchers, story: Story) -> Result<Told, Failure> {
+fn ours(
+    server: &Server,
+    session: &str,
+    subscribers: &mut Subscribers,
+    workload: Workload,
+) -> Result<WorkloadResult, Failure> {
     server.settle(session)?;
-    watchers.latencies.clear();
+    subscribers.latencies.clear();
     let hosts = server.hosts();
     let before = server.cpu_ms(&hosts)?;
     let began = now_ns();
-    server.prompt(session, story)?;
-    watchers.hear(story.pieces, PATIENCE)?;
+    server.prompt(session, workload)?;
+    subscribers.read_deltas(workload.deltas, PATIENCE)?;
     let seconds = (now_ns() - began) as f64 / 1e9;
-    // A session that had no process got one with this prompt.
+    // The first prompt has started the process of the session.
     let hosts = if hosts.is_empty() { server.hosts() } else { hosts };
     let after = server.cpu_ms(&hosts)?;
-    let each = |ms: f64| ms * 1e3 / story.pieces as f64;
-    Ok(Told {
-        latency: Latency::of(std::mem::take(&mut watchers.latencies)),
+    let each = |ms: f64| ms * 1e3 / workload.deltas as f64;
+    Ok(WorkloadResult {
+        latency: Latency::of(std::mem::take(&mut subscribers.latencies)),
         server_us: each(after.0 - before.0),
         hosts_us: each(after.1 - before.1),
-        rate: story.pieces as f64 / seconds,
+        rate: workload.deltas as f64 / seconds,
     })
 }
 
-fn theirs(adapter: &mut Adapter, story: Story) -> Result<Told, Failure> {
+fn theirs(adapter: &mut Adapter, workload: Workload) -> Result<WorkloadResult, Failure> {
     let (before, began) = (adapter.cpu_ms()?, now_ns());
-    let all = adapter.tell(story)?;
-    told(all, story.pieces, began, adapter.cpu_ms()? - before)
+    let all = adapter.run(workload)?;
+    result_of(all, workload.deltas, began, adapter.cpu_ms()? - before)
 }
 
-fn passing(direct: &mut Direct, story: Story) -> Result<Told, Failure> {
+fn passing(direct: &mut Direct, workload: Workload) -> Result<WorkloadResult, Failure> {
     let (before, began) = (direct.cpu_ms()?, now_ns());
-    let all = direct.tell(story)?;
-    told(all, story.pieces, began, direct.cpu_ms()? - before)
+    let all = direct.run(workload)?;
+    result_of(all, workload.deltas, began, direct.cpu_ms()? - before)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "these are small numbers")]
-fn told(all: Vec<u64>, pieces: usize, began: u64, cpu_ms: f64) -> Result<Told, Failure> {
+fn result_of(all: Vec<u64>, deltas: usize, began: u64, cpu_ms: f64) -> Result<WorkloadResult, Failure> {
     let seconds = (now_ns() - began) as f64 / 1e9;
-    if all.len() != pieces {
-        return Err(format!("{} of {pieces} pieces came through", all.len()).into());
+    if all.len() != deltas {
+        return Err(format!("{} of {deltas} deltas came through", all.len()).into());
     }
-    Ok(Told {
+    Ok(WorkloadResult {
         latency: Latency::of(all),
-        server_us: cpu_ms * 1e3 / pieces as f64,
+        server_us: cpu_ms * 1e3 / deltas as f64,
         hosts_us: 0.0,
-        rate: pieces as f64 / seconds,
+        rate: deltas as f64 / seconds,
     })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "these are small numbers")]
-fn many(plan: &Plan, agent: &Path) -> Result<Many, Failure> {
+fn many(plan: &Plan, agent: &Path) -> Result<ManySessions, Failure> {
     let server = Server::start(&plan.tidings, agent, &[])?;
-    let mut watchers = Watchers::new()?;
+    let mut subscribers = Subscribers::new()?;
     std::thread::sleep(Duration::from_secs(1));
     let before = server.memory()?;
     let mut sessions = Vec::new();
@@ -275,38 +289,38 @@ fn many(plan: &Plan, agent: &Path) -> Result<Many, Failure> {
             eprintln!("{number} of {SESSIONS} sessions");
         }
         let session = server.session()?;
-        watchers.join(&server.address, &server.token, &session)?;
+        subscribers.join(&server.address, &server.token, &session)?;
         // The first prompt starts the process.
-        server.prompt(&session, Story { pieces: 1, gap_us: 0 })?;
-        watchers.hear(1, PATIENCE)?;
+        server.prompt(&session, Workload { deltas: 1, gap_us: 0 })?;
+        subscribers.read_deltas(1, PATIENCE)?;
         sessions.push(session);
     }
     for session in &sessions {
         server.settle(session)?;
     }
-    watchers.latencies.clear();
+    subscribers.latencies.clear();
     let hosts = server.hosts();
     if hosts.len() != SESSIONS {
         return Err(format!("{} hosts for {SESSIONS} sessions", hosts.len()).into());
     }
     for session in &sessions {
-        server.prompt(session, Story { pieces: SESSIONS_PIECES, gap_us: SESSIONS_GAP_US })?;
+        server.prompt(session, Workload { deltas: SESSIONS_DELTAS, gap_us: SESSIONS_GAP_US })?;
     }
-    // What begins a turn is synchronised with the disk; here it is about those that are under way.
-    watchers.hear_until(now_ns() + SETTLES_NS)?;
+    // The start of a turn is synced to disk; only running turns are measured.
+    subscribers.read_until_time(now_ns() + SETTLES_NS)?;
     let (cpu, began) = (server.cpu_ms(&hosts)?, now_ns());
-    watchers.latencies.clear();
-    watchers.hear_until(began + WINDOW_NS)?;
+    subscribers.latencies.clear();
+    subscribers.read_until_time(began + WINDOW_NS)?;
     let seconds = (now_ns() - began) as f64 / 1e9;
-    let (used, pieces) = (server.cpu_ms(&hosts)?, watchers.latencies.len());
-    let each = |ms: f64| ms * 1e3 / pieces as f64;
+    let (used, deltas) = (server.cpu_ms(&hosts)?, subscribers.latencies.len());
+    let each = |ms: f64| ms * 1e3 / deltas as f64;
     let held: Result<Vec<Memory>, Failure> = hosts.iter().map(|host| process::memory(*host)).collect();
     let held = held?;
     let mean = |of: fn(&Memory) -> f64| held.iter().map(of).sum::<f64>() / held.len() as f64;
-    Ok(Many {
+    Ok(ManySessions {
         sessions: SESSIONS,
-        rate: pieces as f64 / seconds,
-        latency: Latency::of(std::mem::take(&mut watchers.latencies)),
+        rate: deltas as f64 / seconds,
+        latency: Latency::of(std::mem::take(&mut subscribers.latencies)),
         server_us: each(used.0 - cpu.0),
         hosts_us: each(used.1 - cpu.1),
         server: server.memory()?,
@@ -316,30 +330,30 @@ fn many(plan: &Plan, agent: &Path) -> Result<Many, Failure> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "these are small numbers")]
-fn fan(plan: &Plan, agent: &Path) -> Result<Fan, Failure> {
+fn fan(plan: &Plan, agent: &Path) -> Result<FanOut, Failure> {
     let server = Server::start(&plan.tidings, agent, &[])?;
     let session = server.session()?;
-    let mut watchers = Watchers::new()?;
-    for number in 0..WATCHERS {
+    let mut subscribers = Subscribers::new()?;
+    for number in 0..SUBSCRIBERS {
         if number % 250 == 0 {
-            eprintln!("{number} of {WATCHERS} watchers");
+            eprintln!("{number} of {SUBSCRIBERS} subscribers");
         }
-        watchers.join(&server.address, &server.token, &session)?;
+        subscribers.join(&server.address, &server.token, &session)?;
     }
-    server.prompt(&session, Story { pieces: 1, gap_us: 0 })?;
-    watchers.hear(WATCHERS, PATIENCE)?;
+    server.prompt(&session, Workload { deltas: 1, gap_us: 0 })?;
+    subscribers.read_deltas(SUBSCRIBERS, PATIENCE)?;
     server.settle(&session)?;
-    watchers.latencies.clear();
+    subscribers.latencies.clear();
     let cpu = server.cpu_ms(&[])?.0;
     let began = now_ns();
-    server.prompt(&session, Story { pieces: WATCHERS_PIECES, gap_us: WATCHERS_GAP_US })?;
-    let pieces = WATCHERS_PIECES * watchers.count();
-    watchers.hear(pieces, PATIENCE)?;
+    server.prompt(&session, Workload { deltas: SUBSCRIBERS_DELTAS, gap_us: SUBSCRIBERS_GAP_US })?;
+    let deltas = SUBSCRIBERS_DELTAS * subscribers.count();
+    subscribers.read_deltas(deltas, PATIENCE)?;
     let seconds = (now_ns() - began) as f64 / 1e9;
-    Ok(Fan {
-        watchers: watchers.count(),
-        rate: pieces as f64 / seconds,
-        latency: Latency::of(std::mem::take(&mut watchers.latencies)),
-        cpu_us: (server.cpu_ms(&[])?.0 - cpu) * 1e3 / pieces as f64,
+    Ok(FanOut {
+        subscribers: subscribers.count(),
+        rate: deltas as f64 / seconds,
+        latency: Latency::of(std::mem::take(&mut subscribers.latencies)),
+        cpu_us: (server.cpu_ms(&[])?.0 - cpu) * 1e3 / deltas as f64,
     })
 }

@@ -10,17 +10,17 @@ use tempfile::TempDir;
 
 use crate::clock::now_ns;
 use crate::process::{self, Memory};
-use crate::story::Story;
+use crate::workload::Workload;
 use crate::{Failure, http};
 
-/// A server that runs.
+/// A running server.
 pub(crate) struct Server {
     child: Child,
     pub(crate) address: String,
     /// The path of its Unix socket.
     pub(crate) socket: String,
     pub(crate) token: String,
-    /// From its start until it answered.
+    /// Time from its start until it answered.
     pub(crate) ready_ms: f64,
     data: PathBuf,
     project: PathBuf,
@@ -48,16 +48,16 @@ impl Server {
         command.env("HOME", folder.path()).stdin(Stdio::null()).stdout(Stdio::piped());
         let began = now_ns();
         let mut child = command.spawn()?;
-        let mut said = String::new();
-        BufReader::new(child.stdout.take().ok_or("no pipe")?).read_line(&mut said)?;
-        let said: Value = serde_json::from_str(&said)?;
+        let mut announced = String::new();
+        BufReader::new(child.stdout.take().ok_or("no pipe")?).read_line(&mut announced)?;
+        let announced: Value = serde_json::from_str(&announced)?;
         let address =
-            said["address"].as_str().and_then(|url| url.strip_prefix("http://")).ok_or("no address")?;
-        let socket = said["socket"].as_str().ok_or("no socket")?.to_owned();
+            announced["address"].as_str().and_then(|url| url.strip_prefix("http://")).ok_or("no address")?;
+        let socket = announced["socket"].as_str().ok_or("no socket")?.to_owned();
         let token = std::fs::read_to_string(data.join("token"))?.trim().to_owned();
-        // Ready is who answers, not who says so.
+        // It is ready when it answers, not when it prints its address.
         let (status, text) = http::ask(address, &token, "GET", "/readyz", None)?;
-        #[expect(clippy::cast_precision_loss, reason = "nobody waits for years")]
+        #[expect(clippy::cast_precision_loss, reason = "durations are far below 2^52 ns")]
         let ready_ms = (now_ns() - began) as f64 / 1e6;
         if status != 200 {
             return Err(format!("the server is not ready: {status} {text}").into());
@@ -74,19 +74,19 @@ impl Server {
         })
     }
 
-    /// A new session; gives its key.
+    /// Creates a session. Returns its key.
     pub(crate) fn session(&self) -> Result<String, Failure> {
         let made = self.post("/v1/sessions", &json!({"cwd": self.project}))?;
         Ok(made["key"].as_str().ok_or("no key")?.to_owned())
     }
 
-    /// Has a session tell a story.
-    pub(crate) fn prompt(&self, session: &str, story: Story) -> Result<(), Failure> {
-        self.post(&format!("/v1/sessions/{session}/input"), &json!({"content": story.to_string()}))?;
+    /// Sends a workload to a session.
+    pub(crate) fn prompt(&self, session: &str, workload: Workload) -> Result<(), Failure> {
+        self.post(&format!("/v1/sessions/{session}/input"), &json!({"content": workload.to_string()}))?;
         Ok(())
     }
 
-    /// Waits until a session has said everything.
+    /// Waits until the turn of a session has ended.
     pub(crate) fn settle(&self, session: &str) -> Result<(), Failure> {
         for _ in 0..1000 {
             let path = format!("/v1/sessions/{session}");
@@ -103,7 +103,7 @@ impl Server {
         http::expect(&self.address, &self.token, "POST", path, Some(body))
     }
 
-    /// The processes that keep the agents.
+    /// The process ids of its agent hosts.
     pub(crate) fn hosts(&self) -> Vec<u32> {
         process::called(&[" host ", &self.data.display().to_string()])
     }
@@ -120,7 +120,7 @@ impl Server {
 }
 
 impl Drop for Server {
-    /// The hosts are made to leave as well: nobody comes back to them.
+    /// Ends the hosts, too: no later server adopts their agents.
     fn drop(&mut self) {
         use rustix::process::{Pid, Signal, kill_process};
         let signal = |pid: u32, signal| {
@@ -131,7 +131,7 @@ impl Drop for Server {
         let hosts = self.hosts();
         drop(self.child.kill());
         drop(self.child.wait());
-        // A host ends its agent when it is asked to leave.
+        // A host that is terminated ends its agent.
         hosts.iter().for_each(|host| signal(*host, Signal::TERM));
         for _ in 0..200 {
             if self.hosts().is_empty() {

@@ -1,4 +1,4 @@
-//! Those who watch: any number of WebSockets in one thread, each piece timed when it is read.
+//! Subscribers: any number of WebSockets in one thread, each delta timed when it is read.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -11,26 +11,26 @@ use crate::Failure;
 use crate::clock::{now_ns, times};
 use crate::http;
 
-/// Many sockets.
-pub(crate) struct Watchers {
+/// The sockets of all subscribers.
+pub(crate) struct Subscribers {
     poll: OwnedFd,
     sockets: Vec<Socket>,
     chunk: Vec<u8>,
-    /// How long each piece took, in nanoseconds.
+    /// Latency of each delta, in nanoseconds.
     pub(crate) latencies: Vec<u64>,
-    /// Answers to requests, for whoever waits for them.
+    /// Number of acknowledgements that came.
     acks: usize,
 }
 
 struct Socket {
     stream: File,
-    /// What was read of a message that is not complete.
+    /// The beginning of a message that is not complete.
     rest: Vec<u8>,
 }
 
-impl Watchers {
+impl Subscribers {
     pub(crate) fn new() -> Result<Self, Failure> {
-        Ok(Watchers {
+        Ok(Subscribers {
             poll: epoll::create(epoll::CreateFlags::CLOEXEC)?,
             sockets: Vec::new(),
             chunk: vec![0; 256 << 10],
@@ -39,7 +39,7 @@ impl Watchers {
         })
     }
 
-    /// One more that watches a session, from its newest event on.
+    /// Adds a subscriber of a session, from its newest event on.
     pub(crate) fn join(&mut self, address: &str, token: &str, session: &str) -> Result<(), Failure> {
         let stream = http::upgrade(address, token)?;
         rustix::io::ioctl_fionbio(&stream, true)?;
@@ -49,31 +49,33 @@ impl Watchers {
         socket.send(0x1, format!(r#"{{"id":1,"type":"subscribe","session":"{session}"}}"#).as_bytes())?;
         self.sockets.push(socket);
         let acks = self.acks + 1;
-        self.until(Duration::from_secs(30), |watchers| watchers.acks >= acks)
+        self.until(Duration::from_secs(30), |subscribers| subscribers.acks >= acks)
     }
 
     pub(crate) fn count(&self) -> usize {
         self.sockets.len()
     }
 
-    /// Reads until so many pieces have come.
-    pub(crate) fn hear(&mut self, pieces: usize, patience: Duration) -> Result<(), Failure> {
-        let told = self.latencies.len();
-        let heard = self.until(patience, |watchers| watchers.latencies.len() - told >= pieces);
-        heard.map_err(|error| format!("{} of {pieces} pieces came: {error}", self.latencies.len() - told).into())
+    /// Reads until this number of deltas has come.
+    pub(crate) fn read_deltas(&mut self, deltas: usize, patience: Duration) -> Result<(), Failure> {
+        let before = self.latencies.len();
+        let done = self.until(patience, |subscribers| subscribers.latencies.len() - before >= deltas);
+        done.map_err(|error| {
+            format!("{} of {deltas} deltas came: {error}", self.latencies.len() - before).into()
+        })
     }
 
-    /// Reads what is there, and answers pings: the server closes a connection that does not.
+    /// Reads pending messages and answers pings: the server closes a connection that does not answer.
     pub(crate) fn answer_pings(&mut self) -> Result<(), Failure> {
         self.read_ready(Duration::ZERO)
     }
 
-    /// Reads whatever comes until then.
-    pub(crate) fn hear_until(&mut self, end_ns: u64) -> Result<(), Failure> {
+    /// Reads until this time.
+    pub(crate) fn read_until_time(&mut self, end_ns: u64) -> Result<(), Failure> {
         self.until(Duration::from_secs(600), |_| now_ns() >= end_ns)
     }
 
-    fn until(&mut self, patience: Duration, enough: impl Fn(&Watchers) -> bool) -> Result<(), Failure> {
+    fn until(&mut self, patience: Duration, enough: impl Fn(&Subscribers) -> bool) -> Result<(), Failure> {
         let end = now_ns() + u64::try_from(patience.as_nanos())?;
         while !enough(self) {
             if now_ns() > end {
@@ -84,7 +86,7 @@ impl Watchers {
         Ok(())
     }
 
-    /// Reads the sockets that have data, and waits for it at most so long.
+    /// Reads the sockets that have data, and waits for data at most this long.
     fn read_ready(&mut self, wait: Duration) -> Result<(), Failure> {
         let mut ready = [const { std::mem::MaybeUninit::uninit() }; 64];
         let wait = Timespec::try_from(wait)?;
@@ -111,9 +113,9 @@ impl Watchers {
             match code {
                 0x1 if payload.starts_with(br#"{"type":"event""#) => {
                     // Other events repeat the text once it is complete.
-                    let is_piece = memchr::memmem::find(payload, br#""event":{"TextChunk":"#).is_some();
-                    let told = is_piece.then(|| times(payload)).into_iter().flatten();
-                    self.latencies.extend(told.map(|said| now.saturating_sub(said)));
+                    let is_delta = memchr::memmem::find(payload, br#""event":{"TextChunk":"#).is_some();
+                    let times = is_delta.then(|| times(payload)).into_iter().flatten();
+                    self.latencies.extend(times.map(|written| now.saturating_sub(written)));
                 }
                 0x1 if memchr::memmem::find(payload, br#""type":"ack""#).is_some() => self.acks += 1,
                 0x1 => return Err(String::from_utf8_lossy(payload).into()),
@@ -137,7 +139,7 @@ impl Socket {
     }
 }
 
-/// A message to the server. It has to be masked; a mask of zeros is one.
+/// Sends a message. The protocol requires a mask, and accepts one of zeros.
 fn send(stream: &mut File, code: u8, payload: &[u8]) -> Result<(), Failure> {
     let length = u16::try_from(payload.len())?;
     let mut frame = vec![0x80 | code];
@@ -152,7 +154,7 @@ fn send(stream: &mut File, code: u8, payload: &[u8]) -> Result<(), Failure> {
     Ok(stream.write_all(&frame)?)
 }
 
-/// The first message, if it is complete: its kind, what it says, and how long it is.
+/// The opcode, the payload and the length of the first message, if it is complete.
 fn frame(bytes: &[u8]) -> Option<(u8, &[u8], usize)> {
     let (&code, &short) = (bytes.first()?, bytes.get(1)?);
     let (head, length) = match short & 0x7F {
