@@ -42,7 +42,7 @@ class Agent:
     command: list[str]
     # Writes its configuration; returns the variables it needs.
     prepare: Callable[[Place, str], dict[str, str]]
-    # What its permission request is about: a command, or a tool of its own if it does not send the command as such.
+    # The subject of its permission request: a command, or a tool of its own if it does not send the command as such.
     asks_about: str = "Command"
     # False if it refuses to continue its own sessions; then the next process begins a new one.
     continues: bool = True

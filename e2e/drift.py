@@ -26,7 +26,7 @@ sys.dont_write_bytecode = True
 from lib.cli import CACHE, E2E, PINNED, Missing  # noqa: E402
 from lib.drift import Inventory, report  # noqa: E402
 
-# What Tidings promises: the wire is decoded, and our SDK works.
+# The runs that must pass: the wire is decoded, and our SDK works.
 PROMISED = ["cli×api", "rs-sdk"]
 
 
@@ -54,7 +54,7 @@ def written(before: Inventory, after: Inventory) -> int:
 
 
 def inventory(version: str) -> Inventory:
-    """What this version says and does."""
+    """The messages and the behaviour of this version."""
     if version == PINNED:
         claude, types = CACHE / "claude", CACHE / "ts/node_modules/@anthropic-ai/claude-agent-sdk"
     else:

@@ -35,7 +35,7 @@ class Installed:
     """A program that a package manager has installed."""
 
     command: list[str]
-    # What `tidings self` has to say about it.
+    # The way of installation that `tidings self` must report.
     way: str
     # Files that the package must have installed.
     files: list[Path]

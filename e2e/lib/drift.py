@@ -1,4 +1,4 @@
-"""What one version of Claude Code says and does, and the differences of two of them as a table."""
+"""The messages and the behaviour of one version of Claude Code, and the differences of two versions as a table."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ AGAIN = {0, 429, 502, 503, 504}
 
 
 class History:
-    """What clients were told, for the comparison with what is stored."""
+    """The events that clients received, to compare them with the stored ones."""
 
     def __init__(self) -> None:
         self.problems: list[str] = []

@@ -102,7 +102,7 @@ def targets(fleet: Fleet) -> str:
     [thread.join() for thread in threads]
     expected = Counter({(event, key): 1 for event in ("permission", "turn_ended") for key in keys})
     until("all are notified", lambda: set(hook.count(keys)) >= {("turn_ended", key) for key in keys})
-    # Whoever would send a second one has heard of the end by now.
+    # A server that would send a second one knows of the end by now.
     for key in keys:
         fleet.everywhere(key)
     later = fleet.create(fleet.one, fleet.one)
@@ -117,7 +117,7 @@ def targets(fleet: Fleet) -> str:
 
 
 def audit_of(member: Member, name: str) -> dict[str, Any]:
-    """What a server knows of the audit log of another."""
+    """The state of a server's audit log, as another server reports it."""
     nodes = member.call("GET", "/v1/fleet")[1]["nodes"]
     return next(node.get("audit") or {} for node in nodes if node["name"] == name)
 

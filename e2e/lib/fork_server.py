@@ -26,7 +26,7 @@ def serve(path: str) -> None:
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(path)
     listener.listen(64)
-    # Nobody waits for the forked processes.
+    # This process does not wait for the forked ones.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     print("ready", flush=True)
     while True:

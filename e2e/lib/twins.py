@@ -140,7 +140,7 @@ def unmet(parts: list[list[dict[str, Any]]], expected: list[dict[str, Any]]) -> 
     return found
 
 
-# What is compared
+# The comparison
 
 
 def differences(theirs: Lines, their_place: Place, ours: Lines, our_place: Place) -> list[str]:

@@ -153,7 +153,7 @@ for (const name of readdirSync(STREAMS).map((file) => file.replace(/\.ndjson$/, 
   });
 }
 
-/** What a person would read, whatever the objects are. */
+/** The text that a person would read, independent of the objects. */
 function visible(all: Conversation, items: readonly Item[] = all.items): string[] {
   return items.flatMap((item) => {
     switch (item.kind) {

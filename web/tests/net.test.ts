@@ -238,7 +238,7 @@ const run = (command: string): Command => ({ type: "command", session: "s", comm
 class Post {
   kept = new Map<string, string>();
   posted: string[] = [];
-  /** What becomes of the next ones; by the text of a prompt, or for whatever comes. */
+  /** Answers to the next commands, in order, and refusals by the text of a prompt. */
   answers: ("ok" | "lost" | Problem)[] = [];
   refusals = new Map<string, Problem>();
   shown: readonly UnsentCommand[] = [];

@@ -6,7 +6,7 @@ import type { CommandStore } from "../net/outbox.ts";
 const DRAFT = "tidings.draft.";
 const COMMAND_PREFIX = "tidings.letter.";
 const DEVICE = "tidings.device";
-/** What the user of this browser has saved. */
+/** Keys of data that the user of this browser has saved. */
 const OWN = ["tidings.templates"];
 
 export function loadDraft(session: string): string {

@@ -17,7 +17,7 @@ export const DEFAULT_MODEL = "default";
 export const models = signal<readonly ModelChoice[]>(USUAL);
 let told = false;
 
-/** What other agents offer, by the key of a session, or by `agentKey` for the agent of a new one. */
+/** The models and modes of other agents, by the key of a session, or by `agentKey` for the agent of a new one. */
 const offered = signal<ReadonlyMap<string, ModelList>>(new Map());
 
 const agentKey = (backend: string): string => `agent ${backend}`;

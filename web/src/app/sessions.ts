@@ -43,7 +43,7 @@ export async function rename(entry: Entry, title: string): Promise<void> {
   await renamed.catch(refused);
 }
 
-/** What is deleted together with sessions of the server. */
+/** Files that are deleted together with sessions of the server. */
 export interface DeleteOptions {
   transcripts: boolean;
   worktrees: boolean;

@@ -7,7 +7,7 @@ import { hasScope } from "./store.ts";
 
 const ASKED_MAX = 20;
 
-/** What recent folders configure, as far as they configure something; `undefined` while the server is asked. */
+/** The settings of recent folders that have any; `undefined` until the server has answered. */
 export function useFolderTrust(folders: readonly string[], revision = 0): readonly FolderTrust[] | undefined {
   const [found, setFound] = useState<readonly FolderTrust[] | undefined>(undefined);
   const asked = folders.slice(0, ASKED_MAX);

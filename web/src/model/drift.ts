@@ -2,7 +2,7 @@
 
 export interface Drift {
   tone: "same" | "known" | "newer" | "older";
-  /** What the difference means, as a sentence. */
+  /** The meaning of the difference, as a sentence. */
   text: string;
 }
 

@@ -67,7 +67,7 @@ export function rowPosition<T extends { key: string }>(rows: readonly RowItem[],
   return spot === undefined ? undefined : { ...spot, key: rowKeyOf(rows, spot.key) };
 }
 
-/** What the calls did, such as `Read 3 files, searched 2 times`. */
+/** A summary of calls, such as `Read 3 files, searched 2 times`. */
 export function runText(calls: readonly ToolItem[]): string {
   const counts = new Map<string, number>();
   for (const { name } of calls) counts.set(name, (counts.get(name) ?? 0) + 1);

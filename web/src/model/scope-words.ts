@@ -5,7 +5,7 @@ import type { PermissionDetails, PermissionRequest } from "../wire.ts";
 
 type Target = Pick<PermissionRequest, "target_type" | "target" | "level" | "recursive">;
 
-/** What "for this session" allows: the smallest grant that covers the request. */
+/** The effect of "for this session" in words: the smallest grant that covers the request. */
 export function sessionWords(details: PermissionDetails, request: PermissionRequest | undefined): string {
   const until = "until this session ends, without asking";
   const { target_type, target, level, recursive } = request ?? expected(details);
@@ -34,7 +34,7 @@ function expected({ tool_name, input }: PermissionDetails): Target {
   return { target_type: "Tool", target: tool_name, level: "Execute", recursive: false };
 }
 
-/** What a permission rule matches. */
+/** The calls that a permission rule matches, in words. */
 export function ruleWords(rule: string): string {
   const [, tool = rule, content] = /^([^(]+)(?:\(([\s\S]*)\))?$/.exec(rule) ?? [];
   if (content === undefined || content === "*") return `every call of ${tool}, whatever its input`;
