@@ -68,7 +68,8 @@ pub struct Adapter {
     pub(super) calls_made: u64,
     /// Requests to the host without a response, by id.
     pub(super) asks: BTreeMap<String, Ask>,
-    /// What was allowed and is about to happen through the client's file system or terminals.
+    /// Permissions that were given, and whose action the agent has yet to request from the client's file
+    /// system or terminals.
     pub(super) allowances: Vec<Allowance>,
     /// Calls of ours that the caller performs for a request of the agent, by the request's id.
     pub(super) performed: BTreeMap<String, String>,

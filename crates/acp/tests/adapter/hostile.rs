@@ -1,4 +1,4 @@
-//! What no agent should send.
+//! Messages that no agent should send.
 
 use serde_json::json;
 

@@ -184,7 +184,7 @@ pub fn verify_sealed_audit<'a>(
 }
 
 impl AuditDraft {
-    /// A decision of which only the time, the author and the outcome are known.
+    /// A decision with nothing but a time, an author and an outcome.
     pub fn new(at: Timestamp, who: impl Into<String>, decision: impl Into<String>) -> Self {
         AuditDraft {
             at,

@@ -70,8 +70,8 @@ pub(crate) enum KeyEffect {
 /// Maximum width of text, for readability.
 const TEXT_COLUMNS_MAX: usize = 100;
 
-/// Time after a request opens in which letters still go to the input line: nobody has read the request by
-/// then, and a letter that was meant for a prompt must not answer it.
+/// Time after a request opens in which letters still go to the input line: the user cannot have read the
+/// request yet, and a letter that was meant for a prompt must not answer it.
 const REQUEST_GRACE: Duration = Duration::from_millis(400);
 
 /// View of a session on a screen.

@@ -200,7 +200,7 @@ pub struct StoredSession {
 }
 
 impl StoredSession {
-    /// A session in a file, of which nothing else is known.
+    /// A session with nothing but an id and a file.
     fn of_file(agent: AgentKind, id: String, file: &FileInfo) -> Self {
         let folder = file.path.parent().unwrap_or(Path::new("")).to_owned();
         StoredSession {
@@ -268,7 +268,7 @@ pub struct Conversation {
     pub messages: u64,
     /// The model that answered last.
     pub model: Option<String>,
-    /// What could not be read or is not known.
+    /// Records that could not be read, or whose kind is not known.
     pub report: ReadReport,
 }
 

@@ -132,7 +132,7 @@ impl ScreenCopy {
         screen.rows(0, self.size().cols).map(|row| row.trim_end().to_owned()).collect()
     }
 
-    /// Whether a prompt can be typed: only into an empty input line for prompts, and as one piece.
+    /// The outcome of typing a prompt now, as one paste. It needs an empty input line for prompts.
     pub fn readiness(&self) -> TypingOutcome {
         let screen = self.current.screen();
         let Some(row) = self.input_row() else { return TypingOutcome::NoInputLine };

@@ -72,7 +72,7 @@ impl AgentStore for CodexStore {
 
     fn read(&self, session: &StoredSession) -> Result<Conversation, Error> {
         let Some(file) = &session.files.main else { return Ok(Conversation::default()) };
-        // What people typed is also in events, and only they tell it from text that Codex added.
+        // Typed prompts are also in events, and only those distinguish them from text that Codex added.
         let mut prompts = Prompts::default();
         let source = open(&file.path).at("read", &file.path)?;
         tree::each_object(source, &mut ReadReport::default(), |_, object, _| {
@@ -134,7 +134,7 @@ fn listed(file: &FileInfo, stem: &str, names: &HashMap<String, String>) -> Resul
     })
 }
 
-/// What a list shows of a session, from the beginning of its file.
+/// The parts of a session that lists show, from the beginning of its file.
 #[derive(Debug, Default)]
 struct FileHead {
     id: Option<String>,

@@ -191,7 +191,7 @@ pub(super) fn is_known_item(kind: &str) -> bool {
 /// The prompts of a session, from its events.
 #[derive(Debug, Default)]
 pub(super) struct Prompts {
-    /// What the user typed; empty in files without events.
+    /// Prompts that the user typed; none in files without events.
     typed: HashSet<String>,
     /// Messages in the user's name, which the agent may have written or extended.
     messages: HashSet<String>,
