@@ -22,6 +22,41 @@ export type Accepted = {
   rewind?: Rewound,
 };
 
+/** An option of an agent, with its values. */
+export type AgentOption = {
+  /** Id that the command `option` names. */
+  id: string,
+  /** Display name. */
+  name: string,
+  /** Description of its effect. */
+  description?: string,
+  /** Kind of the option, such as `thought_level`, if the agent says so. */
+  category?: string,
+  /** Current value. */
+  value: string,
+  /** Values that can be chosen. */
+  values: Array<AgentOptionValue>,
+  /** Scope that a device needs to set it. */
+  scope: string,
+};
+
+/** A value of an agent's option. */
+export type AgentOptionValue = {
+  /** Value that selects it. */
+  value: string,
+  /** Display name. */
+  name: string,
+  /** Description of its effect. */
+  description?: string,
+  /** Name of the group that it belongs to. */
+  group?: string,
+  /**
+   * True if the agent asks for nothing with this value, which needs a server with `--allow-bypass`;
+   * omitted when false.
+   */
+  bypass?: boolean,
+};
+
 /** Result of an answer. */
 export type AnswerResult = {
   /** Id of the request that was answered. */
@@ -241,6 +276,10 @@ export type CommandRequest = {
   mode?: string,
   /** `model`: new model; the default model if absent. */
   model?: string,
+  /** `option`: id of an option of the agent. */
+  option?: string,
+  /** `option`: its new value. */
+  value?: string,
   /** `rewind`: the prompt before which the files are restored. */
   prompt?: string,
   /** `rewind`: reports the changes without making them. */
@@ -1123,6 +1162,8 @@ export type ModelList = {
   items: Array<ModelChoice>,
   /** Permission modes that another agent than Claude Code has; absent for Claude Code, which has all. */
   modes?: Array<string>,
+  /** Other options of a running agent than Claude Code; absent if it has none. */
+  options?: Array<AgentOption>,
 };
 
 /** A new device with its credential, which is shown only once. */
@@ -2005,10 +2046,10 @@ export type ServerPhase = "starting" | "idle" | "running" | "needs_you" | "parke
 export type SessionAction = "PAUSE" | "RESUME" | "STOP" | "RESTART";
 
 /** Action on a session. */
-export type SessionCapability = "prompt" | "interrupt" | "answer" | "set_model" | "set_mode" | "rewind" | "compact" | "clear" | "stop" | "take_over" | "terminal" | "unknown";
+export type SessionCapability = "prompt" | "interrupt" | "answer" | "set_model" | "set_mode" | "set_option" | "rewind" | "compact" | "clear" | "stop" | "take_over" | "terminal" | "unknown";
 
 /** Command for a session. */
-export type SessionCommand = "interrupt" | "mode" | "model" | "rewind" | "stop" | "compact" | "clear" | "take_over";
+export type SessionCommand = "interrupt" | "mode" | "model" | "option" | "rewind" | "stop" | "compact" | "clear" | "take_over";
 
 /** A session has ended. */
 export type SessionComplete = {
@@ -2294,6 +2335,8 @@ export type SettingsChanged = {
   permission_mode?: string,
   /** Available slash commands, without the slash. */
   slash_commands?: Array<string>,
+  /** Values of options of another agent than Claude Code, by their ids. */
+  options?: { [key in string]: string },
 };
 
 /** A conversation compressed into few events, for late subscribers. */

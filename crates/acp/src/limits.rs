@@ -53,6 +53,18 @@ pub const TERMINALS_MAX: usize = 16;
 /// Bytes of output that a terminal keeps.
 pub const TERMINAL_BYTES_MAX: usize = 1 << 20;
 
+/// Options of such an agent that are listed. Agents have a handful.
+pub const OPTIONS_MAX: usize = 32;
+
+/// Values of one option that are listed: as many as a person can choose from.
+pub const OPTION_VALUES_MAX: usize = 200;
+
+/// Bytes of the id of an option, and of a value. Longer ones are not listed, and cannot be set.
+pub const OPTION_ID_BYTES_MAX: usize = 200;
+
+/// Characters of a name or a description of an option, which are shown in a list.
+pub const OPTION_TEXT_CHARS_MAX: usize = 400;
+
 /// Pages of an agent's list of its sessions that are read at a time.
 pub const LIST_PAGES_MAX: usize = 20;
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::effect::Effect;
 use super::frames::text;
 use super::modes::mode_for;
+use super::options::OPTIONS_SETTING;
 use super::state::{Adapter, OutgoingCall};
 use crate::rpc::{self, RpcError};
 
@@ -25,7 +26,14 @@ impl Adapter {
             }
             "set_permission_mode" => self.set_mode(id, text(request, "mode")),
             "set_model" => self.set_model(id, request["model"].as_str()),
-            "list_models" => self.succeed(id, &json!({"models": self.choices.models()})),
+            "apply_flag_settings" => self.apply_settings(id, &request["settings"]),
+            "list_models" => {
+                let choices = &self.choices;
+                let all = json!({
+                    "models": choices.models(), "modes": choices.modes(), "options": choices.options(),
+                });
+                self.succeed(id, &all);
+            }
             "mcp_status" => self.succeed(id, &json!({"mcpServers": []})),
             "cancel_async_message" => {
                 let uuid = text(request, "message_uuid");
@@ -84,18 +92,28 @@ impl Adapter {
                 if let Some(model) = response["model"].as_str() {
                     self.choices.note_model(model);
                 }
+                if let (Some(id), Some(value)) = (response["option"].as_str(), response["value"].as_str()) {
+                    self.choices.note_option(id, value);
+                }
+                let before = self.choices.options();
                 self.choices.read(&answer);
                 self.succeed(request, response);
-                self.report_settings();
+                self.report_settings(before != self.choices.options());
             }
             Err(error) => self.refuse(request, &error.message, "refused"),
         }
     }
 
-    /// Reports the mode to the host. The model is part of the next turn's first message.
-    pub(super) fn report_settings(&mut self) {
+    /// Reports the mode to the host, and the options if they changed. The model is part of the next turn's
+    /// first message.
+    pub(super) fn report_settings(&mut self, have_options_changed: bool) {
         let mode = self.choices.mode().to_owned();
-        self.emit(json!({"type": "system", "subtype": "status", "status": null, "permissionMode": mode}));
+        let mut status =
+            json!({"type": "system", "subtype": "status", "status": null, "permissionMode": mode});
+        if have_options_changed {
+            status[OPTIONS_SETTING] = json!(self.choices.option_values());
+        }
+        self.emit(status);
     }
 
     /// Cancels the running turn.

@@ -138,8 +138,8 @@ impl Adapter {
         self.apply_first_settings();
     }
 
-    /// Sets the mode and the model that the host chose; then the session is ready.
-    fn apply_first_settings(&mut self) {
+    /// Sets the mode, the model and the options that the host chose; then the session is ready.
+    pub(super) fn apply_first_settings(&mut self) {
         if let Some(mode) = self.settings.mode.take() {
             self.host_mode.clone_from(&mode);
             match mode_for(&self.choices, &mode) {
@@ -172,6 +172,9 @@ impl Adapter {
             if !self.choices.models().is_empty() {
                 self.inform(&self.choices.no_model(&model));
             }
+        }
+        if self.apply_first_option() {
+            return;
         }
         self.phase = Phase::Ready;
         self.answer_handshake();
@@ -213,7 +216,7 @@ impl Adapter {
             "available_output_styles": ["default"], "models": self.choices.models(),
             "account": {}, "agent": {
                 "name": self.settings.name, "label": self.facts.label, "modes": self.choices.modes(),
-                "capabilities": self.facts.capabilities,
+                "options": self.choices.options(), "capabilities": self.facts.capabilities,
             },
         })
     }

@@ -14,6 +14,7 @@ mod handshake;
 mod listing;
 mod mcp;
 mod modes;
+mod options;
 mod prompt;
 mod requests;
 mod state;
@@ -27,4 +28,5 @@ pub use self::listing::{
     LIST_CURSOR_FLAG, LIST_FOLDER_FLAG, LIST_SESSIONS_FLAG, Listing, ListingResult, ListingSettings,
     PastSession, PastSessions,
 };
+pub use self::options::OPTIONS_SETTING;
 pub use self::state::{Adapter, AdapterSettings};

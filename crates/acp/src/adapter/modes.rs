@@ -8,7 +8,7 @@ use super::frames::{items, text};
 ///
 /// The server decides by these words who may choose a mode, so a mode that runs everything unasked must be
 /// `bypassPermissions` here.
-const KNOWN: [(&str, &str); 18] = [
+const KNOWN: [(&str, &str); 19] = [
     ("default", "default"),
     ("acceptEdits", "acceptEdits"),
     ("plan", "plan"),
@@ -20,6 +20,7 @@ const KNOWN: [(&str, &str); 18] = [
     ("workspace-write", "acceptEdits"),
     ("agent", "auto"),
     ("full-access", "bypassPermissions"),
+    ("danger-full-access", "bypassPermissions"),
     ("agent-full-access", "bypassPermissions"),
     // Gemini
     ("autoEdit", "acceptEdits"),
@@ -66,7 +67,13 @@ impl Choices {
         }
     }
 
-    fn option(&self, category: &str) -> Option<&Value> {
+    /// All options, as the agent describes them.
+    pub(super) fn config_options(&self) -> &[Value] {
+        &self.options
+    }
+
+    /// The option of a category, such as `model`.
+    pub(super) fn option(&self, category: &str) -> Option<&Value> {
         self.options
             .iter()
             .find(|option| text(option, "category") == category)
@@ -134,6 +141,14 @@ impl Choices {
         self.model = Some(id.to_owned());
     }
 
+    pub(super) fn note_option(&mut self, id: &str, value: &str) {
+        let Some(option) = self.options.iter_mut().find(|option| text(option, "id") == id) else { return };
+        option["currentValue"] = match &option["currentValue"] {
+            Value::Bool(_) => json!(value == "true"),
+            _ => json!(value),
+        };
+    }
+
     /// The request that sets a mode.
     pub(super) fn set_mode(&self, id: &str, session: Option<&str>) -> (&'static str, Value) {
         match self.option("mode").filter(|_| self.modes.is_empty()) {
@@ -181,6 +196,11 @@ impl Choices {
 /// The permission mode that a mode fits, or its own name.
 fn permission_mode(id: &str) -> &str {
     KNOWN.iter().find(|(known, _)| *known == short(id)).map_or(id, |(_, mode)| *mode)
+}
+
+/// True if a value is known as one with which an agent asks for nothing.
+pub(super) fn bypasses(value: &str) -> bool {
+    permission_mode(value) == "bypassPermissions"
 }
 
 /// The last part of an id that is an address: some agents have ids such as `https://…/session-modes#plan`.

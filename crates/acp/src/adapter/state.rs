@@ -30,6 +30,8 @@ pub struct AdapterSettings {
     pub model: Option<String>,
     /// Permission mode to begin with, in the words of Claude Code.
     pub mode: Option<String>,
+    /// Options of the agent that were chosen in an earlier run: values by their ids.
+    pub options: BTreeMap<String, String>,
     /// MCP servers by name, in the format of Claude Code.
     pub mcp_servers: Vec<(String, Value)>,
     /// Text appended to the system prompt.
@@ -110,6 +112,11 @@ pub(super) enum OutgoingCall {
     Continue,
     /// A setting of the start.
     FirstSetting,
+    /// An option of an earlier run.
+    FirstOption {
+        id: String,
+        value: String,
+    },
     /// A setting that the host changed: its request, and the response to it.
     Setting {
         request: Value,
@@ -288,6 +295,7 @@ impl Adapter {
             OutgoingCall::Authenticate => self.authenticated(result),
             OutgoingCall::New | OutgoingCall::Continue => self.opened(result),
             OutgoingCall::FirstSetting => self.first_setting_made(result),
+            OutgoingCall::FirstOption { id, value } => self.first_option_made(&id, &value, result),
             OutgoingCall::Setting { request, response } => self.setting_made(&request, &response, result),
             OutgoingCall::Prompt(turn) => self.prompt_answered(turn, result),
         }

@@ -38,11 +38,12 @@ impl Adapter {
             "available_commands_update" => return self.commands_changed(update),
             "current_mode_update" => {
                 self.choices.note_mode(text(update, "currentModeId"));
-                return self.report_settings();
+                return self.report_settings(false);
             }
             "config_option_update" => {
+                let before = self.choices.options();
                 self.choices.read(update);
-                return self.report_settings();
+                return self.report_settings(before != self.choices.options());
             }
             "session_info_update" => {
                 if let Some(title) = update["title"].as_str() {

@@ -109,6 +109,78 @@ fn models_are_set_by_the_option_of_the_agent() {
     assert_eq!(wire.host.last().unwrap()["response"]["subtype"], "error");
 }
 
+fn with_effort(value: &str) -> Value {
+    let levels: Vec<Value> = ["low", "high"].iter().map(|id| json!({"value": id, "name": id})).collect();
+    json!({"sessionId": "own-1", "configOptions": [
+        {"id": "effort", "name": "Effort", "category": "thought_level", "type": "select",
+         "currentValue": value, "options": levels},
+    ]})
+}
+
+fn control(wire: &mut Wire, request: &Value) {
+    wire.host(&json!({"type": "control_request", "request_id": "c", "request": request}));
+}
+
+fn listed(wire: &mut Wire) -> Value {
+    control(wire, &json!({"subtype": "list_models"}));
+    wire.host.last().unwrap()["response"]["response"].clone()
+}
+
+#[test]
+fn options_are_listed_as_they_are_now_and_set_by_the_settings_of_the_host() {
+    let mut wire = Wire::open_with(settings(), &json!({}), &with_effort("low"));
+    let all = listed(&mut wire);
+    assert_eq!((&all["options"][0]["id"], &all["options"][0]["value"]), (&json!("effort"), &json!("low")));
+    assert_eq!((&all["models"], &all["modes"]), (&json!([]), &json!([])));
+    let set = |value: &str| json!({"subtype": "apply_flag_settings", "settings": {"configOptions": {"effort": value}}});
+    control(&mut wire, &set("high"));
+    let params = &wire.agent.last().unwrap()["params"];
+    assert_eq!(*params, json!({"sessionId": "own-1", "configId": "effort", "value": "high"}));
+    // An agent may answer without the options.
+    wire.answer("session/set_config_option", &json!({}));
+    assert!(wire.host.iter().any(|frame| frame["response"]["response"]["option"] == "effort"));
+    assert_eq!(listed(&mut wire)["options"][0]["value"], "high");
+
+    // The agent changes it by itself.
+    let mut update = with_effort("low");
+    update["sessionUpdate"] = json!("config_option_update");
+    wire.update(&update);
+    let status = wire.host.iter().rfind(|frame| frame["subtype"] == "status").unwrap();
+    assert_eq!(status["configOptions"], json!({"effort": "low"}));
+    assert_eq!(listed(&mut wire)["options"][0]["value"], "low");
+
+    for (wrong, why) in [
+        (set("huge"), "its values are: low, high"),
+        (json!({"subtype": "apply_flag_settings", "settings": {"configOptions": {"sand": "off"}}}), "effort"),
+        (json!({"subtype": "apply_flag_settings", "settings": {"model": "a"}}), "one option"),
+    ] {
+        control(&mut wire, &wrong);
+        let refused = &wire.host.last().unwrap()["response"];
+        assert_eq!(refused["subtype"], "error", "{refused}");
+        assert!(refused["error"].as_str().unwrap().contains(why), "{refused}");
+    }
+}
+
+#[test]
+fn options_of_an_earlier_run_are_set_before_the_first_prompt_and_none_that_asks_for_nothing() {
+    let options = [("effort", "high"), ("gone", "x"), ("sandbox", "yolo")];
+    let options = options.map(|(id, value)| (id.to_owned(), value.to_owned())).into();
+    let mut session = with_effort("low");
+    let sandbox = json!({"id": "sandbox", "name": "Sandbox", "type": "select", "currentValue": "on",
+                         "options": [{"value": "on", "name": "On"}, {"value": "yolo", "name": "Off"}]});
+    session["configOptions"].as_array_mut().unwrap().push(sandbox);
+    let mut wire = Wire::open_with(AdapterSettings { options, ..settings() }, &json!({}), &session);
+    wire.prompt("hi");
+    assert!(!wire.agent.iter().any(|message| message["method"] == "session/prompt"), "not before the answer");
+    wire.refuse("session/set_config_option", &json!({"code": -32603, "message": "not today"}));
+    let notes: Vec<&str> = wire.host.iter().filter_map(|frame| frame["content"].as_str()).collect();
+    assert!(notes.iter().any(|note| note.contains("not today")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("no option `gone`")), "{notes:?}");
+    let set = wire.agent.iter().filter(|message| message["method"] == "session/set_config_option");
+    assert_eq!(set.count(), 1, "the sandbox stays on");
+    assert!(wire.agent.iter().any(|message| message["method"] == "session/prompt"), "it begins all the same");
+}
+
 #[test]
 fn a_session_continues_without_the_conversation_that_the_host_has_seen() {
     let resume = AdapterSettings { resume: Some("own-1".to_owned()), ..settings() };

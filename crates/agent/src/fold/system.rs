@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use tidings_protocol::FrameRef;
-use tidings_protocol::json::{Misfit, Raw};
+use tidings_protocol::json::{Misfit, Raw, Text};
 use tidings_protocol::messages::{
     ApiRetry, CliSessionState, CommandsChanged, CompactBoundary, HookResponse, InitDetails,
     LocalCommandOutput, PermissionDeniedFrame, SessionStateChangedFrame, Status, SystemView,
@@ -177,6 +177,15 @@ impl Fold {
     fn status(&mut self, frame: &FrameRef<'_>, status: Status, out: &mut Out<'_>) {
         self.note_started_prompts(frame);
         self.settings(None, status.permission_mode.map(|mode| mode.to_string()), out);
+        // Adapters of other agents report a change of their options here.
+        if let Some(options) = status.extra.get("configOptions") {
+            let words = |(id, value): (Text<'_>, Raw<'_>)| {
+                Some((id.get().into_owned(), value.text()?.get().into_owned()))
+            };
+            let mut event = SettingsChanged::new(self.handle);
+            event.options = Some(options.members().filter_map(words).collect());
+            out.push(event);
+        }
         match status.status.as_deref() {
             Some("compacting") => self.enter(SessionPhase::Compacting, out),
             None if self.state.phase == Some(SessionPhase::Compacting) => {

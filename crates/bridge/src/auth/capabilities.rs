@@ -47,6 +47,8 @@ pub(crate) enum Capability {
     RunShell,
     /// Raises the budget of a session.
     RaiseBudget,
+    /// Changes an option of an agent whose effect the server does not know, such as a sandbox.
+    ChangeAgent,
     /// Lets everything run without permission requests.
     AskNobody,
 }
@@ -76,6 +78,7 @@ impl Capability {
             Capability::StartPrograms
             | Capability::RunShell
             | Capability::RaiseBudget
+            | Capability::ChangeAgent
             | Capability::AskNobody => Scope::Admin,
         }
     }
@@ -179,11 +182,31 @@ pub(crate) fn of_command(request: &CommandRequest) -> Needs {
     needs!(request => CommandRequest {
         mode: of_mode,
         model: steer,
+        // The agent says what an option is: `of_option` decides then.
+        option: steer,
+        value: steer,
         prompt: steer,
         dry_run: steer,
         if_idle: steer,
         client_id: steer,
     })
+}
+
+/// The capability that an option of an agent needs. The agent says which category the option has.
+pub(crate) fn of_option(category: Option<&str>) -> Capability {
+    match category {
+        Some("thought_level") => Capability::Steer,
+        Some(_) | None => Capability::ChangeAgent,
+    }
+}
+
+/// A change of an option of an agent. `bypasses` is true if the agent asks for nothing with the new value.
+pub(crate) fn of_option_value(category: Option<&str>, bypasses: bool) -> Vec<Need> {
+    let mut needs = vec![Need { field: "option", capability: of_option(category) }];
+    if bypasses {
+        needs.push(Need { field: "value", capability: Capability::AskNobody });
+    }
+    needs
 }
 
 /// A prompt, from any endpoint.

@@ -243,3 +243,7 @@ pub(crate) const AGENT_LIST_EXIT: Duration = Duration::from_secs(10);
 
 /// Bytes of an agent's list of its sessions: a thousand of them, with long titles and folders.
 pub(crate) const AGENT_LIST_BYTES_MAX: u64 = 8 << 20;
+
+/// Time for a running agent other than Claude Code to say what it offers. Its adapter answers by itself, so
+/// one that takes longer does not run; what it offered last is shown then.
+pub(crate) const AGENT_OFFER_WAIT: Duration = Duration::from_secs(5);

@@ -8,6 +8,7 @@
 //! they are published, and input of users is stored before it is acknowledged.
 
 mod active;
+mod agent_options;
 mod audit_settings;
 mod backends;
 mod config;

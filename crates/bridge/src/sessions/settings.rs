@@ -1,5 +1,7 @@
 //! The stored settings of a session, as JSON in its row: how a client changes and sees them.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -122,6 +124,9 @@ pub(super) struct Launch {
     /// The name of an agent other than Claude Code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) backend: Option<String>,
+    /// Options of that agent which were set, values by their ids.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) options: BTreeMap<String, String>,
     /// The id that the CLI session gets on the first start; by default one that the CLI chooses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cli_session: Option<String>,
@@ -163,6 +168,7 @@ impl Default for Launch {
             keep_frames: false,
             demo: false,
             backend: None,
+            options: BTreeMap::new(),
             cli_session: None,
         }
     }
@@ -207,6 +213,7 @@ impl SessionSettings {
             keep_frames: new.keep_frames,
             demo,
             backend: new.backend.clone(),
+            options: BTreeMap::new(),
             cli_session: None,
         };
         let budget =

@@ -125,6 +125,8 @@ fn commanding() -> Vec<Sample> {
         ("mode", json!("auto"), Always),
         ("mode", json!("bypassPermissions"), Admin),
         ("model", json!("sonnet"), Prompt),
+        ("option", json!("thought_level"), Prompt),
+        ("value", json!("high"), Prompt),
         ("prompt", json!("5f8cd0dc-4d43-4d7e-95c4-6a3b4f1f2f10"), Prompt),
         ("dry_run", json!(true), Prompt),
         ("if_idle", json!(true), Prompt),

@@ -109,6 +109,12 @@ shapes! {
         /// `model`: new model; the default model if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub model: Option<String>,
+        /// `option`: id of an option of the agent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub option: Option<String>,
+        /// `option`: its new value.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub value: Option<String>,
         /// `rewind`: the prompt before which the files are restored.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub prompt: Option<String>,

@@ -264,6 +264,52 @@ shapes! {
         /// Permission modes that another agent than Claude Code has; absent for Claude Code, which has all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub modes: Option<Vec<String>>,
+        /// Other options of a running agent than Claude Code; absent if it has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<AgentOption>>"))]
+        pub options: Vec<AgentOption>,
+    }
+
+    /// An option of an agent, with its values.
+    #[derive(Default)]
+    pub struct AgentOption {
+        /// Id that the command `option` names.
+        pub id: String,
+        /// Display name.
+        pub name: String,
+        /// Description of its effect.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub description: Option<String>,
+        /// Kind of the option, such as `thought_level`, if the agent says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub category: Option<String>,
+        /// Current value.
+        pub value: String,
+        /// Values that can be chosen.
+        pub values: Vec<AgentOptionValue>,
+        /// Scope that a device needs to set it.
+        #[serde(default)]
+        pub scope: String,
+    }
+
+    /// A value of an agent's option.
+    #[derive(Default)]
+    pub struct AgentOptionValue {
+        /// Value that selects it.
+        pub value: String,
+        /// Display name.
+        pub name: String,
+        /// Description of its effect.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub description: Option<String>,
+        /// Name of the group that it belongs to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub group: Option<String>,
+        /// True if the agent asks for nothing with this value, which needs a server with `--allow-bypass`;
+        /// omitted when false.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        pub bypass: bool,
     }
 
     /// A selectable model.

@@ -38,9 +38,10 @@ pub use input::{
 };
 pub use kept::Kept;
 pub use list::{
-    ArchiveItem, ArchiveList, ArchiveRequest, ArchiveRestored, ArchiveRound, ArchiveWhich, Completions,
-    FolderItem, FolderList, HistoryEvent, HistoryPage, Meta, MetaCaller, MetaClaude, MetaLimits, ModelChoice,
-    ModelList, PermissionList, QuestionList, QueueList, WholeCall, WholePrompt, WorkingTree,
+    AgentOption, AgentOptionValue, ArchiveItem, ArchiveList, ArchiveRequest, ArchiveRestored, ArchiveRound,
+    ArchiveWhich, Completions, FolderItem, FolderList, HistoryEvent, HistoryPage, Meta, MetaCaller,
+    MetaClaude, MetaLimits, ModelChoice, ModelList, PermissionList, QuestionList, QueueList, WholeCall,
+    WholePrompt, WorkingTree,
 };
 pub use marks::{MarkList, PatchMarks, SessionMarks};
 pub use notify::{

@@ -304,6 +304,8 @@ open_enums! {
         SetModel,
         /// Change the permission mode.
         SetMode,
+        /// Change an option of the agent.
+        SetOption,
         /// Restore files.
         Rewind,
         /// Compact the conversation.

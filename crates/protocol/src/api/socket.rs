@@ -120,6 +120,8 @@ closed_enums! {
         Mode,
         /// Changes the model.
         Model,
+        /// Changes an option of the agent.
+        Option,
         /// Restores files.
         Rewind,
         /// Stops the agent.
@@ -150,6 +152,7 @@ impl SessionCommand {
             SessionCommand::Interrupt => "interrupt",
             SessionCommand::Mode => "mode",
             SessionCommand::Model => "model",
+            SessionCommand::Option => "option",
             SessionCommand::Rewind => "rewind",
             SessionCommand::Stop => "stop",
             SessionCommand::Compact => "compact",

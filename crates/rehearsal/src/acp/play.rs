@@ -126,6 +126,10 @@ impl<I: Iterator<Item = std::io::Result<String>>, O: Write, E: Write> Agent<I, O
                 self.respond(id, &page)
             }
             "session/prompt" => self.prompt(id, params),
+            "session/set_config_option" => {
+                let result = self.set_option(params);
+                self.send(&merged(json!({"jsonrpc": "2.0", "id": id}), &result))
+            }
             "session/cancel" => {
                 self.is_cancelled = true;
                 Ok(())
@@ -134,6 +138,26 @@ impl<I: Iterator<Item = std::io::Result<String>>, O: Write, E: Write> Agent<I, O
             _ if id.is_null() => Ok(()),
             _ => self.respond(id, &json!({})),
         }
+    }
+
+    /// Sets an option of the script, and returns the member of the response: all options, or an error.
+    fn set_option(&mut self, params: &Value) -> Value {
+        let mut options = self.script.session["configOptions"].clone();
+        let named = options.as_array_mut().into_iter().flatten().find(|own| own["id"] == params["configId"]);
+        let Some(option) = named else {
+            return json!({"error": {"code": -32602, "message": format!("No option {}", params["configId"])}});
+        };
+        option["currentValue"] = params["value"].clone();
+        self.script.session["configOptions"] = options.clone();
+        json!({"result": {"configOptions": options}})
+    }
+
+    /// The current values of the options, by their ids.
+    fn option_values(&self) -> Value {
+        let options = self.script.session["configOptions"].as_array().into_iter().flatten();
+        let value =
+            |option: &Value| Some((option["id"].as_str()?.to_owned(), option["currentValue"].clone()));
+        Value::Object(options.filter_map(value).collect())
     }
 
     /// One page of the past sessions; the cursor is the number of those before it.
@@ -280,6 +304,7 @@ impl<I: Iterator<Item = std::io::Result<String>>, O: Write, E: Write> Agent<I, O
 
     fn chunk(&mut self, kind: &str, text: &str) -> Flow {
         let text = text.replace("{prompt}", &self.prompt).replace("{answer}", &self.answer.to_string());
+        let text = text.replace("{options}", &self.option_values().to_string());
         self.update(&json!({"sessionUpdate": kind, "content": {"type": "text", "text": text}}))
     }
 

@@ -43,8 +43,8 @@ pub struct AcpTurn {
     pub late: Vec<AcpStep>,
 }
 
-/// One thing that the agent does. In texts, `{prompt}` is the prompt and `{answer}` the last response of the
-/// client.
+/// One thing that the agent does. In texts, `{prompt}` is the prompt, `{answer}` the last response of the
+/// client, and `{options}` an object with the values of the session's `configOptions`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum AcpStep {

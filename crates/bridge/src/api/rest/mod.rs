@@ -62,6 +62,7 @@ pub(crate) fn routes() -> Vec<Route<Api>> {
         needs(Prompt, route!(steer::interrupt)),
         needs(Prompt, route!(steer::mode)),
         needs(Prompt, route!(steer::model)),
+        needs(Prompt, route!(steer::option)),
         needs(Prompt, route!(steer::rewind)),
         needs(Prompt, route!(steer::stop)),
         needs(Prompt, route!(steer::compact)),

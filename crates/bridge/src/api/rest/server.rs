@@ -78,12 +78,12 @@ pub(crate) async fn list_models(
     Query(query): Query<ModelsQuery>,
 ) -> Answer<ModelList> {
     match query.backend {
-        Some(backend) => api.sessions.choices_of_agent(&backend).map(Json),
+        Some(backend) => api.sessions.choices_of_agent(&backend).await.map(Json),
         None => Ok(Json(api.sessions.choices())),
     }
 }
 
-/// Lists the models and modes that the agent of one session offers.
+/// Lists the models, modes and options that the agent of one session offers.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/models", tag = "sessions",
     params(("id" = String, Path, description = "The key or the number of the session")),

@@ -37,6 +37,8 @@ commands! {
     mode, "/v1/sessions/{id}/mode", Mode;
     /// Sets the model.
     model, "/v1/sessions/{id}/model", Model;
+    /// Sets an option of another agent than Claude Code.
+    option, "/v1/sessions/{id}/option", Option;
     /// Rewinds files to their state before a prompt.
     rewind, "/v1/sessions/{id}/rewind", Rewind;
     /// Stops the agent; the next prompt starts it again.

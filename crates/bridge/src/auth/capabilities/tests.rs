@@ -85,6 +85,16 @@ fn every_mode_that_the_protocol_knows_can_be_chosen_and_no_other() {
     }
 }
 
+#[test]
+fn an_option_of_an_unknown_effect_needs_the_scope_of_the_owner() {
+    assert_eq!(of_option(Some("thought_level")).scope(), Scope::Prompt);
+    for category in [None, Some(""), Some("model_config"), Some("model"), Some("mode"), Some("_sandbox")] {
+        assert_eq!(of_option(category).scope(), Scope::Admin, "{category:?}");
+    }
+    let needs = of_option_value(Some("thought_level"), true);
+    assert!(needs.iter().any(|need| need.capability == Capability::AskNobody), "{needs:?}");
+}
+
 /// Approving a plan changes the mode, and can grant permissions that the plan names.
 #[test]
 fn k1_a_plan_that_lets_things_run_unasked_needs_more_than_a_yes() {

@@ -63,6 +63,7 @@ impl Backend for ClaudeCode {
                 Setting::Mode(mode) => {
                     drop(self.0.client().set_permission_mode(launch::mode_on_the_wire(mode)).await?);
                 }
+                Setting::Option { .. } => return Err(self.offer().refusal(SessionCapability::SetOption)),
             }
             Ok(())
         })
@@ -110,7 +111,7 @@ impl Backend for ClaudeCode {
     }
 }
 
-fn choice(model: tidings::control::ModelInfo) -> ModelChoice {
+pub(super) fn choice(model: tidings::control::ModelInfo) -> ModelChoice {
     let name = if model.display_name.is_empty() { model.value.clone() } else { model.display_name };
     ModelChoice { value: model.value, name, description: model.description, model: model.resolved_model }
 }

@@ -12,7 +12,7 @@ mod claude_code;
 
 use futures_core::future::BoxFuture;
 use tidings_agent::Command;
-use tidings_protocol::api::{ModelChoice, Rewound, SessionCapability, SessionCommand};
+use tidings_protocol::api::{ModelChoice, ModelList, Rewound, SessionCapability, SessionCommand};
 
 pub(in crate::sessions) use self::acp_agent::{AcpAgent, refusal_of_agent};
 pub(in crate::sessions) use self::claude_code::ClaudeCode;
@@ -61,6 +61,7 @@ pub(in crate::sessions) trait Backend: Send + Sync {
         let capability = match setting {
             Setting::Model(_) => SessionCapability::SetModel,
             Setting::Mode(_) => SessionCapability::SetMode,
+            Setting::Option { .. } => SessionCapability::SetOption,
         };
         refuse(&self.offer(), capability)
     }
@@ -75,9 +76,9 @@ pub(in crate::sessions) trait Backend: Send + Sync {
         Vec::new()
     }
 
-    /// The permission modes that it has; none if it has all.
-    fn modes(&self) -> Option<Vec<String>> {
-        None
+    /// The models, modes and options that it offers at this moment.
+    fn choices(&self) -> BoxFuture<'_, ModelList> {
+        Box::pin(async { ModelList { items: self.models(), ..ModelList::default() } })
     }
 }
 
@@ -111,6 +112,8 @@ pub(in crate::sessions) enum Setting<'a> {
     Model(Option<&'a str>),
     /// The permission mode.
     Mode(&'a str),
+    /// An option of another agent than Claude Code.
+    Option { id: &'a str, value: &'a str },
 }
 
 impl Offer {
@@ -154,6 +157,7 @@ pub(in crate::sessions) fn capability_of(command: SessionCommand) -> SessionCapa
         SessionCommand::Stop => SessionCapability::Stop,
         SessionCommand::Mode => SessionCapability::SetMode,
         SessionCommand::Model => SessionCapability::SetModel,
+        SessionCommand::Option => SessionCapability::SetOption,
         SessionCommand::Rewind => SessionCapability::Rewind,
         SessionCommand::TakeOver => SessionCapability::TakeOver,
     }

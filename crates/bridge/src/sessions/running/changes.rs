@@ -33,6 +33,12 @@ pub(in crate::sessions) fn apply(
         UiMessage::SettingsChanged(changed) => {
             set_if_some(&mut settings.launch.model, changed.model.as_ref());
             set_if_some(&mut settings.launch.permission_mode, changed.permission_mode.as_ref());
+            // The agent may change an option that was set, for example with the model.
+            for (id, value) in changed.options.iter().flatten() {
+                if let Some(set) = settings.launch.options.get_mut(id) {
+                    set.clone_from(value);
+                }
+            }
         }
         UiMessage::UserPrompt(prompt) => {
             if prompt.origin.is_none() {

@@ -11,6 +11,7 @@ use crate::error::{Code, Error};
 use crate::journal::{ClientId, Cursor, Stored};
 use crate::limits::{COMMAND_WAIT, FULL_COMMAND_WAIT, NAME_BYTES_MAX};
 use crate::sessions::Sessions;
+use crate::sessions::agent_options::chosen;
 use crate::sessions::backends::{Backend, Setting, capability_of};
 use crate::sessions::entry::Change;
 use crate::sessions::running::actor::{Actor, ActorCommand};
@@ -53,6 +54,9 @@ impl Sessions {
         {
             return Ok(before);
         }
+        if command == SessionCommand::Option {
+            self.check_option(caller, &used.entry, &request).await?;
+        }
         request.client_id = client_id.as_ref().map(ToString::to_string);
         let _slot = match command {
             SessionCommand::Compact | SessionCommand::Clear | SessionCommand::Rewind => {
@@ -62,9 +66,10 @@ impl Sessions {
             SessionCommand::Interrupt
             | SessionCommand::Mode
             | SessionCommand::Model
+            | SessionCommand::Option
             | SessionCommand::Stop => None,
         };
-        if !matches!(command, SessionCommand::Mode | SessionCommand::Model) {
+        if !matches!(command, SessionCommand::Mode | SessionCommand::Model | SessionCommand::Option) {
             used.entry.cancel_continuing().await?;
         }
         let (reply, done) = oneshot::channel();
@@ -73,6 +78,9 @@ impl Sessions {
         let accepted = done.await.map_err(|_| gone(name))??;
         if command == SessionCommand::Mode {
             self.audit_settings(caller, used.entry.key.as_str(), &wanted).await;
+        }
+        if command == SessionCommand::Option {
+            self.audit_option(caller, used.entry.key.as_str(), &wanted).await;
         }
         Ok(accepted)
     }
@@ -157,6 +165,15 @@ impl Actor {
                 event.model.clone_from(&request.model);
                 self.settle(event, client_id, |launch| launch.model = request.model).await
             }
+            SessionCommand::Option => {
+                let (id, value) = chosen(&request)?;
+                let agent = self.entry.agent().ok_or_else(no_agent)?;
+                agent.set(Setting::Option { id, value }).await?;
+                let mut event = SettingsChanged::new(handle);
+                event.options = Some([(id.to_owned(), value.to_owned())].into());
+                self.settle(event, client_id, |launch| launch.keep_option(id.to_owned(), value.to_owned()))
+                    .await
+            }
             SessionCommand::Rewind => self.rewind(request, client_id).await,
         }
     }
@@ -225,6 +242,12 @@ pub(in crate::sessions) fn missing(field: &str) -> Error {
         format!("`{field}` is missing"),
         "the API reference lists the commands and their fields",
     )
+}
+
+/// The agent ended after the command was checked.
+fn no_agent() -> Error {
+    let hint = "the next prompt starts it; its options can be set then";
+    Error::new(Code::Conflict, "The agent of this session does not run", hint)
 }
 
 /// Checks the name of a model. It is stored with the session; the agent knows which models exist.

@@ -10,7 +10,7 @@ use tidings_acp::adapter::{
     LIST_CURSOR_FLAG, LIST_FOLDER_FLAG, LIST_SESSIONS_FLAG, ListingResult, PastSession, PastSessions,
 };
 use tidings_acp::limits::LIST_CURSOR_BYTES_MAX;
-use tidings_protocol::api::{ModelList, Transcript, TranscriptList};
+use tidings_protocol::api::{AgentOption, ModelList, Transcript, TranscriptList};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::{Semaphore, oneshot};
@@ -20,6 +20,7 @@ use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::journal::Key;
 use crate::limits::{AGENT_LIST_BYTES_MAX, AGENT_LIST_EXIT, AGENT_LIST_WAIT, AGENT_LISTS_AT_ONCE};
+use crate::sessions::backends::Backend;
 use crate::sessions::entry::Entry;
 use crate::sessions::{Config, Sessions};
 
@@ -39,41 +40,51 @@ impl Default for OtherAgents {
 }
 
 impl Sessions {
-    /// The models and modes that the agent of a session offers now, or, while none runs, those that such an
-    /// agent offered last.
+    /// The models, modes and options that the agent of a session offers now, or, while none runs, the models
+    /// and modes that such an agent offered last.
     pub(crate) async fn choices_of(&self, name: &str) -> Result<ModelList, Error> {
         let view = self.find(name).await?;
         let Some(backend) = view.backend else { return Ok(self.choices()) };
         let key = Key::new(&view.key)?;
         let agent = self.active().get(&key).and_then(|used| used.entry.agent());
         if let Some(agent) = agent {
-            let offered = ModelList { items: agent.models(), modes: agent.modes() };
-            self.0.others.choices.lock().insert(backend, offered.clone());
-            return Ok(offered);
+            return Ok(self.offered_by(&*agent, &backend).await);
         }
         // A session of another server may have an agent that this one does not have.
-        Ok(self.choices_of_agent(&backend).unwrap_or_default())
+        Ok(self.choices_of_agent(&backend).await.unwrap_or_default())
     }
 
     /// The models and modes that an agent offered last; empty before its first start.
-    pub(crate) fn choices_of_agent(&self, backend: &str) -> Result<ModelList, Error> {
+    pub(crate) async fn choices_of_agent(&self, backend: &str) -> Result<ModelList, Error> {
         self.config().agent(backend)?;
         let of_it = |entry: &Entry| entry.memory().settings.launch.backend.as_deref() == Some(backend);
         let running = {
             let active = self.active();
             active.values().filter(|used| of_it(&used.entry)).find_map(|used| used.entry.agent())
         };
-        let mut choices = self.0.others.choices.lock();
         if let Some(agent) = running {
-            let offered = ModelList { items: agent.models(), modes: agent.modes() };
-            choices.insert(backend.to_owned(), offered);
+            drop(self.offered_by(&*agent, backend).await);
         }
-        Ok(choices.get(backend).cloned().unwrap_or_default())
+        Ok(self.0.others.choices.lock().get(backend).cloned().unwrap_or_default())
+    }
+
+    /// Asks a running agent what it offers, and stores what its next session can choose from.
+    async fn offered_by(&self, agent: &dyn Backend, backend: &str) -> ModelList {
+        let mut offered = agent.choices().await;
+        if !self.config().allow_bypass {
+            for AgentOption { value, values, .. } in &mut offered.options {
+                values.retain(|known| !known.bypass || known.value == *value);
+            }
+        }
+        // Options have the values of one session.
+        let stored = ModelList { options: Vec::new(), ..offered.clone() };
+        self.0.others.choices.lock().insert(backend.to_owned(), stored);
+        offered
     }
 
     /// The models of Claude Code.
     pub(crate) fn choices(&self) -> ModelList {
-        ModelList { items: self.models(), modes: None }
+        ModelList { items: self.models(), ..ModelList::default() }
     }
 
     /// The past sessions of another agent in the folders that the caller may use, as the agent lists them. It

@@ -9,6 +9,7 @@ use tidings::options::{self, Arg, EnvBase, SettingSource};
 use tidings::permissions::PermissionMode;
 use tidings::transport::{Link, Process, Transport};
 use tidings::{Options, SystemPrompt};
+use tidings_acp::adapter::OPTIONS_SETTING;
 
 use crate::auth::capabilities::{BYPASS, USUAL_MODE};
 use crate::error::{Code, Error};
@@ -39,6 +40,9 @@ pub(in crate::sessions) fn options(
         .ids(config.ids.clone());
     if let Some(name) = &launch.backend {
         options = options.agent_name(name);
+        if !launch.options.is_empty() {
+            options = options.settings(serde_json::json!({ OPTIONS_SETTING: launch.options }));
+        }
     }
     for (name, value) in &config.environment {
         options = options.env(name, value);

@@ -4,7 +4,7 @@ use std::env;
 
 use anyhow::Context as _;
 use serde_json::Value;
-use tidings_acp::adapter::AdapterSettings;
+use tidings_acp::adapter::{AdapterSettings, OPTIONS_SETTING};
 
 use super::AgentCommand;
 
@@ -39,6 +39,15 @@ pub(super) fn settings(agent: &AgentCommand, args: &[String]) -> anyhow::Result<
                     settings.mcp_servers.extend(mcp_servers(&config)?);
                 }
             }
+            "--settings" => {
+                if let Some(given) = value.or_else(|| rest.next().cloned()) {
+                    let given = object(&given).context("The settings are not JSON")?;
+                    let options = given[OPTIONS_SETTING].as_object().into_iter().flatten();
+                    let chosen =
+                        options.filter_map(|(id, value)| Some((id.clone(), value.as_str()?.to_owned())));
+                    settings.options.extend(chosen);
+                }
+            }
             _ => {}
         }
     }
@@ -47,12 +56,16 @@ pub(super) fn settings(agent: &AgentCommand, args: &[String]) -> anyhow::Result<
 
 /// MCP servers from a file, or from JSON in the argument itself.
 fn mcp_servers(config: &str) -> anyhow::Result<Vec<(String, Value)>> {
-    let is_inline = config.trim_start().starts_with('{');
-    let text = if is_inline { config.to_owned() } else { fs_err::read_to_string(config)? };
-    let config: Value =
-        serde_json::from_str(&text).context("The configuration of MCP servers is not JSON")?;
+    let config = object(config).context("The configuration of MCP servers is not JSON")?;
     let servers = config["mcpServers"].as_object().into_iter().flatten();
     Ok(servers.map(|(name, server)| (name.clone(), server.clone())).collect())
+}
+
+/// JSON in a file, or in the argument itself.
+fn object(argument: &str) -> anyhow::Result<Value> {
+    let is_inline = argument.trim_start().starts_with('{');
+    let text = if is_inline { argument.to_owned() } else { fs_err::read_to_string(argument)? };
+    Ok(serde_json::from_str(&text)?)
 }
 
 #[cfg(test)]
@@ -68,9 +81,13 @@ mod tests {
             authenticate: None,
         };
         let mcp = r#"{"mcpServers":{"box":{"command":"box"}}}"#;
+        let chosen = r#"{"configOptions":{"effort":"high","other":5}}"#;
         let args =
             ["--verbose", "--resume=abc", "--permission-mode=plan", "--mcp-config", mcp, "--add-dir", "/b"];
-        let settings = settings(&agent, &args.map(str::to_owned)).unwrap();
+        let args = [&args[..], &["--settings", chosen]].concat();
+        let args: Vec<String> = args.into_iter().map(str::to_owned).collect();
+        let settings = settings(&agent, &args).unwrap();
+        assert_eq!(settings.options.into_iter().collect::<Vec<_>>(), [("effort".into(), "high".into())]);
         assert_eq!(settings.resume.as_deref(), Some("abc"));
         assert_eq!(settings.mode.as_deref(), Some("plan"));
         assert_eq!(settings.folders, ["/b"]);

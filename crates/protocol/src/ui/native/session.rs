@@ -1,5 +1,7 @@
 //! Start, title, state and settings of a session.
 
+use std::collections::BTreeMap;
+
 use super::{closed_enums, events};
 
 events! {
@@ -73,6 +75,8 @@ events! {
             permission_mode: String,
             /// Available slash commands, without the slash.
             slash_commands: Vec<String>,
+            /// Values of options of another agent than Claude Code, by their ids.
+            options: BTreeMap<String, String>,
         }
     }
 }
