@@ -37,6 +37,12 @@ function texts(items: readonly Item[]): string[] {
   return items.flatMap((item) => (item.kind === "text" ? [item.text] : []));
 }
 
+test("options of an agent stay as they were until others are reported", () => {
+  const changed = (more: object): UiMessage => ({ SettingsChanged: { session_id: 1, ...more } });
+  const all = folded([changed({ options: { effort: "high" } }), changed({ model: "large" })]);
+  assert.deepEqual([all.options, all.model], [{ effort: "high" }, "large"]);
+});
+
 test("deltas of a text are one item until it ends", () => {
   const all = folded([text("Hel"), text("lo"), { TextEnded: { session_id: 1, turn_id: turn } }, text("again")]);
   assert.deepEqual(texts(all.items), ["Hello", "again"]);

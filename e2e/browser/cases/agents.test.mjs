@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PHONE, accessibility } from "../lib/browser.mjs";
+import { until } from "../lib/fleet.mjs";
 import { allow, button, picture, settle, stage } from "../lib/setup.mjs";
 
 const CLAUDE = `
@@ -27,6 +28,11 @@ configOptions = [
     { value = "small", name = "Small one", description = "Quick" },
     { value = "large", name = "Large one", description = "Thorough" },
   ] },
+  { id = "effort", name = "Effort", description = "How long it thinks", category = "thought_level", type = "select", currentValue = "low", options = [
+    { value = "low", name = "Low" },
+    { value = "high", name = "High" },
+  ] },
+  { id = "sandbox", name = "Sandbox", type = "boolean", currentValue = true },
 ]
 
 [session.modes]
@@ -54,6 +60,16 @@ steps = [{ text = "Half an answer" }, { stderr = "out of ideas" }, { exit = 7 }]
 [[turn]]
 when = "hello"
 steps = [{ text = "Hello again." }]
+
+[[turn]]
+when = "options"
+steps = [
+  { text = "Options: {options}" },
+  { update = { sessionUpdate = "config_option_update", configOptions = [
+    { id = "effort", name = "Effort", category = "thought_level", type = "select", currentValue = "max", options = [{ value = "max", name = "Max" }] },
+  ] } },
+  { text = " and now one." },
+]
 `;
 
 const PLAIN = `
@@ -120,6 +136,39 @@ test("another agent is chosen, asks, shows its change, is given another model, a
   assert.doesNotMatch(await page.locator("main").innerText(), /Claude/, "no word of Claude Code");
 });
 
+test("options of another agent are set by devices that may, and follow the agent", async () => {
+  const page = await at.visit();
+  await choose(page, "sample");
+  await page.getByLabel("First prompt").fill("hello");
+  await page.getByLabel("First prompt").press("Enter");
+  await page.locator(".answer").getByText("Hello again.").waitFor();
+  const effort = page.getByLabel("Effort");
+  await effort.waitFor();
+  assert.equal(await effort.inputValue(), "low");
+  await effort.selectOption("high");
+  await page.getByLabel("Sandbox").selectOption("Off");
+  const { key } = await newest();
+  const values = async () => Object.fromEntries((await at.server.call("GET", `sessions/${key}/models`)).options.map((option) => [option.id, option.value]));
+  await until(async () => JSON.stringify(await values()) === JSON.stringify({ effort: "high", sandbox: "false" }));
+  await settle(page);
+  assert.deepEqual(await accessibility(page), []);
+  await picture(page, "agent-options");
+
+  // A device without the scope sees the sandbox, and may set the effort.
+  const other = await at.visit({ path: `#/s/${key}`, scopes: ["read", "prompt"] });
+  await other.getByLabel("Effort").waitFor();
+  assert.equal(await other.getByLabel("Effort").inputValue(), "high", "as it is now");
+  assert.equal(await other.getByLabel("Effort").isDisabled(), false);
+  assert.equal(await other.getByLabel("Sandbox").isDisabled(), true);
+
+  await prompt(page, "options");
+  await page.locator(".answer").getByText('"effort":"high"').waitFor();
+  for (const one of [page, other]) {
+    await one.waitForFunction(() => document.querySelector("select[aria-label=Effort]")?.value === "max");
+    assert.equal(await one.getByLabel("Sandbox").count(), 0, "the agent has taken it away");
+  }
+});
+
 test("an agent without models shows none, also in the sheet of a phone", async () => {
   const page = await at.visit(PHONE);
   await choose(page, "plain");
@@ -153,7 +202,7 @@ test("past sessions of another agent are listed on demand, and resumed with thei
   assert.deepEqual((await newest()).cli_session_ids, ["own-7"]);
   await prompt(page, "hello");
   await page.locator(".answer").getByText("Hello again.").waitFor();
-  assert.equal(await page.getByText("It is mended.").count(), 1, "the conversation is shown once");
+  assert.equal(await page.locator(".answer").getByText("It is mended.").count(), 1, "the conversation is shown once");
   await choose(page, "sample");
   await button(page, "List its sessions").click();
   await button(page, "Open Mend the roof").click();

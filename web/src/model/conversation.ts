@@ -10,6 +10,7 @@ import type {
   RateLimit,
   Resolution,
   RetractReason,
+  SettingsChanged,
   SubAgentEnded,
   SubAgentProgressed,
   SubAgentStarted,
@@ -188,6 +189,8 @@ export interface Conversation extends Track {
   cwd: string | undefined;
   cliVersion: string | undefined;
   slashCommands: string[];
+  /** Options of another agent that were reported last. */
+  options: SettingsChanged["options"];
   todos: TodoItem[];
   progress: Progress | undefined;
   tasks: Map<string, TaskChanged>;
@@ -222,6 +225,7 @@ export function emptyConversation(): Conversation {
     cwd: undefined,
     cliVersion: undefined,
     slashCommands: [],
+    options: undefined,
     todos: [],
     progress: undefined,
     tasks: new Map(),

@@ -193,6 +193,7 @@ function foldState(all: Conversation, track: Track, event: UiMessage): void {
     all.model = changed.model ?? all.model;
     all.mode = changed.permission_mode ?? all.mode;
     all.slashCommands = changed.slash_commands ?? all.slashCommands;
+    all.options = changed.options ?? all.options;
   } else if ("SessionStateChanged" in event) {
     const { state, error } = event.SessionStateChanged;
     if (state === "Idle" || state === "Ended") all.progress = undefined;

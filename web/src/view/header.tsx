@@ -22,7 +22,7 @@ import { MuteItem } from "./mute.tsx";
 import { BackendMark, OriginMark } from "./origin.tsx";
 import { InOrder } from "./revealed.tsx";
 import { ForkMark } from "./session-card.tsx";
-import { Meters, ModeChoice, ModelChoice, SettingsSheet } from "./session-settings.tsx";
+import { Meters, ModeChoice, ModelChoice, OptionChoices, SettingsSheet } from "./session-settings.tsx";
 import { Stalled, StateChip } from "./state.tsx";
 import { WorktreeMark } from "./worktree.tsx";
 
@@ -30,7 +30,7 @@ export type Panel = "none" | "overview" | "diff" | "files" | "rewind";
 
 export function Header({ session, all, panel, setPanel, find }: { session: SessionView; all: Conversation; drawn: number; panel: Panel; setPanel: (panel: Panel) => void; find: () => void }): VNode {
   // The agent reports its models when it starts; a known model, or the right to set one, means that it was started.
-  useEffect(() => learnOfferIn(session), [session.key, all.model, can(session, "set_model")]);
+  useEffect(() => learnOfferIn(session), [session.key, all.model, all.options, can(session, "set_model"), can(session, "set_option")]);
   const title = nameOf(session);
   return (
     <header class="session-head">
@@ -63,6 +63,7 @@ export function Header({ session, all, panel, setPanel, find }: { session: Sessi
           <>
             <ModelChoice session={session} all={all} />
             <ModeChoice session={session} all={all} />
+            <OptionChoices session={session} class="option-setting" />
           </>
         ) : (
           <SettingsSheet session={session} all={all} />

@@ -56,6 +56,24 @@ export function ModeChoice({ session, all }: Props): VNode | null {
   );
 }
 
+/** A select for each other option of an agent, in an element that names it. */
+export function OptionChoices({ session, class: name }: { session: SessionView; class: string }): VNode {
+  return (
+    <>
+      {offeredIn(session)?.options?.map((option) => (
+        <div class={name} key={option.id} title={option.description}>
+          <span aria-hidden="true">{option.name}</span>
+          <Choice label={option.name} disabled={!hasScope(option.scope)} value={option.value} choose={(value) => command(session.key, "option", { option: option.id, value })}>
+            {option.values.map((one) => (
+              <option value={one.value} title={one.description}><OptionText label={one.name} about={one.description} /></option>
+            ))}
+          </Choice>
+        </div>
+      ))}
+    </>
+  );
+}
+
 export function Meters({ session, all }: Props): VNode {
   const tokens = all.inputTokens || session.totals.input_tokens;
   const share = all.contextWindow === undefined ? undefined : Math.min(1, tokens / all.contextWindow);
@@ -105,6 +123,7 @@ export function SettingsSheet({ session, all }: Props): VNode {
           <div class="dialog-body sheet-settings">
             <div class="sheet-setting"><span aria-hidden="true">Model</span><ModelChoice session={session} all={all} /></div>
             <div class="sheet-setting"><span aria-hidden="true">Permission mode</span><ModeChoice session={session} all={all} /></div>
+            <OptionChoices session={session} class="sheet-setting" />
             <Meters session={session} all={all} />
             <p class="muted mono sheet-folder"><InOrder text={session.cwd} /></p>
           </div>
