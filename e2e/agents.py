@@ -48,6 +48,8 @@ class Agent:
     continues: bool = True
     # False if it does not advertise `session/list`.
     lists: bool = True
+    # True if it has an option for the level of its thinking, whatever its model is.
+    thinks: bool = False
     authenticate: str = ""
 
 
@@ -121,9 +123,26 @@ def _talk(programs: Programs, root: Path, agent: Agent, packages: Path) -> list[
             _, listed = web.call("GET", "/v1/sessions")
             if [each["key"] for each in listed["items"]] != [key]:
                 problems.append(f"other sessions: {listed['items']}")
+            problems += _options(web, agent, key)
             web.call("POST", f"/v1/sessions/{key}/stop", {})
             problems += _listed(web, agent, now["cli_session_ids"][0], str(place.project))
             return problems + server.close()
+
+
+def _options(web: Web, agent: Agent, key: str) -> list[str]:
+    """The level of its thinking is set, if it has one, and then listed."""
+    _, offered = web.call("GET", f"/v1/sessions/{key}/models")
+    levels = [option for option in offered.get("options", []) if option.get("category") == "thought_level"]
+    if not levels:
+        return ["it has no level of thinking"] if agent.thinks else []
+    option = levels[0]
+    value = next(each["value"] for each in option["values"] if each["value"] != option["value"])
+    status, answer = web.call("POST", f"/v1/sessions/{key}/option", {"option": option["id"], "value": value})
+    if status != 200:
+        return [f"{option['id']} could not be set: {status} {answer}"]
+    _, offered = web.call("GET", f"/v1/sessions/{key}/models")
+    now = {each["id"]: each["value"] for each in offered.get("options", [])}
+    return [] if now.get(option["id"]) == value else [f"{option['id']} is not {value}: {now}"]
 
 
 def _listed(web: Web, agent: Agent, own: str, folder: str) -> list[str]:
@@ -248,8 +267,12 @@ SCRIPTS = E2E / "agents"
 AGENTS = [
     Agent(
         "claude-agent-acp", E2E / "acp" / "talk.toml", "acp", ["@agentclientprotocol/claude-agent-acp/dist/index.js"], _claude,
+        thinks=True,
     ),
-    Agent("opencode", SCRIPTS / "opencode.toml", "agents", ["opencode-linux-x64/bin/opencode", "acp"], _opencode),
+    Agent(
+        "opencode", SCRIPTS / "opencode.toml", "agents", ["opencode-linux-x64/bin/opencode", "acp"], _opencode,
+        thinks=True,
+    ),
     Agent("codex", SCRIPTS / "codex.toml", "agents", ["@agentclientprotocol/codex-acp/dist/index.js"], _codex),
     Agent(
         "gemini", SCRIPTS / "gemini.toml", "agents", ["@google/gemini-cli/bundle/gemini.js", "--acp"], _gemini,
