@@ -3,7 +3,7 @@
 Clients subscribe at random servers, cut and resume; they prompt and answer with keys, twice from two places. A checker
 compares what they saw with what is stored: no event lost, repeated or out of order, at most one process for each
 session, one winner for each request, nothing acknowledged missing. `SECONDS_OF_FAULTS=n` sets how long the parts fail,
-`SEED=n` the random seed. Alone: `python3 e2e/fleet.py`.
+`SEED=n` the random seed, and `ACCOUNTS=1` gives each member a NATS account of its own. Alone: `python3 e2e/fleet.py`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Any
 
 from lib.cli import E2E, Missing, Place, Programs
 from lib.fleet import NATS, Links, Member, Nats, cleaned, finish_turn, until
+from lib.fleet_accounts import KEYS, PREFIX, accounts
 from lib.fleet_history import History, Steerer, Subscriber
 from lib.fleet_shared import audit, cut_audit_log, known_lines, pairing, projects, targets
 from sessions_repair import run as run_cli
@@ -77,13 +78,19 @@ class Fleet:
     """Three servers and two hubs over three NATS servers; the clock of one server is an hour ahead."""
 
     def __init__(self, tidings: Path, root: Path) -> None:
-        self.nats = Nats.cluster(root)
+        has_accounts = bool(os.environ.get("ACCOUNTS"))
+        nodes, hubs = ["one", "two", "three"], ["hub-a", "hub-b"]
+        self.nats = Nats.cluster(root, accounts(nodes[0], nodes[1:], hubs) if has_accounts else "")
         ports = [server.port for server in self.nats]
-        self.nodes = [Member(tidings, root, name, ports) for name in ("one", "two", "three")]
-        self.hubs = [Member(tidings, root, name, ports, "hub") for name in ("hub-a", "hub-b")]
+        self.nodes = [Member(tidings, root, name, ports) for name in nodes]
+        self.hubs = [Member(tidings, root, name, ports, "hub") for name in hubs]
         self.members = self.nodes + self.hubs
         self.one, self.two, self.three = self.nodes
         self.owners: dict[str, Member] = {}
+        for member in self.members if has_accounts else []:
+            (member.root / "nkey").write_text(KEYS[member.name][0])
+            prefix = [] if member is self.one else ["--fleet-api-prefix", PREFIX]
+            member.flags = ["--fleet-nkey", str(member.root / "nkey"), *prefix]
         # With the real CLI, it has to accept the session file of a lost server.
         self.programs: Programs | None = None
         direct = ",".join(f"nats://127.0.0.1:{port}" for port in ports)
@@ -96,7 +103,8 @@ class Fleet:
         until("the fleet is connected", lambda: "one" in self.one.reachable())
         for member in self.members[1:]:
             code = self.one.cli("fleet", "invite", *(["--hub"] if member in self.hubs else []))["code"]
-            member.cli("fleet", "join", code, "--node", member.name)
+            key = ["--nkey", str(member.root / "nkey")] if has_accounts else []
+            member.cli("fleet", "join", code, "--node", member.name, *key)
             member.start(*(["--fleet-label", "gpu=yes"] if member is self.three else []))
         self.connected()
 

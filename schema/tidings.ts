@@ -655,6 +655,8 @@ export type FleetStatus = {
   node: string,
   /** Addresses of the NATS servers. */
   url: string,
+  /** Prefix of the NATS server's API, if the server that answers has a NATS account of its own. */
+  api_prefix?: string,
   /** True if the NATS server is connected. */
   is_connected: boolean,
   /** True if the storage of the fleet is full: events wait on their servers. */

@@ -80,7 +80,8 @@ soak_agents() {
     LONG=1 python3 e2e/run.py --only agents --column 'cli×api'
 }
 
-# A fleet of three servers and two hubs over three NATS servers, while its parts fail for ten minutes.
+# A fleet of three servers and two hubs over three NATS servers, while its parts fail for ten minutes; `ACCOUNTS=1` gives
+# each of them a NATS account of its own.
 soak_fleet() {
     e2e/install.sh nats
     cargo build -p tidings-cli

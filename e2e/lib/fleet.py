@@ -87,7 +87,7 @@ def free_port() -> int:
 class Nats:
     """One nats-server, alone or of a cluster, that can be killed, stopped and started again."""
 
-    def __init__(self, root: Path, number: int = 0, routes: list[int] | None = None) -> None:
+    def __init__(self, root: Path, number: int = 0, routes: list[int] | None = None, accounts: str = "") -> None:
         self.port, self.route = free_port(), (routes or [0])[number]
         self.process: subprocess.Popen | None = None
         folder = root / f"nats-{number}"
@@ -99,13 +99,13 @@ class Nats:
             # Clients know only the links of this test.
             cluster = f"name: c, listen: 127.0.0.1:{self.route}, no_advertise: true, routes: [{others}]"
             lines.append(f"cluster {{ {cluster} }}")
-        self._config.write_text("\n".join(lines) + "\n")
+        self._config.write_text("\n".join([*lines, accounts]) + "\n")
         self.start()
 
     @classmethod
-    def cluster(cls, root: Path) -> list[Nats]:
+    def cluster(cls, root: Path, accounts: str = "") -> list[Nats]:
         routes = [free_port() for _ in range(3)]
-        return [cls(root, number, routes) for number in range(3)]
+        return [cls(root, number, routes, accounts) for number in range(3)]
 
     def start(self) -> None:
         with self._log.open("a") as log:
@@ -191,6 +191,7 @@ class Member:
         self.env = {**keep, "HOME": str(self.root), "CLAUDE_CONFIG_DIR": str(self.root / "config")}
         self.process: subprocess.Popen | None = None
         self.port, self.token = free_port(), ""
+        self.flags: list[str] = []
 
     def cli(self, *args: str) -> Any:
         command = [str(self.tidings), *args, "--data", str(self.data), "--json"]
@@ -209,7 +210,7 @@ class Member:
     def start(self, *flags: str) -> Member:
         command = [str(self.tidings), self.kind, "--json", "--data", str(self.data), "--listen", f"127.0.0.1:{self.port}"]
         command += ["--fleet", self.links.url, "--claude-path", str(self.claude), "--observe", "none"]
-        command += ["--log-level", os.environ.get("LOG_LEVEL", "warn"), *flags]
+        command += ["--log-level", os.environ.get("LOG_LEVEL", "warn"), *self.flags, *flags]
         with (self.root / "log").open("a") as log:
             self.process = subprocess.Popen(command, env=self.env, stdout=subprocess.PIPE, stderr=log, text=True)
         if not self.process.stdout.readline():

@@ -12,18 +12,21 @@ use async_nats::jetstream::consumer::pull::OrderedConfig;
 use async_nats::jetstream::stream::Stream;
 use futures_util::StreamExt as _;
 use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::Call;
 use crate::error::{ErrorKind, FleetError};
 use crate::keys::random_name;
-use crate::limits::{CALL_MAX, CHECKPOINT_EVERY, MEMBERSHIP_WAIT, PULL_MAX, RETRY_MAX};
+use crate::limits::{
+    CALL_MAX, CHECKPOINT_EVERY, MEMBERSHIP_WAIT, PULL_MAX, REMOVALS_MAX, REMOVE_ATTEMPTS, RETRY_MAX,
+};
 use crate::link::{Link, bounded};
 use crate::names::{self, Name, node_of, session_token};
 use crate::replicator::CLAIM;
 use crate::roster::Roster;
-use crate::unit::{Claim, Unit, decode};
+use crate::unit::{Claim, ENDED, Unit, decode};
 
 /// A position in the stream of a fleet.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -55,6 +58,10 @@ pub struct Consumer {
     parts: HashMap<String, (Claim, Vec<u8>)>,
     /// The last message of each subject that was taken since this start.
     taken: HashMap<String, u64>,
+    /// Receives each deleted session that this node removes from the stream: its subject and last message.
+    ended: Option<mpsc::Sender<(String, u64)>>,
+    /// True if this node removes the deleted sessions of all nodes.
+    removes_all: bool,
     stream: Option<Stream>,
     checkpoint: Checkpoint,
     /// The highest message that was read since this start.
@@ -72,6 +79,8 @@ impl Consumer {
             sink,
             parts: HashMap::new(),
             taken: HashMap::new(),
+            ended: None,
+            removes_all: false,
             stream: None,
             checkpoint: Checkpoint::default(),
             highest: 0,
@@ -80,8 +89,18 @@ impl Consumer {
         }
     }
 
+    /// Also removes the deleted sessions of other nodes from the stream: these may not be able to.
+    #[must_use]
+    pub fn removing_all(mut self) -> Self {
+        self.removes_all = true;
+        self
+    }
+
     /// Reads until it is stopped.
     pub async fn run(mut self, stop: CancellationToken) {
+        let (ended, removals) = mpsc::channel(REMOVALS_MAX);
+        self.ended = Some(ended);
+        let remove = remove_ended(self.link.clone(), removals);
         let read = async {
             self.checkpoint = self.load().await;
             self.saved = self.checkpoint.clone();
@@ -97,6 +116,7 @@ impl Consumer {
         };
         tokio::select! {
             () = read => {}
+            () = remove => {}
             () = stop.cancelled() => {}
         }
         self.save().await;
@@ -209,18 +229,34 @@ impl Consumer {
         tracing::warn!(subject = message.subject.as_str(), %error, "a message of the fleet is refused");
     }
 
+    /// Has the earlier messages of a deleted session removed.
+    fn end(&self, subject: &str, seq: u64) {
+        if let Some(ended) = &self.ended
+            && ended.try_send((subject.to_owned(), seq)).is_err()
+        {
+            tracing::warn!(subject, "too many sessions are deleted at once: one stays in the fleet");
+        }
+    }
+
     /// The unit that a message completes. None for own messages, and for parts of longer units.
     async fn unit_of(&mut self, message: &Message, seq: u64) -> Result<Option<(Name, Unit)>, FleetError> {
         let identity = Arc::clone(self.link.identity());
         let subject = message.subject.as_str();
         let refused = |why: &str| FleetError::new(ErrorKind::Refused, why, "it was not written by a node");
         let node = node_of(&identity.fleet, subject).ok_or_else(|| refused("An unknown subject"))?;
-        if node == identity.node {
-            return Ok(None);
-        }
         let token = subject.rsplit('.').next().unwrap_or_default();
         let claim = message.headers.as_ref().and_then(|headers| headers.get(CLAIM));
         let claim = claim.and_then(|claim| Claim::parse(claim.as_str()));
+        if node == identity.node {
+            let may_remove = self.removes_all || self.link.api_prefix().is_none();
+            if let Some(claim) = claim.filter(|claim| may_remove && claim.row == ENDED && claim.part == 0)
+                && claim.verify(&identity.fleet, &node, token, &identity.key.public()).is_ok()
+            {
+                self.check_place(subject, &claim, seq).await?;
+                self.end(subject, seq);
+            }
+            return Ok(None);
+        }
         let claim = claim.ok_or_else(|| refused("A message without a claim"))?;
         let key = self.roster.key_of(&node, MEMBERSHIP_WAIT).await?;
         let key = key.ok_or_else(|| refused("The node is not a member of the fleet"))?;
@@ -244,6 +280,9 @@ impl Consumer {
         let unit = decode(&identity, &claim, &payload)?;
         if session_token(&unit.session) != token {
             return Err(refused("The session of a unit is not that of its subject"));
+        }
+        if unit.deleted && self.removes_all {
+            self.end(subject, seq);
         }
         Ok(Some((node, unit)))
     }
@@ -270,6 +309,18 @@ impl Consumer {
             "A copy of an earlier message",
             "it was not written by a node",
         ))
+    }
+}
+
+/// Removes the messages of deleted sessions from the stream, one session after the other.
+async fn remove_ended(link: Link, mut ended: mpsc::Receiver<(String, u64)>) {
+    while let Some((subject, seq)) = ended.recv().await {
+        for _ in 0..REMOVE_ATTEMPTS {
+            link.connected().await;
+            let Err(error) = link.remove_before(&subject, seq).await else { break };
+            tracing::debug!(subject, %error, "a deleted session stays in the fleet for now");
+            tokio::time::sleep(RETRY_MAX).await;
+        }
     }
 }
 

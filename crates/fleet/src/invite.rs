@@ -123,7 +123,7 @@ impl JoinService {
         })
     }
 
-    /// Redeems invitations until it is stopped.
+    /// Redeems invitations, and writes damaged records of the fleet again, until it is stopped.
     pub async fn run(&self, stop: CancellationToken) {
         let serve = async {
             loop {
@@ -136,6 +136,7 @@ impl JoinService {
         };
         tokio::select! {
             () = serve => {}
+            () = self.0.roster.restore(&self.0.admin) => {}
             () = stop.cancelled() => {}
         }
     }

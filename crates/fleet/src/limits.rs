@@ -47,6 +47,12 @@ pub const COMMAND_MAX: Duration = Duration::from_secs(30);
 /// Interval in which a reader stores its position in the stream.
 pub const CHECKPOINT_EVERY: Duration = Duration::from_secs(2);
 
+/// Deleted sessions whose messages wait to be removed: a thousand are removed in about a second.
+pub const REMOVALS_MAX: usize = 10_000;
+
+/// Attempts to remove the messages of a deleted session: a new leader is found meanwhile.
+pub const REMOVE_ATTEMPTS: usize = 5;
+
 /// Lifetime of a request for messages: a reader that the server has lost is noticed after it.
 pub const PULL_MAX: Duration = Duration::from_secs(4);
 

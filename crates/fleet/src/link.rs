@@ -17,7 +17,7 @@ use crate::keys::Identity;
 use crate::limits::{CALL_MAX, CONNECT_MAX, PING_EVERY, RETRY_MAX};
 use crate::names;
 
-/// Credentials for the NATS server.
+/// Access to the NATS server.
 #[derive(Clone, Default)]
 pub struct Access {
     /// A file with a JWT and a seed, as `nsc` writes it.
@@ -30,6 +30,9 @@ pub struct Access {
     pub tls_ca: Option<PathBuf>,
     /// Certificate and key of this client.
     pub tls_client: Option<(PathBuf, PathBuf)>,
+    /// The prefix under which this user's account imports the `JetStream` API from the account of the fleet.
+    /// None if the user is in that account.
+    pub api_prefix: Option<String>,
 }
 
 /// Parameters of a connection.
@@ -37,7 +40,7 @@ pub struct Access {
 pub struct LinkOptions {
     /// Addresses of NATS servers: `nats://host:4222`, or several with commas.
     pub url: String,
-    /// Credentials.
+    /// Access to them.
     pub access: Access,
     /// Copies of the stream and of the shared state, if this node creates them.
     pub replicas: usize,
@@ -124,6 +127,7 @@ impl Link {
         let (told, status) = watch::channel((LinkStatus::Disconnected, 0));
         let (told, counted) = (Arc::new(told), Arc::clone(&counters));
         let connect = access(&options.access).await?;
+        let api_prefix = options.access.api_prefix.as_deref().map(names::api_prefix).transpose()?;
         let connect = connect
             .name(format!("tidings {}", identity.node))
             .custom_inbox_prefix(format!("_INBOX_{}_{}", identity.fleet, identity.node))
@@ -152,7 +156,10 @@ impl Link {
         let client = tokio::time::timeout(CONNECT_MAX, connect.connect(urls)).await;
         let client = client.map_err(|_| FleetError::timeout("connect to the fleet"))?;
         let client = client.map_err(|error| FleetError::server("connect to the fleet", error))?;
-        let mut jetstream = jetstream::new(client.clone());
+        let mut jetstream = match api_prefix {
+            Some(prefix) => jetstream::with_prefix(client.clone(), prefix),
+            None => jetstream::new(client.clone()),
+        };
         jetstream.set_timeout(CALL_MAX);
         Ok(Link(Arc::new(LinkInner { identity, options, client, jetstream, status, counters })))
     }
@@ -165,6 +172,12 @@ impl Link {
     /// Counts for metrics.
     pub fn counters(&self) -> &Arc<Counters> {
         &self.0.counters
+    }
+
+    /// The prefix under which this node's account imports the `JetStream` API. None if the node is in the
+    /// account with the storage.
+    pub fn api_prefix(&self) -> Option<&str> {
+        self.0.options.access.api_prefix.as_deref()
     }
 
     /// The state of the connection.
@@ -219,7 +232,8 @@ impl Link {
             max_bytes: self.0.options.stream_bytes_max,
             max_age: self.0.options.stream_age_max.unwrap_or_default(),
             num_replicas: self.0.options.replicas,
-            allow_rollup: true,
+            // With it, a header of one message deletes all others.
+            allow_rollup: false,
             allow_direct: true,
             allow_atomic_publish: true,
             ..StreamConfig::default()
@@ -250,14 +264,37 @@ impl Link {
         let doing = "open the shared state of the fleet";
         self.check()?;
         let name = names::bucket(&self.identity().fleet);
-        let found = bounded(doing, CALL_MAX, self.0.jetstream.get_key_value(&name)).await?;
-        if let Ok(store) = found {
-            return Ok(store);
+        let mut found = bounded(doing, CALL_MAX, self.0.jetstream.get_key_value(&name)).await?;
+        if found.is_err() {
+            let config = StreamConfig {
+                name: format!("KV_{name}"),
+                subjects: vec![format!("$KV.{name}.>")],
+                max_messages_per_subject: 1,
+                discard: DiscardPolicy::New,
+                num_replicas: self.0.options.replicas,
+                deny_delete: true,
+                // With it, a header of one value deletes all others.
+                allow_rollup: false,
+                allow_direct: true,
+                ..StreamConfig::default()
+            };
+            let made = bounded(doing, CALL_MAX, self.0.jetstream.get_or_create_stream(config)).await?;
+            made.map_err(|error| FleetError::server(doing, error))?;
+            found = bounded(doing, CALL_MAX, self.0.jetstream.get_key_value(&name)).await?;
         }
-        let num_replicas = self.0.options.replicas;
-        let config = kv::Config { bucket: name, history: 1, num_replicas, ..kv::Config::default() };
-        let made = bounded(doing, CALL_MAX, self.0.jetstream.create_key_value(config)).await?;
-        made.map_err(|error| FleetError::server(doing, error))
+        let mut store = found.map_err(|error| FleetError::server(doing, error))?;
+        // An account imports the subjects of values under their own names.
+        store.use_jetstream_prefix = false;
+        Ok(store)
+    }
+
+    /// Removes the messages of a subject before one of them.
+    pub(crate) async fn remove_before(&self, subject: &str, seq: u64) -> Result<(), FleetError> {
+        let doing = "remove a deleted session from the fleet";
+        let stream = self.stream().await?;
+        let removed = stream.purge().filter(subject).sequence(seq).into_future();
+        let removed = bounded(doing, CALL_MAX, removed).await?;
+        removed.map(drop).map_err(|error| FleetError::server(doing, error))
     }
 
     /// Publishes a message to the stream, and waits for its acknowledgement.

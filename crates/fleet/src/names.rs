@@ -58,6 +58,16 @@ impl From<Name> for String {
     }
 }
 
+/// Checks the prefix of an API: words of letters, digits, `-`, `_` and `$` with dots between them.
+pub(crate) fn api_prefix(text: &str) -> Result<&str, FleetError> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '$');
+    if text.split('.').any(|word| word.is_empty() || !word.chars().all(is_plain)) {
+        let message = format!("Not a prefix of the JetStream API: `{}`", text.escape_debug());
+        return Err(FleetError::new(ErrorKind::Invalid, message, "give a word such as `fleet`"));
+    }
+    Ok(text)
+}
+
 /// The stream with the events of a fleet.
 pub(crate) fn stream(fleet: &Name) -> String {
     format!("TIDINGS_{fleet}")

@@ -23,7 +23,7 @@ use crate::keys::{random_name, sha256};
 use crate::limits::{CALL_MAX, FULL_RETRY, REPLICATION_TASKS, RETRY_MAX};
 use crate::link::{Link, Published, bounded};
 use crate::names::{events, session_token};
-use crate::unit::{Claim, Unit, UnitEvent, encode};
+use crate::unit::{Claim, ENDED, Unit, UnitEvent, encode};
 
 /// The header with the claim of a message.
 pub(crate) const CLAIM: &str = "Tidings-Claim";
@@ -239,9 +239,8 @@ impl Replicator {
         Ok(if page.more { Step::More } else { Step::Done })
     }
 
-    /// Publishes that a session was deleted. The message replaces all earlier ones of the session.
+    /// Publishes that a session was deleted. Readers that may do so remove the earlier messages of it.
     async fn publish_end(&self, session: &str, position: Position) -> Result<Step, FleetError> {
-        const ENDED: u64 = u64::MAX;
         if position.stream_seq == 0 || position.claim.is_some_and(|(_, _, row)| row == ENDED) {
             return Ok(Step::Done);
         }
@@ -265,9 +264,6 @@ impl Replicator {
             headers.insert(CLAIM, claim);
             if number == 1 {
                 headers.insert("Nats-Expected-Last-Subject-Sequence", after.to_string());
-            }
-            if unit.deleted {
-                headers.insert("Nats-Rollup", "sub");
             }
             if let Some(batch) = &batch {
                 headers.insert("Nats-Batch-Id", batch.as_str());

@@ -106,6 +106,9 @@ pub(crate) struct Claim {
     signature: Vec<u8>,
 }
 
+/// The hash of a row that stands for the end of a deleted session.
+pub(crate) const ENDED: u64 = u64::MAX;
+
 /// A unit as messages: the header of each, and its payload.
 pub(crate) struct Encoded {
     pub(crate) parts: Vec<(String, Bytes)>,

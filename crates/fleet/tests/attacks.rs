@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use async_nats::HeaderMap;
 use futures_util::StreamExt as _;
+use tidings_fleet::JoinService;
 
 use super::support::{Fleet, LONG, Server, until};
 
@@ -110,6 +111,37 @@ async fn shared_state_that_the_admin_did_not_sign_is_refused() {
     let beat = beats.next().await.unwrap().unwrap().value;
     store.put("beat.two", beat).await.unwrap();
     until(async || one.refused() >= 5).await;
+}
+
+/// A node that starts later would take an old record for the present one, or miss one that was overwritten.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn records_that_were_overwritten_are_restored() {
+    let server = Server::alone();
+    let fleet = Fleet::new(server.url());
+    let (one, _two) = (fleet.node("one").await, fleet.node("two").await);
+    let service = JoinService::new(one.link.clone(), one.roster.clone(), fleet.admin.clone());
+    let stop = one.stop.clone();
+    tokio::spawn(async move { service.run(stop).await });
+    let put = async |id: &str, body: Option<serde_json::Value>| {
+        one.roster.put(&fleet.admin, "device", id, body).await.unwrap()
+    };
+    let signed = put("d1", Some(serde_json::json!({"name": "phone"}))).await;
+    put("d1", None).await;
+    put("d2", Some(serde_json::json!({"name": "tablet"}))).await;
+    until(async || one.roster.members().len() == 2).await;
+    let client = async_nats::connect(server.url()).await.unwrap();
+    let store = async_nats::jetstream::new(client).get_key_value("tidings_f").await.unwrap();
+    store.put("device.d1", signed.into()).await.unwrap();
+    store.delete("device.d2").await.unwrap();
+    store.put("member.two", "junk".into()).await.unwrap();
+    until(async || {
+        let late = fleet.stranger("late").await;
+        // A heartbeat comes after the records that were there before it.
+        until(async || late.roster.liveness(&one.link.identity().node).is_some()).await;
+        let removed = |id: &str| late.roster.record("device", id).map(|record| record.removed);
+        late.roster.members().len() == 2 && removed("d1") == Some(true) && removed("d2") == Some(false)
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

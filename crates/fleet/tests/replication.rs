@@ -73,6 +73,32 @@ async fn an_outage_and_a_full_storage_only_delay_events() {
     until(async || !full.load(Ordering::Relaxed)).await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deleted_session_leaves_the_stream() {
+    let server = Server::alone();
+    let fleet = Fleet::new(server.url());
+    let (one, two) = (fleet.node("one").await, fleet.node("two").await);
+    for node in [&one, &two] {
+        node.consume();
+    }
+    one.source.count("a", 2500);
+    one.source.count("b", 10);
+    let replicator = one.replicate();
+    two.has_all_of(&one).await;
+    let context = async_nats::jetstream::new(async_nats::connect(server.url()).await.unwrap());
+    let mut stream = context.get_stream("TIDINGS_f").await.unwrap();
+    assert_eq!(stream.info().await.unwrap().state.messages, 4);
+    one.source.delete("a");
+    replicator.mark("a");
+    two.has_all_of(&one).await;
+    // Its end is left, so that readers that come later know it, and the other session.
+    until(async || stream.info().await.unwrap().state.messages == 2).await;
+    let late = fleet.node("late").await;
+    late.consume();
+    late.has_all_of(&one).await;
+    assert_eq!((one.refused(), two.refused(), late.refused()), (0, 0, 0));
+}
+
 /// A session whose first events retention took begins later; when all were taken, its owner publishes it
 /// again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -143,7 +143,10 @@ impl Fleet {
     ) {
         let FleetInner { link, roster, commands, join, .. } = &*self.0;
         let replicas = Arc::new(Replicas::new(sessions.clone()));
-        let consumer = Consumer::new(link.clone(), roster.clone(), replicas);
+        let mut consumer = Consumer::new(link.clone(), roster.clone(), replicas);
+        if join.is_some() {
+            consumer = consumer.removing_all();
+        }
         auth.set_shared_codes(Arc::new(FleetCodes(self.clone())));
         let handler = Arc::new(IncomingRequests::new(self.clone(), (sessions.clone(), auth.clone()), router));
         let counted = sessions.clone();
@@ -211,6 +214,7 @@ impl Fleet {
             fleet: file.fleet.to_string(),
             node: file.node.to_string(),
             url: file.url.clone(),
+            api_prefix: link.api_prefix().map(str::to_owned),
             is_connected: link.status() == LinkStatus::Connected,
             storage_full: counters.full.load(Ordering::Relaxed),
             encrypted: self.is_encrypted(),

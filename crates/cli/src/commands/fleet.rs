@@ -138,6 +138,10 @@ struct Join {
     #[arg(long, value_name = "FILE")]
     creds: Option<PathBuf>,
 
+    /// File with the seed of an nkey for the NATS server
+    #[arg(long, value_name = "FILE")]
+    nkey: Option<PathBuf>,
+
     /// Certificates to trust for TLS to the NATS server, as PEM
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
@@ -228,7 +232,13 @@ impl FleetArgs {
         if FleetFile::read(&data)?.is_some() {
             anyhow::bail!("This server is in a fleet already; `tidings fleet leave` leaves it");
         }
-        let access = Access { credentials: join.creds.clone(), tls_ca: join.ca.clone(), ..Access::default() };
+        let nkey = join.nkey.as_ref().map(fs_err::read_to_string).transpose()?;
+        let access = Access {
+            credentials: join.creds.clone(),
+            nkey: nkey.map(|seed| seed.trim().to_owned()),
+            tls_ca: join.ca.clone(),
+            ..Access::default()
+        };
         let node = node_name(join.node.as_deref())?;
         let file = fleet::join(&join.code, node, join.url.clone(), access).await?;
         file.write(&data)?;
@@ -291,10 +301,12 @@ fn text(status: &FleetStatus) -> String {
     let connected =
         if status.is_connected { "connected".to_owned() } else { format!("{RED}not connected{PLAIN}") };
     let encrypted = if status.encrypted { ", encrypted" } else { "" };
+    let api = status.api_prefix.as_ref().map(|prefix| format!(", API at {}", printable(prefix)));
     let mut text = format!(
-        "{BOLD}{}{PLAIN} at {}: {connected}{encrypted}\n",
+        "{BOLD}{}{PLAIN} at {}: {connected}{encrypted}{}\n",
         printable(&status.fleet),
-        printable(&status.url)
+        printable(&status.url),
+        api.unwrap_or_default()
     );
     if status.storage_full {
         let _ = writeln!(text, "{RED}The storage of the fleet is full: events wait on their servers{PLAIN}");

@@ -10,8 +10,9 @@ mod lease;
 mod member;
 mod pairing;
 mod record;
+mod restore;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,7 +21,7 @@ use std::time::Duration;
 use async_nats::jetstream::kv::{Entry, Operation};
 use futures_util::StreamExt as _;
 use parking_lot::Mutex;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -50,6 +51,8 @@ struct RosterInner {
     run: String,
     state: Mutex<RosterState>,
     changes: watch::Sender<u64>,
+    /// Wakes the node that restores records.
+    damage: Notify,
 }
 
 #[derive(Default)]
@@ -65,6 +68,8 @@ struct RosterState {
     used_codes: HashMap<String, Instant>,
     /// Names that are not members, each with the time of the last search.
     strangers: HashMap<Name, Instant>,
+    /// Known records that the bucket does not have any more, by kind and id.
+    damaged: HashSet<(String, String)>,
 }
 
 impl Roster {
@@ -75,6 +80,7 @@ impl Roster {
             run: random_name()?,
             state: Mutex::default(),
             changes: watch::Sender::new(0),
+            damage: Notify::new(),
         };
         Ok(Roster(Arc::new(inner)))
     }
@@ -136,11 +142,12 @@ impl Roster {
     /// Takes one value of the bucket, if its signature allows it.
     fn take(&self, entry: &Entry, heard: HeardAt) {
         if entry.operation != Operation::Put {
-            return;
+            return self.note_damage(&entry.key, entry.revision);
         }
         if let Err(error) = self.verify(entry, heard) {
             self.0.link.counters().refused.fetch_add(1, Ordering::Relaxed);
             tracing::warn!(key = entry.key, %error, "a value of the fleet is refused");
+            self.note_damage(&entry.key, entry.revision);
         }
     }
 

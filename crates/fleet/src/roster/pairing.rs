@@ -136,7 +136,7 @@ impl Roster {
     pub async fn withdraw_code(&self, code: &SharedCode) -> Result<(), FleetError> {
         let doing = "withdraw a pairing code";
         let store = self.0.link.bucket().await?;
-        let removed = store.purge_expect_revision(key_of(&code.token), Some(code.revision));
+        let removed = store.delete_expect_revision(key_of(&code.token), Some(code.revision));
         // If it was used, the note stays until its device is known to the fleet.
         drop(bounded(doing, CALL_MAX, removed).await?);
         Ok(())
@@ -146,7 +146,7 @@ impl Roster {
     pub async fn forget_code(&self, token: &str) -> Result<(), FleetError> {
         let doing = "forget a pairing code";
         let store = self.0.link.bucket().await?;
-        let removed = bounded(doing, CALL_MAX, store.purge(key_of(token))).await?;
+        let removed = bounded(doing, CALL_MAX, store.delete(key_of(token))).await?;
         removed.map_err(|error| FleetError::server(doing, error))
     }
 

@@ -153,16 +153,19 @@ impl Roster {
         let mut state = self.0.state.lock();
         let key = (kind.to_owned(), id.to_owned());
         let known = state.records.get(&key).map(|(known, _)| known.version);
-        if known.is_some_and(|known| known >= record.version) {
-            if known.is_some_and(|known| known > record.version) {
-                self.0.link.counters().refused.fetch_add(1, Ordering::Relaxed);
-                tracing::warn!(kind, id, "an old record of the fleet is refused");
-            }
+        if known.is_some_and(|known| known > record.version) {
+            drop(state);
+            self.0.link.counters().refused.fetch_add(1, Ordering::Relaxed);
+            tracing::warn!(kind, id, "an old record of the fleet is refused");
+            return self.note_damage(&format!("{kind}.{id}"), revision);
+        }
+        if known == Some(record.version) {
             return;
         }
         if known.is_none() && state.records.len() >= RECORDS_MAX {
             return tracing::warn!(kind, id, "the fleet has too many records");
         }
+        state.damaged.remove(&key);
         state.records.insert(key, (record, revision));
         let early = if kind == MEMBER { std::mem::take(&mut state.early_leases) } else { HashMap::new() };
         drop(state);

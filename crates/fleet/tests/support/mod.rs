@@ -23,6 +23,7 @@ pub(crate) const LONG: Duration = Duration::from_secs(60);
 pub(crate) struct Server {
     child: Option<Child>,
     args: Vec<String>,
+    env: Vec<(&'static str, &'static str)>,
     pub(crate) port: u16,
     _folder: TempDir,
 }
@@ -53,16 +54,28 @@ impl Server {
         Server::with(&[])
     }
 
+    /// A server alone with a configuration file, and the variables that it names.
+    pub(crate) fn configured(path: &str, env: &[(&'static str, &'static str)]) -> Self {
+        let mut server = Server::prepared(&["-c".to_owned(), path.to_owned()]);
+        server.env = env.to_vec();
+        server.start();
+        server
+    }
+
     fn with(more: &[String]) -> Self {
+        let mut server = Server::prepared(more);
+        server.start();
+        server
+    }
+
+    fn prepared(more: &[String]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = free_port();
         let mut args: Vec<String> = ["-a", "127.0.0.1", "-js", "-sd"].map(str::to_owned).to_vec();
         args.push(folder.path().display().to_string());
         args.extend(["-p".to_owned(), port.to_string()]);
         args.extend_from_slice(more);
-        let mut server = Server { child: None, args, port, _folder: folder };
-        server.start();
-        server
+        Server { child: None, args, env: Vec::new(), port, _folder: folder }
     }
 
     /// Three servers as one cluster.
@@ -88,7 +101,7 @@ impl Server {
 
     pub(crate) fn start(&mut self) {
         let mut command = Command::new(program());
-        command.args(&self.args).stdout(Stdio::null()).stderr(Stdio::null());
+        command.args(&self.args).envs(self.env.iter().copied()).stdout(Stdio::null()).stderr(Stdio::null());
         self.child = Some(command.spawn().unwrap());
     }
 
@@ -113,7 +126,9 @@ impl Drop for Server {
 
 /// A fleet with its admin's key.
 pub(crate) struct Fleet {
+    pub(crate) name: &'static str,
     pub(crate) url: String,
+    pub(crate) access: Access,
     pub(crate) admin: Admin,
     pub(crate) replicas: usize,
     pub(crate) bytes_max: i64,
@@ -122,7 +137,7 @@ pub(crate) struct Fleet {
 impl Fleet {
     pub(crate) fn new(url: String) -> Self {
         let admin = Admin(Arc::new(SigningKey::generate().unwrap()));
-        Fleet { url, admin, replicas: 1, bytes_max: -1 }
+        Fleet { name: "f", url, access: Access::default(), admin, replicas: 1, bytes_max: -1 }
     }
 
     /// A node that is a member.
@@ -137,21 +152,7 @@ impl Fleet {
 
     /// A node with access to the server that is not a member.
     pub(crate) async fn stranger(&self, name: &str) -> Node {
-        let identity = Identity {
-            fleet: Name::new("f").unwrap(),
-            node: Name::new(name).unwrap(),
-            key: SigningKey::generate().unwrap(),
-            admin: self.admin.0.public(),
-            secret: None,
-        };
-        let options = LinkOptions {
-            url: self.url.clone(),
-            access: Access::default(),
-            replicas: self.replicas,
-            stream_bytes_max: self.bytes_max,
-            stream_age_max: None,
-        };
-        let link = Link::open(Arc::new(identity), options).await.unwrap();
+        let link = self.open(name).await.unwrap();
         let roster = Roster::new(link.clone()).unwrap();
         let stop = CancellationToken::new();
         let (following, stopping) = (roster.clone(), stop.clone());
@@ -159,6 +160,25 @@ impl Fleet {
         let (beating, stopping) = (roster.clone(), stop.clone());
         tokio::spawn(async move { beating.beat(Beat::default, stopping).await });
         Node { link, roster, stop, source: Arc::default(), sink: Arc::default() }
+    }
+
+    /// A connection to the server.
+    pub(crate) async fn open(&self, name: &str) -> Result<Link, FleetError> {
+        let identity = Identity {
+            fleet: Name::new(self.name).unwrap(),
+            node: Name::new(name).unwrap(),
+            key: SigningKey::generate().unwrap(),
+            admin: self.admin.0.public(),
+            secret: None,
+        };
+        let options = LinkOptions {
+            url: self.url.clone(),
+            access: self.access.clone(),
+            replicas: self.replicas,
+            stream_bytes_max: self.bytes_max,
+            stream_age_max: None,
+        };
+        Link::open(Arc::new(identity), options).await
     }
 }
 
@@ -179,8 +199,16 @@ impl Node {
     }
 
     pub(crate) fn consume(&self) {
-        let consumer = Consumer::new(self.link.clone(), self.roster.clone(), Arc::clone(&self.sink) as _);
-        tokio::spawn(consumer.run(self.stop.clone()));
+        tokio::spawn(self.consumer().run(self.stop.clone()));
+    }
+
+    /// Reads as the node with the admin's key does, which also removes deleted sessions of others.
+    pub(crate) fn consume_as_admin(&self) {
+        tokio::spawn(self.consumer().removing_all().run(self.stop.clone()));
+    }
+
+    fn consumer(&self) -> Consumer {
+        Consumer::new(self.link.clone(), self.roster.clone(), Arc::clone(&self.sink) as _)
     }
 
     pub(crate) fn refused(&self) -> u64 {

@@ -13,6 +13,9 @@ shapes! {
         pub node: String,
         /// Addresses of the NATS servers.
         pub url: String,
+        /// Prefix of the NATS server's API, if the server that answers has a NATS account of its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub api_prefix: Option<String>,
         /// True if the NATS server is connected.
         pub is_connected: bool,
         /// True if the storage of the fleet is full: events wait on their servers.

@@ -41,13 +41,14 @@ pub(super) fn is_hub(data: &Path) -> anyhow::Result<bool> {
 }
 
 impl FleetSettings {
-    /// Credentials for the NATS server.
+    /// Access to the NATS server.
     pub(super) fn access(&self) -> anyhow::Result<Access> {
         let nkey = self.nkey.as_ref().map(fs_err::read_to_string).transpose()?;
         Ok(Access {
             credentials: self.creds.clone(),
             nkey: nkey.map(|seed| seed.trim().to_owned()),
             tls_ca: self.ca.clone(),
+            api_prefix: self.api_prefix.clone(),
             ..Access::default()
         })
     }

@@ -120,6 +120,11 @@ pub(super) struct Layer {
     #[arg(long, value_name = "FILE")]
     pub(super) fleet_ca: Option<PathBuf>,
 
+    /// Prefix of the NATS server's API, such as `fleet`, if this server has a NATS account of its own;
+    /// docs/scaling.md has the configuration for it
+    #[arg(long, value_name = "PREFIX")]
+    pub(super) fleet_api_prefix: Option<String>,
+
     /// Label of this server in its fleet, such as `gpu=yes`; can be given several times
     #[arg(long = "fleet-label", value_name = "NAME=VALUE")]
     pub(super) fleet_labels: Option<Vec<String>>,
@@ -173,6 +178,7 @@ impl Layer {
             fleet_creds: self.fleet_creds.or(other.fleet_creds),
             fleet_nkey: self.fleet_nkey.or(other.fleet_nkey),
             fleet_ca: self.fleet_ca.or(other.fleet_ca),
+            fleet_api_prefix: self.fleet_api_prefix.or(other.fleet_api_prefix),
             fleet_labels: self.fleet_labels.or(other.fleet_labels),
             agents: self.agents.or(other.agents),
             notify: self.notify.or(other.notify),

@@ -57,6 +57,7 @@ pub(super) struct FleetSettings {
     pub(super) creds: Option<PathBuf>,
     pub(super) nkey: Option<PathBuf>,
     pub(super) ca: Option<PathBuf>,
+    pub(super) api_prefix: Option<String>,
     pub(super) labels: BTreeMap<String, String>,
 }
 
@@ -122,6 +123,7 @@ impl Settings {
                 creds: layer.fleet_creds,
                 nkey: layer.fleet_nkey,
                 ca: layer.fleet_ca,
+                api_prefix: layer.fleet_api_prefix,
                 labels: labels(layer.fleet_labels.unwrap_or_default())?,
             },
             agents: agents::installed(&layer.agents.unwrap_or_default())?,

@@ -36,6 +36,7 @@ const VARIABLES: &[(&str, &str, Kind)] = &[
     ("TIDINGS_FLEET_CREDS", "--fleet-creds", Kind::One),
     ("TIDINGS_FLEET_NKEY", "--fleet-nkey", Kind::One),
     ("TIDINGS_FLEET_CA", "--fleet-ca", Kind::One),
+    ("TIDINGS_FLEET_API_PREFIX", "--fleet-api-prefix", Kind::One),
     ("TIDINGS_FLEET_LABELS", "--fleet-label", Kind::List(',')),
     ("TIDINGS_LOG", "--log", Kind::One),
     ("TIDINGS_LOG_LEVEL", "--log-level", Kind::One),
