@@ -56,7 +56,7 @@ def _play(tidings: Path, parent: Path, programs: Programs | None) -> tuple[list[
         fleet = Fleet(tidings, root)
         fleet.programs = programs
         problems: list[str] = []
-        for step in (steering, targets, projects, placement, devices, pairing, unreachable, full, lost, audit, faults, removed):
+        for step in (steering, targets, projects, placement, devices, pairing, unreachable, apart, full, lost, audit, faults, removed):
             began = time.monotonic()
             if step is faults:
                 problems, counts = faults(fleet, seconds, random.Random(seed))
@@ -239,6 +239,23 @@ def unreachable(fleet: Fleet) -> str:
     fleet.two.send(signal.SIGCONT)
     until("it is back", lambda: not hub.session(key).get("unreachable"))
     return f"an error after {took:.1f} s, then after {at_once * 1000:.0f} ms"
+
+
+def apart(fleet: Fleet) -> str:
+    """A server without a connection runs a whole session by itself, and all of it arrives afterwards."""
+    fleet.two.links.cut()
+    key = fleet.create(fleet.two, fleet.two)
+    finish_turn(fleet.two, key)
+    status, stopped = fleet.two.call("POST", f"/v1/sessions/{key}/stop", {})
+    assert status == 200, stopped
+    until("it has ended", lambda: fleet.two.session(key)["state"] == "stopped")
+    assert not fleet.hubs[0].session(key)
+    fleet.two.links.mend()
+    fleet.connected()
+    fleet.everywhere(key)
+    events = fleet.two.history(key)
+    assert all(member.history(key) == events for member in fleet.members)
+    return f"{len(events)} events of a whole session arrived after the partition"
 
 
 def full(fleet: Fleet) -> str:

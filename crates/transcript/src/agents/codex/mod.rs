@@ -9,6 +9,7 @@ mod records;
 mod usage;
 
 use std::collections::{HashMap, HashSet};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -21,7 +22,7 @@ use super::tree::{self, string};
 use super::{AgentKind, AgentStore, AgentVersion, Conversation, ReadReport, StoreScan, StoredSession};
 use crate::Error;
 use crate::error::At as _;
-use crate::limits::{CONVERTED_BYTES_MAX, HEAD_BYTES_MAX};
+use crate::limits::HEAD_BYTES_MAX;
 use crate::roots::FileInfo;
 
 /// Major versions of Codex whose files are known.
@@ -194,14 +195,16 @@ fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     if path.extension().is_none_or(|ending| ending != "zst") {
         return Ok(Box::new(file));
     }
-    #[cfg(feature = "archive")]
-    {
-        let limit = CONVERTED_BYTES_MAX as u64;
-        Ok(Box::new(zstd::stream::read::Decoder::new(file)?.take(limit)))
-    }
-    #[cfg(not(feature = "archive"))]
-    {
-        let _ = (file, CONVERTED_BYTES_MAX);
-        Err(io::Error::new(io::ErrorKind::Unsupported, "this build cannot read compressed files"))
-    }
+    decompressed(file)
+}
+
+#[cfg(feature = "archive")]
+fn decompressed(file: File) -> io::Result<Box<dyn Read>> {
+    let limit = crate::limits::CONVERTED_BYTES_MAX as u64;
+    Ok(Box::new(zstd::stream::read::Decoder::new(file)?.take(limit)))
+}
+
+#[cfg(not(feature = "archive"))]
+fn decompressed(_: File) -> io::Result<Box<dyn Read>> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "this build cannot read compressed files"))
 }
