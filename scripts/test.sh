@@ -5,11 +5,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 3
 
-all_stages=(install page fmt build tidy tests packages features docs e2e browser)
-
-# These stages compile, and run at the lowest priority beside the stages after them, which wait for processes and timers much of their
-# time. Their output comes when they have ended.
-beside_stages=(features docs)
+all_stages=(install page fmt build tidy tests features docs packages e2e browser)
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 # One line of JSON per case, of every stage; `scripts/results.py` describes them.
@@ -39,12 +35,7 @@ linted() {
 
 # Tests, programs and examples in one build: a build of the programs alone has other features of a few dependencies, and compiles
 # almost everything a second time. One run shows every error.
-# A stage that needs it does not wait for cargo's lock if this run has built everything.
-is_built=no
-stage_build() {
-    [ $is_built = no ] || return 0
-    linted build --quiet --keep-going --workspace --all-features --lib --bins --tests --examples && is_built=yes
-}
+stage_build() { linted build --quiet --keep-going --workspace --all-features --lib --bins --tests --examples; }
 
 stage_tidy() { stage_build && "$target/debug/xtask" tidy; }
 
@@ -147,59 +138,23 @@ mkdir -p "$target"
 rm -f "$results"
 export RESULTS=$results
 
-# Adds the result of a stage to the table, and its status to that of the run.
 table=""
+total=0
 status=0
-report() {
-    local stage=$1 code=$2 seconds=$3 verdict=ok
-    [ "$code" -eq 0 ] || verdict=FAILED status=$code
-    table+=$(printf '%-10s %8s  %s' "$stage" "$(minutes "$seconds")" "$verdict")$'\n'
-}
-
-# Starts a stage in the background.
-declare -A beside=()
-start_beside() {
-    local stage=$1
-    (
-        renice -n 19 "$BASHPID" >/dev/null 2>&1
-        began=$(date +%s)
-        "stage_$stage" >"$target/$stage.log" 2>&1 </dev/null
-        code=$?
-        echo $(($(date +%s) - began)) >"$scratch/$stage.seconds"
-        exit $code
-    ) &
-    beside[$stage]=$!
-}
-
-# Waits for the background stages, and prints what they wrote.
-end_beside() {
-    local stage code
-    for stage in "${beside_stages[@]}"; do
-        [ -n "${beside[$stage]:-}" ] || continue
-        wait "${beside[$stage]}"
-        code=$?
-        printf '\n== %s\n' "$stage"
-        cat "$target/$stage.log"
-        report "$stage" $code "$(cat "$scratch/$stage.seconds" || echo 0)"
-    done
-}
-
-started=$(date +%s)
 for stage in "${stages[@]}"; do
-    if [[ " ${beside_stages[*]} " == *" $stage "* && ${#stages[@]} -gt 1 ]]; then
-        start_beside "$stage"
-        continue
-    fi
     printf '\n== %s\n' "$stage"
     began=$(date +%s)
     # After the page, whose packages come from the same package managers.
     if [ "$stage" = build ] && [[ " ${stages[*]} " == *" e2e "* ]]; then start_fetching; fi
     "stage_$stage" </dev/null
-    report "$stage" $? $(($(date +%s) - began))
+    status=$?
+    took=$(($(date +%s) - began))
+    total=$((total + took))
+    verdict=ok
+    [ $status -eq 0 ] || verdict=FAILED
+    table+=$(printf '%-10s %8s  %s' "$stage" "$(minutes $took)" "$verdict")$'\n'
     [ $status -eq 0 ] || break
 done
-end_beside
-total=$(($(date +%s) - started))
 
 printf '\nminutes per stage\n%s%-10s %8s\n' "$table" total "$(minutes $total)"
 [ ! -f "$results" ] || scripts/results.py flaky "$results" "$target/flaky.json" || status=1
