@@ -130,8 +130,8 @@ export INSTA_UPDATE=no
 export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-20261115}
 # On a fresh machine, incremental compilation costs more than it saves.
 [ -d target ] || export CARGO_INCREMENTAL=0
-# CI builds once and runs no debugger.
-[ -z "${CI:-}" ] || export CARGO_PROFILE_DEV_DEBUG=none
+# CI builds once and runs no debugger. Two processors compile a crate faster in 4 parts than in the usual 16.
+[ -z "${CI:-}" ] || export CARGO_PROFILE_DEV_DEBUG=none CARGO_PROFILE_DEV_CODEGEN_UNITS=4
 # A failed case is tried again, to distinguish a broken change from a busy machine; see docs/testing.md.
 export TRIES=${TRIES:-3}
 mkdir -p "$target"
