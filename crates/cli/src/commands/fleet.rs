@@ -313,11 +313,11 @@ fn text(status: &FleetStatus) -> String {
     }
     let _ = writeln!(
         text,
-        "published {} events, {} sessions behind; read {} events, {} messages behind; refused {}\n",
-        status.events_sent,
-        status.sessions_behind,
-        status.events_taken,
-        status.messages_behind,
+        "published {}, {} behind; read {}, {} behind; refused {}\n",
+        human::plural(status.events_sent, "event"),
+        human::plural(status.sessions_behind, "session"),
+        human::plural(status.events_taken, "event"),
+        human::plural(status.messages_behind, "message"),
         status.refused
     );
     for node in &status.nodes {
@@ -337,9 +337,9 @@ fn text(status: &FleetStatus) -> String {
             node.labels.iter().map(|(name, value)| format!(" {name}={value}")).collect();
         let _ = writeln!(
             text,
-            "{:<16} {kind:<5} {:>3} agents  {state}{}{here}",
+            "{:<16} {kind:<5} {:>10}  {state}{}{here}",
             printable(&node.name),
-            node.running,
+            human::plural(node.running, "agent"),
             printable(&labels.concat()),
         );
         if let Some(problem) = node.audit.as_ref().and_then(|audit| audit.problem.as_ref()) {
