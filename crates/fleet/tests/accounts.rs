@@ -197,7 +197,7 @@ async fn an_account_neither_writes_as_another_nor_deletes_nor_listens() {
         let mut replies = attacker.subscribe(inbox.clone()).await.unwrap();
         attacker.publish_with_reply(subject.clone(), inbox, "{}".into()).await.unwrap();
         attacker.flush().await.unwrap();
-        // The NATS server answers for the account itself; nobody else does before the next answer.
+        // The NATS server answers for the account itself, and no other answer comes before the next one.
         if subject.starts_with("$JS.API") {
             let answer = replies.next().await.unwrap();
             assert!(text(&answer).contains(NO_STORAGE), "{subject}: {answer:?}");
@@ -275,7 +275,7 @@ async fn deliveries_of_a_push_consumer_replace_nothing_and_are_refused() {
     attacker.request(old, signed.into()).await.unwrap();
     attacker.request("$KV.tidings_home.pair.junk", "junk".into()).await.unwrap();
     let records = all.stored(STATE, "$KV.tidings_home.device.*").await;
-    // Nobody but the stream listens to these two.
+    // Only the stream listens to these two.
     push(&attacker, EVENTS, old, device).await;
     push(&attacker, STATE, "$KV.tidings_home.pair.junk", "tidings.home.events.one.x").await;
     // The first node listens to this one, and refuses what it gets.

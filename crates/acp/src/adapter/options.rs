@@ -20,8 +20,8 @@ const SWITCH: [(&str, &str); 2] = [("true", "On"), ("false", "Off")];
 impl Choices {
     /// The options beside model and mode. Those of a kind that this adapter does not know are left out.
     ///
-    /// No option of the category `mode` is among them: modes are set by their permission mode, which decides
-    /// who may set them.
+    /// No option of the category `mode` is among them: a mode is set by its permission mode, whose
+    /// scope the server checks.
     pub(super) fn options(&self) -> Vec<AgentOption> {
         let model = self.option("model").map(|option| &option["id"]);
         let mode = self.option("mode").map(|option| &option["id"]);

@@ -3,7 +3,7 @@
 //! It lives in a key-value bucket. Subject permissions do not keep a node from writing there, so every value
 //! carries a signature: the fleet's admin signs members and records, and each node its own heartbeat. A
 //! record has a version that only grows, and it is removed by a newer record that says so; a deleted key
-//! changes nothing.
+//! changes nothing, and the server with the admin's key writes the record again.
 
 mod heartbeat;
 mod lease;

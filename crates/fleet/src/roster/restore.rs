@@ -15,7 +15,7 @@ impl Roster {
     pub async fn restore(&self, admin: &Admin) {
         loop {
             self.0.damage.notified().await;
-            // Whoever overwrites records all the time causes one round in this interval.
+            // A client that overwrites records all the time causes one round in this interval.
             tokio::time::sleep(BEAT_EVERY).await;
             self.0.link.connected().await;
             let damaged: Vec<_> = self.0.state.lock().damaged.iter().cloned().collect();

@@ -22,7 +22,7 @@ pub(in crate::sessions) struct AcpAgent {
     name: String,
     adapted: ClaudeCode,
     session: AgentSession,
-    /// What it offered when it was asked last.
+    /// The models, modes and options of its last answer.
     last: Mutex<Option<ModelList>>,
 }
 
