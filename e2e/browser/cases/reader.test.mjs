@@ -167,11 +167,15 @@ test("code, files, diffs and output have colours, and calls that only look are o
   await show(page, two.key);
   const diagrams = page.locator(".diagram");
   await diagrams.nth(3).waitFor();
-  for (const at of [0, 1, 2, 3]) await button(diagrams.nth(at), "Draw").click();
-  const drawn = (at) => diagrams.nth(at).frameLocator("iframe");
-  await drawn(0).getByText("Allowed?").waitFor();
-  await drawn(1).getByText("exactly one answer").waitFor();
-  await drawn(2).locator("svg .pieCircle").first().waitFor();
+  // One after the other: a drawing has another height than its source, and moves the buttons below it.
+  const drawn = async (at) => {
+    await button(diagrams.nth(at), "Draw").click();
+    return diagrams.nth(at).frameLocator("iframe");
+  };
+  await (await drawn(0)).getByText("Allowed?").waitFor();
+  await (await drawn(1)).getByText("exactly one answer").waitFor();
+  await (await drawn(2)).locator("svg .pieCircle").first().waitFor();
+  await button(diagrams.nth(3), "Draw").click();
   await diagrams.nth(3).getByText(/^This cannot be drawn: /).waitFor();
   // The frame has no origin: it reaches neither the page nor the server.
   const frame = page.frames().find((one) => one !== page.mainFrame());
@@ -187,6 +191,13 @@ test("code, files, diffs and output have colours, and calls that only look are o
   }
   await button(diagrams.nth(0), "Show the source").click();
   await diagrams.nth(0).getByText("flowchart TD").waitFor();
+
+  // A frame that does not arrive is reported, and the source stays.
+  await page.route("**/page-diagram-*.html", (route) => route.fulfill({ status: 503, body: "" }));
+  await button(diagrams.nth(0), "Draw").click();
+  await diagrams.nth(0).getByText("This cannot be drawn: the server did not send what draws diagrams").waitFor();
+  await diagrams.nth(0).getByText("flowchart TD").waitFor();
+  page.wrong = page.wrong.filter((line) => !/503/.test(line));
 });
 
 test("messages have times and actions, and a long session has an outline", async () => {

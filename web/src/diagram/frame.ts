@@ -16,7 +16,18 @@ function reply(message: DrawReply): void {
   parent.postMessage(message, "*");
 }
 
-async function draw({ text, isDark, colours }: DrawRequest): Promise<void> {
+async function draw(request: DrawRequest): Promise<void> {
+  try {
+    style(request);
+    const { svg } = await mermaid.render("diagram", request.text.replaceAll(TAG, "#lt;"));
+    box.innerHTML = svg;
+    reply({ height: Math.ceil(box.getBoundingClientRect().height) });
+  } catch (error) {
+    reply({ problem: problemOf(error) });
+  }
+}
+
+function style({ isDark, colours }: DrawRequest): void {
   document.documentElement.style.colorScheme = isDark ? "dark" : "light";
   document.body.style.background = colours.surface;
   mermaid.initialize({
@@ -56,13 +67,6 @@ async function draw({ text, isDark, colours }: DrawRequest): Promise<void> {
       edgeLabelBackground: colours.surface,
     },
   });
-  try {
-    const { svg } = await mermaid.render("diagram", text.replaceAll(TAG, "#lt;"));
-    box.innerHTML = svg;
-    reply({ height: Math.ceil(box.getBoundingClientRect().height) });
-  } catch (error) {
-    reply({ problem: problemOf(error) });
-  }
 }
 
 /** Mermaid numbers its colours. */

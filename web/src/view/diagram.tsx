@@ -13,6 +13,8 @@ import { InOrder } from "./revealed.tsx";
 declare const DIAGRAM_FRAME: string;
 
 const HEIGHT_MAX_PX = 4000;
+/** Time between the load of the frame and its first message. */
+const READY_MS_MAX = 3000;
 const GROUNDS = ["--accent-soft", "--blue-soft", "--amber-soft", "--violet-soft", "--added", "--red-soft"];
 const LINES = ["--accent", "--blue", "--amber", "--violet", "--green", "--red"];
 
@@ -35,21 +37,27 @@ export function Diagram({ text }: { text: string }): VNode {
         </span>
       </figcaption>
       {problem !== "" && <p class="diagram-problem" role="status">This cannot be drawn: <InOrder text={problem} /></p>}
-      {isDrawn && problem === "" ? (
-        <Drawing text={text} fail={(why) => { setProblem(why); setDrawn(false); }} />
-      ) : (
-        <pre tabIndex={0}>
-          <code><InOrder text={text} /></code>
-        </pre>
-      )}
+      {isDrawn && problem === "" ? <Drawing text={text} fail={(why) => { setProblem(why); setDrawn(false); }} /> : <Source text={text} />}
     </figure>
   );
 }
 
-/** The frame that draws. It has no origin, and gets nothing but the text and the colours. */
+function Source({ text }: { text: string }): VNode {
+  return (
+    <pre tabIndex={0}>
+      <code><InOrder text={text} /></code>
+    </pre>
+  );
+}
+
+/**
+ * The frame that draws. It has no origin, and gets nothing but the text and the colours. The source stays until the
+ * drawing is there: what follows moves once.
+ */
 function Drawing({ text, fail }: { text: string; fail: (problem: string) => void }): VNode {
   const frame = useRef<HTMLIFrameElement>(null);
   const [height, setHeight] = useState<number | undefined>(undefined);
+  const isReady = useRef(false);
   const { theme, contrast } = prefs.value;
   useEffect(() => {
     const scheme = matchMedia("(prefers-color-scheme: dark)");
@@ -58,6 +66,7 @@ function Drawing({ text, fail }: { text: string; fail: (problem: string) => void
     };
     const hear = ({ source, data }: MessageEvent<DrawReply>) => {
       if (frame.current === null || source !== frame.current.contentWindow) return;
+      isReady.current = true;
       if ("ready" in data) send();
       else if ("height" in data) setHeight(Math.min(HEIGHT_MAX_PX, Math.max(0, Number(data.height) || 0)));
       else fail(String(data.problem));
@@ -71,10 +80,16 @@ function Drawing({ text, fail }: { text: string; fail: (problem: string) => void
       scheme.removeEventListener("change", send);
     };
   }, [text, theme, contrast]);
+  const timer = useRef(0);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  // A frame loads also if it got an error instead of its document.
+  const expect = () => {
+    timer.current = window.setTimeout(() => isReady.current || fail("the server did not send what draws diagrams"), READY_MS_MAX);
+  };
   return (
     <div class="drawing" tabIndex={0} role="group" aria-label="Diagram">
-      {height === undefined && <p class="muted" role="status"><Spinner /> Drawing</p>}
-      <iframe ref={frame} title={`Diagram: ${text.trim().split("\n")[0]?.slice(0, 100) ?? ""}`} sandbox="allow-scripts" src={DIAGRAM_FRAME} style={{ height: `${height ?? 0}px` }} />
+      {height === undefined && <><p class="muted" role="status"><Spinner /> Drawing</p><Source text={text} /></>}
+      <iframe ref={frame} title={`Diagram: ${text.trim().split("\n")[0]?.slice(0, 100) ?? ""}`} sandbox="allow-scripts" src={DIAGRAM_FRAME} onLoad={expect} style={{ height: `${height ?? 0}px` }} />
     </div>
   );
 }
