@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
-# Replaces rustdoc in `cargo test --doc`: builds the documentation with warnings as errors, then runs its examples.
+# Replaces rustdoc in `cargo test --doc`: builds the documentation with warnings as errors, and runs its examples.
 # `cargo doc` would compile all dependencies a second time.
+# The documentation is built in the background, since cargo starts this for one crate after the other. The name of a crate whose
+# documentation has a mistake is written to the open file 3, and the caller waits until that is closed.
 set -euo pipefail
 
 arguments=()
@@ -19,6 +21,6 @@ for argument in "$@"; do
 done
 
 if [ $# -ne ${#arguments[@]} ]; then
-    rustdoc "${arguments[@]}" --document-private-items -D warnings -o "${CARGO_TARGET_DIR:-target}/doc"
+    (rustdoc "${arguments[@]}" --document-private-items -D warnings -o "${CARGO_TARGET_DIR:-target}/doc" || echo "$CARGO_PKG_NAME" >&3) &
 fi
-exec rustdoc "$@"
+exec rustdoc "$@" 3>&-

@@ -40,12 +40,12 @@ stage_build() { linted build --quiet --keep-going --workspace --all-features --l
 stage_tidy() { stage_build && "$target/debug/xtask" tidy; }
 
 # Runs cargo-nextest with `cargo` or `linted`, and stores the result of each test. Tests wait for processes and timers for a third of
-# their time, so two more run than there are cores.
+# their time, so four more run than there are cores.
 nextest() {
     local build=$1 stage=$2 report="$target/nextest/ci/junit.xml" status
     shift 2
     rm -f "$report"
-    "$build" nextest run --profile ci --retries "$((TRIES - 1))" --test-threads "$(($(nproc 2>/dev/null || echo 2) + 2))" "$@"
+    "$build" nextest run --profile ci --retries "$((TRIES - 1))" --test-threads "$(($(nproc 2>/dev/null || echo 2) + 4))" "$@"
     status=$?
     [ ! -f "$report" ] || scripts/results.py junit "$stage" "$report" "$results" || return
     return $status
@@ -69,7 +69,14 @@ stage_features() {
 }
 
 # Runs the examples of the documentation and checks its links: `scripts/rustdoc.sh` does both without compiling again.
-stage_docs() { RUSTDOC=$PWD/scripts/rustdoc.sh linted test --quiet --doc --workspace --all-features; }
+stage_docs() {
+    local wrong="$scratch/undocumented" status
+    RUSTDOC=$PWD/scripts/rustdoc.sh linted test --quiet --doc --workspace --all-features 3> >(cat >"$wrong")
+    status=$?
+    wait $!
+    [ ! -s "$wrong" ] || status=1
+    return $status
+}
 
 # Packs the program that the tests use, and installs it as users do: the same scripts as for a release.
 stage_packages() { stage_build && scripts/packages.sh debug; }

@@ -1,9 +1,9 @@
-// Runs the browser cases, two files at a time, and retries failed cases on request.
+// Runs the browser cases, some files at a time, and retries failed cases on request.
 //
 // usage: node e2e/browser/run.mjs FILE…
 // TRIES=n       a file runs up to n times, until each of its cases has passed once; 1 by default
 // RESULTS=FILE  appends one line of JSON per case: {"stage", "case", "tries", "ok", "problem"}
-// PARALLEL=n    number of files at a time, 2 by default
+// PARALLEL=n    number of files at a time, one more than there are processors by default
 
 import { appendFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -12,7 +12,7 @@ import { run } from "node:test";
 import { launchShared } from "./lib/browser.mjs";
 
 const TRIES = Number(process.env.TRIES ?? 1);
-const PARALLEL = Number(process.env.PARALLEL ?? Math.min(2, availableParallelism()));
+const PARALLEL = Number(process.env.PARALLEL ?? availableParallelism() + 1);
 /** Limit for a hang; no case comes near it. */
 const CASE_MS_MAX = 240_000;
 
