@@ -38,7 +38,7 @@ def main() -> int:
         packages = [path for name in args.formats.split(",") for path in FORMATS[name](program, args.out)]
     for path in packages:
         print(f"{path.stat().st_size / 2**20:8.2f} MiB  {path.name}")
-        if args.archive_mib_max and path.name.endswith(".tar.gz") and path.stat().st_size > args.archive_mib_max * 2**20:
+        if args.archive_mib_max and path.name.endswith(".tar.xz") and path.stat().st_size > args.archive_mib_max * 2**20:
             raise PackError(f"{path.name} is larger than {args.archive_mib_max} MiB", "what made the program grow?")
     checksums(args.out, packages)
     return 0

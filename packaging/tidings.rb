@@ -7,18 +7,18 @@ class Tidings < Formula
 
   on_macos do
     on_arm do
-      url "https://example.com/tidings/releases/v0.1.0/tidings-0.1.0-aarch64-apple-darwin.tar.gz"
+      url "https://example.com/tidings/releases/v0.1.0/tidings-0.1.0-aarch64-apple-darwin.tar.xz"
       sha256 "0000000000000000000000000000000000000000000000000000000000000000"
     end
     on_intel do
-      url "https://example.com/tidings/releases/v0.1.0/tidings-0.1.0-x86_64-apple-darwin.tar.gz"
+      url "https://example.com/tidings/releases/v0.1.0/tidings-0.1.0-x86_64-apple-darwin.tar.xz"
       sha256 "0000000000000000000000000000000000000000000000000000000000000000"
     end
   end
 
   on_linux do
     on_intel do
-      url "https://example.com/tidings/releases/v0.1.0/tidings-0.1.0-x86_64-unknown-linux-gnu.tar.gz"
+      url "https://example.com/tidings/releases/v0.1.0/tidings-0.1.0-x86_64-unknown-linux-gnu.tar.xz"
       sha256 "0000000000000000000000000000000000000000000000000000000000000000"
     end
   end

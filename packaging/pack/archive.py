@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from .program import ROOT, Program, unit_file
-from .tar import gz, tar
+from .tar import tar, xz
 
 
 def build(program: Program, out: Path) -> list[Path]:
@@ -13,6 +13,6 @@ def build(program: Program, out: Path) -> list[Path]:
     files["share/systemd/user/tidings.service"] = (0o644, unit_file("/usr/bin/env tidings"))
     for name in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE", "packaging/serve.toml"]:
         files[Path(name).name] = (0o644, (ROOT / name).read_bytes())
-    path = out / f"{top}.tar.gz"
-    path.write_bytes(gz(tar({f"{top}/{name}": file for name, file in files.items()}), fast=program.fast))
+    path = out / f"{top}.tar.xz"
+    path.write_bytes(xz(tar({f"{top}/{name}": file for name, file in files.items()}), fast=program.fast))
     return [path]

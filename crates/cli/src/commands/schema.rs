@@ -1,7 +1,7 @@
 //! `tidings schema`: schemas of Tidings' own messages, for programs in other languages.
 //!
-//! They are generated from the types by `make schema` and embedded: a program that serves needs no code that
-//! describes its types.
+//! They are generated from the types by `make schema`, and embedded as `build.rs` compresses them: a program
+//! that serves needs no code that describes its types.
 
 use clap::Subcommand;
 
@@ -21,11 +21,13 @@ pub(crate) enum SchemaCommand {
 
 impl SchemaCommand {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
-        out.text(match self {
-            SchemaCommand::Json => include_str!(concat!(env!("TIDINGS_SCHEMA"), "/tidings.schema.json")),
-            SchemaCommand::Typescript => include_str!(concat!(env!("TIDINGS_SCHEMA"), "/tidings.ts")),
-            SchemaCommand::Openapi => include_str!(concat!(env!("TIDINGS_SCHEMA"), "/openapi.json")),
-        })?;
+        let compressed: &[u8] = match self {
+            SchemaCommand::Json => include_bytes!(concat!(env!("OUT_DIR"), "/tidings.schema.json.zst")),
+            SchemaCommand::Typescript => include_bytes!(concat!(env!("OUT_DIR"), "/tidings.ts.zst")),
+            SchemaCommand::Openapi => include_bytes!(concat!(env!("OUT_DIR"), "/openapi.json.zst")),
+        };
+        let text = zstd::stream::decode_all(compressed)?;
+        out.text(std::str::from_utf8(&text)?)?;
         Ok(Exit::Success)
     }
 }
