@@ -3,27 +3,25 @@
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
-use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::connection::EditorConnection;
 use crate::api::Api;
 use crate::api::stream_lifetime::{StreamLifetime, retry_ms};
 use crate::api::ws::close::Close;
+use crate::api::ws::heartbeat::Heartbeat;
 use crate::api::ws::link::{Message, WebSocket};
 use crate::api::ws::socket::{close_socket, received};
 use crate::caller::Caller;
-use crate::limits::{HEARTBEAT, HEARTBEATS_MISSED_MAX, WRITE_WAIT};
+use crate::limits::WRITE_WAIT;
 
 /// Serves one editor until the connection ends.
 pub(super) async fn serve(api: Api, caller: Caller, lifetime: StreamLifetime, socket: WebSocket) {
     let Ok(_permit) = Arc::clone(&api.sockets).try_acquire_owned() else {
         return close_socket(socket, &Close::TooMany).await;
     };
-    let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
-    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let retry_ms = retry_ms(&api.sessions.config().ids);
     let (connection, lines) = EditorConnection::new(api, caller);
-    let mut editor = EditorSocket { connection, lifetime, socket, heartbeat, heartbeats_missed: 0, retry_ms };
+    let mut editor = EditorSocket { connection, lifetime, socket, heartbeat: Heartbeat::new(), retry_ms };
     let close = editor.run(lines).await;
     let EditorSocket { socket, .. } = editor;
     close_socket(socket, &close).await;
@@ -33,8 +31,7 @@ struct EditorSocket {
     connection: EditorConnection,
     lifetime: StreamLifetime,
     socket: WebSocket,
-    heartbeat: Interval,
-    heartbeats_missed: u32,
+    heartbeat: Heartbeat,
     retry_ms: u64,
 }
 
@@ -49,20 +46,15 @@ impl EditorSocket {
                     Err(close) => Err(close),
                 },
                 Some(line) = lines.recv() => self.write_all(line, &mut lines).await,
-                _ = self.heartbeat.tick() => self.send_heartbeat().await,
+                ping = self.heartbeat.next() => match ping {
+                    Ok(ping) => self.send(ping).await,
+                    Err(close) => Err(close),
+                },
             };
             if let Err(close) = step {
                 return close;
             }
         }
-    }
-
-    async fn send_heartbeat(&mut self) -> Result<(), Close> {
-        if self.heartbeats_missed >= HEARTBEATS_MISSED_MAX {
-            return Err(Close::Gone);
-        }
-        self.heartbeats_missed += 1;
-        self.send(Message::Ping(axum::body::Bytes::new())).await
     }
 
     async fn send(&mut self, message: Message) -> Result<(), Close> {
@@ -93,7 +85,7 @@ impl EditorSocket {
     }
 
     async fn receive(&mut self, message: Message) -> Result<(), Close> {
-        self.heartbeats_missed = 0;
+        self.heartbeat.answered();
         let Message::Text(text) = message else { return Ok(()) };
         match self.connection.receive(&text).await {
             Ok(Some(response)) => self.send(Message::from(response)).await,

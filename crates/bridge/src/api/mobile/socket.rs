@@ -9,7 +9,7 @@ use tidings_protocol::mobile::{
     WrapperHandshakeMessage,
 };
 use tokio::sync::broadcast;
-use tokio::time::{Instant, Interval, MissedTickBehavior, timeout};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::feed::{PhoneFeed, PhoneUpdate};
@@ -23,16 +23,14 @@ use crate::api::feed::FeedEnd;
 use crate::api::future_set::FutureSet;
 use crate::api::stream_lifetime::{StreamLifetime, retry_ms};
 use crate::api::ws::close::Close;
+use crate::api::ws::heartbeat::Heartbeat;
 use crate::api::ws::link::{Message, WebSocket};
 use crate::api::ws::socket::{close_socket, received};
 use crate::auth::Peer;
 use crate::broadcast::Cut;
 use crate::caller::{Caller, Scope};
 use crate::error::Code;
-use crate::limits::{
-    HEARTBEAT, HEARTBEATS_MISSED_MAX, MOBILE_QUEUE_KEPT, REQUESTS_MAX, SIGN_IN_WAIT, SUBSCRIPTIONS_MAX,
-    WRITE_WAIT,
-};
+use crate::limits::{MOBILE_QUEUE_KEPT, REQUESTS_MAX, SIGN_IN_WAIT, SUBSCRIPTIONS_MAX, WRITE_WAIT};
 
 /// Serves one phone until the connection ends.
 pub(super) async fn serve(
@@ -111,8 +109,7 @@ struct Phone {
     /// The request in progress; the next ones are in `waiting`. Answers to permission requests do not queue.
     working: FutureSet<Finished>,
     waiting: VecDeque<(Option<String>, Option<String>, Work)>,
-    heartbeat: Interval,
-    heartbeats_missed: u32,
+    heartbeat: Heartbeat,
     /// The position after the last message of a session that was sent.
     position: Option<MessagePosition>,
 }
@@ -127,8 +124,6 @@ struct PhoneSubscription {
 
 impl Phone {
     fn new(api: Api, caller: Caller, lifetime: StreamLifetime, socket: WebSocket) -> Self {
-        let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
-        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let notices = api.sessions.notices();
         Phone {
             api,
@@ -141,8 +136,7 @@ impl Phone {
             current: None,
             working: FutureSet::new(),
             waiting: VecDeque::new(),
-            heartbeat,
-            heartbeats_missed: 0,
+            heartbeat: Heartbeat::new(),
             position: None,
         }
     }
@@ -165,7 +159,10 @@ impl Phone {
                 },
                 notice = self.notices.recv() => self.on_notice(notice).await,
                 (feed, update) = self.feeds.next() => self.forward(feed, update).await,
-                _ = self.heartbeat.tick() => self.send_heartbeat().await,
+                ping = self.heartbeat.next() => match ping {
+                    Ok(ping) => self.send_heartbeat(ping).await,
+                    Err(close) => Err(close),
+                },
             };
             if let Err(close) = step {
                 return close;
@@ -191,7 +188,7 @@ impl Phone {
     }
 
     async fn receive(&mut self, message: Message) -> Result<(), Close> {
-        self.heartbeats_missed = 0;
+        self.heartbeat.answered();
         let Message::Text(text) = message else { return Ok(()) };
         let PhoneMessage { id, project, action } = match incoming::read(&text) {
             Ok(incoming) => incoming,
@@ -354,12 +351,8 @@ impl Phone {
         }
     }
 
-    async fn send_heartbeat(&mut self) -> Result<(), Close> {
-        if self.heartbeats_missed >= HEARTBEATS_MISSED_MAX {
-            return Err(Close::Gone);
-        }
-        self.heartbeats_missed += 1;
-        self.write(Message::Ping(axum::body::Bytes::new())).await?;
+    async fn send_heartbeat(&mut self, ping: Message) -> Result<(), Close> {
+        self.write(ping).await?;
         self.send(HeartbeatMessage {}.into()).await
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod close;
 mod feed;
+pub(crate) mod heartbeat;
 mod input_order;
 pub(crate) mod link;
 mod requests;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tidings_protocol::api::{RequestId, SocketAck, SocketMessage, SocketRequest};
-use tokio::time::{Instant, Interval, MissedTickBehavior, timeout};
+use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Error as SocketError;
 use tokio_util::sync::CancellationToken;
 
 use super::close::Close;
 use super::feed::{SocketEncoder, SocketFeed, SocketSource, SocketUpdate, to_json};
+use super::heartbeat::Heartbeat;
 use super::input_order::InputOrder;
 use super::link::{Message, WebSocket};
 use super::requests::{self, ParsedRequest, Reply};
@@ -25,8 +26,7 @@ use crate::broadcast::SubscribeOptions;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::limits::{
-    FAREWELL_WAIT, HEARTBEAT, HEARTBEATS_MISSED_MAX, LONG_EVENT_BYTES, REQUESTS_MAX, SIGN_IN_WAIT,
-    SUBSCRIPTIONS_MAX, WRITE_WAIT,
+    FAREWELL_WAIT, LONG_EVENT_BYTES, REQUESTS_MAX, SIGN_IN_WAIT, SUBSCRIPTIONS_MAX, WRITE_WAIT,
 };
 
 /// Serves one client until the connection ends.
@@ -139,15 +139,12 @@ struct SocketConnection {
     /// Requests in progress.
     requests: FutureSet<SocketMessage>,
     input_order: InputOrder,
-    heartbeat: Interval,
-    heartbeats_missed: u32,
+    heartbeat: Heartbeat,
     retry_ms: u64,
 }
 
 impl SocketConnection {
     fn new(api: Api, (caller, peer): (Caller, Peer), lifetime: StreamLifetime, socket: WebSocket) -> Self {
-        let mut heartbeat = tokio::time::interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
-        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let retry_ms = retry_ms(&api.sessions.config().ids);
         SocketConnection {
             api,
@@ -159,8 +156,7 @@ impl SocketConnection {
             stops: HashMap::new(),
             requests: FutureSet::new(),
             input_order: InputOrder::default(),
-            heartbeat,
-            heartbeats_missed: 0,
+            heartbeat: Heartbeat::new(),
             retry_ms,
         }
     }
@@ -177,7 +173,10 @@ impl SocketConnection {
                     Err(close) => Err(close),
                 },
                 (feed, update) = self.feeds.next() => self.forward(feed, update).await,
-                _ = self.heartbeat.tick() => self.send_heartbeat().await,
+                ping = self.heartbeat.next() => match ping {
+                    Ok(ping) => self.write(ping).await,
+                    Err(close) => Err(close),
+                },
             };
             if let Err(close) = step {
                 return close;
@@ -185,16 +184,8 @@ impl SocketConnection {
         }
     }
 
-    async fn send_heartbeat(&mut self) -> Result<(), Close> {
-        if self.heartbeats_missed >= HEARTBEATS_MISSED_MAX {
-            return Err(Close::Gone);
-        }
-        self.heartbeats_missed += 1;
-        self.write(Message::Ping(axum::body::Bytes::new())).await
-    }
-
     async fn receive(&mut self, message: Message) -> Result<(), Close> {
-        self.heartbeats_missed = 0;
+        self.heartbeat.answered();
         let Message::Text(text) = message else { return Ok(()) };
         let request = match requests::read(&text) {
             ParsedRequest::Request(request) => *request,

@@ -14,9 +14,10 @@ use tidings::host::terminal::{
     ToTerminal,
 };
 use tokio::sync::mpsc;
-use tokio::time::{Instant, interval_at, timeout};
+use tokio::time::timeout;
 
 use super::close::Close;
+use super::heartbeat::Heartbeat;
 use super::link::{self, Message, WebSocket};
 use super::socket::{close_socket, received};
 use crate::api::stream_lifetime::{StreamLifetime, retry_ms};
@@ -24,9 +25,7 @@ use crate::api::{Api, PROTOCOL, visibility};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
 use crate::http::Path;
-use crate::limits::{
-    HEARTBEAT, HEARTBEATS_MISSED_MAX, TERMINAL_KEYS_BYTES_MAX, TERMINAL_MESSAGES_WAITING, WRITE_WAIT,
-};
+use crate::limits::{TERMINAL_KEYS_BYTES_MAX, TERMINAL_MESSAGES_WAITING, WRITE_WAIT};
 
 /// Opens a WebSocket with the terminal of a session.
 ///
@@ -85,7 +84,8 @@ async fn serve(
         return close_socket(socket, &Close::Ended).await;
     };
     let retry_ms = retry_ms(&api.sessions.config().ids);
-    let mut viewer = TerminalViewer { socket, writer, has_keys, is_ready: false, missed: 0 };
+    let mut viewer =
+        TerminalViewer { socket, writer, has_keys, is_ready: false, heartbeat: Heartbeat::new() };
     let close = viewer.run(read_ahead(reader), lifetime, retry_ms).await;
     close_socket(viewer.socket, &close).await;
 }
@@ -108,7 +108,7 @@ struct TerminalViewer {
     writer: TerminalWriter,
     has_keys: bool,
     is_ready: bool,
-    missed: u32,
+    heartbeat: Heartbeat,
 }
 
 impl TerminalViewer {
@@ -118,7 +118,6 @@ impl TerminalViewer {
         mut lifetime: StreamLifetime,
         retry_ms: u64,
     ) -> Close {
-        let mut heartbeat = interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
         loop {
             let step = tokio::select! {
                 biased;
@@ -131,14 +130,10 @@ impl TerminalViewer {
                     Some(message) => self.show(message).await,
                     None => Err(Close::Ended),
                 },
-                _ = heartbeat.tick() => {
-                    self.missed += 1;
-                    if self.missed > HEARTBEATS_MISSED_MAX {
-                        Err(Close::Gone)
-                    } else {
-                        self.send(Message::Ping(axum::body::Bytes::new())).await
-                    }
-                }
+                ping = self.heartbeat.next() => match ping {
+                    Ok(ping) => self.send(ping).await,
+                    Err(close) => Err(close),
+                },
             };
             if let Err(close) = step {
                 return close;
@@ -176,7 +171,7 @@ impl TerminalViewer {
 
     /// Takes a message of the client.
     async fn receive(&mut self, message: Message) -> Result<(), Close> {
-        self.missed = 0;
+        self.heartbeat.answered();
         let message = match message {
             Message::Binary(keys) if keys.len() > TERMINAL_KEYS_BYTES_MAX => {
                 let hint = "send less at once";
