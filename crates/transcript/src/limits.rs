@@ -1,5 +1,7 @@
 //! All limits of this crate, each with its reason.
 
+use std::time::Duration;
+
 /// Bytes per read. Large enough that system calls do not matter, small enough to stay in the processor's
 /// cache.
 pub const BLOCK_BYTES: usize = 512 << 10;
@@ -156,3 +158,6 @@ pub const AGENT_INDEX_BYTES_MAX: u64 = 16 << 20;
 
 /// Number of attempts to read a database that another process changes while it is read.
 pub const DATABASE_READS_MAX: usize = 4;
+
+/// Time to wait for another process that keeps a database from being read.
+pub const DATABASE_WAIT: Duration = Duration::from_secs(2);

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 use tidings_protocol::json::write_string;
 
 use crate::agents::tree;
-use crate::limits::DATABASE_READS_MAX;
+use crate::limits::{DATABASE_READS_MAX, DATABASE_WAIT};
 use crate::{Error, ErrorKind};
 
 /// Opens a database and reads from it.
@@ -27,8 +27,7 @@ pub(super) fn reading<T>(path: &Path, read: impl Fn(&Connection) -> Result<T, Er
     for _ in 0..DATABASE_READS_MAX {
         let before = DatabaseState::of(path)?;
         let connection = before.open(path)?;
-        // One transaction, so that all statements see the same state.
-        let begun = connection.execute_batch("BEGIN").map_err(|error| failed(path, &error));
+        let begun = begin(&connection).map_err(|error| failed(path, &error));
         result = begun.and_then(|()| read(&connection));
         drop(connection);
         if before.has_log || DatabaseState::of(path)? == before {
@@ -36,6 +35,28 @@ pub(super) fn reading<T>(path: &Path, read: impl Fn(&Connection) -> Result<T, Er
         }
     }
     result.and_then(|_| Err(busy(path)))
+}
+
+/// Begins one transaction, so that all statements see the same state.
+///
+/// While another process writes the header of the log's index, only a process that may write the index can read
+/// it; `SQLite` does not wait for that.
+fn begin(connection: &Connection) -> rusqlite::Result<()> {
+    let until = Instant::now() + DATABASE_WAIT;
+    loop {
+        // The transaction begins with the first read.
+        let begun = connection.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema");
+        let is_unreadable = |error: &rusqlite::Error| {
+            error.sqlite_error_code() == Some(rusqlite::ErrorCode::ReadOnly) && Instant::now() < until
+        };
+        if !begun.as_ref().is_err_and(is_unreadable) {
+            return begun;
+        }
+        if !connection.is_autocommit() {
+            connection.execute_batch("ROLLBACK")?;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 fn busy(path: &Path) -> Error {
@@ -96,7 +117,7 @@ impl DatabaseState {
         let prepared = connection
             .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
             .and_then(|_| connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true))
-            .and_then(|_| connection.busy_timeout(std::time::Duration::from_secs(2)))
+            .and_then(|_| connection.busy_timeout(DATABASE_WAIT))
             .and_then(|()| connection.execute_batch("PRAGMA query_only = 1; PRAGMA trusted_schema = 0"));
         prepared.map_err(|error| failed(path, &error))?;
         Ok(connection)
@@ -141,6 +162,7 @@ pub(super) fn failed(path: &Path, error: &rusqlite::Error) -> Error {
             "the file is damaged, or not a database of opencode"
         }
         Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => "try again",
+        Some(rusqlite::ErrorCode::ReadOnly) => "its index is incomplete: start opencode once",
         _ => "",
     };
     Error::new(ErrorKind::Io, message, hint).about(path)
