@@ -361,6 +361,8 @@ fn c10_a_prompt_can_be_typed_into_a_session_that_is_watched() {
     // Enter is not lost if it is pressed before the line editor has the terminal.
     keys.write_all(b"Once more\r").unwrap();
     wait_for("Really all.");
+    // While the turn runs, Ctrl-C interrupts it; the total of three turns is shown when the last has ended.
+    wait_for("$0.0005");
     keys.write_all(b"\x03").unwrap();
     assert_eq!(child.wait().unwrap().exit_code(), 0);
 }
