@@ -39,8 +39,8 @@ pub(super) fn reading<T>(path: &Path, read: impl Fn(&Connection) -> Result<T, Er
 
 /// Begins one transaction, so that all statements see the same state.
 ///
-/// While another process writes the header of the log's index, only a process that may write the index can read
-/// it; `SQLite` does not wait for that.
+/// While another process writes the header of the log's index, only a process that may write the index can
+/// read it; `SQLite` does not wait for that.
 fn begin(connection: &Connection) -> rusqlite::Result<()> {
     let until = Instant::now() + DATABASE_WAIT;
     loop {

@@ -1,42 +1,30 @@
 //! One session that an editor has open: its updates in order, its prompts, and requests that wait for the
 //! editor.
 
+mod commands;
+
 use std::collections::HashMap;
 
-use serde_json::value::RawValue;
-use serde_json::{Value, json};
-use tidings_acp::agent::{
-    AskedRequest, ClientFeatures, EditorAnswer, PendingAsk, PromptEnd, SessionState, Translator, opened,
-    options_set, stopped,
-};
-use tidings_acp::limits::{COMMANDS_WAITING_MAX, EVENTS_BEFORE_CURSOR, PROMPTS_MAX};
+use serde_json::Value;
+use tidings_acp::agent::{AskedRequest, ClientFeatures, PendingAsk, PromptEnd, Translator, opened, stopped};
+use tidings_acp::limits::{COMMANDS_WAITING_MAX, EVENTS_BEFORE_CURSOR};
 use tidings_acp::rpc::{self, Id, RpcError};
-use tidings_protocol::api::{CommandRequest, Input, ServerPhase, SessionCommand, Subscribed, Verdict};
+use tidings_protocol::api::{ServerPhase, Subscribed, Verdict};
 use tidings_protocol::ui::UiMessage;
 use tokio::sync::mpsc;
 
+pub(super) use self::commands::EditorCommand;
 use super::encoder::{EditorBatch, EditorEncoder, EditorItem};
-use super::{open, rpc_error};
+use super::open;
 use crate::api::deltas::Deltas;
 use crate::api::feed::{Encoder as _, Feed, FeedEnd};
 use crate::api::{Api, visibility};
 use crate::broadcast::{Cut, Delivery, SubscribeOptions, Subscription};
 use crate::caller::{Caller, Scope};
-use crate::error::{Code, Error};
+use crate::error::Error;
 use crate::journal::{Cursor, Event};
 use crate::limits::COALESCED_BYTES_MAX;
 use crate::sessions::running::frames::FRAME;
-
-/// A command of the editor for one session.
-pub(super) enum EditorCommand {
-    Prompt { id: Id, input: Box<Input> },
-    Cancel,
-    CancelRequest(Id),
-    SetMode { id: Id, mode: String },
-    SetOption { id: Id, option: String, value: String },
-    Answer(Id, Result<Box<RawValue>, RpcError>),
-    Close(Id),
-}
 
 /// The way in which an editor opens a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -323,160 +311,6 @@ impl EditorSession {
                 self.end_prompts(&PromptEnd::Failed(error.to_string())).await?;
                 Err(Detached)
             }
-        }
-    }
-
-    async fn command(&mut self, command: EditorCommand) -> Step {
-        match command {
-            EditorCommand::Prompt { id, input } => self.prompt(id, *input).await,
-            EditorCommand::Cancel => {
-                self.cancel().await;
-                Ok(())
-            }
-            EditorCommand::CancelRequest(request) => {
-                let cancelled = self.feed.encoder.prompts.take(|id| *id == request);
-                if cancelled.is_empty() {
-                    return Ok(());
-                }
-                self.cancel().await;
-                let error = RpcError::new(RpcError::CANCELLED, "The request was cancelled", "");
-                self.respond(&request, &Err(error)).await
-            }
-            EditorCommand::SetMode { id, mode } => {
-                let done = self.set_mode(mode).await.map(|()| json!({}));
-                self.respond(&id, &done.map_err(|error| rpc_error(&error))).await
-            }
-            EditorCommand::SetOption { id, option, value } => {
-                let done = self.set_option(&option, value).await;
-                let state = self.feed.encoder.translator.state();
-                let done = done.map(|()| options_set(state)).map_err(|error| rpc_error(&error));
-                self.respond(&id, &done).await
-            }
-            EditorCommand::Answer(id, result) => self.answer(&id, &result).await,
-            EditorCommand::Close(id) => {
-                self.cancel().await;
-                self.end_prompts(&PromptEnd::Cancelled).await?;
-                self.respond(&id, &Ok(json!({}))).await?;
-                Err(Detached)
-            }
-        }
-    }
-
-    async fn prompt(&mut self, id: Id, mut input: Input) -> Step {
-        if self.feed.encoder.prompts.len() >= PROMPTS_MAX {
-            let error = RpcError::new(RpcError::INTERNAL, "Too many prompts wait", "wait for some of them");
-            return self.respond(&id, &Err(error)).await;
-        }
-        input.session_id = None;
-        let accepted = match self.api.sessions.input(&self.caller, &self.key, input).await {
-            Ok(accepted) => accepted,
-            Err(error) => return self.respond(&id, &Err(rpc_error(&error))).await,
-        };
-        self.feed.encoder.prompts.add(id, accepted.seq);
-        let position = self.feed.events.cursor();
-        if accepted.seq > position.seq {
-            return Ok(());
-        }
-        // A prompt from an earlier connection: its turn may have ended meanwhile.
-        let before = Cursor::new(position.epoch, accepted.seq.saturating_sub(1));
-        let Ok((_, mut events)) = self.api.sessions.subscribe(&self.key, options(Some(before), false)).await
-        else {
-            return Ok(());
-        };
-        let mut ended = Vec::new();
-        while events.cursor().seq < position.seq {
-            let Ok(Delivery::Event(event)) = events.next().await else { break };
-            if let Some(message) = event.message() {
-                let done = self.feed.encoder.prompts.observe(event.cursor.seq, &message);
-                ended.extend(done.into_iter().map(|(id, end)| (id, end, event.cursor.to_string())));
-            }
-        }
-        for (id, end, cursor) in ended {
-            self.respond(&id, &stopped(&end, &cursor)).await?;
-        }
-        self.check_agent().await
-    }
-
-    /// Cancels the prompts of this editor, and the turn that runs for them.
-    async fn cancel(&mut self) {
-        let prompts = &mut self.feed.encoder.prompts;
-        let is_own = prompts.is_empty() || prompts.has_running();
-        let queued = prompts.cancel();
-        for uuid in queued {
-            // One that the agent has is interrupted when its turn begins.
-            drop(self.api.sessions.cancel(&self.caller, &self.key, &uuid).await);
-        }
-        if is_own {
-            self.interrupt();
-        }
-    }
-
-    /// Interrupts the turn. The session goes on meanwhile, since the agent's last events come first.
-    fn interrupt(&self) {
-        let (sessions, caller, key) = (self.api.sessions.clone(), self.caller.clone(), self.key.clone());
-        drop(tokio::spawn(async move {
-            let request = CommandRequest::default();
-            if let Err(error) = sessions.command(&caller, &key, SessionCommand::Interrupt, request).await {
-                tracing::debug!(session = key, %error, "failed to interrupt a turn for an editor");
-            }
-        }));
-    }
-
-    async fn set_mode(&mut self, mode: String) -> Result<(), Error> {
-        let request = CommandRequest { mode: Some(mode.clone()), ..CommandRequest::default() };
-        self.api.sessions.command(&self.caller, &self.key, SessionCommand::Mode, request).await?;
-        self.feed.encoder.translator.state_mut().mode = mode;
-        Ok(())
-    }
-
-    async fn set_option(&mut self, option: &str, value: String) -> Result<(), Error> {
-        match option {
-            "mode" => self.set_mode(value).await,
-            "model" => {
-                let model = SessionState::model_of(&value);
-                let request = CommandRequest { model: model.clone(), ..CommandRequest::default() };
-                self.api.sessions.command(&self.caller, &self.key, SessionCommand::Model, request).await?;
-                self.feed.encoder.translator.state_mut().model = model;
-                Ok(())
-            }
-            _ => {
-                let message = format!("There is no option `{option}`");
-                Err(Error::new(Code::Invalid, message, "the options are `mode` and `model`"))
-            }
-        }
-    }
-
-    async fn answer(&mut self, id: &Id, result: &Result<Box<RawValue>, RpcError>) -> Step {
-        let Some(request) = self.asked.remove(id) else { return Ok(()) };
-        let to = request.ask.tool_use_id().to_owned();
-        let (caller, key, sessions) = (&self.caller, self.key.as_str(), &self.api.sessions);
-        let is_cancelling = self.feed.encoder.prompts.is_cancelling();
-        let answered = match request.ask.answer(request.method, result) {
-            // A cancelled turn withdraws its requests by itself.
-            EditorAnswer::Permission(answer) if answer.interrupt && is_cancelling => return Ok(()),
-            EditorAnswer::Question(answer) if answer.cancel && is_cancelling => return Ok(()),
-            EditorAnswer::Permission(answer) => {
-                sessions.answer_permission(caller, key, &to, answer).await.map(drop)
-            }
-            EditorAnswer::Question(answer) => {
-                sessions.answer_question(caller, key, &to, answer).await.map(drop)
-            }
-            EditorAnswer::None => {
-                let text =
-                    "The editor did not answer a request; answer it on the page or with `tidings attach`";
-                Err(Error::new(Code::Unprocessable, text, ""))
-            }
-        };
-        match answered {
-            // Another client was faster.
-            Err(error) if matches!(error.code(), Code::AlreadyAnswered | Code::NotFound | Code::Gone) => {
-                Ok(())
-            }
-            Err(error) => {
-                let line = self.feed.encoder.translator.notice("warning", error.message());
-                self.send(line).await
-            }
-            Ok(()) => Ok(()),
         }
     }
 }
