@@ -301,9 +301,10 @@ def _seen_from_the_page(run: SteeredRun) -> list[str]:
     problems += [] if size == {"type": "size", "rows": SMALL[1], "cols": SMALL[0]} else [f"the size: {size}"]
     for _ in "from the page":
         keys.press(b"\x7f")
+    # Keys that are still on their way are lost with the connection.
+    run.terminal.wait_screen(lambda screen: "from the page" not in screen)
     keys.cut()
     looker.cut()
-    run.terminal.wait_screen(lambda screen: "from the page" not in screen)
     return problems
 
 
@@ -326,8 +327,8 @@ def _detached_and_attached(run: SteeredRun) -> list[str]:
     run.wait(lambda: not Path(f"/proc/{pane_pid}").exists(), "the end of the viewer")
     problems = [] if run.terminal.is_running() else ["the CLI ended with its window"]
     with run.attached() as first:
-        same = _text(before)
-        first.wait_screen(lambda screen: _text(screen) == same)
+        same = _last_turn(before)
+        first.wait_screen(lambda screen: _last_turn(screen) == same)
         with run.attached(SMALL) as second:
             second.wait_screen("before leaving")
             first.type("two viewers")
@@ -352,9 +353,10 @@ def _detached_and_attached(run: SteeredRun) -> list[str]:
     return problems
 
 
-def _text(screen: str) -> list[str]:
-    """The conversation on a screen; hints and notices change with time."""
-    return [line.strip() for line in screen.splitlines() if line.strip().startswith(("❯", "●"))]
+def _last_turn(screen: str) -> list[str]:
+    """The last turn on a screen. Hints and notices change with time, and lines before it scroll out of sight for them."""
+    lines = screen.rpartition("before leaving")[2].splitlines()
+    return [line.strip() for line in lines if line.strip().startswith(("❯", "●"))]
 
 
 def _killed_server(run: SteeredRun) -> list[str]:
