@@ -28,11 +28,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const PROMISED: Duration = Duration::from_secs(10);
 
 const STORY: &str =
-    "A story that is told in many small pieces, so that there is always one on its way to somebody.";
+    "A story that is told in many small pieces, so that there is always one on its way to a client.";
 
 const TELLS: &str = r#"
     [[turn]]
-    text = "A story that is told in many small pieces, so that there is always one on its way to somebody."
+    text = "A story that is told in many small pieces, so that there is always one on its way to a client."
     pace = { chunk_chars = 4, chunk_delay_ms = 150 }
     repeat = true
 "#;

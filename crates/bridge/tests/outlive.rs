@@ -46,7 +46,7 @@ fn script() -> String {
 
 fn story(turn: usize) -> String {
     format!(
-        "Story {turn}: there was once a server that was killed in the middle of every sentence, and nobody noticed."
+        "Story {turn}: there was once a server that was killed in the middle of every sentence, and no client noticed."
     )
 }
 

@@ -208,7 +208,7 @@ pub async fn join(link: &Link, roster: &Roster, invite: &Invite) -> Result<Membe
         bounded(doing, CALL_MAX * 2, link.client().request(joins(&invite.fleet), body.into())).await?;
     let answer = answer.map_err(|error| {
         let hint = "the node that made the invitation must be running";
-        FleetError::new(ErrorKind::NoNode, format!("Nobody answers to the invitation: {error}"), hint)
+        FleetError::new(ErrorKind::NoNode, format!("No server answers the invitation: {error}"), hint)
     })?;
     let reply: JoinReply = serde_json::from_slice(&answer.payload)
         .map_err(|error| FleetError::server("read the answer to an invitation", error))?;

@@ -90,7 +90,7 @@ impl PublicKey {
     pub(crate) fn verify(&self, purpose: &str, fields: &[&[u8]], signature: &[u8]) -> Result<(), FleetError> {
         let key = UnparsedPublicKey::new(&ED25519, self.0);
         key.verify(&signed(purpose, fields), signature).map_err(|_| {
-            let hint = "somebody else wrote it, or the key of the node was replaced";
+            let hint = "another node wrote it, or the key of the node was replaced";
             FleetError::new(ErrorKind::Refused, "A signature does not match", hint)
         })
     }

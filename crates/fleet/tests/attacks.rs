@@ -159,7 +159,7 @@ async fn a_removed_node_steers_nothing() {
     let refused = commands.call(&to, b"\x01", LONG).await.unwrap_err();
     assert_eq!(refused.kind(), tidings_fleet::ErrorKind::Refused, "{refused}");
     assert_eq!(echo.handled(), handled);
-    // It gets no lease either: nobody reads what it signs.
+    // It gets no lease either: no node reads what it signs.
     let lost = tidings_fleet::Name::new("lost").unwrap();
     drop(gone.roster.claim("s", &lost).await);
     one.roster.claim("t", &lost).await.unwrap();

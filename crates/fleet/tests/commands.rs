@@ -60,7 +60,7 @@ async fn a_request_gets_its_reply_and_a_copy_of_it_gets_none() {
     // Someone records a request and sends it again.
     let client = async_nats::connect(server.url()).await.unwrap();
     let mut requests = client.subscribe("tidings.f.request.two").await.unwrap();
-    // The answer that nobody listens here comes after the subscription.
+    // The answer that there is no listener here comes after the subscription.
     client.request("tidings.f.nobody", "".into()).await.unwrap_err();
     commands.call(&name, b"\x01once", LONG).await.unwrap();
     let recorded = requests.next().await.unwrap();

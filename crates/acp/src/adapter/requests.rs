@@ -58,7 +58,7 @@ impl Adapter {
             return false;
         }
         let error =
-            RpcError::new(RpcError::INVALID_REQUEST, "No turn is running, so nobody can be asked", "");
+            RpcError::new(RpcError::INVALID_REQUEST, "No turn is running, so there is no client to ask", "");
         self.respond(id, &Err(error));
         true
     }

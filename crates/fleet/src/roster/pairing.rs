@@ -150,7 +150,7 @@ impl Roster {
         removed.map_err(|error| FleetError::server(doing, error))
     }
 
-    /// Notes the use of a code, so that nobody can offer it again with the maker's old signature.
+    /// Notes the use of a code, so that no node can offer it again with the maker's old signature.
     pub(super) async fn hear_code(&self, token: &str, value: &[u8]) {
         if value.starts_with(USED.as_bytes()) && self.opened::<Used>(USED, token, value).await.is_ok() {
             self.note_used(token);

@@ -84,7 +84,7 @@ mod tests {
         let one = cost.sum(&prices);
         assert_eq!((one.tokens.input, one.tokens.output, one.unpriced), (1000, 9, 0));
         assert!(one.money > Money::ZERO);
-        cost.add(&line("two", "somebody-elses-model", 9));
+        cost.add(&line("two", "another-model", 9));
         let both = cost.sum(&prices);
         assert_eq!((both.money, both.unpriced), (one.money, 1));
     }
