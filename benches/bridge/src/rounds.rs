@@ -162,22 +162,27 @@ impl Running {
                 setup.burst_rate.push(burst.rate);
             }
         };
+        // Between its turns, a client must still answer the pings of its server.
+        let mut servers = [&mut self.alone, &mut self.hosted, &mut self.local];
+        let answer_pings = |servers: &mut [&mut SubscribedServer; 3]| {
+            servers.iter_mut().try_for_each(|server| server.subscribers.answer_pings())
+        };
         let piped = Latency::of(self.direct.run(paced)?);
         if round > 0 {
             setups.direct.latencies.push(piped);
         }
         for (direct, setup) in [(&mut self.passed, &mut setups.passed), (&mut self.least, &mut setups.least)]
         {
+            answer_pings(&mut servers)?;
             note(setup, passing(direct, paced)?, passing(direct, burst)?);
         }
-        let mut servers = [&mut self.alone, &mut self.hosted, &mut self.local];
         for (number, setup) in
             [&mut setups.alone, &mut setups.hosted, &mut setups.local].into_iter().enumerate()
         {
-            // Between its turns, a client must still answer the pings of its server.
-            servers.iter_mut().try_for_each(|server| server.subscribers.answer_pings())?;
+            answer_pings(&mut servers)?;
             note(setup, servers[number].run(paced)?, servers[number].run(burst)?);
         }
+        answer_pings(&mut servers)?;
         if let (Some(adapter), Some(setup)) = (&mut self.peer, &mut setups.peer) {
             note(setup, theirs(adapter, paced)?, theirs(adapter, burst)?);
         }
