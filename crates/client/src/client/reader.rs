@@ -1,14 +1,14 @@
 //! The task that reads from the transport. It waits for lossless subscribers only.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tidings_protocol::json::Raw;
 use tidings_protocol::messages::Message;
 use tidings_protocol::{Frame, Kind};
 use tokio::sync::mpsc;
-use tokio::time::error::Elapsed;
+use tokio::time::Instant;
 
 use super::core::{Core, EndOnDrop};
 use super::event::Event;
@@ -22,18 +22,26 @@ pub(super) async fn run(
     on_stderr: Option<StderrHandler>,
 ) {
     let _end_on_drop = EndOnDrop(Arc::clone(&core));
+    let stall = core.timeouts.stall;
+    // One timer for all waits: setting it later again costs almost nothing.
+    let mut silence = pin!(tokio::time::sleep(stall.unwrap_or_default()));
     let mut reported = false;
-    let mut offset = None;
     loop {
         core.subscribers.wait_for_room().await;
-        let Ok(next) = within(core.timeouts.stall.filter(|_| !reported), incoming.recv()).await else {
-            reported = publish_if_stalled(&core);
-            continue;
+        if let Some(stall) = stall {
+            silence.as_mut().reset(Instant::now() + stall);
+        }
+        let next = tokio::select! {
+            biased;
+            next = incoming.recv() => next,
+            () = &mut silence, if stall.is_some() && !reported => {
+                reported = publish_if_stalled(&core);
+                continue;
+            }
         };
         reported = false;
         match next {
-            Some(Incoming::Place(end)) => offset = Some(end),
-            Some(Incoming::Frame(frame)) => dispatch(&core, frame, offset.take()),
+            Some(Incoming::Frame { frame, end }) => dispatch(&core, frame, end),
             Some(Incoming::Noise { text, error }) => {
                 tracing::debug!(text, ?error, "received a line that is not a JSON object");
                 let is_broken = error.is_some();
@@ -65,13 +73,6 @@ pub(super) async fn run(
 fn call(on_stderr: &StderrHandler, line: &str) {
     if catch_unwind(AssertUnwindSafe(|| on_stderr(line))).is_err() {
         tracing::error!("the stderr handler panicked");
-    }
-}
-
-async fn within<T>(limit: Option<Duration>, next: impl Future<Output = T>) -> Result<T, Elapsed> {
-    match limit {
-        Some(limit) => tokio::time::timeout(limit, next).await,
-        None => Ok(next.await),
     }
 }
 

@@ -64,7 +64,7 @@ fn length(line: Line<'_>) -> u64 {
 fn event(line: Line<'_>) -> Option<Incoming> {
     match line {
         Line::Json(bytes) => Some(match Frame::decode_lossy(bytes) {
-            Ok(frame) => Incoming::Frame(frame),
+            Ok(frame) => Incoming::from(frame),
             Err(error) => Incoming::Noise { text: shown(bytes), error: Some(error) },
         }),
         Line::Noise(bytes) => Some(Incoming::Noise { text: shown(bytes), error: None }),
@@ -100,7 +100,7 @@ mod tests {
         let shape: Vec<&str> = seen
             .iter()
             .map(|event| match event {
-                Incoming::Frame(_) => "frame",
+                Incoming::Frame { .. } => "frame",
                 Incoming::Noise { error: Some(_), .. } => "broken",
                 Incoming::Noise { .. } => "noise",
                 Incoming::Oversized { bytes: 102, .. } => "oversized",

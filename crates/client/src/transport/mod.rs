@@ -76,6 +76,12 @@ impl Link {
     }
 }
 
+impl From<Frame> for Incoming {
+    fn from(frame: Frame) -> Self {
+        Incoming::Frame { frame, end: None }
+    }
+}
+
 impl Resumed {
     /// A handshake with this reply of the CLI.
     pub fn new(initialize: Frame) -> Self {
@@ -87,11 +93,13 @@ impl Resumed {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Incoming {
-    /// The offset at which the line of the next event ends in the CLI's output. Only sent by transports that
-    /// count bytes.
-    Place(u64),
     /// A line that is a frame.
-    Frame(Frame),
+    Frame {
+        /// The frame.
+        frame: Frame,
+        /// The offset at which its line ends in the CLI's output, if the transport counts bytes.
+        end: Option<u64>,
+    },
     /// A line that is not a frame: a banner, a log line, broken JSON.
     Noise {
         /// The beginning of the line.

@@ -248,7 +248,7 @@ impl Outgoing for ReplayInput {
                     let subtype = frame.subtype().unwrap_or_default();
                     let answer = self.answers.lock().take(&id, &subtype);
                     if let Ok(frame) = Frame::from_json(&answer) {
-                        drop(self.events.send(Incoming::Frame(frame)).await);
+                        drop(self.events.send(Incoming::from(frame)).await);
                     }
                 }
                 _ => {}

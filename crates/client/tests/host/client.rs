@@ -286,7 +286,7 @@ async fn f103_what_a_killed_host_had_kept_is_not_lost() {
     let exit = async {
         loop {
             match link.incoming.recv().await.unwrap() {
-                Incoming::Frame(frame) => {
+                Incoming::Frame { frame, .. } => {
                     received += 1;
                     assert_eq!(frame.data().unwrap()["n"], received);
                 }

@@ -32,7 +32,7 @@ impl Transport for Recorded {
             let recording = Arc::clone(&self.0);
             drop(tokio::spawn(async move {
                 while let Some(event) = inner.recv().await {
-                    if let Incoming::Frame(frame) = &event {
+                    if let Incoming::Frame { frame, .. } = &event {
                         record(&recording, Direction::Out, std::str::from_utf8(frame.raw()).unwrap());
                     }
                     if sender.send(event).await.is_err() {

@@ -58,7 +58,7 @@ impl Entry {
             offset += count as u64;
             lines.push(&buffer[..count]);
             while let Some(line) = lines.next() {
-                let Incoming::Frame(frame) = line else { continue };
+                let Incoming::Frame { frame, .. } = line else { continue };
                 let events = remaining.read(&frame, lines.end());
                 if !events.is_empty() {
                     let stored = JournalSink(Arc::clone(self), EventSource::Output)

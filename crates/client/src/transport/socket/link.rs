@@ -112,7 +112,7 @@ impl Inbound {
         let after = self.lines.end();
         // Requests before the offset at which reading resumes are not received again.
         for (_, request) in open.into_iter().filter(|(end, _)| *end <= after) {
-            self.emit(Incoming::Frame(request)).await?;
+            self.emit(Incoming::from(request)).await?;
         }
         loop {
             // Any end of the connection: a killed host closes it in the middle of a message.
@@ -182,17 +182,18 @@ impl Inbound {
         Ok(())
     }
 
-    async fn line(&mut self, event: Incoming) -> Result<(), SessionGone> {
-        let end = self.lines.end();
-        if let Incoming::Frame(frame) = &event
-            && frame.kind() == Kind::ControlRequest
-            && end <= self.old
-            && self.open.as_ref().is_some_and(|open| !open.contains(&end))
-        {
-            // It was answered before this connection.
-            return Ok(());
+    async fn line(&mut self, mut event: Incoming) -> Result<(), SessionGone> {
+        if let Incoming::Frame { frame, end } = &mut event {
+            let at = self.lines.end();
+            *end = Some(at);
+            if frame.kind() == Kind::ControlRequest
+                && at <= self.old
+                && self.open.as_ref().is_some_and(|open| !open.contains(&at))
+            {
+                // It was answered before this connection.
+                return Ok(());
+            }
         }
-        self.emit(Incoming::Place(end)).await?;
         self.emit(event).await
     }
 
