@@ -27,7 +27,7 @@ pub(crate) fn run(args: &HostArgs) -> anyhow::Result<Exit> {
         limit_open_files(count).context("Failed to reset the limit of open files")?;
     }
     let socket = std::io::stdin().as_fd().try_clone_to_owned()?;
-    // One thread is enough, and keeps the memory of a host small.
+    // A runtime with one thread is enough, and keeps the memory of a host small.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime
         .block_on(host::run(HostFolder::new(&args.folder), UnixListener::from(socket)))

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::io::{AsyncWriteExt as _, BufReader};
+use tokio::process::{Child, ChildStderr, ChildStdin};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -12,9 +12,10 @@ use super::ending;
 use super::spool::Spool;
 use super::start::Start;
 use super::state::Host;
+use super::stdout::StdoutThread;
 use super::wire::CliState;
 use crate::error::{Error, ErrorKind};
-use crate::limits::{DRAIN, HOST_LINES_MAX, HOST_READ_BYTES, SPOOL_RETRY};
+use crate::limits::{DRAIN, HOST_LINES_MAX};
 use crate::options::Orphans;
 use crate::transport::Exit;
 use crate::transport::process::{command, pipes, spawner};
@@ -107,8 +108,11 @@ impl Cli {
 /// Waits for the exit, for the rest of the output, and stops leftovers of tools.
 async fn wait(host: Arc<Host>, cli: Cli, mut child: Child) {
     use std::os::unix::process::ExitStatusExt as _;
-    let stdout =
-        child.stdout.take().map(|pipe| tokio::spawn(read_stdout(Arc::clone(&host), pipe, cli.clone())));
+    let stdout = child.stdout.take().map(|pipe| StdoutThread::start(Arc::clone(&host), pipe));
+    if let Some(Err(error)) = &stdout {
+        host.store_stderr(format!("The output of the agent cannot be read: {error}").into_bytes());
+        cli.kill();
+    }
     let stderr =
         child.stderr.take().map(|pipe| tokio::spawn(read_stderr(Arc::clone(&host), pipe, cli.clone())));
     let exit = match child.wait().await {
@@ -120,34 +124,13 @@ async fn wait(host: Arc<Host>, cli: Cli, mut child: Child) {
         tracing::warn!(%error, "failed to write the exit status of the agent");
     }
     ending::sweep(&cli).await;
-    for pipe in [stdout, stderr].into_iter().flatten() {
-        drop(pipe.await);
+    if let Some(Ok(stdout)) = stdout {
+        stdout.drain().await;
+    }
+    if let Some(stderr) = stderr {
+        drop(stderr.await);
     }
     host.set_exit(exit);
-}
-
-/// Stores the output of the CLI. After its exit only as long as more arrives: a grandchild may hold the pipe
-/// open for ever.
-async fn read_stdout(host: Arc<Host>, mut pipe: ChildStdout, cli: Cli) {
-    let mut buffer = vec![0; HOST_READ_BYTES];
-    loop {
-        host.wait_for_room().await;
-        let read = pipe.read(&mut buffer);
-        let count = if cli.gone.is_cancelled() {
-            tokio::time::timeout(DRAIN, read).await.unwrap_or(Ok(0))
-        } else {
-            tokio::select! {
-                count = read => count,
-                () = cli.gone() => continue,
-            }
-        };
-        let Ok(count @ 1..) = count else { return };
-        // A full disk may have space again later; until then the CLI blocks.
-        while let Err(error) = host.store_output(&buffer[..count]) {
-            tracing::warn!(%error, "failed to store the output of the agent; it blocks until this succeeds");
-            tokio::time::sleep(SPOOL_RETRY).await;
-        }
-    }
 }
 
 async fn read_stderr(host: Arc<Host>, pipe: ChildStderr, cli: Cli) {

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::net::UnixListener;
+use tokio_util::sync::CancellationToken;
 
-use super::socket::{self, ReadHalf, WriteHalf};
-use super::state::{Admitted, Host, HostEnd, NextStep};
+use super::socket::{self, ReadHalf, Waiter, WriteHalf};
+use super::state::{Admitted, Host, HostEnd, Sent};
 use super::wire::{FromHost, Message, Reader, Refusal, ToHost};
 use super::{Start, cli, ending};
 use crate::limits::{HOST_BYTES_MAX, HOST_GREETING, HOST_GREETINGS_MAX};
@@ -146,13 +147,20 @@ async fn start_agent(host: &Arc<Host>, start: &[u8]) -> Option<FromHost> {
 
 /// Serves the bridge until it disconnects or is displaced.
 async fn serve(host: &Arc<Host>, admitted: Admitted, mut reader: Reader<ReadHalf>, write: WriteHalf) {
-    let (id, closed) = (admitted.id, admitted.closed.clone());
-    let mut writing = tokio::spawn(send(Arc::clone(host), admitted, write));
+    let Admitted { id, after, closed, .. } = admitted;
+    let Ok(waiter) = write.waiter() else { return };
+    if let Err((mut write, owner)) = host.open_output(id, write, after) {
+        let message = Message::new(FromHost::Superseded { owner }).encode();
+        // It gets the message if it reads, and is not waited for.
+        drop(tokio::time::timeout(SUPERSEDED_TIMEOUT, write.write_all(&message)).await);
+        return;
+    }
+    let mut sending = tokio::spawn(send(Arc::clone(host), id, closed, waiter));
     loop {
         let message = tokio::select! {
             message = reader.next::<ToHost>() => message,
             // A bridge that no longer reads is disconnected.
-            _ = &mut writing => return,
+            _ = &mut sending => return,
         };
         let Ok(Some(message)) = message else { break };
         // Messages of a bridge that was displaced meanwhile come too late.
@@ -161,8 +169,7 @@ async fn serve(host: &Arc<Host>, admitted: Admitted, mut reader: Reader<ReadHalf
         }
         handle_message(host, message);
     }
-    closed.cancel();
-    drop(tokio::time::timeout(SUPERSEDED_TIMEOUT, writing).await);
+    sending.abort();
 }
 
 fn handle_message(host: &Host, message: Message<ToHost>) {
@@ -194,38 +201,30 @@ fn handle_message(host: &Host, message: Message<ToHost>) {
     }
 }
 
-/// Sends output from the spool only: new output takes the same path as missed output.
-async fn send(host: Arc<Host>, admitted: Admitted, mut write: WriteHalf) {
-    let Admitted { id, after: mut sent, closed, .. } = admitted;
+/// Sends what the thread that reads the output does not send: replies, stderr, the exit status, and output
+/// that was missed or did not fit into the socket.
+async fn send(host: Arc<Host>, id: u64, closed: CancellationToken, waiter: Waiter) {
     let mut changed = host.changes();
-    let mut out = Vec::new();
     loop {
         changed.borrow_and_update();
-        out.clear();
-        match host.next_for(id, &mut sent, &mut out) {
-            Ok(NextStep::Wait) => {
-                drop(changed.changed().await);
-                continue;
+        match host.send(id) {
+            Ok(Sent::All) => drop(changed.changed().await),
+            Ok(Sent::More) => tokio::task::yield_now().await,
+            Ok(Sent::Full) => {
+                let ready = tokio::select! {
+                    ready = waiter.has_room() => ready,
+                    () = closed.cancelled() => return,
+                };
+                if ready.is_err() {
+                    return;
+                }
             }
-            Ok(NextStep::Send) => {}
-            Ok(NextStep::Last) => {
-                // A displaced bridge gets a message if it reads, and is not waited for.
-                drop(tokio::time::timeout(SUPERSEDED_TIMEOUT, write.write_all(&out)).await);
-                return;
-            }
+            Ok(Sent::Displaced) => return,
             Err(error) => {
-                tracing::error!(%error, "failed to read the spool");
+                tracing::debug!(%error, "failed to send to the bridge");
                 return;
             }
         }
-        let written = tokio::select! {
-            written = write.write_all(&out) => written,
-            () = closed.cancelled() => return,
-        };
-        if written.is_err() {
-            return;
-        }
-        out.shrink_to(64 << 10);
     }
 }
 

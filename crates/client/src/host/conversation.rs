@@ -2,8 +2,10 @@
 //! the handshake, the last `system/init`, and the ids of written lines.
 
 use std::collections::{HashSet, VecDeque};
+use std::sync::LazyLock;
 
-use memchr::{memchr, memmem};
+use memchr::memchr;
+use memchr::memmem::Finder;
 use tidings_protocol::{FrameRef, Kind};
 
 use super::wire::Novelty;
@@ -30,9 +32,13 @@ pub(super) struct ConversationState {
     written_in_order: VecDeque<String>,
 }
 
-/// True if a line has the name of a kind that is kept, or an escape that may hide it.
+/// The names of kinds that are kept, and an escape that may hide one.
+static MARKS: LazyLock<[Finder<'static>; 3]> =
+    LazyLock::new(|| ["control_", "\"init\"", "\\u"].map(Finder::new));
+
+/// True if a line may be of a kind that is kept.
 fn may_be_kept(line: &[u8]) -> bool {
-    [b"control_".as_slice(), b"\"init\"", b"\\u"].iter().any(|mark| memmem::find(line, mark).is_some())
+    MARKS.iter().any(|mark| mark.find(line).is_some())
 }
 
 /// An open request of the CLI.

@@ -55,6 +55,7 @@ mod socket;
 mod spool;
 mod start;
 mod state;
+mod stdout;
 #[cfg(feature = "terminal")]
 pub mod terminal;
 pub mod wire;

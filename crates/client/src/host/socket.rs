@@ -8,7 +8,6 @@ use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as Socket;
 
-use tokio::io::AsyncWriteExt as _;
 use tokio::net::UnixStream;
 // These types work for every pollable file descriptor, and each waits for one direction only.
 use tokio::net::unix::pipe::{Receiver, Sender};
@@ -27,20 +26,44 @@ pub(super) fn split(stream: UnixStream) -> io::Result<(ReadHalf, WriteHalf)> {
 }
 
 impl WriteHalf {
-    /// Writes all bytes, and waits only while the socket is full.
-    pub(super) async fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
-        while !bytes.is_empty() {
-            match self.0.write(bytes) {
-                Ok(count) => bytes = &bytes[count..],
+    /// Writes as many bytes as the socket has room for.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut written = 0;
+        while written < bytes.len() {
+            match self.0.write(&bytes[written..]) {
+                Ok(count) => written += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    let mut waiting = Sender::from_owned_fd_unchecked(OwnedFd::from(self.0.try_clone()?))?;
-                    return waiting.write_all(bytes).await;
-                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
                 Err(error) => return Err(error),
             }
         }
+        Ok(written)
+    }
+
+    /// Writes all bytes, and waits only while the socket is full.
+    pub(super) async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut written = self.write(bytes)?;
+        while written < bytes.len() {
+            self.waiter()?.has_room().await?;
+            written += self.write(&bytes[written..])?;
+        }
         Ok(())
+    }
+
+    /// A handle to wait for room in the socket.
+    pub(super) fn waiter(&self) -> io::Result<Waiter> {
+        self.0.try_clone().map(Waiter)
+    }
+}
+
+/// Waits for room in a socket.
+#[derive(Debug)]
+pub(super) struct Waiter(Socket);
+
+impl Waiter {
+    /// Returns when the socket may have room.
+    pub(super) async fn has_room(&self) -> io::Result<()> {
+        Sender::from_owned_fd_unchecked(OwnedFd::from(self.0.try_clone()?))?.writable().await
     }
 }
 
@@ -54,7 +77,7 @@ impl Drop for WriteHalf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::io::AsyncReadExt as _;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     /// More data than a socket buffers arrives whole, in both directions at once, and then the end.
     #[tokio::test]

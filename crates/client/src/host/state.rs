@@ -1,25 +1,26 @@
 //! The shared state of a host's tasks.
 
 mod admission;
+mod output;
 
 use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub(super) use self::admission::Admitted;
+use self::output::OutputStream;
+pub(super) use self::output::Sent;
 use super::cli::{Cli, CliLine};
 use super::conversation::ConversationState;
 use super::folder::{HostFolder, Record};
 use super::spool::Spool;
-use super::wire::{self, FromHost, Message, Novelty};
-use crate::limits::{
-    HOST_BYTES_MAX, HOST_ID_BYTES_MAX, HOST_LEASE, HOST_READ_BYTES, HOST_REPLIES_MAX, STDERR_TAIL_BYTES,
-};
+use super::wire::{FromHost, Message, Novelty};
+use crate::limits::{HOST_BYTES_MAX, HOST_ID_BYTES_MAX, HOST_LEASE, HOST_REPLIES_MAX, STDERR_TAIL_BYTES};
 use crate::transport::Exit;
 
 /// A host.
@@ -28,7 +29,9 @@ pub(super) struct Host {
     pub(super) folder: HostFolder,
     pub(super) record: Record,
     state: Mutex<HostState>,
-    /// A counter that increases with every change of the state.
+    /// Notified when the spool may have room again.
+    room: Condvar,
+    /// A counter that increases with every change of the state, but not with output.
     changed: watch::Sender<u64>,
     /// The time since which no bridge is connected.
     absence: watch::Sender<BridgeAbsence>,
@@ -82,16 +85,9 @@ struct BridgeConnection {
     owner: String,
     replies: VecDeque<Message<FromHost>>,
     closed: CancellationToken,
+    /// Set once the greeting was sent.
+    output: Option<OutputStream>,
     exit_sent: bool,
-}
-
-/// The next action of a connection.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum NextStep {
-    Send,
-    Wait,
-    /// Send this, and nothing more.
-    Last,
 }
 
 impl Host {
@@ -100,6 +96,7 @@ impl Host {
             folder,
             record,
             state: Mutex::default(),
+            room: Condvar::new(),
             changed: watch::Sender::new(0),
             absence: watch::Sender::new(BridgeAbsence { since: None, lease: HOST_LEASE }),
             over: watch::Sender::new(None),
@@ -170,26 +167,6 @@ impl Host {
         });
         self.absence.send_modify(|absence| absence.lease = lease);
         true
-    }
-
-    /// Waits until there is room for more output of the CLI.
-    pub(super) async fn wait_for_room(&self) {
-        let mut changed = self.changed.subscribe();
-        let has_room = || self.state.lock().session.as_ref().is_none_or(|session| session.spool.has_room());
-        while !has_room() {
-            // The sender lives as long as the host itself.
-            drop(changed.changed().await);
-        }
-    }
-
-    /// Stores output of the CLI.
-    pub(super) fn store_output(&self, bytes: &[u8]) -> io::Result<()> {
-        if let Some(session) = &mut self.state.lock().session {
-            session.spool.append(bytes)?;
-            session.conversation.observe_output(bytes);
-        }
-        self.touch();
-        Ok(())
     }
 
     /// Forwards a line of stderr.
@@ -289,7 +266,7 @@ impl Host {
         if let Some(session) = &mut self.state.lock().session {
             session.spool.forget(offset);
         }
-        self.touch();
+        self.room.notify_all();
     }
 
     /// True if the connection is that of the current bridge.
@@ -306,41 +283,6 @@ impl Host {
             }
         }
         self.touch();
-    }
-
-    /// Appends the next messages of a connection to `out`.
-    pub(super) fn next_for(&self, id: u64, sent: &mut u64, out: &mut Vec<u8>) -> io::Result<NextStep> {
-        let mut state = self.state.lock();
-        let HostState { session, connection, .. } = &mut *state;
-        let (Some(session), Some(connection)) = (session, connection) else { return Ok(NextStep::Last) };
-        if connection.id != id {
-            wire::encode(&FromHost::Superseded { owner: connection.owner.clone() }, &[], out);
-            return Ok(NextStep::Last);
-        }
-        for reply in connection.replies.drain(..) {
-            wire::encode(&reply.head, &reply.bytes, out);
-        }
-        for line in session.stderr.drain(..) {
-            wire::encode(&FromHost::Stderr, &line, out);
-        }
-        session.stderr_bytes = 0;
-        let mut read;
-        // A bridge that keeps up gets the last append from memory, and another one reads from disk.
-        let chunk = if let Some(last) = session.spool.last_from(*sent) {
-            last
-        } else {
-            read = [0; HOST_READ_BYTES];
-            let count = session.spool.read(*sent, &mut read)?;
-            &read[..count]
-        };
-        if !chunk.is_empty() {
-            *sent += chunk.len() as u64;
-            wire::encode_out(*sent, chunk, out);
-        } else if let Some(exit) = session.exit.filter(|_| !connection.exit_sent) {
-            wire::encode(&FromHost::exit(exit, session.spool.next()), &[], out);
-            connection.exit_sent = true;
-        }
-        Ok(if out.is_empty() { NextStep::Wait } else { NextStep::Send })
     }
 
     /// Ends the host.

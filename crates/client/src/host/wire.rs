@@ -268,12 +268,12 @@ pub(crate) fn encode_out(end: u64, bytes: &[u8], out: &mut Vec<u8>) {
     use std::io::Write as _;
     let length = bytes.len();
     // Writing into memory cannot fail.
-    drop(writeln!(out, "{OUT}{end}{OUT_BYTES}{length}}}"));
+    drop(writeln!(out, "{OUT}{end},{OUT_BYTES}{length}}}"));
     out.extend_from_slice(bytes);
 }
 
 const OUT: &str = r#"{"kind":"out","end":"#;
-const OUT_BYTES: &str = r#","bytes":"#;
+const OUT_BYTES: &str = r#""bytes":"#;
 
 /// The head of a message.
 pub(crate) trait Head: DeserializeOwned {
@@ -288,7 +288,8 @@ impl Head for ToHost {}
 impl Head for FromHost {
     fn read_frequent(head: &[u8]) -> Option<(Self, u64)> {
         let numbers = std::str::from_utf8(head).ok()?.strip_prefix(OUT)?.strip_suffix('}')?;
-        let (end, bytes) = numbers.split_once(OUT_BYTES)?;
+        let (end, bytes) = numbers.split_once(',')?;
+        let bytes = bytes.strip_prefix(OUT_BYTES)?;
         Some((FromHost::Out { end: end.parse().ok()? }, bytes.parse().ok()?))
     }
 }

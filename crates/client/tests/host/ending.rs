@@ -130,6 +130,28 @@ fn f35_a_killed_cli_leaves_nothing_and_is_told() {
     assert!(!stage.place().exists(), "the folder of a host that is done is removed");
 }
 
+/// The CLI ends while a process that it left behind holds its output open: the exit is told without it, and
+/// what that process writes later is not taken for output of the CLI.
+#[test]
+fn f37_a_pipe_that_is_held_open_does_not_delay_the_exit() {
+    let script =
+        "{ read -r _ < \"$PWD/go\"; echo late; echo > \"$PWD/written\"; } & echo '{\"n\":1}'; exit 3";
+    let stage = Stage::begin(script);
+    assert!(Command::new("mkfifo").arg(stage.path("go")).status().unwrap().success());
+    let mut bridge = Raw::connect(&stage.place());
+    stage.send_start(&mut bridge, Terms { orphans: "keep", ..Terms::default() });
+    bridge.ask_to_attach("s3cret", "first", 1, None);
+    bridge.greeted();
+    let (exit, _) = bridge.wait_for("exit");
+    assert_eq!((exit["code"].as_i64(), exit["end"].as_u64()), (Some(3), Some(8)));
+    std::fs::write(stage.path("go"), "now\n").unwrap();
+    eventually("it has written", PATIENCE, || stage.path("written").exists());
+    drop(bridge);
+    let mut next = Raw::connect(&stage.place());
+    next.ask_to_attach("s3cret", "second", 2, Some(0));
+    assert_eq!(next.wait_for("exit").0["end"].as_u64(), Some(8));
+}
+
 /// Ways to stop a host: SIGTERM, `bye`, and `kill`; the CLI may ignore SIGTERM, or be stopped.
 #[test]
 fn f35_told_to_end_it_ends_everything() {

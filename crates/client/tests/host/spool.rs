@@ -76,3 +76,28 @@ fn m16_a_mute_bridge_costs_a_bounded_spool_and_no_byte() {
     assert!(read == expected, "{} bytes of {}", read.len(), expected.len());
     assert!(most <= bound + (2 << 20), "{most} bytes on disk");
 }
+
+/// Output that waits for room in the spool when the CLI ends is sent before its exit status.
+#[test]
+fn m16_the_last_output_waits_for_room_longer_than_the_cli_lives() {
+    let text = "x".repeat(99);
+    let script = format!("i=0; while [ $i -lt 1000 ]; do i=$((i + 1)); echo {text}; done; echo > $PWD/done");
+    let (stage, mut bridge) = Stage::open(&script, Terms { spool_bytes_max: 50_000, ..Terms::default() });
+    eventually("the CLI has written everything", PATIENCE, || stage.path("done").exists());
+    eventually("the CLI has ended", PATIENCE, || stage.place().join("exit.json").exists());
+    // Longer than the host waits for more output.
+    std::thread::sleep(std::time::Duration::from_millis(1200));
+    let mut received = 0;
+    let end = loop {
+        let (head, bytes) = bridge.next();
+        match head["kind"].as_str().unwrap() {
+            "out" => {
+                received += bytes.len();
+                bridge.ack(received as u64);
+            }
+            "exit" => break head["end"].clone(),
+            _ => {}
+        }
+    };
+    assert_eq!((received, end.as_u64()), (100_000, Some(100_000)));
+}

@@ -29,11 +29,13 @@ pub(crate) struct Stage {
 pub(crate) struct Terms {
     pub(crate) lease_ms: u64,
     pub(crate) spool_bytes_max: u64,
+    /// `sweep` to stop what the CLI leaves behind, `keep` to leave it alone.
+    pub(crate) orphans: &'static str,
 }
 
 impl Default for Terms {
     fn default() -> Self {
-        Terms { lease_ms: 60_000, spool_bytes_max: 64 << 20 }
+        Terms { lease_ms: 60_000, spool_bytes_max: 64 << 20, orphans: "sweep" }
     }
 }
 
@@ -70,7 +72,7 @@ impl Stage {
     pub(crate) fn send_start(&self, raw: &mut Raw, terms: Terms) {
         let start = json!({
             "program": self.path("claude"), "args": ["--flag"], "cwd": self.folder.path(), "user": null,
-            "orphans": "sweep",
+            "orphans": terms.orphans,
             "env": [["PATH", "/usr/bin:/bin"], ["HOST_TEST", self.folder.path()]],
             "lease_ms": terms.lease_ms, "spool_bytes_max": terms.spool_bytes_max,
         })

@@ -58,10 +58,11 @@ impl Host {
             owner,
             replies: VecDeque::new(),
             closed: closed.clone(),
+            output: None,
             exit_sent: false,
         };
         if let Some(former) = state.connection.replace(connection) {
-            former.closed.cancel();
+            former.displace(&attach.owner);
         }
         drop(state);
         self.absence.send_modify(|absence| absence.since = None);
