@@ -17,6 +17,7 @@ mod recipes;
 mod side_effects;
 mod skipped_tests;
 mod type_names;
+mod unnamed_actors;
 
 use crate::Outcome;
 use crate::graph::Graph;
@@ -37,7 +38,8 @@ const FILE_RULES: &[fn(&TextFile) -> Vec<Finding>] = &[
 /// Rules for all files together.
 type TreeRule = fn(&[TextFile]) -> Vec<Finding>;
 
-const TREE_RULES: &[TreeRule] = &[findings::check, module_cycles::check, recipes::check, type_names::check];
+const TREE_RULES: &[TreeRule] =
+    &[findings::check, module_cycles::check, recipes::check, type_names::check, unnamed_actors::check];
 
 /// Rules for the dependency graph.
 const GRAPH_RULES: &[fn(&Graph) -> Vec<Finding>] =
