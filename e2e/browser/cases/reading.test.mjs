@@ -194,7 +194,7 @@ test("Back and a reload restore the scroll position", async () => {
   await stored(page);
   const top = () => middle.evaluate((element) => Math.round(element.getBoundingClientRect().top));
   // Measured in the moment of leaving: rows above may still be drawn.
-  const before = await middle.evaluate((element) => {
+  let before = await middle.evaluate((element) => {
     const top = Math.round(element.getBoundingClientRect().top);
     location.hash = "#/settings";
     return top;
@@ -212,6 +212,19 @@ test("Back and a reload restore the scroll position", async () => {
   };
   await near();
   await page.reload();
+  await middle.waitFor();
+  await near();
+  // Leaving stores the position, also directly after scrolling.
+  before = await scroller.evaluate((element) => {
+    element.scrollTop -= 100;
+    return new Promise((resolve) => element.addEventListener("scroll", () => {
+      const paragraph = [...element.querySelectorAll(".answer p")].find((one) => one.textContent.includes("Paragraph 30"));
+      location.hash = "#/settings";
+      resolve(Math.round(paragraph.getBoundingClientRect().top));
+    }, { once: true }));
+  });
+  await page.getByRole("heading", { name: "Settings" }).waitFor();
+  await page.goBack();
   await middle.waitFor();
   await near();
   await button(page, "Latest ↓").click();
@@ -235,7 +248,7 @@ test("Back and a reload restore the scroll position", async () => {
     element.scrollTop = 0;
     return element.querySelector(".prompt")?.textContent.includes("The first huge one");
   });
-  // Leaving stores the position, also directly after scrolling.
+  // A reload stores it too.
   await page.reload();
   await begin.waitFor();
 });

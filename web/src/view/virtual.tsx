@@ -99,7 +99,8 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
     anchors.current = [];
   });
 
-  useEffect(() => {
+  // A layout effect ends while its rows are still in the document, so that the position can be reported.
+  useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return;
     let still: ReturnType<typeof setTimeout> | undefined;
@@ -109,7 +110,7 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
       still = undefined;
       moved.current?.(follows.current ? undefined : rowsInSight(element)[0]);
     };
-    // A reload may come before the scrolling counts as ended.
+    // A reload or another view may come before the scrolling counts as ended.
     const leave = () => still !== undefined && report();
     const look = () => {
       const { scrollTop, clientHeight, scrollHeight } = element;
@@ -139,7 +140,7 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
     });
     sizes.observe(element);
     return () => {
-      clearTimeout(still);
+      leave();
       removeEventListener("pagehide", leave);
       element.removeEventListener("scroll", scrolled);
       sizes.disconnect();
