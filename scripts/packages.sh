@@ -55,7 +55,7 @@ release() {
     PATH="$target/zig/bin:$PATH" cargo zigbuild --locked --profile dist -p tidings-cli --target "$triple.$glibc"
     rm -rf "$out"
     python3 packaging/pack.py --binary "$target/$triple/dist/tidings" --out "$out" \
-        --glibc-max "$glibc" --mib-max 31 --archive-mib-max 12
+        --glibc-max "$glibc" --mib-max 30 --archive-mib-max 12
 }
 
 debug() {

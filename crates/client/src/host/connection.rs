@@ -221,7 +221,7 @@ async fn send(host: Arc<Host>, id: u64, closed: CancellationToken, waiter: Waite
             }
             Ok(Sent::Displaced) => return,
             Err(error) => {
-                tracing::debug!(%error, "failed to send to the bridge");
+                tracing::debug!(%error, "the connection ends");
                 return;
             }
         }

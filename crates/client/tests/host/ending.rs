@@ -130,8 +130,8 @@ fn f35_a_killed_cli_leaves_nothing_and_is_told() {
     assert!(!stage.place().exists(), "the folder of a host that is done is removed");
 }
 
-/// The CLI ends while a process that it left behind holds its output open: the exit is told without it, and
-/// what that process writes later is not taken for output of the CLI.
+/// The CLI ends while a process that it left behind holds its output open: the host reports the exit without
+/// waiting for that process, and drops what it writes later.
 #[test]
 fn f37_a_pipe_that_is_held_open_does_not_delay_the_exit() {
     let script =

@@ -145,7 +145,10 @@ impl OutputStream {
             last
         } else {
             read = [0; HOST_READ_BYTES];
-            let count = session.spool.read(self.encoded, &mut read)?;
+            let count = session
+                .spool
+                .read(self.encoded, &mut read)
+                .inspect_err(|error| tracing::error!(%error, "failed to read the spool"))?;
             &read[..count]
         };
         if !chunk.is_empty() {
