@@ -37,6 +37,7 @@ import take_over  # noqa: E402
 import terminal  # noqa: E402
 import terminal_more  # noqa: E402
 import terminal_steering  # noqa: E402
+import trust  # noqa: E402
 import upgrade  # noqa: E402
 from lib import check, compare, sdk, sessions, table, twins  # noqa: E402
 from lib.api import Api  # noqa: E402
@@ -71,6 +72,7 @@ EXTRA = (
     Extra(readme.NAME, "rs-sdk", readme.problems_of),
     Extra(outlive.NAME, "cli×api", outlive.play),
     Extra(server.NAME, "cli×api", server.problems_of),
+    Extra(trust.NAME, "cli×api", trust.problems_of),
     Extra(run_command.NAME, "cli×api", run_command.problems_of),
     Extra(sessions_repair.NAME, "cli×api", sessions_repair.problems_of),
     Extra("sessions-made", "sessions", sessions.problems_of_made),

@@ -27,6 +27,7 @@ mod project_files;
 pub mod server;
 pub mod sessions;
 pub mod snapshot;
+mod text;
 
 pub use api::Api;
 pub use archive::Archive;

@@ -48,6 +48,25 @@ pub(crate) fn read(caller: &Caller, project: &Path, path: &str) -> Result<FileTe
     Ok(FileText { path, bytes: length, text: text_of(bytes, cut), cut })
 }
 
+/// Reads a whole file of at most `bytes_max` bytes below the folder of a project.
+pub(crate) fn read_whole(
+    caller: &Caller,
+    project: &Path,
+    path: &str,
+    bytes_max: usize,
+) -> Result<Vec<u8>, Error> {
+    let path = checked(caller, project, path, is_sensitive_file)?;
+    let mut bytes = Vec::new();
+    let read = system::open(&project.join(&path))
+        .and_then(|file| file.take(bytes_max as u64 + 1).read_to_end(&mut bytes));
+    read.map_err(|error| failed(&path, &error))?;
+    if bytes.len() > bytes_max {
+        let message = format!("`{path}` is longer than {bytes_max} bytes");
+        return Err(Error::new(Code::TooLarge, message, "name a part of it"));
+    }
+    Ok(bytes)
+}
+
 /// The text of a file; none if it is not text. At a cut, half a character is left out.
 fn text_of(mut bytes: Vec<u8>, cut: bool) -> Option<String> {
     if let Err(error) = std::str::from_utf8(&bytes)

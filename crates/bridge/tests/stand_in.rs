@@ -2,10 +2,11 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use futures_core::future::BoxFuture;
+use serde_json::Value;
 use tidings::options::{Arg, Launch};
 use tidings::transport::{Exit, Link, Transport, memory};
 use tidings_bridge::journal::{Epoch, MemoryJournal, MemoryStore, Opening};
@@ -61,20 +62,34 @@ pub(crate) async fn open_sessions(store: &MemoryStore, config: Config) -> Sessio
 struct StandIn {
     script: String,
     config_dir: PathBuf,
-    answers: Arc<AtomicUsize>,
+    received: Received,
+}
+
+/// What stand-ins received.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Received {
+    /// The number of answers to their requests.
+    pub(crate) answers: Arc<AtomicUsize>,
+    /// The messages of users, in the order in which they came.
+    pub(crate) prompts: Arc<Mutex<Vec<Value>>>,
 }
 
 /// Agents that play a script, and store their sessions in a folder.
 pub(crate) fn playing(script: &str, config_dir: &Path) -> Carrier {
-    counting(script, config_dir, &Arc::default())
+    recording(script, config_dir, &Received::default())
 }
 
 /// The same, with a count of the answers that they got to their requests.
 pub(crate) fn counting(script: &str, config_dir: &Path, answers: &Arc<AtomicUsize>) -> Carrier {
-    let (script, config_dir, answers) = (script.to_owned(), config_dir.to_owned(), Arc::clone(answers));
+    recording(script, config_dir, &Received { answers: Arc::clone(answers), ..Received::default() })
+}
+
+/// The same, with a record of what they received.
+pub(crate) fn recording(script: &str, config_dir: &Path, received: &Received) -> Carrier {
+    let (script, config_dir, received) = (script.to_owned(), config_dir.to_owned(), received.clone());
     Carrier::new(move |_| {
         let (script, config_dir) = (script.clone(), config_dir.clone());
-        Box::new(StandIn { script, config_dir, answers: Arc::clone(&answers) })
+        Box::new(StandIn { script, config_dir, received: received.clone() })
     })
 }
 
@@ -91,11 +106,15 @@ impl Transport for StandIn {
         let arguments: Vec<String> = launch.args.iter().map(text).collect();
         let cwd = launch.cwd.clone().unwrap();
         let (voice, runtime) = (peer.voice(), Handle::current());
-        let answers = Arc::clone(&self.answers);
+        let received = self.received.clone();
         tokio::spawn(async move {
             while let Some(line) = peer.line().await {
                 if line.contains(r#""type":"control_response""#) {
-                    answers.fetch_add(1, Ordering::Relaxed);
+                    received.answers.fetch_add(1, Ordering::Relaxed);
+                }
+                let message: Value = serde_json::from_str(&line).unwrap_or_default();
+                if message["type"] == "user" {
+                    received.prompts.lock().unwrap().push(message);
                 }
                 if writeln!(to_stdin, "{line}").is_err() {
                     break;

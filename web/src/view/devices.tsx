@@ -24,6 +24,12 @@ export function Devices(): VNode {
       (error: unknown) => showToast("error", errorText(error)),
     );
   };
+  const grant = (device: Device) => {
+    send("PATCH", `devices/${encodeURIComponent(device.id)}`, { scopes: ["always"] }).then(
+      () => again(),
+      (error: unknown) => showToast("error", errorText(error)),
+    );
+  };
   const devices = value?.items.filter(({ id }) => !gone.includes(id));
   return (
     <>
@@ -32,15 +38,16 @@ export function Devices(): VNode {
       {devices === undefined && problem === "" && <Bones count={2} label="Loading devices" />}
       <ul class="devices">
         {devices?.map((device) => (
-          <Row key={device.id} device={device} revoke={() => revoke(device)} />
+          <Row key={device.id} device={device} grant={() => grant(device)} revoke={() => revoke(device)} />
         ))}
       </ul>
     </>
   );
 }
 
-function Row({ device, revoke }: { device: Device; revoke: () => void }): VNode {
+function Row({ device, grant, revoke }: { device: Device; grant: () => void; revoke: () => void }): VNode {
   const [sure, setSure] = useState(false);
+  const canBeFreer = device.scopes.includes("prompt") && !device.scopes.some((scope) => scope === "always" || scope === "admin");
   const isThis = device.id === loadDevice();
   const seen = device.last_seen == null ? "never seen" : age(device.last_seen, now.value) === "now" ? "seen now" : `seen ${age(device.last_seen, now.value)} ago`;
   return (
@@ -69,9 +76,16 @@ function Row({ device, revoke }: { device: Device; revoke: () => void }): VNode 
           </button>
         </span>
       ) : (
-        <button type="button" class="no" onClick={() => setSure(true)}>
-          Revoke…
-        </button>
+        <span class="device-sure">
+          {canBeFreer && (
+            <button type="button" title="Lets it prompt sessions in which things run unasked, run skills, and allow for a session or always" onClick={grant}>
+              Let it use freely
+            </button>
+          )}
+          <button type="button" class="no" onClick={() => setSure(true)}>
+            Revoke…
+          </button>
+        </span>
       )}
     </li>
   );

@@ -14,6 +14,7 @@ import { Icon } from "./icons.tsx";
 /** Sets of scopes to choose from. */
 const ACCESS: [string, string, string[]][] = [
   ["Use", "Read, write prompts and decide requests", ["read", "prompt", "decide"]],
+  ["Use freely", "Also prompt sessions in which things run unasked, run skills, and allow for a session or always", ["read", "prompt", "decide", "edit", "always"]],
   ["Only read", "Read sessions", ["read"]],
   ["Everything", "All of this, and rules, settings and devices", ["read", "prompt", "decide", "edit", "always", "admin"]],
 ];

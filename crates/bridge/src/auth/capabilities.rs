@@ -43,8 +43,6 @@ pub(crate) enum Capability {
     RunUnasked,
     /// Has the agent start programs, such as MCP servers.
     StartPrograms,
-    /// Runs a command in the shell of the session's folder.
-    RunShell,
     /// Raises the budget of a session.
     RaiseBudget,
     /// Changes an option of an agent whose effect the server does not know, such as a sandbox.
@@ -76,7 +74,6 @@ impl Capability {
             Capability::EditInput => Scope::Edit,
             Capability::RunUnasked => Scope::Always,
             Capability::StartPrograms
-            | Capability::RunShell
             | Capability::RaiseBudget
             | Capability::ChangeAgent
             | Capability::AskNobody => Scope::Admin,
@@ -124,7 +121,7 @@ macro_rules! needs {
     }};
 }
 
-type Needed = Result<Capability, Error>;
+pub(crate) type Needed = Result<Capability, Error>;
 type Needs = Result<Vec<Need>, Error>;
 
 /// `POST /v1/sessions`, and `execute` of a phone.
@@ -222,41 +219,6 @@ pub(crate) fn of_input(input: &Input) -> Needs {
     })
 }
 
-/// A prompt that is typed into a terminal, as [`typed_text`](tidings::host::terminal::typed_text) returns it.
-///
-/// In the input line of the CLI the first character decides what a text is. Only what is certainly a prompt,
-/// or a command that changes nothing beyond the conversation, needs no more than a prompt does.
-#[cfg(unix)]
-pub(crate) fn of_typed_text(text: &str) -> Vec<Need> {
-    let capability = match text.chars().next() {
-        Some('!' | '！') => Capability::RunShell,
-        Some('/') if is_harmless_command(text) => Capability::Steer,
-        // Commands, notes for the memory, and tasks in the background; and whatever else begins with a sign
-        // that may get a meaning.
-        Some('/' | '／' | '#' | '＃' | '&' | '＆') => Capability::RunUnasked,
-        Some(first) if first.is_alphanumeric() || HARMLESS_SIGNS.contains(first) || !first.is_ascii() => {
-            Capability::Steer
-        }
-        Some(_) | None => Capability::RunUnasked,
-    };
-    vec![Need { field: "content", capability }]
-}
-
-/// Signs at the beginning of a text that have no meaning in the input line. `@` names a file, as in every
-/// prompt.
-#[cfg(unix)]
-const HARMLESS_SIGNS: &str = "\"'([{<`*-_+=@$%.,:;~^|>?\\])}";
-
-/// Commands of the CLI that show something, or summarise the conversation.
-#[cfg(unix)]
-const HARMLESS_COMMANDS: [&str; 8] =
-    ["/compact", "/context", "/cost", "/help", "/recap", "/release-notes", "/status", "/usage"];
-
-#[cfg(unix)]
-fn is_harmless_command(text: &str) -> bool {
-    text.split_whitespace().next().is_some_and(|command| HARMLESS_COMMANDS.contains(&command))
-}
-
 /// The answer to a permission, from any endpoint.
 pub(crate) fn of_permission_answer(answer: &PermissionAnswer) -> Needs {
     let is_yes = answer.decision == Choice::Allow;
@@ -303,7 +265,12 @@ pub(crate) fn of_question_answer(answer: &QuestionAnswer, inquiry: Option<&Inqui
 
 /// The capability that a permission mode needs. A mode that is not in this table is refused.
 fn of_mode(mode: &Option<String>) -> Needed {
-    Ok(match mode.as_deref() {
+    of_mode_name(mode.as_deref())
+}
+
+/// The same for its name.
+pub(crate) fn of_mode_name(mode: Option<&str>) -> Needed {
+    Ok(match mode {
         None | Some(USUAL_MODE | "manual" | "plan" | "dontAsk") => Capability::Steer,
         Some("acceptEdits" | "auto") => Capability::RunUnasked,
         Some(BYPASS) => Capability::AskNobody,
@@ -312,6 +279,11 @@ fn of_mode(mode: &Option<String>) -> Needed {
             return Err(Error::new(Code::Invalid, format!("There is no permission mode `{mode}`"), hint));
         }
     })
+}
+
+/// The capability that a policy needs in a session that would ask otherwise.
+pub(crate) fn of_policy_alone(policy: Policy) -> Needed {
+    of_policy(Some(&policy), Policy::Ask)
 }
 
 /// The capability that a policy needs in a session that has another one.

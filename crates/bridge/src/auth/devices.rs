@@ -218,6 +218,25 @@ impl Devices {
         saved.map(|()| (device, secret))
     }
 
+    /// Adds scopes to a device. Blocks on disk I/O.
+    pub(crate) fn grant(&self, id: &str, scopes: Scopes, random: &Random) -> Result<Device, Error> {
+        let set = |change: &dyn Fn(&mut KnownDevice)| {
+            let mut all = self.state.lock();
+            let known = all.known.iter_mut().find(|known| known.id == id).ok_or_else(|| no_device(id))?;
+            let before = known.scopes;
+            change(known);
+            Ok::<_, Error>((before, known.view()))
+        };
+        let added = Vec::from(scopes);
+        let (before, device) =
+            set(&|known| known.scopes = Vec::from(known.scopes).into_iter().chain(added.clone()).collect())?;
+        if let Err(error) = self.save(random) {
+            drop(set(&|known| known.scopes = before));
+            return Err(error);
+        }
+        Ok(device)
+    }
+
     /// Removes a device. Its credential is invalid from here on, even if the file cannot be written.
     pub(crate) fn remove(&self, id: &str, random: &Random) -> Result<(), Error> {
         let mut all = self.state.lock();

@@ -52,7 +52,7 @@ use self::pairing::{Codes, FoundCode};
 use self::rates::Limiter;
 use self::recent_results::RecentResults;
 use self::trust::Trust;
-use crate::caller::Caller;
+use crate::caller::{Caller, Scopes};
 use crate::error::{Code, Error};
 use crate::http::{name_requests, route};
 use crate::limits::{CODE_LIFETIME, CODE_SHARED_WAIT, DEVICE_REPEATED_FOR, REVOKED_MAX};
@@ -225,6 +225,13 @@ impl Auth {
     /// credential.
     pub(crate) fn add_device_once(&self, id: &str, wanted: NewDevice) -> Result<(Device, Secret), Error> {
         self.0.made_devices.once(id, wanted, |wanted| self.add_device(wanted))
+    }
+
+    /// Adds scopes to a device. They are valid for its next request or connection. Blocks on disk I/O.
+    pub(crate) fn grant(&self, id: &str, scopes: Scopes) -> Result<Device, Error> {
+        let device = self.0.devices.grant(id, scopes, &self.0.settings.random)?;
+        self.0.device_changes.send_modify(|count| *count += 1);
+        Ok(device)
     }
 
     /// Revokes the credential of a device. Blocks on disk I/O.

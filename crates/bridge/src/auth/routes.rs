@@ -12,8 +12,8 @@ use axum::{Extension, Json};
 use serde::Deserialize;
 use tidings_protocol::api::{
     CredentialKind, Device, DeviceList, FolderDefaults, FolderDefaultsList, FolderPolicy, FolderPolicyList,
-    FolderTrust, NewCredential, NewDevice, PairRequest, PairingCode, SetFolderPolicy, TrustRequest,
-    TrustedFolderList,
+    FolderTrust, GrantScopes, NewCredential, NewDevice, PairRequest, PairingCode, SetFolderPolicy,
+    TrustRequest, TrustedFolderList,
 };
 
 use super::devices::plain_name;
@@ -34,6 +34,7 @@ pub(crate) fn routes() -> Vec<Route<Auth>> {
         needs_later(Scope::Admin, route!(make_code)),
         needs_later(Scope::Admin, route!(list)),
         needs_later(Scope::Admin, route!(add)),
+        needs_later(Scope::Admin, route!(grant)),
         needs_later(Scope::Admin, route!(revoke)),
         needs_later(Scope::Admin, route!(show_trust)),
         needs_later(Scope::Admin, route!(set_trust)),
@@ -145,6 +146,27 @@ async fn add(
     auth.audit(&caller, "device added", &described(&device), None);
     let token = Some(secret.reveal().to_owned());
     Ok((StatusCode::CREATED, Json(NewCredential { device, token })).into_response())
+}
+
+/// Adds scopes to a device. They are valid for its next request or connection.
+#[utoipa::path(patch, path = "/v1/devices/{id}", tag = "devices", request_body = GrantScopes,
+    params(("id" = String, Path, description = "The id of the device")),
+    responses((status = 200, description = "The device", body = Device), (status = 404, description = "No such device")))]
+async fn grant(
+    State(auth): State<Auth>,
+    Admin(caller): Admin,
+    Path(device): Path<String>,
+    Body(request): Body<GrantScopes>,
+) -> AuthResult {
+    let scopes = request.scopes.iter().map(|word| word.parse()).collect::<Result<Vec<Scope>, _>>()?;
+    let others = auth.devices().into_iter().filter(|other| !may_manage(&caller, &other.folders));
+    if others.map(|other| other.id).any(|other| other == device) {
+        return Err(devices::no_device(&device));
+    }
+    let (asked, id) = (auth.clone(), device.clone());
+    let device = blocking(move || asked.grant(&id, scopes.into())).await?;
+    auth.audit(&caller, "scopes granted", &described(&device), None);
+    Ok(Json(device).into_response())
 }
 
 /// Revokes the credential of a device, and closes its connections. A device may revoke itself.

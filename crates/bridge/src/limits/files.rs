@@ -35,6 +35,12 @@ pub(crate) const FILE_ITEMS_MAX: usize = 2000;
 /// Bytes of a file that are shown.
 pub(crate) const FILE_SHOWN_BYTES_MAX: u64 = 512 << 10;
 
+/// Bytes of the files that one prompt mentions, which the server adds to it. A queue has room for them.
+pub(crate) const MENTIONED_BYTES_MAX: usize = 256 << 10;
+
+/// Mentions of files in one prompt that the server resolves.
+pub(crate) const MENTIONS_MAX: usize = 16;
+
 /// Files that are staged, or left out of a diff, at once: their names are arguments of `git`.
 pub(crate) const STAGED_PATHS_MAX: usize = 1000;
 

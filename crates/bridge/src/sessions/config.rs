@@ -38,6 +38,8 @@ pub struct Config {
     pub environment: Vec<(String, String)>,
     /// Other agents, which sessions can choose by name.
     pub agents: Vec<AgentProgram>,
+    /// The data folder of the server, which no agent may read.
+    pub data: Option<PathBuf>,
     /// The folders that sessions may work in; empty for all.
     pub roots: Vec<PathBuf>,
     /// Trusted folders, whose own commands may run; without it, all are trusted.
@@ -233,6 +235,7 @@ impl Default for Config {
             config_dir: None,
             environment: Vec::new(),
             agents: Vec::new(),
+            data: None,
             roots: Vec::new(),
             trust: None,
             policies: None,

@@ -22,6 +22,7 @@ use crate::error::{Code, Error};
 use crate::journal::{ClientId, Session};
 use crate::limits::{COMMANDS_REMEMBERED, ERROR_CHARS, LAUNCH_BYTES_MAX};
 use crate::plural::counted;
+use crate::text::{self, Denies, Way};
 
 /// Everything that is stored about a session besides its events.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -53,6 +54,9 @@ pub(super) struct SessionSettings {
     /// True if its newest process runs without the folder's own settings and commands: checked before each
     /// start, and stored for a server that adopts the process.
     pub(super) untrusted: bool,
+    /// The rules against reading credentials with which its newest process was started; stored for a server
+    /// that adopts the process.
+    pub(super) denies: Denies,
     /// Commands that were run lately, for clients that missed the response; the oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) done: Vec<CompletedCommand>,
@@ -151,6 +155,9 @@ pub(super) struct Queued {
     /// The origin, if no person sent it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) origin: Option<String>,
+    /// True if the agent may interpret the text; otherwise it is data.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) interpreted: bool,
 }
 
 impl Default for Launch {
@@ -382,6 +389,11 @@ impl SessionSettings {
 }
 
 impl Queued {
+    /// Refuses a text that is data, and that an agent would interpret.
+    pub(super) fn check_way(&self, way: Way) -> Result<(), Error> {
+        if self.interpreted { Ok(()) } else { text::check_plain(way, &self.content) }
+    }
+
     pub(super) fn view(&self) -> QueuedInput {
         QueuedInput {
             id: self.id.clone(),

@@ -17,3 +17,4 @@ mod routes;
 pub(crate) mod server;
 use crate::stories;
 mod streams;
+mod texts;

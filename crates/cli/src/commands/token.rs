@@ -4,9 +4,9 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 use tidings_bridge::Scope;
 use tidings_bridge::auth::read_admin_token;
-use tidings_protocol::api::{Device, DeviceList, NewCredential, NewDevice};
+use tidings_protocol::api::{Device, DeviceList, GrantScopes, NewCredential, NewDevice};
 
-use crate::commands::remote::RemoteArgs;
+use crate::commands::remote::{Remote, RemoteArgs};
 use crate::error::{CannotRun, Exit};
 use crate::output::{Output, printable};
 
@@ -18,6 +18,8 @@ pub(crate) enum TokenCommand {
     List(TokenList),
     /// Create a credential for a program; it is shown only once
     Create(TokenCreate),
+    /// Add scopes to a device, such as `always` for prompts to sessions in which things run unasked
+    Grant(TokenGrant),
     /// Revoke the credential of a device, and close its connections
     Revoke(TokenRevoke),
     /// Print the admin token of a server on this machine, for scripts
@@ -28,6 +30,7 @@ const EXAMPLES: &str = "\
 Examples:
   tidings token list
   tidings token create --name ci --scope read --scope prompt --folder /srv/app
+  tidings token grant phone --scope always
   tidings token revoke 3f2a9c01d4e5
   curl -H \"Authorization: Bearer $(tidings token admin)\" http://127.0.0.1:7717/v1/sessions";
 
@@ -55,6 +58,17 @@ pub(crate) struct TokenCreate {
 pub(crate) struct TokenRevoke {
     /// Id or name of the device
     device: String,
+    #[command(flatten)]
+    remote: RemoteArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TokenGrant {
+    /// Id or name of the device
+    device: String,
+    /// Scope to add: read, prompt, decide, edit, always or admin; can be given several times
+    #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',', value_parser = scope, required = true)]
+    scopes: Vec<Scope>,
     #[command(flatten)]
     remote: RemoteArgs,
 }
@@ -114,6 +128,7 @@ impl TokenCommand {
         match self {
             TokenCommand::List(TokenList { remote })
             | TokenCommand::Create(TokenCreate { remote, .. })
+            | TokenCommand::Grant(TokenGrant { remote, .. })
             | TokenCommand::Revoke(TokenRevoke { remote, .. })
             | TokenCommand::Admin(TokenAdmin { remote }) => remote.json,
         }
@@ -125,6 +140,7 @@ impl TokenCommand {
             match self {
                 TokenCommand::List(command) => command.run(out).await,
                 TokenCommand::Create(command) => command.run(out).await,
+                TokenCommand::Grant(command) => command.run(out).await,
                 TokenCommand::Revoke(command) => command.run(out).await,
                 TokenCommand::Admin(command) => command.run(out),
             }
@@ -180,22 +196,45 @@ impl TokenCreate {
 impl TokenRevoke {
     async fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let remote = self.remote.remote()?;
-        let list: DeviceList = remote.get("/v1/devices").await?;
-        let named = |device: &&Device| device.id == self.device || device.name == self.device;
-        let found: Vec<&Device> = list.items.iter().filter(named).collect();
-        let [device] = found.as_slice() else {
-            let name = printable(&self.device);
-            let message = match found.len() {
-                0 => format!("No device is named `{name}`"),
-                count => format!("{count} devices are named `{name}`"),
-            };
-            let hint = "give the id of the device, from `tidings token list`";
-            return Err(CannotRun { code: "not_found", message, hint }.into());
-        };
+        let device = find(&remote, &self.device).await?;
         remote.delete(&format!("/v1/devices/{}", device.id)).await?;
         out.note(&format!("Revoked {} ({})", printable(&device.name), device.id))?;
         Ok(Exit::Success)
     }
+}
+
+impl TokenGrant {
+    async fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
+        let remote = self.remote.remote()?;
+        let device = find(&remote, &self.device).await?;
+        let scopes = self.scopes.iter().map(|scope| scope.as_str().to_owned()).collect();
+        let path = format!("/v1/devices/{}", device.id);
+        let device: Device = remote.patch(&path, &GrantScopes { scopes }).await?;
+        if self.remote.json {
+            out.json(&device)?;
+        } else {
+            out.text(&format!("{}\n", text(&device)))?;
+        }
+        Ok(Exit::Success)
+    }
+}
+
+/// The device with an id or a name.
+async fn find(remote: &Remote, wanted: &str) -> anyhow::Result<Device> {
+    let list: DeviceList = remote.get("/v1/devices").await?;
+    let named = |device: &Device| device.id == wanted || device.name == wanted;
+    let mut found: Vec<Device> = list.items.into_iter().filter(named).collect();
+    let (count, name) = (found.len(), printable(wanted));
+    match found.pop() {
+        Some(device) if count == 1 => Ok(device),
+        Some(_) => Err(not_one(format!("{count} devices are named `{name}`"))),
+        None => Err(not_one(format!("No device is named `{name}`"))),
+    }
+}
+
+fn not_one(message: String) -> anyhow::Error {
+    CannotRun { code: "not_found", message, hint: "give the id of the device, from `tidings token list`" }
+        .into()
 }
 
 impl TokenAdmin {

@@ -47,6 +47,12 @@ shapes! {
         pub expires_in_s: Option<u64>,
     }
 
+    /// Scopes that a device gets in addition to those that it has.
+    pub struct GrantScopes {
+        /// The scopes.
+        pub scopes: Vec<String>,
+    }
+
     /// A new device with its credential, which is shown only once.
     pub struct NewCredential {
         /// The device.

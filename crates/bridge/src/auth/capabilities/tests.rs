@@ -29,51 +29,6 @@ fn k1_every_published_field_has_a_capability() {
     assert_eq!(fields(of_question_answer(&QuestionAnswer::default(), None)), keys::<QuestionAnswer>());
 }
 
-#[cfg(unix)]
-#[test]
-fn the_first_visible_character_of_a_typed_text_decides() {
-    use tidings::host::terminal::typed_text;
-    let scope = |text: &str| of_typed_text(&typed_text(text))[0].capability.scope();
-    for (text, wanted) in [
-        ("explain this", Scope::Prompt),
-        ("Größe?", Scope::Prompt),
-        ("«why»", Scope::Prompt),
-        ("@README.md explain", Scope::Prompt),
-        ("- one\n- two", Scope::Prompt),
-        ("run /clear and !ls later", Scope::Prompt),
-        ("/compact", Scope::Prompt),
-        ("/compact keep the plan", Scope::Prompt),
-        ("/context", Scope::Prompt),
-        ("/clear", Scope::Always),
-        ("/compacted", Scope::Always),
-        ("/compact/../clear", Scope::Always),
-        ("/permissions", Scope::Always),
-        ("/srv/file is broken", Scope::Always),
-        ("#remember", Scope::Always),
-        ("# Title", Scope::Always),
-        ("& later", Scope::Always),
-        ("／clear", Scope::Always),
-        ("", Scope::Always),
-        ("!ls", Scope::Admin),
-        ("！ls", Scope::Admin),
-    ] {
-        assert_eq!(scope(text), wanted, "{text}");
-        for hidden in [
-            " ",
-            "\n\t",
-            "\u{a0}",
-            "\u{200b}",
-            "\u{feff}\u{2060} ",
-            "\x1b[201~",
-            "\x07\x1b",
-            "\u{9b}",
-            "\u{3000}",
-        ] {
-            assert_eq!(scope(&format!("{hidden}{text}")), wanted, "{hidden:?} {text}");
-        }
-    }
-}
-
 #[test]
 fn every_mode_that_the_protocol_knows_can_be_chosen_and_no_other() {
     let of = |mode: &str| of_mode(&Some(mode.to_owned()));

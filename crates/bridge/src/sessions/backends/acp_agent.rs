@@ -15,6 +15,7 @@ use crate::auth::capabilities;
 use crate::error::{Code, Error};
 use crate::limits::AGENT_OFFER_WAIT;
 use crate::sessions::settings::Queued;
+use crate::text::Way;
 
 /// A running agent of the Agent Client Protocol. Its adapter speaks the control protocol of Claude Code, as
 /// far as the agent can do what is asked for.
@@ -141,6 +142,10 @@ impl Backend for AcpAgent {
             capabilities.push(SessionCapability::Clear);
         }
         Offer { capabilities, limited: Some(limits(&self.name)) }
+    }
+
+    fn text_way(&self) -> Way {
+        Way::OtherAgent
     }
 
     fn prompt<'a>(&'a self, queued: &'a Queued) -> BackendCall<'a, PromptOutcome> {

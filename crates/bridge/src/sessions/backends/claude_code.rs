@@ -9,6 +9,7 @@ use crate::error::{Code, Error};
 use crate::sessions::running::prompt::{prompt, shown_prompt};
 use crate::sessions::settings::Queued;
 use crate::sessions::starting::launch;
+use crate::text::Way;
 
 /// A running Claude Code, driven by its control protocol.
 pub(in crate::sessions) struct ClaudeCode(pub(in crate::sessions) AgentSession);
@@ -38,8 +39,14 @@ impl Backend for ClaudeCode {
         Self::full_offer()
     }
 
+    fn text_way(&self) -> Way {
+        let version = self.0.client().info().claude_code_version;
+        Way::of_version(version.and_then(|version| version.parse().ok()))
+    }
+
     fn prompt<'a>(&'a self, queued: &'a Queued) -> BackendCall<'a, PromptOutcome> {
         Box::pin(async move {
+            queued.check_way(self.text_way())?;
             self.0.prompt(prompt(queued)?, shown_prompt(queued)).await?;
             Ok(PromptOutcome::Handed)
         })

@@ -19,6 +19,7 @@ pub(in crate::sessions) use self::claude_code::ClaudeCode;
 use super::entry::{Entry, Memory};
 use super::settings::Queued;
 use crate::error::{Code, Error};
+use crate::text::Way;
 
 /// The result of a call to a backend.
 pub(in crate::sessions) type BackendCall<'a, T> = BoxFuture<'a, Result<T, Error>>;
@@ -27,6 +28,9 @@ pub(in crate::sessions) type BackendCall<'a, T> = BoxFuture<'a, Result<T, Error>
 pub(in crate::sessions) trait Backend: Send + Sync {
     /// The actions that it offers now.
     fn offer(&self) -> Offer;
+
+    /// The way by which a text reaches it.
+    fn text_way(&self) -> Way;
 
     /// Hands it a prompt.
     fn prompt<'a>(&'a self, queued: &'a Queued) -> BackendCall<'a, PromptOutcome>;

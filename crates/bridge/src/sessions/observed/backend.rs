@@ -12,6 +12,7 @@ use super::{ObservedProcess, place};
 use crate::error::{Code, Error};
 use crate::sessions::backends::{Backend, BackendCall, Offer, PromptOutcome};
 use crate::sessions::settings::Queued;
+use crate::text::Way;
 
 impl Backend for ObservedProcess {
     fn offer(&self) -> Offer {
@@ -42,10 +43,15 @@ impl Backend for ObservedProcess {
         Offer { capabilities, limited: Some(reason) }
     }
 
+    fn text_way(&self) -> Way {
+        if self.takes_messages() { Way::PeerMessage } else { Way::Typed }
+    }
+
     /// Types the prompt, if its screen allows it now.
     fn prompt<'a>(&'a self, queued: &'a Queued) -> BackendCall<'a, PromptOutcome> {
         Box::pin(async move {
             let Some(steering) = &self.steering else { return Ok(PromptOutcome::NotNow) };
+            queued.check_way(self.text_way())?;
             match steering.prompt(&typed_text(&queued.content), &queued.id).await {
                 Ok(TypingOutcome::Typed) => Ok(PromptOutcome::Handed),
                 Ok(_) => Ok(PromptOutcome::NotNow),

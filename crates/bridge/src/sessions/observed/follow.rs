@@ -109,6 +109,9 @@ pub(super) async fn follow(
                 entry.leave_message(&id).await;
             }
             if line.agent.is_none() {
+                if let Some(mode) = permission_mode(&line.bytes) {
+                    process.note_mode(&mode);
+                }
                 // Files of our agents do not mark the ends of their turns.
                 if was_ours && !is_ours {
                     process.session.observe(Observation::StoredTurnEnded).await;
@@ -210,6 +213,12 @@ fn rejected_by_user(line: &[u8]) -> Option<String> {
     let entry = marks.into_iter().find_map(of_mark)?;
     let blocks = entry["message"]["content"].as_array()?;
     blocks.iter().find_map(|block| block["tool_use_id"].as_str()).map(str::to_owned)
+}
+
+/// The permission mode that an entry names: that of a prompt, or a change of the mode.
+fn permission_mode(line: &[u8]) -> Option<String> {
+    let entry = entry_with(line, b"\"permissionMode\"")?;
+    entry["permissionMode"].as_str().map(str::to_owned)
 }
 
 /// The id of an entry with a message that came from another session.

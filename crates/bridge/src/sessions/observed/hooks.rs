@@ -53,6 +53,8 @@ struct HookInput {
     permission_suggestions: Option<Value>,
     #[serde(default)]
     reason: Option<String>,
+    #[serde(default)]
+    permission_mode: Option<String>,
 }
 
 /// Facts from the environment of the hook.
@@ -123,6 +125,10 @@ impl Sessions {
         if !process.has_hooks.swap(true, Ordering::Relaxed) {
             let entry = self.active_session(&process.key).await?.entry;
             entry.notify(Notice::Session { session: entry.view() });
+        }
+        // A sub-agent may have a mode of its own.
+        if let (Some(mode), None) = (&input.permission_mode, &input.agent_id) {
+            process.note_mode(mode);
         }
         // Something has happened, and the files tell what.
         process.changed.notify_one();

@@ -115,6 +115,8 @@ struct ProcessState {
     /// The time at which the file of a session without a known process has last grown.
     grown_at: Option<Instant>,
     is_over: bool,
+    /// The permission mode, as the last entry or hook has it.
+    permission_mode: Option<String>,
 }
 
 impl ObservedProcess {
@@ -173,6 +175,16 @@ impl ObservedProcess {
         change(&mut self.state.lock());
         self.changed.notify_one();
         self.queue_changed.notify_one();
+    }
+
+    /// Notes the permission mode that an entry or a hook names.
+    fn note_mode(&self, mode: &str) {
+        self.state.lock().permission_mode = Some(mode.to_owned());
+    }
+
+    /// The permission mode, if it is known.
+    pub(super) fn permission_mode(&self) -> Option<String> {
+        self.state.lock().permission_mode.clone()
     }
 
     fn calls(&self) -> MutexGuard<'_, AnnouncedCalls> {

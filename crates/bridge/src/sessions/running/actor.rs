@@ -166,6 +166,9 @@ impl Actor {
 
     async fn hand_over(&mut self, queued: &Queued) -> Result<(), Error> {
         let agent = self.agent().await?;
+        if let Err(refused) = queued.check_way(agent.text_way()) {
+            return self.drop_refused(queued, &refused).await;
+        }
         if queued.delivery == Delivery::Interrupt && self.entry.memory().is_turn_open {
             // Fails if the turn has ended by itself.
             drop(agent.interrupt().await);
@@ -186,6 +189,17 @@ impl Actor {
                 Err(Error::new(Code::Conflict, "The agent cannot take a prompt now", hint))
             }
         }
+    }
+
+    /// Removes a prompt that this agent would interpret, and tells its subscribers.
+    pub(in crate::sessions) async fn drop_refused(
+        &self,
+        queued: &Queued,
+        refused: &Error,
+    ) -> Result<(), Error> {
+        self.entry.drop_prompt(queued, error_text(refused)).await?;
+        self.report_error(format!("A prompt was not sent. {}", error_text(refused))).await;
+        Ok(())
     }
 
     /// Returns the agent for a command that is not a prompt.

@@ -167,6 +167,7 @@ mod tests {
             state,
             typed: false,
             origin: None,
+            interpreted: false,
         }
     }
 

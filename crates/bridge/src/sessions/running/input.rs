@@ -19,6 +19,7 @@ use crate::sessions::running::commands::{accepted, at_cursor};
 use crate::sessions::running::prompt;
 use crate::sessions::settings::{Queued, SessionSettings};
 use crate::sessions::starting::agent_slots::AgentSlot;
+use crate::text::{DeliveredText, Meaning};
 
 /// The sender of a prompt.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +59,9 @@ impl Sessions {
         let used = self.active_for(caller, name).await?;
         check_session(&input, &used.entry)?;
         check(&input)?;
-        let typed_into = self.check_typed(caller, &used.entry, &input)?;
+        let typed_into = used.entry.check_typed(&input)?;
+        used.entry.check_looseness(caller, self.config())?;
+        let text = self.admit_text(caller, &used.entry, &input.content).await?;
         let client_id = command_ids::optional_stored_id(caller, input.client_id.as_deref())?;
         // A repeated prompt returns its first result, whatever the limits are now.
         if let Some(id) = &client_id
@@ -67,13 +70,15 @@ impl Sessions {
             return used.entry.said_before(cursor, &input).await;
         }
         if let Some(process) = typed_into {
-            let accepted = used.entry.enqueue(Sender::Person(caller), input, client_id, Way::Typed).await?;
+            let accepted =
+                used.entry.enqueue(Sender::Person(caller), input, text, client_id, Target::Terminal).await?;
             process.notify_queue();
             return Ok(accepted);
         }
         used.entry.drop_typed().await;
         let slot = self.slot_for(&used.entry.key).await?;
-        let accepted = used.entry.enqueue(Sender::Person(caller), input, client_id, Way::Agent).await?;
+        let accepted =
+            used.entry.enqueue(Sender::Person(caller), input, text, client_id, Target::Agent).await?;
         {
             let mut memory = used.entry.memory();
             memory.is_held = false;
@@ -133,13 +138,13 @@ impl Sessions {
     }
 }
 
-/// The way of a prompt.
+/// The receiver of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::sessions) enum Way {
-    /// To an agent of this server.
+pub(in crate::sessions) enum Target {
+    /// An agent of this server.
     Agent,
-    /// Into a terminal.
-    Typed,
+    /// A process that a person started, which is typed into.
+    Terminal,
 }
 
 fn check_session(input: &Input, entry: &Entry) -> Result<(), Error> {
@@ -177,8 +182,9 @@ impl Entry {
         &self,
         sender: Sender<'_>,
         input: Input,
+        text: DeliveredText,
         client_id: Option<ClientId>,
-        way: Way,
+        target: Target,
     ) -> Result<Accepted, Error> {
         let at = self.clock.now();
         let id = self.ids.next();
@@ -205,13 +211,14 @@ impl Entry {
             settings.queue.push(Queued {
                 id: id.clone(),
                 turn_id: given,
-                content: input.content.clone(),
-                attachments: input.attachments.clone(),
+                content: text.text.clone(),
+                attachments: input.attachments.iter().chain(&text.files).cloned().collect(),
                 delivery: input.delivery,
                 at: at.to_string(),
                 state: QueueState::Waiting,
-                typed: way == Way::Typed,
+                typed: target == Target::Terminal,
                 origin: sender.origin().map(str::to_owned),
+                interpreted: text.meaning == Meaning::Interpreted,
             });
             let bytes = bytes_of(&settings.queue);
             if bytes > QUEUE_BYTES_MAX {

@@ -1,6 +1,7 @@
 //! The task of a session: input goes to its agent, and events come from it.
 
 pub(super) mod actor;
+mod admission;
 pub(super) mod changes;
 pub(super) mod command_ids;
 pub(super) mod commands;

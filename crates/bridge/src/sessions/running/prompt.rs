@@ -19,6 +19,11 @@ const PICTURES: [(&str, IsPicture); 4] = [
 
 type IsPicture = fn(&[u8]) -> bool;
 
+/// The type of the picture that these bytes are, if it is a supported one.
+pub(crate) fn image_type(bytes: &[u8]) -> Option<&'static str> {
+    PICTURES.iter().find(|(_, has_signature)| has_signature(bytes)).map(|(kind, _)| *kind)
+}
+
 /// The prompt as it is shown.
 pub(in crate::sessions) fn shown_prompt(queued: &Queued) -> fold::Prompt {
     let mut shown = fold::Prompt::new(queued.content.as_str());
@@ -39,14 +44,15 @@ fn attachment_kind(attachment: &Attachment) -> String {
 
 /// The prompt for the agent. An error here is permanent.
 pub(in crate::sessions) fn prompt(queued: &Queued) -> Result<Prompt, Error> {
+    let marked = |prompt: Prompt| if queued.interpreted { prompt } else { prompt.verbatim() };
     if queued.attachments.is_empty() {
-        return Ok(Prompt::from(queued.content.as_str()));
+        return Ok(marked(Prompt::from(queued.content.as_str())));
     }
     let mut blocks = queued.attachments.iter().map(block).collect::<Result<Vec<_>, _>>()?;
     if !queued.content.is_empty() {
         blocks.push(ContentBlock::Text { text: queued.content.clone() });
     }
-    Ok(Prompt::new(Content::blocks(blocks)))
+    Ok(marked(Prompt::new(Content::blocks(blocks))))
 }
 
 /// Refuses attachments that cannot be sent.

@@ -23,6 +23,7 @@ use crate::sessions::settings::SessionSettings;
 use crate::sessions::starting::launch;
 #[cfg(unix)]
 use crate::sessions::surviving;
+use crate::text::Denies;
 
 impl Actor {
     /// Returns the agent, and starts one if none runs.
@@ -43,6 +44,7 @@ impl Actor {
         let starting = |settings: &mut SessionSettings, _: &Session| {
             settings.fail(None);
             settings.untrusted = untrusted;
+            settings.denies = Denies::Credentials;
             Ok(Change { phase: Some(ServerPhase::Starting), ..Change::default() })
         };
         self.entry.change(starting).await?;

@@ -112,6 +112,7 @@ impl Sessions {
         let _slot = match first_input(&new) {
             Some(input) => {
                 input::check(&input)?;
+                self.admit_first_text(caller, &new, is_demo, &input.content).await?;
                 settings.check_budget()?;
                 Some(self.slot_for(&key).await?)
             }

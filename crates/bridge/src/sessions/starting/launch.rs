@@ -17,6 +17,7 @@ use crate::journal::Session;
 use crate::limits::LEAST_BUDGET_USD;
 use crate::sessions::Config;
 use crate::sessions::settings::{Launch, SessionSettings};
+use crate::sessions::starting::deny_rules;
 
 /// The name by which agents of this server are known to the CLI.
 pub(in crate::sessions) const ENTRYPOINT: &str = "tidings";
@@ -43,6 +44,8 @@ pub(in crate::sessions) fn options(
         if !launch.options.is_empty() {
             options = options.settings(serde_json::json!({ OPTIONS_SETTING: launch.options }));
         }
+    } else {
+        options = options.settings(deny_rules::settings(config.data.as_deref(), Path::new(&row.cwd)));
     }
     for (name, value) in &config.environment {
         options = options.env(name, value);

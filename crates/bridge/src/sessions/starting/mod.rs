@@ -5,6 +5,7 @@ pub(super) mod agent_slots;
 pub(super) mod agents;
 pub(super) mod claude;
 pub(super) mod create;
+mod deny_rules;
 pub(super) mod fork;
 pub(crate) mod import;
 pub(super) mod launch;

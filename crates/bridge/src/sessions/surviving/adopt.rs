@@ -88,7 +88,10 @@ impl Actor {
         self.set_idle().await?;
         // It is unknown if these arrived. The host knows: it does not write a prompt twice.
         for queued in self.entry.handed() {
-            agent.prompt(&queued).await?;
+            match queued.check_way(agent.text_way()) {
+                Ok(()) => drop(agent.prompt(&queued).await?),
+                Err(refused) => self.drop_refused(&queued, &refused).await?,
+            }
         }
         drop(tokio::spawn(resend_answers(Arc::clone(&self.entry), hosted)));
         Ok(())

@@ -14,8 +14,9 @@ use crate::limits::{CONTINUE_CHECK_EVERY, CONTINUE_DELAY};
 use crate::sessions::Sessions;
 use crate::sessions::active::Admission;
 use crate::sessions::entry::{Change, Entry};
-use crate::sessions::running::input::{Sender, Way};
+use crate::sessions::running::input::{Sender, Target};
 use crate::sessions::settings::SessionSettings;
+use crate::text::{DeliveredText, Meaning};
 
 /// The prompt with which a session continues.
 const PROMPT: &str = "continue";
@@ -131,7 +132,8 @@ impl Sessions {
         // Without a free slot the next check tries again.
         let Ok(slot) = self.slot_for(&entry.key).await else { return };
         let input = Input { content: PROMPT.to_owned(), ..Input::default() };
-        match entry.enqueue(SENDER, input, None, Way::Agent).await {
+        let text = DeliveredText { text: PROMPT.to_owned(), files: Vec::new(), meaning: Meaning::Plain };
+        match entry.enqueue(SENDER, input, text, None, Target::Agent).await {
             Ok(_) => entry.deliver_now(Some(slot)),
             Err(error) if error.code() == Code::BudgetExhausted => entry.give_up_continuing(&error).await,
             Err(error) => {

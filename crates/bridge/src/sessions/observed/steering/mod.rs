@@ -19,8 +19,6 @@ pub(super) use self::deliver::deliver;
 use self::messages::MessagingSocket;
 use self::tmux::TmuxPane;
 use super::{BUSY, IDLE, ObservedProcess, Sessions};
-use crate::auth::capabilities;
-use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::sessions::backends::Backend;
 use crate::sessions::entry::Entry;
@@ -81,29 +79,6 @@ impl ObservedProcess {
 }
 
 impl Sessions {
-    /// Checks a prompt for a session that runs in a terminal. Returns the process that it is typed into, or
-    /// none if this server runs the agent.
-    pub(in crate::sessions) fn check_typed(
-        &self,
-        caller: &Caller,
-        entry: &Entry,
-        input: &Input,
-    ) -> Result<Option<Arc<ObservedProcess>>, Error> {
-        let observed = entry.memory().observed.clone();
-        entry.check_offered(SessionCapability::Prompt)?;
-        let Some(process) = observed else { return Ok(None) };
-        let text = typed_text(&input.content);
-        if text.is_empty() {
-            return Err(Error::new(Code::Invalid, "The prompt has no visible text", "send some text"));
-        }
-        self.require(caller, &capabilities::of_typed_text(&text))?;
-        if !input.attachments.is_empty() {
-            let message = "Attachments cannot be typed into a terminal";
-            return Err(Error::new(Code::Invalid, message, "put the file into the folder, and name it"));
-        }
-        Ok(Some(process))
-    }
-
     /// Interrupts the turn of a session that runs in a terminal; `None` if this server runs the agent.
     pub(in crate::sessions) async fn interrupt_typed(
         &self,
@@ -138,6 +113,28 @@ impl Sessions {
         }
         let hint = "only sessions of `tidings claude` have one";
         Err(Error::new(Code::Conflict, "This session has no terminal to show", hint))
+    }
+}
+
+impl Entry {
+    /// Checks a prompt for a session that runs in a terminal. Returns the process that it is typed into, or
+    /// none if this server runs the agent.
+    pub(in crate::sessions) fn check_typed(
+        &self,
+        input: &Input,
+    ) -> Result<Option<Arc<ObservedProcess>>, Error> {
+        let observed = self.memory().observed.clone();
+        self.check_offered(SessionCapability::Prompt)?;
+        let Some(process) = observed else { return Ok(None) };
+        let text = typed_text(&input.content);
+        if text.is_empty() {
+            return Err(Error::new(Code::Invalid, "The prompt has no visible text", "send some text"));
+        }
+        if !input.attachments.is_empty() {
+            let message = "Attachments cannot be typed into a terminal";
+            return Err(Error::new(Code::Invalid, message, "put the file into the folder, and name it"));
+        }
+        Ok(Some(process))
     }
 }
 
