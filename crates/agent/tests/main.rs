@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod always;
 mod batches;
 mod commands;
 mod derivation;

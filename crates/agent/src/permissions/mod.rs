@@ -18,6 +18,7 @@ pub(crate) mod disk;
 mod glob;
 mod grant;
 mod hidden;
+mod offer;
 pub(crate) mod paths;
 pub(crate) mod reach;
 mod registry;
@@ -39,6 +40,7 @@ pub(crate) use grant::command_matches;
 pub use grant::{Grant, GrantTarget};
 pub use hidden::is_hidden;
 pub(crate) use hidden::visible;
+pub use offer::AGENT_DESTINATION;
 pub use reach::Reach;
 pub use registry::{
     BatchAnswer, BatchRecorded, BatchResponse, Member, PermissionRegistry, Recorded, RegisteredBatch,

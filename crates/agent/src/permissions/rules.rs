@@ -5,10 +5,11 @@ use tidings_protocol::permissions::{
 };
 use tidings_protocol::ui::{PermissionLevel, TargetType};
 
-use super::Ask;
+use super::{Ask, offer};
 
 /// The rules that make the request unnecessary next time: those that the CLI suggests, else one that covers
-/// exactly this call.
+/// exactly this call. It is empty if one of the rules may not be offered, because the others would cover only
+/// a part of the request.
 ///
 /// The CLI also suggests other modes and additional folders. They allow far more than the call, so the user
 /// must choose them explicitly.
@@ -16,26 +17,31 @@ pub(super) fn always(ask: &Ask) -> Vec<PermissionUpdate> {
     if !ask.can_be_always || ask.needs_person {
         return Vec::new();
     }
-    let suggested: Vec<PermissionUpdate> =
-        ask.suggestions.iter().filter(|update| adds_permission(update)).cloned().collect();
-    if !suggested.is_empty() {
-        return suggested;
-    }
-    own_rule(ask)
-        .map(|rule| {
+    let mut updates: Vec<PermissionUpdate> =
+        ask.suggestions.iter().filter(|update| allows(update).is_some()).cloned().collect();
+    if updates.is_empty() {
+        let own = own_rule(ask).map(|rule| {
             PermissionUpdate::add_rules(
                 vec![rule],
                 PermissionBehavior::ALLOW,
                 PermissionDestination::LOCAL_SETTINGS,
             )
-        })
-        .into_iter()
-        .collect()
+        });
+        updates.extend(own);
+    }
+    let allowed: Vec<&RulesUpdate> = updates.iter().filter_map(allows).collect();
+    if offer::is_offerable(ask, &allowed) { updates } else { Vec::new() }
 }
 
-fn adds_permission(update: &PermissionUpdate) -> bool {
-    matches!(update, PermissionUpdate::AddRules(RulesUpdate { rules, behavior: Some(behavior), .. })
-        if *behavior == PermissionBehavior::ALLOW && !rules.is_empty())
+/// The rules of an update that adds permissions.
+fn allows(update: &PermissionUpdate) -> Option<&RulesUpdate> {
+    match update {
+        PermissionUpdate::AddRules(added) => {
+            let is_allowing = added.behavior.as_ref() == Some(&PermissionBehavior::ALLOW);
+            (is_allowing && !added.rules.is_empty()).then_some(added)
+        }
+        _ => None,
+    }
 }
 
 fn own_rule(ask: &Ask) -> Option<PermissionRule> {
