@@ -4,7 +4,7 @@ use tidings_protocol::api::{AnswerResult, Choice, PermissionAnswer, PermissionSc
 
 use super::Notifications;
 use super::channel::{Via, device_target};
-use super::compose::decisions;
+use super::compose::is_decidable;
 use super::token::ActionToken;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
@@ -76,7 +76,7 @@ impl Notifications {
             let hint = "open the request to see what it is now";
             return Err(Error::new(Code::DigestMismatch, "The request has changed since it was shown", hint));
         }
-        if decisions(&item, true).is_empty() {
+        if !is_decidable(&item) {
             return Err(refused("This request must be seen before it is decided"));
         }
         if !sees(caller, &item) {

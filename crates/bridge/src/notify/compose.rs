@@ -4,7 +4,9 @@ use serde::Serialize;
 use serde_json::Value;
 use tidings_protocol::api::{Choice, InboxKind, PushActions, PushMessage};
 use tidings_protocol::mobile::RiskLevel;
+use tidings_protocol::ui::PermissionDetails;
 
+use super::content::{Surface, whole_content};
 use super::target::Occasion;
 use crate::caller::Scope;
 use crate::inbox::{Item, text};
@@ -98,12 +100,7 @@ impl Notification {
     pub(super) async fn with_details(mut self, item: &Item, sessions: &Sessions) -> Self {
         let title = item.subject.as_ref().and_then(|subject| subject.title.clone());
         let mut details = Details { line: item.line.clone().unwrap_or_default(), title, input: None };
-        if item.kind == InboxKind::Permission
-            && let Ok(permissions) = sessions.permissions(item.session()).await
-        {
-            let asked = permissions.into_iter().find(|it| Some(&it.tool_use_id) == item.tool_use_id.as_ref());
-            details.input = asked.map(|asked| asked.details.input);
-        }
+        details.input = pending(item, sessions).await.map(|asked| asked.input);
         self.details = Some(details);
         self
     }
@@ -115,19 +112,42 @@ const INBOX: &str = "#/inbox";
 /// The tag of a message about many items.
 pub(super) const SUMMARY: &str = "summary";
 
+/// The pending permission request of an item.
+async fn pending(item: &Item, sessions: &Sessions) -> Option<PermissionDetails> {
+    if item.kind != InboxKind::Permission {
+        return None;
+    }
+    let permissions = sessions.permissions(item.session()).await.ok()?;
+    let asked = permissions.into_iter().find(|it| Some(&it.tool_use_id) == item.tool_use_id.as_ref())?;
+    Some(asked.details)
+}
+
+/// All that the request of an item would do, if a notification can show it.
+pub(super) async fn shown_content(item: &Item, surface: Surface, sessions: &Sessions) -> Option<String> {
+    if surface == Surface::NoContent {
+        return None;
+    }
+    let asked = pending(item, sessions).await.filter(|asked| asked.digest == item.digest)?;
+    whole_content(&asked.tool_name, &asked.input, surface)
+}
+
+/// One line about an item.
+pub(super) fn detail_line(item: &Item) -> Option<String> {
+    match (&item.tool, &item.line) {
+        (Some(tool), Some(line)) => Some(format!("{tool}: {line}")),
+        (None, Some(line)) => Some(line.clone()),
+        (tool, None) => tool.clone(),
+    }
+}
+
 /// A message to a browser about one item.
 pub(super) fn push_message(
     item: &Item,
     step: u32,
     badge: u64,
-    details: bool,
+    detail: Option<String>,
     token: Option<PushActions>,
 ) -> PushMessage {
-    let detail = match (&item.tool, &item.line) {
-        (Some(tool), Some(line)) => Some(format!("{tool}: {line}")),
-        (None, Some(line)) => Some(line.clone()),
-        (tool, None) => tool.clone(),
-    };
     PushMessage::Notify {
         v: 1,
         id: item.id.clone(),
@@ -143,7 +163,7 @@ pub(super) fn push_message(
         badge,
         risk: item.risk,
         actions: token,
-        detail: detail.filter(|_| details),
+        detail,
         items: Vec::new(),
     }
 }
@@ -173,16 +193,20 @@ pub(super) fn push_summary(items: &[(Item, u32)], badge: u64) -> PushMessage {
 
 const SUMMARY_IDS_MAX: usize = 20;
 
-/// The decisions that a button may make: none for high risk, which must be seen first.
-pub(super) fn decisions(item: &Item, may_allow: bool) -> Vec<Choice> {
-    let is_asked = item.waiting && item.kind == InboxKind::Permission && item.digest.is_some();
-    match item.risk {
-        Some(RiskLevel::Low | RiskLevel::Medium) if is_asked && may_allow => {
-            vec![Choice::Allow, Choice::Deny]
-        }
-        Some(RiskLevel::Low | RiskLevel::Medium) if is_asked => vec![Choice::Deny],
-        _ => Vec::new(),
+/// The decisions that the buttons of a notification with this content make: none for high risk, which must be
+/// opened, and none that allows without the whole content.
+pub(super) fn decisions(item: &Item, content: Option<&str>) -> Vec<Choice> {
+    match content {
+        _ if !is_decidable(item) => Vec::new(),
+        Some(_) => vec![Choice::Allow, Choice::Deny],
+        None => vec![Choice::Deny],
     }
+}
+
+/// True if a button may decide about an item.
+pub(super) fn is_decidable(item: &Item) -> bool {
+    let is_asked = item.waiting && item.kind == InboxKind::Permission && item.digest.is_some();
+    is_asked && matches!(item.risk, Some(RiskLevel::Low | RiskLevel::Medium))
 }
 
 /// The scope that a device needs for buttons.

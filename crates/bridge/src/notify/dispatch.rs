@@ -11,7 +11,10 @@ use tokio_util::sync::CancellationToken;
 use super::Notifications;
 use super::attempt::{Attempt, FailureKind};
 use super::channel::{Channel, Via, device_target};
-use super::compose::{BUTTON_SCOPE, SUMMARY, decisions, push_message, push_summary};
+use super::compose::{
+    BUTTON_SCOPE, SUMMARY, decisions, detail_line, push_message, push_summary, shown_content,
+};
+use super::content::Surface;
 use super::hook::Buttons;
 use super::token::ActionToken;
 use super::web_push::{PushEndpoint, Urgency};
@@ -159,15 +162,18 @@ impl Notifications {
         let message = match items {
             [(item, step)] => {
                 let may_decide = to.scopes.has(BUTTON_SCOPE);
-                let decisions = if may_decide { decisions(item, true) } else { Vec::new() };
+                let has_details = self.inbox().with(|ledger| ledger.rules().settings().details);
+                let surface = if may_decide && has_details { Surface::Browser } else { Surface::NoContent };
+                let content = shown_content(item, surface, self.inbox().sessions()).await;
+                let decisions = if may_decide { decisions(item, content.as_deref()) } else { Vec::new() };
                 let target = device_target(&to.device);
                 let token = || ActionToken::new(&target, item, *step, &decisions).seal(push.keys().actions());
                 let actions = (!decisions.is_empty()).then(|| tidings_protocol::api::PushActions {
                     token: token(),
                     decisions: decisions.clone(),
                 });
-                let details = self.inbox().with(|ledger| ledger.rules().settings().details);
-                push_message(item, *step, badge, details, actions)
+                let detail = content.or_else(|| detail_line(item)).filter(|_| has_details);
+                push_message(item, *step, badge, detail, actions)
             }
             items => push_summary(items, badge),
         };

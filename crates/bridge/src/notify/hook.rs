@@ -7,7 +7,8 @@ use reqwest::{Client, Url};
 use tidings_protocol::api::{Choice, InboxKind};
 
 use super::attempt::{Attempt, FailureKind};
-use super::compose::{Notification, decisions, link};
+use super::compose::{Notification, decisions, link, shown_content};
+use super::content::Surface;
 use super::ntfy::Button;
 use super::target::{Occasion, Target, TargetKind};
 use super::token::ActionToken;
@@ -83,11 +84,17 @@ impl Hook {
         if let ([(item, _)], true) = (items, self.target.include_details) {
             notification = notification.with_details(item, inbox.sessions()).await;
         }
+        let content = self.content(items, inbox).await;
+        if let (Some(details), Some(content)) = (&mut notification.details, &content) {
+            details.line.clone_from(content);
+        }
         let request = match self.target.kind {
             TargetKind::Webhook => webhook::request(self, &notification, inbox.now() / 1000),
             TargetKind::Slack => Some(slack::request(self, &notification)),
             TargetKind::Discord => Some(discord::request(self, &notification)),
-            TargetKind::Ntfy => ntfy::request(self, &notification, self.buttons(items, buttons)),
+            TargetKind::Ntfy => {
+                ntfy::request(self, &notification, Self::buttons(items, content.as_deref(), buttons))
+            }
         };
         let Some(request) = request else { return encoded() };
         match request.send().await {
@@ -104,12 +111,23 @@ impl Hook {
         self.send(&[(item, 0)], inbox, buttons).await
     }
 
+    /// All that the one request of a notification would do, if the target may allow and shows it.
+    async fn content(&self, items: &[(Item, u32)], inbox: &Inbox) -> Option<String> {
+        let Target { kind, allow_button, include_details, .. } = self.target;
+        let surface = match kind {
+            TargetKind::Ntfy if allow_button && include_details => Surface::Ntfy,
+            _ => Surface::NoContent,
+        };
+        let [(item, _)] = items else { return None };
+        shown_content(item, surface, inbox.sessions()).await
+    }
+
     /// The buttons of a notification: one token for each, since everybody who reads the topic reads it too.
-    fn buttons(&self, items: &[(Item, u32)], buttons: &Buttons<'_>) -> Vec<Button> {
+    fn buttons(items: &[(Item, u32)], content: Option<&str>, buttons: &Buttons<'_>) -> Vec<Button> {
         let (Some(page), Some(key), [(item, step)]) = (buttons.page, buttons.key, items) else {
             return Vec::new();
         };
-        let offered = decisions(item, self.target.allow_button).into_iter();
+        let offered = decisions(item, content).into_iter();
         offered
             .map(|choice| {
                 let token = ActionToken::new(buttons.target, item, *step, &[choice]).seal(key);

@@ -7,6 +7,7 @@ mod act;
 mod attempt;
 mod channel;
 mod compose;
+mod content;
 mod discord;
 mod dispatch;
 mod hook;

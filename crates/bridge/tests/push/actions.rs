@@ -13,6 +13,17 @@ fn act(received: &Received, decision: &str) -> Value {
     json!({"token": received.message["actions"]["token"], "decision": decision})
 }
 
+/// Lets messages show what the agent wants to do, without which they cannot allow it.
+async fn show_details(server: &TestServer) {
+    let settings = json!({"first_after_s": 3, "details": true});
+    assert_eq!(server.admin("PUT", "/v1/notify/settings", Some(settings)).await.0, 200);
+}
+
+/// The decisions of the buttons of a message.
+fn buttons(received: &Received) -> Value {
+    received.message["actions"]["decisions"].clone()
+}
+
 /// A phone that is subscribed, and its token.
 async fn phone(server: &TestServer, number: u8) -> (Browser, String) {
     let browser = Browser::start(number).await;
@@ -24,6 +35,7 @@ async fn phone(server: &TestServer, number: u8) -> (Browser, String) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_reaches_the_phone_and_one_tap_decides_it() {
     let server = TestServer::start(ASKS).await;
+    show_details(&server).await;
     let (mut browser, token) = phone(&server, 1).await;
     let (mut other, other_token) = phone(&server, 2).await;
     let item = server.ask().await;
@@ -38,8 +50,8 @@ async fn a_request_reaches_the_phone_and_one_tap_decides_it() {
     assert_eq!(pushed.headers["urgency"], "high");
     let expires = pushed.claims["exp"].as_i64().unwrap();
     assert!((1_772_452_800..1_772_452_800 + 86_400).contains(&expires), "within a day: {expires}");
-    let text = message.to_string();
-    assert!(!text.contains("secret") && !text.contains("Make it"), "it says no more than it must: {text}");
+    let detail = message["detail"].as_str().unwrap();
+    assert!(detail.starts_with("Write ") && detail.ends_with("note.txt:\nsecret-thing"), "{detail}");
     let elsewhere = other.next().await;
 
     let refused = async |token: &str, body: Value, status: u16, code: &str| {
@@ -74,6 +86,32 @@ async fn a_request_reaches_the_phone_and_one_tap_decides_it() {
     assert_eq!(settled["deliveries"][0]["state"], "sent");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn k25_a_push_that_does_not_show_what_it_allows_has_no_button_that_allows() {
+    let long = ASKS.replace("secret-thing", &"x".repeat(300));
+    let hidden = ASKS.replace("secret-thing", "secret\\u202ething");
+    for (script, has_details) in [(ASKS, false), (&long, true), (&hidden, true)] {
+        let server = TestServer::start(script).await;
+        if has_details {
+            show_details(&server).await;
+        }
+        let (mut browser, token) = phone(&server, 1).await;
+        let item = server.ask().await;
+        server.pass(MOMENT).await;
+        let pushed = browser.next().await;
+        assert_eq!(buttons(&pushed), json!(["deny"]), "{}", pushed.message);
+        let text = pushed.message.to_string();
+        assert!(!text.contains("secret") && !text.contains("xxx"), "it says no more than it must: {text}");
+        let (status, problem) =
+            server.request(&token, "POST", "/v1/inbox/act", Some(act(&pushed, "allow"))).await;
+        assert_eq!((status, &problem["code"]), (403, &"forbidden".into()), "{problem}");
+        assert_eq!(server.item("state=waiting").await["id"], item["id"], "nothing was decided");
+        let (status, result) =
+            server.request(&token, "POST", "/v1/inbox/act", Some(act(&pushed, "deny"))).await;
+        assert_eq!((status, &result["outcome"]), (200, &"denied".into()), "{result}");
+    }
+}
+
 /// The token of a button whose request was about something else. Only the key of the server can sign it.
 fn about_something_else(server: &TestServer, token: &str) -> String {
     let keys = std::fs::read(server.folder.path().join("data/push-keys.json")).unwrap();
@@ -91,6 +129,7 @@ fn about_something_else(server: &TestServer, token: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_button_about_another_input_is_refused_with_its_own_code() {
     let server = TestServer::start(ASKS).await;
+    show_details(&server).await;
     let (mut browser, token) = phone(&server, 1).await;
     let item = server.ask().await;
     server.pass(MOMENT).await;
@@ -111,6 +150,7 @@ async fn a_button_about_another_input_is_refused_with_its_own_code() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reminder_renews_the_token_and_a_stale_one_decides_nothing() {
     let server = TestServer::start(ASKS).await;
+    show_details(&server).await;
     let (mut browser, token) = phone(&server, 1).await;
     server.ask().await;
     server.pass(MOMENT).await;
@@ -129,6 +169,7 @@ async fn a_reminder_renews_the_token_and_a_stale_one_decides_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_can_lose_something_has_no_buttons_and_a_device_that_may_not_decide_neither() {
     let server = TestServer::start(ASKS_HIGH).await;
+    show_details(&server).await;
     let (mut browser, _) = phone(&server, 1).await;
     let item = server.ask().await;
     assert_eq!(item["risk"], "HIGH");

@@ -53,6 +53,7 @@ impl Served {
     async fn first_after(&self, seconds: u64) {
         let (_, mut settings) = self.request(&self.admin, "GET", "/v1/notify/settings", None).await;
         settings["first_after_s"] = seconds.into();
+        settings["details"] = true.into();
         assert_eq!(self.request(&self.admin, "PUT", "/v1/notify/settings", Some(settings)).await.0, 200);
     }
 

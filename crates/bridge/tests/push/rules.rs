@@ -89,7 +89,7 @@ async fn quiet_hours_postpone_a_message_to_their_end() {
     server.pass(Duration::ZERO).await;
     let message = browser.next().await.message;
     assert_eq!((&message["id"], &message["reminder"]), (&item["id"], &0.into()));
-    assert!(message["detail"].as_str().unwrap().ends_with("note.txt"), "the settings want it: {message}");
+    assert!(message["detail"].as_str().unwrap().contains("note.txt"), "the settings want it: {message}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -200,7 +200,15 @@ async fn a_button_at_ntfy_denies_once_and_allows_only_where_an_admin_wants_it() 
         TestServer::with_targets(ASKS, vec![target(json!({"token": "tk", "allow_button": true}))]).await;
     server.ask().await;
     server.pass(MOMENT).await;
-    assert_eq!(labels(&next(&mut received).await), ["Allow once", "Deny"]);
+    assert_eq!(labels(&next(&mut received).await), ["Deny"], "k25: it does not show what it would allow");
+
+    let shows = json!({"token": "tk", "allow_button": true, "include_details": true});
+    let server = TestServer::with_targets(ASKS, vec![target(shows)]).await;
+    server.ask().await;
+    server.pass(MOMENT).await;
+    let message = next(&mut received).await;
+    assert_eq!(labels(&message), ["Allow once", "Deny"]);
+    assert!(message["message"].as_str().unwrap().contains("secret"), "the whole content is shown: {message}");
 }
 
 /// Requests of several sessions against clients of all kinds, over sockets.
