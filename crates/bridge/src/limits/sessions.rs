@@ -247,3 +247,9 @@ pub(crate) const AGENT_LIST_BYTES_MAX: u64 = 8 << 20;
 /// Time for a running agent other than Claude Code to say what it offers. Its adapter answers by itself, so
 /// one that takes longer does not run; what it offered last is shown then.
 pub(crate) const AGENT_OFFER_WAIT: Duration = Duration::from_secs(5);
+
+/// Time in which an agent that loosened its mode must confirm that it is back; it is stopped otherwise.
+pub(crate) const MODE_RESTORE_WAIT: Duration = Duration::from_secs(10);
+
+/// Number of times that one agent is switched back to its mode before it is stopped.
+pub(crate) const MODE_RESTORES_MAX: u32 = 3;

@@ -16,6 +16,7 @@ use super::backends::{Backend, Offer};
 use super::observed::{AgentClaim, ObservedProcess};
 use super::projects::Projects;
 use super::requests::policy::{self, JudgedRequests};
+use super::running::mode_guard::ModeGuard;
 use super::running::waiters::Waiters;
 use super::settings::{FollowedFile, Queued, SessionSettings};
 use super::starting::agent_slots::{AgentSlot, AgentSlots};
@@ -69,6 +70,8 @@ pub(super) struct Memory {
     pub(super) host: Option<AttachedHost>,
     /// The agent's process, while one runs outside of this server.
     pub(super) observed: Option<Arc<ObservedProcess>>,
+    /// The permission mode that was chosen for the agent.
+    pub(super) mode: ModeGuard,
     /// The agent's right to write the session.
     pub(super) claim: AgentClaim,
     /// Positions up to which the files of an observed session are stored. The next change stores them.
@@ -138,6 +141,7 @@ impl Entry {
                 #[cfg(unix)]
                 host: None,
                 observed: None,
+                mode: ModeGuard::default(),
                 claim: AgentClaim::default(),
                 followed,
                 stalled: None,

@@ -7,6 +7,7 @@ mod answering;
 mod attaching;
 mod full;
 mod limits;
+mod modes;
 mod naming;
 mod repeats;
 pub(crate) mod test_server;

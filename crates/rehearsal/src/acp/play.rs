@@ -126,6 +126,10 @@ impl<I: Iterator<Item = std::io::Result<String>>, O: Write, E: Write> Agent<I, O
                 self.respond(id, &page)
             }
             "session/prompt" => self.prompt(id, params),
+            "session/set_mode" => match self.script.refuse_mode.clone() {
+                Some(error) => self.send(&json!({"jsonrpc": "2.0", "id": id, "error": error})),
+                None => self.respond(id, &json!({})),
+            },
             "session/set_config_option" => {
                 let result = self.set_option(params);
                 self.send(&merged(json!({"jsonrpc": "2.0", "id": id}), &result))

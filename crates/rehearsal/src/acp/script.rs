@@ -13,6 +13,8 @@ pub struct AcpScript {
     pub session: Value,
     /// Error of `session/new`, with `code` and `message`.
     pub refuse_session: Option<Value>,
+    /// Error of `session/set_mode`, with `code` and `message`.
+    pub refuse_mode: Option<Value>,
     /// Steps that follow the opening of a session.
     pub opening: Vec<AcpStep>,
     /// Updates that `session/load` replays.

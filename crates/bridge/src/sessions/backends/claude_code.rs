@@ -68,7 +68,12 @@ impl Backend for ClaudeCode {
             match setting {
                 Setting::Model(model) => drop(self.0.client().set_model(model).await?),
                 Setting::Mode(mode) => {
-                    drop(self.0.client().set_permission_mode(launch::mode_on_the_wire(mode)).await?);
+                    let wanted = launch::mode_on_the_wire(mode);
+                    let confirmed = self.0.client().set_permission_mode(wanted.clone()).await?;
+                    if let Some(other) = confirmed.filter(|other| *other != wanted) {
+                        let message = format!("The agent is in the mode `{other}` now");
+                        return Err(Error::new(Code::Conflict, message, "choose a mode that it has"));
+                    }
                 }
                 Setting::Option { .. } => return Err(self.offer().refusal(SessionCapability::SetOption)),
             }

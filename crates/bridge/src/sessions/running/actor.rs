@@ -50,6 +50,7 @@ impl Actor {
     pub(in crate::sessions) async fn run(mut self) {
         loop {
             self.yield_to_second_writer().await;
+            self.restore_mode().await;
             self.deliver().await;
             self.entry.memory().free_slot();
             let stop_turn_at = self.turn_deadline();
@@ -294,7 +295,7 @@ impl Actor {
     }
 
     /// Publishes an error event.
-    async fn report_error(&self, message: String) {
+    pub(in crate::sessions) async fn report_error(&self, message: String) {
         let event = UiMessage::Error { message, session_id: Some(self.entry.handle) };
         if let Err(error) = self.entry.append_event(&event, None).await {
             tracing::warn!(session = %self.entry.key, %error, "failed to store an error event");

@@ -149,8 +149,13 @@ impl Actor {
             }
             SessionCommand::Mode => {
                 let mode = request.mode.ok_or_else(|| missing("mode"))?;
-                if let Some(agent) = self.entry.agent() {
-                    agent.set(Setting::Mode(&mode)).await?;
+                // The agent may report the mode before it confirms it.
+                let before = self.entry.memory().mode.choose(Some(mode.clone()));
+                if let Some(agent) = self.entry.agent()
+                    && let Err(error) = agent.set(Setting::Mode(&mode)).await
+                {
+                    self.entry.memory().mode.choose(before);
+                    return Err(error);
                 }
                 let mut event = SettingsChanged::new(handle);
                 event.permission_mode = Some(mode.clone());

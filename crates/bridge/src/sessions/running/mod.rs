@@ -8,6 +8,7 @@ pub(super) mod commands;
 pub(super) mod event_ids;
 pub(crate) mod frames;
 pub(super) mod input;
+pub(super) mod mode_guard;
 pub(super) mod prompt;
 pub(super) mod sink;
 pub(super) mod turn_time;

@@ -10,7 +10,7 @@ use tidings_protocol::api::Notice;
 use tidings_protocol::ui::SessionPhase;
 
 use crate::error::Error;
-use crate::journal::{AskId, Draft, ErrorKind, JournalError, NewAsk, Settle, Settlement, Stored};
+use crate::journal::{AskId, Draft, ErrorKind, JournalError, NewAsk, Novelty, Settle, Settlement, Stored};
 use crate::limits::{LAST_LINE_CHARS, RETRY_WHEN_FULL};
 use crate::sessions::entry::{Change, Entry};
 use crate::sessions::requests::asks::{
@@ -19,6 +19,7 @@ use crate::sessions::requests::asks::{
 };
 use crate::sessions::running::changes::{apply, reaches_limit};
 use crate::sessions::running::event_ids::EventIds;
+use crate::sessions::running::mode_guard::ReportedMode;
 
 /// Stores the events of one session. The agent waits until they are stored, so nothing piles up.
 #[derive(Debug, Clone)]
@@ -141,10 +142,22 @@ impl JournalSink {
         if let UiMessage::SessionStarted(started) = event {
             entry.note_cli_session(&started.cli_session_id);
         }
+        // The user of a terminal chooses the mode there.
+        let mode = match self.1 {
+            EventSource::Output => {
+                let memory = entry.memory();
+                memory.mode.judge(event, memory.settings.launch.backend.as_deref())
+            }
+            EventSource::Files => ReportedMode::Accepted,
+        };
         let stored = entry
             .change(|settings, row| {
                 let mut change = Change { event: Some(draft), ..Change::default() };
+                let chosen = settings.launch.permission_mode.clone();
                 apply(event, settings, &mut change, closing, is_turn_open);
+                if mode == ReportedMode::Looser {
+                    settings.launch.permission_mode = chosen;
+                }
                 if let Some(line) = line {
                     settings.last_line = Some(line);
                 }
@@ -153,6 +166,11 @@ impl JournalSink {
                 Ok(change)
             })
             .await?;
+        // A repeated event is old: its mode was judged when it was stored.
+        let is_new = stored.1.as_ref().is_some_and(|stored| stored.novelty != Novelty::Seen);
+        if self.1 == EventSource::Output && is_new {
+            entry.memory().mode.note(event, mode);
+        }
         if let UiMessage::SessionStarted(started) = event
             && let Err(other) = entry.slots.lock_cli_session(&entry.key, &started.cli_session_id)
         {

@@ -129,6 +129,11 @@ impl Actor {
         options: Options,
         setup: Setup,
     ) -> Result<Arc<dyn Backend>, Error> {
+        {
+            let mut memory = self.entry.memory();
+            let mode = launch::permission_mode(&memory.settings.launch, &self.config).to_owned();
+            memory.mode.start(&mode);
+        }
         let sink = JournalSink(Arc::clone(&self.entry), EventSource::Output);
         let started = AgentSession::start_over(carrier, options, setup, Box::new(sink)).await;
         #[cfg(unix)]

@@ -103,7 +103,7 @@ pub(in crate::sessions) fn options(
 
 /// The permission mode of a new agent. One is always passed, so that no settings file chooses it; a server
 /// that no longer allows `bypassPermissions` does not start an agent with it.
-fn permission_mode<'a>(launch: &'a Launch, config: &Config) -> &'a str {
+pub(in crate::sessions) fn permission_mode<'a>(launch: &'a Launch, config: &Config) -> &'a str {
     let chosen = launch.permission_mode.as_deref().unwrap_or(USUAL_MODE);
     if chosen == BYPASS && !config.allow_bypass { USUAL_MODE } else { chosen }
 }

@@ -1,5 +1,6 @@
 //! Agents other than Claude Code on a server: a scripted one, in the Agent Client Protocol.
 
+mod modes;
 mod options;
 mod past;
 
