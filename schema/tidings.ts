@@ -1475,7 +1475,7 @@ export type PermissionDetails = {
   risk: RiskLevel,
   /** Batch of the request. */
   batch_id?: string,
-  /** Rules that an approval may add, as proposed by the agent. */
+  /** Every rule that the scope `always` adds; none or empty if that scope is not offered. */
   suggestions?: JsonValue,
   /** The request as text, from the agent. */
   title?: string,

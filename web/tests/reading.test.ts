@@ -8,7 +8,8 @@ import { spansOf } from "../src/highlight/worker.ts";
 import { mathOf } from "../src/maths/maths.ts";
 import type { Item, ToolItem } from "../src/model/conversation.ts";
 import { rowKeyOf, rowsOf, runText } from "../src/model/runs.ts";
-import { ruleWords, sessionWords } from "../src/model/scope-words.ts";
+import { alwaysRules } from "../src/model/rules.ts";
+import { coverage, ruleWords, sessionWords } from "../src/model/scope-words.ts";
 import { paintedOutput } from "../src/text/ansi.ts";
 import { Growing } from "../src/text/blocks.ts";
 import { languageOf, languageOfFile } from "../src/text/language.ts";
@@ -121,10 +122,26 @@ test("the words for a decision say exactly what it covers", () => {
   assert.match(sessionWords(details("Read"), request("Path", { level: "Read", recursive: true })), /^Reading anything in this folder/);
   assert.match(sessionWords(details("mcp__a__b"), request("Tool")), /^Every call of mcp__a__b/);
   assert.equal(ruleWords("Bash(npm test:*)"), "every command that begins with “npm test”, whatever follows");
-  assert.equal(ruleWords("Bash(make)"), "exactly this command");
+  assert.equal(ruleWords("Bash(make)", { ...details("Bash"), input: { command: "make" } }), "exactly this command");
   assert.equal(ruleWords("WebFetch(domain:example.org)"), "every address of example.org");
   assert.equal(ruleWords("Edit(//home/me/shop/**)"), "changing everything below //home/me/shop");
   assert.equal(ruleWords("mcp__a__b"), "every call of mcp__a__b, whatever its input");
+});
+
+test("p33 every rule of always is listed, and only the one rule of a simple command is exactly that command", () => {
+  const asked = (command: string, ...rules: string[]) => {
+    const added = rules.map((ruleContent) => ({ toolName: "Bash", ruleContent }));
+    return { tool_name: "Bash", input: { command }, suggestions: [{ type: "addRules", behavior: "allow", destination: "localSettings", rules: added }] } as unknown as PermissionDetails;
+  };
+  const words = (details: PermissionDetails) => {
+    const rules = alwaysRules(details);
+    return rules.map((rule) => `${rule.rule}: ${coverage(rule, rules.length === 1 ? details : undefined)}`);
+  };
+  assert.deepEqual(words(asked("make", "make")), ["Bash(make): exactly this command"]);
+  assert.deepEqual(words(asked("make && ls", "make", "ls")), ["Bash(make): the command “make”, also beside others", "Bash(ls): the command “ls”, also beside others"]);
+  assert.deepEqual(words(asked("cat x | make", "make")), ["Bash(make): the command “make”, also beside others"]);
+  assert.deepEqual(words(asked("ls -l", "ls *")), ["Bash(ls *): every command that begins with “ls”, whatever follows"]);
+  assert.deepEqual(words(asked("ls -l", "* -l")), ["Bash(* -l): every command that matches * -l"]);
 });
 
 test("a link names the nearest item that keeps its name", () => {

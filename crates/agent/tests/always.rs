@@ -327,4 +327,13 @@ fn p33_the_rule_of_another_agent_is_offered_for_a_plain_command_only() {
         let rules = offered("Bash", json!({"command": command}), &suggested);
         assert_eq!(!rules.is_empty(), is_offered, "{command}");
     }
+    for (tool, input, is_offered) in [
+        ("Write", json!({"file_path": "a.txt", "content": ""}), true),
+        ("Write", json!({"file_path": "Makefile", "content": ""}), false),
+        ("acp_execute", json!({"title": "npm test"}), false),
+    ] {
+        let mut suggested = adding(&["Bash(Always allow this)"]);
+        suggested[0]["destination"] = json!(AGENT_DESTINATION);
+        assert_eq!(!offered(tool, input, &suggested).is_empty(), is_offered, "{tool}");
+    }
 }

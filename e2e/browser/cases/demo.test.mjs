@@ -12,7 +12,7 @@ test("the demo runs to its end, and shows every part", async () => {
 
   // A permission request is pending: the command is shown verbatim, and no button has the focus.
   await page.getByRole("heading", { name: "Run this command?" }).waitFor();
-  assert.equal(await page.locator(".needs-you pre").first().innerText(), "python3 -m pytest -q tests/test_total.py");
+  assert.equal(await page.locator(".needs-you pre").first().innerText(), "pytest -q tests/test_total.py");
   await page.waitForFunction(() => document.title.startsWith("(1) Find the lost cent"));
   assert.ok(await page.locator(".demo-mark").first().isVisible());
   assert.equal(await page.locator(".thought").count(), 1);
@@ -29,7 +29,7 @@ test("the demo runs to its end, and shows every part", async () => {
 
   // "Always" shows its rule before it is added.
   await button(page, "Always…").click();
-  assert.equal(await page.locator(".rules pre").innerText(), "Bash(python3 -m pytest:*)");
+  assert.equal(await page.locator(".rules pre").innerText(), "Bash(pytest:*)");
   await button(page, "Back").click();
   await allow(page);
 

@@ -1,4 +1,4 @@
-// The rules that "always" would add, verbatim.
+// The rules that "always" would add, verbatim and all of them.
 
 import type { JsonValue, PermissionDetails } from "../wire.ts";
 import { fields, list, text } from "./tools.ts";
@@ -8,6 +8,8 @@ export interface Rule {
   rule: string;
   /** Description of the settings file. */
   where: string;
+  /** True if another agent keeps the rule, and its text is the agent's own. */
+  byAgent: boolean;
 }
 
 const PLACES: Record<string, string> = {
@@ -16,14 +18,15 @@ const PLACES: Record<string, string> = {
   userSettings: "your settings for all projects (~/.claude/settings.json)",
   session: "this session only",
   cliArg: "this run only",
+  agent: "the agent itself, which decides what it covers",
 };
 
-/** Rules that the agent suggests and the server would add; other suggestions allow more than the request. */
+/** Every rule that the server would add. It offers none at all if one of them would allow any script, or more than its text says. */
 export function alwaysRules(details: PermissionDetails): Rule[] {
   return list(details.suggestions)
     .map(fields)
     .filter((update) => update["type"] === "addRules" && update["behavior"] === "allow")
-    .flatMap((update) => list(update["rules"]).map((rule) => ({ rule: ruleText(rule), where: place(update["destination"]) })));
+    .flatMap((update) => list(update["rules"]).map((rule) => ({ rule: ruleText(rule), where: place(update["destination"]), byAgent: update["destination"] === "agent" })));
 }
 
 function ruleText(rule: JsonValue): string {

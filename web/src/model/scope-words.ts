@@ -1,5 +1,6 @@
 // What a decision for the session, and a rule for always, cover, in words.
 
+import type { Rule } from "./rules.ts";
 import { fields, text } from "./tools.ts";
 import type { PermissionDetails, PermissionRequest } from "../wire.ts";
 
@@ -34,13 +35,23 @@ function expected({ tool_name, input }: PermissionDetails): Target {
   return { target_type: "Tool", target: tool_name, level: "Execute", recursive: false };
 }
 
-/** The calls that a permission rule matches, in words. */
-export function ruleWords(rule: string): string {
+/** The calls that one of the rules of "always" covers, in words. */
+export function coverage({ rule, byAgent }: Rule, call?: PermissionDetails): string {
+  return byAgent ? "what the agent means by this" : ruleWords(rule, call);
+}
+
+/** The calls that a permission rule matches, in words. `call` is the request, if the rule is the only one of it. */
+export function ruleWords(rule: string, call?: PermissionDetails): string {
   const [, tool = rule, content] = /^([^(]+)(?:\(([\s\S]*)\))?$/.exec(rule) ?? [];
   if (content === undefined || content === "*") return `every call of ${tool}, whatever its input`;
   if (tool === "Bash") {
     const prefix = /^([\s\S]*?):?\*$/.exec(content)?.[1];
-    return prefix === undefined ? "exactly this command" : `every command that begins with “${prefix.trim()}”, whatever follows`;
+    if (prefix === undefined && !content.includes("*")) {
+      const command = call === undefined ? undefined : text(fields(call.input)["command"]);
+      return command?.trim() === content ? "exactly this command" : `the command “${content}”, also beside others`;
+    }
+    if (prefix === undefined) return `every command that matches ${content}`;
+    return `every command that begins with “${prefix.trim()}”, whatever follows`;
   }
   if (content.startsWith("domain:")) return `every address of ${content.slice("domain:".length)}`;
   if (/\*\*$/.test(content)) return `${doing(tool)} everything below ${content.replace(/\/?\*\*$/, "") || "the folder"}`;

@@ -10,7 +10,7 @@ import { showToast } from "../app/toasts.ts";
 import { saveCardText } from "../app/card-text.ts";
 import type { PermissionAsk } from "../model/conversation.ts";
 import { alwaysRules } from "../model/rules.ts";
-import { longInput, ruleWords, sessionWords } from "../model/scope-words.ts";
+import { coverage, longInput, sessionWords } from "../model/scope-words.ts";
 import { changes, fields, summary, text } from "../model/tools.ts";
 import { count } from "../text/format.ts";
 import type { JsonValue, PermissionAnswer } from "../wire.ts";
@@ -31,6 +31,7 @@ export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk;
   const { details } = ask;
   const about = summary(details.tool_name, details.input, cwd);
   const rules = alwaysRules(details);
+  const only = rules.length === 1 ? details : undefined;
   // Another agent takes neither a changed input nor a reason.
   const isClaude = viewOf(session)?.backend === undefined;
 
@@ -74,12 +75,16 @@ export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk;
           <dl class="ask-scopes">
             <dt>For session</dt>
             <dd><Revealed text={sessionWords(details, ask.request)} /></dd>
-            {rules[0] !== undefined && (
+            <dt>Always</dt>
+            {rules.length === 0 ? (
+              <dd>{noRule(details)}</dd>
+            ) : (
               <>
-                <dt>Always</dt>
-                <dd>
-                  Adds <code><Revealed text={rules[0].rule} /></code>{rules.length > 1 && ` and ${rules.length - 1} more`}: <Revealed text={ruleWords(rules[0].rule)} />.
-                </dd>
+                {rules.map((rule) => (
+                  <dd>
+                    Adds <code><Revealed text={rule.rule} /></code>: <Revealed text={coverage(rule, only)} />.
+                  </dd>
+                ))}
               </>
             )}
           </dl>
@@ -90,7 +95,7 @@ export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk;
         <div class="ask-actions">
           <Allow ready={readable} label="Allow once" main onAllow={() => reply({ decision: "allow" })} />
           {hasScope("always") && <Allow ready={readable} label="Allow for session" onAllow={() => reply({ decision: "allow", scope: "session" })} />}
-          {hasScope("always") && (
+          {hasScope("always") && rules.length > 0 && (
             <button type="button" onClick={() => setStep("always")}>
               Always…
             </button>
@@ -108,14 +113,14 @@ export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk;
       {step === "always" && may && (
         <Confirm
           back={() => setStep("choose")}
-          action={rules.length > 0 && <Allow ready={readable} label={rules.length === 1 ? "Add the rule and allow" : "Add the rules and allow"} main onAllow={() => reply({ decision: "allow", scope: "always" })} />}
+          action={<Allow ready={readable} label={rules.length === 1 ? "Add the rule and allow" : "Add the rules and allow"} main onAllow={() => reply({ decision: "allow", scope: "always" })} />}
         >
-          <p>{rules.length > 0 ? "From now on this would run without asking:" : noRule(details)}</p>
+          <p>From now on this would run without asking:</p>
           <ul class="rules">
-            {rules.map(({ rule, where }) => (
+            {rules.map((rule) => (
               <li>
-                <Exact text={rule} label="Rule" />
-                <span class="muted">This covers <Revealed text={ruleWords(rule)} />. It is kept in {where}.</span>
+                <Exact text={rule.rule} label="Rule" />
+                <span class="muted">This covers <Revealed text={coverage(rule, only)} />. It is kept in {rule.where}.</span>
               </li>
             ))}
           </ul>
@@ -263,12 +268,12 @@ function Allow({ ready, label, main, onAllow }: { ready: boolean; label: string;
 
 /** Reason why "always" is not available. */
 function noRule({ tool_name, suggestions }: PermissionAsk["details"]): string {
-  if (suggestions === undefined) return "The agent supports no rule for this: it asks every time.";
-  if (tool_name === "Bash") return "No rule covers exactly this command: its effect is only known when it runs, or it has a star or several lines, so that a rule would match more than this command.";
-  return "No rule covers exactly this request.";
+  if (suggestions === undefined) return "Not offered: the agent supports no rule for this: it asks every time.";
+  if (tool_name === "Bash") return "Not offered: this command could run any script, or its effect is only known when it runs, or a rule would cover a part of it only, or more than it.";
+  return "Not offered: a rule would allow more than this.";
 }
 
-function Confirm({ back, action, children }: { back: () => void; action: VNode | false; children: ComponentChildren }): VNode {
+function Confirm({ back, action, children }: { back: () => void; action: VNode; children: ComponentChildren }): VNode {
   return (
     <div class="ask-step">
       {children}

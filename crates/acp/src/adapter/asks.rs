@@ -279,7 +279,8 @@ fn cancelled() -> Value {
 /// The agent's "always" as a rule, which people see before they choose it. The agent keeps the actual rule.
 fn suggestion(tool: &str, option: &Value) -> Value {
     let rule = json!({"toolName": tool, "ruleContent": text(option, "name")});
-    json!({"type": "addRules", "rules": [rule], "behavior": "allow", "destination": "session"})
+    // The destination tells the host that the text is a description, and not a rule of Claude Code.
+    json!({"type": "addRules", "rules": [rule], "behavior": "allow", "destination": "agent"})
 }
 
 /// True if an answer leaves the input as it was.

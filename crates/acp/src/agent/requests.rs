@@ -203,14 +203,24 @@ fn permission(session: &str, details: &PermissionDetails, may_always: bool) -> V
         .status(acp::ToolCallStatus::Pending)
         .locations(shown.locations)
         .raw_input(details.input.clone());
+    let rules = details.suggestions.as_ref().filter(|_| may_always).map(rules).unwrap_or_default();
+    if !rules.is_empty() {
+        // Editors shorten the names of options.
+        let text = format!("“Always allow” adds {}:\n{}", count(rules.len()), rules.join("\n"));
+        content.push(text_block(text).into_content());
+    }
     if !content.is_empty() {
         fields = fields.content(content);
     }
     let mut options = vec![option(ALLOW, "Allow", acp::PermissionOptionKind::AllowOnce)];
     if may_always {
         options.push(option(ALLOW_SESSION, "Allow for this session", acp::PermissionOptionKind::AllowAlways));
-        if let Some(rules) = details.suggestions.as_ref().and_then(rules) {
-            let name = format!("Always allow {rules}");
+        if !rules.is_empty() {
+            let all = rules.join(", ");
+            let name = match rules.len() {
+                1 => format!("Always allow {all}"),
+                more => format!("Always allow ({}) {all}", count(more)),
+            };
             options.push(option(ALLOW_ALWAYS, &name, acp::PermissionOptionKind::AllowAlways));
         }
     }
@@ -219,8 +229,12 @@ fn permission(session: &str, details: &PermissionDetails, may_always: bool) -> V
     to_value(&acp::RequestPermissionRequest::new(session.to_owned(), call, options))
 }
 
-/// The rules that an approval may add, as text.
-fn rules(suggestions: &Value) -> Option<String> {
+fn count(rules: usize) -> String {
+    if rules == 1 { "this rule".to_owned() } else { format!("{rules} rules") }
+}
+
+/// Every rule that "always" adds, as text.
+fn rules(suggestions: &Value) -> Vec<String> {
     let rule = |rule: &Value| {
         let tool = rule["toolName"].as_str()?;
         Some(
@@ -229,11 +243,9 @@ fn rules(suggestions: &Value) -> Option<String> {
                 .map_or_else(|| tool.to_owned(), |content| format!("{tool}({content})")),
         )
     };
-    let updates = suggestions.as_array()?.iter();
+    let updates = suggestions.as_array().into_iter().flatten();
     let added = updates.filter(|update| update["type"] == "addRules");
-    let rules: Vec<String> =
-        added.filter_map(|update| update["rules"].as_array()).flatten().filter_map(rule).collect();
-    (!rules.is_empty()).then(|| rules.join(", "))
+    added.filter_map(|update| update["rules"].as_array()).flatten().filter_map(rule).collect()
 }
 
 fn permission_answer(details: &PermissionDetails, chosen: Option<&str>) -> EditorAnswer {

@@ -138,9 +138,16 @@ impl RequestArgs {
         let waiting = runtime.block_on(self.pending(&remote, &name))?;
         let [permission] = &waiting[..] else { return self.list(&waiting, answer.scope, out) };
         let mut rules = Vec::new();
-        // The user must see what they confirm, even if the result is printed as JSON.
-        if confirmation == Confirmation::Ask || !self.remote.json {
+        // The user must see what they confirm, even if the result is printed as JSON. Rules outlive the
+        // request, so they are shown in any case.
+        let adds_rules = answer.scope == PermissionScope::Always;
+        if confirmation == Confirmation::Ask || !self.remote.json || adds_rules {
             rules = Self::show(permission, answer.scope, out)?;
+        }
+        if adds_rules && rules.is_empty() {
+            let message = "This request does not offer `--always`: no rule covers it without allowing more";
+            let hint = "approve it without `--always`";
+            return Err(CannotRun { code: "unprocessable", message: message.to_owned(), hint }.into());
         }
         if confirmation == Confirmation::Ask && !confirm(&question(answer.scope, rules.len()))? {
             out.note("No decision was sent")?;

@@ -10,7 +10,7 @@ mod programs;
 use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::permissions::{PermissionDestination, PermissionRule, RulesUpdate};
 use tidings_protocol::tools::mcp_parts;
-use tidings_protocol::ui::TargetType;
+use tidings_protocol::ui::{PermissionLevel, TargetType};
 
 use super::runs::runs_by_its_name;
 use super::secrets::is_secret;
@@ -30,7 +30,13 @@ pub(super) fn is_offerable(ask: &Ask, updates: &[&RulesUpdate]) -> bool {
         // The agent decides what its rule covers, so only the call itself can be judged.
         return match ask.request.target_type {
             TargetType::Command => commands::are_plain(ask.script.as_ref()),
-            _ => ask.risk < RiskLevel::High,
+            TargetType::Path => {
+                let is_read = ask.request.level == PermissionLevel::Read;
+                let folder = ask.folder.as_deref();
+                ask.risk < RiskLevel::High && (is_read || !may_run(&ask.request.target, folder))
+            }
+            TargetType::Domain => ask.risk < RiskLevel::High,
+            _ => false,
         };
     }
     match ask.request.target_type {

@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use serde_json::Value;
+use tidings::Decision;
+use tidings::permissions::PermissionUpdate;
 use tidings_agent::AskKey;
 use tidings_agent::UiMessage;
 use tidings_agent::pending::{AnsweredBy, Outcome};
 use tidings_agent::permissions::{AfterDenial, Allowed, Answer, Denied, Response, Scope as Reach};
-use tidings_agent::questions::{InteractionError, Reply};
+use tidings_agent::questions::{CliReply, Inquiry, InteractionError, Replied, Reply};
 use tidings_agent::session::LOCAL_DIALOG;
 use tidings_protocol::api::{
     AnswerResult, BatchAnswer, BatchAnswerItem, BatchAnswered, Choice, PendingPermission, PermissionAnswer,
@@ -50,6 +52,7 @@ impl Entry {
                 return Err(wrong_kind(tool_use_id, "a question", "questions"));
             }
             check_digest(&answer, digest.as_deref())?;
+            self.check_scope(&answer, ask)?;
         }
         let (decided, resolution) = decide(&answer)?;
         let before = match &decided {
@@ -66,11 +69,12 @@ impl Entry {
             Answer::Deny(denied) => resolved.reason.clone_from(&denied.message),
             _ => {}
         }
-        let mut effects = ApprovalEffects::default();
+        let (mut effects, mut leaves_plan) = (ApprovalEffects::default(), false);
         if let Some(PendingRequest::Permission(PendingPermission { details, .. })) =
             ask.as_ref().and_then(|ask| pending_request(ask, self.handle))
         {
             effects = ApprovalEffects::of(&decided, &details);
+            leaves_plan = leaves_plan_mode(&details.tool_name) && resolution == Resolution::Allowed;
             resolved.batch_id = details.batch_id;
         }
         let kept = serde_json::to_string(&decided).unwrap_or_default();
@@ -83,6 +87,9 @@ impl Entry {
             }
             (settled, _) => settled?,
         };
+        if leaves_plan {
+            self.memory().mode.leave_plan();
+        }
         let key = AskKey::new(self.handle, tool_use_id);
         let observed = self.memory().observed.clone();
         let (sent, local) = match &decided {
@@ -120,6 +127,32 @@ impl Entry {
             return Err(Error::already_answered(AnswerResult { outcome, by, ..result }));
         }
         Ok(result)
+    }
+
+    /// Refuses a scope that the request does not offer, before anything is stored: the agent would not get
+    /// such an answer.
+    fn check_scope(&self, answer: &PermissionAnswer, ask: &Ask) -> Result<(), Error> {
+        if answer.decision != Choice::Allow || answer.scope == PermissionScope::Once {
+            return Ok(());
+        }
+        let open = self.permissions.get(&AskKey::new(self.handle, ask.id.as_str()));
+        let is_offered = match (answer.scope, &open) {
+            (PermissionScope::Session, Some(open)) => open.suggested_grant().is_some(),
+            (PermissionScope::Always, Some(open)) => !open.always_updates().is_empty(),
+            (PermissionScope::Always, None) => offers_rules(ask, self.handle),
+            _ => true,
+        };
+        if is_offered {
+            return Ok(());
+        }
+        let (message, hint) = match answer.scope {
+            PermissionScope::Always => (
+                "This request does not offer `always`: no rule covers it without allowing more",
+                "allow it once, or write a rule into the settings yourself",
+            ),
+            _ => ("This call cannot be allowed for the whole session", "allow it once"),
+        };
+        Err(Error::new(Code::Unprocessable, message, hint))
     }
 
     /// The state of the session's folder before a rule is added to it; none if it is not trusted.
@@ -238,6 +271,11 @@ impl Entry {
             }
             settled => settled?,
         };
+        // The mode of an approved plan was chosen by the person who approved it.
+        if let Some(mode) = inquiry.filter(|_| !answer.cancel).and_then(|inquiry| mode_of(&inquiry, &replies))
+        {
+            self.memory().mode.choose(Some(mode));
+        }
         let by = AnsweredBy::Person(caller.name.clone());
         let delivered = if answer.cancel {
             self.questions.decline(&key, by)
@@ -391,6 +429,27 @@ fn check_digest(answer: &PermissionAnswer, digest: Option<&str>) -> Result<(), E
         }
         _ => Ok(()),
     }
+}
+
+/// True if a tool of another agent asks for the end of its plan mode.
+fn leaves_plan_mode(tool: &str) -> bool {
+    matches!(tool, "acp_switch_mode" | "acp_ExitPlanMode")
+}
+
+/// The permission mode that an answer sets.
+fn mode_of(inquiry: &Inquiry, replies: &[Reply]) -> Option<String> {
+    let outcome = Outcome::by_person(Replied::Answers(replies.to_vec()), "");
+    let CliReply::Tool(Decision::Allow(allow)) = inquiry.cli_reply(&outcome) else { return None };
+    allow.updated_permissions.into_iter().flatten().find_map(|update| match update {
+        PermissionUpdate::SetMode(set) => Some(set.mode.to_string()),
+        _ => None,
+    })
+}
+
+/// True if a stored request offers rules.
+fn offers_rules(ask: &Ask, handle: i64) -> bool {
+    let Some(PendingRequest::Permission(permission)) = pending_request(ask, handle) else { return false };
+    permission.details.suggestions.is_some_and(|rules| rules.as_array().is_some_and(|all| !all.is_empty()))
 }
 
 fn decide(answer: &PermissionAnswer) -> Result<(Answer, Resolution), Error> {

@@ -186,6 +186,7 @@ fn stored_in(destination: &str) -> Option<&'static str> {
         "projectSettings" => Some(" in .claude/settings.json"),
         "userSettings" => Some(" in your own settings"),
         "session" => Some(" in this session"),
+        "agent" => Some(", kept by the agent, which decides what it covers"),
         _ => None,
     }
 }

@@ -24,7 +24,7 @@ events! {
         optional {
             /// Batch of the request.
             batch_id: String,
-            /// Rules that an approval may add, as proposed by the agent.
+            /// Every rule that the scope `always` adds; none or empty if that scope is not offered.
             suggestions: Value,
             /// The request as text, from the agent.
             title: String,
