@@ -13,7 +13,7 @@ use tidings_agent::questions::{CliReply, Inquiry, InteractionError, Replied, Rep
 use tidings_agent::session::LOCAL_DIALOG;
 use tidings_protocol::api::{
     AnswerResult, BatchAnswer, BatchAnswerItem, BatchAnswered, Choice, PendingPermission, PermissionAnswer,
-    PermissionScope, QuestionAnswer,
+    PermissionScope, QuestionAnswer, QuestionReply,
 };
 use tidings_protocol::json::Json;
 use tidings_protocol::ui::{InteractionResolved, PermissionResolved, Resolution};
@@ -37,10 +37,11 @@ impl Entry {
         &self,
         caller: &Caller,
         tool_use_id: &str,
-        answer: PermissionAnswer,
+        mut answer: PermissionAnswer,
     ) -> Result<AnswerResult, Error> {
         // No answer needs the capability that a server can refuse to all.
         capabilities::require(caller, Bypass::Refused, &capabilities::of_permission_answer(&answer)?)?;
+        answer.message = answer.message.map(|text| self.admit_answer(caller, &text)).transpose()?;
         let client_id = command_ids::optional_stored_id(caller, answer.client_id.as_deref())?;
         let id = AskId::new(tool_use_id)?;
         let _turn = self.answers.lock().await;
@@ -240,8 +241,11 @@ impl Entry {
         let inquiry = self.questions.get(&key);
         let needs = capabilities::of_question_answer(&answer, inquiry.as_deref())?;
         capabilities::require(caller, Bypass::Refused, &needs)?;
-        let replies: Vec<Reply> =
-            answer.answers.into_iter().map(|reply| Reply::new(reply.question_id, reply.answer)).collect();
+        let reply = |reply: QuestionReply| {
+            let words = reply.answer.iter().map(|word| self.admit_answer(caller, word));
+            Ok(Reply::new(reply.question_id, words.collect::<Result<_, Error>>()?))
+        };
+        let replies: Vec<Reply> = answer.answers.into_iter().map(reply).collect::<Result<_, Error>>()?;
         let _turn = self.answers.lock().await;
         self.settle_closed_dialog(tool_use_id).await;
         let ask = self.ask(&id).await?;

@@ -101,6 +101,14 @@ impl TextFacts {
 }
 
 impl Entry {
+    /// Decides about a text beside prompts: the reason of a denial, an answer to a question, a comment.
+    pub(in crate::sessions) fn admit_answer(&self, caller: &Caller, text: &str) -> Result<String, Error> {
+        let folder = self.memory().row.cwd.clone();
+        let target =
+            TextTarget { folder: Path::new(&folder), config_dir: None, denies: Denies::Credentials };
+        text::admit(caller, Way::Answer, target, text).map(|delivered| delivered.text)
+    }
+
     /// Refuses a prompt to a session in which more runs unasked than the caller could allow. Whoever prompts a
     /// loose session uses its looseness.
     pub(in crate::sessions) fn check_looseness(&self, caller: &Caller, config: &Config) -> Result<(), Error> {
