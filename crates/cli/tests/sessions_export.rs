@@ -203,6 +203,19 @@ fn f123_redacted_exports_say_what_was_taken_out() {
 }
 
 #[test]
+fn c23_a_redacted_export_says_what_was_looked_for() {
+    for arguments in
+        [&["export", "5a15c0fc", "--redact", "--to", "md"][..], &["show", "5a15c0fc", "--redact"]]
+    {
+        let output = tidings(&fixture("agent")).args(arguments).assert().success().get_output().clone();
+        let err = String::from_utf8(output.stderr).unwrap();
+        for kind in ["looked for", "cookie", "github-token", "mnemonic", "password", "private-key"] {
+            assert!(err.contains(kind), "{err}");
+        }
+    }
+}
+
+#[test]
 fn f122_show_prints_nothing_that_steers_a_terminal() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("projects/-p");

@@ -16,8 +16,9 @@
 //!
 //! Everything is written entry by entry: memory holds the index of the session and one entry. Text from the
 //! session cannot break out of its container: it is escaped in HTML, fenced in Markdown, and stripped of
-//! terminal control sequences in text. With a [`Redactor`], every byte of an entry passes through the
-//! redactor before it is written; images are left as they are.
+//! terminal control sequences in text. With a [`Redactor`], the session is read twice: [`learn_secrets`]
+//! collects its secrets, and every byte of an entry passes through the redactor before it is written; images
+//! are left as they are.
 
 mod cut;
 mod diff;
@@ -25,6 +26,7 @@ mod entry_part;
 #[cfg(feature = "html")]
 mod html;
 mod json;
+mod learn;
 mod lines;
 mod markdown;
 mod metadata;
@@ -47,6 +49,7 @@ pub use diff::unified_diff;
 #[cfg(feature = "html")]
 pub use html::{IndexedSession, index_page};
 pub use json::{EntryJson, ResultJson, ToolJson};
+pub use learn::learn_secrets;
 pub use metadata::SessionMetadata;
 pub use sanitize::safe_text;
 pub use text::Style;
@@ -144,9 +147,12 @@ pub fn export(
     files: &SessionFiles,
     format: Format,
     options: &Options,
-    redactor: Option<&mut Redactor>,
+    mut redactor: Option<&mut Redactor>,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
+    if let Some(redactor) = redactor.as_deref_mut() {
+        learn_secrets(session, files, options, redactor)?;
+    }
     let mut source = ExportSource::new(session, files, &options.changed_inputs, redactor);
     let target = Path::new("the export");
     if format == Format::Lines {

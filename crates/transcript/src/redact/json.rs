@@ -3,7 +3,9 @@ use std::borrow::Cow;
 use memchr::{memchr2, memmem};
 use tidings_protocol::json::{Raw, write_string};
 
-use super::{FAMILIES, PATTERNS, Redactor, find};
+use super::find::{PATTERNS, Secret, find, merge};
+use super::plausible::{names_a_password, names_a_secret, yaml_value};
+use super::{FAMILIES, Redactor};
 
 /// Minimum length of pure base64 strings that count as images or other binary data.
 const BLOB_BYTES_MIN: usize = 1024;
@@ -11,32 +13,52 @@ const BLOB_BYTES_MIN: usize = 1024;
 /// No pattern matches a shorter text, and most strings of a session are shorter.
 const SECRET_BYTES_MIN: usize = 8;
 
+/// Beginning of a PEM block in base64: it is text, however long.
+const ENCODED_PEM: &str = "LS0tLS1CRUdJTi";
+
+/// Shortest value of a key such as `password`.
+const PASSWORD_BYTES_MIN: usize = 3;
+
+/// Keys whose values link the entries of a session. A known secret in them is a coincidence, and replacing it
+/// would take the session apart.
+const LINKS: &[&str] = &[
+    "id",
+    "leafUuid",
+    "messageId",
+    "parentUuid",
+    "promptId",
+    "requestId",
+    "role",
+    "session_id",
+    "sessionId",
+    "timestamp",
+    "tool_use_id",
+    "toolUseID",
+    "type",
+    "uuid",
+];
+
 impl Redactor {
     /// A JSON text with the secrets in its strings replaced. Valid JSON stays valid; in a damaged line the
     /// recognisable strings are redacted, and then the whole line as plain text.
     pub fn redact_json<'t>(&mut self, json: &'t str) -> Cow<'t, str> {
-        if is_clean(json) {
+        if is_clean(json) && self.known.is_absent(json) {
             return Cow::Borrowed(json);
         }
         let mut out = String::new();
         let mut copied = 0;
-        let mut at = 0;
-        let mut before = StringContext::default();
-        while let Some(string) = next_string(json, at) {
-            // A name applies to its own value only, which may be a number.
-            if json[at..string.open].trim() != ":" {
-                before.name = None;
+        each_string(json, |string, text, before| {
+            let mut secrets = secrets_in_string(text, before);
+            self.remember(text, &secrets, before);
+            if !before.is_link && !is_blob(text) {
+                self.known.find(text, &mut secrets);
             }
-            at = string.after;
-            let text = decode(&json[string.open..string.after]);
-            let is_key = json[string.after..].trim_start().starts_with(':');
-            if let Some(redacted) = self.redact_string(&text, &before) {
+            if let Some(redacted) = self.without(text, merge(secrets)) {
                 out.push_str(&json[copied..string.open]);
                 write_string(&redacted, &mut out);
                 copied = string.after;
             }
-            before.pass(&text, is_key);
-        }
+        });
         let redacted = if copied == 0 {
             Cow::Borrowed(json)
         } else {
@@ -46,46 +68,89 @@ impl Redactor {
         if Raw::parse(json).is_ok() { redacted } else { Cow::Owned(self.redact(&redacted).into_owned()) }
     }
 
-    /// The string with its secrets replaced, if it has any.
-    fn redact_string(&mut self, text: &str, before: &StringContext) -> Option<String> {
-        if is_blob(text) || (text.len() < SECRET_BYTES_MIN && before.name.is_none()) {
-            return None;
+    /// Collects the secrets of a JSON text, so that they are replaced in every text from now on.
+    pub fn learn_json(&mut self, json: &str) {
+        if is_clean(json) {
+            return;
         }
-        if before.in_key_block {
-            let line = text.trim_start_matches(['+', '-', ' ']).trim_end();
-            if line.len() >= 16 && line.bytes().all(is_base64) {
-                return Some(self.replaced("private-key", text));
-            }
-        }
-        if let Some(name) = &before.name {
-            return self.redact_value(name, text);
-        }
-        self.without(text, find(text))
-    }
-
-    /// Redacts a value with its name: they are two strings here, and joined they match the patterns of the
-    /// table.
-    fn redact_value(&mut self, name: &str, text: &str) -> Option<String> {
-        let joined = format!("{name}=\"{text}\"");
-        let value = name.len() + 2..joined.len() - 1;
-        let mut secrets = find(&joined);
-        secrets.retain_mut(|secret| {
-            // The name was redacted as a string of its own.
-            secret.at.start = secret.at.start.max(value.start);
-            secret.at.end = secret.at.end.min(value.end);
-            !secret.at.is_empty()
+        each_string(json, |_, text, before| {
+            self.remember(text, &secrets_in_string(text, before), before);
         });
-        let redacted = self.without(&joined, secrets)?;
-        Some(redacted[value.start..redacted.len() - 1].to_owned())
+        if Raw::parse(json).is_err() {
+            self.learn(json);
+        }
     }
 
-    fn replaced(&mut self, name: &str, text: &str) -> String {
-        let mut out = String::new();
-        if let Some(family) = FAMILIES.iter().position(|family| family.name == name) {
-            self.replace(family, text, &mut out);
+    /// The lines of a key in a list have no marks of their own, and may be anything else elsewhere.
+    fn remember(&mut self, text: &str, secrets: &[Secret], before: &StringContext) {
+        for secret in secrets.iter().filter(|_| !before.in_key_block) {
+            self.known.add(text, secret);
         }
-        out
     }
+}
+
+/// Calls back for every string with its decoded text and its context.
+fn each_string(json: &str, mut visit: impl FnMut(&StringAt, &str, &StringContext)) {
+    let mut at = 0;
+    let mut before = StringContext::default();
+    while let Some(string) = next_string(json, at) {
+        before.enter(&json[at..string.open]);
+        at = string.after;
+        let text = decode(&json[string.open..string.after]);
+        visit(&string, &text, &before);
+        before.pass(&text, json[string.after..].trim_start().starts_with(':'));
+    }
+}
+
+/// The secrets of a string that its text or its context shows.
+fn secrets_in_string(text: &str, before: &StringContext) -> Vec<Secret> {
+    if before.in_key_block {
+        let line = text.trim_start_matches(['+', '-', ' ']).trim_end();
+        if line.len() >= 16 && line.bytes().all(is_base64) {
+            return whole("private-key", text).into_iter().collect();
+        }
+    }
+    if let Some(name) = &before.name {
+        return secrets_in_value(name, text);
+    }
+    if is_blob(text) || text.len() < SECRET_BYTES_MIN {
+        return Vec::new();
+    }
+    find(text)
+}
+
+/// The secrets of a value with its name: they are two strings here, and joined they match the patterns of the
+/// table.
+fn secrets_in_value(name: &str, text: &str) -> Vec<Secret> {
+    let joined = format!("{name}=\"{text}\"");
+    let value = name.len() + 2..joined.len() - 1;
+    let is_one_line = !text.contains('\n');
+    let mut secrets = find(&joined);
+    secrets.retain_mut(|secret| {
+        // The name was redacted as a string of its own.
+        secret.at.start = secret.at.start.max(value.start) - value.start;
+        secret.at.end = secret.at.end.min(value.end).saturating_sub(value.start);
+        // The value ends where its string ends, whatever characters it has.
+        if secret.at.start == 0 && is_one_line && !secret.at.is_empty() {
+            secret.at.end = text.len();
+        }
+        !secret.at.is_empty()
+    });
+    let is_password = names_a_password(name)
+        && is_one_line
+        && text.len() >= PASSWORD_BYTES_MIN
+        && !text.contains(char::is_whitespace)
+        && yaml_value(text);
+    if is_password && secrets.is_empty() {
+        secrets.extend(whole("password", text));
+    }
+    merge(secrets)
+}
+
+/// A text that is a secret as a whole.
+fn whole(name: &str, text: &str) -> Option<Secret> {
+    let family = FAMILIES.iter().position(|family| family.name == name)?;
+    Some(Secret { family, at: 0..text.len(), hash: None })
 }
 
 /// Returns true if a line cannot contain a secret. Most lines cannot, and one pass over their bytes shows it.
@@ -100,15 +165,61 @@ fn is_clean(json: &str) -> bool {
 /// Context from the preceding strings.
 #[derive(Default)]
 struct StringContext {
-    /// The key, if the last string was one and its name may indicate a secret.
+    /// The key, if the last string was one and its name may indicate a secret. It stays for all strings of a
+    /// list.
     name: Option<String>,
+    /// The last key, if it holds the name of a value: `{"name":"DB_PASSWORD","value":"…"}`.
+    labels: bool,
+    /// The name of the value that follows under a key of its own.
+    label: Option<String>,
+    /// True for the value of a key that links entries.
+    is_link: bool,
+    /// True inside of a list whose key is `name`.
+    in_list: bool,
     /// True inside of a private key: lists of lines hold such keys line by line.
     in_key_block: bool,
 }
 
 impl StringContext {
+    /// Passes the text between two strings.
+    fn enter(&mut self, between: &str) {
+        let mut signs = between.bytes().filter(|byte| !byte.is_ascii_whitespace());
+        let (first, second, third) = (signs.next(), signs.next(), signs.next());
+        // A name applies to its own value only, which may be a number.
+        match (first, second, third) {
+            (Some(b':'), None, _) => self.in_list = false,
+            (Some(b':'), Some(b'['), None) => self.in_list = true,
+            (Some(b','), None, _) if self.in_list => {}
+            _ => (self.name, self.in_list) = (None, false),
+        }
+        let is_value = first == Some(b':') && second.is_none();
+        self.is_link &= is_value;
+        self.labels &= is_value;
+        if between.contains(['{', '}']) {
+            self.label = None;
+        }
+    }
+
     fn pass(&mut self, text: &str, is_key: bool) {
-        self.name = (is_key && names_a_secret(text)).then(|| text.to_owned());
+        if is_key {
+            self.name = if matches!(text, "value" | "Value" | "default") {
+                self.label.take()
+            } else {
+                may_name_a_secret(text).then(|| text.to_owned())
+            };
+            self.labels = matches!(text, "name" | "Name" | "key" | "Key" | "variable" | "header");
+            self.is_link = LINKS.contains(&text);
+            self.in_list = false;
+        } else {
+            if self.labels && may_name_a_secret(text) {
+                self.label = Some(text.to_owned());
+            }
+            self.labels = false;
+            self.is_link = false;
+            if !self.in_list {
+                self.name = None;
+            }
+        }
         if let Some(begin) = text.rfind("PRIVATE KEY") {
             self.in_key_block = text[..begin].rfind("-----BEGIN") > text[..begin].rfind("-----END");
         }
@@ -116,13 +227,11 @@ impl StringContext {
 }
 
 /// Returns true if the value of this key is examined together with its name.
-fn names_a_secret(name: &str) -> bool {
-    const PARTS: &[&str] = &["pass", "pwd", "secret", "token", "key", "auth", "credential"];
+fn may_name_a_secret(name: &str) -> bool {
     // A long key is not a name, and one with quotes in it would change the meaning.
-    let plain =
-        name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-. ".contains(&byte));
-    let lower = name.to_ascii_lowercase();
-    plain && PARTS.iter().any(|part| lower.contains(part))
+    name.len() <= 64
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-. /:".contains(&byte))
+        && names_a_secret(name)
 }
 
 struct StringAt {
@@ -156,7 +265,7 @@ fn decode(string: &str) -> Cow<'_, str> {
 }
 
 fn is_blob(text: &str) -> bool {
-    text.len() >= BLOB_BYTES_MIN && text.bytes().all(is_base64)
+    text.len() >= BLOB_BYTES_MIN && !text.starts_with(ENCODED_PEM) && text.bytes().all(is_base64)
 }
 
 fn is_base64(byte: u8) -> bool {

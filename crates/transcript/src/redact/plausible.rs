@@ -1,5 +1,7 @@
 //! Distinguishes secrets from ordinary words in the same positions.
 
+use super::encodings::base64_decoded;
+
 /// Accepts everything: the pattern alone is proof enough.
 pub(super) fn any(_: &str) -> bool {
     true
@@ -48,7 +50,9 @@ pub(super) fn password(text: &str) -> bool {
 
 /// A password on a command line.
 pub(super) fn typed(text: &str) -> bool {
-    !text.is_empty() && !text.starts_with(['-', '$', '<', '[', '{', '/', '~', '@']) && !is_stand_in(text)
+    !text.is_empty()
+        && !text.starts_with(['-', '$', '<', '[', '{', '/', '~', '@', '\\'])
+        && !is_stand_in(text)
 }
 
 /// The value of a YAML key that is named like a password. Types and fields of code occur there too.
@@ -85,6 +89,112 @@ pub(super) fn yaml_value(text: &str) -> bool {
         || text.starts_with('-')
         || text.ends_with([',', ';', '{', '(', '|', '>']);
     !is_code && !WORDS.contains(&text.to_ascii_lowercase().as_str()) && !is_stand_in(text)
+}
+
+/// The value of an element that is named like a secret.
+pub(super) fn xml_value(text: &str) -> bool {
+    let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
+    yaml_value(text) && (has_digit || !text.contains(char::is_whitespace))
+}
+
+/// The value of a cookie: settings such as `theme=dark` and attributes such as `Path=/` are not secret.
+pub(super) fn cookie_value(text: &str) -> bool {
+    let has = |class: fn(&u8) -> bool| text.bytes().any(|byte| class(&byte));
+    let both_cases = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+    !placeholder(text) && !path_or_code(text) && (has(u8::is_ascii_digit) || both_cases || text.len() >= 16)
+}
+
+/// Base64 of a user and a password, as in `Basic` headers and in Docker's configuration.
+pub(super) fn encoded_login(text: &str) -> bool {
+    let decoded = base64_decoded(text).and_then(|bytes| String::from_utf8(bytes).ok());
+    decoded.is_some_and(|login| {
+        login.split_once(':').is_some_and(|(user, password)| !user.is_empty() && !password.is_empty())
+            && !login.contains(char::is_control)
+    })
+}
+
+/// The words of a wallet: prose has words that the list of such words does not contain.
+pub(super) fn mnemonic(text: &str) -> bool {
+    const OTHERS: &[&str] = &[
+        "and", "are", "been", "but", "for", "from", "has", "its", "not", "our", "the", "their", "was",
+        "were", "which", "with", "would",
+    ];
+    let words = text.split(|letter: char| !letter.is_ascii_lowercase()).filter(|word| word.len() >= 3);
+    let mut count = 0;
+    for word in words {
+        if OTHERS.contains(&word) {
+            return false;
+        }
+        count += 1;
+    }
+    count >= 12
+}
+
+/// A line of a password file of PostgreSQL: the position is proof, but addresses and times look alike.
+pub(super) fn pgpass(text: &str) -> bool {
+    password(text) && !text.starts_with(['/', ':']) && !text.contains("::")
+}
+
+/// A random-looking value of a signature or a key in an address.
+pub(super) fn url_key(text: &str) -> bool {
+    key(text) && !text.contains("..")
+}
+
+/// Returns true if a key of this name may hold a secret.
+pub(super) fn names_a_secret(name: &str) -> bool {
+    const PARTS: &[&str] = &[
+        "pass",
+        "pwd",
+        "secret",
+        "token",
+        "key",
+        "auth",
+        "credential",
+        "cookie",
+        "mnemonic",
+        "seed",
+        "phrase",
+        "dsn",
+        "psk",
+        "bearer",
+        "wallet",
+    ];
+    let lower = name.to_ascii_lowercase();
+    PARTS.iter().any(|part| lower.contains(part))
+}
+
+/// Returns true if a key of this name holds a password.
+pub(super) fn names_a_password(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    ["password", "passwd", "passphrase", "passcode", "pwd"].iter().any(|end| lower.ends_with(end))
+}
+
+/// Returns true if a value begins with a name of its own: `client_secret=…`.
+pub(super) fn nests_a_name(text: &str, names: fn(&str) -> bool) -> bool {
+    let Some((name, value)) = text.split_once([':', '=']) else { return false };
+    // Padding at the end of a key is not a sign.
+    !value.trim_end_matches('=').is_empty()
+        && name.len() <= 64
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
+        && name.bytes().filter(u8::is_ascii_digit).count() <= 2
+        && names(name)
+}
+
+/// Returns true for a secret that no other text contains by chance, so that it is replaced wherever it stands.
+pub(super) fn is_distinctive(text: &str) -> bool {
+    let has = |class: fn(&u8) -> bool| text.bytes().any(|byte| class(&byte));
+    let letters = has(u8::is_ascii_alphabetic);
+    let both_cases = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+    let others = text.bytes().any(|byte| !byte.is_ascii_alphanumeric());
+    // Words and numbers have few kinds of characters, and need more of them.
+    let length_min = match (has(u8::is_ascii_digit), letters || !text.is_ascii()) {
+        (true, true) => 8,
+        (false, true) if both_cases || others => 12,
+        (false, true) => 20,
+        (true, false) if others => 12,
+        _ => 16,
+    };
+    text.len() >= length_min && entropy(text) > 2.0 && !iso_time(text)
 }
 
 /// A placeholder. In a position where only a password can stand, a short password may have few different

@@ -7,6 +7,10 @@ use tidings_protocol::json::{Raw, write_string};
 
 use super::*;
 
+mod everywhere;
+mod forms;
+mod services;
+
 /// Random-looking letters and digits; the same for the same seed.
 fn random(seed: u64, length: usize, alphabet: &str) -> String {
     let alphabet: Vec<char> = alphabet.chars().collect();
@@ -56,7 +60,8 @@ fn samples() -> Vec<(&'static str, &'static str, String, &'static str)> {
         format!("-----BEGIN {label}-----{end}{body}{end}-----END {label}-----")
     };
     let key = ["PRIVATE", " KEY"].concat();
-    vec![
+    let mut samples = services::samples();
+    samples.extend([
         ("ssh-private-key", "cat id\n", pem(&["OPENSSH ", &key].concat(), "\n", &plain(64)), "\n$"),
         (
             "private-key",
@@ -181,7 +186,8 @@ fn samples() -> Vec<(&'static str, &'static str, String, &'static str)> {
         ("assigned-secret", "?access_token=", mixed(24), "&x=1"),
         ("env-secret", "A=1\nSTRIPE_WEBHOOK_KEY=", "only-letters-here".to_owned(), "\nB=2"),
         ("env-secret", "export SENTRY_DSN=", "abcdefgh@ijkl".to_owned(), ""),
-    ]
+    ]);
+    samples
 }
 
 /// Text that looks like a secret or stands in its position, and is not one.

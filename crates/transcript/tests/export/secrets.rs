@@ -82,3 +82,44 @@ fn lines_without_secrets_keep_their_bytes_also_when_damaged() {
     .unwrap();
     assert_eq!(out, bytes);
 }
+
+#[test]
+fn c22_a_nested_secret_reaches_neither_the_title_nor_the_heading() {
+    let secret = "q7w8e9r0t1y2u3";
+    for (parent, child) in [("credentials", "client_secret"), ("token", "access_token")] {
+        let root = root(&[
+            prompt("u1", None, 0, &json(&format!("{parent}:\n  {child}: {secret}"))),
+            answer("a1", "u1", 1, &text_block("Stored.")),
+        ]);
+        let files = only_session(root.path());
+        for format in [text(), Format::Markdown, Format::Html, Format::Json, Format::JsonLines, Format::Lines]
+        {
+            for options in [Options::default(), full()] {
+                let redacted = write(&files, format, &options, Some(&mut Redactor::new()));
+                assert!(!redacted.contains(secret), "{redacted}");
+            }
+        }
+    }
+}
+
+// The title comes first in a document, and the name of the secret may come last.
+#[test]
+fn c23_a_secret_found_once_is_removed_from_the_whole_document() {
+    let secret = "Tr0ub4dor-and-3";
+    let root = root(&[
+        format!(r#"{{"type":"custom-title","customTitle":"About {secret}","sessionId":"{ID}"}}"#),
+        prompt("u1", None, 0, &json(&format!("Why does {secret} fail?"))),
+        answer("a1", "u1", 1, &call("t1", "Bash", &format!(r#"{{"command":"try {secret}"}}"#))),
+        result("r1", "a1", 2, "t1", &json("VHIwdWI0ZG9yLWFuZC0z"), "{}"),
+        answer("a2", "r1", 3, &text_block(&format!("<password>{secret}</password>"))),
+    ]);
+    let files = only_session(root.path());
+    for format in [text(), Format::Markdown, Format::Html, Format::Json, Format::JsonLines, Format::Lines] {
+        for options in [Options::default(), full()] {
+            let redacted = write(&files, format, &options, Some(&mut Redactor::new()));
+            assert!(!redacted.contains(secret), "{redacted}");
+            assert!(!redacted.contains("VHIwdWI0"), "{redacted}");
+            assert!(!redacted.contains("xml-secret #2"), "one secret has one number: {redacted}");
+        }
+    }
+}

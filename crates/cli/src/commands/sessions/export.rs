@@ -12,7 +12,7 @@ use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::replay_session;
 use tidings_transcript::Error;
 use tidings_transcript::agents::{AgentStore, StoredSession};
-use tidings_transcript::export::{Branches, Format, export};
+use tidings_transcript::export::{Branches, Format, Options, export, learn_secrets};
 use tidings_transcript::redact::Redactor;
 use tidings_transcript::repair::Existing;
 use tidings_transcript::roots::SessionFiles;
@@ -140,12 +140,13 @@ impl Export {
         out: &mut Output,
     ) -> anyhow::Result<Exit> {
         if self.to == ExportFormat::Ui {
-            let leaf = match self.content.options(session, out)?.branches {
+            let options = self.content.options(session, out)?;
+            let leaf = match options.branches {
                 Branches::One(leaf) => Some(leaf),
                 Branches::Active => None,
                 Branches::All => return Err(one_branch().into()),
             };
-            return self.events(session, leaf, files, root, out);
+            return self.events(session, leaf, &options, files, root, out);
         }
         let mut options = self.content.options(session, out)?;
         let format = match self.to {
@@ -220,11 +221,15 @@ impl Export {
         &self,
         session: &Session,
         leaf: Option<NodeId>,
+        options: &Options,
         files: &SessionFiles,
         root: &RootArgs,
         out: &mut Output,
     ) -> anyhow::Result<Exit> {
         let mut redactor = self.content.redactor();
+        if let Some(redactor) = &mut redactor {
+            learn_secrets(session, files, options, redactor)?;
+        }
         let mut lines = Lines::new(Dialect::Ui);
         let mut text = String::new();
         let written = self.write(files, out, |writer| {
@@ -257,13 +262,20 @@ impl ExportFormat {
     }
 }
 
-/// Writes the records of another agent as they are, one per line.
+/// Writes the records of another agent as they are, one per line. With a redactor they are read twice, so that
+/// a secret that one of them reveals is redacted in all of them.
 fn write_records(
     store: &dyn AgentStore,
     session: &StoredSession,
     mut redactor: Option<&mut Redactor>,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
+    if let Some(redactor) = redactor.as_deref_mut() {
+        store.records(session, &mut |record| {
+            redactor.learn_json(&String::from_utf8_lossy(record));
+            Ok(())
+        })?;
+    }
     store.records(session, &mut |record| {
         let text = std::str::from_utf8(record).ok();
         let line = match (redactor.as_deref_mut(), text) {

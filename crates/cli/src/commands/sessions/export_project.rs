@@ -49,7 +49,7 @@ pub(super) fn export(
     fs_err::create_dir_all(folder)?;
     let mut redactor = content.redactor();
     let mut written = Vec::new();
-    for (files, mut listed) in rows {
+    for (files, listed) in rows {
         let Ok(session) = Session::open(files) else { continue };
         if session.require_entries().is_err() {
             continue;
@@ -64,10 +64,13 @@ pub(super) fn export(
         let mut page = BufWriter::new(create(&path, files, existing)?);
         export_session(&session, files, Format::Html, &options, redactor.as_mut(), &mut page)?;
         page.flush().map_err(|error| Error::io("write", &path, error))?;
-        if let (Some(redactor), Some(title)) = (&mut redactor, &mut listed.title) {
+        written.push((name, listed));
+    }
+    // A title may repeat a secret that another session reveals.
+    if let Some(redactor) = &mut redactor {
+        for title in written.iter_mut().filter_map(|(_, listed)| listed.title.as_mut()) {
             *title = redactor.redact(title).into_owned();
         }
-        written.push((name, listed));
     }
     if written.is_empty() {
         let message = format!("No session belongs to a project with `{}` in its path", printable(project));

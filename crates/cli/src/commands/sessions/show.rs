@@ -195,19 +195,22 @@ pub(crate) fn announce_hidden(session: &Session, branches: Branches, out: &Outpu
     Ok(())
 }
 
-/// Prints what was redacted.
+/// Prints the kinds of secrets that were redacted, and those that were looked for: other secrets may be left.
 pub(crate) fn report(redactor: Option<&Redactor>, out: &Output) -> anyhow::Result<()> {
     let Some(redactor) = redactor else { return Ok(()) };
+    let kinds: Vec<&str> = Redactor::looked_for().collect();
+    let looked_for = format!("looked for {} kinds of secrets: {}", kinds.len(), kinds.join(", "));
     if redactor.total() == 0 {
-        out.note("No secrets found; images were not checked")?;
+        out.note(&format!(
+            "Found none of the secrets that can be recognised; {looked_for}; images were not checked"
+        ))?;
         return Ok(());
     }
-    let families: Vec<String> =
-        redactor.counts().map(|(family, count)| format!("{family} {count}")).collect();
+    let found: Vec<String> = redactor.counts().map(|(kind, count)| format!("{kind} {count}")).collect();
     out.note(&format!(
-        "Redacted {} secrets: {}; images were not checked",
-        redactor.total(),
-        families.join(", ")
+        "Redacted {}: {}; {looked_for}; images were not checked",
+        crate::human::plural(redactor.total(), "secret"),
+        found.join(", ")
     ))?;
     Ok(())
 }
