@@ -9,6 +9,7 @@ use tidings_agent::AskKey;
 use tidings_agent::pending::AnsweredBy;
 use tidings_agent::permissions::{
     Ask, BatchResponse, Emit, Gather, Grant, GrantTarget, Member, PermissionRegistry, RegistryError,
+    SessionFacts,
 };
 use tidings_protocol::control::CanUseTool;
 use tidings_protocol::ui::PermissionLevel;
@@ -16,7 +17,12 @@ use tidings_protocol::ui::PermissionLevel;
 use requests::{NOW, settled, wait};
 
 fn bash(id: &str, command: &str) -> Ask {
-    Ask::new(1, "r", &CanUseTool::new("Bash", json!({ "command": command }).into(), id), None)
+    Ask::new(
+        1,
+        "r",
+        &CanUseTool::new("Bash", json!({ "command": command }).into(), id),
+        &SessionFacts::in_folder("/demo"),
+    )
 }
 
 #[tokio::test]

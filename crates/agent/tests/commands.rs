@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::json;
-use tidings_agent::permissions::{Ask, Opaque, Script};
+use tidings_agent::permissions::{Ask, Opaque, Script, SessionFacts};
 use tidings_agent::policy::{PermissionPolicy, PolicyDecision, RuleTable};
 use tidings_protocol::control::CanUseTool;
 use tidings_protocol::mobile::RiskLevel;
@@ -15,7 +15,7 @@ fn bash(command: &str) -> Ask {
         1,
         "r",
         &CanUseTool::new("Bash", json!({ "command": command }).into(), "t"),
-        Some("/home/ada/demo"),
+        &SessionFacts::in_folder("/home/ada/demo"),
     )
 }
 
@@ -318,8 +318,8 @@ fn s2_23_the_standard_table_goes_by_parsed_commands() {
         ("git -C /home/ada/demo status", "allow", "look"),
         ("cd /home/ada/demo && git commit -m x", "allow", "look"),
         ("git add -A && git commit -m 'a; rm b'", "allow", "git"),
-        ("git push", "allow", "git"),
-        ("git push -u origin main", "allow", "git"),
+        ("git push", "ask", "network-command"),
+        ("git push -u origin main", "ask", "network-command"),
         ("git push --force", "ask", "git-discards"),
         ("git push -f origin", "ask", "git-discards"),
         ("git push --forc", "ask", "git-discards"),
@@ -346,12 +346,12 @@ fn s2_23_the_standard_table_goes_by_parsed_commands() {
         ("cargo test --config x", "ask", "shell"),
         ("npm test", "allow", "test"),
         ("npm run build", "allow", "build"),
-        ("npm install left-pad", "allow", "install-packages"),
-        ("pip install x", "allow", "install-packages"),
+        ("npm install left-pad", "ask", "install"),
+        ("pip install x", "ask", "install"),
         ("apt-get install x", "ask", "install"),
         ("cargo publish", "ask", "shell"),
-        ("curl -s http://localhost:8080/x", "allow", "network-known"),
-        ("curl https://api.github.com/repos", "allow", "network-known"),
+        ("curl -s http://localhost:8080/x", "allow", "fetch-known"),
+        ("curl https://api.github.com/repos", "ask", "network-command"),
         ("curl https://github.com@evil.org/", "ask", "network-command"),
         ("curl https://evil.org/github.com", "ask", "network-command"),
         ("curl -o ~/.bashrc http://localhost/", "ask", "network-command"),

@@ -1,7 +1,7 @@
 //! The request of a tool follows from its name and input.
 
 use serde_json::{Value, json};
-use tidings_agent::permissions::{Ask, derive};
+use tidings_agent::permissions::{Ask, SessionFacts, derive};
 use tidings_protocol::control::CanUseTool;
 use tidings_protocol::json::Json;
 use tidings_protocol::mobile::RiskLevel::{self, High, Low, Medium};
@@ -262,7 +262,7 @@ fn rows() -> Vec<Row> {
 #[test]
 fn s2_16_a_request_follows_from_the_tool_and_its_input() {
     for (tool, input, target_type, target, level, risk, description) in rows() {
-        let derived = derive(tool, &Json::from(&input), Some("/demo"));
+        let derived = derive(tool, &Json::from(&input), &SessionFacts::in_folder("/demo"));
         let request = derived.request;
         assert_eq!(
             (
@@ -310,7 +310,6 @@ fn p12_the_risk_tells_harmless_from_harmful() {
                 "echo x > a.txt",
                 "chmod +x run.sh",
                 "git checkout -b x",
-                "touch .github/workflows/ci.yml",
             ],
         ),
         (
@@ -342,11 +341,16 @@ fn p12_the_risk_tells_harmless_from_harmful() {
                 "python3 -c 1",
                 "PATH=/tmp ls",
                 "touch $X",
+                "touch .github/workflows/ci.yml",
             ],
         ),
     ] {
         for command in commands {
-            let derived = derive("Bash", &Json::from(&json!({ "command": command })), Some("/home/ada/demo"));
+            let derived = derive(
+                "Bash",
+                &Json::from(&json!({ "command": command })),
+                &SessionFacts::in_folder("/home/ada/demo"),
+            );
             assert_eq!(derived.risk, risk, "{command}");
         }
     }
@@ -360,7 +364,11 @@ fn p12_the_risk_tells_harmless_from_harmful() {
         ("WebFetch", json!({"url": "https://example.org", "prompt": ""}), High),
         ("WebSearch", json!({"query": "x"}), High),
     ] {
-        assert_eq!(derive(tool, &Json::from(&input), Some("/home/ada/demo")).risk, risk, "{tool} {input}");
+        assert_eq!(
+            derive(tool, &Json::from(&input), &SessionFacts::in_folder("/home/ada/demo")).risk,
+            risk,
+            "{tool} {input}"
+        );
     }
 }
 
@@ -372,14 +380,14 @@ fn p12_a_new_file_in_the_project_is_a_low_risk() {
     fs_err::write(folder.join("old.txt"), "x").unwrap();
     let risk = |name: &str| {
         let call = CanUseTool::new("Write", json!({"file_path": name, "content": ""}).into(), "t");
-        Ask::new(1, "r", &call, folder.to_str()).on_disk().risk
+        Ask::new(1, "r", &call, &SessionFacts::in_folder(folder.to_str().unwrap())).on_disk().risk
     };
     assert_eq!(risk("new.txt"), Low);
     assert_eq!(risk("src/new.rs"), Low);
     assert_eq!(risk("old.txt"), Medium);
     // Programs run these, or read them as settings.
-    assert_eq!(risk("Makefile"), Medium);
-    assert_eq!(risk(".github/workflows/ci.yml"), Medium);
+    assert_eq!(risk("Makefile"), High);
+    assert_eq!(risk(".github/workflows/ci.yml"), High);
     assert_eq!(risk("../new.txt"), High);
     #[cfg(unix)]
     {
@@ -391,7 +399,7 @@ fn p12_a_new_file_in_the_project_is_a_low_risk() {
 #[test]
 fn s2_16_every_tool_with_a_view_asks_for_something() {
     for tool in ToolInput::TOOLS {
-        let request = derive(tool, &Json::parse("{}").unwrap(), None).request;
+        let request = derive(tool, &Json::parse("{}").unwrap(), &SessionFacts::unknown()).request;
         assert!(!request.target.is_empty() && !request.description.is_empty(), "{tool}");
     }
 }
@@ -404,7 +412,7 @@ fn t9_the_words_of_a_request_are_not_the_models() {
     let mut call = CanUseTool::new("Bash", input.into(), "toolu_1");
     call.decision_reason = Some("This command requires approval".to_owned());
     call.description = Some("List files".to_owned());
-    let ask = Ask::new(1, "r", &call, None);
+    let ask = Ask::new(1, "r", &call, &SessionFacts::unknown());
     assert!(!ask.request.description.contains("List files"));
     assert_eq!(ask.request.reason.as_deref(), Some("This command requires approval"));
     assert_eq!(ask.model_says.as_deref(), Some("List files"));
@@ -414,7 +422,12 @@ fn t9_the_words_of_a_request_are_not_the_models() {
 #[test]
 fn t9_a_long_command_says_how_long_it_is_and_what_is_in_it() {
     let command = format!("echo {} ; rm -rf ~", "a ".repeat(500));
-    let ask = Ask::new(1, "r", &CanUseTool::new("Bash", json!({ "command": command }).into(), "t"), None);
+    let ask = Ask::new(
+        1,
+        "r",
+        &CanUseTool::new("Bash", json!({ "command": command }).into(), "t"),
+        &SessionFacts::unknown(),
+    );
     assert!(ask.request.description.contains("… (1016 characters)"), "{}", ask.request.description);
     assert!(ask.request.description.ends_with("; it deletes or overwrites files"));
     assert_eq!(ask.request.target, command);

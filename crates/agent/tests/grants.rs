@@ -3,12 +3,12 @@
 use jiff::Timestamp;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tidings_agent::permissions::{Ask, Grant, GrantTarget, glob_matches, literal};
+use tidings_agent::permissions::{Ask, Grant, GrantTarget, SessionFacts, glob_matches, literal};
 use tidings_protocol::control::CanUseTool;
 use tidings_protocol::ui::PermissionLevel::{self, Admin, Execute, Read, Write};
 
 fn ask(tool: &str, input: Value) -> Ask {
-    Ask::new(1, "r", &CanUseTool::new(tool, input.into(), "t"), Some("/demo"))
+    Ask::new(1, "r", &CanUseTool::new(tool, input.into(), "t"), &SessionFacts::in_folder("/demo"))
 }
 
 fn path(path: &str, recursive: bool, level: PermissionLevel) -> Grant {
@@ -114,7 +114,7 @@ fn s3_30_a_grant_of_no_level_allows_nothing() {
 fn s3_20_no_grant_answers_for_a_person() {
     let mut call = CanUseTool::new("ExitPlanMode", json!({}).into(), "t");
     call.requires_user_interaction = Some(true);
-    let ask = Ask::new(1, "r", &call, None);
+    let ask = Ask::new(1, "r", &call, &SessionFacts::in_folder("/demo"));
     assert!(!Grant::new("g", GrantTarget::Tool { name: "ExitPlanMode".into() }, Admin).covers(&ask));
     assert_eq!(ask.suggested_grant(), None);
 }

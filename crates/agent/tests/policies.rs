@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use tidings_agent::pending::{AnsweredBy, Outcome};
-use tidings_agent::permissions::{Answer, Ask};
+use tidings_agent::permissions::{Answer, Ask, SessionFacts};
 use tidings_agent::policy::{
     AutoApprove, CacheLifetime, Decided, DecisionSource, DenyAll, Interactive, PermissionPolicy,
     PolicyDecision, RuleTable, Then, TimeoutAction, Unattended, Verdict,
@@ -18,13 +18,13 @@ fn ask(tool: &str, input: Value) -> Ask {
 }
 
 fn ask_in(folder: &str, tool: &str, input: Value) -> Ask {
-    Ask::new(1, "r", &CanUseTool::new(tool, input.into(), "t"), Some(folder))
+    Ask::new(1, "r", &CanUseTool::new(tool, input.into(), "t"), &SessionFacts::in_folder(folder))
 }
 
 fn question() -> Ask {
     let mut call = CanUseTool::new("AskUserQuestion", json!({"questions": []}).into(), "t");
     call.requires_user_interaction = Some(true);
-    Ask::new(1, "r", &call, None)
+    Ask::new(1, "r", &call, &SessionFacts::in_folder("/demo"))
 }
 
 fn is_denied(decision: &PolicyDecision) -> bool {
@@ -527,7 +527,7 @@ fn t9_a_home_is_no_folder_to_search_unasked() {
             let ask = ask_in(home, tool, input);
             assert_eq!(runs_unasked(&ask), None, "{} in {home}", ask.request.target);
         }
-        let ask = ask_in(home, "Bash", json!({"command": "ls; cat notes.txt"}));
+        let ask = ask_in(home, "Bash", json!({"command": "ls"}));
         assert_eq!(runs_unasked(&ask).as_deref(), Some("look"), "{home}");
     }
 }
@@ -541,7 +541,7 @@ fn t9_a_link_to_a_secret_is_asked_about() {
         ("Grep", json!({"pattern": "x", "path": "link"})),
     ] {
         let mut call = CanUseTool::new(tool, input.into(), "t");
-        let ask = |call: &CanUseTool| Ask::new(1, "r", call, Some("/home/ada/demo"));
+        let ask = |call: &CanUseTool| Ask::new(1, "r", call, &SessionFacts::in_folder("/home/ada/demo"));
         assert!(runs_unasked(&ask(&call)).is_some(), "{tool}");
         call.blocked_path = Some("/home/ada/.ssh/config".to_owned());
         assert_eq!(runs_unasked(&ask(&call)), None, "{tool}");
@@ -563,19 +563,16 @@ fn everyday_work_is_not_asked_about() {
         "make test",
         "go test ./...",
         "pytest -q tests/x.py",
-        "pip install -r requirements.txt",
         "ls",
         "ls -la",
         "ls src/*.rs",
         "ls *",
-        "ls ~",
         "ls /usr/include",
         "cat src/main.rs",
         "cat src/*.rs",
         "cat .gitignore .github/workflows/ci.yml",
         "cat /etc/hosts",
         "cat /proc/cpuinfo",
-        "cat ~/notes.txt",
         "cat /home/ada/.cargo/registry/src/x/serde/src/lib.rs",
         "head -n 5 Cargo.toml",
         "head -c 16 /dev/urandom",
@@ -607,10 +604,6 @@ fn everyday_work_is_not_asked_about() {
         "git show HEAD:src/main.rs",
         "git add -A && git commit -m 'Check the token, see https://example.com/.env'",
         "git commit -am 'Keep secrets'",
-        "git push -u origin main",
-        "git push origin HEAD:main",
-        "git fetch && git pull --rebase",
-        "git clone https://github.com/a/b",
         "git checkout -b feature/x",
     ] {
         // By risk, a redirection alone makes a command more than reading, so the table decides.
@@ -623,7 +616,7 @@ fn everyday_work_is_not_asked_about() {
     assert!(asked.is_empty(), "{asked:#?}");
     for (tool, input) in [
         ("Read", json!({"file_path": "/home/ada/demo/src/main.rs"})),
-        ("Read", json!({"file_path": "/home/ada/notes.txt"})),
+        ("Read", json!({"file_path": "/usr/include/stdio.h"})),
         ("Grep", json!({"pattern": "token", "glob": "*.rs"})),
         ("Grep", json!({"pattern": "x", "glob": "**/*.{ts,tsx}", "path": "web/src"})),
         ("Glob", json!({"pattern": "**/*.rs"})),

@@ -12,7 +12,7 @@ use tidings_agent::AskKey;
 use tidings_agent::pending::{AnsweredBy, Outcome};
 use tidings_agent::permissions::{
     Allowed, Answer, Ask, Denied, Grant, GrantTarget, PermissionRegistry, RegistryError, Requested, Response,
-    Scope, decision,
+    Scope, SessionFacts, decision,
 };
 use tidings_protocol::control::CanUseTool;
 use tidings_protocol::permissions::{PermissionMode, PermissionUpdate};
@@ -21,7 +21,12 @@ use tidings_protocol::ui::PermissionLevel;
 use requests::{NOW, settled, wait};
 
 fn ask_in(session: i64, id: &str, tool: &str, input: Value) -> Ask {
-    Ask::new(session, "request", &CanUseTool::new(tool, input.into(), id), Some("/home/ada"))
+    Ask::new(
+        session,
+        "request",
+        &CanUseTool::new(tool, input.into(), id),
+        &SessionFacts::in_folder("/home/ada"),
+    )
 }
 
 fn bash(id: &str, command: &str) -> Ask {
@@ -261,7 +266,7 @@ fn suggested() -> Ask {
         {"type": "setMode", "mode": "acceptEdits", "destination": "session"}
     ]))
     .unwrap();
-    Ask::new(1, "r", &call, None)
+    Ask::new(1, "r", &call, &SessionFacts::in_folder("/home/ada"))
 }
 
 /// "Always" adds the rule that was shown. The mode and the folders that the CLI also suggests would allow far

@@ -17,8 +17,12 @@ use tidings_bridge::hosts::Hosts;
 use tidings_bridge::journal::{Max, MemoryStore, SessionName};
 use tidings_bridge::sessions::Config;
 use tidings_bridge::{Caller, Sessions};
-use tidings_protocol::api::{Budget, CreateSession, Input, Notice, PatchSession, ServerPhase, SessionView};
-use tidings_protocol::ui::Resolution;
+use tidings_protocol::api::{
+    Budget, Choice, CreateSession, Input, Notice, PatchSession, PermissionAnswer, PermissionScope,
+    ServerPhase, SessionView,
+};
+use tidings_protocol::mobile::RiskLevel;
+use tidings_protocol::ui::{PermissionDetails, Resolution};
 use tokio::sync::broadcast;
 
 /// Limit for every wait.
@@ -465,4 +469,60 @@ fn streamed_text(bytes: &[u8]) -> String {
     let lines = bytes.split(|byte| *byte == b'\n');
     let values = lines.filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok());
     values.filter_map(|value| value["event"]["delta"]["text"].as_str().map(str::to_owned)).collect()
+}
+
+/// P32: the server that adopts an agent knows the folder of its session, so a request has the same risk as
+/// before.
+#[tokio::test]
+async fn p32_the_risk_of_a_request_is_the_same_after_a_restart() {
+    for (call, expected) in [
+        (r#"tool = "Bash", input = { command = "touch FOLDER/p0.txt" }"#, RiskLevel::Low),
+        (r#"tool = "Bash", input = { command = "touch p0.txt" }"#, RiskLevel::Low),
+        (r#"tool = "Write", input = { file_path = "FOLDER/old.txt", content = "y" }"#, RiskLevel::Medium),
+        (r#"tool = "Write", input = { file_path = "FOLDER/Makefile", content = "y" }"#, RiskLevel::High),
+    ] {
+        let mut server = TestServer::playing(SAYS).await;
+        let folder = server.folder.path().canonicalize().unwrap();
+        std::fs::write(folder.join("old.txt"), "x").unwrap();
+        let call = call.replace("FOLDER", folder.to_str().unwrap()).replace(", input", "\ninput");
+        let turn = format!("[[turn]]\n[[turn.block]]\n{call}\nask = true\nresult = \"ok\"\n");
+        std::fs::write(folder.join("script.toml"), turn.repeat(3)).unwrap();
+        let session = server.create("go").await;
+        let first = next_request(&server.sessions, &session, None).await;
+        server.sessions.drain().await;
+        server.sessions = server.next_server(PATIENCE).await;
+        let same = next_request(&server.sessions, &session, None).await;
+        let ada = Caller::admin("ada");
+        let yes = PermissionAnswer {
+            decision: Choice::Allow,
+            scope: PermissionScope::Once,
+            updated_input: None,
+            message: None,
+            interrupt: false,
+            digest: None,
+            client_id: None,
+        };
+        server.sessions.answer_permission(&ada, &session.key, &same.tool_use_id, yes).await.unwrap();
+        let second = next_request(&server.sessions, &session, Some(&same.tool_use_id)).await;
+        let risks = [first.risk, same.risk, second.risk];
+        assert_eq!(risks, [expected; 3], "{call}");
+    }
+}
+
+/// Waits for an open permission request, other than the one that was answered.
+async fn next_request(
+    sessions: &Sessions,
+    session: &SessionView,
+    answered: Option<&str>,
+) -> PermissionDetails {
+    let since = Instant::now();
+    loop {
+        let open = sessions.permissions(Some(&session.key)).await.unwrap();
+        let new = open.into_iter().find(|open| Some(open.tool_use_id.as_str()) != answered);
+        if let Some(new) = new {
+            return new.details;
+        }
+        assert!(since.elapsed() < PATIENCE, "no request comes");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }

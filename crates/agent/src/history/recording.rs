@@ -14,7 +14,7 @@ use tidings_protocol::{FrameRef, Kind};
 
 use crate::AskKey;
 use crate::fold::{Fold, FoldOptions, Input, OpenedRequest, SettledRequest};
-use crate::permissions::Ask;
+use crate::permissions::{Ask, SessionFacts};
 use crate::questions::{Inquiry, Origin};
 
 /// Requests that may be open at once; agents open far fewer.
@@ -72,7 +72,8 @@ impl Recording {
         let Message::ControlRequest { request_id, request } = frame.message() else { return };
         let Call::CanUseTool(call) = &request.call else { return };
         let handle = self.fold.handle();
-        let ask = Ask::new(handle, &request_id, call, self.folder.as_deref());
+        let facts = SessionFacts::recorded(self.folder.as_deref());
+        let ask = Ask::new(handle, &request_id, call, &facts);
         let tool_use_id = ask.key.tool_use_id.clone();
         let (asked, kind) = match Inquiry::from_call(handle, &request_id, call, None) {
             Some(inquiry) => (questions_of(&inquiry), RecordedKind::Questions),

@@ -4,24 +4,23 @@ use tidings_protocol::control::CanUseTool;
 use tidings_protocol::json::Json;
 use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::permissions::PermissionUpdate;
-use tidings_protocol::ui::{PermissionRequest, TargetType};
+use tidings_protocol::ui::{PermissionLevel, PermissionRequest, TargetType};
 
-use super::command::is_plain_path;
 use super::reach::{self, Depth, Links};
 use super::request::risk_of_reading;
-use super::{Digest, Grant, Reach, Script, derive, disk, rules};
+use super::{Digest, Grant, Reach, Script, SessionFacts, derive, disk, rules, writes};
 use crate::request_table::{AskKey, Keyed};
 
 /// A request for permission to run a tool.
 ///
 /// ```
-/// use tidings_agent::permissions::Ask;
+/// use tidings_agent::permissions::{Ask, SessionFacts};
 /// use tidings_protocol::control::CanUseTool;
 /// use tidings_protocol::json::Json;
 ///
 /// let call = CanUseTool::new("Read", Json::parse(r#"{"file_path":"notes.txt"}"#)?, "toolu_1");
-/// let ask = Ask::new(1, "request-1", &call, Some("/home/ada"));
-/// assert_eq!(ask.request.description, "Read the file `/home/ada/notes.txt`");
+/// let ask = Ask::new(1, "request-1", &call, &SessionFacts::in_folder("/home/ada/demo"));
+/// assert_eq!(ask.request.description, "Read the file `/home/ada/demo/notes.txt`");
 /// # Ok::<(), tidings_protocol::json::SyntaxError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -41,8 +40,8 @@ pub struct Ask {
     pub risk: RiskLevel,
     /// The reach of the call, by the names in it and by the path that made the CLI ask.
     pub reach: Reach,
-    /// The working directory of the session, for relative paths.
-    pub folder: Option<String>,
+    /// The facts about the session.
+    pub facts: SessionFacts,
     /// The parsed command, if the tool runs one.
     pub script: Option<Script>,
     /// The model's own description of the call. It may be wrong or deceptive.
@@ -61,17 +60,17 @@ pub struct Ask {
 
 impl Ask {
     /// Creates a request from the CLI's `can_use_tool` in the session `session_id`. `request_id` is the key
-    /// if the call has no id; `folder` is the working directory.
-    pub fn new(session_id: i64, request_id: &str, call: &CanUseTool, folder: Option<&str>) -> Self {
+    /// if the call has no id.
+    pub fn new(session_id: i64, request_id: &str, call: &CanUseTool, facts: &SessionFacts) -> Self {
         let input = call.input().cloned().unwrap_or_else(empty_object);
         let tool_use_id = call.tool_use_id.as_deref().unwrap_or(request_id);
-        let mut ask = Ask::announced(session_id, tool_use_id, &call.tool_name, input, folder);
+        let mut ask = Ask::announced(session_id, tool_use_id, &call.tool_name, input, facts);
         ask.request.reason.clone_from(&call.decision_reason);
         ask.agent_id.clone_from(&call.agent_id);
         ask.blocked_path.clone_from(&call.blocked_path);
         if let Some(path) = &call.blocked_path {
             // The CLI follows symbolic links, which the names alone do not show.
-            ask.reach = ask.reach.max(reach::of_path(path, Depth::Itself, folder, Links::Ignored));
+            ask.reach = ask.reach.max(reach::of_path(path, Depth::Itself, facts, Links::Ignored));
             ask.risk = ask.risk.max(risk_of_reading(ask.reach));
         }
         ask.suggestions.clone_from(&call.permission_suggestions);
@@ -85,26 +84,58 @@ impl Ask {
     /// It is a separate step, because the disk says nothing about recordings.
     #[must_use]
     pub fn on_disk(mut self) -> Self {
-        let folder = self.folder.as_deref();
         let is_file = self.request.target_type == TargetType::Path;
-        let real = match &self.script {
-            Some(script) => reach::of_script(script, folder, Links::Followed),
-            None if is_file => reach::of_real_path(&self.request.target, Depth::Itself, folder, folder),
-            None => Reach::Folder,
-        };
+        let real = self.real_reach();
         if real > self.reach {
             self.reach = real;
             self.risk = RiskLevel::High;
         }
         let target = self.request.target.as_str();
+        let runs = match &self.script {
+            Some(script) => writes::writes_what_runs(script, &self.facts, Links::Followed),
+            None => is_file && self.is_write() && writes::is_what_runs(target, &self.facts),
+        };
+        if runs {
+            self.risk = RiskLevel::High;
+        }
         let is_new = is_file && self.tool_name == "Write" && target.starts_with('/') && !disk::exists(target);
         if is_new && self.reach == Reach::Folder && self.risk == RiskLevel::Medium {
-            let inside = folder.and_then(|folder| target.strip_prefix(folder)).unwrap_or(target);
-            if is_plain_path(inside) {
-                self.risk = RiskLevel::Low;
-            }
+            self.risk = RiskLevel::Low;
         }
         self
+    }
+
+    /// The reach of the request, with symbolic links followed now.
+    pub(crate) fn real_reach(&self) -> Reach {
+        let real = match (&self.script, self.request.target_type) {
+            (Some(script), _) => reach::of_script(script, &self.facts, Links::Followed),
+            (None, TargetType::Path) => {
+                let depth = if self.request.recursive { Depth::Below } else { Depth::Itself };
+                let folder = self.facts.folder.path();
+                reach::of_real_path(&self.request.target, depth, folder, &self.facts)
+            }
+            _ => Reach::Folder,
+        };
+        self.reach.max(real)
+    }
+
+    /// True if it may touch a protected folder, which only a person can allow. A command that is not known
+    /// before it runs, and a tool that is not known at all, may touch what they mention.
+    pub(crate) fn is_protected(&self) -> bool {
+        if self.facts.protected.is_empty() {
+            return false;
+        }
+        let mentions = match (&self.script, self.request.target_type) {
+            (Some(_), _) => self.facts.protects_mentioned(&self.request.target),
+            (None, TargetType::Tool) => self.facts.protects_mentioned(&self.input.raw().to_string()),
+            _ => false,
+        };
+        mentions || self.real_reach() == Reach::Protected
+    }
+
+    /// True if a tool writes a file.
+    fn is_write(&self) -> bool {
+        self.request.level > PermissionLevel::Read
     }
 
     /// Creates a request for a call of the model before the CLI asks about it.
@@ -113,9 +144,9 @@ impl Ask {
         tool_use_id: &str,
         tool_name: &str,
         input: Json,
-        folder: Option<&str>,
+        facts: &SessionFacts,
     ) -> Self {
-        let derived = derive(tool_name, &input, folder);
+        let derived = derive(tool_name, &input, facts);
         let model_says =
             input.raw().get("description").and_then(|text| Some(text.text()?.get().into_owned()));
         Ask {
@@ -125,7 +156,7 @@ impl Ask {
             request: derived.request,
             risk: derived.risk,
             reach: derived.reach,
-            folder: folder.map(str::to_owned),
+            facts: facts.clone(),
             script: derived.script,
             model_says,
             agent_id: None,

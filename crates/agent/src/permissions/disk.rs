@@ -32,6 +32,20 @@ pub(crate) fn follow(path: &str, folder: &str) -> Target {
     }
 }
 
+/// The path to which symbolic links lead; `None` if it is unknown.
+pub(crate) fn real_path(path: &str, folder: &str) -> Option<String> {
+    match follow(&paths::join(path, Some(folder))?, folder) {
+        Target::Inside(real) | Target::Outside(real) => Some(real),
+        Target::Unknown => None,
+    }
+}
+
+/// True if symbolic links lead from an absolute path in a folder to a place outside of it, or to an unknown
+/// one.
+pub(crate) fn leads_out(path: &str, folder: &str) -> bool {
+    path.starts_with('/') && !matches!(follow(path, folder), Target::Inside(_))
+}
+
 /// True if a file or folder with this name exists, including dangling links.
 pub(crate) fn exists(path: &str) -> bool {
     Path::new(path).symlink_metadata().is_ok()

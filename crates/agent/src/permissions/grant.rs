@@ -5,19 +5,20 @@ use serde::{Deserialize, Serialize};
 use tidings_protocol::ui::{PermissionLevel, TargetType};
 
 use super::command::{Script, SimpleCommand, WordKind};
-use super::{Ask, glob, paths};
+use super::{Ask, disk, glob, paths};
 
 /// A permission for a target, up to a level, until it expires.
 ///
 /// ```
-/// use tidings_agent::permissions::{Ask, Grant, GrantTarget};
+/// use tidings_agent::permissions::{Ask, Grant, GrantTarget, SessionFacts};
 /// use tidings_protocol::control::CanUseTool;
 /// use tidings_protocol::ui::PermissionLevel;
 ///
 /// let grant = Grant::new("g1", GrantTarget::Command { glob: "git *".into() }, PermissionLevel::Execute);
 /// let ask = |command: &str| {
 ///     let input = serde_json::json!({ "command": command }).into();
-///     Ask::new(1, "r", &CanUseTool::new("Bash", input, "toolu_1"), None)
+///     let facts = SessionFacts::in_folder("/home/ada/demo");
+///     Ask::new(1, "r", &CanUseTool::new("Bash", input, "toolu_1"), &facts)
 /// };
 /// assert!(grant.covers(&ask("git status")));
 /// assert!(!grant.covers(&ask("git status; rm x")));
@@ -107,9 +108,11 @@ impl Grant {
 
     /// True if its target includes that of the request, and its level is high enough.
     ///
-    /// A request that only the user can answer is not covered by any grant.
+    /// A request that only the user can answer is not covered by any grant, and neither is one for a protected
+    /// folder.
     pub fn covers(&self, ask: &Ask) -> bool {
-        if ask.needs_person || self.level.is_none_or(|level| level < ask.request.level) {
+        if ask.needs_person || self.level.is_none_or(|level| level < ask.request.level) || ask.is_protected()
+        {
             return false;
         }
         let target = ask.request.target.as_str();
@@ -117,7 +120,8 @@ impl Grant {
             (GrantTarget::Path { path, recursive }, TargetType::Path) => {
                 let (mine, asked) = (paths::normalise(path), paths::normalise(target));
                 if *recursive {
-                    paths::lies_in(&asked, &mine)
+                    // A link in the folder may lead out of it.
+                    paths::lies_in(&asked, &mine) && !disk::leads_out(&asked, &mine)
                 } else {
                     !ask.request.recursive && mine == asked
                 }
@@ -127,7 +131,7 @@ impl Grant {
                 !target.contains(['/', '@', '\\']) && glob::matches(&pattern.to_ascii_lowercase(), target)
             }
             (GrantTarget::Command { glob }, TargetType::Command) => {
-                ask.script.as_ref().is_some_and(|script| covers_script(glob, target, script))
+                ask.script.as_ref().is_some_and(|script| covers_script(glob, ask, script))
             }
             (GrantTarget::Tool { name }, TargetType::Tool) => name == target,
             _ => false,
@@ -143,14 +147,21 @@ impl Grant {
 
 /// True if every command is covered. An identical text is covered even if it writes a file, because the user
 /// has seen it; a script that is not known before it runs never is.
-fn covers_script(pattern: &str, text: &str, script: &Script) -> bool {
+fn covers_script(pattern: &str, ask: &Ask, script: &Script) -> bool {
     if script.is_opaque() || script.commands().is_empty() {
         return false;
     }
-    if glob::only_text(pattern).is_some_and(|only| only == text) {
+    if glob::only_text(pattern).is_some_and(|only| only == ask.request.target) {
         return true;
     }
-    script.commands().iter().all(|command| covers_command(pattern, command))
+    is_open_to_patterns(ask, script)
+        && script.commands().iter().all(|command| covers_command(pattern, command))
+}
+
+/// True if patterns may cover a script: the user has not seen it as a whole, so the folder must be known, and
+/// it must not both fetch and use something.
+pub(super) fn is_open_to_patterns(ask: &Ask, script: &Script) -> bool {
+    ask.facts.folder.path().is_some() && !script.fetches_and_does_more()
 }
 
 /// True if a pattern covers a command without side conditions, all of whose words are known.

@@ -15,17 +15,22 @@ mod batch;
 mod command;
 mod digest;
 pub(crate) mod disk;
+mod facts;
+mod git_folder;
 mod glob;
 mod grant;
 mod hidden;
 mod offer;
 pub(crate) mod paths;
+mod public;
 pub(crate) mod reach;
 mod registry;
 mod request;
 mod rules;
 pub(crate) mod runs;
 mod secrets;
+mod sources;
+pub(crate) mod writes;
 
 pub use answer::{AfterDenial, Allowed, Answer, Denied, Scope, decision};
 pub use ask::Ask;
@@ -35,6 +40,8 @@ pub use command::{
     CommandKind, Danger, Opaque, Redirect, RedirectKind, Role, Script, SimpleCommand, Word, WordKind,
 };
 pub use digest::{Digest, InvalidDigest};
+pub use facts::{SessionFacts, SessionFolder, SessionKind};
+pub(crate) use git_folder::GitFolder;
 pub use glob::{literal, matches as glob_matches};
 pub(crate) use grant::command_matches;
 pub use grant::{Grant, GrantTarget};
@@ -50,3 +57,4 @@ pub use request::{Derived, derive};
 pub(crate) use request::{KNOWN_HOSTS, host as host_of};
 pub(crate) use secrets::path_matches;
 pub use secrets::{is_sensitive_file, is_sensitive_folder};
+pub use sources::{CodeSources, GitSettings};

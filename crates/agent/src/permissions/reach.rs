@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::command::{CommandKind, RedirectKind, Script, SimpleCommand, Word, WordKind, git_address};
-use super::{disk, paths, secrets};
+use super::{SessionFacts, disk, glob, paths, public, secrets};
 use crate::limits::FOLDERS_MAX;
 
 /// The reach of an access, judged by names. The order is that of increasing risk.
@@ -16,12 +16,16 @@ pub enum Reach {
     /// Inside the session's folder.
     #[default]
     Folder,
-    /// Files outside of it that are named one by one.
+    /// Files outside of it that are the same on many machines: headers, documentation, published packages.
+    Public,
+    /// Other files outside of it that are named one by one.
     Named,
     /// More than that: whole folders, patterns, and hidden files, where programs store their own data.
     Beyond,
     /// Files that contain credentials.
     Secret,
+    /// A folder that no policy and no grant opens, such as the data folder of the server.
+    Protected,
 }
 
 /// The depth of an access to a path.
@@ -42,68 +46,76 @@ pub(crate) enum Links {
     Followed,
 }
 
-/// Published packages are stored in hidden folders, and reading them is common.
-const PACKAGES: &[&str] = &[
-    "/.cargo/registry/",
-    "/.cargo/git/",
-    "/.rustup/toolchains/",
-    "/.m2/repository/",
-    "/.nvm/versions/",
-    "/.pyenv/versions/",
-];
-
 /// Maximum length in bytes of a word with short options. A value may begin at each letter, so longer words
 /// are not analysed.
 const SHORT_OPTIONS_BYTES_MAX: usize = 256;
 
-/// The reach of a path. `folder` is that of the session.
-pub(crate) fn of_path(path: &str, depth: Depth, folder: Option<&str>, links: Links) -> Reach {
-    let location = PathLocation::new(path, folder, folder);
-    let by_name = if location.is_secret() { Reach::Secret } else { location.reach(depth) };
+/// The reach of a path.
+pub(crate) fn of_path(path: &str, depth: Depth, facts: &SessionFacts, links: Links) -> Reach {
+    let folder = facts.folder.path();
+    let by_name = PathLocation::new(path, folder, facts).reach(depth);
     match links {
         Links::Ignored => by_name,
-        Links::Followed => by_name.max(of_real_path(path, depth, folder, folder)),
+        Links::Followed => by_name.max(of_real_path(path, depth, folder, facts)),
     }
 }
 
-/// The reach of a path after symbolic links are followed. It is relative to `from`; `folder` is that of the
-/// session.
-pub(crate) fn of_real_path(path: &str, depth: Depth, from: Option<&str>, folder: Option<&str>) -> Reach {
-    let Some(folder) = folder.filter(|folder| folder.starts_with('/')) else {
-        return Reach::Folder;
+/// The reach of a path after symbolic links are followed. It is relative to `from`.
+pub(crate) fn of_real_path(path: &str, depth: Depth, from: Option<&str>, facts: &SessionFacts) -> Reach {
+    let Some(folder) = facts.folder.path().filter(|folder| folder.starts_with('/')) else {
+        return Reach::Beyond;
     };
     let Some(written) = paths::join(path, from) else {
         return Reach::Folder;
     };
     match disk::follow(&written, folder) {
-        disk::Target::Inside(real)
-            if secrets::lies_among_secrets(&real) || secrets::is_kept_secret(&real) =>
-        {
-            Reach::Secret
+        disk::Target::Inside(real) => {
+            let location = PathLocation::new(&real, Some(folder), facts);
+            if location.is_protected(depth) {
+                Reach::Protected
+            } else if secrets::is_sensitive_file(&real) {
+                Reach::Secret
+            } else {
+                Reach::Folder
+            }
         }
-        disk::Target::Inside(_) => Reach::Folder,
         disk::Target::Outside(real) => {
-            let location = PathLocation::new(&real, Some(folder), Some(folder));
+            let location = PathLocation::new(&real, Some(folder), facts);
             let escapes = if paths::lies_in(&paths::normalise(&written), &paths::normalise(folder)) {
                 Reach::Beyond
             } else {
                 Reach::Folder
             };
-            let by_name = if location.is_secret() { Reach::Secret } else { location.reach(depth) };
-            by_name.max(escapes)
+            location.reach(depth).max(escapes)
         }
         disk::Target::Unknown => Reach::Beyond,
     }
 }
 
 /// The reach of the names that a pattern matches, for a tool that only lists them.
-pub(super) fn of_names(pattern: &str, folder: Option<&str>) -> Reach {
-    let location = PathLocation::new(pattern, folder, folder);
-    if location.is_inside && !secrets::lies_among_secrets(&location.path) {
+pub(super) fn of_names(pattern: &str, facts: &SessionFacts) -> Reach {
+    let location = PathLocation::new(pattern, facts.folder.path(), facts);
+    if location.is_protected(Depth::Itself) || pattern_is_protected(&location.path, facts) {
+        Reach::Protected
+    } else if location.is_inside && !secrets::lies_among_secrets(&location.path) {
         Reach::Folder
     } else {
-        of_path(pattern, Depth::Itself, folder, Links::Ignored)
+        of_path(pattern, Depth::Itself, facts, Links::Ignored)
     }
+}
+
+/// True if a pattern may match something in a protected folder, or the folder itself.
+fn pattern_is_protected(pattern: &str, facts: &SessionFacts) -> bool {
+    let may_be = |(pattern, name): (&str, &str)| {
+        let is_hidden = name.starts_with('.') && !pattern.starts_with('.');
+        pattern == name || pattern == "**" || (!is_hidden && glob::overlap(pattern, name))
+    };
+    let is_wild = |part: &str| part.contains(['*', '?', '[']);
+    facts.protected.iter().any(|protected| {
+        let pairs = pattern.split('/').zip(protected.split('/'));
+        // The start of the pattern must lead towards the folder, and a wildcard must be in it.
+        pairs.clone().all(may_be) && pairs.clone().any(|(part, _)| is_wild(part))
+    })
 }
 
 /// True if a pattern may match files with credentials.
@@ -120,25 +132,25 @@ pub(super) fn chooses_secrets(pattern: &str) -> bool {
 }
 
 /// The reach of a command line.
-pub(crate) fn of_script(script: &Script, folder: Option<&str>, links: Links) -> Reach {
-    let commands = script.commands().iter().map(|command| of_command(command, script, folder, links));
-    let starts = folders(script, folder);
+pub(crate) fn of_script(script: &Script, facts: &SessionFacts, links: Links) -> Reach {
+    let commands = script.commands().iter().map(|command| of_command(command, script, facts, links));
+    let starts = folders(script, facts);
     let files = script.commands().iter().flat_map(|command| &command.redirects);
     let files = files
         .filter(|redirect| !matches!(redirect.kind, RedirectKind::Duplicate | RedirectKind::Text))
         .map(|redirect| match &starts {
-            Some(starts) => of_file(&redirect.target.text, starts, folder, links),
+            Some(starts) => of_file(&redirect.target.text, starts, facts, links),
             None => Reach::Beyond,
         });
     commands.chain(files).max().unwrap_or_default()
 }
 
 /// The reach of a redirection's file, which may be relative to any of the folders `starts`.
-pub(crate) fn of_file(path: &str, starts: &[Option<String>], folder: Option<&str>, links: Links) -> Reach {
+pub(crate) fn of_file(path: &str, starts: &[Option<String>], facts: &SessionFacts, links: Links) -> Reach {
     let reach = |start: &Option<String>| {
-        of_path(&paths::resolve(path, start.as_deref()), Depth::Itself, folder, links).max(
+        of_path(&paths::resolve(path, start.as_deref()), Depth::Itself, facts, links).max(
             if links == Links::Followed {
-                of_real_path(path, Depth::Itself, start.as_deref(), folder)
+                of_real_path(path, Depth::Itself, start.as_deref(), facts)
             } else {
                 Reach::Folder
             },
@@ -149,8 +161,8 @@ pub(crate) fn of_file(path: &str, starts: &[Option<String>], folder: Option<&str
 
 /// The folders in which a command of a script may run: that of the session, and those that `cd` leads to.
 /// `None` if there are too many.
-pub(crate) fn folders(script: &Script, folder: Option<&str>) -> Option<Vec<Option<String>>> {
-    let mut folders = vec![folder.map(str::to_owned)];
+pub(crate) fn folders(script: &Script, facts: &SessionFacts) -> Option<Vec<Option<String>>> {
+    let mut folders = vec![facts.folder.path().map(str::to_owned)];
     let changes = script.commands().iter().filter(|command| command.name() == "cd");
     for word in changes.filter_map(|command| command.arguments().last()) {
         for at in 0..folders.len() {
@@ -170,22 +182,26 @@ pub(crate) fn folders(script: &Script, folder: Option<&str>) -> Option<Vec<Optio
 pub(crate) fn of_command(
     command: &SimpleCommand,
     script: &Script,
-    folder: Option<&str>,
+    facts: &SessionFacts,
     links: Links,
 ) -> Reach {
     let depth = if command.goes_below() { Depth::Below } else { Depth::Itself };
-    let Some(starts) = folders(script, folder) else {
+    let Some(starts) = folders(script, facts) else {
         return Reach::Beyond;
     };
-    let command_reach = CommandReach { command, depth, folder, starts: &starts, links, kind: command.kind() };
-    let words = command.words_that_name().map(|word| command_reach.word(word));
+    let command_reach = CommandReach { command, depth, facts, starts: &starts, links, kind: command.kind() };
+    let words = command.words_that_name().map(|word| match command_reach.word(word) {
+        // The program does not open what it takes as text.
+        Reach::Public | Reach::Named if command.takes_as_text(word) => Reach::Folder,
+        reach => reach,
+    });
     command_reach.implicit(script).max(words.max().unwrap_or_default())
 }
 
 struct CommandReach<'a> {
     command: &'a SimpleCommand,
     depth: Depth,
-    folder: Option<&'a str>,
+    facts: &'a SessionFacts,
     /// The folders in which the command may run.
     starts: &'a [Option<String>],
     links: Links,
@@ -195,6 +211,10 @@ struct CommandReach<'a> {
 impl CommandReach<'_> {
     /// The reach that does not follow from a word.
     fn implicit(&self, script: &Script) -> Reach {
+        let folder = self.facts.folder.path();
+        if self.depth == Depth::Below && folder.is_some_and(|folder| self.facts.protects_below(folder)) {
+            return Reach::Protected;
+        }
         match self.command.name() {
             // Without arguments `cd` goes to the home folder, and the meaning of `-` is unknown.
             "cd" => match self.command.arguments() {
@@ -202,10 +222,10 @@ impl CommandReach<'_> {
                 _ => Reach::Beyond,
             },
             // The repository in which git is called determines its hooks and the programs that it runs.
-            "git" if script.commands().iter().any(|command| goes_away(command, self.folder)) => Reach::Beyond,
-            "git" if is_for_another_folder(self.command, self.folder) => Reach::Beyond,
+            "git" if script.commands().iter().any(|command| goes_away(command, folder)) => Reach::Beyond,
+            "git" if is_for_another_folder(self.command, folder) => Reach::Beyond,
             "git" => Reach::Folder,
-            _ if self.depth == Depth::Below => of_path(".", self.depth, self.folder, self.links),
+            _ if self.depth == Depth::Below => of_path(".", self.depth, self.facts, self.links),
             _ => Reach::Folder,
         }
     }
@@ -238,10 +258,10 @@ impl CommandReach<'_> {
 
     fn reach_of(&self, text: &str, word: &Word, start: Option<&str>) -> Reach {
         let by_name = self.reach_by_name(text, word, start);
-        if self.links == Links::Ignored || by_name > Reach::Named {
+        if self.links == Links::Ignored || by_name == Reach::Protected {
             return by_name;
         }
-        by_name.max(of_real_path(text, self.depth, start, self.folder)).max(
+        by_name.max(of_real_path(text, self.depth, start, self.facts)).max(
             // The shell replaces a pattern by file names, and a file may be a symbolic link.
             if word.kind == WordKind::Glob { self.of_pattern(text, start) } else { Reach::Folder },
         )
@@ -249,23 +269,28 @@ impl CommandReach<'_> {
 
     /// The reach of the files that a pattern matches.
     fn of_pattern(&self, text: &str, start: Option<&str>) -> Reach {
-        let (Some(folder), Some(pattern)) = (self.folder, paths::join(text, start)) else {
+        let (Some(folder), Some(pattern)) = (self.facts.folder.path(), paths::join(text, start)) else {
             return Reach::Folder;
         };
         if disk::pattern_stays_inside(&pattern, folder) { Reach::Folder } else { Reach::Beyond }
     }
 
     fn reach_by_name(&self, text: &str, word: &Word, start: Option<&str>) -> Reach {
-        let location = PathLocation::new(text, start, self.folder);
-        let reach = location.reach(self.depth);
+        let location = PathLocation::new(text, start, self.facts);
+        let reach = location.reach_by_place(self.depth);
         let is_pattern =
             word.kind == WordKind::Glob || (text.contains(['*', '?', '[']) && self.reads_patterns(word));
+        if location.is_protected(self.depth)
+            || (is_pattern && pattern_is_protected(&location.path, self.facts))
+        {
+            return Reach::Protected;
+        }
         if is_pattern && reach != Reach::Folder {
             return if location.is_secret() { Reach::Secret } else { Reach::Beyond };
         }
         let builds = matches!(self.kind, CommandKind::Build | CommandKind::Test | CommandKind::Install);
         let is_secret = if builds && reach == Reach::Folder {
-            secrets::lies_among_secrets(&location.path) || secrets::is_kept_secret(&location.path)
+            secrets::is_sensitive_file(&location.path)
         } else {
             location.is_secret() || (is_pattern && self.command.shows_contents() && chooses_secrets(text))
         };
@@ -288,7 +313,8 @@ impl CommandReach<'_> {
 }
 
 /// A path in relation to the session's folder.
-struct PathLocation {
+struct PathLocation<'a> {
+    facts: &'a SessionFacts,
     path: String,
     is_inside: bool,
     /// True if it is the session's folder itself.
@@ -297,21 +323,37 @@ struct PathLocation {
     is_home: bool,
 }
 
-impl PathLocation {
-    /// Creates the location of a path relative to `start`, in a session whose folder is `folder`.
-    fn new(text: &str, start: Option<&str>, folder: Option<&str>) -> Self {
+impl<'a> PathLocation<'a> {
+    /// Creates the location of a path relative to `start`. Nothing is inside of an unknown folder.
+    fn new(text: &str, start: Option<&str>, facts: &'a SessionFacts) -> Self {
         let path = paths::resolve(text, start);
-        let folder = folder.map_or_else(|| ".".to_owned(), paths::normalise);
+        let folder = facts.folder.path().map(paths::normalise);
         let is_home = text.starts_with('~');
-        let is_inside = !is_home && !holds_homes(&folder) && paths::lies_in(&path, &folder);
-        PathLocation { is_folder: path == folder, is_inside, is_home, path }
+        let is_in = |folder: &String| !holds_homes(folder) && paths::lies_in(&path, folder);
+        let is_inside = !is_home && folder.as_ref().is_some_and(is_in);
+        PathLocation { facts, is_folder: folder.as_ref() == Some(&path), is_inside, is_home, path }
     }
 
     fn is_secret(&self) -> bool {
         secrets::lies_among_secrets(&self.path) || (!self.is_folder && secrets::has_secret_name(&self.path))
     }
 
+    fn is_protected(&self, depth: Depth) -> bool {
+        self.facts.protects(&self.path) || (depth == Depth::Below && self.facts.protects_below(&self.path))
+    }
+
     fn reach(&self, depth: Depth) -> Reach {
+        if self.is_protected(depth) {
+            Reach::Protected
+        } else if self.is_secret() {
+            Reach::Secret
+        } else {
+            self.reach_by_place(depth)
+        }
+    }
+
+    /// The reach if the path has no special name.
+    fn reach_by_place(&self, depth: Depth) -> Reach {
         if self.is_inside {
             return Reach::Folder;
         }
@@ -319,14 +361,10 @@ impl PathLocation {
         if self.is_home && !matches!(self.path.as_str(), "~") && !self.path.starts_with("~/") {
             return Reach::Beyond;
         }
-        let package = PACKAGES.iter().find_map(|folder| self.path.split_once(folder));
-        let (before, behind) = package.unwrap_or(("", &self.path));
-        let hides = |path: &str| path.split('/').any(|part| part.starts_with('.') && part != "..");
-        if hides(before) || hides(behind) || (depth == Depth::Below && package.is_none()) {
-            Reach::Beyond
-        } else {
-            Reach::Named
+        if public::is_public(&self.path) {
+            return Reach::Public;
         }
+        if public::hides(&self.path) || depth == Depth::Below { Reach::Beyond } else { Reach::Named }
     }
 }
 

@@ -5,10 +5,10 @@ use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::tools::{ToolInput, canonical_name, mcp_parts};
 use tidings_protocol::ui::{PermissionLevel, PermissionRequest, TargetType};
 
-use super::command::{CommandKind, Opaque, Script, is_plain_path};
+use super::command::{CommandKind, Opaque, Script};
 use super::hidden::visible;
 use super::reach::{self, Depth, Links, Reach};
-use super::{is_hidden, paths};
+use super::{SessionFacts, is_hidden, paths, runs, writes};
 use crate::limits::DESCRIPTION_CHARS_MAX;
 
 /// Hosts that are this machine, or that serve source code.
@@ -32,24 +32,27 @@ pub struct Derived {
 /// Derives the request of a tool: reading and writing tools ask for a path, shell tools for a command,
 /// fetching tools for a domain, and all others for the tool as a whole.
 ///
-/// `folder` is the working directory for relative paths.
+/// Relative paths belong to the session's folder.
 ///
 /// ```
-/// use tidings_agent::permissions::derive;
+/// use tidings_agent::permissions::{SessionFacts, derive};
 /// use tidings_protocol::json::Json;
 /// use tidings_protocol::ui::{PermissionLevel, TargetType};
 ///
-/// let derived = derive("Bash", &Json::parse(r#"{"command":"rm -rf build"}"#)?, Some("/home/ada"));
+/// let facts = SessionFacts::in_folder("/home/ada/demo");
+/// let derived = derive("Bash", &Json::parse(r#"{"command":"rm -rf build"}"#)?, &facts);
 /// assert_eq!(derived.request.target_type, TargetType::Command);
 /// assert_eq!(derived.request.level, PermissionLevel::Admin);
 /// assert_eq!(derived.request.description, "Run `rm -rf build`; it deletes or overwrites files");
 /// # Ok::<(), tidings_protocol::json::SyntaxError>(())
 /// ```
-pub fn derive(tool: &str, input: &Json, folder: Option<&str>) -> Derived {
+pub fn derive(tool: &str, input: &Json, facts: &SessionFacts) -> Derived {
     let raw = input.raw();
+    let folder = facts.folder.path();
     let typed = ToolInput::read(tool, raw);
     let path = |text: &str| paths::resolve(text, folder);
-    let to = |text: &str, depth| reach::of_path(text, depth, folder, Links::Ignored);
+    let to = |text: &str, depth| reach::of_path(text, depth, facts, Links::Ignored);
+    let written = |text: &str, action| writing(paths::resolve(text, folder), action, facts);
     match (canonical_name(tool), typed) {
         ("Read", Ok(ToolInput::Read(input))) => {
             reading(path(&input.file_path), "Read the file", to(&input.file_path, Depth::Itself))
@@ -60,7 +63,7 @@ pub fn derive(tool: &str, input: &Json, folder: Option<&str>) -> Derived {
             let place = glob_base(&input.pattern, &start);
             let text = format!("Look for files named `{}` in", short(&input.pattern));
             let names = paths::resolve(&input.pattern, Some(&start));
-            let reach = to(&place, Depth::Itself).max(reach::of_names(&names, folder));
+            let reach = to(&place, Depth::Itself).max(reach::of_names(&names, facts));
             recursive(reading(place, &text, reach))
         }
         ("Grep", Ok(ToolInput::Grep(input))) => {
@@ -78,32 +81,24 @@ pub fn derive(tool: &str, input: &Json, folder: Option<&str>) -> Derived {
             Some(place) => reading(path(&place), "Read the notebook", to(&place, Depth::Itself)),
             None => whole_tool(tool, PermissionLevel::Execute, RiskLevel::High),
         },
-        ("Write", Ok(ToolInput::Write(input))) => {
-            writing(path(&input.file_path), "Write the file", to(&input.file_path, Depth::Itself))
+        ("Write", Ok(ToolInput::Write(input))) => written(&input.file_path, "Write the file"),
+        ("Edit", Ok(ToolInput::Edit(input))) => written(&input.file_path, "Change the file"),
+        ("MultiEdit", Ok(ToolInput::MultiEdit(input))) => written(&input.file_path, "Change the file"),
+        ("NotebookEdit", Ok(ToolInput::NotebookEdit(input))) => {
+            written(&input.notebook_path, "Change the notebook")
         }
-        ("Edit", Ok(ToolInput::Edit(input))) => {
-            writing(path(&input.file_path), "Change the file", to(&input.file_path, Depth::Itself))
-        }
-        ("MultiEdit", Ok(ToolInput::MultiEdit(input))) => {
-            writing(path(&input.file_path), "Change the file", to(&input.file_path, Depth::Itself))
-        }
-        ("NotebookEdit", Ok(ToolInput::NotebookEdit(input))) => writing(
-            path(&input.notebook_path),
-            "Change the notebook",
-            to(&input.notebook_path, Depth::Itself),
-        ),
         ("Bash", Ok(ToolInput::Bash(input))) => {
             let unsandboxed = raw.get("dangerouslyDisableSandbox").and_then(Raw::bool) == Some(true);
             let note = unsandboxed.then_some("it runs outside of the sandbox");
-            running(&input.command, Script::parse(&input.command), note, folder)
+            running(&input.command, Script::parse(&input.command), note, facts)
         }
         ("Monitor", Ok(ToolInput::Monitor(input))) if input.command.is_some() => {
             let command = input.command.unwrap_or_default();
-            running(&command, Script::parse(&command), None, folder)
+            running(&command, Script::parse(&command), None, facts)
         }
         ("PowerShell", _) => match text_of(raw, "command") {
             // Another language, which is not parsed.
-            Some(command) => running(&command, Script::unknown(), None, folder),
+            Some(command) => running(&command, Script::unknown(), None, facts),
             None => whole_tool(tool, PermissionLevel::Execute, RiskLevel::High),
         },
         ("WebFetch", Ok(ToolInput::WebFetch(input))) => fetching(&input.url),
@@ -151,9 +146,11 @@ pub(super) fn risk_of_reading(reach: Reach) -> RiskLevel {
     if reach == Reach::Folder { RiskLevel::Low } else { RiskLevel::High }
 }
 
-fn writing(path: String, action: &str, reach: Reach) -> Derived {
+fn writing(path: String, action: &str, facts: &SessionFacts) -> Derived {
+    let reach = reach::of_path(&path, Depth::Itself, facts, Links::Ignored);
+    let runs = runs::runs_later(&path, facts.folder.path());
     // Whether the file is new is found out on the disk later.
-    let risk = if reach == Reach::Folder { RiskLevel::Medium } else { RiskLevel::High };
+    let risk = if reach == Reach::Folder && !runs { RiskLevel::Medium } else { RiskLevel::High };
     Derived { reach, ..of_path(path, action, PermissionLevel::Write, risk) }
 }
 
@@ -167,7 +164,7 @@ fn recursive(mut derived: Derived) -> Derived {
     derived
 }
 
-fn running(command: &str, script: Script, note: Option<&str>, folder: Option<&str>) -> Derived {
+fn running(command: &str, script: Script, note: Option<&str>, facts: &SessionFacts) -> Derived {
     let danger = script.danger();
     let level = match (danger, note) {
         (None, None) => PermissionLevel::Execute,
@@ -187,8 +184,8 @@ fn running(command: &str, script: Script, note: Option<&str>, folder: Option<&st
         description.push_str("; ");
         description.push_str(&notes.join(", "));
     }
-    let reach = reach::of_script(&script, folder, Links::Ignored);
-    let risk = if level == PermissionLevel::Admin { RiskLevel::High } else { risk_of(&script, reach) };
+    let reach = reach::of_script(&script, facts, Links::Ignored);
+    let risk = if level == PermissionLevel::Admin { RiskLevel::High } else { risk_of(&script, reach, facts) };
     let mut derived = derived(TargetType::Command, command.to_owned(), level, description, risk);
     derived.script = Some(script);
     derived.reach = reach;
@@ -196,19 +193,18 @@ fn running(command: &str, script: Script, note: Option<&str>, folder: Option<&st
 }
 
 /// The risk of a command line. Reading and creating files is low; changes, builds and tests are medium;
-/// network access and anything outside of the project is high, and so are unknown commands.
-fn risk_of(script: &Script, reach: Reach) -> RiskLevel {
+/// network access, anything outside of the project and files that run later are high, and so are unknown
+/// commands.
+fn risk_of(script: &Script, reach: Reach, facts: &SessionFacts) -> RiskLevel {
     if script.is_opaque() || script.commands().is_empty() || reach != Reach::Folder {
+        return RiskLevel::High;
+    }
+    if writes::writes_what_runs(script, facts, Links::Ignored) {
         return RiskLevel::High;
     }
     let one = |command: &super::SimpleCommand| match command.kind() {
         _ if !command.assignments.is_empty() => RiskLevel::High,
-        CommandKind::Look if command.is_bare() => RiskLevel::Low,
-        CommandKind::Create if command.is_bare() => {
-            let is_plain = command.arguments().iter().all(|word| is_plain_path(&word.text));
-            if is_plain { RiskLevel::Low } else { RiskLevel::Medium }
-        }
-        CommandKind::Git if goes_to_network(command) => RiskLevel::High,
+        CommandKind::Look | CommandKind::Create if command.is_bare() => RiskLevel::Low,
         CommandKind::Look
         | CommandKind::Create
         | CommandKind::Change
@@ -221,10 +217,6 @@ fn risk_of(script: &Script, reach: Reach) -> RiskLevel {
         CommandKind::Install | CommandKind::Network | CommandKind::Other => RiskLevel::High,
     };
     script.commands().iter().map(one).max().unwrap_or(RiskLevel::High)
-}
-
-fn goes_to_network(command: &super::SimpleCommand) -> bool {
-    command.git_parts().is_some_and(|(name, _)| matches!(name, "push" | "pull" | "fetch" | "clone"))
 }
 
 fn fetching(url: &str) -> Derived {

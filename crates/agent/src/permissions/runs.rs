@@ -1,8 +1,10 @@
 //! Files that programs run because of their names: build files, pipelines, hooks, and executable settings.
 
-use super::path_matches;
+use std::sync::LazyLock;
 
-/// Names of such files. Hidden files and folders are covered by the rules about dotfiles.
+use super::{path_matches, paths, public};
+
+/// Names of such files. Hidden files are among them, whatever their names: see [`runs_later`].
 pub(crate) const RUNS: &[&str] = &[
     // Build files.
     "Makefile*",
@@ -71,6 +73,28 @@ pub(crate) const RUNS: &[&str] = &[
     "*.nix",
     "dune",
     "dune-project",
+    // Lock files name the code that is fetched.
+    "*.lock",
+    "*.lockb",
+    "go.sum",
+    "npm-shrinkwrap.json",
+    "bunfig.toml",
+    "pnpmfile.*",
+    "*.gradle",
+    "*.gradle.kts",
+    "*.vcxproj",
+    "*.pbxproj",
+    "nuget.config",
+    "MODULE.bazel",
+    "BUCK",
+    "pants.toml",
+    "xmake.lua",
+    "premake*.lua",
+    "configure",
+    "configure.ac",
+    "autogen.sh",
+    "Earthfile",
+    "mise.toml",
     // Python runs these before any test.
     "conftest.py",
     "setup.py",
@@ -142,6 +166,16 @@ pub(crate) const RUNS: &[&str] = &[
     "GEMINI*.md",
     "SKILL.md",
     "mcp.json",
+    "opencode.json*",
+    "*.code-workspace",
+    "*.sublime-project",
+    "*.iml",
+    // Start files of shells, as some tools keep them.
+    "bashrc",
+    "zshrc",
+    "zshenv",
+    "bash_profile",
+    "*/profile.d/*",
     // Git hooks have these names in any folder.
     "applypatch-msg*",
     "pre-applypatch*",
@@ -168,15 +202,48 @@ pub(crate) const RUNS: &[&str] = &[
     "*/workflows/*",
     "workflows/*",
     "*/git-hooks/*",
+    "git-hooks/*",
     "*/githooks/*",
+    "githooks/*",
+    "*.git/hooks/*",
+    "*/gradle/wrapper/*",
+    "gradle/wrapper/*",
     "*/systemd/*",
     "*/autostart/*",
     "*/cron.d/*",
 ];
 
-/// True if a program runs a file of this name without an explicit command.
+/// Hidden files that no program runs.
+const PLAIN_DOTFILES: &[&str] = &[".gitignore", ".gitkeep", ".keep"];
+
+/// True if a program runs a file of this name without an explicit command. Some disks ignore case.
 pub(crate) fn runs_by_its_name(path: &str) -> bool {
-    RUNS.iter().any(|pattern| path_matches(pattern, path))
+    static LOWER: LazyLock<Vec<String>> = LazyLock::new(|| {
+        // `BUILD` is a build file, and `build` a folder.
+        let has_lower = |pattern: &&&str| pattern.bytes().any(|b| b.is_ascii_lowercase());
+        RUNS.iter().filter(has_lower).map(|pattern| pattern.to_ascii_lowercase()).collect()
+    });
+    let lower = path.to_ascii_lowercase();
+    let name = lower.rsplit('/').next().unwrap_or(&lower);
+    let is_upper = |pattern: &&&str| !pattern.bytes().any(|b| b.is_ascii_lowercase());
+    LOWER
+        .iter()
+        .any(|pattern| if pattern.contains('*') { path_matches(pattern, &lower) } else { pattern == name })
+        || RUNS.iter().filter(is_upper).any(|pattern| path_matches(pattern, path))
+}
+
+/// True if writing a file lets something run later: a build file, a hook, a pipeline, settings of an agent or
+/// an editor, a start file of a shell. Hidden files count as such, except for a few; folders above the
+/// session's do not matter.
+pub(crate) fn runs_later(path: &str, folder: Option<&str>) -> bool {
+    let inside = folder
+        .filter(|folder| paths::lies_in(path, folder))
+        .and_then(|folder| path.strip_prefix(folder))
+        .unwrap_or(path);
+    let inside = inside.trim_matches('/');
+    let (above, name) = inside.rsplit_once('/').unwrap_or(("", inside));
+    let is_plain = PLAIN_DOTFILES.contains(&name);
+    public::hides(above) || (public::hides(name) && !is_plain) || runs_by_its_name(inside)
 }
 
 /// True if a name is a usual one for lists of Python packages.

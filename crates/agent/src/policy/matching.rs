@@ -2,11 +2,13 @@
 
 use tidings_protocol::ui::{PermissionLevel, TargetType};
 
-use super::{Category, Rule};
-use crate::permissions::reach::{self, Depth, Links, Reach};
+use super::objections::{self, Objection};
+use super::source::{self, Source};
+use super::{Category, Rule, Verdict};
+use crate::permissions::reach::{self, Links, Reach};
 use crate::permissions::{
-    Ask, CommandKind, SimpleCommand, WordKind, command_matches, git_address, glob_matches, host_of,
-    path_matches, paths,
+    Ask, CommandKind, SimpleCommand, command_matches, disk, git_address, glob_matches, host_of, path_matches,
+    paths, writes,
 };
 
 /// One access of a permission request.
@@ -17,12 +19,15 @@ pub(super) struct Access<'a> {
     reach: Reach,
     /// The kind of the command, if the access is one.
     kind: Option<CommandKind>,
+    /// The place that a command fetches from.
+    source: Option<Source>,
     /// The reason why no rule may allow it, whatever it matches.
-    objection: Option<&'static str>,
+    objection: Option<Objection>,
 }
 
 enum AccessTarget<'a> {
-    Path(Category, String),
+    /// A path as written, and the one to which symbolic links lead now.
+    Path(Category, String, Option<String>),
     Host(&'a str),
     Command(&'a SimpleCommand),
     Tool,
@@ -33,25 +38,30 @@ pub(super) fn accesses(ask: &Ask) -> Vec<Access<'_>> {
     let target = ask.request.target.as_str();
     let target = match ask.request.target_type {
         TargetType::Path if ask.request.level == PermissionLevel::Read => {
-            AccessTarget::Path(Category::FileRead, target.to_owned())
+            path_target(Category::FileRead, target.to_owned(), ask)
         }
-        TargetType::Path => AccessTarget::Path(Category::FileWrite, target.to_owned()),
+        TargetType::Path => path_target(Category::FileWrite, target.to_owned(), ask),
         TargetType::Domain => AccessTarget::Host(target),
         TargetType::Command => return commands(ask),
         _ => AccessTarget::Tool,
     };
-    vec![Access { ask, target, reach: real_reach(ask), kind: None, objection: None }]
+    let objection = objections::of_request(ask).or_else(|| objection_to_path(&target, ask));
+    vec![Access { ask, target, reach: ask.real_reach(), kind: None, source: None, objection }]
 }
 
-/// The reach of a request, with symbolic links followed.
-pub(super) fn real_reach(ask: &Ask) -> Reach {
-    let folder = ask.folder.as_deref();
-    let real = match (&ask.script, ask.request.target_type) {
-        (Some(script), _) => reach::of_script(script, folder, Links::Followed),
-        (None, TargetType::Path) => reach::of_real_path(&ask.request.target, Depth::Itself, folder, folder),
-        _ => Reach::Folder,
-    };
-    ask.reach.max(real)
+fn path_target<'a>(category: Category, path: String, ask: &Ask) -> AccessTarget<'a> {
+    let real = ask.facts.folder.path().and_then(|folder| disk::real_path(&path, folder));
+    AccessTarget::Path(category, path, real)
+}
+
+/// The objection to writing a file that runs later, whatever rule would allow it.
+fn objection_to_path(target: &AccessTarget<'_>, ask: &Ask) -> Option<Objection> {
+    match target {
+        AccessTarget::Path(Category::FileWrite, path, _) => {
+            writes::is_what_runs(path, &ask.facts).then_some(Objection::RunsLater)
+        }
+        _ => None,
+    }
 }
 
 fn commands(ask: &Ask) -> Vec<Access<'_>> {
@@ -59,31 +69,21 @@ fn commands(ask: &Ask) -> Vec<Access<'_>> {
         return Vec::new();
     };
     let mut accesses = Vec::new();
-    let mut all = None;
-    if script.is_opaque() {
-        all = Some("not-known-before-it-runs");
-    } else if ask.request.level == PermissionLevel::Admin && script.danger().is_none() {
-        all = Some("outside-of-the-sandbox");
-    }
-    let folder = ask.folder.as_deref();
-    let starts = reach::folders(script, folder).unwrap_or_else(|| {
-        all = Some("too-many-folders");
-        vec![folder.map(str::to_owned)]
+    let mut all = objections::of_request(ask).or_else(|| objections::of_script(ask, script));
+    let starts = reach::folders(script, &ask.facts).unwrap_or_else(|| {
+        all = Some(Objection::TooManyFolders);
+        vec![ask.facts.folder.path().map(str::to_owned)]
     });
-    let file = |category, path: &str, start: Option<&str>, objection| {
-        let reach = reach::of_file(path, &[start.map(str::to_owned)], folder, Links::Followed);
-        Access {
-            ask,
-            target: AccessTarget::Path(category, paths::resolve(path, start)),
-            reach,
-            kind: None,
-            objection,
-        }
+    let file = |category, path: &str, start: Option<&str>, objection: Option<Objection>| {
+        let reach = reach::of_file(path, &[start.map(str::to_owned)], &ask.facts, Links::Followed);
+        let target = path_target(category, paths::resolve(path, start), ask);
+        let objection = objection.or_else(|| objection_to_path(&target, ask));
+        Access { ask, target, reach, kind: None, source: None, objection }
     };
     for command in script.commands() {
-        let reach = reach::of_command(command, script, folder, Links::Followed);
+        let reach = reach::of_command(command, script, &ask.facts, Links::Followed);
         let kind = command.kind();
-        let objection = all.or_else(|| objection(command, kind, reach));
+        let objection = all.or_else(|| objections::of_command(command, reach, ask, &starts));
         // The command that a transparent wrapper runs follows in the list.
         if !command.is_transparent() && !command.words.is_empty() || objection.is_some() {
             accesses.push(Access {
@@ -91,6 +91,7 @@ fn commands(ask: &Ask) -> Vec<Access<'_>> {
                 target: AccessTarget::Command(command),
                 reach,
                 kind: Some(kind),
+                source: source::of(command, &ask.facts),
                 objection,
             });
         }
@@ -105,59 +106,59 @@ fn commands(ask: &Ask) -> Vec<Access<'_>> {
         }
     }
     // The CLI names the path that made it ask, which may not be among the words.
+    let folder = ask.facts.folder.path();
     accesses.extend(ask.blocked_path.as_deref().map(|path| file(Category::FileRead, path, folder, None)));
     accesses
 }
 
-fn objection(command: &SimpleCommand, kind: CommandKind, reach: Reach) -> Option<&'static str> {
-    if !command.assignments.is_empty() {
-        return Some("sets-variables");
-    }
-    // Code and settings outside the project are not trusted like those of the project.
-    let stays = matches!(kind, CommandKind::Look | CommandKind::Network | CommandKind::Other);
-    if !stays && reach > Reach::Folder {
-        return Some("outside-of-the-project");
-    }
-    command.words.iter().any(|word| word.kind == WordKind::Dynamic).then_some("words-come-from-elsewhere")
-}
-
 impl Access<'_> {
-    pub(super) fn objection(&self) -> Option<&'static str> {
+    pub(super) fn objection(&self) -> Option<Objection> {
         self.objection
     }
 
     /// True if all conditions of a rule hold. A condition on a property that the access does not have does
     /// not hold.
     pub(super) fn matches(&self, rule: &Rule) -> bool {
-        let any = |patterns: &[String], is: &dyn Fn(&str) -> bool| {
-            patterns.is_empty() || patterns.iter().any(|pattern| is(pattern))
-        };
         (rule.categories.is_empty() || rule.categories.contains(&self.category()))
-            && any(&rule.tools, &|pattern| glob_matches(pattern, &self.ask.tool_name))
-            && any(&rule.paths, &|pattern| self.paths().any(|path| path_matches(pattern, path)))
+            && (rule.tools.is_empty()
+                || rule.tools.iter().any(|pattern| glob_matches(pattern, &self.ask.tool_name)))
+            && (rule.paths.is_empty() || self.paths_match(rule))
             && (rule.reaches.is_empty() || rule.reaches.contains(&self.reach))
             && (rule.hosts.is_empty() || self.hosts_are(&rule.hosts))
+            && (rule.sources.is_empty() || self.source.is_some_and(|source| rule.sources.contains(&source)))
             && self.command_matches(rule)
+    }
+
+    /// True if the paths of a rule match. A rule that allows must match every path, after symbolic links are
+    /// followed; any other must match one.
+    fn paths_match(&self, rule: &Rule) -> bool {
+        let matches = |path: &str| rule.paths.iter().any(|pattern| path_matches(pattern, path));
+        let allows = rule.verdict == Verdict::Allow;
+        match &self.target {
+            AccessTarget::Path(_, path, real) => {
+                let real = real.as_deref().unwrap_or(path);
+                if allows { matches(real) } else { matches(path) || matches(real) }
+            }
+            AccessTarget::Command(command) => {
+                let mut words = command.arguments().iter().map(|word| word.text.as_str());
+                if allows {
+                    let mut operands = words.filter(|text| !text.starts_with('-')).peekable();
+                    operands.peek().is_some() && operands.all(matches)
+                } else {
+                    words.any(matches)
+                }
+            }
+            AccessTarget::Host(_) | AccessTarget::Tool => false,
+        }
     }
 
     fn category(&self) -> Category {
         match &self.target {
-            AccessTarget::Path(category, _) => *category,
+            AccessTarget::Path(category, ..) => *category,
             AccessTarget::Host(_) => Category::Network,
             AccessTarget::Command(_) => Category::Shell,
             AccessTarget::Tool if self.ask.tool_name == "WebSearch" => Category::Network,
             AccessTarget::Tool => Category::Tool,
-        }
-    }
-
-    /// The path, or the arguments of a command, which may be paths.
-    fn paths(&self) -> Box<dyn Iterator<Item = &str> + '_> {
-        match &self.target {
-            AccessTarget::Path(_, path) => Box::new(std::iter::once(path.as_str())),
-            AccessTarget::Command(command) => {
-                Box::new(command.arguments().iter().map(|word| word.text.as_str()))
-            }
-            AccessTarget::Host(_) | AccessTarget::Tool => Box::new(std::iter::empty()),
         }
     }
 
@@ -215,7 +216,7 @@ fn has_flag(command: &SimpleCommand, flag: char) -> bool {
 }
 
 /// The hosts that a command fetches from; `None` if it does anything else.
-fn fetched(command: &SimpleCommand) -> Option<Vec<String>> {
+pub(super) fn fetched(command: &SimpleCommand) -> Option<Vec<String>> {
     const HARMLESS: &[&str] =
         &["-s", "-S", "-sS", "-f", "-fsS", "-fsSL", "-L", "-sL", "-I", "-i", "-v", "-k", "-q", "-qO-", "-O-"];
     if command.kind() != CommandKind::Network {

@@ -5,10 +5,15 @@
 //! a [`RuleTable`] decides by tool, path, host and parsed command; [`Unattended`] decides by risk and by
 //! cached decisions.
 //! [`Then`] combines two policies. Every decision names its rule.
+//! A policy allows only what it knows: if a fact of the session is missing, or if a protected folder may be
+//! touched, the user decides.
 
 mod matching;
+mod objections;
+mod revisions;
 mod rule_table;
 mod simple;
+mod source;
 mod standard;
 mod unattended;
 
@@ -19,6 +24,7 @@ use serde::Serialize;
 
 pub use rule_table::{Category, Rule, RuleTable, Verdict};
 pub use simple::{AutoApprove, DenyAll, Interactive, Then};
+pub use source::Source;
 pub use unattended::{CacheLifetime, TimeoutAction, Unattended};
 
 use crate::pending::{AnsweredBy, Outcome};

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::matching::{Access, accesses};
-use super::{Decided, DecisionSource, PermissionPolicy, PolicyDecision};
+use super::{Decided, DecisionSource, PermissionPolicy, PolicyDecision, Source};
 use crate::permissions::{Ask, CommandKind, Danger, Reach};
 
 /// An ordered list of rules. The first match decides.
@@ -15,7 +15,8 @@ use crate::permissions::{Ask, CommandKind, Danger, Reach};
 /// counts as an access of its own.
 /// The strictest decision wins: one denied access denies the whole line, one that needs the user asks about
 /// the whole line.
-/// A command that is not known before it runs is never allowed by a rule.
+/// No rule allows a command that is not known before it runs, a call in a session whose folder is not known, a
+/// file that runs later (hidden files, build files, hooks), or a line that both fetches and uses something.
 ///
 /// ```
 /// use tidings_agent::policy::RuleTable;
@@ -77,7 +78,8 @@ pub struct Rule {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
     /// Paths with `*`, which also matches `/`. A pattern without `/` must match the last part of the path,
-    /// and `/a/*` also matches `/a`.
+    /// and `/a/*` also matches `/a`. A rule that allows must match the path to which symbolic links lead, and
+    /// all operands of a command.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
     /// The reach of the access.
@@ -86,6 +88,9 @@ pub struct Rule {
     /// Hosts with `*`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
+    /// Places that a command on the network fetches from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Source>,
     /// Commands word by word, with `*` in words and, as the last word, for all that follow: `git push *`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
@@ -141,8 +146,8 @@ impl Rule {
 }
 
 impl RuleTable {
-    /// Rules for everyday work: reading is allowed except for secrets and far outside of the session's
-    /// folder, writing needs the user, destructive commands are denied.
+    /// Rules for everyday work: reading is allowed in the session's folder except for secrets, writing needs
+    /// the user, destructive commands are denied.
     pub fn standard() -> Self {
         super::standard::table()
     }
@@ -156,7 +161,7 @@ impl RuleTable {
             && let Some(objection) = access.objection()
         {
             judged.verdict = Verdict::Ask;
-            judged.name = objection;
+            judged.name = objection.name();
         }
         judged
     }

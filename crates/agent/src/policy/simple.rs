@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::{Decided, DecisionSource, PermissionPolicy, PolicyDecision};
 use crate::permissions::Ask;
 
-/// Allows every tool. Questions to the user are declined.
+/// Allows every tool, except in protected folders. Questions to the user are declined.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AutoApprove;
 
@@ -30,7 +30,11 @@ pub struct Then<A, B>(pub A, pub B);
 
 impl PermissionPolicy for AutoApprove {
     fn decide(&self, ask: &Ask, _now: Timestamp) -> Decided {
-        let decision = if ask.needs_person { declined() } else { PolicyDecision::Allow };
+        let decision = match ask {
+            _ if ask.needs_person => declined(),
+            _ if ask.is_protected() => PolicyDecision::AskUser,
+            _ => PolicyDecision::Allow,
+        };
         Decided::new(decision, "auto-approve", DecisionSource::DefaultPolicy)
     }
 

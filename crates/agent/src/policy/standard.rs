@@ -1,6 +1,6 @@
 //! The standard rules for everyday work.
 
-use super::{Category, Rule, RuleTable, Verdict};
+use super::{Category, Rule, RuleTable, Source, Verdict};
 use crate::permissions::runs::RUNS;
 use crate::permissions::{CommandKind, Danger, KNOWN_HOSTS, Reach};
 
@@ -12,7 +12,7 @@ const SYSTEM: &[&str] = &[
 
 /// Kinds of commands that may run inside the project.
 const HARMLESS: &[CommandKind] =
-    &[CommandKind::Look, CommandKind::Git, CommandKind::Build, CommandKind::Test, CommandKind::Install];
+    &[CommandKind::Look, CommandKind::Git, CommandKind::Build, CommandKind::Test];
 
 /// Files that may be written without asking.
 const TESTS: &[&str] = &[
@@ -75,13 +75,15 @@ fn files() -> Vec<Rule> {
     vec![
         reach("read-secrets", Category::FileRead, Reach::Secret),
         reach("read-beyond", Category::FileRead, Reach::Beyond),
+        reach("read-outside", Category::FileRead, Reach::Named),
         rule("read", Verdict::Allow, Category::FileRead, NONE),
         Rule {
             reason: Some("System folders are read-only".to_owned()),
             ..rule("write-system", Verdict::Deny, Category::FileWrite, SYSTEM)
         },
         reach("write-secrets", Category::FileWrite, Reach::Secret),
-        // A workflow or a skill is not a test, whatever its name.
+        // A workflow or a skill is not a test, whatever its name. No rule could allow these; the rules name the
+        // reason.
         rule("write-dotfiles", Verdict::Ask, Category::FileWrite, &["*/.*/?*", ".*/?*"]),
         // A file in a test folder may still be a build file, a pipeline, a hook or executable settings.
         rule("write-what-runs", Verdict::Ask, Category::FileWrite, RUNS),
@@ -121,25 +123,34 @@ fn commands() -> Vec<Rule> {
         },
         Rule { reaches: vec![Reach::Secret], ..kinds("look-at-secrets", Verdict::Ask, HARMLESS) },
         Rule { reaches: vec![Reach::Beyond], ..kinds("look-beyond", Verdict::Ask, HARMLESS) },
-        Rule { reaches: vec![Reach::Named], ..kinds("work-outside", Verdict::Ask, &HARMLESS[1..]) },
+        Rule { reaches: vec![Reach::Named], ..kinds("look-outside", Verdict::Ask, &HARMLESS[..1]) },
+        Rule {
+            reaches: vec![Reach::Public, Reach::Named],
+            ..kinds("work-outside", Verdict::Ask, &HARMLESS[1..])
+        },
         kinds("git", Verdict::Allow, &[CommandKind::Git]),
         kinds("look", Verdict::Allow, &[CommandKind::Look]),
         Rule { timeout_seconds: Some(60), ..kinds("build", Verdict::Allow, &[CommandKind::Build]) },
         Rule { timeout_seconds: Some(120), ..kinds("test", Verdict::Allow, &[CommandKind::Test]) },
-        Rule {
-            commands: strings(&["npm *", "pip *", "pip3 *"]),
-            ..kinds("install-packages", Verdict::Allow, &[CommandKind::Install])
-        },
+        // Packages run code of their own while they are installed.
         kinds("install", Verdict::Ask, &[CommandKind::Install]),
     ]
 }
 
 fn network() -> Vec<Rule> {
     vec![
+        // A tool that shows a page neither stores nor runs it.
         Rule {
+            categories: vec![Category::Network],
             hosts: strings(KNOWN_HOSTS),
-            reaches: vec![Reach::Folder, Reach::Named],
             ..Rule::new("network-known", Verdict::Allow)
+        },
+        Rule {
+            kinds: vec![CommandKind::Network],
+            sources: vec![Source::Machine, Source::KnownRemote],
+            // Parts of a URL look like paths.
+            reaches: vec![Reach::Folder, Reach::Named],
+            ..Rule::new("fetch-known", Verdict::Allow)
         },
         Rule { kinds: vec![CommandKind::Network], ..Rule::new("network-command", Verdict::Ask) },
         Rule { categories: vec![Category::Network], ..Rule::new("network", Verdict::Ask) },

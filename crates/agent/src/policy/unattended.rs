@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::ui::PermissionLevel;
 
-use super::matching::real_reach;
+use super::objections;
 use super::simple::declined;
 use super::{Decided, DecisionSource, PermissionPolicy, PolicyDecision};
 use crate::limits::{DECISION_CACHED, DECISION_REMEMBERED, DECISIONS_CACHED_MAX};
@@ -44,7 +44,7 @@ pub enum CacheLifetime {
 ///
 /// ```
 /// use jiff::Timestamp;
-/// use tidings_agent::permissions::{Answer, Ask};
+/// use tidings_agent::permissions::{Answer, Ask, SessionFacts};
 /// use tidings_agent::policy::{CacheLifetime, DecisionSource, PermissionPolicy, PolicyDecision};
 /// use tidings_agent::policy::{TimeoutAction, Unattended};
 /// use tidings_protocol::control::CanUseTool;
@@ -52,7 +52,7 @@ pub enum CacheLifetime {
 /// let policy = Unattended::new(TimeoutAction::Deny);
 /// let now = Timestamp::UNIX_EPOCH;
 /// let call = CanUseTool::new("Bash", serde_json::json!({"command": "make"}).into(), "t");
-/// let ask = Ask::new(1, "r", &call, None);
+/// let ask = Ask::new(1, "r", &call, &SessionFacts::in_folder("/home/ada/demo"));
 /// assert!(matches!(policy.decide(&ask, now).decision, PolicyDecision::Deny { .. }));
 ///
 /// policy.remember(&ask, &Answer::allow(), CacheLifetime::Hour, now);
@@ -104,8 +104,8 @@ impl Unattended {
     pub fn on_timeout(&self, ask: &Ask, now: Timestamp) -> Decided {
         let decision = match self.on_timeout {
             _ if ask.needs_person && self.on_timeout != TimeoutAction::Pause => declined(),
-            TimeoutAction::Approve => PolicyDecision::Allow,
-            TimeoutAction::Deny => PolicyDecision::Deny {
+            TimeoutAction::Approve if objections::of_request(ask).is_none() => PolicyDecision::Allow,
+            TimeoutAction::Approve | TimeoutAction::Deny => PolicyDecision::Deny {
                 reason: Some("No decision came in time; this is not a refusal".to_owned()),
             },
             TimeoutAction::Pause => PolicyDecision::AskUser,
@@ -127,7 +127,7 @@ fn only_reads(ask: &Ask) -> bool {
         }
         None => ask.request.level == PermissionLevel::Read,
     };
-    reads && real_reach(ask) == Reach::Folder
+    reads && ask.real_reach() == Reach::Folder
 }
 
 impl PermissionPolicy for Unattended {
@@ -139,6 +139,16 @@ impl PermissionPolicy for Unattended {
             cached.until > now && cached.session_id == ask.key.session_id && cached.digest == ask.digest
         };
         let cached = self.cache.lock().iter().find(is_same_call).map(|cached| cached.is_allowed);
+        if cached != Some(false)
+            && let Some(objection) = objections::of_request(ask)
+        {
+            let reason = Some("No user is connected, and no policy may allow this call".to_owned());
+            return Decided::new(
+                PolicyDecision::Deny { reason },
+                objection.name(),
+                DecisionSource::RiskBased,
+            );
+        }
         match (cached, ask.risk) {
             (Some(true), _) => {
                 Decided::new(PolicyDecision::Allow, "remembered", DecisionSource::CachedDecision)

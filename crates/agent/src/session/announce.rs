@@ -8,7 +8,7 @@ use tidings_protocol::messages::{ContentBlock, Message};
 use super::Batches;
 use super::pending_requests::PendingRequests;
 use crate::fold::{OpenedRequest, SettledRequest};
-use crate::permissions::Ask;
+use crate::permissions::{Ask, SessionFacts};
 use crate::policy::PolicyDecision;
 use crate::questions::Inquiry;
 use crate::request_table::AskKey;
@@ -27,7 +27,7 @@ pub(super) struct AnnouncedCalls {
 
 impl PendingRequests {
     /// Collects calls from frames, and returns a batch when the message is complete.
-    pub(super) fn collect_calls(&mut self, frame: &Frame, folder: Option<&str>) -> Option<OpenedRequest> {
+    pub(super) fn collect_calls(&mut self, frame: &Frame, facts: &SessionFacts) -> Option<OpenedRequest> {
         if self.setup.batches != Batches::PerMessage || frame.parent_tool_use_id().is_some() {
             return None;
         }
@@ -42,7 +42,7 @@ impl PendingRequests {
                 for block in &assistant.message.content {
                     if let ContentBlock::ToolUse { id, name, input } = block {
                         let input = input.clone().into();
-                        self.announced.calls.push(Ask::announced(self.setup.handle, id, name, input, folder));
+                        self.announced.calls.push(Ask::announced(self.setup.handle, id, name, input, facts));
                     }
                 }
                 batch

@@ -183,7 +183,7 @@ impl EventTask {
             }
         }
         self.fold.step(Input::Frame(&frame.as_ref()), events);
-        if let Some(asked) = self.pending.collect_calls(frame, self.handler.folder().as_deref()) {
+        if let Some(asked) = self.pending.collect_calls(frame, &self.handler.facts()) {
             self.fold.step(Input::RequestOpened(&asked), events);
         }
     }

@@ -37,7 +37,7 @@ use self::request_handler::RequestHandler;
 use crate::clock::Clock;
 use crate::fold::{self, Fold, FoldOptions};
 use crate::limits::{LAST_EVENTS_WAIT, NOTES_MAX};
-use crate::permissions::PermissionRegistry;
+use crate::permissions::{PermissionRegistry, SessionFacts};
 use crate::policy::PermissionPolicy;
 use crate::questions::UserInteractionRegistry;
 use crate::sink::EventSink;
@@ -51,6 +51,9 @@ pub struct Setup {
     pub handle: i64,
     /// Decides the requests that it can; the others go to the user.
     pub policy: Arc<dyn PermissionPolicy>,
+    /// The facts about it that the policy needs. Without a folder here, that of a driven agent is taken from
+    /// its first message.
+    pub facts: SessionFacts,
     /// The registry in which permission requests wait.
     pub permissions: PermissionRegistry,
     /// The registry in which questions to the user wait.
@@ -102,6 +105,7 @@ impl Setup {
         Setup {
             handle,
             policy,
+            facts: SessionFacts::unknown(),
             permissions: PermissionRegistry::default(),
             questions: UserInteractionRegistry::default(),
             ask_limit: None,

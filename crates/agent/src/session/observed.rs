@@ -25,7 +25,7 @@ use super::request_handler::RequestHandler;
 use crate::fold::{Exit, Input};
 use crate::history::Replay;
 use crate::limits::{GATHER_TIME, INPUTS_WAITING_MAX, LAST_EVENTS_WAIT, NOTES_MAX};
-use crate::permissions::{Answer, Response};
+use crate::permissions::{Answer, Response, SessionFolder};
 use crate::request_table::AskKey;
 use crate::sink::EventSink;
 
@@ -109,12 +109,21 @@ impl ObservedSession {
 
     /// Asks the policy, the grants and the user about a tool call.
     ///
+    /// `place` is the folder in which the agent works now. If it is not the session's folder and not inside
+    /// it, no policy allows the call.
+    ///
     /// Dropping the future withdraws the request. Without an answer the result is `None`, and the agent's own
     /// dialog decides.
-    pub async fn decide(&self, request_id: &str, call: &CanUseTool) -> Option<Decision> {
+    pub async fn decide(
+        &self,
+        request_id: &str,
+        call: &CanUseTool,
+        place: SessionFolder,
+    ) -> Option<Decision> {
         let id = call.tool_use_id.as_deref().unwrap_or(request_id);
         self.handler.identical_calls().asked(id, call);
-        let decided = self.handler.decide(request_id, call).await;
+        let facts = self.handler.facts().at(place);
+        let decided = self.handler.decide(request_id, call, &facts).await;
         let mut calls = self.handler.identical_calls();
         if !decided.is_answered {
             calls.withdrawn(id);

@@ -14,7 +14,9 @@ use super::identical_calls::IdenticalCalls;
 use super::notes::{Note, NoteSender};
 use super::outcomes::ToolPermissions;
 use crate::pending::Outcome;
-use crate::permissions::{self, Answer, Ask, RegistryError, Requested};
+use crate::permissions::{
+    self, Answer, Ask, RegistryError, Requested, SessionFacts, SessionFolder, SessionKind,
+};
 use crate::policy::PolicyDecision;
 
 /// Answers the requests of one session's agent.
@@ -23,8 +25,8 @@ use crate::policy::PolicyDecision;
 pub(super) struct RequestHandler {
     pub(super) setup: Arc<Setup>,
     pub(super) notes: NoteSender,
-    /// The working directory, for relative paths.
-    folder: Mutex<Option<String>>,
+    /// The facts about the session.
+    facts: Mutex<Arc<SessionFacts>>,
     /// Requests that were answered in the agent's own dialog, with an answer that is not known.
     pub(super) closed_dialogs: Mutex<HashSet<String>>,
     /// The calls of an observed agent.
@@ -40,10 +42,11 @@ pub(super) struct HandlerDecision {
 
 impl RequestHandler {
     pub(super) fn new(setup: Arc<Setup>, notes: NoteSender) -> Self {
+        let facts = Mutex::new(Arc::new(setup.facts.clone()));
         RequestHandler {
             setup,
             notes,
-            folder: Mutex::default(),
+            facts,
             closed_dialogs: Mutex::default(),
             identical_calls: Mutex::default(),
         }
@@ -55,7 +58,10 @@ impl RequestHandler {
         options
             .on_permission(move |ask: PermissionAsk| {
                 let handler = Arc::clone(&decides);
-                async move { handler.decide(ask.context.request_id(), &ask.call).await.decision }
+                async move {
+                    let facts = handler.facts();
+                    handler.decide(ask.context.request_id(), &ask.call, &facts).await.decision
+                }
             })
             .on_elicitation(move |ask| {
                 let handler = Arc::clone(&elicits);
@@ -63,25 +69,37 @@ impl RequestHandler {
             })
     }
 
-    /// Records the working directory from an event.
+    /// Records the working directory from an event. Where an observed agent works is in the input of its
+    /// hooks.
     pub(super) fn record(&self, event: &UiMessage) {
         if let UiMessage::SessionStarted(started) = event
             && let Some(cwd) = &started.cwd
+            && self.setup.facts.kind == SessionKind::Driven
         {
-            *self.folder.lock() = Some(cwd.clone());
+            let place = SessionFolder::on_disk(cwd);
+            let facts = match self.setup.facts.folder {
+                SessionFolder::Known(_) => self.setup.facts.at(place),
+                SessionFolder::Unknown => SessionFacts { folder: place, ..self.setup.facts.clone() },
+            };
+            *self.facts.lock() = Arc::new(facts);
         }
     }
 
-    pub(super) fn folder(&self) -> Option<String> {
-        self.folder.lock().clone()
+    pub(super) fn facts(&self) -> Arc<SessionFacts> {
+        Arc::clone(&self.facts.lock())
     }
 
     /// Decides about a tool call: by the policy, a grant, or the user.
-    pub(super) async fn decide(&self, request_id: &str, call: &CanUseTool) -> HandlerDecision {
+    pub(super) async fn decide(
+        &self,
+        request_id: &str,
+        call: &CanUseTool,
+        facts: &SessionFacts,
+    ) -> HandlerDecision {
         if let Some(decision) = self.answer_question_tool(request_id, call).await {
             return decision;
         }
-        let ask = Ask::new(self.setup.handle, request_id, call, self.folder().as_deref()).on_disk();
+        let ask = Ask::new(self.setup.handle, request_id, call, facts).on_disk();
         let outcome = self.outcome(&ask).await;
         HandlerDecision {
             decision: permissions::decision(&ask, &outcome),

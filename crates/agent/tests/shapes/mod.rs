@@ -1,20 +1,65 @@
 //! Policies allow commands that are fully known, and ask about everything else.
 
+mod facts;
 mod second_parser;
 mod tables;
 
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tidings_agent::permissions::Ask;
+use tempfile::TempDir;
+use tidings_agent::permissions::{Ask, CodeSources, SessionFacts, SessionFolder, SessionKind};
 use tidings_agent::policy::{PermissionPolicy, PolicyDecision, RuleTable, Then, Unattended};
 use tidings_protocol::control::CanUseTool;
 
 use tables::{EVERYDAY, HOSTILE};
 
 fn ask_in(folder: &str, tool: &str, input: Value) -> Ask {
-    Ask::new(1, "r", &CanUseTool::new(tool, input.into(), "t"), Some(folder)).on_disk()
+    ask_with(&SessionFacts::in_folder(folder), tool, input)
+}
+
+fn ask_with(facts: &SessionFacts, tool: &str, input: Value) -> Ask {
+    Ask::new(1, "r", &CanUseTool::new(tool, input.into(), "t"), facts).on_disk()
+}
+
+/// A project with a repository, whose remote is `origin` and whose branches are `main` and `feature/x`.
+pub(crate) struct Project {
+    _root: TempDir,
+    pub(crate) root: PathBuf,
+    pub(crate) folder: String,
+}
+
+impl Project {
+    pub(crate) fn new() -> Self {
+        // A hidden folder alone would make the policy ask.
+        let temporary = tempfile::Builder::new().prefix("project").tempdir().unwrap();
+        let root = temporary.path().canonicalize().unwrap();
+        let git = root.join("demo/.git");
+        for folder in ["refs/heads/feature", "refs/remotes/origin", "refs/tags"] {
+            fs_err::create_dir_all(git.join(folder)).unwrap();
+        }
+        for folder in ["src", "tests"] {
+            fs_err::create_dir_all(root.join("demo").join(folder)).unwrap();
+        }
+        fs_err::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs_err::write(git.join("config"), Self::CONFIG).unwrap();
+        fs_err::write(git.join("packed-refs"), "# pack-refs\n1 refs/heads/main\n2 refs/tags/v1.0\n").unwrap();
+        for name in ["heads/feature/x", "remotes/origin/main", "remotes/origin/only-at-origin"] {
+            fs_err::write(git.join("refs").join(name), "1\n").unwrap();
+        }
+        let folder = root.join("demo").to_str().unwrap().to_owned();
+        Project { _root: temporary, root, folder }
+    }
+
+    pub(crate) const CONFIG: &str = "[remote \"origin\"]\n\turl = https://github.com/ada/demo\n";
+
+    /// The facts of a session that begins now.
+    pub(crate) fn facts(&self) -> SessionFacts {
+        let folder = SessionFolder::on_disk(&self.folder);
+        SessionFacts::new(folder, SessionKind::Driven, CodeSources::read(&self.folder), Vec::new())
+    }
 }
 
 /// The rule that allows a call without asking, by the policy `standard`, or by `unattended` while no user is
@@ -29,24 +74,33 @@ fn allowed_by(ask: &Ask) -> Option<String> {
 }
 
 fn allowed(folder: &str, commands: &[&str]) -> Vec<String> {
-    let rule = |command: &&str| allowed_by(&ask_in(folder, "Bash", json!({ "command": command })));
+    allowed_with(&SessionFacts::in_folder(folder), commands)
+}
+
+fn allowed_with(facts: &SessionFacts, commands: &[&str]) -> Vec<String> {
+    let rule = |command: &&str| allowed_by(&ask_with(facts, "Bash", json!({ "command": command })));
     commands.iter().filter_map(|command| Some(format!("{command} by {}", rule(command)?))).collect()
 }
 
 #[test]
 fn k3_hostile_commands_are_never_allowed_unasked() {
-    let allowed = allowed("/home/ada/demo", HOSTILE);
-    assert!(allowed.is_empty(), "{} of {}: {allowed:#?}", allowed.len(), HOSTILE.len());
+    let project = Project::new();
+    for facts in [SessionFacts::in_folder("/home/ada/demo"), project.facts()] {
+        let allowed = allowed_with(&facts, HOSTILE);
+        assert!(allowed.is_empty(), "{} of {}: {allowed:#?}", allowed.len(), HOSTILE.len());
+    }
     assert!(HOSTILE.len() > 500);
 }
 
 #[test]
 fn k3_everyday_commands_are_still_allowed() {
     let table = RuleTable::standard();
+    let project = Project::new();
+    let facts = project.facts();
     let asked: Vec<String> = EVERYDAY
         .iter()
         .filter_map(|command| {
-            let ask = ask_in("/home/ada/demo", "Bash", json!({ "command": command }));
+            let ask = ask_with(&facts, "Bash", json!({ "command": command }));
             let decided = table.decide(&ask, Timestamp::UNIX_EPOCH);
             (decided.decision != PolicyDecision::Allow).then(|| format!("{command} by {}", decided.rule))
         })
@@ -57,9 +111,11 @@ fn k3_everyday_commands_are_still_allowed() {
 /// One hostile command makes the policy ask about the whole line, at any position.
 #[test]
 fn k3_a_hostile_command_is_not_hidden_by_everyday_ones() {
+    let project = Project::new();
+    let facts = project.facts();
     for hostile in HOSTILE.iter().filter(|command| !command.contains(['\n', '<'])) {
         for line in [format!("cd src && {hostile}"), format!("{hostile} ; ls")] {
-            let ask = ask_in("/home/ada/demo", "Bash", json!({ "command": line }));
+            let ask = ask_with(&facts, "Bash", json!({ "command": line }));
             assert_eq!(allowed_by(&ask), None, "{line}");
         }
     }
@@ -68,6 +124,8 @@ fn k3_a_hostile_command_is_not_hidden_by_everyday_ones() {
 /// A fully known command becomes unknown with one more option, or with a path outside of the project.
 #[test]
 fn k3_one_more_option_or_path_is_asked_about() {
+    let project = Project::new();
+    let facts = project.facts();
     let plain = |command: &&&str| {
         !command.contains(['|', ';', '&', '\'', '"', '<', '>'])
             && !command.contains(" -- ")
@@ -90,7 +148,7 @@ fn k3_one_more_option_or_path_is_asked_about() {
             );
         }
         for line in lines {
-            let ask = ask_in("/home/ada/demo", "Bash", json!({ "command": line }));
+            let ask = ask_with(&facts, "Bash", json!({ "command": line }));
             assert_eq!(allowed_by(&ask), None, "{line}");
         }
     }

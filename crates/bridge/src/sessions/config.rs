@@ -42,6 +42,8 @@ pub struct Config {
     pub data: Option<PathBuf>,
     /// The folders that sessions may work in; empty for all.
     pub roots: Vec<PathBuf>,
+    /// Folders that no policy and no grant opens to an agent: the data folder of the server.
+    pub protected: Vec<PathBuf>,
     /// Trusted folders, whose own commands may run; without it, all are trusted.
     pub trust: Option<Trust>,
     /// Policies for the sessions that people start themselves; without it, all of them ask.
@@ -237,6 +239,7 @@ impl Default for Config {
             agents: Vec::new(),
             data: None,
             roots: Vec::new(),
+            protected: Vec::new(),
             trust: None,
             policies: None,
             observe: None,

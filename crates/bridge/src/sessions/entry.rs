@@ -15,6 +15,7 @@ use super::Config;
 use super::backends::{Backend, Offer};
 use super::observed::{AgentClaim, ObservedProcess};
 use super::projects::Projects;
+use super::requests::facts;
 use super::requests::policy::{self, JudgedRequests};
 use super::running::mode_guard::ModeGuard;
 use super::running::waiters::Waiters;
@@ -250,6 +251,7 @@ impl Entry {
         let wanted = policy::allowed(self.memory().settings.launch.policy, config);
         let policy = policy::policy(wanted, &self.broadcast, &self.key, &self.judged);
         let mut setup = Setup::new(self.handle, policy);
+        setup.facts = facts::of(&self.memory(), config);
         setup.permissions = self.permissions.clone();
         setup.questions = self.questions.clone();
         setup.ask_limit = config.ask_limit;

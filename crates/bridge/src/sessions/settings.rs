@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tidings_agent::permissions::CodeSources;
 use tidings_protocol::api::{
     Accepted, Attachment, Budget, CreateSession, Delivery, PatchSession, Policy, QueueState, QueuedInput,
     SessionOrigin, SessionView, SessionWorktree, Totals,
@@ -73,6 +74,9 @@ pub(super) struct SessionSettings {
     /// The commit that the folder was at when the session began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) base_commit: Option<String>,
+    /// The repositories that code could come from when the session began.
+    #[serde(skip_serializing_if = "is_unknown")]
+    pub(super) sources: CodeSources,
     /// The git worktree that was made for the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) worktree: Option<SessionWorktree>,
@@ -85,6 +89,10 @@ pub(super) struct SessionSettings {
     /// The server of the fleet that continues the session, if this one was lost for a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) continued_on: Option<String>,
+}
+
+fn is_unknown(sources: &CodeSources) -> bool {
+    *sources == CodeSources::Unknown
 }
 
 /// A file of an observed session.

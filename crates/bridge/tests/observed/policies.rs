@@ -90,3 +90,70 @@ async fn only_a_credential_with_the_scope_admin_sets_a_policy() {
     assert_eq!((status, &problem["code"]), (403, &json!("outside_roots")), "{problem}");
     assert_eq!(terminal.call("GET", "policies", None).await.1, json!({"items": []}));
 }
+
+/// K24: a policy judges the calls of a session that a person started by the folder in the hook's input.
+#[tokio::test]
+async fn k24_the_folder_of_the_hook_decides_and_without_it_a_person_does() {
+    let mut terminal = Terminal::without_process(&["config/sessions", "config/projects/-project"]);
+    let project = terminal.folder.path().join("project").canonicalize().unwrap();
+    let secret = terminal.folder.path().join("home/.ssh");
+    std::fs::create_dir_all(&secret).unwrap();
+    std::fs::create_dir_all(project.join("sub")).unwrap();
+    std::fs::write(secret.join("id_rsa"), "key").unwrap();
+    std::os::unix::fs::symlink(secret.join("id_rsa"), project.join("linkfile")).unwrap();
+    terminal.start().await;
+    let set = json!({"folder": folder(&terminal), "policy": "standard"});
+    assert_eq!(terminal.call("PUT", "policies", Some(set)).await.0, 200);
+    terminal.process(SESSION, "idle");
+    terminal.until(|session| session["policy"] == "standard").await;
+    terminal.write([prompt("Make it")]);
+    let outside = terminal.folder.path().canonicalize().unwrap();
+    let outside = outside.to_str().unwrap();
+    let inside = project.to_str().unwrap();
+    let cases = [
+        (Some(inside.to_owned()), "make -n", true),
+        (Some(format!("{inside}/sub")), "ls", true),
+        (Some(inside.to_owned()), "make -n; cat linkfile", false),
+        (Some(format!("{inside}/sub")), "cat ../linkfile", false),
+        (None, "ls", false),
+        (None, "make -n; cat linkfile", false),
+        (Some(String::new()), "ls", false),
+        (Some("project".to_owned()), "ls", false),
+        (Some(format!("{inside}/nowhere")), "ls", false),
+        (Some(format!("{inside}/linkfile")), "ls", false),
+        (Some(format!("{inside}/..")), "ls", false),
+        (Some(outside.to_owned()), "ls", false),
+        (Some("/".to_owned()), "ls", false),
+    ];
+    for (at, (cwd, command, is_allowed)) in cases.iter().enumerate() {
+        let id = format!("toolu_{at}");
+        // Each call differs from the others, whose requests may still be open.
+        let mut call = json!({
+            "tool_name": "Bash", "tool_use_id": id, "tool_input": {"command": command, "description": id},
+        });
+        if let Some(cwd) = cwd {
+            call["cwd"] = json!(cwd);
+        }
+        terminal.hook("PreToolUse", &call, "1").await;
+        let hook = terminal.hook("PermissionRequest", &call, "1").await;
+        if *is_allowed {
+            let output: Value = serde_json::from_str(&hook.output().await).unwrap();
+            assert_eq!(output["hookSpecificOutput"]["decision"]["behavior"], "allow", "{cwd:?} {command}");
+        } else {
+            let asked = async {
+                loop {
+                    let (_, open) = terminal.call("GET", "permissions", None).await;
+                    if open.to_string().contains(&id) {
+                        break;
+                    }
+                    tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+                }
+            };
+            let patience = std::time::Duration::from_secs(30);
+            assert!(
+                tokio::time::timeout(patience, asked).await.is_ok(),
+                "{cwd:?} {command} is not asked about"
+            );
+        }
+    }
+}

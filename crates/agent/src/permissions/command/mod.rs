@@ -8,6 +8,7 @@
 //! are still listed as well as possible, for warnings, but no rule may allow it without the user.
 
 mod danger;
+mod fetching;
 mod kind;
 mod lexer;
 mod options;
@@ -22,7 +23,6 @@ use std::collections::BTreeSet;
 pub use danger::Danger;
 pub use kind::CommandKind;
 pub(crate) use kind::git_address;
-pub(super) use shapes::is_plain_path;
 
 /// A parsed command line.
 ///

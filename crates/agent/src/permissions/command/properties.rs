@@ -1,7 +1,7 @@
 //! Properties of commands that read: depth, contents, and words that are names.
 
 use super::danger::git_subcommand;
-use super::{Role, SimpleCommand, Word};
+use super::{Role, SimpleCommand, Word, shapes};
 
 impl SimpleCommand {
     /// True if it reads everything below the folders that it is given.
@@ -43,6 +43,33 @@ impl SimpleCommand {
         )
     }
 
+    /// True if the program takes a word as text and does not open it as a file.
+    pub(in crate::permissions) fn takes_as_text(&self, word: &Word) -> bool {
+        let is_option = word.text.starts_with('-');
+        let is_first = || {
+            let mut operands = self.arguments().iter().filter(|word| !word.text.starts_with('-'));
+            operands.next().is_some_and(|first| std::ptr::eq(first, word))
+        };
+        let follows = |option: &str| {
+            let mut pairs = self.arguments().windows(2);
+            pairs.any(|pair| std::ptr::eq(&pair[1], word) && pair[0].text == option)
+        };
+        match self.name() {
+            "echo" | "tr" | "basename" | "dirname" => true,
+            "cut" => word.text.starts_with("-d") || follows("-d"),
+            "sort" => word.text.starts_with("-t") || follows("-t"),
+            // Without options no other word can be the pattern or the program.
+            "grep" | "egrep" | "fgrep" | "sed" | "jq" => {
+                let only_flags = |word: &Word| {
+                    !word.text.starts_with("--") && !word.text.contains(['e', 'f', 'A', 'B', 'C', 'm'])
+                };
+                let mut options = self.arguments().iter().filter(|word| word.text.starts_with('-'));
+                !is_option && is_first() && options.all(only_flags)
+            }
+            _ => false,
+        }
+    }
+
     /// True if it is a wrapper that does not change the effect of its inner command.
     pub(crate) fn is_transparent(&self) -> bool {
         self.role == Role::Wrapper
@@ -60,6 +87,11 @@ impl SimpleCommand {
         let arguments = self.arguments();
         let at = if self.name() == "git" { git_subcommand(arguments)? } else { return None };
         Some((&arguments[at].text, &arguments[at + 1..]))
+    }
+
+    /// The operands, if every word of the command is known.
+    pub(crate) fn operands(&self) -> Option<Vec<String>> {
+        shapes::operands(self)
     }
 
     /// The arguments without the messages of git commands.

@@ -6,7 +6,8 @@ use jiff::Timestamp;
 
 use super::PermissionRegistry;
 use crate::limits::GRANTS_MAX;
-use crate::permissions::{Ask, Grant};
+use crate::permissions::grant::is_open_to_patterns;
+use crate::permissions::{Ask, Grant, Script};
 
 impl PermissionRegistry {
     /// Adds a grant to a session. A grant with the same id is replaced; the oldest is dropped if there are
@@ -71,7 +72,9 @@ impl Grants {
         if let Some(grant) = live.iter().find(|grant| grant.covers(ask)) {
             return Some(grant.id.clone());
         }
-        let script = ask.script.as_ref().filter(|script| !script.is_opaque())?;
+        let is_open =
+            |script: &&Script| !script.is_opaque() && !ask.is_protected() && is_open_to_patterns(ask, script);
+        let script = ask.script.as_ref().filter(is_open)?;
         let mut first = None;
         for command in script.commands() {
             let grant = live.iter().find(|grant| grant.covers_command(command, ask.request.level))?;

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tidings::Decision;
 use tidings_agent::UiMessage;
+use tidings_agent::permissions::SessionFolder;
 use tidings_agent::session::LocalAnswer;
 use tidings_agent::sink::EventSink as _;
 use tidings_protocol::api::Notice;
@@ -41,6 +42,9 @@ pub(crate) struct HookMessage {
 #[derive(Debug, Clone, Deserialize)]
 struct HookInput {
     session_id: String,
+    /// The folder in which the agent works now.
+    #[serde(default)]
+    cwd: Option<String>,
     #[serde(default)]
     tool_use_id: Option<String>,
     #[serde(default)]
@@ -71,6 +75,7 @@ pub(crate) struct HeldRequest {
     process: Arc<ObservedProcess>,
     request_id: String,
     call: CanUseTool,
+    place: SessionFolder,
     limit: Option<Duration>,
 }
 
@@ -78,8 +83,8 @@ impl HeldRequest {
     /// Waits for the answer, and returns it as the hook's output. Without an answer it is `None`, and the
     /// dialog of the CLI decides.
     pub(crate) async fn answer(self) -> Option<Value> {
-        let HeldRequest { process, request_id, call, limit } = self;
-        let decided = process.session.decide(&request_id, &call);
+        let HeldRequest { process, request_id, call, place, limit } = self;
+        let decided = process.session.decide(&request_id, &call, place);
         let decision = match limit {
             Some(limit) => tokio::time::timeout(limit, decided).await.ok().flatten(),
             None => decided.await,
@@ -207,7 +212,8 @@ impl Sessions {
         process.update(|state| state.was_waiting = false);
         // A sub-agent in the background shows its dialog only when its hook has ended.
         let limit = agent_id.map(|_| SUBAGENT_HOLD);
-        Ok(HeldRequest { process, request_id, call, limit })
+        let place = input.cwd.as_deref().map_or(SessionFolder::Unknown, SessionFolder::on_disk);
+        Ok(HeldRequest { process, request_id, call, place, limit })
     }
 
     /// Shows that auto mode has denied a call.

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
+use tidings_agent::permissions::{CodeSources, SessionKind};
 use tidings_agent::session::ObservedSession;
 use tidings_protocol::api::{Notice, ServerPhase};
 use tidings_transcript::follow::{Wake, Woken};
@@ -225,8 +226,12 @@ impl Sessions {
         if let Some(row) = self.owner_of(&process.session_id).await? {
             return Ok((row, Novelty::Seen));
         }
-        let mut settings =
-            SessionSettings { origin: origin(process), is_observed: true, ..SessionSettings::default() };
+        let mut settings = SessionSettings {
+            origin: origin(process),
+            is_observed: true,
+            sources: CodeSources::read(cwd),
+            ..SessionSettings::default()
+        };
         if let Some(policies) = &self.config().policies {
             settings.launch.policy = policies.of(Path::new(cwd));
         }
@@ -253,7 +258,9 @@ impl Sessions {
     ) -> Result<(), Error> {
         let entry = Arc::clone(&used.entry);
         let sink = JournalSink(Arc::clone(&entry), EventSource::Files);
-        let session = ObservedSession::start(entry.setup(self.config()), Box::new(sink));
+        let mut setup = entry.setup(self.config());
+        setup.facts.kind = SessionKind::Observed;
+        let session = ObservedSession::start(setup, Box::new(sink));
         let observed = Arc::new(ObservedProcess::new(&entry.key, process, session, steering));
         let known = {
             let mut memory = entry.memory();

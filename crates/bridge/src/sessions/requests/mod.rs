@@ -3,6 +3,7 @@
 pub(super) mod abandoned;
 pub(super) mod answers;
 pub(super) mod asks;
+pub(super) mod facts;
 pub(super) mod policy;
 
 use std::collections::HashMap;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use tidings_agent::permissions::CodeSources;
 use tidings_protocol::api::{CreateSession, Input, Notice, ServerPhase, SessionView};
 use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::running;
@@ -100,6 +101,7 @@ impl Sessions {
             worktree: worktree.clone(),
             made_of: Some(made_of.clone()),
             base_commit: self.commit_of(&new.cwd).await,
+            sources: CodeSources::read(&new.cwd),
             ..SessionSettings::of(&new, is_demo)
         };
         if cli_session == CliSessionId::Key {

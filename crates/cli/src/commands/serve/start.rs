@@ -124,6 +124,7 @@ fn config(settings: &Settings, auth: &Auth) -> anyhow::Result<Config> {
     config.environment = auth::environment(env::vars_os(), &settings.pass_env);
     config.agents = settings.agents.iter().map(InstalledAgent::program).collect::<Result<_, _>>()?;
     config.roots.clone_from(&settings.allow_folders);
+    config.protected = vec![settings.data.clone()];
     config.trust = (!settings.trusts_folders).then(|| auth.trust().clone());
     config.policies = Some(auth.policies().clone());
     config.allow_bypass = settings.allow_bypass;

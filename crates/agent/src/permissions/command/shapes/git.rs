@@ -6,13 +6,16 @@ use super::values::Value::{
     Address, Name, Number, OneOf, Path, Plain, Refspec, Remote, Revision, Text, Word,
 };
 use super::{CommandKind, Operands, SHAPE, Shape};
-use crate::permissions::command::{Word as ShellWord, WordKind, git_address};
+use crate::permissions::command::{Word as ShellWord, WordKind};
 
 const LOOK: Shape = Shape { kind: CommandKind::Look, operands: Operands::Each(Revision), ..SHAPE };
 
 /// Commands that change the repository. They run its hooks and configured programs, as a build runs the code
 /// of the project: rules about writing there decide about that.
 const WORK: Shape = Shape { kind: CommandKind::Git, ..SHAPE };
+
+/// Commands that send commits to another repository or fetch from one. Rules decide about the repository.
+const TRANSFER: Shape = Shape { kind: CommandKind::Network, ..SHAPE };
 
 /// Common options of `log`, `diff` and `show`. Missing on purpose: `--output` writes, `--ext-diff` and
 /// `--textconv` run programs, `-O` and `--no-index` read other files.
@@ -160,8 +163,8 @@ pub(super) const SHAPES: &[Shape] = &[
         flags: "-u --set-upstream -v --verbose -q --quiet --tags --follow-tags --no-verify --atomic -n --dry-run --porcelain \
                 --progress --no-progress --all",
         operands: Operands::First(Remote, Refspec),
-        why: "It sends commits to a configured remote; an address could belong to a stranger",
-        ..WORK
+        why: "It sends commits to a configured remote, which is asked about",
+        ..TRANSFER
     },
     Shape {
         call: "git pull",
@@ -169,16 +172,16 @@ pub(super) const SHAPES: &[Shape] = &[
                 --no-autostash --stat -n --no-edit --squash --no-commit --progress",
         values: &[("--rebase=", Word), ("--depth", Number)],
         operands: Operands::First(Remote, Refspec),
-        why: "It merges commits of a repository that the project knows by name",
-        ..WORK
+        why: "It merges commits of another repository, which is asked about",
+        ..TRANSFER
     },
     Shape {
         call: "git fetch",
         flags: PULL_FLAGS,
         values: &[("--depth --deepen -j --jobs", Number), ("--shallow-since", Text)],
         operands: Operands::First(Address, Refspec),
-        why: "It fetches commits and changes no file; the host of an address is for rules to judge",
-        ..WORK
+        why: "It fetches commits and changes no file; rules decide about the repository",
+        ..TRANSFER
     },
     Shape {
         call: "git clone",
@@ -186,7 +189,7 @@ pub(super) const SHAPES: &[Shape] = &[
         values: &[("--depth -j --jobs", Number), ("-b --branch", Revision)],
         operands: Operands::Two(Address, Plain),
         why: "It fetches into a new folder; `-c`, `--template` and `--recurse-submodules` do more",
-        ..WORK
+        ..TRANSFER
     },
     Shape {
         call: "git checkout",
@@ -341,10 +344,4 @@ pub(super) fn without_leading_options(words: &[ShellWord]) -> Option<Vec<ShellWo
         };
     }
     Some(std::iter::once(name).chain(rest).cloned().collect())
-}
-
-/// True if a word is the address of a remote repository.
-pub(super) fn has_address(words: &[ShellWord]) -> bool {
-    let subcommand = words.get(1).map_or("", |word| word.text.as_str());
-    words.iter().skip(2).any(|word| git_address(subcommand, &word.text).is_some())
 }

@@ -5,7 +5,8 @@ use super::values::Value::{Name, Number, OneOf, Output, Path, Text, Word};
 use super::{CommandKind, Operands, SHAPE, Shape, Style};
 
 /// Missing on purpose: `-exec`, `-toolexec` and `-vettool` run programs; `-ldflags` and the like pass options
-/// to tools that do; `-modfile`, `-overlay` and `-pkgdir` replace code.
+/// to tools that do; `-modfile`, `-overlay` and `-pkgdir` replace code; `-mod=mod` fetches packages that are not
+/// in `go.mod` yet.
 const BUILD: Shape = Shape {
     kind: CommandKind::Build,
     style: Style::Words,
@@ -13,7 +14,7 @@ const BUILD: Shape = Shape {
     values: &[
         ("-tags", Text),
         ("-p", Number),
-        ("-mod", OneOf("readonly vendor mod")),
+        ("-mod", OneOf("readonly vendor")),
         ("-buildvcs", OneOf("true false auto")),
         ("-o", Output),
     ],
@@ -31,7 +32,7 @@ pub(super) const SHAPES: &[Shape] = &[
             ("-run -bench -skip -tags -list -fuzz -timeout -benchtime -fuzztime -coverpkg", Text),
             ("-count -parallel -cpu -p", Number),
             ("-covermode -shuffle", Word),
-            ("-mod", OneOf("readonly vendor mod")),
+            ("-mod", OneOf("readonly vendor")),
             ("-vet", Name),
             ("-coverprofile", Output),
         ],

@@ -10,14 +10,13 @@ use super::values::Value;
 const HARMLESS_OPTIONS: &[&str] =
     &["ls", "cat", "head", "tail", "wc", "stat", "grep", "echo", "md5sum", "sha256sum"];
 
-/// True if the shape covers every word.
-pub(super) fn matches(shape: &Shape, words: &[Word]) -> bool {
-    let Some(rest) = after_call(shape.call, words) else {
-        return false;
-    };
+/// The operands of a command, if the shape covers every word.
+pub(super) fn operands<'a>(shape: &'a Shape, words: &'a [Word]) -> Option<Vec<&'a str>> {
+    let rest = after_call(shape.call, words)?;
     let mut reader =
         Reader { shape, name: &words[0].text, operands: Vec::new(), has_needed: shape.needs.is_empty() };
-    reader.read(rest).is_some() && reader.has_needed && operands_match(shape.operands, &reader.operands)
+    reader.read(rest)?;
+    (reader.has_needed && operands_match(shape.operands, &reader.operands)).then_some(reader.operands)
 }
 
 /// The words behind the program and its subcommands.

@@ -23,7 +23,6 @@ mod values;
 
 use super::{CommandKind, SimpleCommand, Word};
 use values::Value;
-pub(in crate::permissions) use values::is_plain_path;
 
 /// One form of a command.
 pub(super) struct Shape {
@@ -108,16 +107,21 @@ const FAMILIES: &[&[Shape]] = &[
 
 /// The kind of a command, by the shape that covers all of its words.
 pub(super) fn kind(command: &SimpleCommand) -> Option<CommandKind> {
+    covering(command, |shape, _| shape.kind)
+}
+
+/// The operands of a command, if a shape covers all of its words.
+pub(super) fn operands(command: &SimpleCommand) -> Option<Vec<String>> {
+    covering(command, |_, operands| operands.into_iter().map(str::to_owned).collect())
+}
+
+fn covering<T>(command: &SimpleCommand, read: impl Fn(&Shape, Vec<&str>) -> T) -> Option<T> {
     let words = command.words.as_slice();
     // Options between `git` and its subcommand would hide the subcommand.
     let shortened = if command.name() == "git" { Some(git::without_leading_options(words)?) } else { None };
     let words: &[Word] = shortened.as_deref().unwrap_or(words);
-    let shape =
-        FAMILIES.iter().flat_map(|shapes| shapes.iter()).find(|shape| matcher::matches(shape, words))?;
-    if shape.kind == CommandKind::Git && git::has_address(words) {
-        return Some(CommandKind::Network);
-    }
-    Some(shape.kind)
+    let mut shapes = FAMILIES.iter().flat_map(|shapes| shapes.iter());
+    shapes.find_map(|shape| Some(read(shape, matcher::operands(shape, words)?)))
 }
 
 #[cfg(test)]

@@ -111,7 +111,7 @@ fn is_path(text: &str) -> bool {
 }
 
 /// True if no part of a path is hidden and its name is not one that programs run.
-pub(in crate::permissions) fn is_plain_path(text: &str) -> bool {
+fn is_plain_path(text: &str) -> bool {
     let hides = text.split('/').any(|part| part.starts_with('.') && !matches!(part, "." | ".."));
     !hides && !runs::runs_by_its_name(text)
 }
