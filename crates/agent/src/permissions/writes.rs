@@ -9,20 +9,39 @@ pub(crate) fn writes_what_runs(script: &Script, facts: &SessionFacts, links: Lin
     let Some(starts) = reach::folders(script, facts) else {
         return true;
     };
-    let runs = |path: &str| {
-        starts.iter().any(|start| {
-            let written = paths::resolve(path, start.as_deref());
-            runs::runs_later(&written, facts.folder.path())
-                || (links == Links::Followed && is_what_runs(&written, facts))
-        })
-    };
     script.commands().iter().any(|command| {
-        let is_written = |word: &&Word| word.kind != WordKind::Glob && !word.text.starts_with('-');
-        let mut operands = written_words(command).filter(is_written);
-        command.written_files().any(&runs)
-            || operands.any(|word| runs(&word.text))
-            || written_words(command).any(is_unknown)
+        command.written_files().any(|path| runs_from(path, &starts, facts, links))
+            || changes_what_runs(command, &starts, facts, links)
+    })
+}
+
+/// True if a command changes a file that runs later, by its words. `starts` are the folders in which it may
+/// run.
+pub(crate) fn changes_what_runs(
+    command: &SimpleCommand,
+    starts: &[Option<String>],
+    facts: &SessionFacts,
+    links: Links,
+) -> bool {
+    let is_named = |word: &&Word| word.kind != WordKind::Glob && !word.text.starts_with('-');
+    matches!(command.kind(), CommandKind::Create | CommandKind::Change)
+        && (command.arguments().iter().any(is_unknown)
             || copies_folders(command)
+            || command
+                .arguments()
+                .iter()
+                .filter(is_named)
+                .any(|word| runs_from(&word.text, starts, facts, links)))
+}
+
+/// True if a path, which is relative to one of the folders, runs later.
+fn runs_from(path: &str, starts: &[Option<String>], facts: &SessionFacts, links: Links) -> bool {
+    starts.iter().any(|start| {
+        let written = paths::resolve(path, start.as_deref());
+        match links {
+            Links::Ignored => runs::runs_later(&written, facts.folder.path()),
+            Links::Followed => is_what_runs(&written, facts),
+        }
     })
 }
 
@@ -34,12 +53,6 @@ pub(crate) fn is_what_runs(path: &str, facts: &SessionFacts) -> bool {
         Some(disk::Target::Unknown) | None => false,
     };
     runs::runs_later(path, folder) || leads_to()
-}
-
-/// The words of a command that may name files which it writes.
-fn written_words(command: &SimpleCommand) -> impl Iterator<Item = &Word> {
-    let writes = matches!(command.kind(), CommandKind::Create | CommandKind::Change);
-    command.arguments().iter().filter(move |_| writes)
 }
 
 /// True if it copies whole folders, whose files no word names.

@@ -79,8 +79,6 @@ pub(super) fn of_script(ask: &Ask, script: &Script) -> Option<Objection> {
         Some(Objection::OutsideOfTheSandbox)
     } else if script.fetches_and_does_more() {
         Some(Objection::FetchesAndDoesMore)
-    } else if writes::writes_what_runs(script, &ask.facts, Links::Followed) {
-        Some(Objection::RunsLater)
     } else {
         None
     }
@@ -104,6 +102,9 @@ pub(super) fn of_command(
     }
     if command.words.iter().any(|word| word.kind == WordKind::Dynamic) {
         return Some(Objection::WordsComeFromElsewhere);
+    }
+    if writes::changes_what_runs(command, starts, &ask.facts, Links::Followed) {
+        return Some(Objection::RunsLater);
     }
     let folder = ask.facts.folder.path()?;
     if revisions::brings_foreign_code(command, folder) {
