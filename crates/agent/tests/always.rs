@@ -1,7 +1,7 @@
 //! Rules that "always" offers.
 
 use serde_json::{Value, json};
-use tidings_agent::permissions::{AGENT_DESTINATION, Ask};
+use tidings_agent::permissions::{AGENT_DESTINATION, Ask, SessionFacts};
 use tidings_protocol::control::CanUseTool;
 
 const FOLDER: &str = "/home/ada/shop";
@@ -10,7 +10,7 @@ const FOLDER: &str = "/home/ada/shop";
 fn offered(tool: &str, input: Value, suggested: &Value) -> Vec<String> {
     let mut call = CanUseTool::new(tool, input.into(), "toolu_1");
     call.permission_suggestions = serde_json::from_value(suggested.clone()).unwrap();
-    let updates = Ask::new(1, "r", &call, Some(FOLDER)).always_updates();
+    let updates = Ask::new(1, "r", &call, &SessionFacts::in_folder(FOLDER)).always_updates();
     let updates = serde_json::to_value(updates).unwrap();
     let rules = updates.as_array().unwrap().iter().flat_map(|update| {
         assert_eq!(update["type"], "addRules", "nothing but rules is added: {update}");

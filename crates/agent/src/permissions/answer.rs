@@ -117,7 +117,7 @@ impl Answer {
 /// use tidings_protocol::control::CanUseTool;
 ///
 /// let call = CanUseTool::new("Bash", serde_json::json!({"command": "make"}).into(), "toolu_1");
-/// let ask = Ask::new(1, "r", &call, None);
+/// let ask = Ask::new(1, "r", &call, &tidings_agent::permissions::SessionFacts::unknown());
 /// let Decision::Deny(deny) = decision(&ask, &Outcome::TimedOut) else { unreachable!() };
 /// assert_eq!(deny.message, "No decision about `Bash` came in time; this is not a refusal");
 /// ```

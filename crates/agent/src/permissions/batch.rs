@@ -19,7 +19,7 @@ use crate::request_table::AskKey;
 ///
 /// let ask = |id: &str| {
 ///     let call = CanUseTool::new("Read", serde_json::json!({"file_path": "/a"}).into(), id);
-///     Arc::new(Ask::new(1, "r", &call, None))
+///     Arc::new(Ask::new(1, "r", &call, &tidings_agent::permissions::SessionFacts::unknown()))
 /// };
 /// let mut gather = Gather::default();
 /// gather.opened(ask("toolu_1"));

@@ -38,8 +38,6 @@ pub struct Config {
     pub environment: Vec<(String, String)>,
     /// Other agents, which sessions can choose by name.
     pub agents: Vec<AgentProgram>,
-    /// The data folder of the server, which no agent may read.
-    pub data: Option<PathBuf>,
     /// The folders that sessions may work in; empty for all.
     pub roots: Vec<PathBuf>,
     /// Folders that no policy and no grant opens to an agent: the data folder of the server.
@@ -237,7 +235,6 @@ impl Default for Config {
             config_dir: None,
             environment: Vec::new(),
             agents: Vec::new(),
-            data: None,
             roots: Vec::new(),
             protected: Vec::new(),
             trust: None,

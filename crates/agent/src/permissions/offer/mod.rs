@@ -32,7 +32,7 @@ pub(super) fn is_offerable(ask: &Ask, updates: &[&RulesUpdate]) -> bool {
             TargetType::Command => commands::are_plain(ask.script.as_ref()),
             TargetType::Path => {
                 let is_read = ask.request.level == PermissionLevel::Read;
-                let folder = ask.folder.as_deref();
+                let folder = ask.facts.folder.path();
                 ask.risk < RiskLevel::High && (is_read || !may_run(&ask.request.target, folder))
             }
             TargetType::Domain => ask.risk < RiskLevel::High,
@@ -75,7 +75,7 @@ fn is_path_rule(ask: &Ask, rule: &PermissionRule) -> bool {
     // Only a path with two slashes is absolute; others depend on the settings that the rule is stored in.
     let path = rule.rule_content.as_deref().and_then(|content| content.strip_prefix('/'));
     let Some(path) = path.filter(|path| path.starts_with('/')) else { return false };
-    let folder = ask.folder.as_deref();
+    let folder = ask.facts.folder.path();
     let (base, is_folder) = path.strip_suffix("/**").map_or((path, false), |base| (base, true));
     let target = ask.request.target.as_str();
     if base.contains(['*', '?', '[', '{', '!', '\\']) || paths::normalise(base) != base {

@@ -34,7 +34,7 @@ use crate::request_table::{AskKey, Delivery, OutcomeFuture, RequestTable};
 /// # runtime.block_on(async {
 /// let registry = PermissionRegistry::default();
 /// let call = CanUseTool::new("Bash", serde_json::json!({"command": "make"}).into(), "toolu_1");
-/// let ask = Ask::new(1, "r", &call, None);
+/// let ask = Ask::new(1, "r", &call, &tidings_agent::permissions::SessionFacts::unknown());
 /// let Requested::Waiting(waiting) = registry.request(ask, None, Timestamp::UNIX_EPOCH)? else {
 ///     unreachable!("nothing was granted")
 /// };

@@ -104,8 +104,7 @@ impl Entry {
     /// Decides about a text beside prompts: the reason of a denial, an answer to a question, a comment.
     pub(in crate::sessions) fn admit_answer(&self, caller: &Caller, text: &str) -> Result<String, Error> {
         let folder = self.memory().row.cwd.clone();
-        let target =
-            TextTarget { folder: Path::new(&folder), config_dir: None, denies: Denies::Credentials };
+        let target = TextTarget { folder: Path::new(&folder), config_dir: None, denies: Denies::Credentials };
         text::admit(caller, Way::Answer, target, text).map(|delivered| delivered.text)
     }
 

@@ -5,7 +5,7 @@
 //! The configuration folder of the CLI is not in the list, because Claude Code reads its plans and stored
 //! outputs there.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -48,20 +48,21 @@ const CREDENTIALS: [&str; 34] = [
 ];
 
 /// The settings with these rules, for `--settings`.
-pub(super) fn settings(data: Option<&Path>, folder: &Path) -> Value {
-    json!({ "permissions": { "deny": rules(data, folder) } })
+pub(super) fn settings(protected: &[PathBuf], folder: &Path) -> Value {
+    json!({ "permissions": { "deny": rules(protected, folder) } })
 }
 
-/// The rules for a session in `folder`, with the data folder of the server.
-fn rules(data: Option<&Path>, folder: &Path) -> Vec<String> {
+/// The rules for a session in `folder`, with the folders that no agent may open.
+fn rules(protected: &[PathBuf], folder: &Path) -> Vec<String> {
     let mut patterns: Vec<String> = CREDENTIALS.iter().map(|path| format!("~/{path}")).collect();
     // A project inside of the data folder, as in a demo, would not be readable.
-    let data = data.map(resolved).filter(|data| !resolved(folder).starts_with(data));
-    patterns.extend(data.as_deref().and_then(Path::to_str).map(|data| format!("/{}/**", as_pattern(data))));
+    let protected =
+        protected.iter().map(|data| resolved(data)).filter(|data| !resolved(folder).starts_with(data));
+    patterns.extend(protected.filter_map(|data| Some(format!("/{}/**", as_pattern(data.to_str()?)))));
     patterns.iter().flat_map(|pattern| ["Read", "Edit"].map(|tool| format!("{tool}({pattern})"))).collect()
 }
 
-fn resolved(path: &Path) -> std::path::PathBuf {
+fn resolved(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
@@ -76,7 +77,7 @@ mod tests {
 
     #[test]
     fn k21_every_agent_is_kept_from_credentials_and_from_the_data_folder() {
-        let rules = |data: &str, folder: &str| rules(Some(Path::new(data)), Path::new(folder));
+        let rules = |data: &str, folder: &str| rules(&[PathBuf::from(data)], Path::new(folder));
         let usual = rules("/home/ada/.local/share/tidings", "/home/ada/project");
         for rule in [
             "Read(~/.ssh/**)",

@@ -45,7 +45,7 @@ pub(in crate::sessions) fn options(
             options = options.settings(serde_json::json!({ OPTIONS_SETTING: launch.options }));
         }
     } else {
-        options = options.settings(deny_rules::settings(config.data.as_deref(), Path::new(&row.cwd)));
+        options = options.settings(deny_rules::settings(&config.protected, Path::new(&row.cwd)));
     }
     for (name, value) in &config.environment {
         options = options.env(name, value);

@@ -137,7 +137,6 @@ fn config(settings: &Settings, auth: &Auth) -> anyhow::Result<Config> {
         observe.send_messages = settings.type_into.contains(&TypeInto::Messages);
         config.observe = Some(observe);
     }
-    config.data = Some(settings.data.clone());
     config.live_max = settings.live_max.unwrap_or(config.live_max);
     config.park_after = settings.park_after.or(config.park_after);
     config.ask_limit = settings.ask_limit.or(config.ask_limit);
