@@ -81,8 +81,8 @@ impl SessionFacts {
     /// The same facts for an agent that says where it works now. A place outside of the session's folder
     /// makes the folder unknown.
     #[must_use]
-    pub(crate) fn at(&self, place: SessionFolder) -> Self {
-        let folder = match (self.folder.path(), &place) {
+    pub(crate) fn at(&self, place: &SessionFolder) -> Self {
+        let folder = match (self.folder.path(), place) {
             (Some(folder), SessionFolder::Known(place)) if paths::lies_in(place, folder) => {
                 SessionFolder::Known(place.clone())
             }

@@ -122,7 +122,7 @@ impl ObservedSession {
     ) -> Option<Decision> {
         let id = call.tool_use_id.as_deref().unwrap_or(request_id);
         self.handler.identical_calls().asked(id, call);
-        let facts = self.handler.facts().at(place);
+        let facts = self.handler.facts().at(&place);
         let decided = self.handler.decide(request_id, call, &facts).await;
         let mut calls = self.handler.identical_calls();
         if !decided.is_answered {

@@ -78,7 +78,7 @@ impl RequestHandler {
         {
             let place = SessionFolder::on_disk(cwd);
             let facts = match self.setup.facts.folder {
-                SessionFolder::Known(_) => self.setup.facts.at(place),
+                SessionFolder::Known(_) => self.setup.facts.at(&place),
                 SessionFolder::Unknown => SessionFacts { folder: place, ..self.setup.facts.clone() },
             };
             *self.facts.lock() = Arc::new(facts);

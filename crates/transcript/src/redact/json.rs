@@ -164,6 +164,7 @@ fn is_clean(json: &str) -> bool {
 
 /// Context from the preceding strings.
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the strings before")]
 struct StringContext {
     /// The key, if the last string was one and its name may indicate a secret. It stays for all strings of a
     /// list.

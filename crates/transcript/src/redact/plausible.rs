@@ -130,7 +130,7 @@ pub(super) fn mnemonic(text: &str) -> bool {
     count >= 12
 }
 
-/// A line of a password file of PostgreSQL: the position is proof, but addresses and times look alike.
+/// A line of a password file of `PostgreSQL`: the position is proof, but addresses and times look alike.
 pub(super) fn pgpass(text: &str) -> bool {
     password(text) && !text.starts_with(['/', ':']) && !text.contains("::")
 }

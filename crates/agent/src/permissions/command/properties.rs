@@ -52,7 +52,7 @@ impl SimpleCommand {
         };
         let follows = |option: &str| {
             let mut pairs = self.arguments().windows(2);
-            pairs.any(|pair| std::ptr::eq(&pair[1], word) && pair[0].text == option)
+            pairs.any(|pair| std::ptr::eq(&raw const pair[1], word) && pair[0].text == option)
         };
         match self.name() {
             "echo" | "tr" | "basename" | "dirname" => true,

@@ -243,7 +243,7 @@ impl Entry {
         capabilities::require(caller, Bypass::Refused, &needs)?;
         let reply = |reply: QuestionReply| {
             let words = reply.answer.iter().map(|word| self.admit_answer(caller, word));
-            Ok(Reply::new(reply.question_id, words.collect::<Result<_, Error>>()?))
+            Ok(Reply::new(reply.question_id, words.collect::<Result<Vec<_>, Error>>()?))
         };
         let replies: Vec<Reply> = answer.answers.into_iter().map(reply).collect::<Result<_, Error>>()?;
         let _turn = self.answers.lock().await;
