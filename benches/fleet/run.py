@@ -79,7 +79,7 @@ class Subscriber(threading.Thread):
 
     def _read(self) -> None:
         link = http.client.HTTPConnection("127.0.0.1", self.member.port, timeout=2)
-        headers = {"Authorization": f"Bearer {self.member.token}"}
+        headers = {"Authorization": f"Bearer {self.member.credential}"}
         if self.last:
             headers["Last-Event-ID"] = self.cursor
         link.request("GET", f"/v1/sessions/{self.key}/events?deltas=all", None, headers)
@@ -153,6 +153,7 @@ def started(member: Member, kind: str) -> Member:
     member.process = subprocess.Popen(command, env=member.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert member.process.stdout.readline()
     member.token = (member.data / "token").read_text().strip()
+    member.credential = member.cli("token", "create", "--name", "bench", "--scope", "admin")["token"]
     return member
 
 

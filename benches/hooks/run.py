@@ -99,7 +99,9 @@ class Server:
             env=place.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )
         self.host = urlsplit(json.loads(self.child.stdout.readline())["address"]).netloc
-        self.token = (place.data / "token").read_text().strip()
+        create = [place.tidings, "token", "create", "--name", "bench", "--scope", "admin", "--json", "--data", str(place.data)]
+        made = subprocess.run(create, env=place.env, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+        self.token = json.loads(made.stdout)["token"]
 
     def items(self, path: str) -> list[dict]:
         connection = http.client.HTTPConnection(self.host, timeout=SECONDS_MAX)

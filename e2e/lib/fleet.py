@@ -175,6 +175,19 @@ class Links:
             writer.close()
 
 
+class Local(http.client.HTTPConnection):
+    """A connection to a Unix socket."""
+
+    def __init__(self, path: Path, seconds: float) -> None:
+        super().__init__("localhost", timeout=seconds)
+        self.path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self.path))
+
+
 class Member:
     """A `tidings serve` or a `tidings hub`, with its own data folder and its own links to the NATS servers."""
 
@@ -218,6 +231,10 @@ class Member:
         self.token = (self.data / "token").read_text().strip()
         return self
 
+    def local(self, seconds: float) -> http.client.HTTPConnection:
+        """A connection to its socket, where its admin token is accepted."""
+        return Local(self.data / "server.sock", seconds)
+
     def send(self, number: int) -> None:
         self.process.send_signal(number)
 
@@ -236,7 +253,7 @@ class Member:
         seconds: float = SECONDS_MAX,
     ) -> tuple[int, Any]:
         """Status and JSON of a response; status 0 if the server cannot be reached."""
-        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
+        link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds) if token else self.local(seconds)
         headers = {"Authorization": f"Bearer {token or self.token}"}
         if body is not None:
             headers["Content-Type"] = "application/json"

@@ -122,7 +122,7 @@ class Subscriber(Worker):
             self.resumed += 1
 
     def _read(self, member: Member, count: int, end: float) -> None:
-        link = http.client.HTTPConnection("127.0.0.1", member.port, timeout=1)
+        link = member.local(1)
         headers = {"Authorization": f"Bearer {member.token}"}
         if self.after:
             headers["Last-Event-ID"] = self.after

@@ -35,7 +35,7 @@ class Server:
             env=place.env(base_url), cwd=place.root, stdout=subprocess.PIPE, stderr=self._log,
             stdin=subprocess.DEVNULL, **place.programs.as_user(),
         )
-        self._token = data / "token"
+        self._place, self._data = place, data
 
     @cached_property
     def web(self) -> Web:
@@ -48,7 +48,21 @@ class Server:
             address = json.loads(first)["address"]
         except (ValueError, KeyError):
             raise RuntimeError(f"tidings serve did not start: {first!r} {self.said()}") from None
-        return Web(address, self._token.read_text().strip())
+        return Web(address, self.credential())
+
+    def credential(self) -> str:
+        """A new credential with all scopes: the admin token of the data folder is for the socket only."""
+        done = subprocess.run(
+            [
+                str(self._place.programs.tidings), "token", "create", "--name", "admin", "--scope", "admin", "--json",
+                "--data", str(self._data),
+            ],
+            env=self._place.env(), cwd=self._place.root, capture_output=True, text=True, timeout=START_SECONDS_MAX,
+            stdin=subprocess.DEVNULL, **self._place.programs.as_user(),
+        )
+        if done.returncode:
+            raise RuntimeError(f"tidings token create: {done.stderr} {self.said()}")
+        return json.loads(done.stdout)["token"]
 
     def close(self) -> list[str]:
         """Stops it with SIGTERM; returns the problems of its shutdown."""

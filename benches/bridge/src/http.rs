@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::Failure;
 
-/// Sends one request on a connection of its own. Returns the status and the body.
+/// Sends one request on a connection of its own, to an address, or to a Unix socket by its path. Returns the
+/// status and the body.
 pub(crate) fn ask(
     address: &str,
     token: &str,
@@ -19,11 +20,19 @@ pub(crate) fn ask(
     path: &str,
     body: Option<&Value>,
 ) -> Result<(u16, String), Failure> {
-    let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+    let (stream, host): (OwnedFd, &str) = if address.starts_with('/') {
+        let stream = UnixStream::connect(address)?;
+        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+        (stream.into(), "localhost")
+    } else {
+        let stream = TcpStream::connect(address)?;
+        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+        (stream.into(), address)
+    };
+    let mut stream = File::from(stream);
     let body = body.map(Value::to_string).unwrap_or_default();
     let head = format!(
-        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
+        "{method} {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );

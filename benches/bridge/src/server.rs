@@ -54,14 +54,17 @@ impl Server {
         let address =
             announced["address"].as_str().and_then(|url| url.strip_prefix("http://")).ok_or("no address")?;
         let socket = announced["socket"].as_str().ok_or("no socket")?.to_owned();
-        let token = std::fs::read_to_string(data.join("token"))?.trim().to_owned();
+        let admin = std::fs::read_to_string(data.join("token"))?.trim().to_owned();
         // It is ready when it answers, not when it prints its address.
-        let (status, text) = http::ask(address, &token, "GET", "/readyz", None)?;
+        let (status, text) = http::ask(&socket, &admin, "GET", "/readyz", None)?;
         #[expect(clippy::cast_precision_loss, reason = "durations are far below 2^52 ns")]
         let ready_ms = (now_ns() - began) as f64 / 1e6;
         if status != 200 {
             return Err(format!("the server is not ready: {status} {text}").into());
         }
+        let all = json!({"name": "bench", "scopes": ["admin"]});
+        let made = http::expect(&socket, &admin, "POST", "/v1/devices", Some(&all))?;
+        let token = made["token"].as_str().ok_or("no token")?.to_owned();
         Ok(Server {
             address: address.to_owned(),
             socket,

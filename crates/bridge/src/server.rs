@@ -110,7 +110,8 @@ impl Server {
         self
     }
 
-    /// All routes of the server, behind authentication.
+    /// All routes of the server, behind authentication. Each request needs its [`Peer`](crate::auth::Peer) in
+    /// its extensions; without one, neither the admin token nor a hook is accepted.
     pub fn router(&self) -> Router {
         self.build_router(&Arc::default())
     }
@@ -128,6 +129,7 @@ impl Server {
         api.stopping = self.stopping.clone();
         api.transcripts = self.transcripts.clone();
         api.archive.clone_from(&self.archive);
+        api.data = std::fs::canonicalize(&self.auth.settings().data).ok();
         api.fleet.clone_from(&self.fleet);
         api.notifications = self.notifications.clone();
         api.base_path.clone_from(&self.auth.settings().base_path);
@@ -167,6 +169,9 @@ impl Server {
     /// Serves until `stop` completes, and then shuts down: new connections are refused, streams are closed
     /// with a delay after which to reconnect, agents end, and the journal is closed.
     pub async fn run(self, bound: Bound, stop: impl Future<Output = ()>) -> Result<(), Error> {
+        if !bound.has_socket() {
+            self.auth.accept_admin_on_loopback();
+        }
         let metrics = Arc::<Metrics>::default();
         let app = self.build_router(&metrics);
         let slots = Slots::new(self.bounds);

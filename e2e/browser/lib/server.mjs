@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -95,6 +96,7 @@ export class Server {
     this.#child.once("exit", (code, signal) => (this.#log += `\nended with ${code ?? signal}`));
     const said = JSON.parse(line);
     this.address = said.address;
+    this.socket = said.socket;
     this.token = readFileSync(join(said.data, "token"), "utf8").trim();
   }
 
@@ -130,14 +132,24 @@ export class Server {
     return this.#log;
   }
 
+  /** A request with the admin token, on the socket: it is not accepted on the address. */
   async call(method, path, body) {
-    const headers = { authorization: `Bearer ${this.token}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
-    const answer = await fetch(`${this.address}/v1/${path}`, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) }).catch((cause) => {
+    const { status, text } = await this.#exchange(method, path, body).catch((cause) => {
       throw new Error(`${method} ${path}: the server does not answer; it said: ${this.#log.slice(-2000)}`, { cause });
     });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
     return text === "" ? undefined : JSON.parse(text);
+  }
+
+  async #exchange(method, path, body) {
+    const sent = body === undefined ? undefined : JSON.stringify(body);
+    const headers = { host: "localhost", authorization: `Bearer ${this.token}`, ...(sent === undefined ? {} : { "content-type": "application/json" }) };
+    const asked = request({ socketPath: this.socket, path: `/v1/${path}`, method, headers, agent: false });
+    asked.end(sent);
+    const [answer] = await once(asked, "response");
+    let text = "";
+    for await (const part of answer.setEncoding("utf8")) text += part;
+    return { status: answer.statusCode, text };
   }
 
   /** A link that pairs one browser. */

@@ -24,6 +24,7 @@ mod wire;
 mod ws;
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
@@ -75,6 +76,8 @@ pub struct Api {
     pub base_path: String,
     /// One permit for each WebSocket that may be open.
     pub sockets: Arc<Semaphore>,
+    /// The data folder of the server without links in its path, which no route reads; none by default.
+    pub(crate) data: Option<PathBuf>,
     /// The fleet of this server; none by default.
     pub(crate) fleet: Option<Fleet>,
     /// The inbox and its notifications.
@@ -99,6 +102,7 @@ impl Api {
             stopping: CancellationToken::new(),
             transcripts: Transcripts::default(),
             archive: None,
+            data: None,
             fleet: None,
             base_path: String::new(),
             sockets: Arc::new(Semaphore::new(SOCKETS_MAX)),

@@ -90,6 +90,11 @@ impl Names {
         Ok(self)
     }
 
+    /// True if a public URL was added, behind which there may be a proxy.
+    pub(crate) fn has_public_url(&self) -> bool {
+        !self.origins.is_empty()
+    }
+
     /// True if the host is allowed on a connection to the address `local`.
     pub(crate) fn allows_host(&self, host: &Host, local: Option<IpAddr>) -> bool {
         let local = local.map(|local| Host::Address(local.to_canonical()));

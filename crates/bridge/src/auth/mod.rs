@@ -4,6 +4,7 @@
 //! is checked here first, in this order: host, origin, rate limit, credential. The result is a [`Caller`] in
 //! the extensions of the request, whose scopes the routes check.
 
+mod admin_token;
 mod audit;
 pub(crate) mod capabilities;
 mod cookie;
@@ -15,6 +16,7 @@ mod hosts;
 mod pairing;
 pub mod paths;
 mod peer;
+mod peer_user;
 mod private;
 mod rates;
 mod recent_results;
@@ -23,7 +25,7 @@ mod routes;
 mod secret;
 pub mod trust;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -34,6 +36,7 @@ use tidings_agent::Clock;
 use tidings_protocol::api::{Device, NewDevice};
 use tokio::sync::{Notify, broadcast, watch};
 
+pub use admin_token::read_admin_token;
 pub use audit::AuditSink;
 pub use environment::environment;
 pub use hosts::{Names, Scheme};
@@ -100,6 +103,8 @@ pub struct Auth(Arc<AuthState>);
 struct AuthState {
     settings: Settings,
     admin: Fingerprint,
+    /// Set if the admin token is accepted over loopback.
+    loopback_admin: OnceLock<()>,
     cookie: String,
     devices: Devices,
     codes: Mutex<Codes>,
@@ -122,7 +127,7 @@ impl Auth {
     /// Opens the data folder, and creates the admin token on the first start. Blocks on disk I/O.
     pub fn open(settings: Settings) -> Result<Self, Error> {
         data_folder(&settings.data)?;
-        let admin = admin_token(&settings.data, &settings.random)?;
+        let admin = admin_token::open(&settings.data, &settings.random)?;
         let admin = Fingerprint::of(admin.reveal());
         let devices = Devices::open(settings.data.join("devices.json"))?;
         let trust = Trust::open(settings.data.join("trust.json"), settings.random.clone())?;
@@ -134,6 +139,7 @@ impl Auth {
         Ok(Auth(Arc::new(AuthState {
             settings,
             admin,
+            loopback_admin: OnceLock::new(),
             cookie,
             devices,
             codes,
@@ -153,10 +159,11 @@ impl Auth {
         })))
     }
 
-    /// The caller that a token belongs to.
-    pub fn caller(&self, token: &str) -> Result<Caller, Error> {
+    /// The caller that a token belongs to. The admin token is refused on connections of other machines.
+    pub fn caller(&self, token: &str, peer: Peer) -> Result<Caller, Error> {
         let print = Fingerprint::of(token);
         if bool::from(self.0.admin.same(&print)) {
+            self.check_admin_peer(peer)?;
             return Ok(Caller::admin("admin"));
         }
         let now = self.0.settings.clock.now();
@@ -170,7 +177,7 @@ impl Auth {
     /// The same for a token in a WebSocket message. Failures count against the rate limit, as those in
     /// requests do.
     pub fn sign_in(&self, token: &str, peer: Peer) -> Result<Caller, Error> {
-        let caller = self.caller(token).or_else(|error| self.count_failure(error, peer));
+        let caller = self.caller(token, peer).or_else(|error| self.count_failure(error, peer));
         if let Ok(caller) = &caller {
             self.audit(caller, "signed in", &peer.to_string(), None);
         }
@@ -409,27 +416,4 @@ impl Auth {
     fn codes(&self) -> parking_lot::MutexGuard<'_, Codes> {
         self.0.codes.lock()
     }
-}
-
-/// The admin token in a data folder, for programs of the same user.
-pub fn read_admin_token(data: &Path) -> Result<Option<Secret>, Error> {
-    let path = data.join("token");
-    let Some(text) = private::read(&path)? else { return Ok(None) };
-    let token = text.trim();
-    if secret::is_token(token) {
-        return Ok(Some(Secret::new(token)));
-    }
-    // A short or well-known secret would be worse than no secret (F118).
-    let message = format!("Not a token of this program: `{}`", path.display());
-    Err(Error::new(Code::Internal, message, "remove the file; the next start creates a new one"))
-}
-
-fn admin_token(data: &Path, random: &Random) -> Result<Secret, Error> {
-    if let Some(token) = read_admin_token(data)? {
-        return Ok(token);
-    }
-    let token = random.token()?;
-    let made = private::create(&data.join("token"), format!("{}\n", token.reveal()).as_bytes());
-    made.map_err(|error| Error::new(Code::Internal, error.to_string(), "check the free disk space"))?;
-    Ok(token)
 }

@@ -16,19 +16,21 @@ pub enum Peer {
     },
     /// A program of the same user on this machine, as the operating system has verified.
     Unix,
+    /// A client that the connection says nothing about. It is not trusted.
+    Unknown,
 }
 
 impl Peer {
-    /// The peer in the extensions of a request; [`Peer::Unix`] if there is none.
+    /// The peer in the extensions of a request; [`Peer::Unknown`] if there is none.
     pub(crate) fn of(extensions: &Extensions) -> Self {
-        extensions.get().copied().unwrap_or(Peer::Unix)
+        extensions.get().copied().unwrap_or(Peer::Unknown)
     }
 
     /// The local address of the connection.
     pub(crate) fn local(&self) -> Option<IpAddr> {
         match self {
             Peer::Tcp { local, .. } => Some(local.ip()),
-            Peer::Unix => None,
+            Peer::Unix | Peer::Unknown => None,
         }
     }
 
@@ -37,6 +39,7 @@ impl Peer {
     pub(crate) fn group(&self) -> IpAddr {
         match self {
             Peer::Unix => Ipv4Addr::UNSPECIFIED.into(),
+            Peer::Unknown => Ipv6Addr::UNSPECIFIED.into(),
             Peer::Tcp { remote, .. } => match remote.ip().to_canonical() {
                 IpAddr::V4(address) => address.into(),
                 IpAddr::V6(address) => {
@@ -53,6 +56,7 @@ impl std::fmt::Display for Peer {
         match self {
             Peer::Tcp { remote, .. } => write!(f, "{}", remote.ip()),
             Peer::Unix => f.write_str("unix"),
+            Peer::Unknown => f.write_str("unknown"),
         }
     }
 }

@@ -114,7 +114,8 @@ impl Auth {
                     self.0.limiter.failure(&peer)?;
                     return Err(missing_credential());
                 }
-                let caller = self.authenticate(parts).or_else(|error| self.count_failure(error, peer))?;
+                let caller =
+                    self.authenticate(parts, peer).or_else(|error| self.count_failure(error, peer))?;
                 parts.extensions.insert(caller);
             }
         }
@@ -221,7 +222,7 @@ impl Auth {
         headers.contains_key(AUTHORIZATION) || cookie::get(headers, &self.0.cookie).next().is_some()
     }
 
-    fn authenticate(&self, parts: &Parts) -> Result<Caller, Error> {
+    fn authenticate(&self, parts: &Parts, peer: Peer) -> Result<Caller, Error> {
         let headers = &parts.headers;
         if let Some(value) = headers.get(AUTHORIZATION) {
             let (scheme, token) =
@@ -229,10 +230,10 @@ impl Auth {
             if !scheme.eq_ignore_ascii_case("bearer") || headers.get_all(AUTHORIZATION).iter().count() > 1 {
                 return Err(missing_credential());
             }
-            return self.caller(token.trim());
+            return self.caller(token.trim(), peer);
         }
         let caller = cookie::get(headers, &self.0.cookie)
-            .map(|token| self.caller(token))
+            .map(|token| self.caller(token, peer))
             .reduce(Result::or)
             .ok_or_else(missing_credential)??;
         // A browser adds cookies by itself, so requests that change something must also carry the origin of

@@ -78,7 +78,7 @@ async fn pair(
     let name = request.name.as_deref().map(plain_name).transpose()?;
     let mut plan = auth.take_code(&request.code).await.inspect_err(|error| {
         if error.code() == Code::Unauthorized {
-            auth.audit_failure("pairing failed", &peer.map_or(Peer::Unix, |Extension(peer)| peer));
+            auth.audit_failure("pairing failed", &peer.map_or(Peer::Unknown, |Extension(peer)| peer));
         }
     })?;
     plan.name = plan.name.or(name);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use tidings_protocol::api::{DeliveryState, InboxItem, InboxKind};
+use tidings_protocol::api::{Choice, DeliveryState, InboxItem, InboxKind};
 use tidings_protocol::mobile::RiskLevel;
 
 /// Milliseconds since the epoch.
@@ -103,6 +103,23 @@ pub(crate) struct TargetDelivery {
     /// The step whose token was used.
     #[serde(default)]
     pub(crate) used: Option<u32>,
+    /// The buttons of this step and of earlier ones, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) buttons: Vec<Button>,
+}
+
+/// A button of a notification. Its token is random, and only the fingerprint is stored: a reader of the
+/// journal learns no token.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Button {
+    /// The fingerprint of its token.
+    pub(crate) fingerprint: String,
+    /// The step that it belongs to.
+    pub(crate) step: u32,
+    /// The decisions that it can make.
+    pub(crate) decisions: Vec<Choice>,
+    /// The digest of what was asked.
+    pub(crate) digest: String,
 }
 
 impl Subject {
@@ -216,6 +233,7 @@ impl TargetDelivery {
             retry_at: None,
             shown: before.is_some_and(|before| before.shown),
             used: before.and_then(|before| before.used),
+            buttons: before.map(|before| before.buttons.clone()).unwrap_or_default(),
         }
     }
 }

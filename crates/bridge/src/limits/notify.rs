@@ -30,6 +30,10 @@ pub(crate) const NOTIFY_REMINDERS_MAX: usize = 10;
 /// Seconds after which the last reminder comes: a week.
 pub(crate) const NOTIFY_DELAY_MAX_S: u64 = 7 * 24 * 60 * 60;
 
+/// Buttons of one request at one target whose fingerprints are kept: two for each reminder and some retries.
+/// Older ones are refused.
+pub(crate) const NOTIFY_BUTTONS_MAX: usize = 32;
+
 /// Sessions, or kinds, whose notifications are switched off.
 pub(crate) const NOTIFY_OFF_MAX: usize = 1000;
 

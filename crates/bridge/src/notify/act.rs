@@ -5,10 +5,10 @@ use tidings_protocol::api::{AnswerResult, Choice, PermissionAnswer, PermissionSc
 use super::Notifications;
 use super::channel::{Via, device_target};
 use super::compose::is_decidable;
-use super::token::ActionToken;
+use super::token::{self, PressedButton};
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
-use crate::inbox::sees;
+use crate::inbox::{Item, sees};
 
 impl Notifications {
     /// Decides by the button of a message to the caller's device.
@@ -19,25 +19,24 @@ impl Notifications {
         decision: Choice,
     ) -> Result<AnswerResult, Error> {
         caller.require(Scope::Decide)?;
-        let token = self.open(token)?;
-        if caller.device.as_deref().map(device_target).as_ref() != Some(&token.target) {
+        let button = self.pressed(token).await?;
+        if caller.device.as_deref().map(device_target).as_ref() != Some(&button.target) {
             return Err(refused("The button belongs to another device"));
         }
-        if !token.decisions.contains(&decision) {
+        if !button.decisions.contains(&decision) {
             return Err(refused("The button does not make this decision"));
         }
-        self.decide(caller, &token, decision).await
+        self.decide(caller, &button, decision).await
     }
 
     /// Decides by the button of a target without a device. The token names the one decision that it makes.
     pub(crate) async fn act_for_target(&self, token: &str) -> Result<AnswerResult, Error> {
-        let token = self.open(token)?;
-        self.load().await?;
-        let channel = self.channel(&token.target).ok_or_else(|| refused("The target was removed"))?;
+        let button = self.pressed(token).await?;
+        let channel = self.channel(&button.target).ok_or_else(|| refused("The target was removed"))?;
         let Via::Hook(hook) = &channel.via else {
             return Err(refused("The button belongs to a device"));
         };
-        let [decision] = token.decisions[..] else {
+        let [decision] = button.decisions[..] else {
             return Err(refused("The button makes no decision"));
         };
         if decision == Choice::Allow && !hook.target.allow_button {
@@ -46,44 +45,43 @@ impl Notifications {
         let scopes = [Scope::Read, Scope::Decide].into_iter().collect();
         let name = format!("button of {}", channel.name());
         let caller = Caller { name, device: None, scopes, folders: Vec::new() };
-        self.decide(&caller, &token, decision).await
+        self.decide(&caller, &button, decision).await
     }
 
-    fn open(&self, token: &str) -> Result<ActionToken, Error> {
-        let push = self.0.push.as_ref().ok_or_else(|| refused("This server has no buttons"))?;
-        ActionToken::open(token, push.keys().actions())
+    async fn pressed(&self, token: &str) -> Result<PressedButton, Error> {
+        self.load().await?;
+        let button = token::find(self.inbox(), token);
+        button.ok_or_else(|| refused("The button of this notification is not valid"))
     }
 
     async fn decide(
         &self,
         caller: &Caller,
-        token: &ActionToken,
+        button: &PressedButton,
         decision: Choice,
     ) -> Result<AnswerResult, Error> {
-        self.load().await?;
         let stale = || {
             let hint = "open the request; it may be answered, or have a newer notification";
             Error::new(Code::Gone, "The button is not valid any more", hint)
         };
-        let item = self.inbox().with(|ledger| ledger.item(&token.item).cloned()).ok_or_else(stale)?;
+        let item = self.inbox().with(|ledger| ledger.item(&button.item).cloned()).ok_or_else(stale)?;
         let (Some(session), Some(tool_use_id)) = (item.session(), &item.tool_use_id) else {
             return Err(stale());
         };
         if !item.waiting {
             return Err(stale());
         }
-        if item.digest.as_deref() != Some(token.digest.as_str()) {
-            let hint = "open the request to see what it is now";
-            return Err(Error::new(Code::DigestMismatch, "The request has changed since it was shown", hint));
-        }
+        check_digest(&item, button)?;
         if !is_decidable(&item) {
             return Err(refused("This request must be seen before it is decided"));
         }
         if !sees(caller, &item) {
             return Err(stale());
         }
-        let is_first =
-            self.inbox().change(|ledger, _| ledger.use_token(&token.target, &token.item, token.step)).await;
+        let is_first = self
+            .inbox()
+            .change(|ledger, _| ledger.use_token(&button.target, &button.item, button.step))
+            .await;
         if !is_first {
             return Err(stale());
         }
@@ -93,13 +91,49 @@ impl Notifications {
             updated_input: None,
             message: None,
             interrupt: false,
-            digest: Some(token.digest.clone()),
+            digest: Some(button.digest.clone()),
             client_id: None,
         };
         self.inbox().sessions().answer_permission(caller, session, tool_use_id, answer).await
     }
 }
 
+/// Checks that the request is still the one that the button was made for.
+fn check_digest(item: &Item, button: &PressedButton) -> Result<(), Error> {
+    if item.digest.as_deref() == Some(button.digest.as_str()) {
+        return Ok(());
+    }
+    let hint = "open the request to see what it is now";
+    Err(Error::new(Code::DigestMismatch, "The request has changed since it was shown", hint))
+}
+
 fn refused(message: &'static str) -> Error {
     Error::new(Code::Forbidden, message, "open the request and decide there")
+}
+
+#[cfg(test)]
+mod tests {
+    use tidings_protocol::api::InboxKind;
+
+    use super::*;
+
+    #[test]
+    fn a_button_about_another_input_is_refused_with_its_own_code() {
+        let mut item = Item::new("session.toolu_1", InboxKind::Permission, 0, None);
+        let button = PressedButton {
+            target: "device:1".to_owned(),
+            item: item.id.clone(),
+            step: 0,
+            decisions: vec![Choice::Allow],
+            digest: "asked".to_owned(),
+        };
+        for (digest, expected) in [
+            (Some("asked"), None),
+            (Some("something else"), Some(Code::DigestMismatch)),
+            (None, Some(Code::DigestMismatch)),
+        ] {
+            item.digest = digest.map(str::to_owned);
+            assert_eq!(check_digest(&item, &button).err().map(|error| error.code()), expected, "{digest:?}");
+        }
+    }
 }

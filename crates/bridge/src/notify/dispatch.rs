@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidings_protocol::api::PushMessage;
+use tidings_protocol::api::{PushActions, PushMessage};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -16,8 +16,8 @@ use super::compose::{
 };
 use super::content::Surface;
 use super::hook::Buttons;
-use super::token::ActionToken;
-use super::web_push::{PushEndpoint, Urgency};
+use super::token;
+use super::web_push::{PushEndpoint, PushSender, Urgency};
 use crate::auth::Auth;
 use crate::caller::Scope;
 use crate::inbox::{Audience, Effect, Item, Outcome};
@@ -166,12 +166,12 @@ impl Notifications {
                 let surface = if may_decide && has_details { Surface::Browser } else { Surface::NoContent };
                 let content = shown_content(item, surface, self.inbox().sessions()).await;
                 let decisions = if may_decide { decisions(item, content.as_deref()) } else { Vec::new() };
-                let target = device_target(&to.device);
-                let token = || ActionToken::new(&target, item, *step, &decisions).seal(push.keys().actions());
-                let actions = (!decisions.is_empty()).then(|| tidings_protocol::api::PushActions {
-                    token: token(),
-                    decisions: decisions.clone(),
-                });
+                let token = push.keys().action_token().filter(|_| !decisions.is_empty());
+                if let Some(token) = &token {
+                    let target = device_target(&to.device);
+                    token::store(self.inbox(), token, &target, (item, *step), &decisions).await;
+                }
+                let actions = token.map(|token| PushActions { token, decisions });
                 let detail = content.or_else(|| detail_line(item)).filter(|_| has_details);
                 push_message(item, *step, badge, detail, actions)
             }
@@ -203,7 +203,7 @@ impl Notifications {
 
     /// What the buttons of a target need.
     pub(super) fn buttons<'a>(&'a self, target: &'a str) -> Buttons<'a> {
-        Buttons { target, key: self.0.push.as_ref().map(|push| push.keys().actions()), page: self.page() }
+        Buttons { target, keys: self.0.push.as_ref().map(PushSender::keys), page: self.page() }
     }
 
     /// Tells the policy `unattended` how many devices would be notified of every request and could answer.

@@ -11,8 +11,7 @@ use super::compose::{Notification, decisions, link, shown_content};
 use super::content::Surface;
 use super::ntfy::Button;
 use super::target::{Occasion, Target, TargetKind};
-use super::token::ActionToken;
-use super::{discord, ntfy, slack, webhook};
+use super::{PushKeys, discord, ntfy, slack, token, webhook};
 use crate::error::{Code, Error};
 use crate::http::http_client;
 use crate::inbox::{Inbox, Item, Subject};
@@ -31,8 +30,8 @@ pub(super) struct Hook {
 pub(super) struct Buttons<'a> {
     /// The id of the target.
     pub(super) target: &'a str,
-    /// The key of tokens; without it there are no buttons.
-    pub(super) key: Option<&'a [u8; 32]>,
+    /// The source of tokens; without it there are no buttons.
+    pub(super) keys: Option<&'a PushKeys>,
     pub(super) page: Option<&'a str>,
 }
 
@@ -93,7 +92,8 @@ impl Hook {
             TargetKind::Slack => Some(slack::request(self, &notification)),
             TargetKind::Discord => Some(discord::request(self, &notification)),
             TargetKind::Ntfy => {
-                ntfy::request(self, &notification, Self::buttons(items, content.as_deref(), buttons))
+                let buttons = Self::buttons(items, content.as_deref(), inbox, buttons).await;
+                ntfy::request(self, &notification, buttons)
             }
         };
         let Some(request) = request else { return encoded() };
@@ -123,21 +123,26 @@ impl Hook {
     }
 
     /// The buttons of a notification: one token for each, since everybody who reads the topic reads it too.
-    fn buttons(items: &[(Item, u32)], content: Option<&str>, buttons: &Buttons<'_>) -> Vec<Button> {
-        let (Some(page), Some(key), [(item, step)]) = (buttons.page, buttons.key, items) else {
+    async fn buttons(
+        items: &[(Item, u32)],
+        content: Option<&str>,
+        inbox: &Inbox,
+        buttons: &Buttons<'_>,
+    ) -> Vec<Button> {
+        let (Some(page), Some(keys), [(item, step)]) = (buttons.page, buttons.keys, items) else {
             return Vec::new();
         };
-        let offered = decisions(item, content).into_iter();
-        offered
-            .map(|choice| {
-                let token = ActionToken::new(buttons.target, item, *step, &[choice]).seal(key);
-                let label = match choice {
-                    Choice::Allow => "Allow once",
-                    Choice::Deny => "Deny",
-                };
-                (label, link(page, &format!("v1/notify/act/{token}")))
-            })
-            .collect()
+        let mut made = Vec::new();
+        for choice in decisions(item, content) {
+            let Some(token) = keys.action_token() else { continue };
+            token::store(inbox, &token, buttons.target, (item, *step), &[choice]).await;
+            let label = match choice {
+                Choice::Allow => "Allow once",
+                Choice::Deny => "Deny",
+            };
+            made.push((label, link(page, &format!("v1/notify/act/{token}"))));
+        }
+        made
     }
 }
 

@@ -103,6 +103,15 @@ impl Bound {
     pub fn address(&self) -> Option<SocketAddr> {
         self.tcp.as_ref().and_then(|listener| listener.local_addr().ok())
     }
+
+    /// True if processes of the same user have a socket of their own.
+    pub(super) fn has_socket(&self) -> bool {
+        #[cfg(unix)]
+        let has_socket = self.unix.is_some();
+        #[cfg(not(unix))]
+        let has_socket = false;
+        has_socket
+    }
 }
 
 /// Serves until stopped by the handles.

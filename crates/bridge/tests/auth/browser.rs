@@ -25,7 +25,7 @@ async fn page(server: &TestServer) -> String {
 #[tokio::test]
 async fn t1_a_page_from_elsewhere_is_refused_whatever_it_carries() {
     let server = TestServer::new();
-    let (bearer, cookie) = (format!("Bearer {}", server.admin), page(&server).await);
+    let (bearer, cookie) = (server.device_bearer(), page(&server).await);
     let foreign = [
         // A WebSocket, which browsers let any page open (F115).
         ("GET", "/v1/ws", vec![("origin", FOREIGN), ("upgrade", "websocket"), ("connection", "upgrade")]),
@@ -211,7 +211,7 @@ async fn t2_the_server_answers_to_its_own_names_only() {
         "localhost,evil.example",
     ];
     assert!(good.len() + bad.len() >= 30);
-    let bearer = format!("Bearer {}", server.admin);
+    let bearer = server.device_bearer();
     for path in ["/", "/app.js", "/healthz", "/v1/who", "/nothing"] {
         for (hosts, refused) in [(good.as_slice(), false), (&bad, true)] {
             for host in hosts {
@@ -297,7 +297,7 @@ async fn a_base_path_is_taken_off_and_everything_else_is_not_there() {
         settings.base_path = "/tidings".to_owned();
         settings.scheme = Scheme::Https;
     });
-    let bearer = format!("Bearer {}", server.admin);
+    let bearer = server.device_bearer();
     let table = [
         ("/tidings/", StatusCode::OK),
         ("/tidings/healthz", StatusCode::OK),

@@ -36,7 +36,7 @@ async fn t5_a_code_lets_one_device_in_once() {
     let paired = paired.json();
     assert_eq!(paired["device"]["name"], "phone", "the name from the code wins");
     assert_eq!(paired["device"]["scopes"], json!(["read", "decide"]));
-    let caller = server.auth.caller(paired["token"].as_str().unwrap()).unwrap();
+    let caller = server.auth.caller(paired["token"].as_str().unwrap(), Peer::Unknown).unwrap();
     assert_eq!(caller.device.as_deref(), paired["device"]["id"].as_str());
     assert_eq!(caller.folders, ["/srv/a"]);
     assert!(caller.require(Scope::Prompt).is_err());
@@ -164,7 +164,8 @@ async fn promise_3_a_code_that_is_asked_for_again_is_the_same_one() {
     let make = async |bearer: &str, id: &str, name: &str| {
         let bearer = format!("Bearer {bearer}");
         let headers = [("authorization", bearer.as_str()), ("idempotency-key", id)];
-        server.send(request(Method::POST, "/v1/pair/codes", &headers, Some(json!({"name": name})))).await
+        let wanted = request(Method::POST, "/v1/pair/codes", &headers, Some(json!({"name": name})));
+        server.send_from(Peer::Unix, wanted).await
     };
     let first = make(&server.admin, "one", "phone").await;
     assert_eq!(first.status, StatusCode::CREATED, "{}", first.body);
@@ -194,7 +195,8 @@ async fn promise_3_a_device_that_is_asked_for_again_is_the_same_one() {
     let bearer = format!("Bearer {}", server.admin);
     let add = async |id: &str, name: &str| {
         let headers = [("authorization", bearer.as_str()), ("idempotency-key", id)];
-        server.send(request(Method::POST, "/v1/devices", &headers, Some(json!({"name": name})))).await
+        let wanted = request(Method::POST, "/v1/devices", &headers, Some(json!({"name": name})));
+        server.send_from(Peer::Unix, wanted).await
     };
     let first = add("one", "phone").await;
     assert_eq!(first.status, StatusCode::CREATED, "{}", first.body);
@@ -247,7 +249,7 @@ async fn t5_whoever_tries_too_often_has_to_wait() {
         assert_eq!(server.send_from(peer(3), wrong()).await.status, StatusCode::UNAUTHORIZED);
     }
     assert_eq!(server.send_from(peer(3), wrong()).await.status, StatusCode::TOO_MANY_REQUESTS);
-    let bearer = format!("Bearer {}", server.admin);
+    let bearer = server.device_bearer();
     let right = || request(Method::GET, "/v1/who", &[("authorization", &bearer)], None);
     assert_eq!(
         server.send_from(peer(3), right()).await.status,
@@ -327,9 +329,9 @@ async fn t6_a_credential_ends_when_its_time_is_over() {
     let (id, token) = (made["device"]["id"].as_str().unwrap(), made["token"].as_str().unwrap());
     let mut revoked = server.auth.revoked().subscribe();
     server.auth.sweep().unwrap();
-    assert!(server.auth.caller(token).is_ok());
+    assert!(server.auth.caller(token, Peer::Unknown).is_ok());
     server.advance(3601);
-    assert!(server.auth.caller(token).is_err(), "before a sweep");
+    assert!(server.auth.caller(token, Peer::Unknown).is_err(), "before a sweep");
     server.auth.sweep().unwrap();
     assert_eq!(revoked.try_recv().unwrap(), id);
     assert!(server.auth.devices().is_empty());
@@ -383,8 +385,8 @@ async fn devices_outlive_a_restart_and_their_secrets_are_not_on_disk() {
         "only a fingerprint is kept"
     );
     let again = Auth::open(Settings::new(&data, Random::system(), Clock::system())).unwrap();
-    assert_eq!(again.caller(secret.reveal()).unwrap().device, Some(device.id));
-    assert_eq!(again.caller(&server.admin).unwrap().device, None, "the admin token stays");
+    assert_eq!(again.caller(secret.reveal(), Peer::Unknown).unwrap().device, Some(device.id));
+    assert_eq!(again.caller(&server.admin, Peer::Unix).unwrap().device, None, "the admin token stays");
 }
 
 #[tokio::test]

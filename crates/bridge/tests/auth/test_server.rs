@@ -13,6 +13,7 @@ use tidings::Ids;
 use tidings_agent::Clock;
 use tidings_bridge::auth::{Auth, Peer, Random, Settings, read_admin_token};
 use tidings_bridge::{Caller, Error, Scope};
+use tidings_protocol::api::NewDevice;
 use tower::ServiceExt as _;
 
 /// The host of the server in tests.
@@ -93,10 +94,16 @@ impl TestServer {
         }
     }
 
-    /// Sends a request with the admin token.
+    /// Sends a request with the admin token, on the socket.
     pub(crate) async fn admin(&self, method: Method, path: &str, body: Option<Value>) -> TestResponse {
         let bearer = format!("Bearer {}", self.admin);
-        self.send(request(method, path, &[("authorization", &bearer)], body)).await
+        self.send_from(Peer::Unix, request(method, path, &[("authorization", &bearer)], body)).await
+    }
+
+    /// The `Authorization` of a new device with all scopes.
+    pub(crate) fn device_bearer(&self) -> String {
+        let all = NewDevice { scopes: Some(vec!["admin".to_owned()]), ..NewDevice::default() };
+        format!("Bearer {}", self.auth.add_device(all).unwrap().1.reveal())
     }
 }
 

@@ -3,6 +3,8 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use serde_json::{Value, json};
+use tidings_bridge::journal::{Epoch, Opening};
+use tidings_bridge::{Journal as _, MemoryJournal};
 
 use super::browser::{Browser, Received};
 use super::test_server::{ASKS, ASKS_HIGH, TestServer};
@@ -112,39 +114,56 @@ async fn k25_a_push_that_does_not_show_what_it_allows_has_no_button_that_allows(
     }
 }
 
-/// The token of a button whose request was about something else. Only the key of the server can sign it.
-fn about_something_else(server: &TestServer, token: &str) -> String {
+/// Tokens that can be made from the files of the data folder: of each key, in the format that was signed once,
+/// and the stored fingerprint itself.
+fn tokens_from_files(server: &TestServer, item: &Value, target: &str, sent: &str) -> Vec<String> {
     let keys = std::fs::read(server.folder.path().join("data/push-keys.json")).unwrap();
     let keys: Value = serde_json::from_slice(&keys).unwrap();
-    let key = BASE64.decode(keys["actions"].as_str().unwrap()).unwrap();
-    let mut parts: Vec<String> = token.split('.').map(str::to_owned).collect();
-    parts.pop();
-    *parts.last_mut().unwrap() = BASE64.encode("another digest");
-    let text = parts.join(".");
-    let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &key);
-    let mac = ring::hmac::sign(&key, format!("action\0{text}").as_bytes());
-    format!("{text}.{}", BASE64.encode(mac))
+    let keys = keys.as_object().unwrap().values().filter_map(|key| BASE64.decode(key.as_str()?).ok());
+    let parts = [target, item["id"].as_str().unwrap(), item["digest"].as_str().unwrap()];
+    let text = format!("1.0.ad.{}", parts.map(|part| BASE64.encode(part)).join("."));
+    let signed = keys.map(|key| {
+        let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &key);
+        let mac = ring::hmac::sign(&key, format!("action\0{text}").as_bytes());
+        format!("{text}.{}", BASE64.encode(mac))
+    });
+    signed.chain([fingerprint(sent)]).collect()
+}
+
+fn fingerprint(token: &str) -> String {
+    let hash = ring::digest::digest(&ring::digest::SHA256, token.as_bytes());
+    hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_button_about_another_input_is_refused_with_its_own_code() {
+async fn k21_no_file_of_the_server_lets_its_reader_press_a_button() {
     let server = TestServer::start(ASKS).await;
     show_details(&server).await;
-    let (mut browser, token) = phone(&server, 1).await;
+    let mut browser = Browser::start(1).await;
+    let (device, token) = server.device("phone", &["read", "decide"]).await;
+    server.subscribe(&token, &browser).await;
     let item = server.ask().await;
     server.pass(MOMENT).await;
     let pushed = browser.next().await;
-    let sealed = pushed.message["actions"]["token"].as_str().unwrap();
-    for decision in ["allow", "deny"] {
-        let act = json!({"token": about_something_else(&server, sealed), "decision": decision});
+    let sent = pushed.message["actions"]["token"].as_str().unwrap();
+    let made = tokens_from_files(&server, &item, &format!("device:{device}"), sent);
+    assert!(made.len() >= 2, "{made:?}");
+    for made in made {
+        let act = json!({"token": made, "decision": "allow"});
         let (status, problem) = server.request(&token, "POST", "/v1/inbox/act", Some(act)).await;
-        assert_eq!((status, &problem["code"]), (409, &"digest_mismatch".into()), "{problem}");
-        assert!(!problem["hint"].as_str().unwrap().is_empty());
+        assert_eq!((status, &problem["code"]), (403, &"forbidden".into()), "{made}: {problem}");
+        let (status, _) = server.request("", "POST", &format!("/v1/notify/act/{made}"), None).await;
+        assert_eq!(status, 403, "{made}");
     }
     assert_eq!(server.item("state=waiting").await["id"], item["id"], "nothing was decided");
-    // The button itself still works: it was not used up.
     let (status, result) = server.request(&token, "POST", "/v1/inbox/act", Some(act(&pushed, "allow"))).await;
     assert_eq!((status, &result["outcome"]), (200, &"allowed".into()), "{result}");
+
+    let opening = Opening { boot_id: "reader".to_owned(), fresh_epoch: Epoch::from_random(2) };
+    let documents = MemoryJournal::open(&server.store, &opening).documents("inbox").await.unwrap();
+    let stored: String = documents.iter().map(|it| String::from_utf8_lossy(&it.body).into_owned()).collect();
+    assert!(stored.contains(&fingerprint(sent)), "the journal has the fingerprint: {stored}");
+    assert!(!stored.contains(sent), "the journal does not have the token: {stored}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,7 @@
 //! A whole server on a port, with authentication: connection limits, slow clients and shutdown.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
+mod admin_token;
 mod test_server;
 mod unauthenticated;
 

@@ -1,6 +1,7 @@
 //! A server as `tidings serve` runs it, with one session whose events the test appends.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use tidings_bridge::journal::{Class, Draft, Epoch, Fence, Key, Kind, NewSession,
 use tidings_bridge::server::{Bounds, Exposure, Listen, Retention, Server, TlsFiles, choose_tls};
 use tidings_bridge::sessions::Config;
 use tidings_bridge::{Broadcast, Error, Journal, MemoryJournal, Sessions};
+use tidings_protocol::api::NewDevice;
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -28,12 +30,25 @@ pub(crate) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 pub(crate) struct TestServer {
     pub(crate) address: SocketAddr,
+    /// The credential of a device with all scopes.
     pub(crate) admin: String,
+    /// The admin token of the data folder.
+    pub(crate) admin_token: String,
+    pub(crate) socket: PathBuf,
     pub(crate) sessions: Sessions,
     fence: Fence,
     stop: Option<oneshot::Sender<()>>,
     running: Option<JoinHandle<Result<(), Error>>>,
     _folder: TempDir,
+}
+
+/// The way in for processes of the same user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Local {
+    /// A Unix socket in the data folder.
+    Socket,
+    /// None but the address.
+    NoSocket,
 }
 
 impl TestServer {
@@ -52,16 +67,36 @@ impl TestServer {
         retention: Retention,
         events: usize,
     ) -> TestServer {
+        TestServer::start((bounds, retention), tls, events, Local::Socket, |_| {}).await
+    }
+
+    /// A server with other settings of authentication, with or without a socket.
+    pub(crate) async fn with_auth(local: Local, change: impl FnOnce(&mut Settings)) -> TestServer {
+        TestServer::start((Bounds::default(), Retention::default()), None, 0, local, change).await
+    }
+
+    async fn start(
+        (bounds, retention): (Bounds, Retention),
+        tls: Option<TlsFiles>,
+        events: usize,
+        local: Local,
+        change: impl FnOnce(&mut Settings),
+    ) -> TestServer {
         choose_tls();
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
-        let auth = Auth::open(Settings::new(&data, Random::system(), Clock::system())).unwrap();
-        let admin = read_admin_token(&data).unwrap().unwrap().reveal().to_owned();
+        let mut settings = Settings::new(&data, Random::system(), Clock::system());
+        change(&mut settings);
+        let auth = Auth::open(settings).unwrap();
+        let admin_token = read_admin_token(&data).unwrap().unwrap().reveal().to_owned();
+        let all = NewDevice { scopes: Some(vec!["admin".to_owned()]), ..NewDevice::default() };
+        let admin = auth.add_device(all).unwrap().1.reveal().to_owned();
+        let socket = data.join("server.sock");
         let listen = Listen {
             address: Some(([127, 0, 0, 1], 0).into()),
             tls,
             exposure: Exposure::Guarded,
-            unix: None,
+            unix: Some(socket.clone()).filter(|_| local == Local::Socket),
         };
         let bound = listen.bind().unwrap();
         let address = bound.address().unwrap();
@@ -80,6 +115,8 @@ impl TestServer {
         TestServer {
             address,
             admin,
+            admin_token,
+            socket,
             sessions,
             fence,
             stop: Some(stop),

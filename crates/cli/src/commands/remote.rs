@@ -1,7 +1,8 @@
 //! HTTP client for the commands that talk to a server.
 //!
 //! On the same machine they use the socket in the data folder, independent of the server's port and TLS, and
-//! the admin token beside it. For a remote server they need an address and a token.
+//! the admin token beside it, which is accepted there only. For an address they need a token in the
+//! environment.
 
 use std::env;
 use std::path::PathBuf;
@@ -39,7 +40,7 @@ pub(crate) struct RemoteArgs {
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) data: Option<PathBuf>,
 
-    /// Address of a remote server; its token is read from `TIDINGS_TOKEN` [env: `TIDINGS_SERVER`]
+    /// Address of a server; its token is read from `TIDINGS_TOKEN` [env: `TIDINGS_SERVER`]
     #[arg(long, value_name = "URL", global = true, conflicts_with = "data")]
     pub(crate) server: Option<String>,
 
@@ -79,7 +80,7 @@ impl RemoteArgs {
                 env::var("TIDINGS_TOKEN").ok().filter(|token| !token.is_empty()).ok_or_else(|| {
                     let hint =
                         "set TIDINGS_TOKEN; create a token with `tidings token create` on the server's machine";
-                    Error::new(Code::Unauthorized, "A remote server needs a token", hint)
+                    Error::new(Code::Unauthorized, "A server at an address needs a token", hint)
                 })?;
             return Remote::at(&base, &token);
         }

@@ -22,7 +22,7 @@ pub(crate) enum TokenCommand {
     Grant(TokenGrant),
     /// Revoke the credential of a device, and close its connections
     Revoke(TokenRevoke),
-    /// Print the admin token of a server on this machine, for scripts
+    /// Print the admin token of a server on this machine; it is accepted on its local socket only
     Admin(TokenAdmin),
 }
 
@@ -32,7 +32,11 @@ Examples:
   tidings token create --name ci --scope read --scope prompt --folder /srv/app
   tidings token grant phone --scope always
   tidings token revoke 3f2a9c01d4e5
-  curl -H \"Authorization: Bearer $(tidings token admin)\" http://127.0.0.1:7717/v1/sessions";
+  curl --unix-socket ~/.local/share/tidings/server.sock -H \"Authorization: Bearer $(tidings token admin)\" \
+    http://localhost/v1/sessions
+
+The admin token is refused on the address of the server. Scripts use a token from `tidings token create` there, \
+and client commands with --server read it from TIDINGS_TOKEN.";
 
 /// JSON line with the admin token.
 #[derive(Serialize)]

@@ -34,12 +34,44 @@ fn a_program_gets_a_credential_that_is_shown_once() {
     assert_eq!(server.ask_with("GET", "/v1/meta", &[("Authorization", &bearer)], None).status, 200);
     assert_eq!(server.ask_with("GET", "/v1/devices", &[("Authorization", &bearer)], None).status, 403);
     assert_eq!(machine.output(&["token", "admin"]).trim(), server.token());
-    let elsewhere = machine
-        .tidings(&["token", "list", "--server", &format!("http://{}", server.address)])
-        .env("TIDINGS_TOKEN", server.token())
-        .output()
-        .unwrap();
-    assert!(String::from_utf8(elsewhere.stdout).unwrap().contains("ci"));
+    let list = |token: &str| {
+        let server = format!("http://{}", server.address);
+        let mut list = machine.tidings(&["token", "list", "--server", &server]);
+        list.env("TIDINGS_TOKEN", token).output().unwrap()
+    };
+    assert!(String::from_utf8(list(&server.credential()).stdout).unwrap().contains("ci"));
+    let refused = list(&server.token());
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success(), "{said}");
+    for words in
+        ["The admin token is accepted on the local socket only", "`tidings token create`", "TIDINGS_TOKEN"]
+    {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+}
+
+/// The table of commands that a person types without a flag; they use the socket and the admin token.
+#[test]
+fn k21_local_commands_need_no_token_and_those_with_an_address_do() {
+    let machine = Machine::new();
+    let server = machine.serve(&[]);
+    let commands: [&[&str]; 7] = [
+        &["ps"],
+        &["pair", "--json"],
+        &["token", "create", "--name", "ci"],
+        &["token", "list"],
+        &["token", "revoke", "ci"],
+        &["inbox"],
+        &["audit", "verify"],
+    ];
+    for command in commands {
+        machine.output(command);
+    }
+    let address = format!("http://{}", server.address);
+    for command in commands.into_iter().take(5) {
+        let (code, said) = machine.failure(&[command, &["--server", &address]].concat());
+        assert!(code != 0 && said.contains("TIDINGS_TOKEN"), "{command:?}: {said}");
+    }
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn promise_11_the_first_signal_ends_everything_in_order() {
         let head = format!(
             "GET /v1/sessions/{key}/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
             server.address,
-            server.token()
+            server.credential()
         );
         stream.write_all(head.as_bytes()).unwrap();
         let mut first = [0; 12];

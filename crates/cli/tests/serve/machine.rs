@@ -1,14 +1,15 @@
 //! A server in a separate process, with a temporary home folder.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Timeout of every wait, long enough for slow machines.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -24,6 +25,8 @@ pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     pub(crate) link: Option<String>,
     pub(crate) data: PathBuf,
+    /// The Unix socket; empty if it has none.
+    socket: PathBuf,
     log: PathBuf,
 }
 
@@ -95,7 +98,9 @@ impl Machine {
         let said: Value = serde_json::from_str(&line).unwrap();
         let address = said["address"].as_str().unwrap().split_once("://").unwrap().1.parse().unwrap();
         let pairing = said["link"].as_str().map(str::to_owned);
-        Running { child, address, link: pairing, data: said["data"].as_str().unwrap().into(), log }
+        let data = said["data"].as_str().unwrap().into();
+        let socket = said["socket"].as_str().unwrap_or_default().into();
+        Running { child, address, link: pairing, data, socket, log }
     }
 }
 
@@ -118,13 +123,20 @@ impl Running {
         fs::read_to_string(&self.log).unwrap()
     }
 
-    /// Sends a request with the admin token.
+    /// Sends a request with the admin token, on the socket.
     pub(crate) fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> Answer {
-        let token = self.token();
-        self.ask_with(method, path, &[("Authorization", &format!("Bearer {token}"))], body)
+        let socket = UnixStream::connect(&self.socket).unwrap();
+        let bearer = format!("Bearer {}", self.token());
+        exchange(socket, "localhost", (method, path), &[("Authorization", &bearer)], body)
     }
 
-    /// Sends a request with these headers.
+    /// A new credential with all scopes, for requests to the address.
+    pub(crate) fn credential(&self) -> String {
+        let made = self.ask("POST", "/v1/devices", Some(&json!({"name": "script", "scopes": ["admin"]})));
+        made.json()["token"].as_str().unwrap().to_owned()
+    }
+
+    /// Sends a request with these headers to the address.
     pub(crate) fn ask_with(
         &self,
         method: &str,
@@ -132,21 +144,8 @@ impl Running {
         headers: &[(&str, &str)],
         body: Option<&Value>,
     ) -> Answer {
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        let body = body.map(Value::to_string).unwrap_or_default();
-        let more: String = headers.iter().flat_map(|(name, value)| [name, ": ", value, "\r\n"]).collect();
-        let text = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{more}Content-Type: application/json\r\n\
-             Content-Length: {}\r\n\r\n{body}",
-            self.address,
-            body.len()
-        );
-        stream.write_all(text.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        Answer { status, head: head.to_owned(), body: body.to_owned() }
+        let stream = TcpStream::connect(self.address).unwrap();
+        exchange(stream, &self.address.to_string(), (method, path), headers, body)
     }
 
     /// Sends a signal.
@@ -172,6 +171,29 @@ impl Answer {
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{self:?}"))
     }
+}
+
+/// Sends a request on a connection of its own, and reads the response.
+fn exchange(
+    mut stream: impl Read + Write,
+    host: &str,
+    (method, path): (&str, &str),
+    headers: &[(&str, &str)],
+    body: Option<&Value>,
+) -> Answer {
+    let body = body.map(Value::to_string).unwrap_or_default();
+    let more: String = headers.iter().flat_map(|(name, value)| [name, ": ", value, "\r\n"]).collect();
+    let text = format!(
+        "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{more}Content-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(text.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    Answer { status, head: head.to_owned(), body: body.to_owned() }
 }
 
 /// Polls until `look` returns a value; panics after the timeout.

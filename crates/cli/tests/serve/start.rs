@@ -280,9 +280,10 @@ fn a_certificate_is_accepted_if_a_trusted_authority_signed_it() {
     );
     let files = ["--tls-cert", certificate.to_str().unwrap(), "--tls-key", key.to_str().unwrap()];
     let server = machine.serve(&files);
+    let credential = server.credential();
     let list = |address: &str, trusted: Option<&Path>| {
         let mut command = machine.tidings(&["ps", "--server", address]);
-        command.env("TIDINGS_TOKEN", server.token());
+        command.env("TIDINGS_TOKEN", &credential);
         command.envs(trusted.map(|path| ("SSL_CERT_FILE", path))).output().unwrap()
     };
     let address = format!("https://{}", server.address);

@@ -55,6 +55,27 @@ fn t3_another_user_gets_neither_the_token_nor_the_socket_nor_an_answer() {
     assert_eq!(machine.output(&["token", "list"]), "");
 }
 
+/// Without a socket, whose path would be too long, the user of the client decides.
+#[cfg(target_os = "linux")]
+#[test]
+fn k21_without_a_socket_another_user_cannot_use_the_admin_token() {
+    let machine = Machine::new();
+    let data = machine.path(&"d".repeat(120));
+    let server = machine.serve(&["--data", data.to_str().unwrap()]);
+    let list = format!(
+        "curl -s -f -H 'Authorization: Bearer {}' http://{}/v1/devices",
+        server.token(),
+        server.address
+    );
+    let own = Command::new("sh").args(["-c", &list]).output().unwrap();
+    assert!(own.status.success(), "{}", server.log());
+    let Some((done, said)) = as_nobody(&list) else {
+        println!("skipped: only root can be another user");
+        return;
+    };
+    assert!(!done, "{said}");
+}
+
 #[test]
 fn t3_a_data_folder_of_somebody_else_is_refused() {
     let machine = Machine::new();

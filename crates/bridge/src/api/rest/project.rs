@@ -41,6 +41,7 @@ pub(crate) async fn list_tree(
     Query(ProjectPathQuery { path }): Query<ProjectPathQuery>,
 ) -> Answer<FileList> {
     let folder = folder(&api, &caller, &id).await?;
+    check_not_own(&api, &folder, &path)?;
     blocking(move || project_files::list(&caller, &folder, &path)).await.map(Json)
 }
 
@@ -60,6 +61,7 @@ pub(crate) async fn get_file(
     Query(ProjectPathQuery { path }): Query<ProjectPathQuery>,
 ) -> Answer<FileText> {
     let folder = folder(&api, &caller, &id).await?;
+    check_not_own(&api, &folder, &path)?;
     blocking(move || project_files::read(&caller, &folder, &path)).await.map(Json)
 }
 
@@ -141,6 +143,17 @@ async fn folder(api: &Api, caller: &Caller, id: &str) -> Result<PathBuf, Error> 
     let view = visibility::session(&api.sessions, caller, id).await?;
     check_folder(api, &view.cwd)?;
     Ok(PathBuf::from(view.cwd))
+}
+
+/// Refuses a path in the data folder of the server, whose files are credentials and keys. No link is followed
+/// on the way to a file, so the names tell.
+fn check_not_own(api: &Api, folder: &std::path::Path, path: &str) -> Result<(), Error> {
+    let is_own = api.data.as_deref().is_some_and(|data| folder.join(path).starts_with(data));
+    if is_own {
+        let message = format!("`{path}` is in the data folder of the server");
+        return Err(Error::new(Code::Forbidden, message, "look at it on the server's machine"));
+    }
+    Ok(())
 }
 
 /// The repository of a session's folder, to write to: it must be inside of the allowed folders itself.

@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 use tidings_protocol::api::{DeliveryState, TargetState};
 
 use super::{Ledger, find};
-use crate::inbox::item::Millis;
-use crate::limits::{NOTIFY_PAUSE_FIRST, NOTIFY_PAUSE_MAX, NOTIFY_TARGET_PAUSE_MAX, NOTIFY_TRIES_MAX};
+use crate::inbox::item::{Button, Item, Millis};
+use crate::limits::{
+    NOTIFY_BUTTONS_MAX, NOTIFY_PAUSE_FIRST, NOTIFY_PAUSE_MAX, NOTIFY_TARGET_PAUSE_MAX, NOTIFY_TRIES_MAX,
+};
 
 /// The outcome of an attempt to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,6 +161,26 @@ impl Ledger {
     /// Notes the outcome of a test, which belongs to no item.
     pub(crate) fn tested(&mut self, target: &str, outcome: &Outcome, now: Millis) {
         self.delivered(target, &[], outcome, now);
+    }
+
+    /// Stores a button of a notification that is about to be sent.
+    pub(crate) fn add_button(&mut self, target: &str, id: &str, button: Button) {
+        let Some(item) = find(&self.ids, &mut self.items, id) else { return };
+        let Some(delivery) = item.deliveries.get_mut(target) else { return };
+        let excess = (delivery.buttons.len() + 1).saturating_sub(NOTIFY_BUTTONS_MAX);
+        delivery.buttons.drain(..excess);
+        delivery.buttons.push(button);
+        self.unsaved.items.insert(item.position);
+    }
+
+    /// The button with the fingerprint, with its target and item.
+    pub(crate) fn button(&self, fingerprint: &str) -> Option<(&str, &Item, &Button)> {
+        self.items.values().find_map(|item| {
+            item.deliveries.iter().find_map(|(target, delivery)| {
+                let button = delivery.buttons.iter().find(|it| it.fingerprint == fingerprint)?;
+                Some((target.as_str(), item, button))
+            })
+        })
     }
 
     /// Marks the token of a notification as used. Returns false if it was used before, or is not the newest.

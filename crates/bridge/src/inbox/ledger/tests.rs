@@ -1,8 +1,9 @@
 use proptest::prelude::*;
-use tidings_protocol::api::NotifySettings;
+use tidings_protocol::api::{Choice, NotifySettings};
 
 use super::*;
-use crate::inbox::item::Subject;
+use crate::inbox::item::{Button, Subject};
+use crate::limits::NOTIFY_BUTTONS_MAX;
 
 const SECOND: Millis = 1000;
 
@@ -179,6 +180,31 @@ fn a_token_works_once_and_only_that_of_the_newest_notification() {
     assert!(!ledger.use_token("phone", "s.1", 1), "again");
     ledger.settle("s.1", "allowed", now);
     assert!(!ledger.use_token("desk", "s.1", 1), "it does not wait any more");
+}
+
+#[test]
+fn k21_a_button_is_found_by_its_fingerprint_and_only_the_newest_are_kept() {
+    let (mut ledger, mut now) = (Ledger::default(), 0);
+    ledger.add(request(1, 0), 0);
+    run(&mut ledger, &mut now, 10 * SECOND, &audience(), |_, _| Outcome::Sent);
+    let button = |number: usize| Button {
+        fingerprint: format!("print-{number}"),
+        step: 0,
+        decisions: vec![Choice::Deny],
+        digest: "digest".to_owned(),
+    };
+    ledger.add_button("watch", "s.1", button(0));
+    ledger.add_button("phone", "s.9", button(0));
+    assert_eq!(ledger.button("print-0"), None, "a target or item that was not notified");
+    for number in 0..=NOTIFY_BUTTONS_MAX {
+        ledger.add_button("phone", "s.1", button(number));
+    }
+    assert_eq!(ledger.button("print-0"), None, "the oldest was dropped");
+    let (target, item, found) = ledger.button("print-1").unwrap();
+    assert_eq!((target, item.id.as_str(), found), ("phone", "s.1", &button(1)));
+    run(&mut ledger, &mut now, 100 * SECOND, &audience(), |_, _| Outcome::Sent);
+    assert!(ledger.button("print-1").is_some(), "a reminder keeps it, to say that it was replaced");
+    assert_eq!(ledger.button("print"), None);
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! The keys of this server for notifications: one identifies it to push services, the other signs the tokens
-//! of buttons.
+//! The key by which this server identifies itself to push services, and the random tokens of buttons.
 
 use std::fmt;
 use std::path::Path;
@@ -20,8 +19,6 @@ const FILE: &str = "push-keys.json";
 pub struct PushKeys {
     signer: EcdsaKeyPair,
     random: SystemRandom,
-    /// The key of the tokens of buttons.
-    actions: [u8; 32],
 }
 
 /// The contents of the file.
@@ -29,7 +26,6 @@ pub struct PushKeys {
 struct KeyFile {
     version: u32,
     vapid: String,
-    actions: String,
 }
 
 impl PushKeys {
@@ -63,8 +59,7 @@ impl PushKeys {
         let random = SystemRandom::new();
         let signer = bytes(&file.vapid)?;
         let signer = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &signer, &random).ok()?;
-        let actions = bytes(&file.actions)?.try_into().ok()?;
-        Some(PushKeys { signer, random, actions }).filter(|_| file.version == 1)
+        Some(PushKeys { signer, random }).filter(|_| file.version == 1)
     }
 
     /// The public key, as browsers want it.
@@ -76,17 +71,18 @@ impl PushKeys {
         self.signer.sign(&self.random, message).ok().map(|signed| signed.as_ref().to_vec())
     }
 
-    pub(in crate::notify) fn actions(&self) -> &[u8; 32] {
-        &self.actions
+    /// A new token for a button: 256 random bits, safe in a URL.
+    pub(in crate::notify) fn action_token(&self) -> Option<String> {
+        let mut bytes = [0; 32];
+        self.random.fill(&mut bytes).ok()?;
+        Some(BASE64.encode(bytes))
     }
 }
 
 fn make() -> Option<KeyFile> {
     let random = SystemRandom::new();
     let vapid = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random).ok()?;
-    let mut actions = [0; 32];
-    random.fill(&mut actions).ok()?;
-    Some(KeyFile { version: 1, vapid: BASE64.encode(vapid), actions: BASE64.encode(actions) })
+    Some(KeyFile { version: 1, vapid: BASE64.encode(vapid) })
 }
 
 impl fmt::Debug for PushKeys {
@@ -104,7 +100,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let first = PushKeys::open(folder.path()).unwrap();
         let again = PushKeys::open(folder.path()).unwrap();
-        assert_eq!((first.public(), first.actions()), (again.public(), again.actions()));
+        assert_eq!(first.public(), again.public());
         let path = folder.path().join(FILE);
         #[cfg(unix)]
         {

@@ -24,7 +24,7 @@ pub(crate) struct Acp {
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
-    /// Address of a remote server; its token is read from `TIDINGS_TOKEN` [env: `TIDINGS_SERVER`]
+    /// Address of a server; its token is read from `TIDINGS_TOKEN` [env: `TIDINGS_SERVER`]
     #[arg(long, value_name = "URL", conflicts_with = "data")]
     server: Option<String>,
 

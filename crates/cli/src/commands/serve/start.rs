@@ -34,7 +34,7 @@ pub(super) fn listen(settings: &Settings) -> Listen {
     let usual = settings.data.join(SOCKET);
     let fits = usual.as_os_str().len() < SOCKET_PATH_MAX;
     if !fits {
-        tracing::warn!(path = %usual.display(), "the path is too long for a socket; commands need --server");
+        tracing::warn!(path = %usual.display(), "the path is too long for a socket; name a shorter one with --unix, or commands need --server");
     }
     let unix = settings.unix.clone().or_else(|| fits.then_some(usual)).filter(|_| cfg!(unix));
     Listen { address: settings.listen, tls: settings.tls.clone(), exposure: settings.exposure(), unix }
