@@ -105,13 +105,13 @@ pub(crate) struct TargetDelivery {
     pub(crate) used: Option<u32>,
     /// The buttons of this step and of earlier ones, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) buttons: Vec<Button>,
+    pub(crate) buttons: Vec<ButtonRecord>,
 }
 
 /// A button of a notification. Its token is random, and only the fingerprint is stored: a reader of the
 /// journal learns no token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Button {
+pub(crate) struct ButtonRecord {
     /// The fingerprint of its token.
     pub(crate) fingerprint: String,
     /// The step that it belongs to.

@@ -18,7 +18,7 @@ use tidings_protocol::api::{InboxCounts, InboxItem, InboxPage, Notice, NotifySet
 use tokio::sync::{Notify, OnceCell};
 
 pub(crate) use self::document::HEALTH;
-pub(crate) use self::item::{Button, Item, Millis, Subject, text};
+pub(crate) use self::item::{ButtonRecord, Item, Millis, Subject, text};
 pub(crate) use self::ledger::{Audience, Effect, Ledger, Outcome, TargetRecord};
 pub(crate) use self::rules::Rules;
 use crate::caller::{Caller, Scope};

@@ -6,7 +6,7 @@
 use tidings_protocol::api::Choice;
 
 use crate::auth::Fingerprint;
-use crate::inbox::{Button, Inbox, Item};
+use crate::inbox::{ButtonRecord, Inbox, Item};
 
 /// A button that was pressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(super) async fn store(
     (item, step): (&Item, u32),
     decisions: &[Choice],
 ) {
-    let button = Button {
+    let button = ButtonRecord {
         fingerprint: Fingerprint::of(token).to_string(),
         step,
         decisions: decisions.to_vec(),

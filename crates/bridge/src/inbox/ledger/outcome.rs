@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use tidings_protocol::api::{DeliveryState, TargetState};
 
 use super::{Ledger, find};
-use crate::inbox::item::{Button, Item, Millis};
+use crate::inbox::item::{ButtonRecord, Item, Millis};
 use crate::limits::{
     NOTIFY_BUTTONS_MAX, NOTIFY_PAUSE_FIRST, NOTIFY_PAUSE_MAX, NOTIFY_TARGET_PAUSE_MAX, NOTIFY_TRIES_MAX,
 };
@@ -164,7 +164,7 @@ impl Ledger {
     }
 
     /// Stores a button of a notification that is about to be sent.
-    pub(crate) fn add_button(&mut self, target: &str, id: &str, button: Button) {
+    pub(crate) fn add_button(&mut self, target: &str, id: &str, button: ButtonRecord) {
         let Some(item) = find(&self.ids, &mut self.items, id) else { return };
         let Some(delivery) = item.deliveries.get_mut(target) else { return };
         let excess = (delivery.buttons.len() + 1).saturating_sub(NOTIFY_BUTTONS_MAX);
@@ -174,7 +174,7 @@ impl Ledger {
     }
 
     /// The button with the fingerprint, with its target and item.
-    pub(crate) fn button(&self, fingerprint: &str) -> Option<(&str, &Item, &Button)> {
+    pub(crate) fn button(&self, fingerprint: &str) -> Option<(&str, &Item, &ButtonRecord)> {
         self.items.values().find_map(|item| {
             item.deliveries.iter().find_map(|(target, delivery)| {
                 let button = delivery.buttons.iter().find(|it| it.fingerprint == fingerprint)?;

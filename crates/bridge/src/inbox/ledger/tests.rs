@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use tidings_protocol::api::{Choice, NotifySettings};
 
 use super::*;
-use crate::inbox::item::{Button, Subject};
+use crate::inbox::item::{ButtonRecord, Subject};
 use crate::limits::NOTIFY_BUTTONS_MAX;
 
 const SECOND: Millis = 1000;
@@ -187,7 +187,7 @@ fn k21_a_button_is_found_by_its_fingerprint_and_only_the_newest_are_kept() {
     let (mut ledger, mut now) = (Ledger::default(), 0);
     ledger.add(request(1, 0), 0);
     run(&mut ledger, &mut now, 10 * SECOND, &audience(), |_, _| Outcome::Sent);
-    let button = |number: usize| Button {
+    let button = |number: usize| ButtonRecord {
         fingerprint: format!("print-{number}"),
         step: 0,
         decisions: vec![Choice::Deny],
