@@ -114,7 +114,7 @@ async fn k25_a_push_that_does_not_show_what_it_allows_has_no_button_that_allows(
     }
 }
 
-/// Tokens that can be made from the files of the data folder: of each key, in the format that was signed once,
+/// Tokens that can be made from files of the data folder: of each key, in the format that was signed once,
 /// and the stored fingerprint itself.
 fn tokens_from_files(server: &TestServer, item: &Value, target: &str, sent: &str) -> Vec<String> {
     let keys = std::fs::read(server.folder.path().join("data/push-keys.json")).unwrap();

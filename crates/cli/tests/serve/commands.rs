@@ -57,7 +57,7 @@ fn k21_local_commands_need_no_token_and_those_with_an_address_do() {
     let server = machine.serve(&[]);
     let commands: [&[&str]; 7] = [
         &["ps"],
-        &["pair", "--json"],
+        &["pair", "--no-qr"],
         &["token", "create", "--name", "ci"],
         &["token", "list"],
         &["token", "revoke", "ci"],
