@@ -24,7 +24,9 @@ pub use answer::{
     AnswerResult, BatchAnswer, BatchAnswerItem, BatchAnswered, Choice, PendingPermission, PendingQuestion,
     PermissionAnswer, PermissionScope, QuestionAnswer, QuestionReply,
 };
-pub use device::{CredentialKind, Device, DeviceList, GrantScopes, NewCredential, NewDevice, PairRequest, PairingCode};
+pub use device::{
+    CredentialKind, Device, DeviceList, GrantScopes, NewCredential, NewDevice, PairRequest, PairingCode,
+};
 pub use fleet::{
     FleetAudit, FleetContinue, FleetDrain, FleetInvite, FleetInviteRequest, FleetNode, FleetPlace,
     FleetProject, FleetStatus, FleetStorage, FleetStorageMax,
