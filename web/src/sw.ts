@@ -67,8 +67,11 @@ worker.addEventListener("fetch", (event) => {
   }
   if (request.method !== "GET" || path === undefined || path.startsWith("v1/")) return;
   if (request.mode === "navigate") {
-    // The newest page if the server responds, else the cached one.
-    event.respondWith(fetch(request).catch(() => kept("./")));
+    // The server refuses frames.
+    if (request.destination !== "document") return;
+    // The newest page if the server responds, else the cached one. The worker asks for it itself: the request of a
+    // link on another site would be one of that site.
+    event.respondWith(fetch(request.url, { redirect: "manual" }).catch(() => kept("./")));
   } else if (SHELL.includes(path)) {
     event.respondWith(kept(path, request));
   }

@@ -23,6 +23,7 @@ mod limits;
 mod marks;
 pub mod notify;
 mod plural;
+mod process;
 mod project_files;
 pub mod server;
 pub mod sessions;

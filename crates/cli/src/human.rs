@@ -39,7 +39,7 @@ pub(crate) fn padded(text: &str, columns: usize) -> String {
     format!("{fitting}{}", " ".repeat(gap))
 }
 
-/// Returns the first 8 characters of a session id, which every command accepts.
+/// Returns the first 8 characters of a session id, which every command for sessions on disk accepts.
 pub(crate) fn short_id(id: &str) -> String {
     id.chars().take(8).collect()
 }

@@ -152,12 +152,12 @@ fn check_takes_files_ids_and_beginnings_of_ids_and_says_which_is_unknown() {
     --- stderr
     error: No such session: `2222`
 
-    hint: `tidings sessions list` shows the ids; a unique beginning is enough
+    hint: `tidings sessions list` shows the ids; a unique prefix of four characters or more is enough
     ");
     assert_snapshot!(folder.run(&["check", "2222", "--json"]), @r#"
     exit: 3
     --- stdout
-    {"error":{"code":"not_found","message":"No such session: `2222`","hint":"`tidings sessions list` shows the ids; a unique beginning is enough"}}
+    {"error":{"code":"not_found","message":"No such session: `2222`","hint":"`tidings sessions list` shows the ids; a unique prefix of four characters or more is enough"}}
     --- stderr
     "#);
     folder.tidings(&["check", "--spec", "--lenient"]).assert().code(2);

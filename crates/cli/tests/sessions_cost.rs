@@ -254,7 +254,7 @@ fn filters_and_limits() {
     assert_eq!(responses(&["--until", "2026-11-13"]), (3, 1));
     assert_eq!(responses(&["--project", "SHOP"]), (3, 1));
     assert_eq!(responses(&["--model", "haiku"]), (1, 1));
-    assert_eq!(responses(&["--session", "tw"]), (2, 1));
+    assert_eq!(responses(&["--session", "two"]), (2, 1));
     assert_eq!(responses(&["--limit", "1"]), (5, 1));
     // The latest day, and the most expensive model.
     assert_eq!(home.json(&["--json", "--tz", "UTC", "--limit", "1"])["rows"][0]["key"], "2026-11-14");

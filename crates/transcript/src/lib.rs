@@ -1,6 +1,7 @@
 //! Claude Code sessions on disk.
 //!
 //! - [`roots`] finds the files; [`reader`] reads them line by line and accounts for every line.
+//! - [`id_prefix`] has the rule for prefixes of session ids.
 //! - [`session`] holds a session as a tree: branches, sub-agents, compactions, actors, and tool calls with
 //!   their results.
 //! - [`export`] writes a session as text, Markdown, HTML or JSON.
@@ -36,6 +37,7 @@ mod error;
 pub mod export;
 mod finding;
 pub mod follow;
+pub mod id_prefix;
 #[cfg(feature = "index")]
 pub mod index;
 pub mod limits;

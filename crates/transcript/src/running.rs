@@ -67,6 +67,16 @@ impl RunningCli {
         }
     }
 
+    /// The description with the start time of the process that has the id now, if the file does not have it.
+    #[must_use]
+    pub fn with_start(mut self) -> Self {
+        if self.proc_start.is_none() {
+            let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid)).ok();
+            self.proc_start = stat.as_deref().and_then(start_time).map(str::to_owned);
+        }
+        self
+    }
+
     /// True if the process exists, and is the one that wrote the file. Without `/proc`, existence is not
     /// checked.
     pub fn is_alive(&self) -> bool {
@@ -155,7 +165,10 @@ mod tests {
         let found = list(folder.path());
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!((found[0].session_id.as_str(), found[0].status.as_deref()), ("s", Some("idle")));
+        let without = RunningCli { proc_start: None, ..found[0].clone() };
+        assert!(without.is_alive(), "files of earlier versions have no start time");
         if Path::new("/proc/self").exists() {
+            assert_eq!(without.with_start(), found[0]);
             write(folder.path(), &format!("{pid}.json"), &of(pid, "17"));
             assert_eq!(list(folder.path()), [], "another process has the number now");
         }

@@ -99,7 +99,9 @@ fn a_session_is_found_by_id_by_beginning_and_by_path() {
     assert_eq!(kind("abc-12"), Ok("abc-12".to_owned()));
     // An id that is the beginning of another id is still an id.
     assert_eq!(kind("abc-1"), Ok("abc-1".to_owned()));
-    assert_eq!(kind("abc"), Err(ErrorKind::Ambiguous));
+    assert_eq!(kind("abc-"), Err(ErrorKind::Ambiguous));
+    // A prefix has four characters or more.
+    assert_eq!(kind("abc"), Err(ErrorKind::NotFound));
     assert_eq!(kind("x"), Err(ErrorKind::NotFound));
     assert_eq!(kind(""), Err(ErrorKind::Invalid));
     let path = root.path().join("projects/-p/abc-1.jsonl");

@@ -162,9 +162,11 @@ impl Auth {
             None | Some("same-origin") => Ok(()),
             // The user typed the URL or used a bookmark: only safe methods are allowed.
             Some("none") if parts.method.is_safe() => Ok(()),
+            // A link on another page. Only browsers set the mode `navigate`.
             Some(_) => {
                 let looks = parts.method == Method::GET && text("sec-fetch-mode") == Some("navigate");
-                let page = text("sec-fetch-dest") == Some("document");
+                // A service worker that passes a navigation on has no destination. Frames have one.
+                let page = matches!(text("sec-fetch-dest"), Some("document" | "empty"));
                 if looks && page && is_files(self.without_base_path(parts.uri.path())) {
                     Ok(())
                 } else {

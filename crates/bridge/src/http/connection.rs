@@ -1,12 +1,14 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::process::Process;
+
 /// A connection as its requests see it, in their extensions.
 #[derive(Clone)]
 pub(crate) struct Connection {
     mark: Arc<dyn Fn() + Send + Sync>,
-    /// The process at the other end of a Unix socket.
-    pub(crate) process: Option<u32>,
+    /// The process at the other end of a Unix socket, if the operating system names it.
+    pub(crate) process: Option<Process>,
 }
 
 impl Connection {
@@ -16,7 +18,7 @@ impl Connection {
     }
 
     /// The connection with the process at its other end.
-    pub(crate) fn with_process(self, process: Option<u32>) -> Self {
+    pub(crate) fn with_process(self, process: Option<Process>) -> Self {
         Connection { process, ..self }
     }
 

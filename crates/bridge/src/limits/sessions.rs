@@ -200,6 +200,12 @@ pub(crate) const FOLLOWED_BYTES_MAX: u64 = 4 << 20;
 /// afterwards.
 pub(crate) const SUBAGENT_HOLD: Duration = Duration::from_secs(30);
 
+/// Largest program that is read to find out whether it is this one. A debug build has a quarter of this.
+pub(crate) const HOOK_PROGRAM_BYTES_MAX: u64 = 1 << 30;
+
+/// Programs of hooks that are remembered. There is one, and another one after each upgrade.
+pub(crate) const HOOK_PROGRAMS_MAX: usize = 32;
+
 /// Time for the CLI to close a dialog that was answered by a hook.
 pub(crate) const DIALOG_CLOSES_WITHIN: Duration = Duration::from_secs(5);
 

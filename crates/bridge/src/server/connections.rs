@@ -28,6 +28,7 @@ use crate::auth::Peer;
 use crate::caller::Caller;
 use crate::http::Connection;
 use crate::limits::SEND_BUFFER_BYTES;
+use crate::process::Process;
 
 /// Slots for connections. Handles are cheap to clone.
 #[derive(Debug, Clone)]
@@ -202,7 +203,7 @@ impl Slots {
         stream: I,
         service: S,
         peer: Peer,
-        process: Option<u32>,
+        process: Option<Process>,
     ) -> io::Result<(LimitedStream<I>, ConnectedService<S>)> {
         let stream = LimitedStream::new(stream, self.acquire(peer)?);
         let connection = stream.connection().with_process(process);
@@ -255,7 +256,8 @@ impl<S> Accept<tokio::net::UnixStream, S> for Slots {
         let ours = stream.peer_cred().and_then(|peer| {
             let (theirs, own) = (peer.uid(), rustix::process::geteuid().as_raw());
             if theirs == own {
-                return Ok(peer.pid().and_then(|pid| u32::try_from(pid).ok()));
+                // The start time is read now: the id may belong to another process when a request comes.
+                return Ok(peer.pid().and_then(|pid| u32::try_from(pid).ok()).and_then(Process::with_id));
             }
             tracing::warn!(uid = theirs, "refused a connection of another user to the socket");
             Err(io::ErrorKind::PermissionDenied.into())

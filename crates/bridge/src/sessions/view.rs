@@ -76,9 +76,11 @@ impl Sessions {
     }
 
     pub(super) async fn row(&self, name: &str) -> Result<journal::Session, Error> {
+        // `parse` alone would also take `+5`.
+        let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
         let name = match name.parse() {
-            Ok(number) => SessionName::Handle(Handle::new(number)),
-            Err(_) => SessionName::Key(Key::new(name)?),
+            Ok(number) if is_number => SessionName::Handle(Handle::new(number)),
+            _ => SessionName::Key(Key::new(name)?),
         };
         Ok(self.0.broadcast.journal().session(&name).await?)
     }

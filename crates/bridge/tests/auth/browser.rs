@@ -111,6 +111,46 @@ async fn t1_the_page_itself_gets_in_and_others_may_link_to_it() {
     assert_eq!(server.send(request(Method::POST, "/v1/who", &tunnel, None)).await.status, StatusCode::OK);
 }
 
+/// A service worker passes navigations on without a destination.
+#[tokio::test]
+async fn k27_a_link_of_another_site_opens_the_page_and_nothing_else() {
+    let server = TestServer::new();
+    let cookie = page(&server).await;
+    let ok = StatusCode::OK;
+    let refused = StatusCode::FORBIDDEN;
+    for (method, path, mode, destination, expected) in [
+        ("GET", "/", "navigate", Some("document"), ok),
+        ("GET", "/", "navigate", Some("empty"), ok),
+        ("GET", "/?from=chat", "navigate", Some("empty"), ok),
+        ("GET", "/", "navigate", None, refused),
+        ("GET", "/", "navigate", Some("iframe"), refused),
+        ("GET", "/", "navigate", Some("frame"), refused),
+        ("GET", "/", "navigate", Some("embed"), refused),
+        ("GET", "/", "navigate", Some("object"), refused),
+        ("GET", "/", "no-cors", Some("empty"), refused),
+        ("GET", "/", "cors", Some("empty"), refused),
+        ("GET", "/", "same-origin", Some("empty"), refused),
+        ("POST", "/", "navigate", Some("document"), refused),
+        ("POST", "/", "navigate", Some("empty"), refused),
+        ("GET", "/v1/who", "navigate", Some("document"), refused),
+        ("GET", "/v1/who", "navigate", Some("empty"), refused),
+        ("GET", "//v1/who", "navigate", Some("empty"), refused),
+        ("GET", "/v1/ws", "navigate", Some("empty"), refused),
+        ("POST", "/v1/pair", "navigate", Some("empty"), refused),
+        ("GET", "/metrics", "navigate", Some("empty"), refused),
+    ] {
+        for site in ["cross-site", "same-site"] {
+            for credential in [Some(("cookie", cookie.as_str())), None] {
+                let mut headers = vec![("sec-fetch-site", site), ("sec-fetch-mode", mode)];
+                headers.extend(destination.map(|destination| ("sec-fetch-dest", destination)));
+                headers.extend(credential);
+                let answer = server.send(request(method.parse().unwrap(), path, &headers, None)).await;
+                assert_eq!(answer.status, expected, "{method} {path} {headers:?} {}", answer.body);
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn t1_a_cookie_without_a_page_changes_nothing() {
     let server = TestServer::new();

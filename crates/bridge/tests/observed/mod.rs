@@ -274,6 +274,33 @@ async fn messages_of_other_processes_are_refused() {
     assert_eq!(terminal.hook("Stop", &json!({}), "1").await.status, 200);
 }
 
+/// Any process of the user can write a file that describes it.
+#[tokio::test]
+async fn p31_no_process_claims_the_session_of_another_one() {
+    let mut terminal = Terminal::new().await;
+    terminal.write([prompt("Make it")]);
+    terminal.until(|_| true).await;
+    let mut claimant = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+    terminal.process_of(claimant.id(), SESSION, "waiting");
+    // A request of an unknown session makes the server look for processes before it answers.
+    let input = json!({"command": "make"});
+    let other = "7f1c2f7e-7f10-4b58-a0a8-4f9be3f4a003";
+    let other = json!({"session_id": other, "tool_name": "Bash", "tool_input": input});
+    terminal.hook("PermissionRequest", &other, "1").await.output().await;
+    let held = terminal.ask("toolu_1", "make").await;
+    terminal.until(|session| session["pending_permissions"] == 1).await;
+    drop(held);
+    terminal.until(|session| session["pending_permissions"] == 0).await;
+    // When the first process has ended, another one can continue the session.
+    terminal.exit();
+    terminal.hook("PermissionRequest", &other, "1").await.output().await;
+    let output = terminal.ask("toolu_2", "make install").await.output().await;
+    assert!(!output.contains("hookSpecificOutput"), "{output}");
+    assert_eq!(terminal.until(|_| true).await["pending_permissions"], 0, "the session is the claimant's now");
+    claimant.kill().unwrap();
+    claimant.wait().unwrap();
+}
+
 #[tokio::test]
 async fn sessions_in_ignored_folders_are_left_alone() {
     let mut terminal = Terminal::new().await;

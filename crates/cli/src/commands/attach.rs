@@ -22,6 +22,7 @@ use self::files::FileSearch;
 use self::past::{Extent, PastEvent};
 use self::stream::{Stream, StreamUpdate};
 use super::console::{AnswerText, Console, UserAction, can_type, view};
+use super::session_label::label;
 use super::session_lookup;
 use crate::commands::remote::{Remote, RemoteArgs};
 use crate::error::Exit;
@@ -33,8 +34,8 @@ use crate::terminal::{CtrlC, Diffs, Line, SlashCommand, Style, Thoughts, TurnSta
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Attach {
-    /// Session number, key or Claude Code session id, or the first characters of a key or id; without one, a
-    /// list is shown to choose from
+    /// Session number, key or Claude Code session id, or at least the first four characters of a key or
+    /// id; without one, a list is shown to choose from
     session: Option<String>,
 
     /// Show the current turn and exit when it ends; if no turn is running, show the last one
@@ -362,6 +363,5 @@ fn is_busy(session: &SessionView, is_between_turns: bool) -> bool {
 }
 
 fn headline(session: &SessionView) -> String {
-    let title = session_lookup::title(session).unwrap_or("session");
-    format!("{} {}, {}", session.handle, printable(title), printable(&session.cwd))
+    format!("{}, {}", label(session), printable(&session.cwd))
 }

@@ -7,6 +7,7 @@ use tidings_protocol::api::{
 };
 use uuid::Uuid;
 
+use super::session_label::{WithSession, label};
 use super::session_lookup;
 use crate::commands::remote::{Remote, RemoteArgs};
 use crate::confirm::confirm;
@@ -54,8 +55,8 @@ pub(crate) struct Deny {
 /// Arguments that select the request.
 #[derive(Debug, Args)]
 pub(crate) struct RequestArgs {
-    /// Session number, key or Claude Code session id, or the first characters of a key or id; without one, a
-    /// list is shown to choose from
+    /// Session number, key or Claude Code session id, or at least the first four characters of a key or
+    /// id; without one, a list is shown to choose from
     session: Option<String>,
 
     /// Request to answer, if several are pending; without it they are listed
@@ -135,8 +136,12 @@ impl RequestArgs {
         let name = session_lookup::name_or_pick_from(self.session.as_deref(), &self.remote, waits, out)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let remote = self.remote.remote()?;
-        let waiting = runtime.block_on(self.pending(&remote, &name))?;
-        let [permission] = &waiting[..] else { return self.list(&waiting, answer.scope, out) };
+        let (session, waiting) = runtime.block_on(self.pending(&remote, &name))?;
+        // The user must see whose request it is, before they confirm it.
+        if confirmation == Confirmation::Ask || !self.remote.json {
+            out.note(&label(&session))?;
+        }
+        let [permission] = &waiting[..] else { return self.list(&session, &waiting, answer.scope, out) };
         let mut rules = Vec::new();
         // The user must see what they confirm, even if the result is printed as JSON. Rules outlive the
         // request, so they are shown in any case.
@@ -159,15 +164,20 @@ impl RequestArgs {
             format!("/v1/sessions/{}/permissions/{}", permission.handle, segment(&permission.tool_use_id));
         let result: AnswerResult = runtime.block_on(remote.post(&path, &answer))?;
         if self.remote.json {
-            out.json(&result)?;
+            out.json(&WithSession::new(&session, &result))?;
         } else {
-            out.note(&format!("{}: {}", printable(&result.tool_use_id), printable(&result.outcome)))?;
+            let (id, outcome) = (printable(&result.tool_use_id), printable(&result.outcome));
+            out.note(&format!("Answered {}: {id} {outcome}", label(&session)))?;
         }
         Ok(Exit::Success)
     }
 
-    /// Fetches the pending requests of the session, or the named one only.
-    async fn pending(&self, remote: &Remote, name: &str) -> anyhow::Result<Vec<PendingPermission>> {
+    /// Fetches the session and its pending requests, or the named one only.
+    async fn pending(
+        &self,
+        remote: &Remote,
+        name: &str,
+    ) -> anyhow::Result<(SessionView, Vec<PendingPermission>)> {
         let session = session_lookup::session(remote, name).await?;
         let list: PermissionList = remote.get(&format!("/v1/permissions?session={}", session.key)).await?;
         let mut waiting = list.items;
@@ -177,7 +187,7 @@ impl RequestArgs {
         if waiting.is_empty() {
             let what = match &self.tool_use_id {
                 Some(id) => format!("No pending permission request has the id `{}`", printable(id)),
-                None => format!("Session {} has no pending permission request", session.handle),
+                None => format!("Session {} has no pending permission request", label(&session)),
             };
             let hint = if session.pending_questions > 0 {
                 "it has a pending question: answer it with `tidings attach`"
@@ -186,17 +196,18 @@ impl RequestArgs {
             };
             return Err(CannotRun { code: "not_found", message: what, hint }.into());
         }
-        Ok(waiting)
+        Ok((session, waiting))
     }
 
     fn list(
         &self,
+        session: &SessionView,
         waiting: &[PendingPermission],
         scope: PermissionScope,
         out: &mut Output,
     ) -> anyhow::Result<Exit> {
         if self.remote.json {
-            out.json(&PendingList { waiting })?;
+            out.json(&WithSession::new(session, &PendingList { waiting }))?;
             return Ok(Exit::Failure);
         }
         for permission in waiting {

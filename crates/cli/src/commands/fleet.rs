@@ -13,6 +13,8 @@ use tidings_protocol::api::{
 };
 
 use super::remote::RemoteArgs;
+use super::session_label::label;
+use super::session_lookup;
 use crate::error::Exit;
 use crate::human;
 use crate::output::{BOLD, Output, PLAIN, RED, printable};
@@ -276,14 +278,15 @@ impl FleetArgs {
         let remote = self.remote.remote()?;
         let ContinueArgs { session, cwd, worktree, prompt } = args.clone();
         let request = FleetContinue { cwd, worktree, prompt };
+        let lost = session_lookup::session(&remote, &session).await?;
         let session: SessionView =
-            remote.post(&format!("/v1/fleet/sessions/{session}/continue"), &request).await?;
+            remote.post(&format!("/v1/fleet/sessions/{}/continue", lost.handle), &request).await?;
         if self.remote.json {
             out.json(&session)?;
             return Ok(());
         }
-        let number = session.handle;
-        out.note(&format!("Session {number} continues it; `tidings attach {number}` shows it"))?;
+        let (number, lost) = (session.handle, label(&lost));
+        out.note(&format!("Session {number} continues {lost}; `tidings attach {number}` shows it"))?;
         Ok(())
     }
 

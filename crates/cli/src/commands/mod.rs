@@ -30,6 +30,7 @@ pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod send;
 pub(crate) mod serve;
+mod session_label;
 mod session_lookup;
 pub(crate) mod sessions;
 pub(crate) mod set;

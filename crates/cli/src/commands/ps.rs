@@ -29,7 +29,7 @@ Examples:
   tidings ps --json | jq -r 'select(.state == \"needs_you\").key'
   TIDINGS_SERVER=https://box.example tidings ps
 
-Other commands take a session's number, its key, or a unique prefix of the key.
+Other commands take a session's number, its key, or a unique prefix of the key with four characters or more.
 A session \"without the folder's settings\" has hooks, MCP servers or rules in its folder that were not approved yet; \
 the page shows them.";
 

@@ -7,21 +7,24 @@ use clap::Args;
 use tidings::find::Search;
 use tidings_bridge::{Code, Error};
 use tidings_protocol::api::{Accepted, CommandRequest, ServerPhase, SessionView};
+use tidings_transcript::id_prefix::is_number;
 use tidings_transcript::list::{self, ListFilter};
 use tidings_transcript::roots::{Roots, SessionFiles};
 
+use super::session_label::label;
 use super::sessions::RootArgs;
 use super::{pick, session_lookup};
 use crate::commands::remote::RemoteArgs;
 use crate::error::{CannotRun, Exit};
+use crate::human;
 use crate::output::{Output, printable};
 
 /// Continue a session here, with `claude` in this terminal
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Resume {
-    /// Session number, key or Claude Code session id, or its first characters; without one, a list is shown
-    /// to choose from
+    /// Session number, key or Claude Code session id, or at least the first four characters of it; without one, a
+    /// list is shown to choose from
     session: Option<String>,
 
     /// Path of `claude` [default: the usual places]
@@ -48,6 +51,8 @@ Examples:
 struct Conversation {
     cli_session: String,
     cwd: PathBuf,
+    /// Number and title, or the first characters of the id.
+    label: String,
 }
 
 impl Resume {
@@ -63,7 +68,8 @@ impl Resume {
             }
             None => return Err(pick::unnamed().into()),
         };
-        let Conversation { cli_session, cwd } = self.release(&name)?;
+        let Conversation { cli_session, cwd, label } = self.release(&name)?;
+        out.note(&format!("Continuing {label} here"))?;
         claude.arg(cli_session).current_dir(cwd);
         out.flush()?;
         // Set by the server for its own agents; it keeps hooks from reporting a session.
@@ -81,6 +87,8 @@ impl Resume {
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         match runtime.block_on(self.release_on_server(name)) {
+            // Digits are the number of a session of the server, and not an id.
+            Err(error) if is_number(name) => Err(error),
             Err(error) if is_without_server(&error) || session_lookup::is_not_found(&error) => {
                 on_disk(name).ok_or(error)
             }
@@ -92,11 +100,11 @@ impl Resume {
         let remote = self.remote.remote()?;
         let session = session_lookup::session(&remote, name).await?;
         let Some(cli_session) = session.cli_session_ids.last().cloned() else {
-            let message = format!("The session `{}` has no conversation yet", printable(name));
+            let message = format!("The session {} has no conversation yet", label(&session));
             return Err(CannotRun { code: "not_found", message, hint: "send it a prompt first" }.into());
         };
         if let Some(reason) = &session.limited {
-            let message = format!("The session `{}` is open already. {reason}", printable(name));
+            let message = format!("The session {} is open already. {reason}", label(&session));
             return Err(
                 CannotRun { code: "conflict", message, hint: "use it there, or close it first" }.into()
             );
@@ -106,7 +114,7 @@ impl Resume {
             let path = format!("/v1/sessions/{}/stop", session.handle);
             drop(remote.post::<Accepted>(&path, &stop).await?);
         }
-        Ok(Conversation { cli_session, cwd: PathBuf::from(session.cwd) })
+        Ok(Conversation { cli_session, label: label(&session), cwd: PathBuf::from(session.cwd) })
     }
 }
 
@@ -123,5 +131,6 @@ fn is_without_server(error: &anyhow::Error) -> bool {
 fn on_disk(name: &str) -> Option<Conversation> {
     let found: SessionFiles = Roots::new([RootArgs::config_folder_of_user()]).find(name).ok()?;
     let (_, listed) = list::list(std::slice::from_ref(&found), &ListFilter::default()).pop()?;
-    Some(Conversation { cli_session: found.id, cwd: PathBuf::from(listed.cwd?) })
+    let label = printable(&human::short_id(&found.id));
+    Some(Conversation { cli_session: found.id, cwd: PathBuf::from(listed.cwd?), label })
 }

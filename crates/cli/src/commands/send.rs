@@ -2,20 +2,22 @@ use std::io::{self, IsTerminal as _};
 
 use clap::Args;
 use serde::Serialize;
-use tidings_protocol::api::{Accepted, Delivery, INPUT_BYTES_MAX, Input};
+use tidings_protocol::api::{Accepted, Delivery, INPUT_BYTES_MAX, Input, SessionView};
 use uuid::Uuid;
 
 use super::run::prompt::piped;
+use super::session_label::{WithSession, label};
 use super::session_lookup;
 use crate::commands::remote::RemoteArgs;
 use crate::error::{CannotRun, Exit};
-use crate::output::{Output, printable};
+use crate::output::Output;
 
 /// Send a prompt to a session of the server
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Send {
-    /// Session number, key or Claude Code session id; a unique prefix of a key or id is enough
+    /// Session number, key or Claude Code session id; of a key or id, a unique prefix of four characters or
+    /// more is enough
     session: String,
 
     /// Prompt; read from standard input if it is `-` or omitted
@@ -57,18 +59,18 @@ impl Send {
         let input = Input { content, delivery, client_id, ..Input::default() };
         check_length(&input)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let accepted: Accepted = runtime.block_on(async {
+        let (session, accepted): (SessionView, Accepted) = runtime.block_on(async {
             let remote = self.remote.remote()?;
             let session = session_lookup::session(&remote, &self.session).await?;
-            remote.post(&format!("/v1/sessions/{}/input", session.handle), &input).await
+            let accepted = remote.post(&format!("/v1/sessions/{}/input", session.handle), &input).await?;
+            anyhow::Ok((session, accepted))
         })?;
         if self.remote.json {
-            out.json(&accepted)?;
-        } else if let Some(turn) = accepted.turn_id {
-            out.note(&format!(
-                "Accepted as turn {turn}; `tidings attach {}` shows the answer",
-                printable(&self.session)
-            ))?;
+            out.json(&WithSession::new(&session, &accepted))?;
+        } else {
+            let turn = accepted.turn_id.map(|turn| format!(", turn {turn}")).unwrap_or_default();
+            let (label, number) = (label(&session), session.handle);
+            out.note(&format!("Sent to {label}{turn}; `tidings attach {number}` shows the answer"))?;
         }
         Ok(Exit::Success)
     }

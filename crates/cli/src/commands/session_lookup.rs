@@ -1,7 +1,8 @@
-//! Lookup of a server's sessions by number, key, id or prefix.
+//! Lookup of a server's sessions by number, key, id or prefix of a key or id.
 
 use tidings_bridge::{Code, Error};
 use tidings_protocol::api::{SessionList, SessionView};
+use tidings_transcript::id_prefix::{is_number, is_prefix, names_id};
 
 use super::pick;
 use crate::commands::remote::{Remote, RemoteArgs};
@@ -57,6 +58,8 @@ pub(crate) fn title(session: &SessionView) -> Option<&str> {
 }
 
 /// Finds a session by its number, its key, an id of the CLI, or a prefix of a key or id.
+///
+/// Digits are a number and nothing else: a number that no session has is an error, whatever ids begin with it.
 pub(crate) async fn session(remote: &Remote, name: &str) -> anyhow::Result<SessionView> {
     // A full name needs no list, which may be long.
     if is_plain(name) {
@@ -65,23 +68,29 @@ pub(crate) async fn session(remote: &Remote, name: &str) -> anyhow::Result<Sessi
             found => return found,
         }
     }
+    if is_number(name) {
+        return Err(no_session_has_number(name).into());
+    }
     let all = sessions(remote).await?;
-    let is = |session: &SessionView| {
-        session.handle.to_string() == name
-            || session.key == name
-            || session.cli_session_ids.iter().any(|id| id == name)
-    };
+    let is =
+        |session: &SessionView| session.key == name || session.cli_session_ids.iter().any(|id| id == name);
     let begins = |session: &SessionView| {
-        session.key.starts_with(name) || session.cli_session_ids.iter().any(|id| id.starts_with(name))
+        names_id(name, &session.key) || session.cli_session_ids.iter().any(|id| names_id(name, id))
     };
     if let Some(session) = all.iter().find(|session| is(session)) {
         return Ok(session.clone());
     }
-    let fitting: Vec<&SessionView> =
-        all.iter().filter(|session| !name.is_empty() && begins(session)).collect();
+    let fitting: Vec<&SessionView> = all.iter().filter(|session| begins(session)).collect();
     let (code, message, hint) = match fitting[..] {
         [session] => return Ok(session.clone()),
-        [] => (NOT_FOUND, format!("No such session: `{}`", printable(name)), "`tidings ps` lists them"),
+        [] => {
+            let hint = if is_prefix(name) {
+                "`tidings ps` lists them"
+            } else {
+                "`tidings ps` lists them; a prefix of an id has four characters or more"
+            };
+            (NOT_FOUND, format!("No such session: `{}`", printable(name)), hint)
+        }
         _ => {
             let shown = fitting.iter().take(CANDIDATES_MAX).map(|session| candidate(session));
             let mut candidates: Vec<String> = shown.collect();
@@ -94,6 +103,15 @@ pub(crate) async fn session(remote: &Remote, name: &str) -> anyhow::Result<Sessi
         }
     };
     Err(CannotRun { code, message, hint }.into())
+}
+
+fn no_session_has_number(name: &str) -> CannotRun {
+    CannotRun {
+        code: NOT_FOUND,
+        message: format!("No such session: no session has the number `{}`", printable(name)),
+        hint: "`tidings ps` lists them; if an id begins with these digits, give the whole id, or a prefix with a \
+               letter or a `-` in it",
+    }
 }
 
 /// Number, id and title of a session that fits a prefix.

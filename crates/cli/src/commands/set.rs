@@ -2,17 +2,18 @@ use clap::{Args, ValueEnum};
 use tidings_protocol::api::{PatchSession, SessionView};
 use uuid::Uuid;
 
+use super::session_label::label;
 use super::session_lookup;
 use crate::commands::remote::RemoteArgs;
 use crate::error::Exit;
-use crate::output::{Output, printable};
+use crate::output::Output;
 
 /// Change settings of a session of the server
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Set {
-    /// Session number, key or Claude Code session id, or the first characters of a key or id; without one, a
-    /// list is shown to choose from
+    /// Session number, key or Claude Code session id, or at least the first four characters of a key or
+    /// id; without one, a list is shown to choose from
     session: Option<String>,
 
     /// Continue by itself, once, when a limit of the plan that ended a turn is reset
@@ -58,11 +59,11 @@ impl Set {
             out.json(&session)?;
             return Ok(Exit::Success);
         }
-        let name = printable(&name);
+        let label = label(&session);
         match (&session.continues_at, session.continue_after_limit) {
-            (Some(at), _) => out.note(&format!("Changed: {name}; it continues at {at}"))?,
-            (None, true) => out.note(&format!("Changed: {name}; it continues by itself after a limit"))?,
-            (None, false) => out.note(&format!("Changed: {name}"))?,
+            (Some(at), _) => out.note(&format!("Changed {label}; it continues at {at}"))?,
+            (None, true) => out.note(&format!("Changed {label}; it continues by itself after a limit"))?,
+            (None, false) => out.note(&format!("Changed {label}"))?,
         }
         Ok(Exit::Success)
     }

@@ -3,10 +3,12 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use tidings_protocol::api::{CreateSession, Policy, SessionView, Transcript, TranscriptList};
+use tidings_transcript::id_prefix::names_id;
 use uuid::Uuid;
 
 use super::attach::Attach;
 use super::send::{check_length, given_or_piped};
+use super::session_label;
 use super::session_lookup;
 use crate::commands::remote::{Remote, RemoteArgs};
 use crate::error::{CannotRun, Exit};
@@ -166,7 +168,10 @@ impl Start {
             out.json(&session)?;
         } else {
             let number = session.handle;
-            out.note(&format!("Started session {number}; `tidings attach {number}` shows it"))?;
+            out.note(&format!(
+                "Started session {}; `tidings attach {number}` shows it",
+                session_label::label(&session)
+            ))?;
         }
         Ok(Exit::Success)
     }
@@ -267,7 +272,7 @@ async fn resumed_of_agent(
     let Ok(list) = remote.get::<TranscriptList>(&path).await else { return Ok(unlisted()) };
     let found = |session: Transcript| Resumed { id: session.id, cwd: session.cwd };
     let (exact, others): (Vec<_>, Vec<_>) = list.items.into_iter().partition(|session| session.id == name);
-    let mut fitting = others.into_iter().filter(|session| session.id.starts_with(name));
+    let mut fitting = others.into_iter().filter(|session| names_id(name, &session.id));
     match (exact.into_iter().next(), fitting.next(), fitting.next()) {
         (Some(session), ..) | (None, Some(session), None) => Ok(found(session)),
         (None, None, _) => Ok(unlisted()),

@@ -1,17 +1,18 @@
 use clap::Args;
 use tidings_protocol::api::{Accepted, CommandRequest, ServerPhase, SessionView};
 
+use super::session_label::{WithSession, label};
 use super::session_lookup;
 use crate::commands::remote::RemoteArgs;
 use crate::error::Exit;
-use crate::output::{Output, printable};
+use crate::output::Output;
 
 /// Stop a session of the server; the next prompt starts it again
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Stop {
-    /// Session number, key or Claude Code session id, or the first characters of a key or id; without one, a
-    /// list is shown to choose from
+    /// Session number, key or Claude Code session id, or at least the first four characters of a key or
+    /// id; without one, a list is shown to choose from
     session: Option<String>,
 
     /// Interrupt the current turn only, and keep the agent running
@@ -41,14 +42,14 @@ impl Stop {
             anyhow::Ok((session, accepted))
         })?;
         if self.remote.json {
-            out.json(&accepted)?;
+            out.json(&WithSession::new(&session, &accepted))?;
         } else {
             let what = match session.state {
                 _ if !self.turn => "Stopped",
-                ServerPhase::Running | ServerPhase::NeedsYou => "Interrupted its turn",
-                _ => "No turn was running",
+                ServerPhase::Running | ServerPhase::NeedsYou => "Interrupted the turn of",
+                _ => "No turn was running in",
             };
-            out.note(&format!("{what}: {}", printable(&name)))?;
+            out.note(&format!("{what} {}", label(&session)))?;
         }
         Ok(Exit::Success)
     }

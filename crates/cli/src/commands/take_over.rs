@@ -1,17 +1,18 @@
 use clap::Args;
-use tidings_protocol::api::{Accepted, CommandRequest};
+use tidings_protocol::api::{Accepted, CommandRequest, SessionView};
 
+use super::session_label::{WithSession, label};
 use super::session_lookup;
 use crate::commands::remote::RemoteArgs;
 use crate::error::Exit;
-use crate::output::{Output, printable};
+use crate::output::Output;
 
 /// Continue a session of a terminal on the server
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct TakeOver {
-    /// Session number, key or Claude Code session id, or the first characters of a key or id; without one, a
-    /// list is shown to choose from
+    /// Session number, key or Claude Code session id, or at least the first four characters of a key or
+    /// id; without one, a list is shown to choose from
     session: Option<String>,
 
     #[command(flatten)]
@@ -29,18 +30,20 @@ impl TakeOver {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let name = session_lookup::name_or_pick(self.session.as_deref(), &self.remote, out)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let accepted: Accepted = runtime.block_on(async {
+        let (session, accepted): (SessionView, Accepted) = runtime.block_on(async {
             let remote = self.remote.remote()?;
             let session = session_lookup::session(&remote, &name).await?;
             let path = format!("/v1/sessions/{}/take_over", session.handle);
-            remote.post(&path, &CommandRequest::default()).await
+            let accepted = remote.post(&path, &CommandRequest::default()).await?;
+            anyhow::Ok((session, accepted))
         })?;
         if self.remote.json {
-            out.text(&format!("{}\n", serde_json::to_string(&accepted)?))?;
+            let result = WithSession::new(&session, &accepted);
+            out.text(&format!("{}\n", serde_json::to_string(&result)?))?;
         } else {
-            let name = printable(&name);
+            let (label, number) = (label(&session), session.handle);
             out.note(&format!(
-                "It continues on the server; `tidings resume {name}` continues it in a terminal"
+                "{label} continues on the server; `tidings resume {number}` continues it in a terminal"
             ))?;
         }
         Ok(Exit::Success)

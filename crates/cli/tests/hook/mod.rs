@@ -10,3 +10,5 @@ mod install;
 mod listener;
 mod run;
 mod status;
+#[cfg(target_os = "linux")]
+mod upgrade;

@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -61,7 +61,12 @@ impl Machine {
 
     /// Command that runs `tidings` on this machine.
     pub(crate) fn tidings(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin("tidings"));
+        self.tidings_at(&assert_cmd::cargo::cargo_bin("tidings"), arguments)
+    }
+
+    /// Command that runs a copy of `tidings`.
+    pub(crate) fn tidings_at(&self, program: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command.env_clear().env("HOME", self.path("home")).env("PATH", "/usr/bin:/bin").args(arguments);
         command.env("TMPDIR", self.temp.path()).current_dir(self.path("project")).stdin(Stdio::null());
         command
@@ -86,7 +91,17 @@ impl Machine {
 
     /// Starts a server on a free port, and waits until it prints its address.
     pub(crate) fn serve_with(&self, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Running {
-        let mut command = self.tidings(&["serve", "--json", "--listen", "127.0.0.1:0"]);
+        self.serve_at(&assert_cmd::cargo::cargo_bin("tidings"), arguments, change)
+    }
+
+    /// Starts a copy of `tidings` as a server.
+    pub(crate) fn serve_at(
+        &self,
+        program: &Path,
+        arguments: &[&str],
+        change: impl FnOnce(&mut Command),
+    ) -> Running {
+        let mut command = self.tidings_at(program, &["serve", "--json", "--listen", "127.0.0.1:0"]);
         let log = self.path("log");
         let file = fs::OpenOptions::new().create(true).append(true).open(&log).unwrap();
         command.args(arguments).stdout(Stdio::piped()).stderr(file);

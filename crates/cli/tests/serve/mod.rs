@@ -7,7 +7,7 @@ mod backup;
 mod commands;
 mod drain;
 mod journal;
-mod machine;
+pub(crate) mod machine;
 mod open_files;
 mod remote;
 mod secrets;

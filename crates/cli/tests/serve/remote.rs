@@ -1,6 +1,8 @@
 //! Commands that talk to a server, against a demo server.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
 use std::process::Output;
 
 use serde_json::{Value, json};
@@ -214,33 +216,166 @@ fn an_unknown_session_or_server_is_an_error_with_a_hint() {
     assert!(talk.contains("tidings serve"), "it says how to start one: {talk}");
 }
 
+/// Digits are the number of a session, even if an id begins with them, and a prefix has four characters.
 #[test]
-fn a_prefix_of_several_sessions_lists_them() {
+fn c21_a_name_acts_on_the_session_that_it_names_and_on_no_other() {
     let server = Demo::start();
-    let mut keys: Vec<String> = Vec::new();
-    let prefix = loop {
-        let mut command = server.machine.tidings(&["start", "--title", "The till", "--json"]);
-        command.arg("--data").arg(&server.server.data).current_dir(server.machine.path("project"));
-        let made: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
-        let key = made["key"].as_str().unwrap().to_owned();
-        let first = key[..1].to_owned();
-        let is_taken = keys.iter().any(|other| other.starts_with(&first));
-        keys.push(key);
-        // A digit would be the number of a session.
-        if is_taken && !first.starts_with(|c: char| c.is_ascii_digit()) {
-            break first;
-        }
-        assert!(keys.len() < 200);
-    };
-    let output = server.run(&["stop", &prefix]);
-    let talk = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(3), "{talk}");
-    assert!(
-        talk.contains(&format!("sessions begin with `{prefix}`: ")) && talk.contains("The till"),
-        "{talk}"
+    let session = server.session("needs_you");
+    let key = session["key"].as_str().unwrap();
+    let number = session["handle"].to_string();
+    let before = server.text(&["ps", "--json"]);
+    // Other numbers, the digits at the beginning of the key, and short prefixes.
+    let digits: String = key.chars().take_while(char::is_ascii_digit).collect();
+    let mut names: Vec<String> =
+        (0..100).filter(|it| it.to_string() != number).map(|it| it.to_string()).collect();
+    names.extend(
+        ["99999999999999999999", &key[..1], &key[..2], &key[..3], "", "+1", " 1", "1 "].map(str::to_owned),
     );
-    let fitting = keys.iter().filter(|key| key.starts_with(&prefix)).take(2);
-    fitting.for_each(|key| assert!(talk.contains(&format!("({} The till)", &key[..8])), "{key}: {talk}"));
+    names.extend((1..=digits.len()).map(|length| digits[..length].to_owned()));
+    names.retain(|name| *name != number);
+    // Few of the numbers with every command: each call starts a process.
+    let (some, rest) = names.split_at(3);
+    let commands: [&[&str]; 6] = [
+        &["stop"],
+        &["stop", "--turn"],
+        &["approve", "--yes"],
+        &["deny"],
+        &["set", "--title", "x"],
+        &["take-over"],
+    ];
+    for command in commands {
+        for name in some.iter().chain(&rest[rest.len() - 12..]) {
+            let mut args = command.to_vec();
+            args.insert(1, name);
+            let output = server.run(&args);
+            let talk = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(3), "{args:?}: {talk}");
+            assert!(talk.contains("No such session"), "{args:?}: {talk}");
+        }
+    }
+    for name in rest.iter().step_by(9) {
+        for args in [&["send", name, "Hello"][..], &["attach", name], &["inbox", "--session", name]] {
+            let output = server.run(args);
+            let talk = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(3), "{args:?}: {talk}");
+        }
+    }
+    let output = server.run(&["stop", "99"]);
+    let talk = String::from_utf8(output.stderr).unwrap();
+    assert!(talk.contains("no session has the number `99`") && talk.contains("whole id"), "{talk}");
+    let now: Value = serde_json::from_str(server.text(&["ps", "--json"]).lines().next().unwrap()).unwrap();
+    let before: Value = serde_json::from_str(before.lines().next().unwrap()).unwrap();
+    for field in ["state", "title", "queued", "pending_permissions"] {
+        assert_eq!(now[field], before[field], "{field}");
+    }
+}
+
+#[test]
+fn c21_every_action_names_the_session_that_it_acted_on() {
+    let server = Demo::start();
+    let session = server.session("needs_you");
+    let key = session["key"].as_str().unwrap().to_owned();
+    let number = session["handle"].to_string();
+    let title = "Fix the flaky test";
+    let named = format!("{number} · {title}");
+    let prefix = key.char_indices().skip(3).map(|(at, c)| &key[..at + c.len_utf8()]);
+    let prefix = prefix.into_iter().find(|name| !name.bytes().all(|byte| byte.is_ascii_digit())).unwrap();
+    let says = |args: &[&str], expected: &str| {
+        let text = server.text(args);
+        assert!(text.contains(&format!("{expected} {named}")), "{args:?}: {text}");
+    };
+    says(&["set", prefix, "--title", title], "Changed");
+    let shown = server.run(&["approve", &number]);
+    assert!(String::from_utf8(shown.stderr).unwrap().contains(&named), "before it is confirmed");
+    says(&["approve", &number, "--yes"], "Answered");
+    server.session("idle");
+    says(&["send", &key, "And now?"], "Sent to");
+    server.session("idle");
+    says(&["stop", prefix, "--turn"], "No turn was running in");
+    says(&["stop", prefix], "Stopped");
+    server.session("stopped");
+    for args in [
+        &["send", prefix, "Again", "--json"][..],
+        &["stop", &number, "--json"],
+        &["set", &key, "--title", title, "--json"],
+    ] {
+        let json: Value = serde_json::from_str(&server.text(args)).unwrap();
+        let acted = (&json["handle"], &json["key"], &json["title"]);
+        assert_eq!(acted, (&session["handle"], &json!(key), &json!(title)), "{args:?}: {json}");
+    }
+}
+
+/// Ids like these are rare, so a listener plays a server that has them.
+#[test]
+fn c21_a_prefix_of_several_sessions_lists_them_and_digits_are_no_prefix() {
+    let server = Demo::start();
+    let first = server.session("needs_you");
+    let view = |number: u64, key: &str| {
+        let mut view = first.clone();
+        view["handle"] = json!(number);
+        view["key"] = json!(key);
+        view["title"] = json!("The till");
+        view["cli_session_ids"] = json!([]);
+        view
+    };
+    let (one, two) = ("abcd1111-5aa0-4b58-a0a8-4f9be3f4a001", "abcd2222-5aa0-4b58-a0a8-4f9be3f4a002");
+    let address = played_sessions(&[view(1, one), view(2, two)]);
+    let run = |name: &str| {
+        let mut command = server.machine.tidings(&["stop", name, "--server", &address]);
+        let output = command.env("TIDINGS_TOKEN", "token").output().unwrap();
+        assert_eq!(output.status.code(), Some(3));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let talk = run("abcd");
+    assert!(talk.contains("2 sessions begin with `abcd`: "), "{talk}");
+    for key in [one, two] {
+        assert!(talk.contains(&format!("({} The till)", &key[..8])), "{key}: {talk}");
+    }
+    let talk = run("abc");
+    assert!(talk.contains("No such session: `abc`") && talk.contains("four characters"), "{talk}");
+
+    let address = played_sessions(&[view(1, "57471234-5aa0-4b58-a0a8-4f9be3f4a001")]);
+    for name in ["5", "57", "5747", "57471234"] {
+        let mut command = server.machine.tidings(&["stop", name, "--server", &address]);
+        let output = command.env("TIDINGS_TOKEN", "token").output().unwrap();
+        let talk = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{talk}");
+        assert!(talk.contains(&format!("no session has the number `{name}`")), "{talk}");
+    }
+}
+
+/// The address of a server that has these sessions, and knows none by name.
+fn played_sessions(sessions: &[Value]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let list = json!({"items": sessions}).to_string();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut line = String::new();
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            reader.read_line(&mut line).unwrap();
+            let mut header = line.clone();
+            while header.trim_end() != "" {
+                header.clear();
+                reader.read_line(&mut header).unwrap();
+            }
+            let (status, body) = match line.split(' ').nth(1).unwrap() {
+                "/v1/sessions?limit=1000&after=0" => ("200 OK", list.clone()),
+                path if path.starts_with("/v1/sessions?") => ("200 OK", json!({"items": []}).to_string()),
+                _ => {
+                    let problem = json!({"type": "about:blank", "title": "Not found", "status": 404, "code": "not_found",
+                        "detail": "No such session", "hint": ""});
+                    ("404 Not Found", problem.to_string())
+                }
+            };
+            let length = body.len();
+            let head =
+                format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}");
+            write!(stream, "{head}\r\nconnection: close\r\n\r\n{body}").unwrap();
+        }
+    });
+    format!("http://{address}")
 }
 
 /// Half of a prompt would be worse than none. Quotes are escaped, which doubles their length.

@@ -33,6 +33,7 @@ use std::str::FromStr;
 use jiff::Timestamp;
 
 use crate::cost::ResponseUsage;
+use crate::id_prefix::names_id;
 use crate::limits::{DAMAGED_REPORTED_MAX, UNKNOWN_KINDS_MAX};
 use crate::reader::EntryLines;
 use crate::roots::{FileInfo, SessionFiles, no_such_session};
@@ -140,7 +141,7 @@ pub struct StoreScan {
 }
 
 impl StoreScan {
-    /// Finds a session by its id, by a beginning of it that no other session has, or by its file.
+    /// Finds a session by its id, by a [prefix](crate::id_prefix) that no other session has, or by its file.
     pub fn find(&self, name: &str) -> Result<&StoredSession, Error> {
         let path = std::fs::canonicalize(name).ok();
         let is_file = |session: &&StoredSession| {
@@ -154,8 +155,8 @@ impl StoreScan {
         if let Some(session) = self.sessions.iter().find(|session| session.files.id == name) {
             return Ok(session);
         }
-        let begins = |session: &&StoredSession| !name.is_empty() && session.files.id.starts_with(name);
-        let fitting: Vec<&StoredSession> = self.sessions.iter().filter(begins).collect();
+        let fits = |session: &&StoredSession| names_id(name, &session.files.id);
+        let fitting: Vec<&StoredSession> = self.sessions.iter().filter(fits).collect();
         match fitting[..] {
             [] => Err(no_such_session(name)),
             [session] => Ok(session),

@@ -27,6 +27,7 @@ pub use restore::{Restored, RestoredFile, Returned};
 pub use update::{ArchivedFile, ArchivedSession, CopyOutcome};
 
 use crate::error::At as _;
+use crate::id_prefix::names_id;
 use crate::{Error, ErrorKind};
 
 /// A folder of compressed copies.
@@ -73,11 +74,11 @@ impl Archive {
         Ok(contents)
     }
 
-    /// Finds a session by its id, or by the beginning of an id that only one session has.
+    /// Finds a session by its id, or by a [prefix](crate::id_prefix) that only one session has.
     pub fn find(&self, name: &str) -> Result<Manifest, Error> {
         const HINT: &str = "`tidings sessions archive --list` lists the archived sessions";
         let mut fitting = self.contents()?.sessions;
-        fitting.retain(|manifest| !name.is_empty() && manifest.session.starts_with(name));
+        fitting.retain(|manifest| names_id(name, &manifest.session));
         if fitting.iter().any(|manifest| manifest.session == name) {
             fitting.retain(|manifest| manifest.session == name);
         }

@@ -18,6 +18,7 @@ use super::time::Millis;
 use super::tokens::Tokens;
 use crate::Error;
 use crate::cache::{Cache, Known, Mark};
+use crate::id_prefix::names_id;
 use crate::roots::{FileInfo, SessionFiles, SessionScan};
 
 /// All API responses in a set of files, each once.
@@ -138,8 +139,8 @@ impl Ledger {
         self.rows.iter().map(|row| self.response(row))
     }
 
-    /// The responses since a time, and in addition all those of a session, if one is given by its id or the
-    /// beginning of it.
+    /// The responses since a time, and in addition all those of a session, if one is given by its id or a
+    /// [prefix](crate::id_prefix) of it.
     pub fn responses_since<'a>(
         &'a self,
         since: Timestamp,
@@ -148,7 +149,7 @@ impl Ledger {
         let since = since.as_millisecond();
         let recent = move |row: &&LedgerRow| row.claim.time != Millis::UNKNOWN && row.claim.time.0 >= since;
         let in_session =
-            move |row: &&LedgerRow| session.is_some_and(|id| self.names.get(row.session).starts_with(id));
+            move |row: &&LedgerRow| session.is_some_and(|name| names_id(name, self.names.get(row.session)));
         self.rows.iter().filter(move |row| recent(row) || in_session(row)).map(|row| self.response(row))
     }
 

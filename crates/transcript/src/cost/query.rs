@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ledger::Response;
 use crate::error::{Error, ErrorKind};
+use crate::id_prefix::names_id;
 
 /// Grouping of sums.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,7 +126,7 @@ impl Query {
         };
         time && contains(project, self.project.as_deref())
             && contains(response.model, self.model.as_deref())
-            && self.session.as_deref().is_none_or(|session| response.session.starts_with(session))
+            && self.session.as_deref().is_none_or(|name| names_id(name, response.session))
     }
 }
 

@@ -24,6 +24,7 @@ pub use files::{AgentFile, FileId, FileInfo, SessionFiles};
 pub(crate) use scan::relatives_of;
 
 use crate::error::At as _;
+use crate::id_prefix::names_id;
 use crate::{Error, ErrorKind};
 
 /// Configuration folders (`~/.claude` and the like) that contain sessions.
@@ -33,7 +34,8 @@ pub struct Roots {
 }
 
 /// Hint for a name that matches no session.
-const HINT: &str = "`tidings sessions list` shows the ids; a unique beginning is enough";
+const HINT: &str =
+    "`tidings sessions list` shows the ids; a unique prefix of four characters or more is enough";
 
 /// The error for a name that matches no session.
 pub fn no_such_session(name: impl AsRef<OsStr>) -> Error {
@@ -99,8 +101,8 @@ impl Roots {
         Ok(found)
     }
 
-    /// Finds a session by `name`: the path of a session file, an id, or the beginning of an id that only one
-    /// session has.
+    /// Finds a session by `name`: the path of a session file, an id, or a [prefix](crate::id_prefix) of an id
+    /// that only one session has.
     ///
     /// Of copies of one session in several folders, the last written one is returned.
     pub fn find(&self, name: impl AsRef<OsStr>) -> Result<SessionFiles, Error> {
@@ -135,8 +137,8 @@ impl Roots {
             return Err(Error::new(ErrorKind::Invalid, "The id of the session is empty", HINT));
         }
         // Ids are UTF-8: any other name matches none of them.
-        let begins = |session: &SessionFiles| name.to_str().is_some_and(|name| session.id.starts_with(name));
-        let mut fitting: Vec<SessionFiles> = self.scan()?.sessions.into_iter().filter(begins).collect();
+        let fits = |session: &SessionFiles| name.to_str().is_some_and(|name| names_id(name, &session.id));
+        let mut fitting: Vec<SessionFiles> = self.scan()?.sessions.into_iter().filter(fits).collect();
         if fitting.iter().any(|session| session.id.as_str() == name) {
             fitting.retain(|session| session.id.as_str() == name);
         }

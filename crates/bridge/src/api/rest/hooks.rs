@@ -38,7 +38,7 @@ pub(crate) async fn post_hook(
     };
     let message: HookMessage = serde_json::from_slice(&body)
         .map_err(|error| Error::new(Code::Invalid, format!("The message cannot be read: {error}"), ""))?;
-    let sender = HookSender { pid: connection.process };
+    let sender = HookSender { process: connection.process.clone() };
     let (sessions, may_hold) = (api.sessions.clone(), event == PERMISSION_REQUEST);
     let mut taken = tokio::spawn(async move { sessions.hook(sender, &event, message).await });
     // A hook gives up if the head of the response does not come soon. A new session is stored first, which

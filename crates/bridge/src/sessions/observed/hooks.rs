@@ -15,19 +15,20 @@ use tidings_protocol::api::Notice;
 use tidings_protocol::control::CanUseTool;
 use tidings_protocol::ui::{PermissionResolved, Resolution};
 
-use super::process_check::parent_of_hook;
+use super::process_check::SENTENCE;
 use super::{ObservedProcess, SentAnswer, Sessions};
 use crate::error::{Code, Error};
 use crate::journal::Key;
 use crate::limits::SUBAGENT_HOLD;
+use crate::process::Process;
 use crate::sessions::Observe;
 use crate::sessions::running::sink::{EventSource, JournalSink};
 
 /// The process that sent a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HookSender {
-    /// Its id, if the operating system reports it.
-    pub(crate) pid: Option<u32>,
+    /// The process that opened the connection, if the operating system reports it.
+    pub(crate) process: Option<Process>,
 }
 
 /// The message of a hook.
@@ -126,7 +127,7 @@ impl Sessions {
     ) -> Result<Option<HeldRequest>, Error> {
         let HookMessage { input, env } = message;
         let _turn = self.0.observed.hooks.lock().await;
-        let process = self.process_of_hook(sender, &input.session_id).await?;
+        let process = self.process_of_hook(&sender, &input.session_id).await?;
         if !process.has_hooks.swap(true, Ordering::Relaxed) {
             let entry = self.active_session(&process.key).await?.entry;
             entry.notify(Notice::Session { session: entry.view() });
@@ -170,20 +171,26 @@ impl Sessions {
     /// The process that a hook speaks for.
     async fn process_of_hook(
         &self,
-        sender: HookSender,
+        sender: &HookSender,
         cli_session: &str,
     ) -> Result<Arc<ObservedProcess>, Error> {
-        let find = || {
-            let process = self.observed().get(cli_session).cloned()?;
-            let parent = sender.pid.and_then(parent_of_hook);
-            // Elsewhere than on Linux the parent is unknown.
-            (!cfg!(target_os = "linux") || parent == Some(process.running.pid)).then_some(process)
-        };
-        if let Some(process) = find() {
+        if let Some(process) = self.process_if_sent_by_hook(sender, cli_session).await {
             return Ok(process);
         }
         self.look_for_processes().await?;
-        find().ok_or_else(unknown_sender)
+        self.process_if_sent_by_hook(sender, cli_session).await.ok_or_else(unknown_sender)
+    }
+
+    async fn process_if_sent_by_hook(
+        &self,
+        sender: &HookSender,
+        cli_session: &str,
+    ) -> Option<Arc<ObservedProcess>> {
+        let process = self.observed().get(cli_session).cloned()?;
+        let (cli, sender, sessions) = (process.running.clone(), sender.process.clone(), self.clone());
+        let check = move || sessions.0.observed.hook_senders.is_hook_of(sender.as_ref(), &cli);
+        let is_hook = tokio::task::spawn_blocking(check).await.unwrap_or_default();
+        is_hook.then_some(process)
     }
 
     fn hold(
@@ -229,8 +236,7 @@ impl Sessions {
 }
 
 fn unknown_sender() -> Error {
-    let message = "This message comes from no process of Claude Code that is known here";
-    Error::new(Code::Forbidden, message, "hooks of Claude Code send it; see `tidings hook status`")
+    Error::new(Code::Forbidden, SENTENCE, "hooks of Claude Code send it; see `tidings hook status`")
 }
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ pub(super) use watch::watch;
 
 use self::calls::AnnouncedCalls;
 use self::growing::GrowingFiles;
+use self::process_check::HookSenders;
 use self::second_writer::ProcessId;
 pub(super) use self::sent_answers::{SentAnswer, SentAnswers};
 use self::steering::Steering;
@@ -73,6 +74,7 @@ pub(super) struct ObservedProcesses {
     searching: tokio::sync::Mutex<()>,
     /// Serializes messages of hooks: the announcement of a call comes before the request about it.
     hooks: tokio::sync::Mutex<()>,
+    hook_senders: HookSenders,
     /// Locked for writing while a session appears: it is listed together with its terminal, or not yet.
     appearing: tokio::sync::RwLock<()>,
     /// Notified when processes or files may have changed.
@@ -123,7 +125,7 @@ impl ObservedProcess {
     fn new(key: &Key, running: &RunningCli, session: ObservedSession, steering: Option<Steering>) -> Self {
         ObservedProcess {
             key: key.clone(),
-            running: running.clone(),
+            running: running.clone().with_start(),
             session,
             origin: origin(running),
             has_hooks: AtomicBool::new(false),
@@ -142,6 +144,11 @@ impl ObservedProcess {
 
     fn state(&self) -> ProcessState {
         self.state.lock().clone()
+    }
+
+    /// True if a known process still runs and has the session.
+    fn holds_session(&self, config_dir: &Path) -> bool {
+        !self.is_file_only() && running::holds_session(config_dir, &self.running)
     }
 
     /// True if the dialog of a request was closed, so that an answer comes too late. A request that has just

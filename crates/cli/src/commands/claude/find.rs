@@ -3,16 +3,15 @@
 use std::path::Path;
 
 use tidings::host::terminal::{TerminalFolder, TerminalRecord};
+use tidings_transcript::id_prefix::{is_number, names_id};
 use tidings_transcript::running;
 
 use crate::commands::sessions::RootArgs;
 
-/// Shortest prefix of an id that is accepted; shorter words are numbers of the server.
-const PREFIX_CHARS: usize = 4;
-
 /// The running terminal with this id, or with a Claude Code session of this id; a unique prefix is enough.
 pub(crate) fn by_name(data: &Path, name: &str) -> Option<TerminalRecord> {
-    let fits = |id: &str| id == name || (name.len() >= PREFIX_CHARS && id.starts_with(name));
+    // Digits are the number of a session of the server.
+    let fits = |id: &str| id == name || (!is_number(name) && names_id(name, id));
     only(data, |record, sessions| fits(&record.id) || sessions.iter().any(|id| fits(id)))
 }
 

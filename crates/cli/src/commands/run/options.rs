@@ -2,6 +2,7 @@ use tidings::options::{SettingSource, ToolSet};
 use tidings::{Options, SystemPrompt};
 
 use tidings_transcript::ErrorKind;
+use tidings_transcript::id_prefix::is_prefix;
 use tidings_transcript::roots::Roots;
 
 use super::args::{ClaudeArgs, SettingSourceArg};
@@ -71,9 +72,7 @@ fn conversation(mut options: Options, args: &ClaudeArgs) -> anyhow::Result<Optio
 /// Expands a prefix of a session id, as lists print them. A name without a match is passed on to Claude Code,
 /// which also finds sessions by their titles.
 fn full_id(name: &str) -> anyhow::Result<String> {
-    const PREFIX_MIN: usize = 4;
-    let is_prefix =
-        name.len() >= PREFIX_MIN && name.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    let is_prefix = is_prefix(name) && name.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     if !is_prefix || uuid::Uuid::try_parse(name).is_ok() {
         return Ok(name.to_owned());
     }

@@ -14,6 +14,7 @@ use serde::Serialize;
 use tidings_transcript::agents::ReadReport;
 use tidings_transcript::cache::Cache;
 use tidings_transcript::cost::{self, CostBy, Ledger, Memo, Prices, Query, Report};
+use tidings_transcript::id_prefix::names_id;
 use tidings_transcript::roots::{Roots, SessionFiles, SessionScan, no_such_session};
 
 use super::backend::{self, BackendArgs};
@@ -181,7 +182,7 @@ impl Cost {
             let mut report = ReadReport::default();
             let mut unread = Vec::new();
             for session in sessions {
-                has_session |= self.session.as_deref().is_none_or(|id| session.files.id.starts_with(id));
+                has_session |= self.session.as_deref().is_none_or(|name| names_id(name, &session.files.id));
                 match store.read(session) {
                     Ok(conversation) => {
                         // Sub-agents belong to the session that started them.
@@ -200,7 +201,7 @@ impl Cost {
             exit = exit.and(unreadable::warn(&unread, out)?);
         }
         if let (Some(name), false) = (self.session.as_deref(), has_session) {
-            let known = ledger.responses().any(|response| response.session.starts_with(name));
+            let known = ledger.responses().any(|response| names_id(name, response.session));
             if !known {
                 return Err(no_such_session(name).into());
             }
@@ -213,8 +214,8 @@ impl Cost {
     /// Fails if `--session` matches no session, instead of reporting a cost of zero.
     fn require_session(&self, found: &SessionScan, ledger: &Ledger) -> anyhow::Result<()> {
         let Some(name) = self.session.as_deref() else { return Ok(()) };
-        let there = found.sessions.iter().any(|session| session.id.starts_with(name))
-            || ledger.responses().any(|response| response.session.starts_with(name));
+        let there = found.sessions.iter().any(|session| names_id(name, &session.id))
+            || ledger.responses().any(|response| names_id(name, response.session));
         if there { Ok(()) } else { Err(no_such_session(name).into()) }
     }
 

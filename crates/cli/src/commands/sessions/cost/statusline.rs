@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use tidings_transcript::cache::Cache;
 use tidings_transcript::cost::{ActiveBlock, BillingBlock, Ledger, Money, Prices, Query};
+use tidings_transcript::id_prefix::names_id;
 use tidings_transcript::roots::{FileInfo, Roots};
 
 use super::super::RootArgs;
@@ -138,7 +139,7 @@ fn recent(
 ) -> anyhow::Result<Ledger> {
     let since = SystemTime::from(since);
     let wanted = |id: &str, main: &FileInfo| {
-        main.modified >= since || session.is_some_and(|session| id.starts_with(session))
+        main.modified >= since || session.is_some_and(|session| names_id(session, id))
     };
     Ok(Ledger::read(&roots.scan_some(wanted)?, cache, &|_| {}))
 }
@@ -206,7 +207,7 @@ impl StatusLine {
             {
                 spent.add(time, cost);
             }
-            if session.is_some_and(|session| response.session.starts_with(session)) {
+            if session.is_some_and(|session| names_id(session, response.session)) {
                 line.session_usd = line.session_usd.map(|sum| sum + cost);
                 last = last.max(response.time.map(|time| (time, response.model)));
                 if !response.sub_agent {
