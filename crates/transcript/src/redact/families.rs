@@ -136,7 +136,12 @@ pub const FAMILIES: &[Family] = &[
         r"LS0tLS1CRUdJTi(?:BQUklWQVRF|BSU0EgUFJJVkFURS|BFQyBQUklWQVRF|BPUEVOU1NI|BEU0EgUFJJVkFURS|BQR1AgUFJJVkFURS|BFTkNSWVBURUQgUFJJVkFURS)[A-Za-z0-9+/=_-]*(?:(?:\s|\\[nr])+[A-Za-z0-9+/=]{40,})*",
         any,
     ),
-    family("extended-private-key", "prv", r"\b[xyztuv]prv[1-9A-HJ-NP-Za-km-z]{80,112}\b", any),
+    family(
+        "extended-private-key",
+        "[xyztuv]prv[1-9A-HJ-NP-Za-km-z]{8}",
+        r"\b[xyztuv]prv[1-9A-HJ-NP-Za-km-z]{80,112}\b",
+        any,
+    ),
     list(
         "json-web-key",
         "kty",
@@ -154,7 +159,7 @@ pub const FAMILIES: &[Family] = &[
     family("replicate-token", "r8_", r"\br8_[A-Za-z0-9]{30,}", marked_key),
     family("perplexity-key", "pplx-", r"\bpplx-[A-Za-z0-9]{40,}", marked_key),
     family("huggingface-token", "hf_", r"\bhf_[A-Za-z0-9]{30,}", marked_key),
-    family("openai-organization-key", "sess-", r"\bsess-[A-Za-z0-9]{40,}", any),
+    family("openai-session-key", "sess-", r"\bsess-[A-Za-z0-9]{40,}", any),
     family("elevenlabs-key", "sk_", r"\bsk_[0-9a-f]{48}\b", any),
     family("cerebras-key", "csk-", r"\bcsk-[a-z0-9]{40,}", marked_key),
     family("fireworks-key", "fw_", r"\bfw_[A-Za-z0-9]{22,}\b", key),
@@ -191,7 +196,12 @@ pub const FAMILIES: &[Family] = &[
         any,
     ),
     family("linear-key", "lin_", r"\blin_(?:api|oauth)_[A-Za-z0-9]{32,}", any),
-    family("notion-token", "ntn_|secret_", r"\bntn_[A-Za-z0-9]{40,}|\bsecret_[A-Za-z0-9]{43}\b", key),
+    family(
+        "notion-token",
+        "ntn_|secret_[A-Za-z0-9]{12}",
+        r"\bntn_[A-Za-z0-9]{40,}|\bsecret_[A-Za-z0-9]{43}\b",
+        key,
+    ),
     family("nuget-key", "oy2", r"\boy2[a-z0-9]{43}\b", any),
     family("artifactory-key", "AKCp|cmVmd", r"\bAKCp[A-Za-z0-9]{60,}\b|\bcmVmd[A-Za-z0-9]{59}\b", any),
     family("clojars-token", "CLOJARS_", r"\bCLOJARS_[0-9a-z]{60}", any),
@@ -199,10 +209,10 @@ pub const FAMILIES: &[Family] = &[
     family("buildkite-token", "bk[a-z]{2}_", r"\bbk(?:ua|aj|pt|at)_[0-9a-f]{40}", any),
     family("sonar-token", "sq[upa]_", r"\bsq[upa]_[0-9a-f]{40}", any),
     family("sourcegraph-token", "sg[pd]_", r"\bsg[pd]_(?:(?:[0-9a-f]{16}|local)_)?[0-9a-f]{40,}", any),
-    family("octopus-key", "API-", r"\bAPI-[A-Z0-9]{26,}\b", key),
+    family("octopus-key", "API-[A-Z0-9]{12}", r"\bAPI-[A-Z0-9]{26,}\b", key),
     family("jfrog-token", "jfrt@", r"\bjfrt@[A-Za-z0-9]{20,}", any),
-    family("airtable-token", "pat", r"\bpat[A-Za-z0-9]{14}\.[0-9a-f]{64}", any),
-    family("asana-token", "[12]/[0-9]", r"\b[12]/[0-9]{12,}(?:/[0-9]{12,})?:[0-9a-f]{32}\b", any),
+    family("airtable-token", "pat[A-Za-z0-9]{10}", r"\bpat[A-Za-z0-9]{14}\.[0-9a-f]{64}", any),
+    family("asana-token", "[12]/[0-9]{8}", r"\b[12]/[0-9]{12,}(?:/[0-9]{12,})?:[0-9a-f]{32}\b", any),
     family("contentful-token", "CFPAT-", r"\bCFPAT-[A-Za-z0-9_-]{40,}", any),
     family("typeform-token", "tfp_", r"\btfp_[A-Za-z0-9_.=-]{40,}", any),
     family("postman-key", "PMA[KT]-", r"\bPMA[KT]-[A-Za-z0-9][A-Za-z0-9-]{19,}", key),
@@ -248,7 +258,7 @@ pub const FAMILIES: &[Family] = &[
     family("amazon-mws-token", r"amzn\.mws\.", r"\bamzn\.mws\.[0-9a-f-]{36}", any),
     family(
         "yandex-key",
-        r"AQVN|t1\.",
+        r"AQVN|t1\.9",
         r"\bAQVN[A-Za-z0-9_-]{35,}|\bt1\.[A-Za-z0-9_-]{2,}={0,2}\.[A-Za-z0-9_-]{86}={0,2}",
         any,
     ),
@@ -269,26 +279,26 @@ pub const FAMILIES: &[Family] = &[
     family("aiven-password", "AVNS_", r"\bAVNS_[A-Za-z0-9_-]{12,}", any),
     family("netlify-token", "nfp_", r"\bnfp_[A-Za-z0-9]{36,}", any),
     family("render-key", "rnd_", r"\brnd_[A-Za-z0-9]{28,}", key),
-    family("vercel-token", "vc[a-z]_", r"\bvc[pciar]k?_[A-Za-z0-9]{24,}", key),
+    family("vercel-token", "vc[pciar]k?_", r"\bvc[pciar]k?_[A-Za-z0-9]{24,}", key),
     family("terraform-token", r"\.atlasv1\.", r"\b[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{40,}", any),
-    family("doppler-token", r"dp\.", r"\bdp\.(?:pt|st|ct|sa|said|scim|audit)\.[A-Za-z0-9_.-]{20,}", key),
+    family(
+        "doppler-token",
+        r"dp\.(?:[psc]t|sa|said|scim|audit)\.",
+        r"\bdp\.(?:pt|st|ct|sa|said|scim|audit)\.[A-Za-z0-9_.-]{20,}",
+        key,
+    ),
     family("infracost-key", "ico-", r"\bico-[A-Za-z0-9]{32}\b", key),
     family("openshift-token", "sha256~", r"\bsha256~[A-Za-z0-9_-]{43}", any),
     family(
         "harness-token",
-        r"[ps]at\.",
+        r"[ps]at\.[A-Za-z0-9_-]{12}",
         r"\b[ps]at\.[A-Za-z0-9_-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}\b",
         any,
     ),
     family("scalingo-token", "tk-us-", r"\btk-us-[A-Za-z0-9_-]{48}", any),
     family("digitalocean-token", "do[opr]_v1_", r"\bdo[opr]_v1_[0-9a-f]{64}", any),
     family("databricks-token", "dapi", r"\bdapi[0-9a-f]{32}(?:-[0-9])?\b", any),
-    family(
-        "vault-token",
-        r"hv[sbr]\.|s\.[A-Za-z0-9]{24}",
-        r"\bhv[sbr]\.[A-Za-z0-9_-]{24,}|\bs\.[A-Za-z0-9]{24}\b",
-        key,
-    ),
+    family("vault-token", r"hv[sbr]\.", r"\bhv[sbr]\.[A-Za-z0-9_-]{24,}", any),
     family("pulumi-token", "pul-", r"\bpul-[0-9a-f]{40}\b", any),
     family("tailscale-key", "tskey-", r"\btskey-[a-z]+-[A-Za-z0-9-]{16,}", any),
     family("fly-token", "fm[12][ar]?_", r"\bfm[12][ar]?_[A-Za-z0-9+/=_,-]{50,}", any),
@@ -339,12 +349,17 @@ pub const FAMILIES: &[Family] = &[
     ),
     family("facebook-token", "EAA[A-Z]", r"\bEAA[A-Z][A-Za-z0-9]{80,}", any),
     family("twitter-token", "AAAAAAAAAAAAAAAAAAAAA", r"\bA{21,22}[A-Za-z0-9%]{60,}", any),
-    family("firebase-key", "AAAA[A-Za-z0-9_-]{7}:", r"\bAAAA[A-Za-z0-9_-]{7}:[A-Za-z0-9_-]{100,}", any),
+    family("firebase-key", ":APA91b", r"\bAAAA[A-Za-z0-9_-]{7}:APA91b[A-Za-z0-9_-]{100,}", any),
     family("twitch-token", "oauth:", r"\boauth:([a-z0-9]{30})\b", key),
     family("mailchimp-key", "-us[0-9]", r"\b[0-9a-f]{32}-us[0-9]{1,2}\b", any),
     family("brevo-key", "x(?:key|smtp)sib-", r"\bx(?:key|smtp)sib-[0-9a-f]{64}-[A-Za-z0-9]{16}", any),
-    family("resend-key", "re_", r"\bre_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}", key),
-    family("plaid-token", "access-", r"\baccess-(?:sandbox|development|production)-[0-9a-f-]{36}", any),
+    family("resend-key", "re_[A-Za-z0-9]{8}_", r"\bre_[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}", key),
+    family(
+        "plaid-token",
+        "access-(?:sandbox|development|production)-",
+        r"\baccess-(?:sandbox|development|production)-[0-9a-f-]{36}",
+        any,
+    ),
     family(
         "braintree-token",
         r"access_token\$",
@@ -355,12 +370,12 @@ pub const FAMILIES: &[Family] = &[
     family("easypost-key", "EZ[AT]K", r"\bEZ[AT]K[A-Za-z0-9]{54}\b", any),
     family("duffel-token", "duffel_", r"\bduffel_(?:test|live)_[A-Za-z0-9_=-]{40,}", any),
     family("flutterwave-key", "FLWSECK", r"\bFLWSECK(?:_TEST)?-[0-9A-Za-z]{12,}(?:-X)?", any),
-    family("dropbox-token", r"sl\.", r"\bsl\.(?:u\.)?[A-Za-z0-9_=-]{100,}", any),
+    family("dropbox-token", r"sl\.(?:u\.)?[A-Za-z0-9_=-]{12}", r"\bsl\.(?:u\.)?[A-Za-z0-9_=-]{100,}", any),
     family("square-token", "sq0|EAAA", r"\bsq0[a-z]{3}-[A-Za-z0-9_-]{22,}|\bEAAA[A-Za-z0-9_-]{60}\b", any),
     family("sendgrid-key", r"SG\.", r"\bSG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{16,64}", any),
     family(
         "mailgun-key",
-        "key-|[0-9a-f]-[0-9a-f]{8}-[0-9a-f]{8}",
+        "key-|-[0-9a-f]{8}-[0-9a-f]{8}",
         r"\bkey-[0-9a-f]{32}\b|\b[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}\b",
         key,
     ),
@@ -369,7 +384,7 @@ pub const FAMILIES: &[Family] = &[
     // Monitoring and work tools.
     family(
         "sentry-dsn",
-        "https?://[A-Za-z0-9:]+@",
+        URL_LOGIN,
         r"\bhttps?://([A-Za-z0-9]{3,64}(?::[A-Za-z0-9]{3,64})?)@[A-Za-z0-9.-]*(?:sentry|glitchtip|bugsink)[A-Za-z0-9.-]*(?::[0-9]+)?/|\bhttps?://([0-9a-f]{32}(?::[0-9a-f]{32})?)@[A-Za-z0-9.-]+(?::[0-9]+)?/[0-9]+",
         password,
     ),
@@ -409,17 +424,17 @@ pub const FAMILIES: &[Family] = &[
     family("jwt", "eyJ", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}", any),
     family(
         "database-url",
-        "(?:postgres|mysql|mariadb|mongodb|redis|amqp|sqlserver|mssql|clickhouse|cockroach|couchbase|neo4j|bolt)[a-z0-9+]*://",
+        URL_LOGIN,
         r#"(?:postgres|mysql|mariadb|mongodb|redis|amqp|sqlserver|mssql|clickhouse|cockroach|couchbase|neo4j|bolt)[a-z0-9+]*://[^\s:/@"'`]*:([^\s/?#"'`]+)@"#,
         password,
     ),
     family(
         "url-password",
-        r#"://[^\s:/@"'`<>]*:"#,
+        URL_LOGIN,
         r#"[A-Za-z][A-Za-z0-9+.-]*://[^\s:/@"'`<>]*:([^\s/?#"'`<>]+)@"#,
         password,
     ),
-    family("url-password", "://[A-Za-z0-9_.~%-]{16,}@", "://([A-Za-z0-9_.~%-]{16,})@[A-Za-z0-9]", url_key),
+    family("url-password", URL_LOGIN, "://([A-Za-z0-9_.~%-]{16,})@[A-Za-z0-9]", url_key),
     family(
         "authorization",
         "(?i)authorization|bearer",
@@ -440,7 +455,7 @@ pub const FAMILIES: &[Family] = &[
     family("authorization", "(?i)basic", r"(?i)\bbasic\s+([A-Za-z0-9+/_-]{6,}={0,2})", encoded_login),
     family(
         "docker-auth",
-        "auth",
+        r#"auth["'\\]* *[:=]"#,
         r#"\b_?auth\\*["']?\s*[:=]\s*\\*["']?([A-Za-z0-9+/_-]{6,}={0,2})"#,
         encoded_login,
     ),
@@ -456,17 +471,17 @@ pub const FAMILIES: &[Family] = &[
     ),
     family(
         "basic-auth",
-        "-a|--auth",
+        r#"-a[\s=\\"']|--auth"#,
         concat!(
             r"\b(?:https?|xhs?)\s",
             r"(?:[^\n\\|;&]|\\(?:\r?\n|[^\n]))*?",
-            r#"(?:-a|--auth)(?:\s*|=)["']?[^\s:"'$=-][^\s:"'$]*:([^\s"']+)"#
+            r#"(?:-a|--auth)(?:\s+|=)["']?[^\s:"'$=-][^\s:"'$]*:([^\s"']+)"#
         ),
         password,
     ),
     family(
         "basic-auth",
-        r"(?i)auth|NetworkCredential",
+        r"(?i)auth *= *\(|basic_?auth\(|networkcredential",
         r#"(?i)(?:\bauth\s*=\s*\(|basic_?auth\(|NetworkCredential\()\s*\\*["'][^"'\n]*["']\s*,\s*\\*["']([^"'\n\\]+)"#,
         password,
     ),
@@ -480,18 +495,18 @@ pub const FAMILIES: &[Family] = &[
     ),
     list(
         "cookie",
-        "-b|--cookie",
+        r#"-b[\s=\\"']|--cookie"#,
         concat!(
             r"\b(?:curl|wget|https?|xhs?)\b",
             options!(),
-            r#"(?:-b|--cookie)(?:\s*|=)(\\*"[^"\n]+|'[^'\n]+|[^\s"'$=]+=[^\s]+)"#
+            r#"(?:-b|--cookie)(?:\s+|=)(\\*"[^"\n]+|'[^'\n]+|[^\s"'$=]+=[^\s]+)"#
         ),
         COOKIES,
         cookie_value,
     ),
     family(
         "cookie",
-        "TRUE|FALSE",
+        r"(?:TRUE|FALSE)(?:\t|\\+t)/",
         r"(?:TRUE|FALSE)(?:\t|\\t)/\S*?(?:\t|\\t)(?:TRUE|FALSE)(?:\t|\\t)[0-9]+(?:\t|\\t)[^\s\\]+(?:\t|\\t)([^\s\\]+)",
         cookie_value,
     ),
@@ -546,13 +561,13 @@ pub const FAMILIES: &[Family] = &[
     ),
     family(
         "assigned-secret",
-        names!(),
+        NAMES_HINT,
         concat!(names!(), then_quoted!(), r#"([^\s"'`\\]{8,})"#),
         quoted_or_key,
     ),
     family(
         "assigned-secret",
-        names!(),
+        NAMES_HINT,
         concat!(names!(), then!(), r#"([^\s"'`\\,;&<>|()\[\]{}]{10,})"#),
         bare_value,
     ),
@@ -564,19 +579,19 @@ pub const FAMILIES: &[Family] = &[
     ),
     family(
         "password",
-        "(?i)pass",
+        r#"(?i)pass["'\\\]]* *[:=]"#,
         concat!(r"(?i)\bpass", then_quoted!(), r#"([^\s"'`\\]{6,})"#),
         quoted_or_key,
     ),
     family(
         "assigned-secret",
-        names!(),
+        NAMES_HINT,
         concat!(names!(), r#"\(\s*\\*["']([^\s"'`\\]{8,})\\*["']\s*\)"#),
         quoted_or_key,
     ),
     family(
         "assigned-secret",
-        "(?i)--?[a-z-]*(?:token|secret|key)",
+        "(?i)-(?:token|secret|api-?key|access-?key|auth-?key|private-?key)",
         r#"(?i)\s--?(?:[a-z0-9]+-)*(?:token|secret|api-?key|access-?key|secret-?key|auth-?key|private-?key)(?:\s+|=)["']?([^\s"'`;&|<>]{8,})"#,
         bare_value,
     ),
@@ -589,11 +604,11 @@ pub const FAMILIES: &[Family] = &[
     // Elements and attributes of XML, and lists of names and values.
     family(
         "xml-secret",
-        concat!("(?i)(?:<|&lt;|u003c)[a-z0-9_:.-]*", any_name!()),
+        concat!("(?i)", any_name!()),
         concat!(
             r"(?i)(?:<|&lt;|\\*u003c)[a-z0-9_:.-]*",
             any_name!(),
-            r#"[a-z0-9_.-]*(?:\s[^<>\n]*)?(?:>|&gt;|\\*u003e)(?:\s|\\[nrt])*(?:<!\[CDATA\[)?([^<>\s\\&\]][^<>\n\\\]]*?)(?:\]\]>)?(?:\s|\\[nrt])*(?:<|&lt;|\\*u003c)\\?/"#
+            r#"(?:[_.-]?(?:value|key|text|string|hash|data|[0-9]{1,3}))?(?:\s[^<>\n]*)?(?:>|&gt;|\\*u003e)(?:\s|\\[nrt])*(?:<!\[CDATA\[)?([^<>\s\\&\]][^<>\n\\\]]*?)(?:\]\]>)?(?:\s|\\[nrt])*(?:<|&lt;|\\*u003c)\\?/"#
         ),
         xml_value,
     ),
@@ -682,9 +697,9 @@ pub const FAMILIES: &[Family] = &[
     ),
     family(
         "password",
-        "(?i)securestring|cmdkey|/pass(?:word)?:|net\\s+user|-password",
+        "(?i)securestring|/pass(?:word)?:|freerdp|net +user|-password",
         concat!(
-            r"(?i)(?:\bConvertTo-SecureString(?:\s+-(?:String|AsPlainText|Force))*\s+\(?|\s/p(?:ass(?:word)?)?:|\bnet\s+user\s+(?:/add\s+)?[^\s/]+\s+|\s-(?:[a-z]+)?password\s+\(?)",
+            r"(?i)(?:\bConvertTo-SecureString(?:\s+-(?:String|AsPlainText|Force))*\s+\(?|\s/pass(?:word)?:|\bx?freerdp[0-9]?\b[^\n|;&]*?\s/p:|\bnet\s+user\s+(?:/add\s+)?[^\s/]+\s+|\s-(?:[a-z]+)?password\s+\(?)",
             value!()
         ),
         typed,
@@ -716,16 +731,16 @@ pub const FAMILIES: &[Family] = &[
     ),
     list(
         "kubernetes-secret",
-        "create\\s+secret|secrets?\\s+set",
+        "create +secret",
         concat!(r"\bcreate\s+secret\s", r"((?:[^\n\\|;&]|\\(?:\r?\n|[^\n]))*)"),
         concat!(r#"--from-literal(?:=|\s+)["']?[A-Za-z0-9_.-]+="#, value!()),
         typed,
     ),
     family(
         "password",
-        "(?i)secret\\s+set|configure\\s+set|git\\s+config|config\\s+set|--set",
+        "(?i)secret +set|configure +set|git +config|config +set|--set",
         concat!(
-            r#"(?i)(?:\bsecret\s+set\b[^\n|;&]*?\s(?:--body|-b)(?:\s+|=)|\bconfigure\s+set\s+\S*(?:secret|token|password)\S*\s+|\bconfig\b(?:\s+set)?[^\n|;&]*?(?:token|password|secret)\s+|--set(?:-string)?(?:\s+|=)["']?[a-z0-9_.,=-]*(?:password|secret|token|api_?key)=)"#,
+            r#"(?i)(?:\bsecret\s+set\b[^\n|;&]*?\s(?:--body|-b)(?:\s+|=)|\bconfigure\s+set\s+\S*(?:secret|token|password)\S*\s+|\b(?:git\s+config|config\s+set)\b[^\n|;&]*?(?:token|password|secret)\s+|--set(?:-string)?(?:\s+|=)["']?[a-z0-9_.,=-]*(?:password|secret|token|api_?key)=)"#,
             value!()
         ),
         typed,
@@ -736,12 +751,7 @@ pub const FAMILIES: &[Family] = &[
         r#"(?m)(?:^|["'\s→])(?:\*|[A-Za-z0-9_.-]{3,}):(?:\*|[0-9]{4,5}):[^:\s"'/]+:[^:\s"'/]+:((?:[^\s"'\\:]|\\[:\\])+)(?:["'\\\s]|$)"#,
         pgpass,
     ),
-    family(
-        "password",
-        "(?i);\\s*(?:password|pwd)=",
-        r#"(?i);\s*(?:password|pwd)=([^;"'\s\\]{3,})"#,
-        yaml_value,
-    ),
+    family("password", "(?i)(?:password|pwd)=", r#"(?i);\s*(?:password|pwd)=([^;"'\s\\]{3,})"#, yaml_value),
     family(
         "password",
         "password=",
@@ -766,7 +776,7 @@ pub const FAMILIES: &[Family] = &[
     ),
     family(
         "password",
-        "--[a-z-]*pass",
+        "-pass",
         concat!(r"--(?:[a-z]+-)*(?:password|passwd|passphrase|pass)(?:=|\s+)", value!()),
         typed,
     ),
@@ -816,11 +826,18 @@ pub const FAMILIES: &[Family] = &[
     ),
 ];
 
+/// Matches a part of every name of a secret other than a password.
+const NAMES_HINT: &str = "(?i)secret|token|[a-z][_ -]?key|credential|passcode";
+
+/// An address with a user or a password. One hint for all such families is cheaper than one for each.
+const URL_LOGIN: &str = r"://[^\s/@]*@";
+
 /// The cookies of a header, of an option or of a table in code.
 const COOKIES: &str = r#"(?i)(?:sess|sid|auth|tok|csrf|xsrf|jwt|remember|login|secret|key)[a-z0-9_.-]*\\*["']?\s*[=:]\s*\\*["']?([^;,\s"'\\{}]{4,})|[a-z0-9_.-]+\\*["']?\s*[=:]\s*\\*["']?([^;,\s"'\\{}]{8,})"#;
 
 /// Words that announce the words of a wallet.
-const MNEMONIC_NAMES: &str = "(?i)mnemonic|bip-?39|(?:seed|recovery|secret|backup|wallet)[ _-]?(?:phrase|words|recovery)|seed|wallet|metamask|ledger|trezor";
+const MNEMONIC_NAMES: &str =
+    "(?i)mnemonic|bip-?39|phrase|(?:recovery|backup|wallet)[ _-]?words|seed|wallet|metamask|ledger|trezor";
 
 /// Rejects the keys of Amazon's own documentation, which end in this way.
 fn no_example(text: &str) -> bool {

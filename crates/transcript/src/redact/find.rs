@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::{Captures, Match, Regex, RegexSet};
+use regex::{Captures, Match, Regex, RegexSet, RegexSetBuilder};
 
 use super::encodings::Unescaped;
 use super::families::Family;
@@ -34,7 +34,9 @@ struct Pattern {
 }
 
 pub(super) static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| Patterns {
-    hints: RegexSet::new(FAMILIES.iter().map(|family| ascii_boundaries(family.hint)))
+    hints: RegexSetBuilder::new(FAMILIES.iter().map(|family| family.hint.replace("(?i)", "(?i-u)")))
+        .dfa_size_limit(HINTS_BYTES_MAX)
+        .build()
         .expect("a test compiles the table"),
     families: FAMILIES.iter().map(Pattern::new).collect(),
 });
@@ -51,6 +53,10 @@ impl Pattern {
 fn ascii_boundaries(pattern: &str) -> String {
     pattern.replace(r"\b", r"(?-u:\b)")
 }
+
+/// Maximum size of the automaton of all hints. One that does not fit is built again and again, which takes
+/// twenty times as long as the search.
+const HINTS_BYTES_MAX: usize = 32 << 20;
 
 /// Maximum number of times that the search resumes inside of one rejected value. Values without blanks may be
 /// as long as the text, and each search reads one to its end.
@@ -156,7 +162,9 @@ fn is_secret(text: &str, family: usize, secret: Match<'_>) -> bool {
     let is_quoted = text[secret.end()..].starts_with(['"', '\'', '`', '\\']);
     let is_name = is_named
         && ((!is_quoted && secret.as_str().ends_with(':')) || nests_a_name(secret.as_str(), names_a_secret));
-    !is_name && accept(secret.as_str())
+    // `token: random_hex_16()` calls a function.
+    let is_call = is_named && text[secret.end()..].starts_with('(');
+    !is_name && !is_call && accept(secret.as_str())
 }
 
 /// A secret that stands in quotes is all of the text in them: `"correct horse"` is one password.

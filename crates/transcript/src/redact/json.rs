@@ -50,7 +50,7 @@ impl Redactor {
         each_string(json, |string, text, before| {
             let mut secrets = secrets_in_string(text, before);
             self.remember(text, &secrets, before);
-            if !before.is_link && !is_blob(text) {
+            if before.role != ValueRole::Link && !is_blob(text) {
                 self.known.find(text, &mut secrets);
             }
             if let Some(redacted) = self.without(text, merge(secrets)) {
@@ -162,19 +162,37 @@ fn is_clean(json: &str) -> bool {
     !has_needless && !PATTERNS.hints.is_match(json)
 }
 
+/// The use of a value, which its key shows.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum ValueRole {
+    /// It links the entries of a session.
+    Link,
+    /// It is the name of another value: `{"name":"DB_PASSWORD","value":"…"}`.
+    Label,
+    #[default]
+    Other,
+}
+
+impl ValueRole {
+    fn of_key(key: &str) -> Self {
+        match key {
+            "name" | "Name" | "key" | "Key" | "variable" | "header" => ValueRole::Label,
+            key if LINKS.contains(&key) => ValueRole::Link,
+            _ => ValueRole::Other,
+        }
+    }
+}
+
 /// Context from the preceding strings.
 #[derive(Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the strings before")]
 struct StringContext {
     /// The key, if the last string was one and its name may indicate a secret. It stays for all strings of a
     /// list.
     name: Option<String>,
-    /// The last key, if it holds the name of a value: `{"name":"DB_PASSWORD","value":"…"}`.
-    labels: bool,
+    /// The use of the value of the last key.
+    role: ValueRole,
     /// The name of the value that follows under a key of its own.
     label: Option<String>,
-    /// True for the value of a key that links entries.
-    is_link: bool,
     /// True inside of a list whose key is `name`.
     in_list: bool,
     /// True inside of a private key: lists of lines hold such keys line by line.
@@ -193,9 +211,9 @@ impl StringContext {
             (Some(b','), None, _) if self.in_list => {}
             _ => (self.name, self.in_list) = (None, false),
         }
-        let is_value = first == Some(b':') && second.is_none();
-        self.is_link &= is_value;
-        self.labels &= is_value;
+        if first != Some(b':') || second.is_some() {
+            self.role = ValueRole::Other;
+        }
         if between.contains(['{', '}']) {
             self.label = None;
         }
@@ -208,15 +226,13 @@ impl StringContext {
             } else {
                 may_name_a_secret(text).then(|| text.to_owned())
             };
-            self.labels = matches!(text, "name" | "Name" | "key" | "Key" | "variable" | "header");
-            self.is_link = LINKS.contains(&text);
+            self.role = ValueRole::of_key(text);
             self.in_list = false;
         } else {
-            if self.labels && may_name_a_secret(text) {
+            if self.role == ValueRole::Label && may_name_a_secret(text) {
                 self.label = Some(text.to_owned());
             }
-            self.labels = false;
-            self.is_link = false;
+            self.role = ValueRole::Other;
             if !self.in_list {
                 self.name = None;
             }

@@ -353,6 +353,9 @@ fn c23_everyday_text_stays() {
         "max_tokens: 1024, temperature: 0.5",
         "the key: value pairs",
         "pass: 12 fail: 3",
+        "<total_tokens>123456 tokens left</total_tokens>",
+        "dotnet test /p:Configuration=Release1",
+        "Grant { secret: random_hex_16(), id }",
     ] {
         assert_eq!(Redactor::new().redact(text), text);
     }

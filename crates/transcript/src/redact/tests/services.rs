@@ -26,7 +26,7 @@ pub(super) fn samples() -> Vec<(&'static str, &'static str, String, &'static str
         ),
         ("json-web-key", "{\"kty\":\"OKP\",\"x\":\"abc\",\"d\":\"", plain(43), "\"}"),
         // Model providers.
-        ("openai-organization-key", "", format!("{}-{}", "sess", plain(40)), ""),
+        ("openai-session-key", "", format!("{}-{}", "sess", plain(40)), ""),
         ("elevenlabs-key", "", format!("{}_{}", "sk", hex(48)), ""),
         ("cerebras-key", "", format!("{}-{}", "csk", lower(48)), ""),
         ("fireworks-key", "", format!("{}_{}", "fw", plain(24)), ""),
@@ -82,7 +82,6 @@ pub(super) fn samples() -> Vec<(&'static str, &'static str, String, &'static str
         ("openshift-token", "", format!("{}~{}", "sha256", mixed(43)), ""),
         ("harness-token", "", format!("{}.{}.{}.{}", "pat", plain(22), hex(24), plain(20)), ""),
         ("scalingo-token", "", format!("tk-{}-{}", "us", mixed(48)), ""),
-        ("vault-token", "", format!("{}.{}", "s", plain(24)), ""),
         // Messaging and payments.
         (
             "teams-webhook",
@@ -93,7 +92,7 @@ pub(super) fn samples() -> Vec<(&'static str, &'static str, String, &'static str
         ("zapier-webhook", "https://hooks.zapier.com/hooks/catch/", "1234567/b2c3d4e/".to_owned(), ""),
         ("facebook-token", "", format!("{}{}", "EAAC", plain(150)), ""),
         ("twitter-token", "", format!("{}{}", "A".repeat(22), plain(80)), ""),
-        ("firebase-key", "", format!("{}{}:{}", "AAAA", plain(7), mixed(140)), ""),
+        ("firebase-key", "", format!("{}{}:APA91b{}", "AAAA", plain(7), mixed(134)), ""),
         ("twitch-token", "oauth:", lower(30), ""),
         ("mailchimp-key", "", format!("{}-{}", hex(32), "us12"), ""),
         ("mailgun-key", "", format!("{}-{}-{}", hex(32), hex(8), hex(8)), ""),
