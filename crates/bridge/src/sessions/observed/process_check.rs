@@ -125,7 +125,8 @@ fn occurs(bytes: &[u8], text: &[u8]) -> bool {
     false
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod tests {
     use std::process::{Command, Stdio};
 
