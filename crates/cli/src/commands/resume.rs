@@ -23,8 +23,8 @@ use crate::output::{Output, printable};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Resume {
-    /// Session number, key or Claude Code session id, or at least the first four characters of it; without one, a
-    /// list is shown to choose from
+    /// Session number, key or Claude Code session id, or at least the first four characters of it; without
+    /// one, a list is shown to choose from
     session: Option<String>,
 
     /// Path of `claude` [default: the usual places]

@@ -59,7 +59,8 @@ pub(crate) fn title(session: &SessionView) -> Option<&str> {
 
 /// Finds a session by its number, its key, an id of the CLI, or a prefix of a key or id.
 ///
-/// Digits are a number and nothing else: a number that no session has is an error, whatever ids begin with it.
+/// Digits are a number and nothing else: a number that no session has is an error, whatever ids begin with
+/// it.
 pub(crate) async fn session(remote: &Remote, name: &str) -> anyhow::Result<SessionView> {
     // A full name needs no list, which may be long.
     if is_plain(name) {

@@ -51,8 +51,8 @@ impl ProgramFile {
 }
 
 impl HookSenders {
-    /// True if a process is a hook of a CLI: a child of exactly that process, which runs our program. Elsewhere
-    /// than on Linux the user of the process is all that is known about it.
+    /// True if a process is a hook of a CLI: a child of exactly that process, which runs our program.
+    /// Elsewhere than on Linux the user of the process is all that is known about it.
     ///
     /// Reads the program when it is new.
     pub(super) fn is_hook_of(&self, sender: Option<&Process>, cli: &RunningCli) -> bool {
@@ -60,8 +60,8 @@ impl HookSenders {
             return true;
         }
         let Some(sender) = sender else { return false };
-        // The ids may belong to other processes by now, so both processes are checked by their start times, and
-        // the sender again after its program was read.
+        // The ids may belong to other processes by now, so both processes are checked by their start times,
+        // and the sender again after its program was read.
         let is_child = || {
             let stat = ProcessStat::read(sender.pid);
             stat.is_some_and(|stat| stat.process == *sender && stat.parent == cli.pid)
@@ -73,7 +73,8 @@ impl HookSenders {
         is_child() && is_cli() && self.runs_our_program(sender.pid).unwrap_or(false) && is_child()
     }
 
-    /// True if a process runs this program, in any version and at any path, even if the file was replaced since.
+    /// True if a process runs this program, in any version and at any path, even if the file was replaced
+    /// since.
     fn runs_our_program(&self, pid: u32) -> io::Result<bool> {
         let program = File::open(format!("/proc/{pid}/exe"))?;
         let file = ProgramFile::of(&program.metadata()?);

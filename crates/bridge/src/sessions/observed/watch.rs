@@ -132,7 +132,8 @@ impl Sessions {
         for process in running.iter().filter(|process| process.entrypoint.as_deref() != Some(ENTRYPOINT)) {
             let known = self.observed().get(&process.session_id).cloned();
             match known.filter(|known| known.holds_session(&config_dir)) {
-                // Any process of the user can write such a file: none takes the session of one that still runs.
+                // Any process of the user can write such a file: none takes the session of one that still
+                // runs.
                 Some(known) if known.running.pid != process.pid => {}
                 Some(known) if known.state().status == process.status => {}
                 Some(known) => known.note_status(process.status.as_ref()),
