@@ -38,7 +38,8 @@ pub(crate) const COMMAND_DEPTH_MAX: usize = 8;
 /// each folder.
 pub(crate) const FOLDERS_MAX: usize = 16;
 
-/// Length in bytes of a file of git that is read for a decision. A list of ten thousand references is shorter.
+/// Length in bytes of a file of git that is read for a decision. A list of ten thousand references is
+/// shorter.
 pub(crate) const GIT_FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Directory entries that are examined for symbolic links which a shell pattern may match. Listing this many

@@ -22,6 +22,7 @@ pub mod journal;
 mod limits;
 mod marks;
 pub mod notify;
+mod pictures;
 mod plural;
 mod process;
 mod project_files;

@@ -101,6 +101,7 @@ impl Transport for StandIn {
         let text = |arg: &Arg| match arg {
             Arg::Text(text) => text.clone(),
             Arg::Path(path) => path.display().to_string(),
+            Arg::File { contents, .. } => contents.clone(),
             other => panic!("not played: {other:?}"),
         };
         let arguments: Vec<String> = launch.args.iter().map(text).collect();

@@ -108,8 +108,8 @@ impl Grant {
 
     /// True if its target includes that of the request, and its level is high enough.
     ///
-    /// A request that only the user can answer is not covered by any grant, and neither is one for a protected
-    /// folder.
+    /// A request that only the user can answer is not covered by any grant, and neither is one for a
+    /// protected folder.
     pub fn covers(&self, ask: &Ask) -> bool {
         if ask.needs_person || self.level.is_none_or(|level| level < ask.request.level) || ask.is_protected()
         {

@@ -3,7 +3,7 @@
 use tidings_protocol::ui::{PermissionLevel, TargetType};
 
 use super::objections::{self, Objection};
-use super::source::{self, Source};
+use super::source::{self, FetchSource};
 use super::{Category, Rule, Verdict};
 use crate::permissions::reach::{self, Links, Reach};
 use crate::permissions::{
@@ -20,7 +20,7 @@ pub(super) struct Access<'a> {
     /// The kind of the command, if the access is one.
     kind: Option<CommandKind>,
     /// The place that a command fetches from.
-    source: Option<Source>,
+    source: Option<FetchSource>,
     /// The reason why no rule may allow it, whatever it matches.
     objection: Option<Objection>,
 }

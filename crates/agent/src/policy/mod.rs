@@ -24,7 +24,7 @@ use serde::Serialize;
 
 pub use rule_table::{Category, Rule, RuleTable, Verdict};
 pub use simple::{AutoApprove, DenyAll, Interactive, Then};
-pub use source::Source;
+pub use source::FetchSource;
 pub use unattended::{CacheLifetime, TimeoutAction, Unattended};
 
 use crate::pending::{AnsweredBy, Outcome};

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::matching::{Access, accesses};
-use super::{Decided, DecisionSource, PermissionPolicy, PolicyDecision, Source};
+use super::{Decided, DecisionSource, FetchSource, PermissionPolicy, PolicyDecision};
 use crate::permissions::{Ask, CommandKind, Danger, Reach};
 
 /// An ordered list of rules. The first match decides.
@@ -15,8 +15,8 @@ use crate::permissions::{Ask, CommandKind, Danger, Reach};
 /// counts as an access of its own.
 /// The strictest decision wins: one denied access denies the whole line, one that needs the user asks about
 /// the whole line.
-/// No rule allows a command that is not known before it runs, a call in a session whose folder is not known, a
-/// file that runs later (hidden files, build files, hooks), or a line that both fetches and uses something.
+/// No rule allows a command that is not known before it runs, a call in a session whose folder is not known,
+/// a file that runs later (hidden files, build files, hooks), or a line that both fetches and uses something.
 ///
 /// ```
 /// use tidings_agent::policy::RuleTable;
@@ -90,7 +90,7 @@ pub struct Rule {
     pub hosts: Vec<String>,
     /// Places that a command on the network fetches from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sources: Vec<Source>,
+    pub sources: Vec<FetchSource>,
     /// Commands word by word, with `*` in words and, as the last word, for all that follow: `git push *`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,

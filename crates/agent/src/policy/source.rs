@@ -9,7 +9,7 @@ use crate::permissions::{CodeSources, CommandKind, SessionFacts, SimpleCommand};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Source {
+pub enum FetchSource {
     /// This machine.
     Machine,
     /// A remote repository that the project had when the session began.
@@ -22,17 +22,17 @@ pub enum Source {
 const MACHINE: &[&str] = &["localhost", "127.0.0.1", "::1"];
 
 /// The place that a command fetches from; `None` if it does not use the network.
-pub(super) fn of(command: &SimpleCommand, facts: &SessionFacts) -> Option<Source> {
+pub(super) fn of(command: &SimpleCommand, facts: &SessionFacts) -> Option<FetchSource> {
     if command.kind() != CommandKind::Network {
         return None;
     }
     if command.git_parts().is_some_and(|(subcommand, _)| subcommand == "fetch") {
         let is_known = fetches_known(command, facts);
-        return Some(if is_known { Source::KnownRemote } else { Source::Outside });
+        return Some(if is_known { FetchSource::KnownRemote } else { FetchSource::Outside });
     }
     let is_here = fetched(command)
         .is_some_and(|hosts| !hosts.is_empty() && hosts.iter().all(|host| MACHINE.contains(&host.as_str())));
-    Some(if is_here { Source::Machine } else { Source::Outside })
+    Some(if is_here { FetchSource::Machine } else { FetchSource::Outside })
 }
 
 /// True if `git fetch` fetches branches of a remote that the project had when the session began. A refspec

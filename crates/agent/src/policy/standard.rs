@@ -1,6 +1,6 @@
 //! The standard rules for everyday work.
 
-use super::{Category, Rule, RuleTable, Source, Verdict};
+use super::{Category, FetchSource, Rule, RuleTable, Verdict};
 use crate::permissions::runs::RUNS;
 use crate::permissions::{CommandKind, Danger, KNOWN_HOSTS, Reach};
 
@@ -82,8 +82,8 @@ fn files() -> Vec<Rule> {
             ..rule("write-system", Verdict::Deny, Category::FileWrite, SYSTEM)
         },
         reach("write-secrets", Category::FileWrite, Reach::Secret),
-        // A workflow or a skill is not a test, whatever its name. No rule could allow these; the rules name the
-        // reason.
+        // A workflow or a skill is not a test, whatever its name. No rule could allow these; the rules name
+        // the reason.
         rule("write-dotfiles", Verdict::Ask, Category::FileWrite, &["*/.*/?*", ".*/?*"]),
         // A file in a test folder may still be a build file, a pipeline, a hook or executable settings.
         rule("write-what-runs", Verdict::Ask, Category::FileWrite, RUNS),
@@ -147,7 +147,7 @@ fn network() -> Vec<Rule> {
         },
         Rule {
             kinds: vec![CommandKind::Network],
-            sources: vec![Source::Machine, Source::KnownRemote],
+            sources: vec![FetchSource::Machine, FetchSource::KnownRemote],
             // Parts of a URL look like paths.
             reaches: vec![Reach::Folder, Reach::Named],
             ..Rule::new("fetch-known", Verdict::Allow)

@@ -39,7 +39,6 @@ pub use delete::Transcript;
 pub(crate) use projects::{Projects, project_folder};
 pub(crate) use remote::replica_settings;
 pub(crate) use requests::asks::outcome_name;
-pub(crate) use running::prompt::image_type;
 pub(crate) use starting::create::first_input_id;
 
 use self::active::{ActiveSession, Admission};

@@ -96,8 +96,8 @@ pub(crate) struct Mention<'a> {
     pub(crate) path: &'a str,
 }
 
-/// The mentions in a text. Only a letter or a digit before the `@` is known to make it something else, such as
-/// an address of mail.
+/// The mentions in a text. Only a letter or a digit before the `@` is known to make it something else, such
+/// as an address of mail.
 pub(crate) fn mentions(text: &str) -> impl Iterator<Item = Mention<'_>> {
     text.match_indices(['@', '＠']).filter_map(move |(at, sign)| {
         let before = text[..at].chars().next_back();

@@ -11,6 +11,7 @@ use tidings_protocol::api::{Attachment, FileKind};
 use super::forms::{Mention, mentions};
 use crate::caller::Caller;
 use crate::limits::{MENTIONED_BYTES_MAX, MENTIONS_MAX};
+use crate::pictures::image_type;
 use crate::project_files;
 
 /// The files that a text names, as attachments, and the offsets of the mentions that they stand for.
@@ -87,7 +88,7 @@ fn content(caller: &Caller, folder: &Path, path: &str) -> Option<Content> {
         return Some(Content::Text(listed.items.iter().map(name).collect::<Vec<_>>().join("\n")));
     }
     let bytes = project_files::read_whole(caller, folder, path, MENTIONED_BYTES_MAX).ok()?;
-    if let Some(media_type) = crate::sessions::image_type(&bytes) {
+    if let Some(media_type) = image_type(&bytes) {
         return Some(Content::Image(media_type, bytes));
     }
     String::from_utf8(bytes).ok().filter(|text| !text.contains('\0')).map(Content::Text)

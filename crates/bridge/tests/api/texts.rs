@@ -113,8 +113,9 @@ async fn k21_k22_text_over_rest_is_data_for_callers_without_admin() {
     }
     // A client cannot set the mark itself, and an admin's text is interpreted.
     let before = site.count();
-    let input =
-        json!({ "content": MENTION, "client_composed": false, "metadata": { "client_composed": false } });
+    let input = json!({ "content": MENTION, "client_composed": false });
+    assert_eq!(site.post(PHONE, &path, input).await.0, 400);
+    let input = json!({ "content": MENTION, "metadata": { "client_composed": false } });
     assert_eq!(site.post(PHONE, &path, input).await.0, 202);
     assert_eq!(site.received(before + 1).await["client_composed"], true);
     assert_eq!(site.post("admin", &path, json!({ "content": MENTION })).await.0, 202);
@@ -142,7 +143,8 @@ async fn k21_a_file_of_the_project_is_added_by_the_server() {
 async fn k21_k22_text_over_a_websocket_is_data_for_callers_without_admin() {
     let site = Site::new().await;
     let mut socket = site.server.socket(Some(PHONE)).await;
-    let request = |text: &str| json!({"type":"input","id":1,"session":"1","content":text}).to_string();
+    let request =
+        |text: &str| json!({"type":"input","id":1,"session":"1","input":{"content":text}}).to_string();
     let refused = send_request(&mut socket, &request(COMMAND)).await;
     assert_eq!(refused["problem"]["code"], "forbidden", "{refused}");
     let accepted = send_request(&mut socket, &request(MENTION)).await;

@@ -62,8 +62,8 @@ const HINTS_BYTES_MAX: usize = 32 << 20;
 /// as long as the text, and each search reads one to its end.
 const RESUMED_MAX: usize = 8;
 
-/// Maximum number of times that a text is unescaped: JSON in a string of JSON in a command is the deepest that
-/// sessions contain.
+/// Maximum number of times that a text is unescaped: JSON in a string of JSON in a command is the deepest
+/// that sessions contain.
 const ESCAPES_MAX: usize = 3;
 
 /// Maximum length of a quoted secret with blanks in it.

@@ -180,7 +180,8 @@ pub(super) fn nests_a_name(text: &str, names: fn(&str) -> bool) -> bool {
         && names(name)
 }
 
-/// Returns true for a secret that no other text contains by chance, so that it is replaced wherever it stands.
+/// Returns true for a secret that no other text contains by chance, so that it is replaced wherever it
+/// stands.
 pub(super) fn is_distinctive(text: &str) -> bool {
     let has = |class: fn(&u8) -> bool| text.bytes().any(|byte| class(&byte));
     let letters = has(u8::is_ascii_alphabetic);

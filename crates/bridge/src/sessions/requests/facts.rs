@@ -7,8 +7,8 @@ use tidings_agent::permissions::{SessionFacts, SessionFolder, SessionKind};
 use crate::sessions::Config;
 use crate::sessions::entry::Memory;
 
-/// The facts about a session that this server drives. Its folder is the one that the server starts the agent in, so that it is known
-/// before the agent says anything, and after a restart of the server.
+/// The facts about a session that this server drives. Its folder is the one that the server starts the agent
+/// in, so that it is known before the agent says anything, and after a restart of the server.
 pub(in crate::sessions) fn of(memory: &Memory, config: &Config) -> SessionFacts {
     let folder = SessionFolder::on_disk(&memory.row.cwd);
     SessionFacts::new(folder, SessionKind::Driven, memory.settings.sources.clone(), protected(config))

@@ -56,8 +56,7 @@ impl Sessions {
     /// The way to Claude Code while it does not run. The agent itself decides when it gets the prompt; a
     /// version that is known to ignore the mark is refused earlier.
     fn way_before_start(&self, is_demo: bool) -> Way {
-        let known = self.claude().and_then(|claude| claude.version?.parse().ok());
-        match known.filter(|_| !is_demo) {
+        match self.known_version().filter(|_| !is_demo) {
             Some(version) => Way::of_version(Some(version)),
             None => Way::Message,
         }
@@ -108,8 +107,8 @@ impl Entry {
         text::admit(caller, Way::Answer, target, text).map(|delivered| delivered.text)
     }
 
-    /// Refuses a prompt to a session in which more runs unasked than the caller could allow. Whoever prompts a
-    /// loose session uses its looseness.
+    /// Refuses a prompt to a session in which more runs unasked than the caller could allow: a prompt uses
+    /// the looseness of its session.
     pub(in crate::sessions) fn check_looseness(&self, caller: &Caller, config: &Config) -> Result<(), Error> {
         let needs = looseness(&self.memory(), config);
         let Some((what, scope)) = needs

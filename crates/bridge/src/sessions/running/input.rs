@@ -70,15 +70,17 @@ impl Sessions {
             return used.entry.said_before(cursor, &input).await;
         }
         if let Some(process) = typed_into {
-            let accepted =
-                used.entry.enqueue(Sender::Person(caller), input, text, client_id, Target::Terminal).await?;
+            let accepted = used
+                .entry
+                .enqueue(Sender::Person(caller), input, text, client_id, PromptReceiver::Terminal)
+                .await?;
             process.notify_queue();
             return Ok(accepted);
         }
         used.entry.drop_typed().await;
         let slot = self.slot_for(&used.entry.key).await?;
         let accepted =
-            used.entry.enqueue(Sender::Person(caller), input, text, client_id, Target::Agent).await?;
+            used.entry.enqueue(Sender::Person(caller), input, text, client_id, PromptReceiver::Agent).await?;
         {
             let mut memory = used.entry.memory();
             memory.is_held = false;
@@ -140,7 +142,7 @@ impl Sessions {
 
 /// The receiver of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::sessions) enum Target {
+pub(in crate::sessions) enum PromptReceiver {
     /// An agent of this server.
     Agent,
     /// A process that a person started, which is typed into.
@@ -184,7 +186,7 @@ impl Entry {
         input: Input,
         text: DeliveredText,
         client_id: Option<ClientId>,
-        target: Target,
+        receiver: PromptReceiver,
     ) -> Result<Accepted, Error> {
         let at = self.clock.now();
         let id = self.ids.next();
@@ -216,7 +218,7 @@ impl Entry {
                 delivery: input.delivery,
                 at: at.to_string(),
                 state: QueueState::Waiting,
-                typed: target == Target::Terminal,
+                typed: receiver == PromptReceiver::Terminal,
                 origin: sender.origin().map(str::to_owned),
                 interpreted: text.meaning == Meaning::Interpreted,
             });

@@ -7,22 +7,8 @@ use tidings_agent::fold;
 use tidings_protocol::api::Attachment;
 
 use crate::error::{Code, Error};
+use crate::pictures::PICTURES;
 use crate::sessions::settings::Queued;
-
-/// Supported types of pictures, and checks for their signatures.
-const PICTURES: [(&str, IsPicture); 4] = [
-    ("image/png", |bytes| bytes.starts_with(b"\x89PNG\r\n\x1a\n")),
-    ("image/jpeg", |bytes| bytes.starts_with(b"\xff\xd8\xff")),
-    ("image/gif", |bytes| bytes.starts_with(b"GIF87a") || bytes.starts_with(b"GIF89a")),
-    ("image/webp", |bytes| bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP")),
-];
-
-type IsPicture = fn(&[u8]) -> bool;
-
-/// The type of the picture that these bytes are, if it is a supported one.
-pub(crate) fn image_type(bytes: &[u8]) -> Option<&'static str> {
-    PICTURES.iter().find(|(_, has_signature)| has_signature(bytes)).map(|(kind, _)| *kind)
-}
 
 /// The prompt as it is shown.
 pub(in crate::sessions) fn shown_prompt(queued: &Queued) -> fold::Prompt {

@@ -54,6 +54,14 @@ impl Sessions {
         Some(about(None))
     }
 
+    /// The version of Claude Code for real sessions, if it was determined before.
+    pub(in crate::sessions) fn known_version(&self) -> Option<tidings::find::Version> {
+        match &*self.0.claude.version.lock() {
+            Version::Known(version) => version.parse().ok(),
+            Version::Unknown | Version::Requested => None,
+        }
+    }
+
     /// The available models, as listed by a running agent, or by the last one that ran.
     pub(crate) fn models(&self) -> Vec<ModelChoice> {
         let of_claude = |entry: &Entry| entry.memory().settings.launch.backend.is_none();

@@ -14,7 +14,7 @@ use crate::limits::{CONTINUE_CHECK_EVERY, CONTINUE_DELAY};
 use crate::sessions::Sessions;
 use crate::sessions::active::Admission;
 use crate::sessions::entry::{Change, Entry};
-use crate::sessions::running::input::{Sender, Target};
+use crate::sessions::running::input::{PromptReceiver, Sender};
 use crate::sessions::settings::SessionSettings;
 use crate::text::{DeliveredText, Meaning};
 
@@ -133,7 +133,7 @@ impl Sessions {
         let Ok(slot) = self.slot_for(&entry.key).await else { return };
         let input = Input { content: PROMPT.to_owned(), ..Input::default() };
         let text = DeliveredText { text: PROMPT.to_owned(), files: Vec::new(), meaning: Meaning::Plain };
-        match entry.enqueue(SENDER, input, text, None, Target::Agent).await {
+        match entry.enqueue(SENDER, input, text, None, PromptReceiver::Agent).await {
             Ok(_) => entry.deliver_now(Some(slot)),
             Err(error) if error.code() == Code::BudgetExhausted => entry.give_up_continuing(&error).await,
             Err(error) => {

@@ -262,8 +262,8 @@ impl ExportFormat {
     }
 }
 
-/// Writes the records of another agent as they are, one per line. With a redactor they are read twice, so that
-/// a secret that one of them reveals is redacted in all of them.
+/// Writes the records of another agent as they are, one per line. With a redactor they are read twice, so
+/// that a secret that one of them reveals is redacted in all of them.
 fn write_records(
     store: &dyn AgentStore,
     session: &StoredSession,

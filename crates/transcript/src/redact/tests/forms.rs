@@ -11,8 +11,8 @@ fn unmarked(marked: &str) -> (String, Vec<String>) {
     (marked.replace(['«', '»'], ""), secrets)
 }
 
-/// Checks that the secrets between the marks are removed: from the text, from JSON that contains the text, and
-/// from JSON inside of a string of JSON.
+/// Checks that the secrets between the marks are removed: from the text, from JSON that contains the text,
+/// and from JSON inside of a string of JSON.
 fn check(marked: &str) {
     let (text, secrets) = unmarked(marked);
     let (mut json, mut nested) = (String::new(), String::new());

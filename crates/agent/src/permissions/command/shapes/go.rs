@@ -5,8 +5,8 @@ use super::values::Value::{Name, Number, OneOf, Output, Path, Text, Word};
 use super::{CommandKind, Operands, SHAPE, Shape, Style};
 
 /// Missing on purpose: `-exec`, `-toolexec` and `-vettool` run programs; `-ldflags` and the like pass options
-/// to tools that do; `-modfile`, `-overlay` and `-pkgdir` replace code; `-mod=mod` fetches packages that are not
-/// in `go.mod` yet.
+/// to tools that do; `-modfile`, `-overlay` and `-pkgdir` replace code; `-mod=mod` fetches packages that are
+/// not in `go.mod` yet.
 const BUILD: Shape = Shape {
     kind: CommandKind::Build,
     style: Style::Words,
