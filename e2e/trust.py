@@ -26,7 +26,7 @@ def problems_of(programs: Programs, root: Path) -> list[str]:
     (place.project / "link.txt").symlink_to(outside)
     (place.home / ".ssh").mkdir()
     (place.home / ".ssh" / "id_rsa").write_text(KEY)
-    with Api(programs, SCRIPT, place.root / "api.ndjson") as api:
+    with Api(programs, SCRIPT, place.root / "api.ndjson", "--log-bodies") as api:
         with Server(place, api.url) as server:
             found = _prompts(place, server.web, outside) + server.close()
         left_over = api.close()
@@ -76,13 +76,15 @@ def _prompts(place: Place, admin: Web, outside: Path) -> list[str]:
     if OUTSIDE in sent or KEY in sent:
         problems.append("the reason of a denial was expanded")
     # The rules of the session bind an admin's mentions of credentials.
-    prompt(admin, f"third @{place.home}/.ssh/id_rsa @~/.ssh/id_rsa @{place.root}/data/token")
+    prompt(admin, f"third @{place.home}/.ssh/id_rsa @~/.ssh/id_rsa @{place.root}/data/token @{outside}")
     list(until(socket, key, "Complete"))
     socket.cut()
     sent = _requests(place)[-1]
     token = (place.root / "data" / "token").read_text().strip()
     if KEY in sent or token in sent:
         problems.append("an agent could read credentials")
+    if OUTSIDE not in sent:
+        problems.append("an admin's mention was not expanded, so this row proves nothing")
     after = settings.read_text() if settings.exists() else ""
     if before != after:
         problems.append(f"the settings of the user have changed: {after}")

@@ -51,7 +51,16 @@ class Server:
         return Web(address, self.credential())
 
     def credential(self) -> str:
-        """A new credential with all scopes: the admin token of the data folder is for the socket only."""
+        """A credential with all scopes: the admin token of the data folder is for the socket only.
+
+        Servers on the same data have the same one, so that a client which repeats a command is the same client.
+        """
+        stored = self._place.root / "credential"
+        if not stored.exists():
+            stored.write_text(self._new_credential())
+        return stored.read_text()
+
+    def _new_credential(self) -> str:
         done = subprocess.run(
             [
                 str(self._place.programs.tidings), "token", "create", "--name", "admin", "--scope", "admin", "--json",
