@@ -78,13 +78,18 @@ def _prompts(place: Place, admin: Web, outside: Path) -> list[str]:
     # The rules of the session bind an admin's mentions of credentials.
     prompt(admin, f"third @{place.home}/.ssh/id_rsa @~/.ssh/id_rsa @{place.root}/data/token @{outside}")
     list(until(socket, key, "Complete"))
-    socket.cut()
     sent = _requests(place)[-1]
     token = (place.root / "data" / "token").read_text().strip()
     if KEY in sent or token in sent:
         problems.append("an agent could read credentials")
     if OUTSIDE not in sent:
         problems.append("an admin's mention was not expanded, so this row proves nothing")
+    # A relative path leads to the same file in every command.
+    prompt(phone, "fourth")
+    list(until(socket, key, "Complete"))
+    socket.cut()
+    if f'"{place.project}/src' in _requests(place)[-1].replace("\\n", '"'):
+        problems.append("a command of the shell moved the next one to another folder")
     after = settings.read_text() if settings.exists() else ""
     if before != after:
         problems.append(f"the settings of the user have changed: {after}")

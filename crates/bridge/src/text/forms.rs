@@ -96,8 +96,8 @@ pub(crate) struct Mention<'a> {
     pub(crate) path: &'a str,
 }
 
-/// The mentions in a text. Only a letter or a digit before the `@` is known to make it something else, such
-/// as an address of mail.
+/// The mentions in a text. Only a letter before the `@` is known to make it something else, such as an
+/// address of mail.
 pub(crate) fn mentions(text: &str) -> impl Iterator<Item = Mention<'_>> {
     text.match_indices(['@', '＠']).filter_map(move |(at, sign)| {
         let before = text[..at].chars().next_back();
@@ -106,7 +106,7 @@ pub(crate) fn mentions(text: &str) -> impl Iterator<Item = Mention<'_>> {
             Some(quoted) => quoted.split('"').next().unwrap_or_default(),
             None => rest.split(char::is_whitespace).next().unwrap_or_default(),
         };
-        let is_mention = !before.is_some_and(|before| before.is_ascii_alphanumeric()) && !path.is_empty();
+        let is_mention = !before.is_some_and(|before| before.is_ascii_alphabetic()) && !path.is_empty();
         let sign = sign.chars().next().unwrap_or('@');
         is_mention.then_some(Mention { at, sign, path })
     })
@@ -143,6 +143,7 @@ mod tests {
             ("@\"a b\"", &[Form::Mention]),
             ("(@x)", &[Form::Mention]),
             ("＠x", &[Form::Mention]),
+            ("1@/etc/hosts", &[Form::Mention]),
             ("/config a=b", &[Form::Command]),
             (" \u{200b}/config a=b", &[Form::Command]),
             ("／config", &[Form::Command]),
@@ -162,7 +163,6 @@ mod tests {
         for text in [
             "hello",
             "mail ada@example.org",
-            "user1@host",
             "a @ b",
             "@",
             "@ x",

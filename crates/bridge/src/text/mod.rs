@@ -147,7 +147,13 @@ pub(crate) fn admit(
         }
         delivered.files = resolved.files;
     }
-    found.iter().try_for_each(|form| require(caller, way.scope_of(*form), form.as_str(), way))?;
+    for form in found {
+        let scope = way.scope_of(form);
+        require(caller, scope, form.as_str(), way)?;
+        if scope != Scope::Prompt {
+            delivered.meaning = Meaning::Interpreted;
+        }
+    }
     Ok(delivered)
 }
 
@@ -173,8 +179,8 @@ fn admit_command(
     let project = target.folder.join(".claude");
     let folders: Vec<&Path> = std::iter::once(project.as_path()).chain(target.config_dir).collect();
     require(caller, command.scope(way, &folders), &what, way)?;
-    // Mentions are expanded in the arguments of skills, too.
-    if forms(command.arguments).contains(&Form::Mention) {
+    // Mentions are expanded in the arguments of skills, too; and here nothing marks them as text.
+    if command.arguments.contains(['@', '＠']) {
         require(caller, Scope::Admin, "A command with `@path`", way)?;
     }
     if target.denies == Denies::Nothing {

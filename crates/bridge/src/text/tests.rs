@@ -53,12 +53,14 @@ fn k21_k22_every_form_needs_its_scope_on_every_way() {
                     let is_enough = matches!(needed, Scope::Prompt | Scope::Decide) || scope >= needed;
                     assert_eq!(admitted.is_ok(), is_enough, "{way:?} {text:?} {scope}");
                     let Ok(delivered) = admitted else { continue };
-                    let meaning = match (way, scope) {
-                        (Way::Answer, _) => Meaning::Plain,
-                        (_, Scope::Admin) => Meaning::Interpreted,
-                        _ => Meaning::Plain,
-                    };
+                    let is_plain = way == Way::Answer || (scope != Scope::Admin && needed == Scope::Prompt);
+                    let meaning = if is_plain { Meaning::Plain } else { Meaning::Interpreted };
                     assert_eq!(delivered.meaning, meaning, "{way:?} {text:?} {scope}");
+                    // What is delivered as data is not refused on its way.
+                    assert!(
+                        !is_plain || way == Way::Answer || check_plain(way, text).is_ok(),
+                        "{way:?} {text:?}"
+                    );
                     assert_eq!((delivered.text.as_str(), delivered.files.len()), (*text, 0));
                 }
                 let refused = admit(&up_to(Scope::Prompt), way, target(folder.path()), text);
@@ -88,7 +90,8 @@ fn k22_a_command_for_the_prompt_scope_is_interpreted_and_has_no_mention() {
     for way in [Way::Message, Way::UnmarkedMessage] {
         let delivered = admit(&phone, way, target(folder.path()), "/compact keep the plan").unwrap();
         assert_eq!(delivered.meaning, Meaning::Interpreted);
-        for text in ["/compact @~/.ssh/id_rsa", "/init @/etc/hosts", "/context\n@x"] {
+        for text in ["/compact @~/.ssh/id_rsa", "/init @/etc/hosts", "/context\n@x", "/compact a@/etc/hosts"]
+        {
             let refused = admit(&up_to(Scope::Always), way, target(folder.path()), text).unwrap_err();
             assert!(refused.message().contains("`admin`"), "{text}");
         }

@@ -47,9 +47,15 @@ const CREDENTIALS: [&str; 34] = [
     ".config/chromium/**",
 ];
 
-/// The settings with these rules, for `--settings`.
+/// The settings with these rules, for `--settings`, which no other settings override.
+///
+/// The shell returns to the folder of the session after each command: a policy could not know where a
+/// relative path leads after a `cd` in an earlier one.
 pub(super) fn settings(protected: &[PathBuf], folder: &Path) -> Value {
-    json!({ "permissions": { "deny": rules(protected, folder) } })
+    json!({
+        "permissions": { "deny": rules(protected, folder) },
+        "env": { "CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR": "1" },
+    })
 }
 
 /// The rules for a session in `folder`, with the folders that no agent may open.
