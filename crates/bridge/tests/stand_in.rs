@@ -65,7 +65,7 @@ struct StandIn {
     received: Received,
 }
 
-/// What stand-ins received.
+/// Messages that stand-ins received.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Received {
     /// The number of answers to their requests.
