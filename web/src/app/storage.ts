@@ -11,6 +11,9 @@ const ASK_FULL_MS = 5_000;
 
 export const isStorageFull = computed(() => meta.value?.storage_full === true);
 
+/** What the journal of the server held and does not hold any more, in sentences. */
+export const journalDamage = computed(() => meta.value?.damage ?? []);
+
 /** Polls the server while the page is visible. */
 export function followStorage(): void {
   effect(() => {

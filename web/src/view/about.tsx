@@ -2,6 +2,7 @@
 
 import type { VNode } from "preact";
 import { claudeName, hasClaude } from "../app/agents.ts";
+import { journalDamage } from "../app/storage.ts";
 import { link, meta } from "../app/store.ts";
 import { driftOf } from "../model/drift.ts";
 import { bytes } from "../text/format.ts";
@@ -24,6 +25,15 @@ export function About(): VNode {
         <>
           <dt>Tested with</dt>
           <dd>Claude Code {claude.tested}{claude.compared.length > 0 && `; compared with ${claude.compared.join(", ")}`}</dd>
+        </>
+      )}
+      {journalDamage.value.length > 0 && (
+        <>
+          <dt>Journal</dt>
+          <dd class="warn">
+            <p>Damaged. Stop the server and restore a backup, if you need what is missing:</p>
+            <ul>{journalDamage.value.map((loss) => <li key={loss}><InOrder text={loss} /></li>)}</ul>
+          </dd>
         </>
       )}
       <dt>Connection</dt>

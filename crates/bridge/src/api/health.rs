@@ -51,6 +51,15 @@ async fn readyz(State(health): State<Health>, _caller: Caller) -> Result<&'stati
     }
     let journal = health.sessions.broadcast().journal();
     journal.sessions(None, 1).await?;
+    if let Some(loss) = journal.losses().first() {
+        let more = match journal.losses().len() {
+            1 => String::new(),
+            count => format!(" (and {} more)", count - 1),
+        };
+        let message = format!("The journal was damaged: {loss}{more}");
+        let hint = "everything else works; `tidings doctor` lists it; stop the server, and restore a backup if it is needed";
+        return Err(Error::new(Code::Unavailable, message, hint));
+    }
     let damaged = journal.damaged_events();
     if damaged > 0 {
         let message = format!("The journal is damaged: {} cannot be read", counted(damaged, "event"));

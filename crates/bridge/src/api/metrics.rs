@@ -102,6 +102,8 @@ impl Metrics {
         text.single("tidings_events_total", "counter", "Events that were stored.", broadcast.published());
         let help = "Events of the journal that cannot be read.";
         text.single("tidings_journal_damaged_events", "gauge", help, broadcast.journal().damaged_events());
+        let help = "Parts of the journal that it held and does not hold any more, as of the start.";
+        text.single("tidings_journal_losses", "gauge", help, broadcast.journal().losses().len() as u64);
         inbox(&mut text, notifications).await?;
         if let Some(fleet) = fleet {
             self::fleet(&mut text, fleet);

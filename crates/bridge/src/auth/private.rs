@@ -1,9 +1,10 @@
 //! Files that only their owner may read, in a folder that only the owner may write.
 
 use std::io::{self, Read as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fs_err as fs;
+use sha2::{Digest as _, Sha256};
 
 use super::secret::Random;
 use crate::error::{Code, Error};
@@ -64,11 +65,17 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], random: &Random) -> Result<(), 
     };
     // The temporary name is unique, so that two writers do not write to the same file (F110).
     let fresh = path.with_extension(format!("{}.new", random.name()?));
-    let written = create(&fresh, bytes).and_then(|()| fs::rename(&fresh, path));
-    if written.is_err() {
-        drop(fs::remove_file(&fresh));
-    }
-    written.map_err(failed)?;
+    let put = |path: &Path, bytes: &[u8]| {
+        let written = create(&fresh, bytes).and_then(|()| fs::rename(&fresh, path));
+        if written.is_err() {
+            drop(fs::remove_file(&fresh));
+        }
+        written
+    };
+    // Both contents are right until the file is replaced.
+    let before = fs::read(path).map_or_else(|_| String::new(), |before| checksum(&before));
+    put(&sum_path(path), format!("{before}\n{}\n", checksum(bytes)).as_bytes()).map_err(failed)?;
+    put(path, bytes).map_err(failed)?;
     let folder = path.parent().unwrap_or(path);
     #[cfg(unix)]
     fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
@@ -97,8 +104,35 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
     }
     check_owner(&found, path, 0o077)?;
     let mut text = String::new();
-    file.take(PRIVATE_FILE_BYTES_MAX).read_to_string(&mut text).map_err(failed)?;
+    let read = file.take(PRIVATE_FILE_BYTES_MAX).read_to_string(&mut text);
+    check_sum(path, if read.is_ok() { text.as_bytes() } else { b"" })?;
+    read.map_err(failed)?;
     Ok(Some(text))
+}
+
+/// Refuses a file that is not as the server wrote it. What it grants could be more than a person granted.
+fn check_sum(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    // Files of earlier versions, and files that people wrote, have none.
+    let Ok(sums) = crate::files::read_text(&sum_path(path), PRIVATE_FILE_BYTES_MAX) else { return Ok(()) };
+    if sums.lines().any(|sum| sum == checksum(bytes)) {
+        return Ok(());
+    }
+    let message = format!("Damaged, or changed by another program: `{}`", path.display());
+    let hint =
+        "restore it from a backup; if you changed it yourself, remove the file with the same name and `.sum`";
+    Err(Error::new(Code::Internal, message, hint))
+}
+
+/// The file with the checksums of the contents that are right.
+fn sum_path(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".sum");
+    PathBuf::from(name)
+}
+
+fn checksum(bytes: &[u8]) -> String {
+    let hash = Sha256::digest(bytes);
+    hash.first_chunk::<8>().map_or_else(String::new, |bytes| format!("{:016x}", u64::from_be_bytes(*bytes)))
 }
 
 /// Refuses a file or folder of another user, or one that grants these mode bits.

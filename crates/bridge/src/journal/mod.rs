@@ -16,6 +16,7 @@ mod document;
 mod error;
 mod event;
 mod event_forms;
+mod loss;
 mod memory;
 mod names;
 mod opening;
@@ -38,6 +39,7 @@ pub use cursor::{Cursor, Epoch};
 pub use document::{Document, DocumentChange};
 pub use error::{ErrorKind, JournalError};
 pub use event::{Class, Draft, Event, Novelty, Stored};
+pub use loss::Loss;
 pub use memory::{MemoryJournal, MemoryStore};
 pub use names::{AskId, ClientId, Key, Kind};
 pub use opening::Opening;
@@ -119,6 +121,11 @@ pub trait Journal: fmt::Debug + Send + Sync {
     /// each.
     fn damaged_events(&self) -> u64 {
         0
+    }
+
+    /// What the journal held and does not hold any more, as of its opening.
+    fn losses(&self) -> Vec<Loss> {
+        Vec::new()
     }
 
     /// The outcome of an ask; none if it is open or unknown.

@@ -101,6 +101,32 @@ pub(crate) const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// and a server must not fill a disk by itself.
 pub(crate) const JOURNAL_BYTES_MAX: u64 = 64 << 30;
 
+/// Time after which the log is copied into the main file while calls go on: until then the log is the only
+/// copy of what it has.
+pub(crate) const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Time without calls after which the log is copied and emptied.
+pub(crate) const CHECKPOINT_IDLE: Duration = Duration::from_secs(1);
+
+/// The longest log that is read to repair a journal: one that no checkpoint could empty.
+pub(crate) const WAL_READ_BYTES_MAX: u64 = 1 << 30;
+
+/// The largest journal whose pages are searched for lost rows, since they are in memory then.
+pub(crate) const SALVAGED_BYTES_MAX: u64 = 4 << 30;
+
+/// The largest journal whose events are all compared with its heads at the start; of a larger one the ends
+/// of each session are. Its events are read once after the start.
+pub(crate) const EXAMINED_BYTES_MAX: u64 = 32 << 20;
+
+/// The longest file of heads: eight million sessions do not fit, a million does.
+pub(crate) const HEADS_BYTES_MAX: u64 = 1 << 30;
+
+/// Growth of the file of heads after which it is written anew: some thousand commits.
+pub(crate) const HEADS_GROWTH_BYTES: u64 = 1 << 20;
+
+/// Losses that are listed; a report with more is not read.
+pub(crate) const LOSSES_MAX: usize = 1000;
+
 /// Events that one step of retention removes, so that appends do not wait behind it.
 pub(crate) const RETAIN_STEP: usize = 2000;
 

@@ -31,7 +31,10 @@ fn t3_only_the_owner_can_read_what_is_kept() {
     for file in ["token", "devices.json", "trust.json"] {
         assert_eq!(mode(&data.join(file)), 0o600, "{file}");
     }
-    assert_eq!(fs::read_dir(&data).unwrap().count(), 3, "nothing else is left behind");
+    for file in ["devices.json.sum", "trust.json.sum"] {
+        assert_eq!(mode(&data.join(file)), 0o600, "{file}");
+    }
+    assert_eq!(fs::read_dir(&data).unwrap().count(), 5, "nothing else is left behind");
 }
 
 #[test]

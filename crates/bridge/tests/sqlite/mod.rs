@@ -3,6 +3,7 @@
 
 mod backups;
 mod damage;
+mod heads;
 mod opening;
 mod writing;
 

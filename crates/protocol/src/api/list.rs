@@ -35,6 +35,10 @@ shapes! {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
         pub storage_full: bool,
+        /// What the journal of the server held and does not hold any more, one sentence each.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<String>>"))]
+        pub damage: Vec<String>,
         /// The caller.
         pub you: MetaCaller,
     }

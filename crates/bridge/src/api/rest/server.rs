@@ -24,6 +24,10 @@ pub(crate) async fn meta(State(api): State<Api>, caller: Caller) -> Json<Meta> {
     let config = api.sessions.config();
     // A journal that fails is reported by other routes.
     let storage_full = api.sessions.broadcast().journal().check_room().await.unwrap_or_default();
+    // A loss names a session, and a limited caller may not see it.
+    let losses =
+        if caller.folders.is_empty() { api.sessions.broadcast().journal().losses() } else { Vec::new() };
+    let damage = losses.iter().map(ToString::to_string).collect();
     let mut capabilities = vec!["rest", "sse", "websocket", "dialect:native", "dialect:ui", "dialect:mobile"];
     capabilities.push("dialect:frames");
     if config.allow_bypass {
@@ -55,6 +59,7 @@ pub(crate) async fn meta(State(api): State<Api>, caller: Caller) -> Json<Meta> {
         claude: api.sessions.claude(),
         agents: config.agents.iter().map(|agent| agent.name.clone()).collect(),
         storage_full,
+        damage,
         you: MetaCaller {
             name: caller.name,
             scopes: scopes.map(|scope| scope.as_str().to_owned()).collect(),

@@ -7,8 +7,11 @@ use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
 
 use super::delta_log::{DeltaLog, LoggedDelta};
+use super::examine::WITH_HEADS;
 use super::failure::Doing as _;
-use super::{open, pending_deltas, schema};
+use super::heads::Heads;
+use super::tally::Sums;
+use super::{compare, open, pending_deltas, schema};
 use crate::journal::{ErrorKind, JournalError};
 use crate::limits::BACKUP_PAGES;
 
@@ -34,7 +37,14 @@ pub(super) fn copy(
     let from = open::reader(journal)?;
     schema::check(&from)?;
     let part = open::with_suffix(to, ".part");
-    let done = fill(&from, &waiting, &part, progress).and_then(|()| publish(&part, to));
+    let done = fill(&from, &waiting.deltas, &part, progress).and_then(|sums| {
+        publish(&part, to)?;
+        // The copy knows what it must hold, so that damage to it is noticed as well.
+        let mut heads =
+            Heads::create(to, &sums, &[]).map_err(|error| JournalError::io("create", to, error))?;
+        heads.close(&sums);
+        Ok(())
+    });
     if done.is_err() {
         // The remains of a failed copy are useless; if they cannot be removed, the next copy overwrites them.
         drop(std::fs::remove_file(&part));
@@ -47,7 +57,7 @@ fn fill(
     waiting: &[LoggedDelta],
     part: &Path,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<(), JournalError> {
+) -> Result<Sums, JournalError> {
     let doing = "copy the journal";
     let failed = |error| JournalError::io("create", part, error);
     drop(std::fs::remove_file(part));
@@ -78,9 +88,11 @@ fn fill(
     let filling = to.transaction().doing(doing)?;
     pending_deltas::flush(&filling, waiting)?;
     // A copy lacks later events, so a journal that is opened from it begins another epoch.
-    filling.execute("UPDATE journal SET clean = 0, boot_id = ''", []).doing(doing)?;
+    filling.execute("UPDATE journal SET clean = 0, boot_id = ?1", [WITH_HEADS]).doing(doing)?;
     filling.commit().doing(doing)?;
-    to.close().map_err(|(_, error)| error).doing(doing)
+    let sums = compare::sums(&to)?;
+    to.close().map_err(|(_, error)| error).doing(doing)?;
+    Ok(sums)
 }
 
 fn publish(part: &Path, to: &Path) -> Result<(), JournalError> {

@@ -1,7 +1,8 @@
 //! The file that deltas are written to before they are in the tables.
 //!
 //! It is overwritten from its beginning again and again, each time under another number (the round), so that
-//! leftovers of an earlier round behind the last record are not read as records. A record is its length, a
+//! leftovers of an earlier round behind the last record are not read as records. An end mark follows the last
+//! record, as a record of length zero: a log that ends without it is damaged. A record is its length, a
 //! checksum, and:
 //!
 //! ```text
@@ -39,36 +40,59 @@ pub(super) struct LoggedDelta {
     pub(super) host_offset: Option<u64>,
 }
 
+/// The deltas of a log, and whether it ends with its end mark.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct FoundDeltas {
+    pub(super) deltas: Vec<LoggedDelta>,
+    pub(super) end: LogEnd,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LogEnd {
+    Marked,
+    /// Records are damaged or missing. Earlier versions wrote no end marks.
+    Unmarked,
+}
+
 /// Suffix of its file's name after that of the journal.
 const SUFFIX: &str = "-pieces";
 
 /// Length of the header of a record: its length and its checksum.
 const HEAD: usize = 4 + 8;
 
+/// The end mark: the header of a record without a text.
+const END: [u8; HEAD] = [0; HEAD];
+
 impl DeltaLog {
     /// Opens the log of a journal. Rounds start at this number, which is random.
     pub(super) fn open(journal: &Path, round: u64) -> io::Result<Self> {
-        let file = open::private_file(&open::with_suffix(journal, SUFFIX))?;
+        let mut file = open::private_file(&open::with_suffix(journal, SUFFIX))?;
+        file.write_all(&END)?;
+        file.rewind()?;
         Ok(DeltaLog { file, round, end: 0, buffer: Vec::new() })
     }
 
     /// Reads the log of a journal: all records of the last round.
-    pub(super) fn read(journal: &Path) -> io::Result<Vec<LoggedDelta>> {
+    pub(super) fn read(journal: &Path) -> io::Result<FoundDeltas> {
         let file = match files::open(&open::with_suffix(journal, SUFFIX)) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(FoundDeltas { deltas: Vec::new(), end: LogEnd::Marked });
+            }
             Err(error) => return Err(error),
         };
         let mut bytes = Vec::new();
-        file.take(DELTA_LOG_BYTES_MAX).read_to_end(&mut bytes)?;
+        file.take(DELTA_LOG_BYTES_MAX + HEAD as u64).read_to_end(&mut bytes)?;
         let (mut deltas, mut rest, mut last) = (Vec::new(), &*bytes, None);
-        while let Some((round, delta)) = record(&mut rest)
+        while !rest.starts_with(&END)
+            && let Some((round, delta)) = record(&mut rest)
             && last.is_none_or(|last| last == round)
         {
             last = Some(round);
             deltas.extend(delta);
         }
-        Ok(deltas)
+        let end = if rest.starts_with(&END) { LogEnd::Marked } else { LogEnd::Unmarked };
+        Ok(FoundDeltas { deltas, end })
     }
 
     /// Writes deltas. Incomplete records do not count, and are overwritten.
@@ -77,20 +101,29 @@ impl DeltaLog {
         for delta in deltas {
             put(&mut self.buffer, self.round, delta)?;
         }
-        if self.end + self.buffer.len() as u64 > DELTA_LOG_BYTES_MAX {
+        let bytes = self.buffer.len() as u64;
+        self.buffer.extend(END);
+        if self.end + bytes > DELTA_LOG_BYTES_MAX {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         if let Err(error) = self.file.write_all(&self.buffer) {
             self.file.seek(SeekFrom::Start(self.end))?;
             return Err(error);
         }
-        self.end += self.buffer.len() as u64;
+        self.end += bytes;
+        // The next record takes the place of the end mark.
+        self.file.seek(SeekFrom::Start(self.end))?;
         Ok(())
     }
 
     /// Begins a new round after everything was stored elsewhere.
     pub(super) fn begin_round(&mut self) {
-        if self.end > 0 && self.file.rewind().is_ok() {
+        let is_ended = |file: &mut File| {
+            file.rewind()?;
+            file.write_all(&END)?;
+            file.rewind()
+        };
+        if self.end > 0 && is_ended(&mut self.file).is_ok() {
             self.end = 0;
             self.round = self.round.wrapping_add(1);
         }
@@ -206,21 +239,23 @@ mod tests {
                     log.write(&last[last.len() - 1..]).unwrap();
                 }
             }
-            prop_assert_eq!(&DeltaLog::read(&journal).unwrap(), &last);
+            let found = DeltaLog::read(&journal).unwrap();
+            prop_assert_eq!((&found.deltas, found.end), (&last, LogEnd::Marked));
 
             let (path, whole) = (open::with_suffix(&journal, SUFFIX), log.end);
             let bytes = std::fs::read(&path).unwrap();
             let kept = cut.index(usize::try_from(whole).unwrap());
             std::fs::write(&path, &bytes[..kept]).unwrap();
             let found = DeltaLog::read(&journal).unwrap();
-            prop_assert!(found.len() < last.len());
-            prop_assert_eq!(&found, &last[..found.len()]);
+            prop_assert_eq!(found.end, LogEnd::Unmarked);
+            prop_assert!(found.deltas.len() < last.len());
+            prop_assert_eq!(&found.deltas, &last[..found.deltas.len()]);
         }
     }
 
-    /// A changed record ends the log, together with everything behind it.
+    /// A changed record ends the log, together with everything behind it, and the end is not the marked one.
     #[test]
-    fn f109_a_flipped_bit_ends_the_log() {
+    fn f109_k30_a_flipped_bit_ends_the_log_and_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
         let journal = folder.path().join("journal.db");
         let mut log = DeltaLog::open(&journal, 1).unwrap();
@@ -228,12 +263,13 @@ mod tests {
         log.write(&deltas).unwrap();
         let path = open::with_suffix(&journal, SUFFIX);
         let bytes = std::fs::read(&path).unwrap();
-        let one = bytes.len() / 3;
+        let one = (bytes.len() - HEAD) / 3;
         for at in one..2 * one {
             let mut flipped = bytes.clone();
             flipped[at] ^= 0x10;
             std::fs::write(&path, flipped).unwrap();
-            assert_eq!(DeltaLog::read(&journal).unwrap(), deltas[..1], "bit in byte {at}");
+            let found = DeltaLog::read(&journal).unwrap();
+            assert_eq!((&found.deltas[..], found.end), (&deltas[..1], LogEnd::Unmarked), "bit in byte {at}");
         }
     }
 }

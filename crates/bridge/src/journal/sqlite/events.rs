@@ -427,6 +427,33 @@ fn seal(id: i64, event: &Event) -> i64 {
     hash.finalize().first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes))
 }
 
+/// True if the columns of a row match its checksum.
+pub(super) fn is_sealed(row: &SealedRow<'_>) -> bool {
+    let event = || {
+        Some(Event {
+            cursor: Cursor::new(Epoch::from_random(0), row.id.cast_unsigned() & SEQ_MAX),
+            class: class_of(row.class).ok()?,
+            at: time(row.at).ok()?,
+            kind: Kind::new(row.kind).ok()?,
+            body: Arc::from(row.body),
+            client_id: row.client_id.map(ClientId::new).transpose().ok()?,
+            forms: EventForms::default(),
+        })
+    };
+    event().is_some_and(|event| seal(row.id, &event) == row.seal)
+}
+
+/// Columns of an event's row.
+pub(super) struct SealedRow<'r> {
+    pub(super) id: i64,
+    pub(super) at: i64,
+    pub(super) class: i64,
+    pub(super) kind: &'r str,
+    pub(super) client_id: Option<&'r str>,
+    pub(super) seal: i64,
+    pub(super) body: &'r [u8],
+}
+
 fn class_number(class: Class) -> i64 {
     match class {
         Class::Delta => 0,

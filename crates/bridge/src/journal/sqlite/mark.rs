@@ -37,6 +37,13 @@ pub(super) struct Mark {
     has_log: bool,
 }
 
+/// Whether the journal is as its heads say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HeadsMatch {
+    Exact,
+    Unknown,
+}
+
 impl Mark {
     /// Reads the mark and inspects the files before they are opened: opening changes them.
     pub(super) fn read(journal: &Path) -> Self {
@@ -57,11 +64,11 @@ impl Mark {
     }
 
     /// True if this is not the file that was left. A process that did not close the journal has left a log,
-    /// which no copy has.
-    pub(super) fn is_another(&self, stop: LastStop) -> bool {
+    /// which no copy has, or has emptied it; then the heads tell.
+    pub(super) fn is_another(&self, stop: LastStop, heads: HeadsMatch) -> bool {
         let as_left = match stop {
             LastStop::Clean => self.is_as_closed,
-            LastStop::Unclean => self.has_log,
+            LastStop::Unclean => self.has_log || heads == HeadsMatch::Exact,
         };
         !(self.is_same_file && as_left)
     }

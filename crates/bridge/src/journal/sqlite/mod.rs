@@ -7,21 +7,30 @@ mod asks;
 mod audit_key;
 mod audit_log;
 mod backup;
+mod begin;
 mod changed_inputs;
+mod compare;
 mod damage;
 mod delta_log;
 mod documents;
 mod events;
+mod examine;
 mod failure;
+mod heads;
 mod mark;
 mod open;
+mod pages;
 mod pending_deltas;
 mod projects;
 mod readers;
+mod repair;
 mod replicas;
+mod salvage;
 mod schema;
 mod sessions;
 mod sweep;
+mod tally;
+mod wal;
 mod writer;
 
 use std::fmt;
@@ -37,9 +46,9 @@ use self::writer::{Load, Writer};
 use super::event::{check_drafts, class_of, weight};
 use super::{
     Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Class, ClientId, Counts, Cursor, Document,
-    DocumentChange, Draft, Fence, Handle, Journal, JournalError, Keep, Key, Max, NewAsk, NewSession, Novelty,
-    Opening, Page, Project, ProjectFolder, Replica, Resume, Retained, Session, SessionChange, SessionName,
-    Settle, Settled, Settlement, Stored, Tap,
+    DocumentChange, Draft, Fence, Handle, Journal, JournalError, Keep, Key, Loss, Max, NewAsk, NewSession,
+    Novelty, Opening, Page, Project, ProjectFolder, Replica, Resume, Retained, Session, SessionChange,
+    SessionName, Settle, Settled, Settlement, Stored, Tap,
 };
 use crate::limits::{DELTA_BYTES_MAX, JOURNAL_BYTES_MAX, LIST_MAX};
 
@@ -51,6 +60,8 @@ pub struct SqliteJournal {
     readers: Arc<Readers>,
     writer: Writer,
     damage: Damage,
+    /// What it held and does not hold any more, as of its opening.
+    losses: Vec<Loss>,
 }
 
 impl SqliteJournal {
@@ -67,10 +78,11 @@ impl SqliteJournal {
         bytes_max: u64,
     ) -> Result<Self, JournalError> {
         let path = path.into();
-        let (conn, lock, log) = open::writer(&path, opening, bytes_max)?;
-        let writer = Writer::start(conn, lock, log, &path, bytes_max)?;
+        let opened = open::writer(&path, opening, bytes_max)?;
+        let losses = opened.losses.clone();
+        let writer = Writer::start(opened, &path, bytes_max)?;
         let readers = Readers::new(path.clone(), writer.waiting());
-        Ok(SqliteJournal { path, readers, writer, damage: Damage::default() })
+        Ok(SqliteJournal { path, readers, writer, damage: Damage::default(), losses })
     }
 
     /// The path of the file.
@@ -83,6 +95,13 @@ impl SqliteJournal {
     /// blocks on the disk.
     pub fn put_aside(path: &Path) -> Result<Option<PathBuf>, JournalError> {
         open::put_aside(path)
+    }
+
+    /// Compares a journal with what it must hold, also while another process writes it. It blocks on the
+    /// disk.
+    pub fn losses_of(path: &Path) -> Result<Vec<Loss>, JournalError> {
+        schema::check(&open::reader(path)?)?;
+        examine::inspect(path)
     }
 
     /// Reads every event of a journal, also while another process writes it, and returns the number of
@@ -264,6 +283,10 @@ impl Journal for SqliteJournal {
 
     fn damaged_events(&self) -> u64 {
         self.damage.count()
+    }
+
+    fn losses(&self) -> Vec<Loss> {
+        self.losses.clone()
     }
 
     fn counts(&self) -> Call<'_, Counts> {

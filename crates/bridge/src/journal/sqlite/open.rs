@@ -4,23 +4,33 @@ use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+use rusqlite::{Connection, OpenFlags};
 
-use super::delta_log::{DeltaLog, LoggedDelta};
+use super::begin::Begin;
+use super::delta_log::DeltaLog;
 use super::failure::Doing as _;
+use super::heads::{self, Heads};
 use super::mark::Mark;
-use super::{audit_key, pending_deltas, schema};
-use crate::journal::opening::LastStop;
-use crate::journal::{Epoch, ErrorKind, Handle, JournalError, Opening};
-use crate::limits::{BUSY_WAIT, PAST_EPOCHS_MAX, STATEMENTS_MAX, WAL_KEPT_BYTES};
+use super::tally::{self, SharedTally};
+use super::{audit_key, compare, examine, schema};
+use crate::journal::{ErrorKind, JournalError, Loss, Opening};
+use crate::limits::{BUSY_WAIT, STATEMENTS_MAX, WAL_KEPT_BYTES};
 
-/// Opens the one connection that writes, migrates the file, and begins another epoch if necessary. The second
-/// value holds the lock for as long as it lives, the third is the log of deltas.
-pub(super) fn writer(
-    path: &Path,
-    opening: &Opening,
-    bytes_max: u64,
-) -> Result<(Connection, File, DeltaLog), JournalError> {
+/// A journal that is open for writing.
+pub(super) struct OpenJournal {
+    pub(super) conn: Connection,
+    /// Holds the lock for as long as it lives.
+    pub(super) lock: File,
+    pub(super) deltas: DeltaLog,
+    pub(super) tally: SharedTally,
+    pub(super) heads: Heads,
+    /// What it held and does not hold any more.
+    pub(super) losses: Vec<Loss>,
+}
+
+/// Opens the one connection that writes, compares the file with its heads and repairs what can be repaired,
+/// migrates it, and begins another epoch if necessary.
+pub(super) fn writer(path: &Path, opening: &Opening, bytes_max: u64) -> Result<OpenJournal, JournalError> {
     make_folder(path)?;
     refuse_links(path)?;
     let lock = lock(path)?;
@@ -31,17 +41,35 @@ pub(super) fn writer(
     private_file(path).map_err(|error| JournalError::io("create", path, error))?;
     // Before anything is changed in a file that may belong to another program.
     let version = schema::check(&connect(path)?)?;
-    if version == 0 && mark.is_noted() {
+    let deltas = DeltaLog::read(path).map_err(|error| JournalError::io("read the deltas of", path, error))?;
+    // Before anything is written: the log may still have what a damaged part of it hides.
+    let mut examined = examine::examine(path, opening, version, deltas.end)?;
+    if examined.version == 0 && mark.is_noted() {
         return Err(missing(path, "is empty"));
     }
     let mut conn = writer_again(path, bytes_max)?;
     schema::migrate(&conn)?;
-    let deltas = DeltaLog::read(path).map_err(|error| JournalError::io("read the deltas of", path, error))?;
-    let name = begin(&mut conn, opening, &deltas, &mark, path)?;
+    if examined.version != schema::NEWEST {
+        examined.sums = compare::sums(&conn)?;
+    }
+    let failed = |error| JournalError::io("write what must be in", path, error);
+    let mut heads = Heads::create(path, &examined.sums, &examined.losses).map_err(failed)?;
+    let tally = SharedTally::default();
+    tally.lock().sums = examined.sums;
+    tally::watch(&conn, &tally)?;
+    let mut begin = Begin {
+        opening,
+        mark: &mark,
+        heads_match: examined.heads_match,
+        path,
+        heads: &mut heads,
+        tally: &tally,
+    };
+    let name = begin.run(&mut conn, &deltas.deltas, &examined.losses, examined.ends)?;
     mark.opened(path, &name).map_err(|error| JournalError::io("write the mark of", path, error))?;
-    let log = DeltaLog::open(path, opening.fresh_epoch.to_stored().cast_unsigned());
-    let log = log.map_err(|error| JournalError::io("write the deltas of", path, error))?;
-    Ok((conn, lock, log))
+    let deltas = DeltaLog::open(path, opening.fresh_epoch.to_stored().cast_unsigned());
+    let deltas = deltas.map_err(|error| JournalError::io("write the deltas of", path, error))?;
+    Ok(OpenJournal { conn, lock, deltas, tally, heads, losses: examined.losses })
 }
 
 /// Opens the connection that writes, for a journal that is locked and migrated.
@@ -99,7 +127,9 @@ fn in_real_folder(path: &Path) -> PathBuf {
 /// Refuses a journal if one of its files is a link: the target of the link would be read, changed and given
 /// another mode.
 fn refuse_links(journal: &Path) -> Result<(), JournalError> {
-    for suffix in ["", ".lock", "-mark", "-pieces", "-wal", "-shm", "-journal", audit_key::SUFFIX] {
+    for suffix in
+        ["", ".lock", "-mark", "-pieces", "-wal", "-shm", "-journal", heads::SUFFIX, audit_key::SUFFIX]
+    {
         let path = with_suffix(journal, suffix);
         if std::fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
             let message = format!("A file of the journal is a link, or not a file: `{}`", path.display());
@@ -161,64 +191,9 @@ fn lock(path: &Path) -> Result<File, JournalError> {
     }
 }
 
-/// Marks the journal as open, stores the deltas that the last process left in the log, and begins another
-/// epoch if numbers may have been lost. Returns the name of the journal, which its backups share.
-fn begin(
-    conn: &mut Connection,
-    opening: &Opening,
-    deltas: &[LoggedDelta],
-    mark: &Mark,
-    path: &Path,
-) -> Result<String, JournalError> {
-    let doing = "begin to write the journal";
-    let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).doing(doing)?;
-    let name = name_of(&tx, mark, path)?;
-    pending_deltas::flush(&tx, deltas)?;
-    let left = tx
-        .query_row("SELECT clean, boot_id FROM journal", [], |row| {
-            let stop = if row.get(0)? { LastStop::Clean } else { LastStop::Unclean };
-            Ok((stop, row.get::<_, String>(1)?))
-        })
-        .optional()
-        .doing(doing)?;
-    let (boot_id, fresh) = (&opening.boot_id, opening.fresh_epoch);
-    let lost = left
-        .as_ref()
-        .is_some_and(|(stop, boot_id)| opening.may_have_lost(*stop, boot_id) || mark.is_another(*stop));
-    if lost {
-        begin_epoch(&tx, fresh)?;
-    }
-    if lost || left.is_none() {
-        let sql = "INSERT OR REPLACE INTO journal (one, boot_id, clean, epoch) VALUES (1, ?1, 0, ?2)";
-        tx.execute(sql, params![boot_id, fresh.to_stored()]).doing(doing)?;
-    } else {
-        tx.execute("UPDATE journal SET boot_id = ?1, clean = 0", [boot_id]).doing(doing)?;
-    }
-    tx.commit().doing(doing)?;
-    Ok(name)
-}
-
-/// Returns the name of a journal, which it gets when it is first opened. A journal with another name than the
-/// one that was here is refused; one without a name is of an earlier version.
-fn name_of(conn: &Connection, mark: &Mark, path: &Path) -> Result<String, JournalError> {
-    let doing = "read the name of the journal";
-    // A table of its own: earlier versions ignore it.
-    let make =
-        "CREATE TABLE IF NOT EXISTS identity (one INTEGER PRIMARY KEY CHECK (one = 1), name TEXT NOT NULL)";
-    conn.execute_batch(make).doing(doing)?;
-    let find = "SELECT name FROM identity";
-    let found: Option<String> = conn.query_row(find, [], |row| row.get(0)).optional().doing(doing)?;
-    if let Some(name) = found {
-        return if mark.is_of_another(&name) { Err(missing(path, "is another server's")) } else { Ok(name) };
-    }
-    conn.execute("INSERT INTO identity (one, name) VALUES (1, lower(hex(randomblob(16))))", [])
-        .doing(doing)?;
-    conn.query_row(find, [], |row| row.get(0)).doing(doing)
-}
-
 /// The error for a journal that is gone: an empty one in its place would look as if nothing had ever
 /// happened.
-fn missing(path: &Path, how: &str) -> JournalError {
+pub(super) fn missing(path: &Path, how: &str) -> JournalError {
     let message =
         format!("The journal {how}, and the mark beside it says that there was one: `{}`", path.display());
     let hint = "put it back, or restore a backup; `tidings serve --new-journal` begins an empty one";
@@ -245,7 +220,7 @@ pub(super) fn put_aside(path: &Path) -> Result<Option<PathBuf>, JournalError> {
     })?;
     let mut moved = None;
     // The key goes with its log.
-    for suffix in ["", "-wal", "-shm", "-pieces", audit_key::SUFFIX] {
+    for suffix in ["", "-wal", "-shm", "-pieces", heads::SUFFIX, audit_key::SUFFIX] {
         let (from, to) = (with_suffix(path, suffix), with_suffix(&aside, suffix));
         match std::fs::rename(&from, &to) {
             Ok(()) if suffix.is_empty() => moved = Some(to),
@@ -260,23 +235,4 @@ pub(super) fn put_aside(path: &Path) -> Result<Option<PathBuf>, JournalError> {
         }
         _ => Ok(moved),
     }
-}
-
-/// Begins another epoch for the sessions of this server; a replica has the epoch of its owner.
-fn begin_epoch(conn: &Connection, fresh: Epoch) -> Result<(), JournalError> {
-    let doing = "begin another epoch of the journal";
-    let past = "INSERT INTO past_epochs (session, place, epoch, last)
-        SELECT handle, 1 + coalesce((SELECT max(place) FROM past_epochs WHERE session = handle), 0), epoch, head
-        FROM sessions WHERE node IS NULL";
-    conn.execute(past, []).doing(doing)?;
-    let forget = "DELETE FROM past_epochs WHERE place <=
-        (SELECT max(place) FROM past_epochs AS newer WHERE newer.session = past_epochs.session) - ?1";
-    conn.execute(forget, [PAST_EPOCHS_MAX]).doing(doing)?;
-    let mut handles = conn.prepare("SELECT handle FROM sessions WHERE node IS NULL").doing(doing)?;
-    let handles: Result<Vec<u64>, _> = handles.query_map([], |row| row.get(0)).doing(doing)?.collect();
-    let mut set = conn.prepare("UPDATE sessions SET epoch = ?2 WHERE handle = ?1").doing(doing)?;
-    for handle in handles.doing(doing)? {
-        set.execute(params![handle, fresh.of_session(Handle::new(handle)).to_stored()]).doing(doing)?;
-    }
-    Ok(())
 }

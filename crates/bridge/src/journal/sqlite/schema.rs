@@ -19,6 +19,9 @@ const MIGRATIONS: &[&str] = &[
 /// The first version that has documents.
 pub(super) const WITH_DOCUMENTS: usize = 3;
 
+/// The newest version.
+pub(super) const NEWEST: usize = MIGRATIONS.len();
+
 /// Migrates a file to the newest version.
 pub(super) fn migrate(conn: &Connection) -> Result<(), JournalError> {
     let version = check(conn)?;

@@ -8,6 +8,7 @@ use tidings::transport::{Incoming, Lines};
 use tidings_agent::EventSink as _;
 use tidings_agent::session::{Checkpoint, RemainingOutput};
 use tidings_protocol::api::ServerPhase;
+use tidings_protocol::ui::UiMessage;
 
 use crate::error::{Code, Error};
 use crate::hosts::{FoldState, FoundHost};
@@ -58,8 +59,13 @@ impl Entry {
             offset += count as u64;
             lines.push(&buffer[..count]);
             while let Some(line) = lines.next() {
-                let Incoming::Frame { frame, .. } = line else { continue };
-                let events = remaining.read(&frame, lines.end());
+                let events = match line {
+                    Incoming::Frame { frame, .. } => remaining.read(&frame, lines.end()),
+                    Incoming::Noise { .. } | Incoming::Oversized { .. } if lines.end() > stored => {
+                        vec![unreadable_line(self.handle)]
+                    }
+                    _ => Vec::new(),
+                };
                 if !events.is_empty() {
                     let stored = JournalSink(Arc::clone(self), EventSource::Output)
                         .send_all(events, Some(lines.end()))
@@ -69,6 +75,14 @@ impl Entry {
             }
         }
     }
+}
+
+/// The event for a line that is damaged, or is not one of the protocol: readers must see that something was
+/// here.
+fn unreadable_line(session: i64) -> UiMessage {
+    let message =
+        "A line of the agent's last output cannot be read; the agent's own session file may have it";
+    UiMessage::System { message: message.to_owned(), session_id: Some(session) }
 }
 
 fn unreadable(error: &dyn fmt::Display) -> Error {

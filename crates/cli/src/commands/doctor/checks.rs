@@ -69,6 +69,14 @@ fn journal(data: Option<&Path>) -> DoctorCheck {
     if !path.exists() {
         return check.found("none yet");
     }
+    match SqliteJournal::losses_of(&path) {
+        Ok(losses) if losses.is_empty() => {}
+        Ok(losses) => {
+            let losses: Vec<String> = losses.iter().map(ToString::to_string).collect();
+            return check.wrong(format!("damaged: {}", losses.join("; ")), RESTORE);
+        }
+        Err(error) => return check.wrong(error.to_string(), error.hint()),
+    }
     match SqliteJournal::inspect(&path) {
         Ok(0) => check.found("no event is damaged"),
         Ok(1) => check.wrong("1 event is damaged", RESTORE),

@@ -6,6 +6,7 @@ use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::journal::sqlite::failure::Doing as _;
+use crate::journal::sqlite::tally::SharedTally;
 use crate::journal::{AuditKey, Class, Event, JournalError, Key};
 
 /// The connection inside a transaction, and the commits to publish after it.
@@ -14,15 +15,18 @@ pub(in crate::journal::sqlite) struct Tx<'c> {
     pub(in crate::journal::sqlite) commits: Vec<OwnedCommit>,
     /// Seals lines of the audit log.
     pub(in crate::journal::sqlite) audit_key: &'c AuditKey,
+    /// Counts rows.
+    pub(super) tally: &'c SharedTally,
 }
 
 impl Tx<'_> {
     /// Runs one of several calls, so that it can be rolled back alone.
     pub(super) fn run(&mut self, job: &mut dyn Job) -> Result<(), JournalError> {
-        let commits = self.commits.len();
+        let (commits, counted) = (self.commits.len(), self.tally.lock().savepoint());
         self.conn.prepare_cached("SAVEPOINT call").and_then(|mut it| it.execute([])).doing("begin a call")?;
         if job.run(self)? == JobOutcome::Refused {
             self.commits.truncate(commits);
+            self.tally.lock().roll_back(counted);
             self.conn.execute_batch("ROLLBACK TO call").doing("take a call back")?;
         }
         self.conn.prepare_cached("RELEASE call").and_then(|mut it| it.execute([])).doing("end a call")?;

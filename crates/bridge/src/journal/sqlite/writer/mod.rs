@@ -8,7 +8,6 @@
 //! [stored](PendingDeltas) on the caller's thread: that takes less time than waking the writer's thread and
 //! being woken by it, which would be most of a subscriber's latency.
 
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,7 +19,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
 use self::job::{AfterCall, Job, QueuedCall, Wake};
 use self::state::WriterState;
-use super::delta_log::DeltaLog;
+use super::open::OpenJournal;
 use super::pending_deltas::PendingDeltas;
 use super::{audit_key, open};
 use crate::journal::{Draft, Fence, JournalError, Key, Stored, Tap};
@@ -80,22 +79,20 @@ impl UnflushedDeltas {
 const ROOM: usize = WRITER_ROOM_BYTES_MAX / WRITER_ROOM_UNIT;
 
 impl Writer {
-    pub(super) fn start(
-        conn: Connection,
-        lock: File,
-        log: DeltaLog,
-        path: &Path,
-        bytes_max: u64,
-    ) -> Result<Self, JournalError> {
+    pub(super) fn start(opened: OpenJournal, path: &Path, bytes_max: u64) -> Result<Self, JournalError> {
         let (queue, jobs) = mpsc::channel(WRITER_QUEUE_MAX);
         let tap = Arc::new(Mutex::new(None));
-        let deltas = PendingDeltas::new(log);
+        let OpenJournal { conn, lock, deltas, tally, heads, losses } = opened;
+        let deltas = PendingDeltas::new(deltas);
         let count = deltas.count();
         let audit_key = audit_key::open(path, &conn)?;
         let state = WriterState {
             conn,
             audit_key,
             deltas,
+            tally,
+            heads,
+            losses,
             path: path.to_owned(),
             bytes_max,
             tap: Arc::clone(&tap),
@@ -108,6 +105,7 @@ impl Writer {
         let state = Arc::new(Mutex::new(Some(state)));
         let shared = Arc::clone(&state);
         let checkpointer = open::checkpointer(path)?;
+        checkpoint::without_waiting(&checkpointer);
         let (locked, unlocked) = watch::channel(());
         let work = move || {
             work(&shared, jobs, checkpointer);
@@ -212,27 +210,35 @@ impl Drop for Writer {
 
 /// Main loop of the thread, until the last call or until the writer is dropped.
 fn work(
-    shared: &Mutex<Option<WriterState>>,
+    shared: &Arc<Mutex<Option<WriterState>>>,
     mut jobs: mpsc::Receiver<Box<dyn Job>>,
     checkpointer: Connection,
 ) {
+    // One message is enough: the thread that copies the log looks at all of it.
+    let (due, is_due) = std::sync::mpsc::sync_channel(1);
+    let copied = Arc::clone(shared);
+    let copying = move || checkpoint::work(&copied, &is_due, &checkpointer);
+    let copying = std::thread::Builder::new().name("tidings-checkpoint".to_owned()).spawn(copying);
+    if let Err(error) = &copying {
+        tracing::error!(%error, "failed to start the thread that copies the log of the journal");
+    }
     while let Some(first) = jobs.blocking_recv() {
-        let is_due = {
-            let mut guard = shared.lock();
-            let Some(state) = guard.as_mut() else { return };
-            if state.serve(first, &mut jobs) == AfterCall::Stop {
-                // The caller of the last call has its result by now, so the lock must not be released in
-                // between.
-                drop(checkpointer);
-                *guard = None;
-                return;
-            }
-            state.is_due()
-        };
-        if is_due {
-            checkpoint::copy_log(shared, &checkpointer);
+        let mut guard = shared.lock();
+        let Some(state) = guard.as_mut() else { break };
+        if state.serve(first, &mut jobs) == AfterCall::Stop {
+            // The caller of the last call has its result by now, so the lock must not be released in between.
+            *guard = None;
+            break;
+        }
+        if state.is_due() {
+            // A message that finds no room says nothing new.
+            due.try_send(()).unwrap_or_default();
         }
     }
-    drop(checkpointer);
     drop(shared.lock().take());
+    drop(due);
+    if let Ok(copying) = copying {
+        // A panic of the thread was reported by its hook.
+        drop(copying.join());
+    }
 }

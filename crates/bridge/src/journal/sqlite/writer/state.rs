@@ -11,10 +11,14 @@ use tokio::sync::mpsc;
 use super::checkpoint::checkpoint;
 use super::job::{AfterCall, Job, JobOutcome, OwnedCommit, Tx};
 use crate::journal::sqlite::failure::Doing as _;
+use crate::journal::sqlite::heads::Heads;
 use crate::journal::sqlite::mark::Mark;
 use crate::journal::sqlite::pending_deltas::PendingDeltas;
+use crate::journal::sqlite::tally::{self, SharedTally};
 use crate::journal::sqlite::{open, sweep};
-use crate::journal::{AuditKey, Class, Commit, Draft, ErrorKind, Fence, JournalError, Key, Stored, Tap};
+use crate::journal::{
+    AuditKey, Class, Commit, Draft, ErrorKind, Fence, JournalError, Key, Loss, Stored, Tap,
+};
 use crate::limits::{CALL_LOG_BYTES, CHECKPOINT_BYTES, COMMIT_BYTES_MAX, COMMIT_CALLS_MAX};
 
 /// Pages that the logged deltas take at most: their bytes, and a few pages for each of them.
@@ -32,6 +36,12 @@ pub(super) struct WriterState {
     pub(super) conn: Connection,
     pub(super) audit_key: AuditKey,
     pub(super) deltas: PendingDeltas,
+    /// What the tables hold.
+    pub(super) tally: SharedTally,
+    /// What they must hold, for the next start.
+    pub(super) heads: Heads,
+    /// What was missing when the journal was opened.
+    pub(super) losses: Vec<Loss>,
     pub(super) path: PathBuf,
     pub(super) bytes_max: u64,
     pub(super) tap: Arc<Mutex<Option<Tap>>>,
@@ -134,6 +144,7 @@ impl WriterState {
             // The log is copied first, so that a closed journal is one complete file.
             let committed = self.try_commit(std::slice::from_mut(&mut closing));
             checkpoint(&self.conn, "TRUNCATE");
+            self.heads.close(&self.tally.lock().sums);
             if let Err(error) = Mark::closed(&self.path) {
                 tracing::warn!(%error, "failed to mark the journal as closed; the next start begins another epoch");
             }
@@ -146,13 +157,9 @@ impl WriterState {
         last
     }
 
-    /// True if enough was written since the log was last copied. The caller must copy it then.
-    pub(super) fn is_due(&mut self) -> bool {
-        let is_due = self.uncopied >= CHECKPOINT_BYTES;
-        if is_due {
-            self.uncopied = 0;
-        }
-        is_due
+    /// True if enough was written since the log was last copied.
+    pub(super) fn is_due(&self) -> bool {
+        self.uncopied >= CHECKPOINT_BYTES
     }
 
     /// Commits calls together; if the engine fails, each by itself, so that one does not fail because of
@@ -216,12 +223,14 @@ impl WriterState {
             self.conn.execute_batch(sync).doing(doing)?;
             self.syncing = Some(class);
         }
+        self.tally.lock().begin();
         self.conn.prepare_cached("BEGIN IMMEDIATE").and_then(|mut it| it.execute([])).doing(doing)?;
         if deltas == DeltaFlush::Now {
             self.deltas.flush(&self.conn)?;
         }
         let has_calls = !batch.is_empty();
-        let mut tx = Tx { conn: &self.conn, commits: Vec::new(), audit_key: &self.audit_key };
+        let mut tx =
+            Tx { conn: &self.conn, commits: Vec::new(), audit_key: &self.audit_key, tally: &self.tally };
         if let [job] = batch {
             // A single call needs no savepoint.
             if job.run(&mut tx)? == JobOutcome::Refused {
@@ -234,7 +243,15 @@ impl WriterState {
             }
         }
         let commits = tx.commits;
+        let next = self.tally.lock().next();
+        if has_calls {
+            self.heads.announce(&self.tally.lock().next_to_write(&next));
+        }
         self.conn.prepare_cached("COMMIT").and_then(|mut it| it.execute([])).doing(doing)?;
+        self.tally.lock().accept(next);
+        if has_calls {
+            self.confirm(&commits);
+        }
         if deltas == DeltaFlush::Now {
             self.deltas.forget_flushed();
             if has_calls {
@@ -242,6 +259,20 @@ impl WriterState {
             }
         }
         Ok(commits)
+    }
+
+    /// Records that the announced commit happened, before its callers are told.
+    fn confirm(&mut self, commits: &[OwnedCommit]) {
+        self.heads.confirm();
+        let mut tally = self.tally.lock();
+        tally.written();
+        if self.heads.is_due() {
+            self.heads.renew(&tally.sums, &self.losses);
+        }
+        // After a loss of power a deleted session must not count as lost.
+        if commits.iter().any(|commit| matches!(commit, OwnedCommit::Deleted(_))) {
+            self.heads.sync();
+        }
     }
 
     fn publish(&mut self, commits: &[OwnedCommit]) {
@@ -275,7 +306,12 @@ impl WriterState {
         }
         if error.kind() == ErrorKind::Io {
             match open::writer_again(&self.path, self.bytes_max) {
-                Ok(conn) => (self.conn, self.syncing) = (conn, None),
+                Ok(conn) => {
+                    if let Err(error) = tally::watch(&conn, &self.tally) {
+                        tracing::error!(%error, "failed to count the rows of the journal");
+                    }
+                    (self.conn, self.syncing) = (conn, None);
+                }
                 Err(again) => tracing::error!(%error, %again, "failed to open the journal again"),
             }
         }
