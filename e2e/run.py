@@ -27,6 +27,7 @@ sys.dont_write_bytecode = True
 
 import acp  # noqa: E402
 import agents  # noqa: E402
+import damage  # noqa: E402
 import fleet  # noqa: E402
 import outlive  # noqa: E402
 import readme  # noqa: E402
@@ -77,6 +78,7 @@ EXTRA = (
     Extra(sessions_repair.NAME, "cli×api", sessions_repair.problems_of),
     Extra("sessions-made", "sessions", sessions.problems_of_made),
     Extra(upgrade.NAME, "cli×api", upgrade.play),
+    Extra(damage.NAME, "cli×api", damage.play),
     Extra(take_over.NAME, "cli×api", take_over.play),
     Extra(terminal_more.NAME, "cli×api", terminal_more.play),
     Extra(acp.NAME, "cli×api", acp.play),

@@ -4,7 +4,7 @@
 # SESSIONS=n, CASES=n, SOCKETS=n, KILLS=n, AGENTS=n, RACES=n, TAKE_OVERS=n, STUCK=n, MIB=n, ROUNDS=n, SECONDS_OF_FAULTS=n and TIMES=n set sizes, SEED=n the random seed; a failure prints its seed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-all_parts=(sessions resume kill hosts outlive outlive-cli upgrade terminal take-over agents fleet readme stuck answers properties)
+all_parts=(sessions resume kill damage hosts outlive outlive-cli upgrade terminal take-over agents fleet readme stuck answers properties)
 [ -z "${SEED:-}" ] || export TIDINGS_SOAK_SEED=$SEED
 
 # A thousand sessions that end at inconvenient moments; fails if a process, a task or an open file is left over.
@@ -28,6 +28,14 @@ soak_resume() {
 soak_kill() {
     cargo build -p tidings-bridge --example journal_writer
     TIDINGS_SOAK_KILLS=${KILLS:-1000} cargo test -p tidings-bridge --all-features --test integration kill::
+}
+
+# Every file of a data folder, damaged at each 64th of its length: the journal alone, and a server on it.
+soak_damage() {
+    TIDINGS_DAMAGE=all cargo test -p tidings-bridge --all-features --test integration sqlite::heads::
+    cargo build -p tidings-cli -p tidings-e2e-driver
+    e2e/install.sh
+    DAMAGE=${DAMAGE:-all} python3 e2e/run.py --only damage --column 'cli×api'
 }
 
 # Bridges that are killed repeatedly while the CLI of their agent host writes.
