@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_nats::jetstream::Message;
-use async_nats::jetstream::consumer::DeliverPolicy;
-use async_nats::jetstream::consumer::pull::OrderedConfig;
-use async_nats::jetstream::stream::Stream;
+use async_nats::jetstream::consumer::pull::{Config as PullConfig, Stream as Messages};
+use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy};
+use async_nats::jetstream::stream::{RawMessageErrorKind, Stream};
 use futures_util::StreamExt as _;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
@@ -20,21 +20,27 @@ use crate::Call;
 use crate::error::{ErrorKind, FleetError};
 use crate::keys::random_name;
 use crate::limits::{
-    CALL_MAX, CHECKPOINT_EVERY, MEMBERSHIP_WAIT, PULL_MAX, REMOVALS_MAX, REMOVE_ATTEMPTS, RETRY_MAX,
+    CALL_MAX, CHECKPOINT_EVERY, KEY_WAIT, MEMBERSHIP_WAIT, PULL_BEAT, PULL_MAX, PULL_MESSAGES, REMOVALS_MAX,
+    REMOVE_ATTEMPTS, RETRY_MAX,
 };
 use crate::link::{Link, bounded};
 use crate::names::{self, Name, node_of, session_token};
 use crate::replicator::CLAIM;
 use crate::roster::Roster;
+use crate::storage::StreamSighting;
 use crate::unit::{Claim, ENDED, Unit, decode};
 
 /// A position in the stream of a fleet.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Checkpoint {
-    /// The stream: another one begins at its start.
+    /// The stream, by its name and time of creation: another one is read from its start.
     pub stream: String,
     /// The last message that was taken.
     pub seq: u64,
+    /// Time at which the server stored that message, in nanoseconds since the Unix epoch. A backup of the
+    /// stream that was restored has the same time of creation, and another message of this number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stored_ns: Option<i64>,
 }
 
 /// The receiver of units.
@@ -64,6 +70,12 @@ pub struct Consumer {
     removes_all: bool,
     stream: Option<Stream>,
     checkpoint: Checkpoint,
+    /// The last sighting of the stream.
+    seen: Option<StreamSighting>,
+    /// The number of the last message that the server delivered to this reader: none may be missing.
+    delivered: u64,
+    /// A message that could not be read, with the time of the first attempt.
+    unread: Option<(u64, Instant)>,
     /// The highest message that was read since this start.
     highest: u64,
     saved: Checkpoint,
@@ -83,6 +95,9 @@ impl Consumer {
             removes_all: false,
             stream: None,
             checkpoint: Checkpoint::default(),
+            seen: None,
+            delivered: 0,
+            unread: None,
             highest: 0,
             saved: Checkpoint::default(),
             saved_at: Instant::now(),
@@ -132,31 +147,15 @@ impl Consumer {
         }
     }
 
-    /// Reads until the connection fails.
+    /// Reads until the connection fails, or the stream is not the one that it was.
     async fn read(&mut self) -> Result<(), FleetError> {
         let doing = "read the fleet";
         let disconnected = self.link.disconnected();
         tokio::pin!(disconnected);
         let stream = self.link.stream().await?;
-        let info = stream.cached_info();
-        let name = format!("{} {}", info.config.name, info.created);
-        if self.checkpoint.stream != name || self.checkpoint.seq > info.state.last_sequence {
-            self.checkpoint = Checkpoint { stream: name, seq: 0 };
-            self.highest = 0;
-            self.taken.clear();
-        }
+        self.find_place(&stream).await?;
         self.stream = Some(stream.clone());
-        let config = OrderedConfig {
-            name: Some(format!("{}_{}", self.link.identity().node, random_name()?)),
-            filter_subject: names::all_events(&self.link.identity().fleet),
-            deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: self.checkpoint.seq + 1 },
-            max_expires: PULL_MAX,
-            ..OrderedConfig::default()
-        };
-        let consumer = bounded(doing, CALL_MAX, stream.create_consumer(config)).await?;
-        let consumer = consumer.map_err(|error| FleetError::server(doing, error))?;
-        let messages = bounded(doing, CALL_MAX, consumer.messages()).await?;
-        let mut messages = messages.map_err(|error| FleetError::server(doing, error))?;
+        let mut messages = self.messages(&stream).await?;
         loop {
             let wait = self.saved_at + CHECKPOINT_EVERY;
             tokio::select! {
@@ -165,10 +164,86 @@ impl Consumer {
                     Some(Err(error)) => return Err(FleetError::server(doing, error)),
                     None => return Err(FleetError::disconnected()),
                 },
-                () = tokio::time::sleep_until(wait) => self.save().await,
+                () = tokio::time::sleep_until(wait) => {
+                    self.save().await;
+                    self.look_again(&stream).await?;
+                }
                 () = &mut disconnected => return Err(FleetError::disconnected()),
             }
         }
+    }
+
+    /// The messages after the position. The reader ends with its stream: one that creates itself again, as
+    /// the ordered reader of the library does, goes on at its old number in another stream.
+    async fn messages(&mut self, stream: &Stream) -> Result<Messages, FleetError> {
+        let doing = "read the fleet";
+        let config = PullConfig {
+            name: Some(format!("{}_{}", self.link.identity().node, random_name()?)),
+            filter_subject: names::all_events(&self.link.identity().fleet),
+            deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: self.checkpoint.seq + 1 },
+            ack_policy: AckPolicy::None,
+            max_deliver: 1,
+            inactive_threshold: PULL_MAX * 4,
+            num_replicas: 1,
+            memory_storage: true,
+            ..PullConfig::default()
+        };
+        let consumer = bounded(doing, CALL_MAX, stream.create_consumer(config)).await?;
+        let consumer = consumer.map_err(|error| FleetError::server(doing, error))?;
+        self.delivered = 0;
+        self.link.counters().lag.store(consumer.cached_info().num_pending, Ordering::Relaxed);
+        let messages = consumer.stream().max_messages_per_batch(PULL_MESSAGES).expires(PULL_MAX);
+        let messages = bounded(doing, CALL_MAX, messages.heartbeat(PULL_BEAT).messages()).await?;
+        messages.map_err(|error| FleetError::server(doing, error))
+    }
+
+    /// Goes on at the stored position, or at the start of a stream that is not the one of the position.
+    async fn find_place(&mut self, stream: &Stream) -> Result<(), FleetError> {
+        let now = StreamSighting::of(stream.cached_info());
+        if !self.is_known(stream, &now).await? {
+            if !self.checkpoint.stream.is_empty() {
+                tracing::warn!(
+                    stream = now.identity,
+                    "the stream of the fleet is another one: it is read anew"
+                );
+            }
+            self.checkpoint = Checkpoint { stream: now.identity.clone(), seq: 0, stored_ns: None };
+            self.highest = 0;
+            self.taken.clear();
+        }
+        self.seen = Some(now);
+        Ok(())
+    }
+
+    /// True if the stream is the one of the position, and has the message of the position.
+    async fn is_known(&self, stream: &Stream, now: &StreamSighting) -> Result<bool, FleetError> {
+        let Checkpoint { stream: identity, seq, stored_ns } = &self.checkpoint;
+        let is_cut = self.seen.as_ref().is_some_and(|seen| !now.continues(seen));
+        if *identity != now.identity || *seq > now.last || is_cut {
+            return Ok(false);
+        }
+        let Some(stored_ns) = stored_ns.filter(|_| *seq >= now.first) else { return Ok(true) };
+        let doing = "read the message of the position in the fleet";
+        match bounded(doing, CALL_MAX, stream.get_raw_message(*seq)).await? {
+            Ok(found) => Ok(nanoseconds(found.time.unix_timestamp_nanos()) == Some(stored_ns)),
+            // It was removed with its session, or by its age.
+            Err(error) if error.kind() == RawMessageErrorKind::NoMessageFound => Ok(true),
+            Err(error) => Err(FleetError::server(doing, error)),
+        }
+    }
+
+    /// Fails if the stream is not the one that it was.
+    async fn look_again(&mut self, stream: &Stream) -> Result<(), FleetError> {
+        let now = self.link.sighting(stream).await?;
+        if self.seen.as_ref().is_some_and(|seen| !now.continues(seen)) || now.last < self.checkpoint.seq {
+            let message = "The stream of the fleet is not the one that it was";
+            return Err(FleetError::new(ErrorKind::Server, message, "it is read from its start"));
+        }
+        if now.last <= self.checkpoint.seq || now.first > now.last {
+            self.link.counters().lag.store(0, Ordering::Relaxed);
+        }
+        self.seen = Some(now);
+        Ok(())
     }
 
     async fn save(&mut self) {
@@ -183,12 +258,18 @@ impl Consumer {
     }
 
     async fn take(&mut self, message: &Message) -> Result<(), FleetError> {
-        let (seq, pending) = {
+        let (seq, pending, delivered, stored_ns) = {
             let info = message.info().map_err(|error| {
                 FleetError::new(ErrorKind::Server, format!("A message has no position: {error}"), "")
             })?;
-            (info.stream_sequence, info.pending)
+            let stored_ns = nanoseconds(info.published.unix_timestamp_nanos());
+            (info.stream_sequence, info.pending, info.consumer_sequence, stored_ns)
         };
+        if delivered != self.delivered + 1 {
+            let message = "Messages of the fleet were lost on their way";
+            return Err(FleetError::new(ErrorKind::Server, message, "they are read again"));
+        }
+        self.delivered = delivered;
         self.link.counters().lag.store(pending, Ordering::Relaxed);
         if seq <= self.highest {
             self.link.counters().redelivered.fetch_add(1, Ordering::Relaxed);
@@ -219,7 +300,7 @@ impl Consumer {
         }
         // The parts of an open unit are read again after a restart.
         if self.parts.is_empty() {
-            self.checkpoint.seq = seq;
+            (self.checkpoint.seq, self.checkpoint.stored_ns) = (seq, stored_ns);
         }
         Ok(())
     }
@@ -276,8 +357,17 @@ impl Consumer {
             self.parts.insert(subject.to_owned(), (claim, payload));
             return Ok(None);
         }
+        let unit = match decode(&identity, &claim, &payload) {
+            // Its node, which is a member, may have a new key before this one: the unit is read again.
+            Err(error) if error.kind() == ErrorKind::UnknownKey => {
+                let is_final = !identity.secrets.is_waiting() && !self.waits_for_key(seq);
+                let kind = if is_final { ErrorKind::Refused } else { ErrorKind::Server };
+                return Err(FleetError::new(kind, error.to_string(), error.hint()));
+            }
+            unit => unit?,
+        };
+        self.unread = None;
         self.taken.insert(subject.to_owned(), seq);
-        let unit = decode(&identity, &claim, &payload)?;
         if session_token(&unit.session) != token {
             return Err(refused("The session of a unit is not that of its subject"));
         }
@@ -285,6 +375,16 @@ impl Consumer {
             self.end(subject, seq);
         }
         Ok(Some((node, unit)))
+    }
+
+    /// True for a while after a message could not be read the first time.
+    fn waits_for_key(&mut self, seq: u64) -> bool {
+        let since = match self.unread {
+            Some((unread, since)) if unread == seq => since,
+            _ => Instant::now(),
+        };
+        self.unread = Some((seq, since));
+        since.elapsed() < KEY_WAIT
     }
 
     /// Refuses a copy of an earlier message: its node published it after another one than the last. If
@@ -310,6 +410,10 @@ impl Consumer {
             "it was not written by a node",
         ))
     }
+}
+
+fn nanoseconds(since_epoch: i128) -> Option<i64> {
+    i64::try_from(since_epoch).ok()
 }
 
 /// Removes the messages of deleted sessions from the stream, one session after the other.

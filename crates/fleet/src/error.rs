@@ -10,6 +10,8 @@ pub enum ErrorKind {
     Invalid,
     /// A signature, a key or a membership was refused.
     Refused,
+    /// A message is encrypted with a key that this node does not have, or not yet.
+    UnknownKey,
     /// The server of the fleet is not connected.
     Disconnected,
     /// The other node is not connected.

@@ -15,7 +15,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{ErrorKind, FleetError};
-use crate::keys::{FleetSecret, PublicKey, random, random_name};
+use crate::key_exchange::{self, KeyReply, KeyRequest};
+use crate::keyring::FleetSecret;
+use crate::keys::{PublicKey, random, random_name};
 use crate::limits::{CALL_MAX, INVITE_LIFETIME};
 use crate::link::{Link, bounded};
 use crate::names::{Name, joins};
@@ -35,6 +37,12 @@ pub struct Invite {
     /// The key of the fleet, if payloads are encrypted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fleet_secret: Option<String>,
+    /// The generation of that key.
+    #[serde(default)]
+    generation: u64,
+    /// Earlier keys with their generations, for what is stored already.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    old_secrets: Vec<(u64, String)>,
 }
 
 /// A request to join.
@@ -49,9 +57,11 @@ pub struct JoinRequest {
 }
 
 #[derive(Serialize, Deserialize)]
-enum JoinReply {
+pub(crate) enum JoinReply {
     /// The signed membership.
     Member(String),
+    /// The newest key of the fleet.
+    Key(KeyReply),
     Refused(String),
 }
 
@@ -88,9 +98,11 @@ impl Invite {
         URL_SAFE_NO_PAD.encode(serde_json::to_vec(self).unwrap_or_default())
     }
 
-    /// The key of the fleet, if payloads are encrypted.
-    pub fn fleet_secret(&self) -> Result<Option<FleetSecret>, FleetError> {
-        self.fleet_secret.as_deref().map(FleetSecret::parse).transpose()
+    /// The keys of the fleet with their generations, the newest last; none if payloads are not encrypted.
+    pub fn fleet_keys(&self) -> Result<Vec<(u64, FleetSecret)>, FleetError> {
+        let newest = self.fleet_secret.as_ref().map(|secret| (self.generation, secret));
+        let old = self.old_secrets.iter().map(|(generation, secret)| (*generation, secret));
+        old.chain(newest).map(|(generation, secret)| Ok((generation, FleetSecret::parse(secret)?))).collect()
     }
 }
 
@@ -108,6 +120,13 @@ impl JoinService {
     /// Makes an invitation for one node.
     pub fn invite(&self, url: &str, kind: MemberKind, scopes: Vec<String>) -> Result<Invite, FleetError> {
         let identity = self.0.link.identity();
+        let mut keys: Vec<(u64, String)> = identity
+            .secrets
+            .all()
+            .into_iter()
+            .map(|(generation, secret)| (generation, secret.to_text()))
+            .collect();
+        let newest = keys.pop();
         let (id, secret) = (random_name()?, URL_SAFE_NO_PAD.encode(random::<32>()?));
         let until = Instant::now() + INVITE_LIFETIME;
         let mut invites = self.0.invites.lock();
@@ -119,7 +138,9 @@ impl JoinService {
             admin: identity.admin,
             id,
             secret,
-            fleet_secret: identity.secret.as_ref().map(FleetSecret::to_text),
+            generation: newest.as_ref().map_or(0, |(generation, _)| *generation),
+            fleet_secret: newest.map(|(_, secret)| secret),
+            old_secrets: keys,
         })
     }
 
@@ -128,7 +149,7 @@ impl JoinService {
         let serve = async {
             loop {
                 self.0.link.connected().await;
-                if let Err(error) = self.serve_once().await {
+                if let Err(error) = Box::pin(self.serve_once()).await {
                     tracing::debug!(%error, "redeeming invitations is interrupted");
                 }
                 tokio::time::sleep(Duration::from_millis(200)).await;
@@ -136,7 +157,7 @@ impl JoinService {
         };
         tokio::select! {
             () = serve => {}
-            () = self.0.roster.restore(&self.0.admin) => {}
+            () = Box::pin(self.0.roster.restore(&self.0.admin)) => {}
             () = stop.cancelled() => {}
         }
     }
@@ -149,10 +170,10 @@ impl JoinService {
         let mut requests = requests.map_err(|error| FleetError::server(doing, error))?;
         while let Some(message) = requests.next().await {
             let Some(inbox) = message.reply.clone() else { continue };
-            let reply = match self.redeem(&message.payload).await {
-                Ok(sealed) => JoinReply::Member(URL_SAFE_NO_PAD.encode(sealed)),
+            let reply = match self.answer(&message.payload).await {
+                Ok(reply) => reply,
                 Err(error) => {
-                    tracing::warn!(%error, "a node may not join the fleet");
+                    tracing::warn!(%error, "a node gets neither a membership nor a key of the fleet");
                     JoinReply::Refused(error.to_string())
                 }
             };
@@ -161,6 +182,14 @@ impl JoinService {
             sent.map_err(|error| FleetError::server(doing, error))?;
         }
         Err(FleetError::disconnected())
+    }
+
+    async fn answer(&self, request: &[u8]) -> Result<JoinReply, FleetError> {
+        let JoinInner { link, roster, admin, .. } = &*self.0;
+        if let Ok(request) = serde_json::from_slice::<KeyRequest>(request) {
+            return key_exchange::answer(link.identity(), &admin.0, roster, &request).map(JoinReply::Key);
+        }
+        self.redeem(request).await.map(|sealed| JoinReply::Member(URL_SAFE_NO_PAD.encode(sealed)))
     }
 
     async fn redeem(&self, request: &[u8]) -> Result<Vec<u8>, FleetError> {
@@ -214,6 +243,7 @@ pub async fn join(link: &Link, roster: &Roster, invite: &Invite) -> Result<Membe
         .map_err(|error| FleetError::server("read the answer to an invitation", error))?;
     let sealed = match reply {
         JoinReply::Member(sealed) => URL_SAFE_NO_PAD.decode(sealed).unwrap_or_default(),
+        JoinReply::Key(_) => Vec::new(),
         JoinReply::Refused(why) => {
             return Err(FleetError::new(ErrorKind::Refused, why, "ask for another invitation"));
         }

@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::digest::{SHA256, digest};
 use ring::hmac;
 use ring::rand::{SecureRandom as _, SystemRandom};
@@ -13,11 +12,10 @@ use ring::signature::{ED25519, ED25519_PUBLIC_KEY_LEN, Ed25519KeyPair, KeyPair a
 use serde::{Deserialize, Serialize};
 
 use crate::error::{ErrorKind, FleetError};
+use crate::keyring::{FleetSecret, Keyring};
 use crate::names::{Name, hex};
 
 const SIGNATURE_BYTES: usize = 64;
-const PLAIN: u8 = 0;
-const ENCRYPTED: u8 = 1;
 
 /// The public key of a node or of a fleet's admin.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -30,10 +28,6 @@ pub struct SigningKey {
     seed: [u8; 32],
 }
 
-/// The key with which all nodes of a fleet encrypt what the NATS server stores and forwards.
-#[derive(Clone)]
-pub struct FleetSecret([u8; 32]);
-
 /// A node of a fleet, with its keys.
 #[derive(Debug)]
 pub struct Identity {
@@ -45,8 +39,8 @@ pub struct Identity {
     pub key: SigningKey,
     /// The public key of the fleet's admin, who signs members and devices.
     pub admin: PublicKey,
-    /// The key of the fleet; without it, payloads are signed and not encrypted.
-    pub secret: Option<FleetSecret>,
+    /// The keys of the fleet; without one, payloads are signed and not encrypted.
+    pub secrets: Keyring,
 }
 
 impl SigningKey {
@@ -96,78 +90,30 @@ impl PublicKey {
     }
 }
 
-impl FleetSecret {
-    /// A new secret.
-    pub fn generate() -> Result<Self, FleetError> {
-        random().map(FleetSecret)
-    }
-
-    /// Reads the text of [`to_text`](Self::to_text).
-    pub fn parse(text: &str) -> Result<Self, FleetError> {
-        bytes_of(text).map(FleetSecret)
-    }
-
-    /// The secret as text.
-    pub fn to_text(&self) -> String {
-        URL_SAFE_NO_PAD.encode(self.0)
-    }
-
-    fn key(&self) -> Result<LessSafeKey, FleetError> {
-        let key =
-            UnboundKey::new(&CHACHA20_POLY1305, &self.0).map_err(|_| invalid("Not a key of a fleet"))?;
-        Ok(LessSafeKey::new(key))
-    }
-}
-
 impl Identity {
     /// Encrypts a payload, if the fleet has a secret. `purpose` keeps it from being used elsewhere.
     pub(crate) fn encrypt(&self, purpose: &str, payload: &[u8]) -> Result<Vec<u8>, FleetError> {
-        let Some(secret) = &self.secret else { return Ok([&[PLAIN], payload].concat()) };
-        // Random nonces of 96 bits: a fleet may seal 2^32 messages before a repetition becomes likely.
-        let nonce: [u8; NONCE_LEN] = random()?;
-        let mut sealed = payload.to_vec();
-        let key = secret.key()?;
-        key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), self.aad(purpose), &mut sealed)
-            .map_err(|_| FleetError::new(ErrorKind::TooLarge, "A message is too long to be encrypted", ""))?;
-        Ok([&[ENCRYPTED], nonce.as_slice(), &sealed].concat())
+        self.secrets.encrypt(&self.bound_to(purpose), payload)
     }
 
     /// The payload of [`encrypt`](Self::encrypt).
     pub(crate) fn decrypt(&self, purpose: &str, sealed: &[u8]) -> Result<Vec<u8>, FleetError> {
-        let refused = |why: &str| {
-            let hint = "all nodes of a fleet need the same fleet key";
-            FleetError::new(ErrorKind::Refused, format!("A message cannot be read: {why}"), hint)
-        };
-        let (form, rest) = sealed.split_first().ok_or_else(|| refused("it is empty"))?;
-        match (*form, &self.secret) {
-            (PLAIN, None) => Ok(rest.to_vec()),
-            (PLAIN, Some(_)) => Err(refused("it is not encrypted")),
-            (ENCRYPTED, Some(secret)) if rest.len() > NONCE_LEN => {
-                let (nonce, sealed) = rest.split_at(NONCE_LEN);
-                let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| refused("its nonce"))?;
-                let mut opened = sealed.to_vec();
-                let key = secret.key()?;
-                let length = key
-                    .open_in_place(nonce, self.aad(purpose), &mut opened)
-                    .map_err(|_| refused("it has another key"))?
-                    .len();
-                opened.truncate(length);
-                Ok(opened)
-            }
-            _ => Err(refused("it is encrypted")),
-        }
+        self.secrets.decrypt(&self.bound_to(purpose), sealed)
     }
 
     /// The name of a secret in the shared state. In a fleet with an encryption key, the secret cannot be
     /// found by trying without that key.
     pub(crate) fn token(&self, purpose: &str, secret: &[u8]) -> String {
-        let key = hmac::Key::new(hmac::HMAC_SHA256, self.secret.as_ref().map_or(&[][..], |secret| &secret.0));
+        let newest = self.secrets.newest();
+        let key = newest.as_ref().map_or(&[][..], FleetSecret::bytes);
+        let key = hmac::Key::new(hmac::HMAC_SHA256, key);
         let tag = hmac::sign(&key, &signed(purpose, &[self.fleet.as_str().as_bytes(), secret]));
         hex(&tag.as_ref()[..16])
     }
 
-    fn aad(&self, purpose: &str) -> Aad<Vec<u8>> {
-        Aad::from(signed(purpose, &[self.fleet.as_str().as_bytes()]))
+    /// The bytes that bind an encrypted payload to its purpose.
+    fn bound_to(&self, purpose: &str) -> Vec<u8> {
+        signed(purpose, &[self.fleet.as_str().as_bytes()])
     }
 
     /// Encrypts and signs a payload, as one message.
@@ -240,12 +186,12 @@ pub fn random_name() -> Result<String, FleetError> {
     random::<8>().map(|bytes| hex(&bytes))
 }
 
-fn bytes_of(text: &str) -> Result<[u8; 32], FleetError> {
+pub(crate) fn bytes_of(text: &str) -> Result<[u8; 32], FleetError> {
     let bytes = URL_SAFE_NO_PAD.decode(text.trim()).ok().and_then(|bytes| bytes.try_into().ok());
     bytes.ok_or_else(|| invalid("Not a key: it must have 32 bytes in base64url"))
 }
 
-fn invalid(message: &str) -> FleetError {
+pub(crate) fn invalid(message: &str) -> FleetError {
     FleetError::new(ErrorKind::Invalid, message, "")
 }
 
@@ -289,20 +235,15 @@ impl fmt::Debug for SigningKey {
     }
 }
 
-impl fmt::Debug for FleetSecret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("FleetSecret(…)")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn identity(secret: Option<FleetSecret>) -> Identity {
+        let secrets = Keyring::new(secret.into_iter().collect());
         let key = SigningKey::generate().unwrap();
         let admin = SigningKey::generate().unwrap().public();
-        Identity { fleet: Name::new("f").unwrap(), node: Name::new("n").unwrap(), key, admin, secret }
+        Identity { fleet: Name::new("f").unwrap(), node: Name::new("n").unwrap(), key, admin, secrets }
     }
 
     #[test]
@@ -331,10 +272,10 @@ mod tests {
         let one = identity(Some(FleetSecret::generate().unwrap()));
         let sealed = one.seal(&one.key, "unit", &[], b"a secret word").unwrap();
         assert!(!sealed.windows(6).any(|part| part == b"secret"));
-        let other = Identity { secret: Some(FleetSecret::generate().unwrap()), ..identity(None) };
+        let other = identity(Some(FleetSecret::generate().unwrap()));
         assert!(other.open(&one.key.public(), "unit", &[], &sealed).is_err());
         // A fleet with a key refuses messages without encryption.
-        let plain = Identity { secret: None, ..identity(None) };
+        let plain = identity(None);
         let sealed = plain.seal(&plain.key, "unit", &[], b"plain").unwrap();
         assert!(one.open(&plain.key.public(), "unit", &[], &sealed).is_err());
     }

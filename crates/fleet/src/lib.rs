@@ -12,25 +12,32 @@ mod commands;
 mod consumer;
 mod error;
 mod invite;
+mod key_exchange;
+mod keyring;
 mod keys;
 pub mod limits;
 mod link;
 mod names;
 mod replicator;
 mod roster;
+mod storage;
 mod unit;
 
 pub use commands::{Commands, Handler, Incoming};
 pub use consumer::{Checkpoint, Consumer, Sink};
 pub use error::{ErrorKind, FleetError};
 pub use invite::{Invite, JoinRequest, JoinService, join};
-pub use keys::{FleetSecret, Identity, PublicKey, SigningKey, random_name};
-pub use link::{Access, Counters, Link, LinkOptions, LinkStatus, Storage};
+pub use key_exchange::fetch_key;
+pub use keyring::{FleetSecret, Keyring};
+pub use keys::{Identity, PublicKey, SigningKey, random_name};
+pub use link::{Access, Counters, Link, LinkOptions, LinkStatus};
 pub use names::Name;
 pub use replicator::{Replicator, Source, SourcePage};
 pub use roster::{
-    Admin, AuditHead, Beat, Lease, Liveness, Member, MemberKind, Record, Roster, SharedCode, UsedCode,
+    Admin, AuditHead, Beat, HeadPage, Lease, Liveness, Member, MemberKind, Record, Roster, SessionHead,
+    SharedCode, UsedCode, page_of,
 };
+pub use storage::Storage;
 pub use unit::{Unit, UnitEvent};
 
 /// The future of a call.

@@ -56,6 +56,18 @@ pub const REMOVE_ATTEMPTS: usize = 5;
 /// Lifetime of a request for messages: a reader that the server has lost is noticed after it.
 pub const PULL_MAX: Duration = Duration::from_secs(4);
 
+/// Messages that are on their way to a reader at most.
+pub const PULL_MESSAGES: usize = 500;
+
+/// Interval in which the server tells a waiting reader that it is still there; it misses two at most.
+pub const PULL_BEAT: Duration = Duration::from_millis(1500);
+
+/// Interval in which a node looks at the stream and the bucket, to notice that they were replaced or purged.
+pub const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// Time in which the same session is published again once at most, however many nodes ask for it.
+pub const AGAIN_EVERY: Duration = Duration::from_secs(10);
+
 /// Time for which a unit of an unknown node waits for the node's membership, which comes on another way.
 pub const MEMBERSHIP_WAIT: Duration = Duration::from_secs(1);
 
@@ -79,6 +91,22 @@ pub const SENDERS_MAX: usize = 10_000;
 
 /// Members and devices of a fleet.
 pub const RECORDS_MAX: usize = 100_000;
+
+/// Keys of a fleet that are kept. Each removal of a member adds one; what was encrypted with a dropped one
+/// cannot be read from the stream, and is asked for again.
+pub const FLEET_KEYS_MAX: usize = 64;
+
+/// Time for which a message with an unknown key waits for it: the key comes on another way.
+pub const KEY_WAIT: Duration = Duration::from_secs(10);
+
+/// Pages of a node's heads: the sessions of one node are spread over them, and only changed ones are sent.
+pub const HEAD_PAGES: usize = 16;
+
+/// Interval in which a page of heads is sent again without a change: the bucket may have lost it.
+pub const HEADS_EVERY: Duration = Duration::from_secs(30);
+
+/// Heads in one page: a message of the server holds about as many.
+pub const PAGE_HEADS_MAX: usize = 5000;
 
 /// Pairing codes that are remembered as used. They live for a minute.
 pub const USED_PAIRINGS_MAX: usize = 1000;

@@ -1,15 +1,17 @@
 //! The connection to the NATS server, with a bound on every call.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use async_nats::jetstream::stream::{Config as StreamConfig, DiscardPolicy, Stream};
-use async_nats::jetstream::{self, kv};
+use async_nats::jetstream;
+use async_nats::jetstream::stream::Config as StreamConfig;
 use async_nats::{Client, ConnectOptions, Event, HeaderMap, Request};
 use bytes::Bytes;
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::error::{ErrorKind, FleetError};
@@ -48,15 +50,6 @@ pub struct LinkOptions {
     pub stream_bytes_max: i64,
     /// Time for which the stream keeps events, if this node creates it; none for all time.
     pub stream_age_max: Option<Duration>,
-}
-
-/// The storage of a fleet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Storage {
-    /// Bytes that are used.
-    pub bytes: u64,
-    /// Bytes that may be used; none without a limit.
-    pub bytes_max: Option<u64>,
 }
 
 /// Counts of one connection, for metrics.
@@ -107,6 +100,7 @@ struct LinkInner {
     /// The state, and the number of connections so far.
     status: watch::Receiver<(LinkStatus, u64)>,
     counters: Arc<Counters>,
+    configs: Mutex<HashMap<String, StreamConfig>>,
 }
 
 /// The result of publishing a message to the stream.
@@ -161,7 +155,8 @@ impl Link {
             None => jetstream::new(client.clone()),
         };
         jetstream.set_timeout(CALL_MAX);
-        Ok(Link(Arc::new(LinkInner { identity, options, client, jetstream, status, counters })))
+        let configs = Mutex::default();
+        Ok(Link(Arc::new(LinkInner { identity, options, client, jetstream, status, counters, configs })))
     }
 
     /// The node that this is the connection of.
@@ -216,85 +211,22 @@ impl Link {
         &self.0.client
     }
 
-    /// The stream of the fleet; creates it if there is none.
-    pub(crate) async fn stream(&self) -> Result<Stream, FleetError> {
-        let doing = "open the stream of the fleet";
-        self.check()?;
-        let name = names::stream(&self.identity().fleet);
-        let found = bounded(doing, CALL_MAX, self.0.jetstream.get_stream(&name)).await?;
-        if let Ok(stream) = found {
-            return Ok(stream);
-        }
-        let config = StreamConfig {
-            name,
-            subjects: vec![names::all_events(&self.identity().fleet)],
-            discard: DiscardPolicy::New,
-            max_bytes: self.0.options.stream_bytes_max,
-            max_age: self.0.options.stream_age_max.unwrap_or_default(),
-            num_replicas: self.0.options.replicas,
-            // With it, a header of one message deletes all others.
-            allow_rollup: false,
-            allow_direct: true,
-            allow_atomic_publish: true,
-            ..StreamConfig::default()
-        };
-        let made = bounded(doing, CALL_MAX, self.0.jetstream.get_or_create_stream(config)).await?;
-        made.map_err(|error| FleetError::server(doing, error))
+    pub(crate) fn jetstream(&self) -> &jetstream::Context {
+        &self.0.jetstream
     }
 
-    /// The storage of the fleet.
-    pub async fn storage(&self) -> Result<Storage, FleetError> {
-        let stream = self.stream().await?;
-        let info = stream.cached_info();
-        Ok(Storage { bytes: info.state.bytes, bytes_max: u64::try_from(info.config.max_bytes).ok() })
+    pub(crate) fn options(&self) -> &LinkOptions {
+        &self.0.options
     }
 
-    /// Sets the bytes that the fleet may store.
-    pub async fn set_storage(&self, bytes_max: u64) -> Result<(), FleetError> {
-        let doing = "change the storage of the fleet";
-        let stream = self.stream().await?;
-        let max_bytes = i64::try_from(bytes_max).unwrap_or(i64::MAX);
-        let config = StreamConfig { max_bytes, ..stream.cached_info().config.clone() };
-        let changed = bounded(doing, CALL_MAX, self.0.jetstream.update_stream(config)).await?;
-        changed.map(drop).map_err(|error| FleetError::server(doing, error))
+    /// The configurations of streams that were seen on this connection, by name.
+    pub(crate) fn configs(&self) -> &Mutex<HashMap<String, StreamConfig>> {
+        &self.0.configs
     }
 
-    /// The shared state of the fleet; creates it if there is none.
-    pub(crate) async fn bucket(&self) -> Result<kv::Store, FleetError> {
-        let doing = "open the shared state of the fleet";
-        self.check()?;
-        let name = names::bucket(&self.identity().fleet);
-        let mut found = bounded(doing, CALL_MAX, self.0.jetstream.get_key_value(&name)).await?;
-        if found.is_err() {
-            let config = StreamConfig {
-                name: format!("KV_{name}"),
-                subjects: vec![format!("$KV.{name}.>")],
-                max_messages_per_subject: 1,
-                discard: DiscardPolicy::New,
-                num_replicas: self.0.options.replicas,
-                deny_delete: true,
-                // With it, a header of one value deletes all others.
-                allow_rollup: false,
-                allow_direct: true,
-                ..StreamConfig::default()
-            };
-            let made = bounded(doing, CALL_MAX, self.0.jetstream.get_or_create_stream(config)).await?;
-            made.map_err(|error| FleetError::server(doing, error))?;
-            found = bounded(doing, CALL_MAX, self.0.jetstream.get_key_value(&name)).await?;
-        }
-        let mut store = found.map_err(|error| FleetError::server(doing, error))?;
-        // An account imports the subjects of values under their own names.
-        store.use_jetstream_prefix = false;
-        Ok(store)
-    }
-
-    /// Removes the messages of a subject before one of them.
-    pub(crate) async fn remove_before(&self, subject: &str, seq: u64) -> Result<(), FleetError> {
-        let doing = "remove a deleted session from the fleet";
-        let stream = self.stream().await?;
-        let removed = stream.purge().filter(subject).sequence(seq).into_future();
-        let removed = bounded(doing, CALL_MAX, removed).await?;
-        removed.map(drop).map_err(|error| FleetError::server(doing, error))
+    /// The number of connections so far.
+    pub(crate) fn connects(&self) -> u64 {
+        self.0.status.borrow().1
     }
 
     /// Publishes a message to the stream, and waits for its acknowledgement.

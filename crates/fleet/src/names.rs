@@ -83,6 +83,11 @@ pub(crate) fn all_events(fleet: &Name) -> String {
     format!("tidings.{fleet}.events.*.*")
 }
 
+/// The subjects of all events of a node.
+pub(crate) fn node_events(fleet: &Name, node: &Name) -> String {
+    format!("tidings.{fleet}.events.{node}.*")
+}
+
 /// The subject of a session's events.
 pub(crate) fn events(fleet: &Name, node: &Name, session: &str) -> String {
     format!("tidings.{fleet}.events.{node}.{}", session_token(session))

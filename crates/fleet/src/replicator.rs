@@ -3,11 +3,15 @@
 //! A session has one unit in flight. A unit names the stream's last message of its session, so that a
 //! repeated or late one is refused by the server. After a refusal or a timeout the last message is read from
 //! the leader, and its signed claim says from where to go on: nothing is remembered between two starts.
+//! [`watch`] notices that the stream was replaced, restored or purged, and has everything published that it
+//! lacks.
+
+mod watch;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use async_nats::HeaderMap;
@@ -15,12 +19,13 @@ use async_nats::jetstream::stream::{LastRawMessageErrorKind, Stream};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::Call;
 use crate::error::FleetError;
 use crate::keys::{random_name, sha256};
-use crate::limits::{CALL_MAX, FULL_RETRY, REPLICATION_TASKS, RETRY_MAX};
+use crate::limits::{AGAIN_EVERY, CALL_MAX, FULL_RETRY, REPLICATION_TASKS, RETRY_MAX};
 use crate::link::{Link, Published, bounded};
 use crate::names::{events, session_token};
 use crate::unit::{Claim, ENDED, Unit, UnitEvent, encode};
@@ -68,6 +73,10 @@ struct ReplicatorInner {
     wake: Notify,
     /// Positions in the stream, as far as they are known.
     positions: Mutex<HashMap<String, Position>>,
+    /// Counts the streams that were seen: a position in an earlier one is void.
+    stream: AtomicU64,
+    /// Sessions that other nodes asked for, each with the time of the last request.
+    asked: Mutex<HashMap<String, Instant>>,
 }
 
 #[derive(Default)]
@@ -77,6 +86,8 @@ struct Queue {
     busy: HashSet<String>,
     /// Sessions that changed while they were published.
     again: HashSet<String>,
+    /// Positions after which sessions are published once more.
+    again_from: HashMap<String, Option<(u64, u64)>>,
 }
 
 /// The last message of a session in the stream.
@@ -109,6 +120,8 @@ impl Replicator {
             queue: Mutex::default(),
             wake: Notify::new(),
             positions: Mutex::default(),
+            stream: AtomicU64::new(0),
+            asked: Mutex::default(),
         };
         Replicator(Arc::new(inner))
     }
@@ -120,27 +133,35 @@ impl Replicator {
         }
     }
 
+    /// Publishes the events of a session after a position again, or all of them: a reader lacks them. A
+    /// session is published again once in an interval.
+    pub fn publish_again(&self, session: &str, after: Option<(u64, u64)>) {
+        {
+            let mut asked = self.0.asked.lock();
+            asked.retain(|_, at| at.elapsed() < AGAIN_EVERY);
+            if asked.contains_key(session) {
+                return;
+            }
+            asked.insert(session.to_owned(), Instant::now());
+        }
+        self.go_back(session, after);
+    }
+
+    /// Publishes the events of a session after a position, whatever the stream has.
+    fn go_back(&self, session: &str, after: Option<(u64, u64)>) {
+        self.0.queue.lock().again_from.insert(session.to_owned(), after);
+        self.mark(session);
+    }
+
     /// Publishes until it is stopped.
     pub async fn run(&self, stop: CancellationToken) {
         let work = async {
             let tasks = (0..REPLICATION_TASKS).map(|_| self.work());
-            tokio::join!(self.begin(), futures_util::future::join_all(tasks));
+            tokio::join!(self.watch(), futures_util::future::join_all(tasks));
         };
         tokio::select! {
             () = work => {}
             () = stop.cancelled() => {}
-        }
-    }
-
-    /// Marks every session once: some may have changed before this start.
-    async fn begin(&self) {
-        loop {
-            self.0.link.connected().await;
-            match self.0.source.sessions().await {
-                Ok(sessions) => return sessions.iter().for_each(|session| self.mark(session)),
-                Err(error) => tracing::warn!(%error, "failed to list the sessions for the fleet"),
-            }
-            tokio::time::sleep(RETRY_MAX).await;
         }
     }
 
@@ -207,7 +228,12 @@ impl Replicator {
 
     /// Publishes one unit.
     async fn step(&self, session: &str) -> Result<Step, FleetError> {
-        let position = self.position(session).await?;
+        let stream = self.0.stream.load(Ordering::Acquire);
+        let mut position = self.position(session, stream).await?;
+        let again_from = self.0.queue.lock().again_from.get(session).copied();
+        if let Some(after) = again_from {
+            position.claim = after.map(|(epoch, last)| (epoch, last, 0));
+        }
         let after = position.claim.map(|(epoch, last, _)| (epoch, last));
         let Some(page) = self.0.source.read(session, after).await? else {
             return self.publish_end(session, position).await;
@@ -217,6 +243,7 @@ impl Replicator {
         // A row that readers have already is not sent again, unless they begin anew.
         let row = page.row.filter(|_| page.restart || row_hash != sent_row);
         if page.events.is_empty() && row.is_none() && !page.restart {
+            self.0.queue.lock().again_from.remove(session);
             return Ok(if page.more { Step::More } else { Step::Done });
         }
         let unit = Unit {
@@ -231,11 +258,12 @@ impl Replicator {
         };
         let stored = self.publish(&unit, row_hash, position.stream_seq).await?;
         let Published::Stored(stream_seq) = stored else { return Ok(Step::of(stored)) };
+        self.0.queue.lock().again_from.remove(session);
         let counters = self.0.link.counters();
         counters.units_sent.fetch_add(1, Ordering::Relaxed);
         counters.events_sent.fetch_add(unit.events.len() as u64, Ordering::Relaxed);
         let claim = Some((unit.epoch, unit.last(), row_hash));
-        self.0.positions.lock().insert(session.to_owned(), Position { stream_seq, claim });
+        self.keep(session, Position { stream_seq, claim }, stream);
         Ok(if page.more { Step::More } else { Step::Done })
     }
 
@@ -249,6 +277,7 @@ impl Replicator {
         let unit = Unit { session, epoch, first: last + 1, deleted: true, ..Unit::default() };
         let stored = self.publish(&unit, ENDED, position.stream_seq).await?;
         self.0.positions.lock().remove(&unit.session);
+        self.0.queue.lock().again_from.remove(&unit.session);
         Ok(if matches!(stored, Published::Stored(_)) { Step::Done } else { Step::of(stored) })
     }
 
@@ -281,8 +310,16 @@ impl Replicator {
         Ok(Published::Refused)
     }
 
+    /// Keeps a position, unless another stream was seen meanwhile: the position is void then.
+    fn keep(&self, session: &str, position: Position, stream: u64) {
+        let mut positions = self.0.positions.lock();
+        if self.0.stream.load(Ordering::Acquire) == stream {
+            positions.insert(session.to_owned(), position);
+        }
+    }
+
     /// The last message of a session, from memory or from the leader of the stream.
-    async fn position(&self, session: &str) -> Result<Position, FleetError> {
+    async fn position(&self, session: &str, known: u64) -> Result<Position, FleetError> {
         if let Some(position) = self.0.positions.lock().get(session) {
             return Ok(*position);
         }
@@ -306,7 +343,7 @@ impl Replicator {
         }
         let claim = ours.map(|claim| (claim.epoch, claim.last, claim.row));
         let position = Position { stream_seq: last.sequence, claim };
-        self.0.positions.lock().insert(session.to_owned(), position);
+        self.keep(session, position, known);
         Ok(position)
     }
 }

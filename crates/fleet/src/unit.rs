@@ -299,12 +299,13 @@ fn damaged(why: &str) -> FleetError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::{FleetSecret, SigningKey};
+    use crate::keyring::{FleetSecret, Keyring};
+    use crate::keys::SigningKey;
 
     fn identity(secret: bool) -> Identity {
         let (key, admin) = (SigningKey::generate().unwrap(), SigningKey::generate().unwrap().public());
-        let secret = secret.then(|| FleetSecret::generate().unwrap());
-        Identity { fleet: Name::new("f").unwrap(), node: Name::new("n").unwrap(), key, admin, secret }
+        let secrets = Keyring::new(secret.then(|| FleetSecret::generate().unwrap()).into_iter().collect());
+        Identity { fleet: Name::new("f").unwrap(), node: Name::new("n").unwrap(), key, admin, secrets }
     }
 
     fn event(body: Vec<u8>) -> UnitEvent {

@@ -3,10 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 mod accounts;
+mod another_stream;
 mod attacks;
 mod commands;
 mod leases;
+mod lost_bucket;
 mod pairing;
+mod removal;
 mod replication;
 mod support;
 mod versions;

@@ -104,7 +104,8 @@ async fn a_deleted_session_leaves_the_stream() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn events_that_retention_took_are_a_gap_for_new_readers_only() {
     let server = Server::alone();
-    let fleet = Fleet::new(server.url());
+    let age_max = Some(std::time::Duration::from_secs(3600));
+    let fleet = Fleet { age_max, ..Fleet::new(server.url()) };
     let (one, two) = (fleet.node("one").await, fleet.node("two").await);
     two.consume();
     let replicator = one.replicate();

@@ -43,7 +43,7 @@ async fn healthz() -> &'static str {
 #[utoipa::path(get, path = "/readyz", tag = "health", security(("bearer" = [])),
     responses((status = 200, description = "It is ready", body = String, content_type = "text/plain"),
         (status = 503, description = "It is not, or not any more")))]
-async fn readyz(State(health): State<Health>, _caller: Caller) -> Result<&'static str, Error> {
+async fn readyz(State(health): State<Health>, _caller: Caller) -> Result<String, Error> {
     if health.stopping.is_cancelled() {
         return Err(
             Error::new(Code::Unavailable, "The server is stopping", "come back later").retry_after_ms(5000)
@@ -66,7 +66,11 @@ async fn readyz(State(health): State<Health>, _caller: Caller) -> Result<&'stati
         let hint = "everything else works; stop the server, and restore a backup if the events are needed";
         return Err(Error::new(Code::Unavailable, message, hint));
     }
-    Ok("ready\n")
+    // Its own sessions work: it stays ready, and says so.
+    Ok(match health.fleet.as_ref().and_then(Fleet::problem) {
+        Some(problem) => format!("ready\n{problem}\n"),
+        None => "ready\n".to_owned(),
+    })
 }
 
 /// Metrics in the text format of Prometheus. A credential that is limited to folders is refused, since the

@@ -177,8 +177,13 @@ fn fleet(text: &mut MetricsText, fleet: &Fleet) {
     text.single("tidings_fleet_sessions_behind", "gauge", help, value(&counters.behind));
     let help = "Messages of the fleet that are not read yet.";
     text.single("tidings_fleet_messages_behind", "gauge", help, value(&counters.lag));
+    let status = fleet.status();
+    let help = "Events that other servers have announced and this one does not have.";
+    text.single("tidings_fleet_events_behind", "gauge", help, status.events_behind);
+    let help = "Whether this server was removed from the fleet, or the fleet is another one.";
+    text.single("tidings_fleet_out", "gauge", help, u8::from(status.problem.is_some()));
     text.metric("tidings_fleet_node_up", "gauge", "Whether a server of the fleet is connected.");
-    for node in fleet.status().nodes {
+    for node in status.nodes {
         text.line(&format!("tidings_fleet_node_up{{node=\"{}\"}}", node.name), u8::from(node.is_reachable));
     }
 }

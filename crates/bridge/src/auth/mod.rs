@@ -42,7 +42,7 @@ pub use environment::environment;
 pub use hosts::{Names, Scheme};
 pub(crate) use pairing::{OpenCode, SharedCodes, TakenCode};
 pub use peer::Peer;
-pub(crate) use private::{create as create_private, read as read_private};
+pub(crate) use private::{create as create_private, read as read_private, replace as replace_private};
 pub use private::{data_folder, private_folder};
 pub use rates::{Rate, Rates};
 pub(crate) use routes::routes;

@@ -8,12 +8,13 @@ use tidings_protocol::api::{CreateSession, FleetContinue, SessionView};
 use tidings_protocol::ui::UiMessage;
 use tokio_util::sync::CancellationToken;
 
-use super::Fleet;
 use super::session_file::SessionFileWriter;
+use super::{Fleet, heads};
 use crate::auth::create_private;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
-use crate::sessions::Sessions;
+use crate::plural::counted;
+use crate::sessions::{LostSession, Sessions};
 
 impl Fleet {
     /// Continues a session of a lost server here, in a session of this server.
@@ -31,6 +32,7 @@ impl Fleet {
         }
         let mut writer = SessionFileWriter::default();
         let lost = sessions.lost_session(caller, name, &mut |event: &UiMessage| writer.push(event)).await?;
+        let left_out = self.check_complete(sessions, &lost, &request).await?;
         let cwd = sessions.folder(caller, request.cwd.as_deref().unwrap_or(&lost.view.cwd))?;
         // From here on no other server continues it.
         self.roster().claim(&lost.key, &Name::new(&lost.node)?).await?;
@@ -61,10 +63,46 @@ impl Fleet {
         };
         let (view, _) = sessions.create(caller, new).await?;
         let action = "continued a session of a lost server";
-        sessions
-            .audit_action(caller, Some(&view.key), action, &format!("{} of {}", lost.key, lost.node))
-            .await;
+        let mut details = format!("{} of {}", lost.key, lost.node);
+        if let Some(left_out) = left_out {
+            details = format!("{details}; {left_out}");
+        }
+        sessions.audit_action(caller, Some(&view.key), action, &details).await;
         Ok(view)
+    }
+
+    /// Compares a session with the head that its server has announced last. Returns what is missing, and
+    /// fails if the caller did not accept that.
+    async fn check_complete(
+        &self,
+        sessions: &Sessions,
+        lost: &LostSession,
+        request: &FleetContinue,
+    ) -> Result<Option<String>, Error> {
+        let Some(head) = self.roster().head(&Name::new(&lost.node)?, &lost.key) else { return Ok(None) };
+        let missing = head.last.saturating_sub(lost.head.seq);
+        let journal = sessions.broadcast().journal();
+        let epoch = lost.head.epoch.number();
+        let problem = if missing > 0 {
+            let which = format!("{} ({} to {})", counted(missing, "event"), lost.head.seq + 1, head.last);
+            format!("this server lacks {which} that `{}` has announced", lost.node)
+        } else {
+            let range = (head.hash_from.max(1), head.last);
+            let has_range = lost.floor <= range.0;
+            let hash = heads::hash_of(&**journal, &lost.key, epoch, range);
+            match &head.hash {
+                Some(announced) if has_range && hash.await?.is_none_or(|hash| hash != *announced) => {
+                    format!("the last events differ from those that `{}` has announced", lost.node)
+                }
+                _ => return Ok(None),
+            }
+        };
+        if request.force {
+            return Ok(Some(problem));
+        }
+        let hint = "wait for its server, continue it on a server that has them, or repeat it with `--force` \
+                    (`force` in the API) to go on without them";
+        Err(Error::new(Code::Conflict, format!("The session is incomplete: {problem}"), hint))
     }
 
     /// Leaves sessions of this server alone that another one has continued, until it is stopped.

@@ -1,11 +1,11 @@
 //! The file of a data folder that makes its server a member of a fleet. It contains the server's key.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tidings_fleet::{FleetSecret, Identity, Invite, MemberKind, Name, PublicKey, SigningKey};
+use tidings_fleet::{FleetSecret, Identity, Invite, Keyring, MemberKind, Name, PublicKey, SigningKey};
 
-use crate::auth::{create_private, read_private};
+use crate::auth::{Random, create_private, read_private, replace_private};
 use crate::error::{Code, Error};
 
 const NAME: &str = "fleet.json";
@@ -35,9 +35,18 @@ pub struct FleetFile {
     /// The key of the fleet's admin, on the server that created the fleet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) admin_seed: Option<String>,
-    /// The key with which the fleet encrypts.
+    /// The newest key with which the fleet encrypts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) secret: Option<String>,
+    /// The generation of that key.
+    #[serde(default)]
+    pub(crate) key_generation: u64,
+    /// Earlier keys with their generations, for what is stored already.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) old_secrets: Vec<(u64, String)>,
+    /// The data folder that the file was read from.
+    #[serde(skip)]
+    folder: Option<PathBuf>,
 }
 
 impl FleetFile {
@@ -63,12 +72,15 @@ impl FleetFile {
             seed: key.to_text(),
             admin_seed: Some(admin.to_text()),
             secret,
+            key_generation: 0,
+            old_secrets: Vec::new(),
+            folder: None,
         })
     }
 
     /// The file of a server that has an invitation and a new key.
     pub fn invited(invite: &Invite, node: Name, kind: MemberKind) -> Result<Self, Error> {
-        Ok(FleetFile {
+        let mut file = FleetFile {
             url: invite.url.clone(),
             fleet: invite.fleet.clone(),
             node,
@@ -79,14 +91,38 @@ impl FleetFile {
             admin: invite.admin,
             seed: SigningKey::generate()?.to_text(),
             admin_seed: None,
-            secret: invite.fleet_secret()?.map(|secret| secret.to_text()),
-        })
+            secret: None,
+            key_generation: 0,
+            old_secrets: Vec::new(),
+            folder: None,
+        };
+        file.set_keys(&invite.fleet_keys()?);
+        Ok(file)
+    }
+
+    fn set_keys(&mut self, keys: &[(u64, FleetSecret)]) {
+        let mut keys: Vec<(u64, String)> =
+            keys.iter().map(|(generation, secret)| (*generation, secret.to_text())).collect();
+        if let Some((generation, secret)) = keys.pop() {
+            (self.key_generation, self.secret, self.old_secrets) = (generation, Some(secret), keys);
+        }
+    }
+
+    /// Stores the keys of the fleet, the newest last.
+    pub(crate) fn save_keys(&self, keys: &[(u64, FleetSecret)]) -> Result<(), Error> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        // The address may have been given at the start of the server: the file keeps its own.
+        let mut file = FleetFile::read(folder)?.unwrap_or_else(|| self.clone());
+        file.set_keys(keys);
+        let text = serde_json::to_vec_pretty(&file).unwrap_or_default();
+        replace_private(&folder.join(NAME), &text, &Random::system())
     }
 
     /// Reads the file of a data folder; none if its server is in no fleet.
     pub fn read(data: &Path) -> Result<Option<Self>, Error> {
         let Some(text) = read_private(&data.join(NAME))? else { return Ok(None) };
-        serde_json::from_str(&text).map(Some).map_err(|error| {
+        let file: Result<FleetFile, _> = serde_json::from_str(&text);
+        file.map(|file| Some(FleetFile { folder: Some(data.to_owned()), ..file })).map_err(|error| {
             let message = format!("Failed to read `{}`: {error}", data.join(NAME).display());
             Error::new(Code::Internal, message, "restore it, or join the fleet again")
         })
@@ -113,12 +149,18 @@ impl FleetFile {
 
     /// The identity of this server.
     pub fn identity(&self) -> Result<Identity, Error> {
+        let newest = self.secret.as_ref().map(|secret| (self.key_generation, secret));
+        let old = self.old_secrets.iter().map(|(generation, secret)| (*generation, secret));
+        let keys: Result<Vec<(u64, FleetSecret)>, Error> = old
+            .chain(newest)
+            .map(|(generation, secret)| Ok((generation, FleetSecret::parse(secret)?)))
+            .collect();
         Ok(Identity {
             fleet: self.fleet.clone(),
             node: self.node.clone(),
             key: SigningKey::parse(&self.seed)?,
             admin: self.admin,
-            secret: self.secret.as_deref().map(FleetSecret::parse).transpose()?,
+            secrets: Keyring::of(keys?),
         })
     }
 

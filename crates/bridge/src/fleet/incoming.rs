@@ -78,6 +78,10 @@ impl IncomingRequests {
                 targets::add_for(&self.fleet, &incoming.from, &id, target).await?;
                 Ok(ServerResponse::done())
             }
+            ServerRequest::PublishAgain { sessions } => {
+                self.fleet.publish_again(sessions);
+                Ok(ServerResponse::done())
+            }
             ServerRequest::RemoveTarget { id } => {
                 targets::remove_for(&self.fleet, &incoming.from, &id).await?;
                 Ok(ServerResponse::done())

@@ -4,11 +4,14 @@
 //! the sessions, the devices and the routes. Sessions of other servers are replicas in the journal: every
 //! endpoint reads them as it reads its own, and requests that need the agent go to the owner.
 
+mod announcing;
 mod audit;
 mod continuing;
 mod devices;
 mod file;
+mod heads;
 mod incoming;
+mod membership;
 mod outgoing;
 mod pairing;
 mod placement;
@@ -20,8 +23,8 @@ mod source;
 mod targets;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::Router;
@@ -37,12 +40,13 @@ pub use file::FleetFile;
 pub use tidings_fleet::{Access, MemberKind, Name};
 
 use self::audit::AuditHeads;
+use self::heads::StoredHeads;
 pub(crate) use self::incoming::Forwarded;
 use self::incoming::IncomingRequests;
 use self::outgoing::OtherServers;
 use self::pairing::FleetCodes;
 use self::replicas::Replicas;
-use self::source::OwnSessions;
+use self::source::{OwnSessions, RecentDeltas};
 use crate::auth::Auth;
 use crate::error::{Code, Error};
 use crate::journal::Commit;
@@ -66,6 +70,13 @@ struct FleetInner {
     join: Option<JoinService>,
     draining: AtomicBool,
     audit: AuditHeads,
+    heads: StoredHeads,
+    /// Deltas for replication.
+    recent: Arc<RecentDeltas>,
+    /// Publishes the sessions of this server, once it takes part in the fleet.
+    replicator: OnceLock<Replicator>,
+    /// The reason for which it does not.
+    problem: parking_lot::Mutex<Option<String>>,
     started: Timestamp,
 }
 
@@ -90,9 +101,21 @@ impl Fleet {
         let join =
             file.admin_key()?.map(|key| JoinService::new(link.clone(), roster.clone(), Admin(Arc::new(key))));
         let draining = AtomicBool::new(false);
-        let (audit, started) = (AuditHeads::default(), now);
-        let inner = FleetInner { file, labels, link, roster, commands, join, draining, audit, started };
-        Ok(Fleet(Arc::new(inner)))
+        Ok(Fleet(Arc::new(FleetInner {
+            file,
+            labels,
+            link,
+            roster,
+            commands,
+            join,
+            draining,
+            audit: AuditHeads::default(),
+            heads: StoredHeads::default(),
+            recent: Arc::default(),
+            replicator: OnceLock::new(),
+            problem: parking_lot::Mutex::default(),
+            started: now,
+        })))
     }
 
     /// The name of this server in the fleet.
@@ -116,7 +139,7 @@ impl Fleet {
 
     /// True if payloads are encrypted.
     fn is_encrypted(&self) -> bool {
-        self.0.file.secret.is_some()
+        self.0.link.identity().secrets.generation().is_some()
     }
 
     /// True while this server takes no new sessions.
@@ -134,9 +157,28 @@ impl Fleet {
         sessions.set_remote(Arc::new(OtherServers(self.clone())));
     }
 
-    /// Replicates, reads and answers until it is stopped. `router` has the routes behind authentication.
+    /// Replicates, reads and answers until it is stopped, or removed from the fleet. `router` has the routes
+    /// behind authentication.
     pub(crate) async fn run(
         self,
+        parts: (Sessions, Auth, Notifications),
+        router: Router,
+        stop: CancellationToken,
+    ) {
+        let sessions = &parts.0;
+        self.load_state(sessions).await;
+        self.follow_commits(sessions);
+        if let Err(error) = self.0.heads.load(sessions).await {
+            tracing::warn!(%error, "failed to read the sessions for their heads");
+        }
+        if self.enter(&stop).await {
+            // A removed server takes part no more, and goes on serving its own sessions.
+            Box::pin(self.take_part(parts, router, stop.child_token())).await;
+        }
+    }
+
+    async fn take_part(
+        &self,
         (sessions, auth, notifications): (Sessions, Auth, Notifications),
         router: Router,
         stop: CancellationToken,
@@ -153,15 +195,7 @@ impl Fleet {
         let beat = || self.beat(&counted);
         let replicate = async {
             if self.0.file.kind == MemberKind::Node {
-                projects::load(&sessions).await;
-                let source = Arc::new(OwnSessions::new(sessions.clone()));
-                let replicator = Replicator::new(link.clone(), Arc::clone(&source) as _);
-                replicate_commits(&sessions, &source, &replicator);
-                tokio::join!(
-                    replicator.run(stop.clone()),
-                    mark_changed(&sessions, &replicator, &stop),
-                    projects::name_all(&sessions, &stop),
-                );
+                self.replicate(&sessions, &stop).await;
             }
         };
         let redeem = async {
@@ -177,14 +211,51 @@ impl Fleet {
             commands.serve(handler, stop.clone()),
             replicate,
             redeem,
-            devices::share(&self, &auth, &stop),
-            pairing::share(&self, &auth, &stop),
-            targets::share(&self, &notifications, &stop),
-            audit::follow_own(&self, &sessions, &stop),
-            audit::watch_others(&self, &sessions, &stop),
+            devices::share(self, &auth, &stop),
+            pairing::share(self, &auth, &stop),
+            targets::share(self, &notifications, &stop),
+            audit::follow_own(self, &sessions, &stop),
+            audit::watch_others(self, &sessions, &stop),
+            announcing::announce(self, &sessions, &stop),
+            announcing::ask_for_missing(self, &sessions, &stop),
             self.watch_nodes(&sessions, &stop),
+            self.watch_membership(&stop),
+            self.keep_state(&sessions, &stop),
+            self.follow_key(&stop),
             self.leave_continued(&sessions, &stop),
         );
+    }
+
+    /// Publishes the sessions of this server until it is stopped.
+    async fn replicate(&self, sessions: &Sessions, stop: &CancellationToken) {
+        projects::load(sessions).await;
+        let replicator = self.0.replicator.get_or_init(|| {
+            let source = OwnSessions::new(sessions.clone(), Arc::clone(&self.0.recent));
+            Replicator::new(self.0.link.clone(), Arc::new(source))
+        });
+        tokio::join!(
+            replicator.run(stop.clone()),
+            mark_changed(sessions, replicator, stop),
+            projects::name_all(sessions, stop),
+        );
+    }
+
+    /// Notes every commit, for replication and for the heads of sessions.
+    fn follow_commits(&self, sessions: &Sessions) {
+        let fleet = Arc::downgrade(&self.0);
+        sessions.broadcast().observe(Box::new(move |commit| {
+            let Some(fleet) = fleet.upgrade() else { return };
+            fleet.heads.note(commit);
+            let Some(replicator) = fleet.replicator.get() else { return };
+            match commit {
+                Commit::Events(key, events) => {
+                    fleet.recent.note(key, events);
+                    replicator.mark(key.as_str());
+                }
+                Commit::Deleted(key) => replicator.mark(key.as_str()),
+                Commit::Restarted(_) => {}
+            }
+        }));
     }
 
     /// The state of the fleet as this server sees it, without its projects.
@@ -195,7 +266,12 @@ impl Fleet {
         let node = |member: tidings_fleet::Member| {
             let alive = roster.liveness(&member.node);
             let beat = alive.as_ref().map(|alive| alive.beat.clone()).unwrap_or_default();
+            let missing = if member.node == file.node { Vec::new() } else { self.missing_of(&member.node) };
             FleetNode {
+                events_behind: missing.iter().map(|missing| missing.missing).sum(),
+                sessions_behind: missing.len() as u64,
+                sessions_differ: self.0.heads.differing(&member.node),
+                key_generation: beat.key_generation,
                 is_reachable: alive.as_ref().is_some_and(|alive| alive.is_reachable),
                 last_heard: alive.as_ref().and_then(heard).map(|heard| heard.to_string()),
                 is_hub: member.kind == MemberKind::Hub,
@@ -210,12 +286,18 @@ impl Fleet {
                 name: member.node.to_string(),
             }
         };
+        let nodes: Vec<FleetNode> = roster.members().into_iter().map(node).collect();
+        let problem = self.problem();
         FleetStatus {
             fleet: file.fleet.to_string(),
             node: file.node.to_string(),
             url: file.url.clone(),
             api_prefix: link.api_prefix().map(str::to_owned),
-            is_connected: link.status() == LinkStatus::Connected,
+            is_connected: link.status() == LinkStatus::Connected && problem.is_none(),
+            problem,
+            events_behind: nodes.iter().map(|node| node.events_behind).sum(),
+            replicas_behind: nodes.iter().map(|node| node.sessions_behind).sum(),
+            key_generation: link.identity().secrets.generation(),
             storage_full: counters.full.load(Ordering::Relaxed),
             encrypted: self.is_encrypted(),
             may_invite: file.admin_seed.is_some(),
@@ -225,7 +307,7 @@ impl Fleet {
             events_taken: count(&counters.events_taken),
             refused: count(&counters.refused),
             redelivered: count(&counters.redelivered),
-            nodes: roster.members().into_iter().map(node).collect(),
+            nodes,
             projects: Vec::new(),
         }
     }
@@ -233,12 +315,6 @@ impl Fleet {
     /// Makes a code with which one server can join.
     pub(crate) fn invite(&self, kind: MemberKind, scopes: Vec<String>) -> Result<String, Error> {
         Ok(self.join()?.invite(&self.0.file.url, kind, scopes)?.code())
-    }
-
-    /// Removes a server: its key is refused from now on.
-    pub(crate) async fn remove(&self, node: &str) -> Result<(), Error> {
-        let admin = self.join()?.admin().clone();
-        Ok(self.0.roster.remove_member(&admin, &Name::new(node)?).await?)
     }
 
     /// The storage of the fleet.
@@ -318,17 +394,42 @@ impl Fleet {
     }
 }
 
-/// Notes every commit of this server's own sessions for replication.
-fn replicate_commits(sessions: &Sessions, source: &Arc<OwnSessions>, replicator: &Replicator) {
-    let (source, replicator) = (Arc::clone(source), replicator.clone());
-    sessions.broadcast().observe(Box::new(move |commit| match commit {
-        Commit::Events(key, events) => {
-            source.note(key, events);
-            replicator.mark(key.as_str());
+/// Result of the search for a fleet of the name of a new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameCheck {
+    /// The NATS server has none.
+    Free,
+    /// The NATS server does not answer: the check is made when the server starts.
+    Unknown,
+}
+
+/// Refuses a new fleet whose name is taken on its NATS server.
+pub async fn check_name(file: &FleetFile, access: Access) -> Result<NameCheck, Error> {
+    let options = LinkOptions {
+        url: file.url.clone(),
+        access,
+        replicas: 1,
+        stream_bytes_max: STREAM_BYTES_MAX,
+        stream_age_max: None,
+    };
+    let Ok(link) = Link::open(Arc::new(file.identity()?), options).await else {
+        return Ok(NameCheck::Unknown);
+    };
+    let found = async {
+        link.connected().await;
+        link.has_fleet().await
+    };
+    match tokio::time::timeout(tidings_fleet::limits::CALL_MAX, found).await {
+        Ok(Ok(false)) => Ok(NameCheck::Free),
+        Ok(Err(_)) | Err(_) => Ok(NameCheck::Unknown),
+        Ok(Ok(true)) => {
+            let fleet = &file.fleet;
+            let message = format!("The NATS server has a fleet of the name `{fleet}` already");
+            let hint = "join it with the code of `tidings fleet invite` on its first server, or choose another \
+                        name with `--fleet NAME`";
+            Err(Error::new(Code::Conflict, message, hint))
         }
-        Commit::Deleted(key) => replicator.mark(key.as_str()),
-        Commit::Restarted(_) => {}
-    }));
+    }
 }
 
 /// Joins a fleet with a code, and returns the file for the data folder.

@@ -36,6 +36,16 @@ pub(super) enum ServerRequest {
     AddTarget { id: String, target: serde_json::Value },
     /// A target that was removed at the sender.
     RemoveTarget { id: String },
+    /// Sessions of the receiver whose last events the sender does not have.
+    PublishAgain { sessions: Vec<MissingEvents> },
+}
+
+/// A session with events that a server does not have.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct MissingEvents {
+    pub(super) session: String,
+    /// Epoch and number of the last event that it has; none if it has none.
+    pub(super) after: Option<(u64, u64)>,
 }
 
 /// The reply to it.
@@ -90,6 +100,10 @@ impl Remote for OtherServers {
             Some(alive) if alive.is_reachable => NodeState::Reachable,
             alive => NodeState::Unreachable(alive.as_ref().and_then(heard)),
         }
+    }
+
+    fn announced(&self, node: &str, session: &str) -> Option<u64> {
+        self.0.roster().head(&Name::new(node).ok()?, session).map(|head| head.last)
     }
 }
 

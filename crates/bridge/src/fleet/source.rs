@@ -20,19 +20,19 @@ const RECENT_EVENTS_MAX: usize = 256;
 /// Sessions with such deltas.
 const RECENT_SESSIONS_MAX: usize = 256;
 
+/// Deltas that were committed just now, by session.
+#[derive(Debug, Default)]
+pub(super) struct RecentDeltas(Mutex<HashMap<Key, VecDeque<Arc<Event>>>>);
+
 pub(super) struct OwnSessions {
     sessions: Sessions,
-    recent: Mutex<HashMap<Key, VecDeque<Arc<Event>>>>,
+    recent: Arc<RecentDeltas>,
 }
 
-impl OwnSessions {
-    pub(super) fn new(sessions: Sessions) -> Self {
-        OwnSessions { sessions, recent: Mutex::default() }
-    }
-
+impl RecentDeltas {
     /// Notes committed events. Deltas can be published from here; everything else comes from the journal.
     pub(super) fn note(&self, key: &Key, events: &[Arc<Event>]) {
-        let mut recent = self.recent.lock();
+        let mut recent = self.0.lock();
         if events.iter().any(|event| event.class == Class::Durable) {
             recent.remove(key);
             return;
@@ -47,8 +47,8 @@ impl OwnSessions {
     }
 
     /// The deltas right after a position, if they are here.
-    fn recent_after(&self, key: &Key, after: Cursor) -> Option<SourcePage> {
-        let mut recent = self.recent.lock();
+    fn after(&self, key: &Key, after: Cursor) -> Option<SourcePage> {
+        let mut recent = self.0.lock();
         let kept = recent.get_mut(key)?;
         while kept.front().is_some_and(|event| event.cursor.seq <= after.seq) {
             kept.pop_front();
@@ -66,9 +66,15 @@ impl OwnSessions {
         kept.clear();
         Some(page)
     }
+}
+
+impl OwnSessions {
+    pub(super) fn new(sessions: Sessions, recent: Arc<RecentDeltas>) -> Self {
+        OwnSessions { sessions, recent }
+    }
 
     async fn page(&self, key: &Key, after: Option<Cursor>) -> Result<Option<SourcePage>, JournalError> {
-        if let Some(page) = after.and_then(|after| self.recent_after(key, after)) {
+        if let Some(page) = after.and_then(|after| self.recent.after(key, after)) {
             return Ok(Some(page));
         }
         let max = Max { events: UNIT_EVENTS_MAX, bytes: UNIT_BYTES_MAX };

@@ -91,7 +91,9 @@ impl Replica {
                 (false, ..) => ReplicaStep::Restart,
             };
         }
-        if self.first > next || (is_empty && self.first != 1) {
+        // The owner publishes everything again for readers that lack the beginning.
+        let has_beginning = self.restart && !is_empty && self.first < extent.floor;
+        if self.first > next || has_beginning || (is_empty && self.first != 1) {
             return ReplicaStep::Restart;
         }
         let last = self.first + self.events.len() as u64;

@@ -37,7 +37,7 @@ use tokio::sync::{Semaphore, broadcast};
 pub use config::{AgentProgram, Carrier, Config, Observe, Real};
 pub use delete::Transcript;
 pub(crate) use projects::{Projects, project_folder};
-pub(crate) use remote::replica_settings;
+pub(crate) use remote::{LostSession, SessionExtent, replica_settings};
 pub(crate) use requests::asks::outcome_name;
 pub(crate) use starting::create::first_input_id;
 

@@ -39,6 +39,9 @@ pub(crate) trait Remote: Send + Sync + fmt::Debug {
 
     /// State of the connection to a server.
     fn state_of(&self, node: &str) -> NodeState;
+
+    /// The number of the last event of a session that its server has announced.
+    fn announced(&self, node: &str, session: &str) -> Option<u64>;
 }
 
 /// State of the connection to another server.
@@ -126,6 +129,15 @@ impl Sessions {
         Err(Error::from_problem(problem))
     }
 
+    /// The owner, the last event and the first number of a session; none if there is no such session.
+    pub(crate) async fn extent(&self, key: &str) -> Result<Option<SessionExtent>, Error> {
+        match self.row(key).await {
+            Ok(row) => Ok(Some(SessionExtent { node: row.node, head: row.head, floor: row.floor })),
+            Err(error) if error.code() == Code::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Stores a unit of another server's session, and notifies clients.
     pub(crate) async fn replicate(&self, replica: Replica) -> Result<(), Error> {
         let journal = self.broadcast().journal();
@@ -199,7 +211,7 @@ impl Sessions {
             after = Some(last.cursor);
             page.events.iter().filter_map(|event| event.message()).for_each(|event| take(&event));
         }
-        Ok(LostSession { key: row.key.to_string(), node, view })
+        Ok(LostSession { key: row.key.to_string(), node, head: row.head, floor: row.floor, view })
     }
 
     /// The path of a session file of Claude Code.
@@ -284,6 +296,10 @@ impl Sessions {
     /// Adds the state of its server to the view of a remote session.
     pub(in crate::sessions) fn with_reach(&self, view: SessionView) -> SessionView {
         let Some(node) = &view.node else { return view };
+        let announced = self.0.remote.get().and_then(|remote| remote.announced(node, &view.key));
+        let behind = announced.map(|last| last.saturating_sub(view.head)).filter(|missing| *missing > 0);
+        let view = SessionView { behind, ..view };
+        let Some(node) = &view.node else { return view };
         let state = self.0.remote.get().map_or(NodeState::Unreachable(None), |remote| remote.state_of(node));
         let NodeState::Unreachable(heard) = state else { return view };
         let since = heard.map(|heard| heard.to_string()).unwrap_or_default();
@@ -295,11 +311,25 @@ impl Sessions {
     }
 }
 
+/// The events that this server has of a session.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionExtent {
+    /// The server that owns it; none if this one does.
+    pub(crate) node: Option<String>,
+    pub(crate) head: journal::Cursor,
+    /// The number of its first event.
+    pub(crate) floor: u64,
+}
+
 /// A session whose server is lost.
 #[derive(Debug)]
 pub(crate) struct LostSession {
     pub(crate) key: String,
     pub(crate) node: String,
+    /// The last event of the replica.
+    pub(crate) head: journal::Cursor,
+    /// The number of its first event.
+    pub(crate) floor: u64,
     pub(crate) view: SessionView,
 }
 

@@ -304,6 +304,7 @@ impl SessionSettings {
             worktree: self.worktree.clone(),
             node: row.node.clone(),
             unreachable: None,
+            behind: None,
             project: None,
         }
     }

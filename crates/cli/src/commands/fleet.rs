@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use tidings_bridge::auth::data_folder;
-use tidings_bridge::fleet::{self, Access, FleetFile, MemberKind, Name};
+use tidings_bridge::fleet::{self, Access, FleetFile, MemberKind, Name, NameCheck};
 use tidings_protocol::api::{
     FleetContinue, FleetDrain, FleetInvite, FleetInviteRequest, FleetProject, FleetStatus, FleetStorage,
     FleetStorageMax, SessionView,
@@ -84,6 +84,37 @@ struct Init {
     /// Days for which events are kept [default: all time, up to the room]
     #[arg(long, value_name = "DAYS")]
     keep: Option<u64>,
+
+    #[command(flatten)]
+    access: AccessArgs,
+}
+
+/// Access to the NATS server.
+#[derive(Debug, Args)]
+struct AccessArgs {
+    /// Credentials for the NATS server: a `.creds` file
+    #[arg(long, value_name = "FILE")]
+    creds: Option<PathBuf>,
+
+    /// File with the seed of an nkey for the NATS server
+    #[arg(long, value_name = "FILE")]
+    nkey: Option<PathBuf>,
+
+    /// Certificates to trust for TLS to the NATS server, as PEM
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+}
+
+impl AccessArgs {
+    fn access(&self) -> anyhow::Result<Access> {
+        let nkey = self.nkey.as_ref().map(fs_err::read_to_string).transpose()?;
+        Ok(Access {
+            credentials: self.creds.clone(),
+            nkey: nkey.map(|seed| seed.trim().to_owned()),
+            tls_ca: self.ca.clone(),
+            ..Access::default()
+        })
+    }
 }
 
 #[derive(Debug, Args)]
@@ -109,6 +140,10 @@ struct ContinueArgs {
     /// First prompt
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
+
+    /// Continue it without the events that this server does not have
+    #[arg(long)]
+    force: bool,
 }
 
 #[derive(Debug, Args)]
@@ -136,17 +171,8 @@ struct Join {
     #[arg(long, value_name = "URL")]
     url: Option<String>,
 
-    /// Credentials for the NATS server: a `.creds` file
-    #[arg(long, value_name = "FILE")]
-    creds: Option<PathBuf>,
-
-    /// File with the seed of an nkey for the NATS server
-    #[arg(long, value_name = "FILE")]
-    nkey: Option<PathBuf>,
-
-    /// Certificates to trust for TLS to the NATS server, as PEM
-    #[arg(long, value_name = "FILE")]
-    ca: Option<PathBuf>,
+    #[command(flatten)]
+    access: AccessArgs,
 }
 
 #[derive(Debug, Args)]
@@ -176,7 +202,7 @@ impl FleetArgs {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         match &self.command {
-            FleetCommand::Init(init) => self.init(init, out)?,
+            FleetCommand::Init(init) => runtime.block_on(self.init(init, out))?,
             FleetCommand::Join(join) => runtime.block_on(self.join(join, out))?,
             FleetCommand::Leave => {
                 FleetFile::remove(&self.remote.data()?)?;
@@ -206,16 +232,12 @@ impl FleetArgs {
             }
             FleetCommand::Storage(StorageArgs { size }) => runtime.block_on(self.storage(*size, out))?,
             FleetCommand::Continue(args) => runtime.block_on(self.continue_here(args, out))?,
-            FleetCommand::Remove(Remove { node }) => {
-                let remote = self.remote.remote()?;
-                runtime.block_on(remote.delete(&format!("/v1/fleet/nodes/{node}")))?;
-                out.note(&format!("`{}` is removed", printable(node)))?;
-            }
+            FleetCommand::Remove(Remove { node }) => runtime.block_on(self.remove(node, out))?,
         }
         Ok(Exit::Success)
     }
 
-    fn init(&self, init: &Init, out: &mut Output) -> anyhow::Result<()> {
+    async fn init(&self, init: &Init, out: &mut Output) -> anyhow::Result<()> {
         let data = self.remote.data()?;
         data_folder(&data)?;
         let kind = if init.hub { MemberKind::Hub } else { MemberKind::Node };
@@ -224,8 +246,50 @@ impl FleetArgs {
         file.replicas = init.replicas;
         file.storage = init.storage.and_then(|bytes| i64::try_from(bytes).ok());
         file.keep_days = init.keep;
+        if FleetFile::read(&data)?.is_none()
+            && fleet::check_name(&file, init.access.access()?).await? == NameCheck::Unknown
+        {
+            let fleet = &file.fleet;
+            out.note(&format!(
+                "The NATS server does not answer: whether it has a fleet `{fleet}` is checked when the server starts"
+            ))?;
+        }
         file.write(&data)?;
         self.written(&file, out)
+    }
+
+    /// Removes a server, and says what it can still read.
+    async fn remove(&self, node: &str, out: &mut Output) -> anyhow::Result<()> {
+        let remote = self.remote.remote()?;
+        let name = Name::new(node).map_err(tidings_bridge::Error::from)?;
+        let before: FleetStatus = remote.get("/v1/fleet").await?;
+        remote.delete(&format!("/v1/fleet/nodes/{name}")).await?;
+        let after: FleetStatus = remote.get("/v1/fleet").await?;
+        out.note(&format!("`{name}` is removed: what it signs is refused from now on"))?;
+        if after.key_generation > before.key_generation {
+            let text = "The fleet has a new key: events that come from now on cannot be read by it";
+            out.note(text)?;
+            return Ok(());
+        }
+        let reason = if after.encrypted {
+            let old: Vec<String> = after
+                .nodes
+                .iter()
+                .filter(|node| node.key_generation.is_none())
+                .map(|node| format!("`{}`", printable(&node.name)))
+                .collect();
+            format!(
+                "the key of the fleet is the same, since the version of {} is too old for a new one",
+                old.join(", ")
+            )
+        } else {
+            "the fleet is not encrypted".to_owned()
+        };
+        out.note(&format!(
+            "`{name}` can still read all events, with its access to the NATS server: {reason}. Take its NATS \
+             credentials away; if they are shared, change them for all servers"
+        ))?;
+        Ok(())
     }
 
     async fn join(&self, join: &Join, out: &mut Output) -> anyhow::Result<()> {
@@ -234,13 +298,7 @@ impl FleetArgs {
         if FleetFile::read(&data)?.is_some() {
             anyhow::bail!("This server is in a fleet already; `tidings fleet leave` leaves it");
         }
-        let nkey = join.nkey.as_ref().map(fs_err::read_to_string).transpose()?;
-        let access = Access {
-            credentials: join.creds.clone(),
-            nkey: nkey.map(|seed| seed.trim().to_owned()),
-            tls_ca: join.ca.clone(),
-            ..Access::default()
-        };
+        let access = join.access.access()?;
         let node = node_name(join.node.as_deref())?;
         let file = fleet::join(&join.code, node, join.url.clone(), access).await?;
         file.write(&data)?;
@@ -276,8 +334,8 @@ impl FleetArgs {
 
     async fn continue_here(&self, args: &ContinueArgs, out: &mut Output) -> anyhow::Result<()> {
         let remote = self.remote.remote()?;
-        let ContinueArgs { session, cwd, worktree, prompt } = args.clone();
-        let request = FleetContinue { cwd, worktree, prompt };
+        let ContinueArgs { session, cwd, worktree, prompt, force } = args.clone();
+        let request = FleetContinue { cwd, worktree, prompt, force };
         let lost = session_lookup::session(&remote, &session).await?;
         let session: SessionView =
             remote.post(&format!("/v1/fleet/sessions/{}/continue", lost.handle), &request).await?;
@@ -305,12 +363,16 @@ fn text(status: &FleetStatus) -> String {
         if status.is_connected { "connected".to_owned() } else { format!("{RED}not connected{PLAIN}") };
     let encrypted = if status.encrypted { ", encrypted" } else { "" };
     let api = status.api_prefix.as_ref().map(|prefix| format!(", API at {}", printable(prefix)));
+    let connected = if status.problem.is_some() { format!("{RED}takes no part{PLAIN}") } else { connected };
     let mut text = format!(
         "{BOLD}{}{PLAIN} at {}: {connected}{encrypted}{}\n",
         printable(&status.fleet),
         printable(&status.url),
         api.unwrap_or_default()
     );
+    if let Some(problem) = &status.problem {
+        let _ = writeln!(text, "{RED}{}{PLAIN}", printable(problem));
+    }
     if status.storage_full {
         let _ = writeln!(text, "{RED}The storage of the fleet is full: events wait on their servers{PLAIN}");
     }
@@ -320,7 +382,7 @@ fn text(status: &FleetStatus) -> String {
         human::plural(status.events_sent, "event"),
         human::plural(status.sessions_behind, "session"),
         human::plural(status.events_taken, "event"),
-        human::plural(status.messages_behind, "message"),
+        behind(status),
         status.refused
     );
     for node in &status.nodes {
@@ -345,12 +407,34 @@ fn text(status: &FleetStatus) -> String {
             human::plural(node.running, "agent"),
             printable(&labels.concat()),
         );
+        if node.events_behind > 0 {
+            let (events, sessions) =
+                (human::plural(node.events_behind, "event"), human::plural(node.sessions_behind, "session"));
+            let _ = writeln!(text, "  {RED}{events} of {sessions} are not on this server{PLAIN}");
+        }
+        if node.sessions_differ > 0 {
+            let sessions = human::plural(node.sessions_differ, "session");
+            let _ = writeln!(text, "  {RED}{sessions} differ from what the server has announced{PLAIN}");
+        }
         if let Some(problem) = node.audit.as_ref().and_then(|audit| audit.problem.as_ref()) {
             let _ = writeln!(text, "  {RED}{}{PLAIN}", printable(problem));
         }
     }
     text.push_str(&shared_projects(status));
     text
+}
+
+/// The number of events that this server lacks, as the owners have announced them.
+fn behind(status: &FleetStatus) -> String {
+    match (status.events_behind, status.messages_behind) {
+        (0, 0) => "0 events".to_owned(),
+        (0, messages) => human::plural(messages, "message"),
+        (events, _) => format!(
+            "{RED}{} of {}{PLAIN}",
+            human::plural(events, "event"),
+            human::plural(status.replicas_behind, "session")
+        ),
+    }
 }
 
 /// The projects that several servers have.

@@ -42,6 +42,9 @@ pub struct Beat {
     /// True if it has stopped cleanly.
     #[serde(default)]
     pub stopped: bool,
+    /// Generation of its newest key of the fleet; none without encryption, and of a version without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_generation: Option<u64>,
     /// The end of its audit log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit: Option<AuditHead>,
@@ -92,7 +95,9 @@ impl Roster {
         loop {
             let stopped = stop.is_cancelled();
             count += 1;
-            let beat = Beat { run: self.0.run.clone(), count, stopped, ..beat() };
+            let key_generation = self.0.link.identity().secrets.generation();
+            let run = self.0.run.clone();
+            let beat = Beat { run, count, stopped, key_generation, ..beat() };
             if let Err(error) = self.send_beat(&beat).await {
                 tracing::debug!(%error, "failed to send a heartbeat");
             }

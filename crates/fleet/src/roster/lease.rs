@@ -45,13 +45,15 @@ impl Roster {
         let value = serde_json::to_vec(&lease).unwrap_or_default();
         let holder = lease.holder.as_str();
         let sealed = identity.seal(&identity.key, LEASE, &[token.as_bytes(), holder.as_bytes()], &value)?;
-        let value = [holder.as_bytes(), b"\n", &sealed].concat();
+        let sealed = [holder.as_bytes(), b"\n", &sealed].concat();
         let revision = found.map_or(0, |entry| entry.revision);
-        bounded(doing, CALL_MAX, store.update(key, value.into(), revision)).await?.map_err(|error| {
-            let message = format!("Another server took the lease of the session first: {error}");
-            FleetError::new(ErrorKind::Conflict, message, "list the sessions again")
-        })?;
-        self.keep_lease(lease.clone());
+        bounded(doing, CALL_MAX, store.update(key, sealed.clone().into(), revision)).await?.map_err(
+            |error| {
+                let message = format!("Another server took the lease of the session first: {error}");
+                FleetError::new(ErrorKind::Conflict, message, "list the sessions again")
+            },
+        )?;
+        self.keep_lease(lease.clone(), &sealed);
         Ok(lease)
     }
 
@@ -66,10 +68,7 @@ impl Roster {
             value.split(|byte| *byte == b'\n').next().and_then(|name| std::str::from_utf8(name).ok());
         let holder = Name::new(holder.unwrap_or_default())?;
         if self.record("member", holder.as_str()).is_none() {
-            let mut state = self.0.state.lock();
-            if state.early_leases.len() < RECORDS_MAX {
-                state.early_leases.insert(token.to_owned(), value.to_owned());
-            }
+            self.wait_for_member(&format!("{LEASE}.{token}"), value);
             return Ok(());
         }
         self.take_lease(token, value).map(drop)
@@ -89,16 +88,17 @@ impl Roster {
         if lease.holder != name || session_token(&lease.session) != token {
             return Err(refused("A lease names another holder or session than its key"));
         }
-        Ok(self.keep_lease(lease))
+        Ok(self.keep_lease(lease, value))
     }
 
-    fn keep_lease(&self, lease: Lease) -> Lease {
+    fn keep_lease(&self, lease: Lease, value: &[u8]) -> Lease {
         let mut state = self.0.state.lock();
         if let Some(known) = state.leases.get(&lease.session) {
             return known.clone();
         }
         if state.leases.len() < RECORDS_MAX {
             state.leases.insert(lease.session.clone(), lease.clone());
+            state.values.keep(&format!("{LEASE}.{}", session_token(&lease.session)), value);
         }
         drop(state);
         self.note_change();

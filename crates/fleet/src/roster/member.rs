@@ -123,6 +123,18 @@ impl Roster {
         self.record(MEMBER, node.as_str()).filter(|record| !record.removed).as_ref().and_then(member_in)
     }
 
+    /// True if the fleet's admin has removed this node, or given its name to another one.
+    pub fn is_removed(&self) -> bool {
+        let identity = self.0.link.identity();
+        if !self.0.state.lock().is_read {
+            return false;
+        }
+        self.record(MEMBER, identity.node.as_str()).is_some_and(|record| {
+            let is_other = |member: Member| member.key != identity.key.public();
+            record.removed || member_in(&record).is_some_and(is_other)
+        })
+    }
+
     /// All members, by name.
     pub fn members(&self) -> Vec<Member> {
         let mut members: Vec<Member> =

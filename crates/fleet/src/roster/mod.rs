@@ -3,13 +3,17 @@
 //! It lives in a key-value bucket. Subject permissions do not keep a node from writing there, so every value
 //! carries a signature: the fleet's admin signs members and records, and each node its own heartbeat. A
 //! record has a version that only grows, and it is removed by a newer record that says so; a deleted key
-//! changes nothing, and the server with the admin's key writes the record again.
+//! changes nothing, and the server with the admin's key writes the record again. A node keeps every value
+//! that it knows, and fills a bucket that was deleted, purged or replaced.
 
+mod admin_note;
+mod heads;
 mod heartbeat;
 mod lease;
 mod member;
 mod pairing;
 mod record;
+mod refill;
 mod restore;
 
 use std::collections::{HashMap, HashSet};
@@ -18,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use async_nats::jetstream::kv::{Entry, Operation};
+use async_nats::jetstream::kv::{Entry, Operation, Store};
 use futures_util::StreamExt as _;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
@@ -27,10 +31,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::{ErrorKind, FleetError};
 use crate::keys::random_name;
-use crate::limits::{BEAT_LOST, CALL_MAX};
+use crate::limits::{BEAT_LOST, CALL_MAX, LOOK_EVERY};
 use crate::link::{Link, bounded};
 use crate::names::Name;
+use crate::storage::StreamSighting;
 
+use self::admin_note::{FLEET_NOTE, KEY_NOTE};
+use self::heads::{HEAD, KnownHeads};
+pub use self::heads::{HeadPage, SessionHead, page_of};
 pub use self::heartbeat::{AuditHead, Beat, Liveness};
 use self::heartbeat::{BEAT, HeardAt, HeardBeat};
 use self::lease::LEASE;
@@ -40,6 +48,7 @@ use self::pairing::PAIR;
 pub use self::pairing::{SharedCode, UsedCode};
 use self::record::RECORD_KINDS;
 pub use self::record::{Admin, Record};
+use self::refill::SignedValues;
 
 /// The shared state of a fleet. Handles are cheap to clone.
 #[derive(Clone)]
@@ -62,8 +71,14 @@ struct RosterState {
     beats: HashMap<Name, HeardBeat>,
     /// Leases by session.
     leases: HashMap<String, Lease>,
-    /// Leases that came before the membership of their holder, by their key.
-    early_leases: HashMap<String, Vec<u8>>,
+    /// Heads of sessions by their node.
+    heads: HashMap<Name, KnownHeads>,
+    /// Leases and heads that came before the membership of their node, by their key.
+    early: HashMap<String, Vec<u8>>,
+    /// Everything above as it was signed.
+    values: SignedValues,
+    /// True once the bucket was read: until then, records may be those of an earlier run.
+    is_read: bool,
     /// Pairing codes that were used, each with the time at which this node heard of it.
     used_codes: HashMap<String, Instant>,
     /// Names that are not members, each with the time of the last search.
@@ -112,31 +127,68 @@ impl Roster {
         self.0.changes.subscribe()
     }
 
-    /// Follows the bucket until the connection fails.
+    /// Follows the bucket until the connection fails, or it is not the bucket that it was.
     async fn follow(&self) -> Result<(), FleetError> {
         let doing = "read the shared state of the fleet";
         let store = self.0.link.bucket().await?;
         let disconnected = self.0.link.disconnected();
         tokio::pin!(disconnected);
+        let mut keys = self.0.link.identity().secrets.changes();
+        keys.mark_unchanged();
+        // The revisions may be those of another bucket.
+        self.forget_revisions();
+        let mut before = StreamSighting::of(store.stream.cached_info());
         let entries = bounded(doing, CALL_MAX, store.watch_with_history(">")).await?;
         let mut entries = entries.map_err(|error| FleetError::server(doing, error))?;
+        let mut seen = HashSet::new();
         let mut is_current = false;
+        let mut heard_at = Instant::now();
+        let mut look = tokio::time::interval(LOOK_EVERY);
         loop {
             // Without any heartbeat, even our own, and after each connect: begin again.
             let entry = tokio::select! {
-                entry = tokio::time::timeout(BEAT_LOST, entries.next()) => entry,
+                entry = tokio::time::timeout_at(heard_at + BEAT_LOST, entries.next()) => entry,
+                _ = look.tick() => {
+                    before = self.look_again(&store, &before, seen.len()).await?;
+                    continue;
+                }
+                // Values that could not be read before are read with the new key.
+                _ = keys.changed() => return Err(FleetError::timeout(doing)),
                 () = &mut disconnected => return Err(FleetError::disconnected()),
             };
             let Ok(entry) = entry else { return Err(FleetError::timeout(doing)) };
             let entry = entry.ok_or_else(FleetError::disconnected)?;
             let entry = entry.map_err(|error| FleetError::server(doing, error))?;
+            heard_at = Instant::now();
             let heard = if is_current { HeardAt::Now } else { HeardAt::Unknown };
-            is_current = is_current || entry.seen_current;
+            seen.insert(entry.key.clone());
             self.take(&entry, heard);
             if let Some(token) = entry.key.strip_prefix(PAIR).and_then(|rest| rest.strip_prefix('.')) {
                 self.hear_code(token, &entry.value).await;
             }
+            if entry.seen_current && !is_current {
+                is_current = true;
+                self.0.state.lock().is_read = true;
+                self.note_change();
+                self.refill(&store, &seen).await;
+            }
         }
+    }
+
+    /// Fails if the bucket is not the one that it was, or has lost keys.
+    async fn look_again(
+        &self,
+        store: &Store,
+        before: &StreamSighting,
+        keys: usize,
+    ) -> Result<StreamSighting, FleetError> {
+        let now = self.0.link.sighting(&store.stream).await?;
+        if now.continues(before) && now.subjects >= keys as u64 {
+            return Ok(now);
+        }
+        tracing::warn!("the shared state of the fleet was replaced or purged: it is filled again");
+        let message = "The shared state of the fleet is not the one that it was";
+        Err(FleetError::new(ErrorKind::Server, message, "it is filled again"))
     }
 
     /// Takes one value of the bucket, if its signature allows it.
@@ -144,19 +196,31 @@ impl Roster {
         if entry.operation != Operation::Put {
             return self.note_damage(&entry.key, entry.revision);
         }
-        if let Err(error) = self.verify(entry, heard) {
-            self.0.link.counters().refused.fetch_add(1, Ordering::Relaxed);
-            tracing::warn!(key = entry.key, %error, "a value of the fleet is refused");
-            self.note_damage(&entry.key, entry.revision);
+        let Err(error) = self.verify(entry, heard) else { return };
+        if error.kind() == ErrorKind::UnknownKey && self.0.link.identity().secrets.is_waiting() {
+            return tracing::debug!(key = entry.key, "a value of the fleet waits for a new key");
         }
+        self.0.link.counters().refused.fetch_add(1, Ordering::Relaxed);
+        tracing::warn!(key = entry.key, %error, "a value of the fleet is refused");
+        self.note_damage(&entry.key, entry.revision);
     }
 
     fn verify(&self, entry: &Entry, heard: HeardAt) -> Result<(), FleetError> {
-        let (kind, id) = entry.key.split_once('.').ok_or_else(unreadable)?;
+        match entry.key.split_once('.').ok_or_else(unreadable)? {
+            (BEAT, id) => self.hear_beat(id, entry, heard),
+            _ => self.verify_signed(&entry.key, &entry.value, entry.revision),
+        }
+    }
+
+    /// Takes a value that stays valid until another one replaces it.
+    fn verify_signed(&self, key: &str, value: &[u8], revision: u64) -> Result<(), FleetError> {
+        let (kind, id) = key.split_once('.').ok_or_else(unreadable)?;
         match kind {
-            LEASE => self.hear_lease(id, &entry.value),
-            BEAT => self.hear_beat(id, entry, heard),
-            kind if RECORD_KINDS.contains(&kind) => self.hear_record(kind, id, entry),
+            LEASE => self.hear_lease(id, value),
+            HEAD => self.hear_heads(id, value),
+            FLEET_NOTE => self.hear_fleet(value),
+            KEY_NOTE => self.hear_key(value),
+            kind if RECORD_KINDS.contains(&kind) => self.hear_record(kind, id, value, revision),
             // A later version keeps something there.
             _ => Ok(()),
         }

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use async_nats::jetstream::kv::Entry;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -115,7 +114,7 @@ impl Roster {
             let stored = store.update(key.clone(), sealed.clone().into(), revision);
             match bounded(doing, CALL_MAX, stored).await? {
                 Ok(revision) => {
-                    self.keep(kind, id, record, revision);
+                    self.keep(kind, id, record, revision, &sealed);
                     return Ok(sealed);
                 }
                 Err(error) => {
@@ -130,14 +129,20 @@ impl Roster {
     /// Reads a signed value that did not come from the bucket.
     pub(crate) fn accept(&self, kind: &str, id: &str, sealed: &[u8]) -> Result<Record, FleetError> {
         let record = self.opened_record(kind, id, sealed)?;
-        self.keep(kind, id, record.clone(), 0);
+        self.keep(kind, id, record.clone(), 0, sealed);
         Ok(record)
     }
 
     /// Takes a record from the bucket.
-    pub(super) fn hear_record(&self, kind: &str, id: &str, entry: &Entry) -> Result<(), FleetError> {
-        let record = self.opened_record(kind, id, &entry.value)?;
-        self.keep(kind, id, record, entry.revision);
+    pub(super) fn hear_record(
+        &self,
+        kind: &str,
+        id: &str,
+        value: &[u8],
+        revision: u64,
+    ) -> Result<(), FleetError> {
+        let record = self.opened_record(kind, id, value)?;
+        self.keep(kind, id, record, revision, value);
         Ok(())
     }
 
@@ -149,7 +154,7 @@ impl Roster {
     }
 
     /// Keeps a record, unless a newer one is known.
-    fn keep(&self, kind: &str, id: &str, record: Record, revision: u64) {
+    fn keep(&self, kind: &str, id: &str, record: Record, revision: u64, sealed: &[u8]) {
         let mut state = self.0.state.lock();
         let key = (kind.to_owned(), id.to_owned());
         let known = state.records.get(&key).map(|(known, _)| known.version);
@@ -160,6 +165,9 @@ impl Roster {
             return self.note_damage(&format!("{kind}.{id}"), revision);
         }
         if known == Some(record.version) {
+            if let Some((_, known)) = state.records.get_mut(&key) {
+                *known = revision.max(*known);
+            }
             return;
         }
         if known.is_none() && state.records.len() >= RECORDS_MAX {
@@ -167,10 +175,11 @@ impl Roster {
         }
         state.damaged.remove(&key);
         state.records.insert(key, (record, revision));
-        let early = if kind == MEMBER { std::mem::take(&mut state.early_leases) } else { HashMap::new() };
+        state.values.keep(&format!("{kind}.{id}"), sealed);
+        let early = if kind == MEMBER { std::mem::take(&mut state.early) } else { HashMap::new() };
         drop(state);
-        for (token, value) in early {
-            drop(self.hear_lease(&token, &value));
+        for (key, value) in early {
+            drop(self.verify_signed(&key, &value, 0));
         }
         self.note_change();
     }

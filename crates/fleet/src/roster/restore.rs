@@ -4,9 +4,11 @@
 //! runs takes such a value for a record, but a node that starts later would miss the record, or take an old
 //! version of it for the present one.
 
-use crate::limits::BEAT_EVERY;
+use crate::limits::{BEAT_EVERY, CALL_MAX};
+use crate::link::bounded;
 
 use super::Roster;
+use super::admin_note::NOTES;
 use super::record::{Admin, RECORD_KINDS, Record};
 
 impl Roster {
@@ -20,6 +22,10 @@ impl Roster {
             self.0.link.connected().await;
             let damaged: Vec<_> = self.0.state.lock().damaged.iter().cloned().collect();
             for (kind, id) in damaged {
+                if NOTES.contains(&kind.as_str()) {
+                    Box::pin(self.write_note(&kind, &id)).await;
+                    continue;
+                }
                 let body = |before: Option<&Record>| {
                     before.filter(|record| !record.removed).map(|record| record.body.clone())
                 };
@@ -34,15 +40,37 @@ impl Roster {
         }
     }
 
+    /// Writes a note of the admin again.
+    async fn write_note(&self, kind: &str, id: &str) {
+        let doing = "restore a note of the fleet's admin";
+        let key = format!("{kind}.{id}");
+        let known = self.0.state.lock().values.get(&key).map(<[u8]>::to_vec);
+        let (Some(value), Ok(store)) = (known, self.0.link.bucket().await) else { return };
+        match bounded(doing, CALL_MAX, store.put(&key, value.into())).await {
+            Ok(Ok(_)) => {
+                self.0.state.lock().damaged.remove(&(kind.to_owned(), id.to_owned()));
+                tracing::warn!(key, "a note of the fleet was damaged, and is restored");
+            }
+            _ => self.0.damage.notify_one(),
+        }
+    }
+
+    /// Forgets the revisions of records: those of another bucket begin anew.
+    pub(super) fn forget_revisions(&self) {
+        self.0.state.lock().records.values_mut().for_each(|(_, revision)| *revision = 0);
+    }
+
     /// Notes that the bucket has something else than the record that is known here.
     pub(super) fn note_damage(&self, key: &str, revision: u64) {
-        let Some((kind, id)) = key.split_once('.').filter(|(kind, _)| RECORD_KINDS.contains(kind)) else {
-            return;
-        };
+        let Some((kind, id)) = key.split_once('.') else { return };
         let mut state = self.0.state.lock();
+        let is_note = NOTES.contains(&kind) && state.values.get(key).is_some();
+        if !is_note && !RECORD_KINDS.contains(&kind) {
+            return;
+        }
         let key = (kind.to_owned(), id.to_owned());
         // A late reader, or a follower of the cluster, may show what was there before.
-        if state.records.get(&key).is_some_and(|(_, known)| revision > *known) {
+        if is_note || state.records.get(&key).is_some_and(|(_, known)| revision > *known) {
             state.damaged.insert(key);
             drop(state);
             self.0.damage.notify_one();

@@ -12,8 +12,9 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use tempfile::TempDir;
 use tidings_fleet::{
-    Access, Admin, Beat, Call, Checkpoint, Consumer, FleetError, Identity, Link, LinkOptions, Member,
-    MemberKind, Name, Replicator, Roster, SigningKey, Sink, Source, SourcePage, Unit, UnitEvent,
+    Access, Admin, Beat, Call, Checkpoint, Consumer, FleetError, FleetSecret, Identity, Keyring, Link,
+    LinkOptions, Member, MemberKind, Name, Replicator, Roster, SigningKey, Sink, Source, SourcePage, Unit,
+    UnitEvent,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -25,7 +26,7 @@ pub(crate) struct Server {
     args: Vec<String>,
     env: Vec<(&'static str, &'static str)>,
     pub(crate) port: u16,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 /// A port below those that the system gives out by itself, and of this process alone: a server that is
@@ -75,7 +76,7 @@ impl Server {
         args.push(folder.path().display().to_string());
         args.extend(["-p".to_owned(), port.to_string()]);
         args.extend_from_slice(more);
-        Server { child: None, args, env: Vec::new(), port, _folder: folder }
+        Server { child: None, args, env: Vec::new(), port, folder }
     }
 
     /// Three servers as one cluster.
@@ -113,8 +114,39 @@ impl Server {
         }
     }
 
+    /// A copy of its files, while it does not run.
+    pub(crate) fn backup(&self) -> TempDir {
+        let copy = tempfile::tempdir().unwrap();
+        copied(self.folder.path(), copy.path());
+        copy
+    }
+
+    /// Puts its files back, while it does not run.
+    pub(crate) fn restore(&self, backup: &TempDir) {
+        for entry in std::fs::read_dir(self.folder.path()).unwrap() {
+            let path = entry.unwrap().path();
+            let removed =
+                if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
+            removed.unwrap();
+        }
+        copied(backup.path(), self.folder.path());
+    }
+
     pub(crate) fn url(&self) -> String {
         format!("nats://127.0.0.1:{}", self.port)
+    }
+}
+
+fn copied(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copied(&path, &target);
+        } else {
+            std::fs::copy(&path, &target).unwrap();
+        }
     }
 }
 
@@ -132,12 +164,23 @@ pub(crate) struct Fleet {
     pub(crate) admin: Admin,
     pub(crate) replicas: usize,
     pub(crate) bytes_max: i64,
+    pub(crate) secret: Option<FleetSecret>,
+    pub(crate) age_max: Option<Duration>,
 }
 
 impl Fleet {
     pub(crate) fn new(url: String) -> Self {
         let admin = Admin(Arc::new(SigningKey::generate().unwrap()));
-        Fleet { name: "f", url, access: Access::default(), admin, replicas: 1, bytes_max: -1 }
+        Fleet {
+            name: "f",
+            url,
+            access: Access::default(),
+            admin,
+            replicas: 1,
+            bytes_max: -1,
+            secret: None,
+            age_max: None,
+        }
     }
 
     /// A node that is a member.
@@ -169,14 +212,14 @@ impl Fleet {
             node: Name::new(name).unwrap(),
             key: SigningKey::generate().unwrap(),
             admin: self.admin.0.public(),
-            secret: None,
+            secrets: Keyring::new(self.secret.iter().cloned().collect()),
         };
         let options = LinkOptions {
             url: self.url.clone(),
             access: self.access.clone(),
             replicas: self.replicas,
             stream_bytes_max: self.bytes_max,
-            stream_age_max: None,
+            stream_age_max: self.age_max,
         };
         Link::open(Arc::new(identity), options).await
     }
@@ -317,6 +360,11 @@ pub(crate) struct Replicas {
 }
 
 impl Replicas {
+    /// True if a position was stored.
+    pub(crate) fn has_position(&self) -> bool {
+        self.checkpoint.lock().is_some()
+    }
+
     pub(crate) fn bodies(&self) -> Bodies {
         self.sessions.lock().clone()
     }

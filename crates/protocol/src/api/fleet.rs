@@ -16,8 +16,12 @@ shapes! {
         /// Prefix of the NATS server's API, if the server that answers has a NATS account of its own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub api_prefix: Option<String>,
-        /// True if the NATS server is connected.
+        /// True if the NATS server is connected, and this server takes part in the fleet.
         pub is_connected: bool,
+        /// Reason for which this server takes no part in the fleet: it was removed, or the NATS server has
+        /// another fleet of the same name.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub problem: Option<String>,
         /// True if the storage of the fleet is full: events wait on their servers.
         pub storage_full: bool,
         /// True if events and requests are encrypted.
@@ -28,6 +32,15 @@ shapes! {
         pub sessions_behind: u64,
         /// Messages of other servers that are not read yet.
         pub messages_behind: u64,
+        /// Events of other servers that their owners have announced and this server does not have.
+        #[serde(default)]
+        pub events_behind: u64,
+        /// Sessions of other servers with such events.
+        #[serde(default)]
+        pub replicas_behind: u64,
+        /// Generation of the fleet's key; each removal of a server adds one. Omitted without encryption.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub key_generation: Option<u64>,
         /// Events of this server that were published since it started.
         pub events_sent: u64,
         /// Events of other servers that were read since it started.
@@ -89,6 +102,18 @@ shapes! {
         pub running: u64,
         /// True if it takes no new sessions.
         pub draining: bool,
+        /// Events of its sessions that it has announced and the server that answers does not have.
+        #[serde(default)]
+        pub events_behind: u64,
+        /// Sessions with such events.
+        #[serde(default)]
+        pub sessions_behind: u64,
+        /// Sessions whose events differ from those that it has announced.
+        #[serde(default)]
+        pub sessions_differ: u64,
+        /// Generation of its newest key of the fleet; omitted without encryption, and of an earlier version.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub key_generation: Option<u64>,
         /// Its audit log, as the server that answers knows it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub audit: Option<FleetAudit>,
@@ -148,6 +173,10 @@ shapes! {
         /// First prompt.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub prompt: Option<String>,
+        /// True to continue it without the events that this server does not have.
+        #[serde(default)]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
+        pub force: bool,
     }
 
     /// Request to take no new sessions, or to take them again.

@@ -104,6 +104,10 @@ shapes! {
         /// was.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub unreachable: Option<String>,
+        /// Events that the session's server has announced and this server does not have; omitted if there are
+        /// none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub behind: Option<u64>,
         /// Name that the copies of its project share on all servers of the fleet: host and path of the remote
         /// repository, with `:` and the path inside of it, or `folder:` and a word for a folder without one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
